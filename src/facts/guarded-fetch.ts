@@ -1,7 +1,7 @@
 // Makes one HTTP request to a URL that an operator configured: https only, to addresses that `reachable.ts` allows,
 // without redirects, limited in bytes and time. The connection is closed when the caller stops reading. Uses node:http
 // rather than fetch, because only node:http can connect to the very address that was checked.
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { Reach } from '../domain/list.ts'
 import { createGuardedLookup, parseReachableUrl, UrlRefusedError } from './reachable.ts'
@@ -10,7 +10,7 @@ import { createGuardedLookup, parseReachableUrl, UrlRefusedError } from './reach
  * The other side did not answer as it should. `detail` is for the operator and holds nothing that the other side sent.
  */
 export class FetchFailedError extends Error {
-  override readonly name = 'FetchFailedError'
+  override readonly name: string = 'FetchFailedError'
   readonly detail: string
   constructor(detail: string, cause?: unknown) {
     super(detail, cause === undefined ? undefined : { cause })
@@ -32,21 +32,36 @@ export interface GuardedRequest {
   /** PEM certificates trusted in addition to the system's: for a private authority, and for tests. */
   readonly certificateAuthority?: string
   readonly lookup?: ReturnType<typeof createGuardedLookup>
+  /** Called with the headers of a 200, before its body is read. */
+  readonly onHeaders?: (headers: IncomingHttpHeaders) => void
+}
+
+/** The server says that nothing has changed since the state that the request named. */
+export class NotModifiedError extends Error {
+  override readonly name = 'NotModifiedError'
+}
+
+/** The server names another place. Only a caller that knows which hosts are meant follows. */
+export class RedirectedError extends FetchFailedError {
+  override readonly name = 'RedirectedError'
+  readonly location: string
+  constructor(statusCode: number, location: string) {
+    super(`the server redirects (${statusCode}), and no redirect is followed: name the place itself`)
+    this.location = location
+  }
 }
 
 const reasonOf = (error: unknown): Error => {
   if (error instanceof UrlRefusedError || error instanceof FetchFailedError) return error
+  if (error instanceof NotModifiedError) return error
   const code = (error as { code?: unknown } | null)?.code
   return new FetchFailedError(typeof code === 'string' ? `no connection (${code})` : 'no connection', error)
 }
 
 /** @returns null when the answer is acceptable */
-const refusalOf = ({ statusCode = 0, headers }: IncomingMessage, maxBytes: number): FetchFailedError | null => {
-  if (statusCode >= 300 && statusCode < 400) {
-    return new FetchFailedError(
-      `the server redirects (${statusCode}), and no redirect is followed: name the place itself`,
-    )
-  }
+const refusalOf = ({ statusCode = 0, headers }: IncomingMessage, maxBytes: number): Error | null => {
+  if (statusCode === 304) return new NotModifiedError()
+  if (statusCode >= 300 && statusCode < 400) return new RedirectedError(statusCode, headers.location ?? '')
   if (statusCode !== 200) return new FetchFailedError(`the server answered ${statusCode}`)
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
@@ -93,6 +108,7 @@ export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uin
     })
     const refusal = refusalOf(response, maxBytes)
     if (refusal !== null) throw refusal
+    options.onHeaders?.(response.headers)
     let received = 0
     for await (const chunk of response as AsyncIterable<Uint8Array>) {
       received += chunk.length

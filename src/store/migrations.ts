@@ -23,6 +23,7 @@ import { secondPerson } from './migrations/0017-second-person.ts'
 import { claimNodes } from './migrations/0018-claim-nodes.ts'
 import { portalWords } from './migrations/0019-portal-words.ts'
 import { sessionChecks } from './migrations/0020-session-checks.ts'
+import { screening } from './migrations/0021-screening.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -58,6 +59,7 @@ export const MIGRATIONS: readonly Migration[] = [
   claimNodes,
   portalWords,
   sessionChecks,
+  screening,
 ]
 
 /** The words left as they are called. */

@@ -33,6 +33,8 @@ import { createProviderResultTable } from './provider-results.ts'
 import { createRateLeaseTable } from './rate-leases.ts'
 import { createSessionCheckTable } from './session-checks.ts'
 import { createSessionCounts } from './session-counts.ts'
+import { createScreeningCheckTable } from './screening-checks.ts'
+import { createScreeningListTable } from './screening-lists.ts'
 import { createSessionNonceTable } from './session-nonces.ts'
 import { createSessionTraceTable } from './session-traces.ts'
 import { createSessionWalletTable } from './session-wallets.ts'
@@ -57,6 +59,8 @@ const createTables = (scope: TableScope) => ({
   lists: createListTable(scope),
   listBases: createListBaseTable(scope),
   listSources: createListSourceTable(scope),
+  screeningLists: createScreeningListTable(scope),
+  screeningChecks: createScreeningCheckTable(scope),
   sessions: createSessionTable(scope),
   sessionCounts: createSessionCounts(scope),
   sessionWallets: createSessionWalletTable(scope),

@@ -180,6 +180,11 @@ const transliterated = (name: string, letters: Readonly<Record<string, string>>)
     .map((word) => inLetters(word, letters))
     .join(' ')
 
+const inArabicWord = (word: string): string => {
+  const beginning = /^[aeiou]/.test(word) ? 'ا' : ''
+  return beginning + inLetters(word.replaceAll(/(.)\1/g, '$1'), ARABIC).replace(/ه$/, 'ة')
+}
+
 const inArabic = (name: string): string =>
   anyAscii(name)
     .toLowerCase()
@@ -188,9 +193,8 @@ const inArabic = (name: string): string =>
     .map((word) => {
       if (word === 'al' || word === 'el') return 'ال'
       const servant = /^abd(?:[aeiou]l)?(?=[a-z]{4}|$)/.exec(word)?.[0]
-      if (servant !== undefined) return `عبد ${inLetters(word.slice(servant.length), ARABIC)}`.trim()
-      const beginning = /^[aeiou]/.test(word) ? 'ا' : ''
-      return beginning + inLetters(word.replaceAll(/(.)\1/g, '$1'), ARABIC).replace(/ه$/, 'ة')
+      if (servant !== undefined) return `عبد ${inArabicWord(word.slice(servant.length))}`.trim()
+      return inArabicWord(word)
     })
     .join(' ')
     .replaceAll('ال ', 'ال')

@@ -1,0 +1,101 @@
+// Fetches the files of a published list: only if they have changed since they were last fetched, and from another host only
+// where the publisher is known to hand its files out there.
+import type { Reach } from '../../domain/list.ts'
+import { FetchFailedError, type GuardedRequest, guardedFetch, NotModifiedError, RedirectedError } from '../guarded-fetch.ts'
+
+export interface FilesRequest {
+  readonly urls: readonly string[]
+  /** Hosts that may be redirected to. */
+  readonly redirectsTo: readonly string[]
+  readonly reach: Reach
+  /** By address, of the last time: `etag …` or `modified …`. */
+  readonly validators: Readonly<Record<string, string>>
+  readonly maxBytes: number
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+  /** For tests. */
+  readonly certificateAuthority?: string
+  readonly lookup?: GuardedRequest['lookup']
+}
+
+export interface FetchedFiles {
+  readonly files: readonly Uint8Array[]
+  readonly validators: Readonly<Record<string, string>>
+}
+
+/** Some publishers refuse who does not say what it is. */
+const USER_AGENT = 'countersign'
+const REDIRECTS_MAX = 3
+
+const conditionOf = (validator: string | undefined): Readonly<Record<string, string>> => {
+  if (validator === undefined) return {}
+  const [kind = '', value = ''] = [validator.slice(0, validator.indexOf(' ')), validator.slice(validator.indexOf(' ') + 1)]
+  return kind === 'etag' ? { 'if-none-match': value } : { 'if-modified-since': value }
+}
+
+/** @throws FetchFailedError, UrlRefusedError, NotModifiedError */
+const fetchOne = async (
+  url: string,
+  validator: string | undefined,
+  request: FilesRequest,
+): Promise<{ readonly bytes: Uint8Array; readonly validator: string | null }> => {
+  const { redirectsTo, reach, maxBytes, timeoutMs, signal, certificateAuthority, lookup } = request
+  let place = url
+  for (let redirects = 0; ; redirects++) {
+    let said: string | null = null
+    const pieces: Uint8Array[] = []
+    try {
+      const stream = guardedFetch({
+        url: place,
+        reach,
+        maxBytes,
+        timeoutMs,
+        signal,
+        headers: { 'user-agent': USER_AGENT, ...conditionOf(validator) },
+        onHeaders: (headers) => {
+          if (headers.etag !== undefined) said = `etag ${headers.etag}`
+          else if (headers['last-modified'] !== undefined) said = `modified ${headers['last-modified']}`
+        },
+        ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
+        ...(lookup === undefined ? {} : { lookup }),
+      })
+      for await (const piece of stream) pieces.push(piece)
+      return { bytes: new Uint8Array(Buffer.concat(pieces)), validator: said }
+    } catch (error) {
+      if (!(error instanceof RedirectedError) || redirects >= REDIRECTS_MAX) throw error
+      const next = URL.parse(error.location, place)
+      if (next === null || !redirectsTo.includes(next.host)) throw error
+      place = next.href
+    }
+  }
+}
+
+/**
+ * @returns null when no file has changed
+ * @throws FetchFailedError, UrlRefusedError
+ */
+export const fetchFiles = async (request: FilesRequest): Promise<FetchedFiles | null> => {
+  const { urls, validators } = request
+  const known = urls.every((url) => validators[url] !== undefined)
+  const files: Uint8Array[] = []
+  const next: Record<string, string> = {}
+  const load = async (conditional: boolean): Promise<'all' | 'unchanged' | 'some'> => {
+    for (const [at, url] of urls.entries()) {
+      try {
+        const { bytes, validator } = await fetchOne(url, conditional ? validators[url] : undefined, request)
+        files[at] = bytes
+        if (validator !== null) next[url] = validator
+      } catch (error) {
+        if (!(error instanceof NotModifiedError)) throw error
+        if (!conditional) throw new FetchFailedError('the server answered 304 to a request without a condition', error)
+      }
+    }
+    const fetched = files.filter((file) => file !== undefined).length
+    return fetched === urls.length ? 'all' : fetched === 0 ? 'unchanged' : 'some'
+  }
+  const result = await load(known)
+  if (result === 'unchanged') return null
+  // Files of one list belong together: one that has changed brings the others.
+  if (result === 'some') await load(false)
+  return { files, validators: next }
+}

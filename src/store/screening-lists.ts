@@ -1,0 +1,219 @@
+// Lists of sanctioned people and companies: where each comes from, when it is due, and every version that it had. One process
+// at a time reads a list, under a lease with a token: a reading that ends late changes nothing.
+import { randomBase62 } from '../domain/identifier.ts'
+import type { Reach } from '../domain/list.ts'
+import type { Statements } from './database.ts'
+import type { TableScope } from './table-scope.ts'
+
+export interface ScreeningList {
+  readonly name: string
+  readonly format: string
+  /** Empty: filled by file only. */
+  readonly urls: readonly string[]
+  readonly reach: Reach
+  readonly intervalSeconds: number
+  /** Null until it was read for the first time. */
+  readonly version: ScreeningVersion | null
+  readonly dueAtSeconds: number
+  readonly attemptedAtSeconds: number | null
+  /** Why the last attempt failed, in one line; null when it succeeded. */
+  readonly failure: string | null
+  /** When the content was last read and found good, or found unchanged. */
+  readonly confirmedAtSeconds: number | null
+  /** What the publisher said of the files' state, by address: for conditional requests. */
+  readonly validators: Readonly<Record<string, string>>
+  /** Of the lease: a reading passes it back with its result. */
+  readonly token: string
+}
+
+export interface ScreeningVersion {
+  readonly id: string
+  /** Of the entries, lower-case hex. */
+  readonly sha256: string
+  readonly entries: number
+  readonly names: number
+  readonly createdAtSeconds: number
+}
+
+interface ListRow {
+  readonly name: string
+  readonly format: string
+  readonly urls: string
+  readonly reach: Reach
+  readonly interval_seconds: number
+  readonly due_at_seconds: number
+  readonly attempted_at_seconds: number | null
+  readonly failure: string | null
+  readonly confirmed_at_seconds: number | null
+  readonly validators: string
+  readonly token: string
+  readonly version_id: string | null
+  readonly sha256: string | null
+  readonly entry_count: number | null
+  readonly name_count: number | null
+  readonly created_at_seconds: number | null
+}
+
+const SELECT = `SELECT l.name, l.format, l.urls, l.reach, l.interval_seconds, l.due_at_seconds, l.attempted_at_seconds,
+  l.failure, l.confirmed_at_seconds, l.validators, l.token, l.version_id, v.sha256, v.entry_count, v.name_count,
+  v.created_at_seconds FROM screening_lists l LEFT JOIN screening_versions v ON v.id = l.version_id`
+
+const toList = (row: ListRow): ScreeningList => ({
+  name: row.name,
+  format: row.format,
+  urls: JSON.parse(row.urls) as string[],
+  reach: row.reach,
+  intervalSeconds: row.interval_seconds,
+  dueAtSeconds: row.due_at_seconds,
+  attemptedAtSeconds: row.attempted_at_seconds,
+  failure: row.failure,
+  confirmedAtSeconds: row.confirmed_at_seconds,
+  validators: JSON.parse(row.validators) as Record<string, string>,
+  token: row.token,
+  version:
+    row.version_id === null
+      ? null
+      : {
+          id: row.version_id,
+          sha256: row.sha256 ?? '',
+          entries: row.entry_count ?? 0,
+          names: row.name_count ?? 0,
+          createdAtSeconds: row.created_at_seconds ?? 0,
+        },
+})
+
+/** A version's packed entries, and what is said of them. */
+export interface NewVersion extends Omit<ScreeningVersion, 'id' | 'createdAtSeconds'> {
+  readonly bytes: Uint8Array
+}
+
+const CHUNK_BYTES = 262_144
+
+const findIn = async (statements: Statements, name: string): Promise<ScreeningList | null> => {
+  const [row] = await statements.query<ListRow>(`${SELECT} WHERE l.name = ?`, [name])
+  return row === undefined ? null : toList(row)
+}
+
+export const createScreeningListTable = (scope: TableScope) => ({
+  list: async (): Promise<readonly ScreeningList[]> =>
+    (await scope.statements.query<ListRow>(`${SELECT} ORDER BY l.name`)).map(toList),
+
+  find: (name: string): Promise<ScreeningList | null> => findIn(scope.statements, name),
+
+  /** Makes the list, or changes where it comes from; it is due at once. Its content stays. */
+  set: (source: Pick<ScreeningList, 'name' | 'format' | 'urls' | 'reach' | 'intervalSeconds'>): Promise<void> =>
+    scope.write(async (transaction) => {
+      const { name, format, urls, reach, intervalSeconds } = source
+      await transaction.execute(
+        `INSERT INTO screening_lists (name, format, urls, reach, interval_seconds, due_at_seconds, leased_until_seconds,
+           token, validators) VALUES (?, ?, ?, ?, ?, ?, 0, ?, '{}')
+         ON CONFLICT (name) DO UPDATE SET format = excluded.format, urls = excluded.urls, reach = excluded.reach,
+           interval_seconds = excluded.interval_seconds, due_at_seconds = excluded.due_at_seconds, token = excluded.token,
+           leased_until_seconds = 0, validators = '{}'`,
+        [name, format, JSON.stringify(urls), reach, intervalSeconds, scope.nowSeconds(), randomBase62(16)],
+      )
+    }),
+
+  /** Nobody is compared with it any more. Its versions stay. False when there is no such list. */
+  remove: (name: string): Promise<boolean> =>
+    scope.write(
+      async (transaction) =>
+        (await transaction.execute('DELETE FROM screening_lists WHERE name = ?', [name])) > 0,
+    ),
+
+  /** Leases a list that is due and has an address. Null when there is none. */
+  takeDue: async (leaseSeconds: number): Promise<ScreeningList | null> => {
+    const now = scope.nowSeconds()
+    const due = "due_at_seconds <= ? AND leased_until_seconds <= ? AND urls <> '[]'"
+    const [candidate] = await scope.statements.query<{ name: string }>(
+      `SELECT name FROM screening_lists WHERE ${due} ORDER BY due_at_seconds LIMIT 1`,
+      [now, now],
+    )
+    if (candidate === undefined) return null
+    return scope.write(async (transaction) => {
+      const taken = await transaction.execute(
+        `UPDATE screening_lists SET leased_until_seconds = ?, token = ? WHERE name = ? AND ${due}`,
+        [now + leaseSeconds, randomBase62(16), candidate.name, now, now],
+      )
+      return taken === 0 ? null : findIn(transaction, candidate.name)
+    })
+  },
+
+  /**
+   * Makes a version the list's content; the same entries confirm the version that is there.
+   * @param token of the lease; null: by file, whatever is being read
+   * @returns null when the list was removed, changed or leased again meanwhile
+   */
+  replace: (
+    name: string,
+    version: NewVersion,
+    read: {
+      readonly token: string | null
+      readonly validators: Readonly<Record<string, string>>
+      readonly nextDueAtSeconds: number
+    },
+  ): Promise<'loaded' | 'confirmed' | null> =>
+    scope.write(async (transaction) => {
+      const now = scope.nowSeconds()
+      const list = await findIn(transaction, name)
+      if (list === null || (read.token !== null && list.token !== read.token)) return null
+      const isSame = list.version?.sha256 === version.sha256
+      const id = isSame ? (list.version?.id ?? '') : `sv_${randomBase62(16)}`
+      if (!isSame) {
+        await transaction.execute(
+          `INSERT INTO screening_versions (id, list_name, sha256, entry_count, name_count, created_at_seconds)
+           VALUES (?, ?, ?, ?, ?, ?)`,
+          [id, name, version.sha256, version.entries, version.names, now],
+        )
+        for (let at = 0; at < version.bytes.length; at += CHUNK_BYTES) {
+          await transaction.execute('INSERT INTO screening_chunks (version_id, number, content) VALUES (?, ?, ?)', [
+            id,
+            at / CHUNK_BYTES,
+            version.bytes.slice(at, at + CHUNK_BYTES),
+          ])
+        }
+      }
+      await transaction.execute(
+        `UPDATE screening_lists SET version_id = ?, due_at_seconds = ?, leased_until_seconds = 0, attempted_at_seconds = ?,
+           confirmed_at_seconds = ?, failure = NULL, validators = ? WHERE name = ?`,
+        [id, read.nextDueAtSeconds, now, now, JSON.stringify(read.validators), name],
+      )
+      return isSame ? 'confirmed' : 'loaded'
+    }),
+
+  /** The publisher says that nothing has changed. */
+  confirm: ({ name, token }: Pick<ScreeningList, 'name' | 'token'>, nextDueAtSeconds: number): Promise<void> =>
+    scope.write(async (transaction) => {
+      const now = scope.nowSeconds()
+      await transaction.execute(
+        `UPDATE screening_lists SET due_at_seconds = ?, leased_until_seconds = 0, attempted_at_seconds = ?,
+           confirmed_at_seconds = ?, failure = NULL WHERE name = ? AND token = ?`,
+        [nextDueAtSeconds, now, now, name, token],
+      )
+    }),
+
+  /** The list keeps its content, and ages. */
+  fail: (
+    { name, token }: Pick<ScreeningList, 'name' | 'token'>,
+    failure: string,
+    nextDueAtSeconds: number,
+  ): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute(
+        `UPDATE screening_lists SET due_at_seconds = ?, leased_until_seconds = 0, attempted_at_seconds = ?, failure = ?
+         WHERE name = ? AND token = ?`,
+        [nextDueAtSeconds, scope.nowSeconds(), failure, name, token],
+      )
+    }),
+
+  /** The packed entries of a version; null when there is no such version. */
+  readVersion: async (versionId: string): Promise<Uint8Array | null> => {
+    const rows = await scope.statements.query<{ content: Uint8Array }>(
+      'SELECT content FROM screening_chunks WHERE version_id = ? ORDER BY number',
+      [versionId],
+    )
+    return rows.length === 0 ? null : new Uint8Array(Buffer.concat(rows.map(({ content }) => content)))
+  },
+})
+
+export type ScreeningListTable = ReturnType<typeof createScreeningListTable>
