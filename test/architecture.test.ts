@@ -37,6 +37,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/http',
     'src/policy',
     'src/facts/lists',
+    'src/screening',
     'src/store',
     'src/telemetry',
     'src/decisions',

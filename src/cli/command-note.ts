@@ -10,6 +10,7 @@ const NOTED: ReadonlySet<string> = new Set([
   'evidence rotate-key',
   'account-key rotate',
   'decisions begin-tree',
+  'screening import',
 ])
 
 const SUBJECT_LENGTH_MAX = 200

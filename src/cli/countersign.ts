@@ -27,6 +27,7 @@ const USAGE = `Usage: bun run countersign VERB [--data-dir FOLDER] [--config FIL
   policy      check, test, save, activate, shadow and replay policies
   project     list, create, change and bind projects
   lists       make, fill, export and refresh lists of addresses
+  screening   compare people and companies with lists of sanctions
   geo         look an IP address up as policies see it
   screener-stub  answer as a screener would, for trials
   session     list, show and decide identity sessions

@@ -106,6 +106,8 @@ export const runVerb = async (
         clock,
         user,
       })
+    case 'screening':
+      return (await import('./screening.ts')).runScreening(commandArguments, { output, open, clock })
     case 'screener-stub':
       return (await import('./screener-stub.ts')).runScreenerStub(commandArguments, { output, stopped: untilSignal })
     case 'geo':

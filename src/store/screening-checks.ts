@@ -85,7 +85,11 @@ const toHit = (row: HitRow): StoredHit => ({
 
 const OF_SESSION = 'organization_id = ? AND session_id = ?'
 
-const hitsOf = async (statements: Statements, organizationId: string, sessionId: string): Promise<readonly StoredHit[]> =>
+const hitsOf = async (
+  statements: Statements,
+  organizationId: string,
+  sessionId: string,
+): Promise<readonly StoredHit[]> =>
   (
     await statements.query<HitRow>(
       `SELECT ${HIT_COLUMNS} FROM screening_hits WHERE ${OF_SESSION} ORDER BY score DESC, id`,
@@ -229,7 +233,16 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
            ON CONFLICT (organization_id, session_id) DO UPDATE SET session_sequence = excluded.session_sequence,
              lists_key = excluded.lists_key, versions = excluded.versions, threshold = excluded.threshold,
              problem = excluded.problem, checked_at_seconds = excluded.checked_at_seconds`,
-          [organizationId, sessionId, sequence, listsKey, JSON.stringify(check.versions), check.threshold, check.problem, now],
+          [
+            organizationId,
+            sessionId,
+            sequence,
+            listsKey,
+            JSON.stringify(check.versions),
+            check.threshold,
+            check.problem,
+            now,
+          ],
         )
         // What could not be compared says nothing of the hits that are there.
         if (check.problem === null) opened += await writeHits(transaction, organizationId, sessionId, hits, now)

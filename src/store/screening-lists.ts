@@ -117,8 +117,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
   /** Nobody is compared with it any more. Its versions stay. False when there is no such list. */
   remove: (name: string): Promise<boolean> =>
     scope.write(
-      async (transaction) =>
-        (await transaction.execute('DELETE FROM screening_lists WHERE name = ?', [name])) > 0,
+      async (transaction) => (await transaction.execute('DELETE FROM screening_lists WHERE name = ?', [name])) > 0,
     ),
 
   /** Leases a list that is due and has an address. Null when there is none. */

@@ -1,7 +1,13 @@
 // Fetches the files of a published list: only if they have changed since they were last fetched, and from another host only
 // where the publisher is known to hand its files out there.
 import type { Reach } from '../../domain/list.ts'
-import { FetchFailedError, type GuardedRequest, guardedFetch, NotModifiedError, RedirectedError } from '../guarded-fetch.ts'
+import {
+  FetchFailedError,
+  type GuardedRequest,
+  guardedFetch,
+  NotModifiedError,
+  RedirectedError,
+} from '../guarded-fetch.ts'
 
 export interface FilesRequest {
   readonly urls: readonly string[]
@@ -29,7 +35,10 @@ const REDIRECTS_MAX = 3
 
 const conditionOf = (validator: string | undefined): Readonly<Record<string, string>> => {
   if (validator === undefined) return {}
-  const [kind = '', value = ''] = [validator.slice(0, validator.indexOf(' ')), validator.slice(validator.indexOf(' ') + 1)]
+  const [kind = '', value = ''] = [
+    validator.slice(0, validator.indexOf(' ')),
+    validator.slice(validator.indexOf(' ') + 1),
+  ]
   return kind === 'etag' ? { 'if-none-match': value } : { 'if-modified-since': value }
 }
 

@@ -794,6 +794,32 @@ export interface SavedRevision {
   readonly warnings: readonly PolicyIssue[]
 }
 
+export interface ScreeningList {
+  readonly name: string
+  readonly title: string | null
+  readonly format: 'ofac-csv' | 'un-xml' | 'eu-xml' | 'uk-xml' | 'csv' | 'json'
+  /** Where it is fetched from; empty: it is filled by file */
+  readonly hosts: readonly string[]
+  readonly every_seconds: number
+  /** 0 until it was read for the first time */
+  readonly entries: number
+  readonly names: number
+  readonly version: string | null
+  readonly changed_at: string | null
+  /** When it was last read and found good */
+  readonly confirmed_at: string | null
+  readonly age_seconds: number | null
+  readonly attempted_at: string | null
+  /** Why the last attempt failed; the content before it stays */
+  readonly failure: string | null
+}
+
+export interface ScreeningThreshold {
+  /** Lowest score of a hit */
+  readonly threshold: number
+  readonly is_default: boolean
+}
+
 export interface SecondFactorRule {
   /** People without a second factor are let in only to make one */
   readonly required: boolean
@@ -823,6 +849,45 @@ export interface Session {
   /** When it was last handed in */
   readonly submitted_at: string | null
   readonly completed_at: string | null
+}
+
+export interface SessionChecks {
+  /** Empty where no list is in use */
+  readonly checks: readonly {
+    readonly check: 'lists'
+    /** `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared, and `detail` says why */
+    readonly outcome: 'waiting' | 'passed' | 'look' | 'failed' | 'not-done'
+    readonly detail: string | null
+    readonly threshold: number | null
+    readonly checked_at: string | null
+    readonly versions: readonly {
+      readonly list: string
+      readonly version: string
+    }[]
+    readonly hits: readonly {
+      readonly id: string
+      readonly list: string
+      /** As the publisher numbers it */
+      readonly entry: string
+      /** The version of the list that it was found in */
+      readonly version: string
+      /** The listed name that resembles */
+      readonly name: string
+      /** Whose name it is like: `person`, `business`, or `owner 1` */
+      readonly subject: string
+      readonly score: number
+      readonly why: readonly {
+        readonly part: string
+        readonly points: number
+        readonly detail: string
+      }[]
+      readonly state: 'open' | 'cleared' | 'confirmed'
+      readonly found_at: string
+      readonly decided_at: string | null
+      readonly decided_by: string | null
+      readonly reason: string | null
+    }[]
+  }[]
 }
 
 export interface SessionDetail {
@@ -2266,6 +2331,61 @@ export interface Operations {
       readonly corrections?: readonly string[] | undefined
     }
     answer: SessionDetail
+  }
+  'GET /screening/lists': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      readonly items: readonly ScreeningList[]
+    }
+  }
+  'PUT /screening/lists/{list}': {
+    params: { readonly list: string }
+    query: None
+    body:
+      | {
+          readonly format?: 'ofac-csv' | 'un-xml' | 'eu-xml' | 'uk-xml' | 'csv' | 'json' | undefined
+          readonly urls?: readonly string[] | undefined
+          readonly every_seconds?: number | undefined
+        }
+      | undefined
+    answer: ScreeningList
+  }
+  'DELETE /screening/lists/{list}': {
+    params: { readonly list: string }
+    query: None
+    body: undefined
+    answer: undefined
+  }
+  'GET /organizations/{organization}/screening': {
+    params: { readonly organization: string }
+    query: None
+    body: undefined
+    answer: ScreeningThreshold
+  }
+  'PUT /organizations/{organization}/screening': {
+    params: { readonly organization: string }
+    query: None
+    body: {
+      readonly threshold: number
+    }
+    answer: ScreeningThreshold
+  }
+  'GET /organizations/{organization}/sessions/{session}/checks': {
+    params: { readonly organization: string; readonly session: string }
+    query: None
+    body: undefined
+    answer: SessionChecks
+  }
+  'POST /organizations/{organization}/sessions/{session}/checks/hits/{hit}': {
+    params: { readonly organization: string; readonly session: string; readonly hit: string }
+    query: None
+    body: {
+      readonly state: 'cleared' | 'confirmed'
+      readonly reason: string
+    }
+    answer: SessionChecks
   }
   'GET /organizations/{organization}/sessions/{session}/evidence': {
     params: { readonly organization: string; readonly session: string }

@@ -1,0 +1,280 @@
+// Lists of sanctioned people and companies, from which score on a resemblance is a hit, and the checks of a session: what was
+// compared, what resembles, and what a reviewer decided about it.
+import { FieldInvalidError } from '../../domain/errors.ts'
+import { PUBLISHERS, publisherOf, SCREENING_FORMATS } from '../../screening/publishers.ts'
+import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../../screening/thresholds.ts'
+import { HIT_STATES, type StoredHit } from '../../store/screening-checks.ts'
+import type { ScreeningList } from '../../store/screening-lists.ts'
+import type { Tables } from '../../store/store.ts'
+import { SubjectUnknownError } from '../errors.ts'
+import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, REVIEWER, VIEWER } from '../route.ts'
+import { closed, named, nullable, oneOf, type Static, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { BASE, operator, requireSession } from '../sessions.ts'
+
+const route = declareRoutes('Screening')
+
+const LISTS = '/screening/lists'
+const THRESHOLD_PATH = '/organizations/{organization}/screening'
+const LIST_NAME = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/
+const INTERVAL_MIN_SECONDS = 600
+
+const SCREENING_LIST = named(
+  'ScreeningList',
+  closed({
+    name: Type.String(),
+    title: nullable(Type.String()),
+    format: oneOf(SCREENING_FORMATS),
+    hosts: Type.Array(Type.String(), { description: 'Where it is fetched from; empty: it is filled by file' }),
+    every_seconds: Type.Integer(),
+    entries: Type.Integer({ description: '0 until it was read for the first time' }),
+    names: Type.Integer(),
+    version: nullable(Type.String({ description: 'Id; hits name it' })),
+    changed_at: nullable(time()),
+    confirmed_at: Type.Union([time(), Type.Null()], { description: 'When it was last read and found good' }),
+    age_seconds: nullable(Type.Integer({ description: 'Since then' })),
+    attempted_at: nullable(time()),
+    failure: Type.Union([Type.String(), Type.Null()], {
+      description: 'Why the last attempt failed; the content before it stays',
+    }),
+  }),
+)
+
+const showList = (list: ScreeningList, nowSeconds: number): Static<typeof SCREENING_LIST> => ({
+  name: list.name,
+  title: publisherOf(list.name)?.title ?? null,
+  format: list.format as (typeof SCREENING_FORMATS)[number],
+  // The host is enough: paths and queries may hold tokens.
+  hosts: [...new Set(list.urls.map((url) => URL.parse(url)?.host ?? ''))],
+  every_seconds: list.intervalSeconds,
+  entries: list.version?.entries ?? 0,
+  names: list.version?.names ?? 0,
+  version: list.version?.id ?? null,
+  changed_at: timeOrNull(list.version?.createdAtSeconds ?? null),
+  confirmed_at: timeOrNull(list.confirmedAtSeconds),
+  age_seconds: list.confirmedAtSeconds === null ? null : Math.max(0, nowSeconds - list.confirmedAtSeconds),
+  attempted_at: timeOrNull(list.attemptedAtSeconds),
+  failure: list.failure,
+})
+
+const requireList = async (tables: Pick<Tables, 'screeningLists'>, name: string): Promise<ScreeningList> => {
+  const list = await tables.screeningLists.find(name)
+  if (list === null) throw new SubjectUnknownError('list')
+  return list
+}
+
+const THRESHOLD = named(
+  'ScreeningThreshold',
+  closed({
+    threshold: Type.Integer({
+      minimum: THRESHOLD_MIN,
+      maximum: THRESHOLD_MAX,
+      description: 'Lowest score of a hit',
+    }),
+    is_default: Type.Boolean(),
+  }),
+)
+
+const HIT = closed({
+  id: Type.String(),
+  list: Type.String(),
+  entry: Type.String({ description: 'As the publisher numbers it' }),
+  version: Type.String({ description: 'The version of the list that it was found in' }),
+  name: Type.String({ description: 'The listed name that resembles' }),
+  subject: Type.String({ description: 'Whose name it is like: `person`, `business`, or `owner 1`' }),
+  score: Type.Integer(),
+  why: Type.Array(closed({ part: Type.String(), points: Type.Integer(), detail: Type.String() })),
+  state: oneOf(HIT_STATES),
+  found_at: time(),
+  decided_at: nullable(time()),
+  decided_by: nullable(Type.String()),
+  reason: nullable(Type.String()),
+})
+
+const CHECKS = named(
+  'SessionChecks',
+  closed({
+    checks: Type.Array(
+      closed({
+        check: oneOf(['lists']),
+        outcome: oneOf(
+          ['waiting', 'passed', 'look', 'failed', 'not-done'],
+          '`look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared, and `detail` says why',
+        ),
+        detail: nullable(Type.String()),
+        threshold: nullable(Type.Integer()),
+        checked_at: nullable(time()),
+        versions: Type.Array(closed({ list: Type.String(), version: Type.String() })),
+        hits: Type.Array(HIT),
+      }),
+      { description: 'Empty where no list is in use' },
+    ),
+  }),
+)
+
+const showHit = (hit: StoredHit): Static<typeof HIT> => ({
+  id: hit.id,
+  list: hit.list,
+  entry: hit.entry,
+  version: hit.versionId,
+  name: hit.name,
+  subject: hit.subject,
+  score: hit.score,
+  why: hit.why.map((part) => ({ ...part })),
+  state: hit.state,
+  found_at: timeText(hit.foundAtSeconds),
+  decided_at: timeOrNull(hit.decidedAtSeconds),
+  decided_by: hit.decidedBy,
+  reason: hit.reason,
+})
+
+const outcomeOf = (isChecked: boolean, problem: string | null, hits: readonly StoredHit[]) => {
+  if (hits.some(({ state }) => state === 'confirmed')) return 'failed' as const
+  if (hits.some(({ state }) => state === 'open')) return 'look' as const
+  if (!isChecked) return 'waiting' as const
+  return problem === null ? ('passed' as const) : ('not-done' as const)
+}
+
+const checksOf = async (
+  tables: Pick<Tables, 'screeningChecks' | 'screeningLists'>,
+  organizationId: string,
+  sessionId: string,
+): Promise<Static<typeof CHECKS>> => {
+  const check = await tables.screeningChecks.find(organizationId, sessionId)
+  const hits = await tables.screeningChecks.hits(organizationId, sessionId)
+  const inUse = (await tables.screeningLists.list()).some(({ version }) => version !== null)
+  if (!inUse && check === null) return { checks: [] }
+  return {
+    checks: [
+      {
+        check: 'lists',
+        outcome: outcomeOf(check !== null, check?.problem ?? null, hits),
+        detail: check?.problem ?? null,
+        threshold: check?.threshold ?? null,
+        checked_at: timeOrNull(check?.checkedAtSeconds ?? null),
+        versions: Object.entries(check?.versions ?? {}).map(([list, version]) => ({ list, version })),
+        hits: hits.map(showHit),
+      },
+    ],
+  }
+}
+
+export const SCREENING_ROUTES = [
+  route('listScreeningLists', 'GET', LISTS, {
+    access: DEPLOYMENT,
+    summary: 'Lists that sessions are compared with, and how old each is',
+    answer: closed({ items: Type.Array(SCREENING_LIST) }),
+    handle: async ({ services }) => {
+      const now = services.clock.unixSeconds()
+      return { items: (await services.store.screeningLists.list()).map((list) => showList(list, now)) }
+    },
+  }),
+  route('enableScreeningList', 'PUT', `${LISTS}/{list}`, {
+    access: DEPLOYMENT,
+    summary: 'Compare sessions with a list from now on',
+    description:
+      `Of the known publishers (${PUBLISHERS.map(({ list }) => `\`${list}\``).join(', ')}) the name is enough. Any other ` +
+      'list needs `format`, and `urls` where it is fetched; without addresses it is filled by file.',
+    body: closed({
+      format: Type.Optional(oneOf(SCREENING_FORMATS)),
+      urls: Type.Optional(Type.Array(Type.String({ maxLength: 2_048 }), { maxItems: 3 })),
+      every_seconds: Type.Optional(Type.Integer({ minimum: INTERVAL_MIN_SECONDS, maximum: 2_592_000 })),
+    }),
+    answer: SCREENING_LIST,
+    handle: ({ services, params, body, write }) =>
+      write(async (tables, note) => {
+        const name = params.list
+        if (!LIST_NAME.test(name)) throw new FieldInvalidError('list', 'is lower-case letters, digits and hyphens')
+        const publisher = publisherOf(name)
+        const known = await tables.screeningLists.find(name)
+        const format = body.format ?? publisher?.format ?? known?.format
+        if (format === undefined) throw new FieldInvalidError('format', 'is needed for a list of your own')
+        const urls = body.urls ?? publisher?.urls ?? known?.urls ?? []
+        await tables.screeningLists.set({
+          name,
+          format,
+          urls: urls.map((url) => services.reachableUrl(url, 'public')),
+          reach: 'public',
+          intervalSeconds: body.every_seconds ?? publisher?.intervalSeconds ?? known?.intervalSeconds ?? 86_400,
+        })
+        const hosts = [...new Set(urls.map((url) => URL.parse(url)?.host ?? ''))]
+        note({ action: 'screening.enable', subject: name, organizationId: null, detail: { format, hosts } })
+        return showList(await requireList(tables, name), services.clock.unixSeconds())
+      }),
+  }),
+  route('disableScreeningList', 'DELETE', `${LISTS}/{list}`, {
+    access: DEPLOYMENT,
+    summary: 'Compare sessions with a list no longer',
+    description: 'Its versions and what was found with them stay.',
+    handle: async ({ params, write }) => {
+      await write(async (tables, note) => {
+        if (!(await tables.screeningLists.remove(params.list))) throw new SubjectUnknownError('list')
+        note({ action: 'screening.disable', subject: params.list, organizationId: null })
+      })
+      return undefined
+    },
+  }),
+  route('readScreeningThreshold', 'GET', THRESHOLD_PATH, {
+    access: VIEWER,
+    summary: 'From which score on a resemblance is a hit',
+    answer: THRESHOLD,
+    handle: async ({ services, organization }) => {
+      const threshold = await services.store.screeningChecks.readThreshold(organization.id)
+      return { threshold: threshold ?? DEFAULT_THRESHOLD, is_default: threshold === null }
+    },
+  }),
+  route('changeScreeningThreshold', 'PUT', THRESHOLD_PATH, {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Say from which score on a resemblance is a hit',
+    description: 'For comparisons from now on: people are compared again when a list changes.',
+    body: closed({ threshold: Type.Integer({ minimum: THRESHOLD_MIN, maximum: THRESHOLD_MAX }) }),
+    answer: THRESHOLD,
+    handle: ({ organization, body, write }) =>
+      write(async (tables, note) => {
+        const before = (await tables.screeningChecks.readThreshold(organization.id)) ?? DEFAULT_THRESHOLD
+        await tables.screeningChecks.setThreshold(organization.id, body.threshold)
+        note({
+          action: 'screening.threshold',
+          subject: organization.id,
+          detail: { threshold: [before, body.threshold] },
+        })
+        return { threshold: body.threshold, is_default: false }
+      }),
+  }),
+  route('readSessionChecks', 'GET', `${BASE}/{session}/checks`, {
+    access: REVIEWER,
+    summary: 'What a session was compared with, and what came of it',
+    answer: CHECKS,
+    handle: async ({ services, organization, params }) => {
+      const { session } = await requireSession(services.store, organization.id, params.session)
+      return checksOf(services.store, organization.id, session.id)
+    },
+  }),
+  route('decideSessionHit', 'POST', `${BASE}/{session}/checks/hits/{hit}`, {
+    access: REVIEWER,
+    summary: 'Clear or confirm a hit',
+    description:
+      'Cleared: it is somebody else. Confirmed: it is this person. A session with an open hit can’t be completed. A ' +
+      'decision can be changed by another one.',
+    body: closed({
+      state: oneOf(['cleared', 'confirmed']),
+      reason: Type.String({ minLength: 3, maxLength: 1_000, printable: true }),
+    }),
+    answer: CHECKS,
+    handle: ({ organization, actor, params, body, write }) =>
+      write(async (tables, note) => {
+        const { session } = await requireSession(tables, organization.id, params.session)
+        const decided = await tables.screeningChecks.decideHit(
+          { organizationId: organization.id, sessionId: session.id, hitId: params.hit },
+          { state: body.state, by: operator(actor), reason: body.reason },
+        )
+        if (decided === null) throw new SubjectUnknownError('hit')
+        const { hit, before } = decided
+        note({
+          action: 'screening.hit',
+          subject: session.id,
+          detail: { hit: hit.id, list: hit.list, entry: hit.entry, version: hit.versionId, state: [before, hit.state] },
+        })
+        return checksOf(tables, organization.id, session.id)
+      }),
+  }),
+]

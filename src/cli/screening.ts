@@ -1,0 +1,296 @@
+// `countersign screening …`: lists of sanctioned people and companies. Lists are switched on and filled here; a running
+// service fetches them and compares sessions with them.
+import { readFileSync } from 'node:fs'
+import type { Clock } from '../domain/time.ts'
+import { packEntries, unpackEntries } from '../screening/entry-lines.ts'
+import { csvRows, ScreeningListInvalidError } from '../screening/formats/csv-rows.ts'
+import { PUBLISHERS, publisherOf, SCREENING_FORMATS, type ScreeningFormat } from '../screening/publishers.ts'
+import { readScreeningList } from '../screening/read-screening-list.ts'
+import { buildScreening, openScreening, type ScreeningAnswer } from '../screening/screen-subject.ts'
+import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../screening/thresholds.ts'
+import type { ScreeningList } from '../store/screening-lists.ts'
+import type { Open, Opened } from './door.ts'
+import { parseDuration } from './key-options.ts'
+import { durationText, isoTime } from './list-context.ts'
+import {
+  CommandFailedError,
+  type CommandOutput,
+  chooseVerb,
+  formatTable,
+  type ParsedCommand,
+  parseCommand,
+  runToExitCode,
+  UsageError,
+  type Verbs,
+} from './output.ts'
+
+const KNOWN = PUBLISHERS.map(({ list }) => list).join(', ')
+
+const USAGE = `Usage: countersign screening enable LIST [--url URL] [--format FORMAT] [--every 24h]
+       countersign screening disable LIST
+       countersign screening import LIST FILE… [--format FORMAT]
+       countersign screening status
+       countersign screening check --file names.csv [--org ORG] [--threshold SCORE]
+
+  enable   Compare people and companies with a list from now on. Known by name, with address and interval:
+           ${KNOWN}.
+           Any other list needs --format, and --url where a running service is to fetch it.
+  disable  Stop that. What was found stays.
+  import   Fill a list by its publisher's files: ofac-sdn sdn.csv alt.csv add.csv, un-sc consolidated.xml. A file that can't
+           be the whole list is refused, and the content before it stays. A list that is only imported is not fetched.
+  status   Lists with their size, their age and what went wrong.
+  check    Compare the people of a CSV file with the lists: columns id,name,birth_date,country, the last two may be empty.
+
+  --format FORMAT  One of ${SCREENING_FORMATS.join(', ')}
+  --every TIME     How often it is fetched, 10m at least
+  --org ORG        Whose threshold counts (default demo)
+  --threshold N    Lowest score of a hit, ${THRESHOLD_MIN} to ${THRESHOLD_MAX}, instead of the organization's
+  --json           Print JSON; of check one line for each line of the file
+  --help           Print this
+
+Exit codes: 0 done, 1 a list or a file can't be used, 2 the call is wrong.
+`
+
+export interface ScreeningCommandInput {
+  readonly output: CommandOutput
+  readonly open: Open
+  readonly clock: Clock
+}
+
+interface Context extends Opened {
+  readonly output: CommandOutput
+  readonly command: ParsedCommand
+  readonly clock: Clock
+}
+
+const describe = (list: ScreeningList, nowSeconds: number) => ({
+  list: list.name,
+  format: list.format,
+  entries: list.version?.entries ?? 0,
+  names: list.version?.names ?? 0,
+  version: list.version?.id ?? null,
+  sha256: list.version?.sha256 ?? null,
+  changedAt: list.version === null ? null : isoTime(list.version.createdAtSeconds),
+  confirmedAt: list.confirmedAtSeconds === null ? null : isoTime(list.confirmedAtSeconds),
+  ageSeconds: list.confirmedAtSeconds === null ? null : Math.max(0, nowSeconds - list.confirmedAtSeconds),
+  fetched: list.urls.length > 0,
+  everySeconds: list.intervalSeconds,
+  failure: list.failure,
+})
+
+const status = async ({ store, output, command, clock }: Context): Promise<void> => {
+  const lists = (await store.screeningLists.list()).map((list) => describe(list, clock.unixSeconds()))
+  if (command.flag('json')) {
+    output.stdout(`${JSON.stringify(lists)}\n`)
+    return
+  }
+  if (lists.length === 0) {
+    output.stdout(`no list is in use: countersign screening enable LIST, of ${KNOWN}\n`)
+    return
+  }
+  const rows = lists.map(({ list, entries, names, ageSeconds, failure }) => [
+    list,
+    String(entries),
+    String(names),
+    ageSeconds === null ? 'never read' : durationText(ageSeconds),
+    failure ?? '',
+  ])
+  output.stdout(formatTable([['LIST', 'ENTRIES', 'NAMES', 'AGE', 'FAILED'], ...rows]))
+}
+
+const formatGiven = (text: string | undefined): ScreeningFormat | undefined => {
+  const format = SCREENING_FORMATS.find((known) => known === text)
+  if (text !== undefined && format === undefined)
+    throw new UsageError(`--format is one of ${SCREENING_FORMATS.join(', ')}`)
+  return format
+}
+
+const listGiven = ({ command }: Context): string => {
+  const name = command.positionals[1]
+  if (name === undefined) throw new UsageError(`name a list: ${KNOWN}, or one of your own`)
+  return name
+}
+
+const tell = async (context: Context, name: string, said: string): Promise<void> => {
+  const { store, output, command, clock } = context
+  const list = await store.screeningLists.find(name)
+  if (command.flag('json'))
+    output.stdout(`${JSON.stringify(list === null ? { list: name } : describe(list, clock.unixSeconds()))}\n`)
+  else output.stdout(`${said}\n`)
+}
+
+const enable = async (context: Context): Promise<void> => {
+  const { command, door } = context
+  const name = listGiven(context)
+  const format = formatGiven(command.text('format'))
+  const url = command.text('url')
+  const every = command.text('every')
+  await door.call('PUT /screening/lists/{list}', {
+    params: { list: name },
+    body: {
+      ...(format === undefined ? {} : { format }),
+      ...(url === undefined ? {} : { urls: [url] }),
+      ...(every === undefined ? {} : { every_seconds: parseDuration(every, '--every') }),
+    },
+    flags: { urls: '--url', every_seconds: '--every', format: '--format', list: 'LIST' },
+  })
+  const isFetched = url !== undefined || (publisherOf(name)?.urls.length ?? 0) > 0
+  const next = isFetched
+    ? 'a running service fetches it within a minute'
+    : `fill it: countersign screening import ${name} FILE`
+  await tell(context, name, `${name} is in use: ${next}`)
+}
+
+const disable = async (context: Context): Promise<void> => {
+  const name = listGiven(context)
+  await context.door.call('DELETE /screening/lists/{list}', { params: { list: name } })
+  await tell(context, name, `${name} is not used any more`)
+}
+
+const importList = async (context: Context): Promise<void> => {
+  const { store, door, command, clock } = context
+  const name = listGiven(context)
+  const paths = command.positionals.slice(2)
+  if (paths.length === 0) throw new UsageError('name the files')
+  const publisher = publisherOf(name)
+  const given = formatGiven(command.text('format'))
+  const known = await store.screeningLists.find(name)
+  const format = given ?? publisher?.format ?? SCREENING_FORMATS.find((each) => each === known?.format)
+  if (format === undefined)
+    throw new UsageError(`--format is needed for a list of your own: ${SCREENING_FORMATS.join(', ')}`)
+  const files = paths.map((path) => new Uint8Array(readFileSync(path)))
+  const version = known?.version ?? null
+  try {
+    const entries = readScreeningList(format, files, {
+      entriesMin: publisher?.entriesMin ?? 1,
+      now: version === null ? null : { entries: version.entries, names: version.names },
+    })
+    if (known === null) {
+      await door.call('PUT /screening/lists/{list}', { params: { list: name }, body: { format, urls: [] } })
+    }
+    const packed = packEntries(entries)
+    const nextDueAtSeconds = clock.unixSeconds() + (known?.intervalSeconds ?? publisher?.intervalSeconds ?? 86_400)
+    await store.screeningLists.replace(name, packed, { token: null, validators: {}, nextDueAtSeconds })
+    await tell(context, name, `${name}: ${packed.entries} entries with ${packed.names} names, SHA-256 ${packed.sha256}`)
+  } catch (error) {
+    if (!(error instanceof ScreeningListInvalidError)) throw error
+    const stays = version === null ? '' : `; the content before it stays (${version.entries} entries)`
+    throw new CommandFailedError(`${name}: ${error.detail}${stays}`)
+  }
+}
+
+const COLUMNS = ['id', 'name', 'birth_date', 'country'] as const
+const BIRTH_DATE = /^\d{4}(?:-\d{2}){0,2}$/
+const PROBLEMS = {
+  'too-long': 'the name is too long to be one',
+  'no-letters': 'the name has fewer than two letters',
+} as const
+
+interface Line {
+  readonly id: string
+  readonly name: string
+  readonly birthDate: string
+  readonly country: string
+}
+
+/** @throws CommandFailedError */
+const readLines = (path: string): readonly Line[] => {
+  try {
+    const rows = csvRows(readFileSync(path, 'utf8'))
+    const header = rows.next()
+    const columns = header.done === true ? [] : header.value.map((column) => column.toLowerCase())
+    const [id, name, birthDate, country] = COLUMNS.map((column) => columns.indexOf(column)) as [
+      number,
+      number,
+      number,
+      number,
+    ]
+    if (id === -1 || name === -1) throw new CommandFailedError(`${path}: the first line has to be ${COLUMNS.join(',')}`)
+    return [...rows].map((row) => ({
+      id: row[id] ?? '',
+      name: row[name] ?? '',
+      birthDate: row[birthDate] ?? '',
+      country: row[country] ?? '',
+    }))
+  } catch (error) {
+    if (error instanceof ScreeningListInvalidError) throw new CommandFailedError(`${path}: ${error.detail}`)
+    throw error
+  }
+}
+
+const thresholdGiven = (text: string | undefined): number | null => {
+  if (text === undefined) return null
+  const threshold = Number(text)
+  if (!Number.isInteger(threshold) || threshold < THRESHOLD_MIN || threshold > THRESHOLD_MAX) {
+    throw new UsageError(`--threshold is a number from ${THRESHOLD_MIN} to ${THRESHOLD_MAX}`)
+  }
+  return threshold
+}
+
+const check = async (context: Context): Promise<void> => {
+  const { store, output, command } = context
+  const given = thresholdGiven(command.text('threshold'))
+  const path = command.required('file')
+  const organization = await store.organizations.find(command.text('org') ?? 'demo')
+  if (organization === null) throw new CommandFailedError('there is no such organization')
+  const threshold = given ?? (await store.screeningChecks.readThreshold(organization.id)) ?? DEFAULT_THRESHOLD
+  const lists = []
+  for (const { name, version } of await store.screeningLists.list()) {
+    const bytes = version === null ? null : await store.screeningLists.readVersion(version.id)
+    if (bytes !== null) lists.push({ list: name, entries: unpackEntries(bytes) })
+  }
+  if (lists.length === 0)
+    throw new CommandFailedError('no list has been read yet: countersign screening import, or status')
+  const lines = readLines(path)
+  const screening = openScreening(buildScreening(lists))
+  for (const { id, name, birthDate, country } of lines) {
+    const { hits, problem }: ScreeningAnswer = screening.screen(
+      {
+        name,
+        ...(BIRTH_DATE.test(birthDate) ? { birthDate } : {}),
+        ...(country === '' ? {} : { country }),
+      },
+      threshold,
+    )
+    const told = problem === null ? { id, hits } : { id, hits, problem: PROBLEMS[problem] }
+    if (command.flag('json')) output.stdout(`${JSON.stringify(told)}\n`)
+    else {
+      const found = hits.map((hit) => `${hit.score} ${hit.list} ${hit.entry} ${hit.name}`).join('; ')
+      output.stdout(`${id}\t${problem === null ? found || 'no hit' : PROBLEMS[problem]}\n`)
+    }
+  }
+}
+
+const VERBS: Verbs<(context: Context) => Promise<void>> = {
+  enable: { run: enable, words: 1 },
+  disable: { run: disable, words: 1 },
+  import: { run: importList, words: Number.POSITIVE_INFINITY },
+  status: { run: status, words: 0 },
+  check: { run: check, words: 0 },
+}
+
+const text = { type: 'string' } as const
+const OPTIONS = {
+  url: text,
+  format: text,
+  every: text,
+  file: text,
+  org: text,
+  threshold: text,
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+export const runScreening = (commandArguments: readonly string[], input: ScreeningCommandInput): Promise<number> =>
+  runToExitCode(input.output, USAGE, async () => {
+    const command = parseCommand(commandArguments, OPTIONS, VERBS)
+    const run = chooseVerb(VERBS, command, input.output, USAGE, 'lists of sanctioned people')
+    if (run === null) return 0
+    const opened = await input.open()
+    try {
+      await run({ ...opened, command, output: input.output, clock: input.clock })
+      return 0
+    } finally {
+      await opened.close()
+    }
+  })
