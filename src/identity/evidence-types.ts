@@ -138,6 +138,8 @@ export interface EvidenceService {
   putFields(session: EvidenceSession, fields: EvidenceFields): Promise<void>
   /** The values, for the person who decides. Audited. */
   readFields(session: EvidenceSession, actor: string): Promise<EvidenceFields>
+  /** The values, for comparison with lists: nobody sees them, so no reading is recorded. Empty when there are none. */
+  screenedFields(session: EvidenceSession): Promise<EvidenceFields>
   /**
    * Which of some sessions, all of one organization, have fields that match. Whoever is found counts as read by `actor`:
    * to be found says what was typed in.

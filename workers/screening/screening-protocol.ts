@@ -1,10 +1,13 @@
-// What the service and the processes that screen say to each other. The lists come on standard input: one line
-// of JSON that names them with their sizes, then their packed entries.
+// What the service and the processes of screening say to each other. Bytes come on standard input and leave on standard
+// output: one line of JSON that says what they are, then the bytes.
+
 import type { ScreenedSubject } from '../../src/screening/entry.ts'
+import type { PackedEntries } from '../../src/screening/entry-lines.ts'
+import type { ScreeningFormat } from '../../src/screening/publishers.ts'
+import type { ListExpectations } from '../../src/screening/read-screening-list.ts'
 import type { ScreeningAnswer } from '../../src/screening/screen-subject.ts'
 
 export interface ScreeningQuestion {
-  readonly type: 'screen'
   readonly number: number
   readonly subjects: readonly ScreenedSubject[]
   /** Lowest score of a hit, 0 to 100. */
@@ -12,8 +15,8 @@ export interface ScreeningQuestion {
 }
 
 export type ScreeningReply =
-  /** The lists are read. */
-  | { readonly type: 'ready'; readonly names: number; readonly residentBytes: number }
+  /** The names are there. */
+  | { readonly type: 'ready'; readonly names: number }
   | { readonly type: 'answer'; readonly number: number; readonly answers: readonly ScreeningAnswer[] }
 
 export interface PackedList {
@@ -23,18 +26,72 @@ export interface PackedList {
 
 const NEWLINE = 10
 
+const withHead = (head: unknown, pieces: readonly Uint8Array[]): Uint8Array =>
+  Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...pieces])
+
+const headOf = (bytes: Uint8Array): { readonly head: unknown; readonly rest: Uint8Array } => {
+  const end = bytes.indexOf(NEWLINE)
+  return { head: JSON.parse(new TextDecoder().decode(bytes.subarray(0, end))), rest: bytes.subarray(end + 1) }
+}
+
+const cut = (bytes: Uint8Array, sizes: readonly number[]): readonly Uint8Array[] => {
+  let at = 0
+  return sizes.map((size) => {
+    at += size
+    return bytes.subarray(at - size, at)
+  })
+}
+
 export const encodeLists = (lists: readonly PackedList[]): Uint8Array =>
-  Buffer.concat([
-    Buffer.from(`${JSON.stringify(lists.map(({ list, bytes }) => [list, bytes.length]))}\n`),
-    ...lists.map(({ bytes }) => bytes),
-  ])
+  withHead(
+    lists.map(({ list, bytes }) => [list, bytes.length]),
+    lists.map(({ bytes }) => bytes),
+  )
 
 export const decodeLists = (input: Uint8Array): readonly PackedList[] => {
-  const end = input.indexOf(NEWLINE)
-  const heads = JSON.parse(new TextDecoder().decode(input.subarray(0, end))) as [string, number][]
-  let at = end + 1
-  return heads.map(([list, size]) => {
-    at += size
-    return { list, bytes: input.subarray(at - size, at) }
-  })
+  const { head, rest } = headOf(input)
+  const heads = head as [string, number][]
+  const pieces = cut(
+    rest,
+    heads.map(([, size]) => size),
+  )
+  return heads.map(([list], at) => ({ list, bytes: pieces[at] ?? new Uint8Array() }))
+}
+
+export interface FilesToRead {
+  readonly format: ScreeningFormat
+  readonly expected: ListExpectations
+  readonly files: readonly Uint8Array[]
+}
+
+export const encodeFiles = ({ format, expected, files }: FilesToRead): Uint8Array =>
+  withHead({ format, expected, sizes: files.map(({ length }) => length) }, files)
+
+export const decodeFiles = (input: Uint8Array): FilesToRead => {
+  const { head, rest } = headOf(input)
+  const { format, expected, sizes } = head as Omit<FilesToRead, 'files'> & { readonly sizes: readonly number[] }
+  return { format, expected, files: cut(rest, sizes) }
+}
+
+export interface ListFilesReading {
+  /** Null where the files were refused. */
+  readonly packed: PackedEntries | null
+  readonly wallets: readonly string[]
+  /** One line for the operator. */
+  readonly refusal: string | null
+}
+
+export const encodeReading = ({ packed, wallets, refusal }: ListFilesReading): Uint8Array => {
+  const { bytes, ...said } = packed ?? { bytes: new Uint8Array() }
+  return withHead({ said: packed === null ? null : said, wallets, refusal }, [bytes])
+}
+
+export const decodeReading = (output: Uint8Array): ListFilesReading => {
+  const { head, rest } = headOf(output)
+  const { said, wallets, refusal } = head as {
+    readonly said: Omit<PackedEntries, 'bytes'> | null
+    readonly wallets: readonly string[]
+    readonly refusal: string | null
+  }
+  return { wallets, refusal, packed: said === null ? null : { ...said, bytes: new Uint8Array(rest) } }
 }

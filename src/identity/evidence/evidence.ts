@@ -212,6 +212,17 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
       throw new EvidenceBusyError()
     },
 
+    screenedFields: async (session) => {
+      const target = targetOf(session)
+      for (let attempt = 0; attempt < FIELD_ATTEMPTS; attempt++) {
+        const current = (await store.list(target)).find(({ kind }) => kind === FIELDS_KIND)
+        if (current === undefined) return {}
+        const values = await readUnlessReplaced(target, current)
+        if (values !== null) return values
+      }
+      throw new EvidenceUnreadableError()
+    },
+
     readFields: async (session, actor) => {
       await requireSession(session)
       const target = targetOf(session)

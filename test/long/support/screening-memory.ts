@@ -24,7 +24,7 @@ export const screeningProcessMemory = async (image: Uint8Array, names: readonly 
       const subjects = Array.from({ length: BATCH }, (_, at) => ({
         name: names[(number * BATCH + at) % names.length]!,
       }))
-      child.send({ type: 'screen', number, subjects, threshold: 75 })
+      child.send({ number, subjects, threshold: 75 })
       number += 1
     },
   })

@@ -1,0 +1,114 @@
+// The processes of screening: one that reads a list's files, one that arranges the names of all lists, both ending when they
+// are done, and one that stays and screens. None gets a secret, and each is killed when it takes too long.
+
+import {
+  decodeReading,
+  encodeFiles,
+  encodeLists,
+  type FilesToRead,
+  type ListFilesReading,
+  type PackedList,
+  type ScreeningQuestion,
+  type ScreeningReply,
+} from '../../workers/screening/screening-protocol.ts'
+import { sendToChild } from '../processes/send.ts'
+import type { ScreenedSubject } from '../screening/entry.ts'
+import type { ScreeningAnswer } from '../screening/screen-subject.ts'
+
+/** The process ended, or was killed, before it answered. */
+export class ScreeningProcessError extends Error {
+  override readonly name = 'ScreeningProcessError'
+}
+
+export interface Screener {
+  /** @throws ScreeningProcessError */
+  screen(subjects: readonly ScreenedSubject[], threshold: number): Promise<readonly ScreeningAnswer[]>
+  hasEnded(): boolean
+  close(): Promise<void>
+}
+
+export interface ScreeningProcesses {
+  /** @throws ScreeningProcessError */
+  readFiles(files: FilesToRead): Promise<ListFilesReading>
+  /** Resolves once it can be asked. @throws ScreeningProcessError */
+  startScreener(lists: readonly PackedList[]): Promise<Screener>
+}
+
+const READING_TIME_LIMIT_MS = 300_000
+const START_TIME_LIMIT_MS = 60_000
+const ANSWER_TIME_LIMIT_MS = 60_000
+
+const entry = (name: string): string => Bun.fileURLToPath(new URL(`../../workers/screening/${name}`, import.meta.url))
+const environment = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' })
+
+/** What a process makes of its input. */
+const transformed = async (script: string, input: Uint8Array): Promise<Uint8Array> => {
+  const child = Bun.spawn([process.execPath, '--no-env-file', entry(script)], {
+    stdin: input,
+    stdout: 'pipe',
+    stderr: 'ignore',
+    env: environment(),
+    timeout: READING_TIME_LIMIT_MS,
+    killSignal: 'SIGKILL',
+  })
+  const output = await new Response(child.stdout).bytes()
+  if ((await child.exited) !== 0) throw new ScreeningProcessError('a process of screening ended early')
+  return output
+}
+
+const startScreener = async (image: Uint8Array): Promise<Screener> => {
+  const waiting = new Map<number, (answers: readonly ScreeningAnswer[] | null) => void>()
+  const ready = Promise.withResolvers<boolean>()
+  let number = 0
+  let ended = false
+  const child = Bun.spawn([process.execPath, '--smol', '--no-env-file', entry('screening.process.ts')], {
+    stdin: image,
+    stdout: 'ignore',
+    stderr: 'ignore',
+    env: environment(),
+    serialization: 'json',
+    ipc: (message: ScreeningReply) => {
+      if (message.type === 'ready') ready.resolve(true)
+      else waiting.get(message.number)?.(message.answers)
+    },
+    onExit: () => {
+      ended = true
+      ready.resolve(false)
+      for (const settle of waiting.values()) settle(null)
+    },
+  })
+  const killAfter = (limitMs: number): (() => void) => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), limitMs)
+    timer.unref()
+    return () => clearTimeout(timer)
+  }
+  const started = killAfter(START_TIME_LIMIT_MS)
+  const isReady = await ready.promise
+  started()
+  if (!isReady) throw new ScreeningProcessError('the process that screens did not start')
+  return {
+    screen: async (subjects, threshold) => {
+      if (ended) throw new ScreeningProcessError('the process that screens has ended')
+      const question: ScreeningQuestion = { number: number++, subjects, threshold }
+      const answered = killAfter(ANSWER_TIME_LIMIT_MS)
+      const answers = await new Promise<readonly ScreeningAnswer[] | null>((resolve) => {
+        waiting.set(question.number, resolve)
+        sendToChild(child, question)
+      })
+      answered()
+      waiting.delete(question.number)
+      if (answers === null) throw new ScreeningProcessError('the process that screens ended before it answered')
+      return answers
+    },
+    hasEnded: () => ended,
+    close: async () => {
+      child.kill()
+      await child.exited
+    },
+  }
+}
+
+export const screeningProcesses: ScreeningProcesses = {
+  readFiles: async (files) => decodeReading(await transformed('screening-list.process.ts', encodeFiles(files))),
+  startScreener: async (lists) => startScreener(await transformed('screening-image.process.ts', encodeLists(lists))),
+}

@@ -1,0 +1,187 @@
+// The duty over a real store, with its real processes: a list is fetched, people who hand in are compared, a changed list
+// compares the verified ones again, and whatever goes wrong leaves what was there.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { EvidenceFields } from '../../src/identity/evidence-types.ts'
+import { packEntries } from '../../src/screening/entry-lines.ts'
+import type { ScreeningFormat } from '../../src/screening/publishers.ts'
+import { readScreeningList } from '../../src/screening/read-screening-list.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
+import { screeningProcesses } from '../../src/wiring/screening-processes.ts'
+import { refreshScreeningLists } from '../../src/wiring/screening-refresh.ts'
+import { createScreeningService } from '../../src/wiring/screening-service.ts'
+import { openIdentity } from '../identity/support.ts'
+import { until } from '../support/until.ts'
+
+const LEAD = { leads: () => true, holds: async () => true }
+const log = createLogger({ write: () => true })
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+let identity: Awaited<ReturnType<typeof openIdentity>>
+let organizationId = ''
+const typed = new Map<string, EvidenceFields>()
+let duty: ReturnType<typeof createScreeningService>['duty']
+
+beforeAll(async () => {
+  identity = await openIdentity()
+  organizationId = await identity.createOrganization('screened')
+  duty = createScreeningService({
+    log,
+    store: identity.store,
+    clock: identity.clock,
+    everyMs: 20,
+    evidence: {
+      screenedFields: async ({ id }) => {
+        const fields = typed.get(id)
+        if (fields === undefined) throw new Error('unreadable')
+        return fields
+      },
+    },
+  }).duty
+  duty.start(LEAD)
+})
+afterAll(async () => {
+  await duty.stop()
+  await identity.remove()
+})
+
+const importList = async (name: string, format: ScreeningFormat, text: string): Promise<void> => {
+  const { store } = identity
+  if ((await store.screeningLists.find(name)) === null) {
+    await store.screeningLists.set({ name, format, urls: [], reach: 'public', intervalSeconds: 3_600 })
+  }
+  const entries = readScreeningList(format, [utf8(text)], { entriesMin: 1, now: null })
+  await store.screeningLists.replace(name, packEntries(entries), { token: null, validators: {}, nextDueAtSeconds: 9e9 })
+}
+
+const handIn = async (fields: EvidenceFields | null, checkType: 'kyc' | 'kyb' = 'kyc'): Promise<string> => {
+  const { session } = await identity.register(organizationId, { checkType })
+  if (fields !== null) typed.set(session.id, fields)
+  await identity.changes.changeStatus({ organizationId, sessionId: session.id, to: 'submitted', actor: 'person' })
+  return session.id
+}
+
+const SLOW = { limitMs: 55_000 }
+const checkOf = async (sessionId: string) => {
+  const { screeningChecks } = identity.store
+  await until(async () => (await screeningChecks.find(organizationId, sessionId)) !== null, SLOW)
+  return screeningChecks.find(organizationId, sessionId)
+}
+const hitsOf = (sessionId: string) => identity.store.screeningChecks.hits(organizationId, sessionId)
+
+const LIST =
+  'id,kind,name,aliases,birth_dates,countries\np1,person,Ivan Petrovich Primerov,Ivan Primerov,1966-04-28,RU\n'
+
+describe('people who hand in', () => {
+  test('are compared with the lists, and a hit names the version that it was found in', async () => {
+    await importList('own', 'csv', LIST)
+    const hitId = await handIn({ fullName: 'Иван Примеров', birthDate: '1966-04-28', country: 'RU' })
+    const cleanId = await handIn({ fullName: 'Anna Schmidt', birthDate: '1990-01-01', country: 'DE' })
+    expect((await checkOf(hitId))?.problem).toBeNull()
+    const [hit] = await hitsOf(hitId)
+    const list = await identity.store.screeningLists.find('own')
+    expect(hit).toMatchObject({ list: 'own', entry: 'p1', state: 'open', subject: 'person', score: 100 })
+    expect(hit?.versionId).toBe(list?.version?.id ?? 'none')
+    await checkOf(cleanId)
+    expect(await hitsOf(cleanId)).toEqual([])
+  })
+
+  test('what can not be compared says why, and is nobody’s hit', async () => {
+    const unreadable = await handIn(null)
+    const emoji = await handIn({ fullName: '😀😀', country: 'DE' })
+    const nameless = await handIn({})
+    expect((await checkOf(unreadable))?.problem).toMatch(/can not be read/)
+    expect((await checkOf(emoji))?.problem).toMatch(/letters/)
+    expect((await checkOf(nameless))?.problem).toMatch(/no name/)
+    expect(await identity.store.screeningChecks.hasOpenHit(organizationId, emoji)).toBe(false)
+  })
+
+  test('the owners of a business are compared, too', async () => {
+    const id = await handIn(
+      { registeredName: 'Bakery GmbH', country: 'DE', owners: [{ name: 'Ivan Primerow', sharePercent: 50 }] },
+      'kyb',
+    )
+    await checkOf(id)
+    const [hit] = await hitsOf(id)
+    expect(hit).toMatchObject({ subject: 'owner 1', entry: 'p1' })
+  })
+})
+
+describe('when a list changes', () => {
+  test('verified people are compared again; what was decided stays, and what is no longer listed goes', async () => {
+    const { store, changes } = identity
+    const cleared = await handIn({ fullName: 'Ivan Primerov', country: 'RU' })
+    const later = await handIn({ fullName: 'Pavel Obraztsov', country: 'RU' })
+    await checkOf(cleared)
+    await checkOf(later)
+    const [hit] = await hitsOf(cleared)
+    await store.screeningChecks.decideHit(
+      { organizationId, sessionId: cleared, hitId: hit?.id ?? '' },
+      { state: 'cleared', by: 'operator:test', reason: 'another one' },
+    )
+    for (const sessionId of [cleared, later]) {
+      await changes.changeStatus({ organizationId, sessionId, to: 'completed', actor: 'operator:test' })
+    }
+    const before = (await store.screeningLists.find('own'))?.version?.id
+    await importList('own', 'csv', `${LIST}p2,person,Pavel Obraztsov,,1970,RU\n`)
+    await until(async () => (await hitsOf(later)).length > 0, SLOW)
+    expect((await hitsOf(later))[0]).toMatchObject({ entry: 'p2', state: 'open' })
+    expect((await hitsOf(cleared)).map(({ state }) => state)).toEqual(['cleared'])
+    // The version before can still be read.
+    expect(await store.screeningLists.readVersion(before ?? '')).not.toBeNull()
+    await importList('own', 'csv', LIST)
+    await until(async () => (await hitsOf(later)).length === 0, SLOW)
+    expect((await hitsOf(cleared)).map(({ state }) => state)).toEqual(['cleared'])
+  })
+})
+
+describe('a list that is fetched', () => {
+  const fileOf = (name: string): Uint8Array =>
+    new Uint8Array(readFileSync(`${import.meta.dir}/../data/screening/${name}`))
+  const good = fileOf('un_consolidated.xml')
+  const answers: (readonly Uint8Array[] | null | Error)[] = []
+  const refresh = async (...next: typeof answers) => {
+    answers.push(...next)
+    const { store, clock } = identity
+    const list = await store.screeningLists.find('cut')
+    await store.screeningLists.fail({ name: 'cut', token: list?.token ?? '' }, '', clock.unixSeconds())
+    await refreshScreeningLists(
+      {
+        clock,
+        log,
+        lists: store.screeningLists,
+        processes: screeningProcesses,
+        fetch: async () => {
+          const answer = answers.shift()
+          if (answer instanceof Error) throw answer
+          return answer == null ? null : { files: answer, validators: { x: 'etag "1"' } }
+        },
+      },
+      LEAD,
+      new AbortController().signal,
+    )
+    return store.screeningLists.find('cut')
+  }
+
+  test('keeps its content whatever comes, and takes what is good', async () => {
+    const { store } = identity
+    await store.screeningLists.set({
+      name: 'cut',
+      format: 'un-xml',
+      urls: ['https://example.org/list.xml'],
+      reach: 'public',
+      intervalSeconds: 3_600,
+    })
+    const loaded = await refresh([good])
+    expect(loaded).toMatchObject({ failure: null, version: { entries: 113 }, validators: { x: 'etag "1"' } })
+    for (const bad of [utf8(''), utf8('<html></html>'), good.slice(0, 100_000), utf8('id,name\n1,x\n')]) {
+      const failed = await refresh([bad])
+      expect(failed?.failure).not.toBeNull()
+      expect(failed?.version).toEqual(loaded?.version ?? null)
+    }
+    const hung = await refresh(Object.assign(new Error('x'), { detail: 'the server took too long' }))
+    expect(hung).toMatchObject({ failure: 'the server took too long', version: loaded?.version ?? null })
+    expect(await refresh(null)).toMatchObject({ failure: null, version: loaded?.version ?? null })
+    expect(await refresh([good])).toMatchObject({ failure: null, version: loaded?.version ?? null })
+  })
+})
