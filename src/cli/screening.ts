@@ -147,6 +147,15 @@ const disable = async (context: Context): Promise<void> => {
   await tell(context, name, `${name} is not used any more`)
 }
 
+/** @throws CommandFailedError */
+const readGiven = (path: string): Uint8Array => {
+  try {
+    return new Uint8Array(readFileSync(path))
+  } catch {
+    throw new CommandFailedError(`the file can't be read: ${path}`)
+  }
+}
+
 const importList = async (context: Context): Promise<void> => {
   const { store, door, command, clock } = context
   const name = listGiven(context)
@@ -158,7 +167,7 @@ const importList = async (context: Context): Promise<void> => {
   const format = given ?? publisher?.format ?? SCREENING_FORMATS.find((each) => each === known?.format)
   if (format === undefined)
     throw new UsageError(`--format is needed for a list of your own: ${SCREENING_FORMATS.join(', ')}`)
-  const files = paths.map((path) => new Uint8Array(readFileSync(path)))
+  const files = paths.map(readGiven)
   const version = known?.version ?? null
   try {
     const entries = readScreeningList(format, files, {
@@ -196,7 +205,7 @@ interface Line {
 /** @throws CommandFailedError */
 const readLines = (path: string): readonly Line[] => {
   try {
-    const rows = csvRows(readFileSync(path, 'utf8'))
+    const rows = csvRows(new TextDecoder().decode(readGiven(path)))
     const header = rows.next()
     const columns = header.done === true ? [] : header.value.map((column) => column.toLowerCase())
     const [id, name, birthDate, country] = COLUMNS.map((column) => columns.indexOf(column)) as [

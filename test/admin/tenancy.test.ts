@@ -7,6 +7,7 @@ import { newSessionId } from '../../src/domain/identifier.ts'
 import { newWebhookEndpointId } from '../../src/store/webhook-endpoints.ts'
 import { decisionRecord, uuidOf } from './support/decisions.ts'
 import { type Harness, startHarness } from './support/harness.ts'
+import { openHit } from './support/open-hit.ts'
 
 let harness: Harness
 let alpha: {
@@ -81,6 +82,7 @@ const seed = async (slug: string, n: number): Promise<typeof alpha> => {
     sealedSecret: new Uint8Array([n]),
   })
   await store.sessions.changeStatus({ organizationId: id, sessionId: session, to: 'submitted', actor: 'person' })
+  const hit = await openHit(store, id, session)
   const [message] = (await store.webhookMessages.page(id, {}, { after: null, limit: 1 })).items
   const job = await store.tasks.create({ organizationId: id, kind: 'test', input: {}, actor: 'service' })
   const approval = await store.approvals.request({
@@ -113,6 +115,7 @@ const seed = async (slug: string, n: number): Promise<typeof alpha> => {
       uuid: uuidOf(n),
       endpoint: endpointId,
       message: message?.id ?? '',
+      hit: hit.id,
     },
   }
 }
@@ -148,6 +151,7 @@ const BODIES: Readonly<Record<string, object>> = {
   assignSession: { user_id: null, version: 0 },
   decideSession: { status: 'rejected', sequence: 2, private_comment: 'x' },
   revokeSession: { status: 'rejected', sequence: 2, private_comment: 'x' },
+  decideSessionHit: { state: 'cleared', reason: 'somebody else' },
   decideApproval: { approve: false },
 }
 
@@ -168,6 +172,7 @@ const snapshot = async (id: string) => {
     approvals: (await store.approvals.page({ organizationId: id }, { after: null, limit: 100 })).items,
     members: (await store.memberships.page(id, { after: null, limit: 100 })).items,
     offers: (await store.membershipOffers.page(id, { after: null, limit: 100 })).items,
+    hits: await store.screeningChecks.hits(id, (await store.sessions.list(id, { limit: 1 }))[0]?.id ?? ''),
   }
 }
 

@@ -10,6 +10,7 @@ import { decodeBase32 } from './support/base32.ts'
 import { ADMIN_DOCUMENT, covered } from './support/conformance.ts'
 import { decisionRecord } from './support/decisions.ts'
 import { type Harness, startHarness } from './support/harness.ts'
+import { openHit } from './support/open-hit.ts'
 import type { CallOptions } from './support/request.ts'
 
 let harness: Harness
@@ -347,6 +348,63 @@ describe('a tour of the admin API', () => {
     expect(await call<object>(200, 'POST', `${messages}/resend-dead`, { body: {} })).toEqual({ messages: 0 })
     await call(204, 'DELETE', `${base}/${endpoint.id}`)
     await call(404, 'DELETE', `${base}/${endpoint.id}`)
+  })
+
+  test('screening', async () => {
+    const list = await call<{ name: string; format: string; hosts: string[] }>(200, 'PUT', '/screening/lists/un-sc', {
+      body: {},
+    })
+    expect(list).toMatchObject({ name: 'un-sc', format: 'un-xml', hosts: ['scsanctions.un.org'], entries: 0 })
+    await call(400, 'PUT', '/screening/lists/my-own', { body: {} })
+    await call(200, 'PUT', '/screening/lists/my-own', { body: { format: 'csv' } })
+    expect((await call<{ items: object[] }>(200, 'GET', '/screening/lists')).items).toHaveLength(2)
+    await call(204, 'DELETE', '/screening/lists/my-own')
+    await call(404, 'DELETE', '/screening/lists/my-own')
+    const threshold = '/organizations/tour/screening'
+    expect(await call<object>(200, 'GET', threshold)).toEqual({ threshold: 75, is_default: true })
+    expect(await call<object>(200, 'PUT', threshold, { body: { threshold: 80 } })).toEqual({
+      threshold: 80,
+      is_default: false,
+    })
+    await call(400, 'PUT', threshold, { body: { threshold: 20 } })
+
+    const id = newSessionId()
+    await harness.store.sessions.register({
+      organizationId,
+      environment: 'live',
+      checkType: 'kyc',
+      sessionId: id,
+      walletAddress: null,
+      originUrl: null,
+      tokenHash: new Uint8Array(32).fill(7),
+      provider: 'manual',
+      actor: 'key:test',
+    })
+    await harness.store.sessions.changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person' })
+    const session = `/organizations/tour/sessions/${id}`
+    expect(await call<object>(200, 'GET', `${session}/checks`)).toEqual({ checks: [] })
+    const hit = await openHit(harness.store, organizationId, id)
+    expect(await call<object>(200, 'GET', `${session}/checks`)).toMatchObject({
+      checks: [{ check: 'lists', outcome: 'look', versions: [{ list: 'own' }], hits: [{ id: hit.id, state: 'open' }] }],
+    })
+    const { sequence } = await call<{ sequence: number }>(200, 'GET', session)
+    const approval = { body: { status: 'completed', sequence } }
+    await call(409, 'POST', `${session}/decide`, approval)
+    await call(404, 'POST', `${session}/checks/hits/hit_none`, { body: { state: 'cleared', reason: 'somebody else' } })
+    await call(400, 'POST', `${session}/checks/hits/${hit.id}`, { body: { state: 'cleared', reason: '' } })
+    const decided = (state: string) =>
+      call<object>(200, 'POST', `${session}/checks/hits/${hit.id}`, { body: { state, reason: 'born elsewhere' } })
+    expect(await decided('confirmed')).toMatchObject({ checks: [{ outcome: 'failed' }] })
+    expect(await decided('cleared')).toMatchObject({
+      checks: [{ outcome: 'passed', hits: [{ state: 'cleared', reason: 'born elsewhere' }] }],
+    })
+    await call(200, 'POST', `${session}/decide`, approval)
+    const log = await call<{ data: { action: string; detail: unknown }[] }>(200, 'GET', '/organizations/tour/audit')
+    expect(log.data.find(({ action }) => action === 'screening.hit')?.detail).toMatchObject({
+      list: 'own',
+      entry: 'p1',
+      state: ['confirmed', 'cleared'],
+    })
   })
 
   test('sessions', async () => {

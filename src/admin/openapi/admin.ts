@@ -130,6 +130,7 @@ const TAGS: ReadonlyArray<{ readonly name: string; readonly description: string 
   { name: 'Lists', description: 'Addresses that policies look up.' },
   { name: 'Shared lists', description: 'The deployment’s lists, which every organization’s policies may read.' },
   { name: 'Sessions', description: 'Reviewing people and businesses.' },
+  { name: 'Screening', description: 'Lists of sanctioned people and companies, and who resembles whom.' },
   { name: 'Decisions', description: 'What was decided, and the log that proves it.' },
   { name: 'Jobs', description: 'What takes longer than a request.' },
   { name: 'Approvals', description: 'Changes that wait for a second person.' },

@@ -1,0 +1,43 @@
+// A session with an open hit, as if it had been compared with a list.
+import { packEntries } from '../../../src/screening/entry-lines.ts'
+import type { StoredHit } from '../../../src/store/screening-checks.ts'
+import type { Store } from '../../../src/store/store.ts'
+
+const ENTRY = {
+  id: 'p1',
+  kind: 'person',
+  names: ['Ivan Primerov'],
+  birthDates: [],
+  countries: [],
+  wallets: [],
+} as const
+
+export const openHit = async (store: Store, organizationId: string, sessionId: string): Promise<StoredHit> => {
+  const list = { name: 'own', format: 'csv', urls: [], reach: 'public', intervalSeconds: 3_600 } as const
+  if ((await store.screeningLists.find('own')) === null) await store.screeningLists.set(list)
+  const read = { token: null, validators: {}, nextDueAtSeconds: 0 }
+  await store.screeningLists.replace('own', packEntries([ENTRY]), read)
+  const versionId = (await store.screeningLists.find('own'))?.version?.id ?? ''
+  const state = await store.sessions.find(organizationId, sessionId)
+  await store.screeningChecks.record([
+    {
+      session: { organizationId, sessionId, checkType: 'kyc', level: 1, sequence: state?.session.sequence ?? 0 },
+      listsKey: 'key',
+      check: { versions: { own: versionId }, threshold: 75, problem: null },
+      hits: [
+        {
+          versionId,
+          list: 'own',
+          entry: 'p1',
+          name: 'Ivan Primerov',
+          subject: 'person',
+          score: 90,
+          why: [{ part: 'name', points: 90, detail: 'primerov the same' }],
+        },
+      ],
+    },
+  ])
+  const [hit] = await store.screeningChecks.hits(organizationId, sessionId)
+  if (hit === undefined) throw new Error('there is no hit')
+  return hit
+}

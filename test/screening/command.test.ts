@@ -1,0 +1,127 @@
+// `countersign screening`, over a store of the test's own.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runScreening } from '../../src/cli/screening.ts'
+import { openOver } from '../cli/door-over.ts'
+import { openTemporaryStore, type TemporaryStore, temporaryFolder } from '../store/temporary-store.ts'
+
+const DATA = join(import.meta.dir, '..', 'data', 'screening')
+const UN = join(DATA, 'un_consolidated.xml')
+const OWN =
+  'id,kind,name,aliases,birth_dates,countries\np1,person,Ivan Petrovich Primerov,Ivan Primerov,1966-04-28,RU\n'
+
+let temporary: TemporaryStore
+let folder: ReturnType<typeof temporaryFolder>
+beforeAll(() => {
+  folder = temporaryFolder()
+})
+afterAll(() => folder.remove())
+beforeEach(async () => {
+  temporary = await openTemporaryStore()
+  await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })
+})
+afterEach(() => temporary.remove())
+
+const run = async (...commandArguments: string[]) => {
+  let stdout = ''
+  let stderr = ''
+  const output = {
+    stdout: (text: string) => {
+      stdout += text
+    },
+    stderr: (text: string) => {
+      stderr += text
+    },
+  }
+  const code = await runScreening(commandArguments, {
+    output,
+    open: openOver(temporary, 'operator'),
+    clock: temporary.clock,
+  })
+  return { code, stdout, stderr }
+}
+
+const file = (name: string, text: string): string => {
+  const path = join(folder.path, name)
+  writeFileSync(path, text)
+  return path
+}
+
+const linesOf = (text: string): readonly Record<string, unknown>[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+describe('countersign screening', () => {
+  test('fills a list and compares the people of a file with it, one line each', async () => {
+    expect((await run('import', 'mine', file('own.csv', OWN), '--format', 'csv')).code).toBe(0)
+    const names = file(
+      'names.csv',
+      `id,name,birth_date,country\n1,"Primerov, Ivan",1966-04-28,RU\n2,Anna Schmidt,,\n3,😀,,\n4,${'x'.repeat(10_000)},,\n`,
+    )
+    const { code, stdout } = await run('check', '--file', names, '--json')
+    expect(code).toBe(0)
+    const [hit, none, emoji, long] = linesOf(stdout)
+    expect(hit).toMatchObject({ id: '1', hits: [{ list: 'mine', entry: 'p1', name: 'Ivan Primerov', score: 100 }] })
+    expect((hit?.['hits'] as { why: { part: string }[] }[])[0]?.why.map(({ part }) => part)).toEqual([
+      'name',
+      'birth_date',
+      'country',
+    ])
+    expect(none).toEqual({ id: '2', hits: [] })
+    expect(emoji).toEqual({ id: '3', hits: [], problem: 'the name has fewer than two letters' })
+    expect(long).toEqual({ id: '4', hits: [], problem: 'the name is too long to be one' })
+  })
+
+  test('tells hits above the threshold of the organization only', async () => {
+    await run('import', 'mine', file('own.csv', OWN), '--format', 'csv')
+    const names = file('near.csv', 'id,name\n1,Ivan Promerof\n')
+    const hitsOf = async (...more: string[]) =>
+      linesOf((await run('check', '--file', names, '--json', ...more)).stdout)[0]?.['hits'] as { score: number }[]
+    const [found] = await hitsOf()
+    expect(found?.score).toBeLessThan(95)
+    const demo = await temporary.store.organizations.find('demo')
+    await temporary.store.screeningChecks.setThreshold(demo?.id ?? '', 95)
+    expect(await hitsOf()).toEqual([])
+    expect(await hitsOf('--threshold', '70')).toHaveLength(1)
+  })
+
+  test('a known list has its format, and what is not the whole of it is refused', async () => {
+    const { code, stderr } = await run('import', 'un-sc', UN)
+    expect([code, stderr]).toEqual([1, 'un-sc: it has 113 entries, and the whole list has at least 500\n'])
+    expect(await temporary.store.screeningLists.list()).toEqual([])
+    expect((await run('import', 'cut', UN, '--format', 'un-xml')).code).toBe(0)
+    const refused = await run('import', 'cut', join(DATA, 'eu.xml'))
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('the content before it stays (113 entries)')
+    expect(JSON.parse((await run('status', '--json')).stdout)).toMatchObject([
+      { list: 'cut', entries: 113, fetched: false },
+    ])
+  })
+
+  test('is switched on by name, with a publisher’s address, and off', async () => {
+    expect((await run('enable', 'eu-fsf')).stdout).toContain('a running service fetches it')
+    const list = await temporary.store.screeningLists.find('eu-fsf')
+    expect(list?.urls[0]).toStartWith('https://webgate.ec.europa.eu/')
+    expect((await run('status')).stdout).toContain('never read')
+    expect((await run('disable', 'eu-fsf')).code).toBe(0)
+    expect(await temporary.store.screeningLists.find('eu-fsf')).toBeNull()
+    expect((await run('disable', 'eu-fsf')).code).toBe(1)
+  })
+
+  test.each([
+    [['enable', 'mine'], 2],
+    [['enable', 'mine', '--format', 'xlsx'], 2],
+    [['enable', 'mine', '--format', 'csv', '--url', 'ftp://example.org/x'], 2],
+    [['import', 'ofac-sdn'], 2],
+    [['import', 'ofac-sdn', '/nowhere/x.csv'], 1],
+    [['check', '--file', '/nowhere/x.csv'], 1],
+    [['check', '--file', UN, '--threshold', '5'], 2],
+    [['check'], 2],
+    [['polish'], 2],
+  ])('%j ends with %d', async (commandArguments, code) => {
+    expect((await run(...commandArguments)).code).toBe(code)
+  })
+})
