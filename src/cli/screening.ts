@@ -180,6 +180,13 @@ const importList = async (context: Context): Promise<void> => {
     const packed = packEntries(entries)
     const nextDueAtSeconds = clock.unixSeconds() + (known?.intervalSeconds ?? publisher?.intervalSeconds ?? 86_400)
     await store.screeningLists.replace(name, packed, { token: null, validators: {}, nextDueAtSeconds })
+    const { shareWallets } = await import('../wiring/sanctioned-wallets.ts')
+    await shareWallets(
+      store,
+      clock,
+      name,
+      entries.flatMap(({ wallets }) => wallets),
+    )
     await tell(context, name, `${name}: ${packed.entries} entries with ${packed.names} names, SHA-256 ${packed.sha256}`)
   } catch (error) {
     if (!(error instanceof ScreeningListInvalidError)) throw error

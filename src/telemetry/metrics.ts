@@ -90,6 +90,8 @@ export interface Metrics {
    * no samples.
    */
   watchIdentity(read: () => IdentityMetrics): void
+  /** Lists beside those of facts. */
+  watchLists(read: () => FactMetrics['lists']): void
   totals(): MetricTotals
   /** Answers of some routes by duration (fine-histogram.ts). */
   durations(routes: readonly string[]): Float64Array
@@ -185,7 +187,11 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
     METRICS.workerLosses,
     ofPool((pool) => labelled('cause', pool.restarts)),
   )
-  addFactMetrics(exposition, () => options.facts?.() ?? null)
+  let readLists: () => FactMetrics['lists'] = () => []
+  addFactMetrics(exposition, () => {
+    const facts = options.facts?.()
+    return facts === undefined ? null : { ...facts, lists: [...facts.lists, ...readLists()] }
+  })
   let readIdentity: (() => IdentityMetrics) | null = null
   addIdentityMetrics(exposition, () => readIdentity?.() ?? null)
   addSharingMetrics(exposition, () => options.sharing?.() ?? null)
@@ -214,6 +220,9 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
     },
     recordIdempotencyFailure: () => {
       totals.idempotency += 1
+    },
+    watchLists: (read) => {
+      readLists = read
     },
     watchIdentity: (read) => {
       readIdentity = read

@@ -11,6 +11,8 @@ import type { ScreeningProcesses } from './screening-processes.ts'
 export interface ScreeningRefreshDependencies {
   readonly lists: ScreeningListTable
   readonly processes: Pick<ScreeningProcesses, 'readFiles'>
+  /** Told of the addresses that a list names, once it was read. */
+  readonly share: (list: string, wallets: readonly string[]) => Promise<unknown>
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'error'>
   /** For tests. */
@@ -31,7 +33,7 @@ const describeFailure = (error: unknown): string => {
 }
 
 const readOne = async (
-  { lists, processes, clock, fetch = fetchFiles }: ScreeningRefreshDependencies,
+  { lists, processes, clock, share, fetch = fetchFiles }: ScreeningRefreshDependencies,
   list: ScreeningList,
   lead: Pick<Lead, 'leads'>,
   signal: AbortSignal,
@@ -55,7 +57,7 @@ const readOne = async (
   }
   const format = SCREENING_FORMATS.find((known) => known === list.format)
   if (format === undefined) return { failure: `this version knows no format ${list.format}` }
-  const { packed, refusal } = await processes.readFiles({
+  const { packed, wallets, refusal } = await processes.readFiles({
     format,
     files: fetched.files,
     expected: {
@@ -67,7 +69,9 @@ const readOne = async (
   if (!lead.leads()) return 'outdated'
   const { token } = list
   const { validators } = fetched
-  return (await lists.replace(list.name, packed, { token, validators, nextDueAtSeconds })) ?? 'outdated'
+  const result = await lists.replace(list.name, packed, { token, validators, nextDueAtSeconds })
+  if (result === 'loaded') await share(list.name, wallets)
+  return result ?? 'outdated'
 }
 
 /** Reads every list that is due, one after the other. Rejects only when the store fails. */

@@ -5,7 +5,9 @@ import type { Clock } from '../domain/time.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
 import type { Duty, Lead } from '../processes/leader.ts'
 import type { Store } from '../store/store.ts'
+import type { FactMetrics } from '../telemetry/fact-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
+import { shareWallets } from './sanctioned-wallets.ts'
 import { type Screener, type ScreeningProcesses, screeningProcesses } from './screening-processes.ts'
 import { refreshScreeningLists } from './screening-refresh.ts'
 import { createSessionScreening, type ListsInUse } from './session-screening.ts'
@@ -20,6 +22,12 @@ export interface ScreeningServiceDependencies {
   readonly everyMs?: number
 }
 
+export interface ScreeningService {
+  readonly duty: Duty
+  /** Lists as last seen, in the process that has the duty. */
+  lists(): FactMetrics['lists']
+}
+
 const EVERY_MS = 1_000
 const FROM_THE_START = { organizationId: '', sessionId: '' }
 
@@ -30,12 +38,18 @@ export const createScreeningService = ({
   log,
   processes = screeningProcesses,
   everyMs = EVERY_MS,
-}: ScreeningServiceDependencies): { readonly duty: Duty } => {
+}: ScreeningServiceDependencies): ScreeningService => {
   const sessions = createSessionScreening({
     checks: store.screeningChecks,
     evidence,
     onError: (error, session) => log.warn('what a person typed in could not be read for screening', { error, session }),
   })
+  /** The lists themselves are there already: a shared list that can't be written stays as it is. */
+  const share = (name: string, wallets: readonly string[]): Promise<unknown> =>
+    shareWallets(store, clock, name, wallets).catch((error: unknown) =>
+      log.warn('the addresses of a list could not be shared', { list: name, error }),
+    )
+  let metrics: FactMetrics['lists'] = []
   let screener: Screener | null = null
   let screenerKey = ''
   /** Lists with which all completed sessions were compared. */
@@ -50,6 +64,11 @@ export const createScreeningService = ({
 
   const listsInUse = async (): Promise<ListsInUse | null> => {
     const lists = (await store.screeningLists.list()).filter(({ version }) => version !== null)
+    metrics = lists.map(({ name, version, confirmedAtSeconds }) => ({
+      name: `screening ${name}`,
+      entries: version?.entries ?? 0,
+      ageSeconds: confirmedAtSeconds === null ? null : Math.max(0, clock.unixSeconds() - confirmedAtSeconds),
+    }))
     if (lists.length === 0) return null
     const versions = Object.fromEntries(lists.map(({ name, version }) => [name, version?.id ?? '']))
     return { versions, key: createHash('sha256').update(JSON.stringify(versions)).digest('hex').slice(0, 32) }
@@ -125,13 +144,15 @@ export const createScreeningService = ({
   let stop: (() => Promise<void>) | undefined
 
   return {
+    lists: () => metrics,
     duty: {
       name: 'screening of people and companies',
       start: (lead) => {
         const stopping = new AbortController()
         settledKey = ''
         const refresh = once(
-          () => refreshScreeningLists({ lists: store.screeningLists, processes, clock, log }, lead, stopping.signal),
+          () =>
+            refreshScreeningLists({ lists: store.screeningLists, processes, clock, log, share }, lead, stopping.signal),
           'the lists of sanctioned people could not be asked for',
         )
         const screen = once(
@@ -154,6 +175,7 @@ export const createScreeningService = ({
       },
       stop: async () => {
         clearInterval(timer)
+        metrics = []
         await stop?.()
         stop = undefined
       },

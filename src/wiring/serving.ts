@@ -200,6 +200,7 @@ export const serve = async (
     closers.add(startMetricsListener({ listen, tls: tls.metrics, answer: metricsAnswer, requestIds, report }).stop)
   }
   const screening = createScreeningService({ store, evidence: identity.evidence, clock, log })
+  metrics.watchLists(screening.lists)
   const duties = [
     facts.duty,
     ...identity.duties,

@@ -1,10 +1,9 @@
-// How long it takes to compare verified people with the lists again, in the process that does it:
+// How long it takes to compare verified people with the lists again, in seconds of one processor:
 //   bun test/long/screening-again.ts SDN.CSV ALT.CSV ADD.CSV UN.XML [people] [seed]      (100,000 unless given)
 import { readFileSync } from 'node:fs'
-import { packEntries } from '../../src/screening/entry-lines.ts'
 import { readScreeningList } from '../../src/screening/read-screening-list.ts'
+import { buildScreening, openScreening } from '../../src/screening/screen-subject.ts'
 import { DEFAULT_THRESHOLD } from '../../src/screening/thresholds.ts'
-import { screeningProcesses } from '../../src/wiring/screening-processes.ts'
 import { createRandom } from './support/name-variants.ts'
 import { ordinaryNames } from './support/ordinary-names.ts'
 
@@ -14,29 +13,23 @@ if (sdn === undefined || alt === undefined || add === undefined || un === undefi
   process.exit(2)
 }
 const bytesOf = (path: string): Uint8Array => new Uint8Array(readFileSync(path))
-const packed = (list: string, entries: Parameters<typeof packEntries>[0]) => ({
-  list,
-  bytes: packEntries(entries).bytes,
-})
-const screener = await screeningProcesses.startScreener([
-  packed('ofac-sdn', readScreeningList('ofac-csv', [sdn, alt, add].map(bytesOf), { entriesMin: 5_000, now: null })),
-  packed('un-sc', readScreeningList('un-xml', [bytesOf(un)], { entriesMin: 500, now: null })),
-])
+const screening = openScreening(
+  buildScreening([
+    {
+      list: 'ofac-sdn',
+      entries: readScreeningList('ofac-csv', [sdn, alt, add].map(bytesOf), { entriesMin: 5_000, now: null }),
+    },
+    { list: 'un-sc', entries: readScreeningList('un-xml', [bytesOf(un)], { entriesMin: 500, now: null }) },
+  ]),
+)
 const names = ordinaryNames(createRandom(Number(seed)), Number(people))
-const BATCH = 50
+const startedCpu = process.cpuUsage()
 const started = performance.now()
 let hits = 0
-for (let at = 0; at < names.length; at += BATCH) {
-  const subjects = names
-    .slice(at, at + BATCH)
-    .map(({ name }) => ({ name, kind: 'person' as const, birthDate: '1985-06-15' }))
-  const answers = await screener.screen(subjects, DEFAULT_THRESHOLD)
-  hits += answers.reduce((sum, answer) => sum + answer.hits.length, 0)
+for (const { name } of names) {
+  hits += screening.screen({ name, kind: 'person', birthDate: '1985-06-15' }, DEFAULT_THRESHOLD).hits.length
 }
-const seconds = (performance.now() - started) / 1_000
-await screener.close()
-const used = process.resourceUsage()
-console.log(`${names.length} people in ${seconds.toFixed(1)} s, ${hits} hits; seed ${seed}`)
-console.log(
-  `this process besides: ${((used.userCPUTime + used.systemCPUTime) / 1e6).toFixed(1)} s of processor, lists included`,
-)
+const used = process.cpuUsage(startedCpu)
+const seconds = (microseconds: number): string => (microseconds / 1e6).toFixed(1)
+console.log(`${names.length} people, ${screening.names} listed names, seed ${seed}: ${hits} hits`)
+console.log(`${seconds(used.user + used.system)} s of processor in ${seconds((performance.now() - started) * 1_000)} s`)

@@ -65,11 +65,8 @@ describe('countersign screening', () => {
     expect(code).toBe(0)
     const [hit, none, emoji, long] = linesOf(stdout)
     expect(hit).toMatchObject({ id: '1', hits: [{ list: 'mine', entry: 'p1', name: 'Ivan Primerov', score: 100 }] })
-    expect((hit?.['hits'] as { why: { part: string }[] }[])[0]?.why.map(({ part }) => part)).toEqual([
-      'name',
-      'birth_date',
-      'country',
-    ])
+    const [{ why }] = hit?.['hits'] as [{ why: { part: string }[] }]
+    expect(why.map(({ part }) => part)).toEqual(['name', 'birth_date', 'country'])
     expect(none).toEqual({ id: '2', hits: [] })
     expect(emoji).toEqual({ id: '3', hits: [], problem: 'the name has fewer than two letters' })
     expect(long).toEqual({ id: '4', hits: [], problem: 'the name is too long to be one' })
@@ -99,6 +96,13 @@ describe('countersign screening', () => {
     expect(JSON.parse((await run('status', '--json')).stdout)).toMatchObject([
       { list: 'cut', entries: 113, fetched: false },
     ])
+  })
+
+  test('shares the wallets that a list names', async () => {
+    const files = ['sdn.csv', 'alt.csv', 'add.csv'].map((name) => join(DATA, name))
+    expect((await run('import', 'cut-sdn', ...files, '--format', 'ofac-csv')).code).toBe(0)
+    const shared = await temporary.store.lists.find(null, 'cut_sdn')
+    expect(shared?.entryCount).toBeGreaterThan(0)
   })
 
   test('is switched on by name, with a publisher’s address, and off', async () => {

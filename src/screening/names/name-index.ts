@@ -139,7 +139,28 @@ export interface NameIndexBuilder {
   build(): FlatArrays
 }
 
-const CACHED_WORDS_MAX = 256
+/** Given names come again and again. */
+const CACHED_WORDS_MAX = 4_096
+
+/** Matches as numbers: objects would take ten times the memory. */
+interface PackedMatches {
+  readonly words: Uint32Array
+  readonly similarities: Float32Array
+  /** -1: there is none. */
+  readonly distances: Int8Array
+}
+
+const packMatches = (matches: readonly WordMatch[]): PackedMatches => ({
+  words: Uint32Array.from(matches, ({ word }) => word),
+  similarities: Float32Array.from(matches, ({ similarity }) => similarity),
+  distances: Int8Array.from(matches, ({ distance }) => distance ?? -1),
+})
+
+const unpackMatches = ({ words, similarities, distances }: PackedMatches): readonly WordMatch[] =>
+  Array.from(words, (word, at) => {
+    const distance = distances[at]!
+    return { word, similarity: similarities[at]!, distance: distance === -1 ? null : distance }
+  })
 /** Two words written as one have at least as many letters. */
 const JOIN_LENGTH_MIN = 5
 
@@ -229,7 +250,7 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
     wordsIn(arrays, 'nameStarts'),
     wordsIn(arrays, 'entries'),
   ]
-  const caches = [new Map<string, readonly WordMatch[]>(), new Map<string, readonly WordMatch[]>()] as const
+  const caches = [new Map<string, PackedMatches>(), new Map<string, PackedMatches>()] as const
   const hasAbjad = flags.some((flag) => (flag & 2) !== 0)
   const tableOf = (word: number) => ((flags[word]! & 1) === 0 ? written : joinsWritten).table
 
@@ -278,10 +299,15 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
     const cache = caches[thorough ? 0 : 1]
     const key = `${word.isExact ? '=' : word.skeleton === null ? '' : '~'}${word.written}`
     const known = cache.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      // The one that was not asked for the longest is the first.
+      cache.delete(key)
+      cache.set(key, known)
+      return unpackMatches(known)
+    }
     const found = scan(word, thorough)
     if (cache.size >= CACHED_WORDS_MAX) cache.delete(cache.keys().next().value ?? '')
-    cache.set(key, found)
+    cache.set(key, packMatches(found))
     return found
   }
 
