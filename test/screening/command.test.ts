@@ -65,8 +65,8 @@ describe('countersign screening', () => {
     expect(code).toBe(0)
     const [hit, none, emoji, long] = linesOf(stdout)
     expect(hit).toMatchObject({ id: '1', hits: [{ list: 'mine', entry: 'p1', name: 'Ivan Primerov', score: 100 }] })
-    const [{ why }] = hit?.['hits'] as [{ why: { part: string }[] }]
-    expect(why.map(({ part }) => part)).toEqual(['name', 'birth_date', 'country'])
+    const hits = hit?.['hits'] as { why: { part: string }[] }[] | undefined
+    expect(hits?.[0]?.why.map(({ part }) => part)).toEqual(['name', 'birth_date', 'country'])
     expect(none).toEqual({ id: '2', hits: [] })
     expect(emoji).toEqual({ id: '3', hits: [], problem: 'the name has fewer than two letters' })
     expect(long).toEqual({ id: '4', hits: [], problem: 'the name is too long to be one' })

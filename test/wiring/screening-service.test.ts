@@ -129,7 +129,7 @@ describe('when a list changes', () => {
     expect((await hitsOf(cleared)).map(({ state }) => state)).toEqual(['cleared'])
     // The version before can still be read.
     expect(await store.screeningLists.readVersion(before ?? '')).not.toBeNull()
-    await importList('own', 'csv', LIST)
+    await importList('own', 'csv', 'id,kind,name\np3,person,Boris Drugoi\n')
     await until(async () => (await hitsOf(later)).length === 0, SLOW)
     expect((await hitsOf(cleared)).map(({ state }) => state)).toEqual(['cleared'])
   })
