@@ -85,7 +85,12 @@ const skeletonSimilarity = (length: number): number => (length >= 3 ? 0.92 : len
 /** What a word is worth that is some keys off: the first key costs less than the second. */
 const editSimilarity = (distance: number, length: number): number => 1 - (distance * 0.9) / length
 
-const hashOf = (text: string): number => Number(BigInt.asUintN(32, BigInt(Bun.hash.wyhash(text))))
+/** FNV-1a, 32 bits. */
+const hashOf = (text: string): number => {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return hash >>> 0
+}
 
 interface WordDraft {
   readonly written: string
@@ -140,7 +145,7 @@ export interface NameIndexBuilder {
 }
 
 /** Given names come again and again. */
-const CACHED_WORDS_MAX = 4_096
+const CACHED_WORDS_MAX = 2_048
 
 /** Matches as numbers: objects would take ten times the memory. */
 interface PackedMatches {
