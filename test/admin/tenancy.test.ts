@@ -151,7 +151,7 @@ const BODIES: Readonly<Record<string, object>> = {
   assignSession: { user_id: null, version: 0 },
   decideSession: { status: 'rejected', sequence: 2, private_comment: 'x' },
   revokeSession: { status: 'rejected', sequence: 2, private_comment: 'x' },
-  decideSessionHit: { state: 'cleared', reason: 'somebody else' },
+  decideListHit: { state: 'cleared', reason: 'somebody else' },
   decideApproval: { approve: false },
 }
 

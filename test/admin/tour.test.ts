@@ -382,21 +382,24 @@ describe('a tour of the admin API', () => {
     })
     await harness.store.sessions.changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person' })
     const session = `/organizations/tour/sessions/${id}`
-    expect(await call<object>(200, 'GET', `${session}/checks`)).toEqual({ checks: [] })
+    expect(await call<object>(200, 'GET', `${session}/checks/lists`)).toMatchObject({ outcome: 'off', hits: [] })
     const hit = await openHit(harness.store, organizationId, id)
-    expect(await call<object>(200, 'GET', `${session}/checks`)).toMatchObject({
-      checks: [{ check: 'lists', outcome: 'look', versions: [{ list: 'own' }], hits: [{ id: hit.id, state: 'open' }] }],
+    expect(await call<object>(200, 'GET', `${session}/checks/lists`)).toMatchObject({
+      outcome: 'look',
+      versions: [{ list: 'own' }],
+      hits: [{ id: hit.id, state: 'open' }],
     })
     const { sequence } = await call<{ sequence: number }>(200, 'GET', session)
     const approval = { body: { status: 'completed', sequence } }
     await call(409, 'POST', `${session}/decide`, approval)
-    await call(404, 'POST', `${session}/checks/hits/hit_none`, { body: { state: 'cleared', reason: 'somebody else' } })
-    await call(400, 'POST', `${session}/checks/hits/${hit.id}`, { body: { state: 'cleared', reason: '' } })
+    await call(404, 'POST', `${session}/checks/lists/hit_none`, { body: { state: 'cleared', reason: 'somebody else' } })
+    await call(400, 'POST', `${session}/checks/lists/${hit.id}`, { body: { state: 'cleared', reason: '' } })
     const decided = (state: string) =>
-      call<object>(200, 'POST', `${session}/checks/hits/${hit.id}`, { body: { state, reason: 'born elsewhere' } })
-    expect(await decided('confirmed')).toMatchObject({ checks: [{ outcome: 'failed' }] })
+      call<object>(200, 'POST', `${session}/checks/lists/${hit.id}`, { body: { state, reason: 'born elsewhere' } })
+    expect(await decided('confirmed')).toMatchObject({ outcome: 'failed' })
     expect(await decided('cleared')).toMatchObject({
-      checks: [{ outcome: 'passed', hits: [{ state: 'cleared', reason: 'born elsewhere' }] }],
+      outcome: 'passed',
+      hits: [{ state: 'cleared', reason: 'born elsewhere' }],
     })
     await call(200, 'POST', `${session}/decide`, approval)
     const log = await call<{ data: { action: string; detail: unknown }[] }>(200, 'GET', '/organizations/tour/audit')

@@ -90,24 +90,18 @@ const HIT = closed({
   reason: nullable(Type.String()),
 })
 
-const CHECKS = named(
-  'SessionChecks',
+const CHECK = named(
+  'ListCheck',
   closed({
-    checks: Type.Array(
-      closed({
-        check: oneOf(['lists']),
-        outcome: oneOf(
-          ['waiting', 'passed', 'look', 'failed', 'not-done'],
-          '`look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared, and `detail` says why',
-        ),
-        detail: nullable(Type.String()),
-        threshold: nullable(Type.Integer()),
-        checked_at: nullable(time()),
-        versions: Type.Array(closed({ list: Type.String(), version: Type.String() })),
-        hits: Type.Array(HIT),
-      }),
-      { description: 'Empty where no list is in use' },
+    outcome: oneOf(
+      ['off', 'waiting', 'passed', 'look', 'failed', 'not-done'],
+      '`off`: no list is in use. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared',
     ),
+    detail: Type.Union([Type.String(), Type.Null()], { description: 'Why it could not be compared' }),
+    threshold: nullable(Type.Integer()),
+    checked_at: nullable(time()),
+    versions: Type.Array(closed({ list: Type.String(), version: Type.String() })),
+    hits: Type.Array(HIT),
   }),
 )
 
@@ -134,27 +128,22 @@ const outcomeOf = (isChecked: boolean, problem: string | null, hits: readonly St
   return problem === null ? ('passed' as const) : ('not-done' as const)
 }
 
-const checksOf = async (
+const checkOf = async (
   tables: Pick<Tables, 'screeningChecks' | 'screeningLists'>,
   organizationId: string,
   sessionId: string,
-): Promise<Static<typeof CHECKS>> => {
+): Promise<Static<typeof CHECK>> => {
   const check = await tables.screeningChecks.find(organizationId, sessionId)
   const hits = await tables.screeningChecks.hits(organizationId, sessionId)
-  const inUse = (await tables.screeningLists.list()).some(({ version }) => version !== null)
-  if (!inUse && check === null) return { checks: [] }
+  const isInUse = (await tables.screeningLists.list()).some(({ version }) => version !== null)
+  const isOff = check === null && hits.length === 0 && !isInUse
   return {
-    checks: [
-      {
-        check: 'lists',
-        outcome: outcomeOf(check !== null, check?.problem ?? null, hits),
-        detail: check?.problem ?? null,
-        threshold: check?.threshold ?? null,
-        checked_at: timeOrNull(check?.checkedAtSeconds ?? null),
-        versions: Object.entries(check?.versions ?? {}).map(([list, version]) => ({ list, version })),
-        hits: hits.map(showHit),
-      },
-    ],
+    outcome: isOff ? 'off' : outcomeOf(check !== null, check?.problem ?? null, hits),
+    detail: check?.problem ?? null,
+    threshold: check?.threshold ?? null,
+    checked_at: timeOrNull(check?.checkedAtSeconds ?? null),
+    versions: Object.entries(check?.versions ?? {}).map(([list, version]) => ({ list, version })),
+    hits: hits.map(showHit),
   }
 }
 
@@ -240,16 +229,16 @@ export const SCREENING_ROUTES = [
         return { threshold: body.threshold, is_default: false }
       }),
   }),
-  route('readSessionChecks', 'GET', `${BASE}/{session}/checks`, {
+  route('readListChecks', 'GET', `${BASE}/{session}/checks/lists`, {
     access: REVIEWER,
     summary: 'What a session was compared with, and what came of it',
-    answer: CHECKS,
+    answer: CHECK,
     handle: async ({ services, organization, params }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)
-      return checksOf(services.store, organization.id, session.id)
+      return checkOf(services.store, organization.id, session.id)
     },
   }),
-  route('decideSessionHit', 'POST', `${BASE}/{session}/checks/hits/{hit}`, {
+  route('decideListHit', 'POST', `${BASE}/{session}/checks/lists/{hit}`, {
     access: REVIEWER,
     summary: 'Clear or confirm a hit',
     description:
@@ -259,7 +248,7 @@ export const SCREENING_ROUTES = [
       state: oneOf(['cleared', 'confirmed']),
       reason: Type.String({ minLength: 3, maxLength: 1_000, printable: true }),
     }),
-    answer: CHECKS,
+    answer: CHECK,
     handle: ({ organization, actor, params, body, write }) =>
       write(async (tables, note) => {
         const { session } = await requireSession(tables, organization.id, params.session)
@@ -274,7 +263,7 @@ export const SCREENING_ROUTES = [
           subject: session.id,
           detail: { hit: hit.id, list: hit.list, entry: hit.entry, version: hit.versionId, state: [before, hit.state] },
         })
-        return checksOf(tables, organization.id, session.id)
+        return checkOf(tables, organization.id, session.id)
       }),
   }),
 ]

@@ -391,6 +391,42 @@ export interface Job {
   readonly finished_at: string | null
 }
 
+export interface ListCheck {
+  /** `off`: no list is in use. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared */
+  readonly outcome: 'off' | 'waiting' | 'passed' | 'look' | 'failed' | 'not-done'
+  /** Why it could not be compared */
+  readonly detail: string | null
+  readonly threshold: number | null
+  readonly checked_at: string | null
+  readonly versions: readonly {
+    readonly list: string
+    readonly version: string
+  }[]
+  readonly hits: readonly {
+    readonly id: string
+    readonly list: string
+    /** As the publisher numbers it */
+    readonly entry: string
+    /** The version of the list that it was found in */
+    readonly version: string
+    /** The listed name that resembles */
+    readonly name: string
+    /** Whose name it is like: `person`, `business`, or `owner 1` */
+    readonly subject: string
+    readonly score: number
+    readonly why: readonly {
+      readonly part: string
+      readonly points: number
+      readonly detail: string
+    }[]
+    readonly state: 'open' | 'cleared' | 'confirmed'
+    readonly found_at: string
+    readonly decided_at: string | null
+    readonly decided_by: string | null
+    readonly reason: string | null
+  }[]
+}
+
 export interface ListEntry {
   readonly address: string
   readonly memo: string
@@ -849,45 +885,6 @@ export interface Session {
   /** When it was last handed in */
   readonly submitted_at: string | null
   readonly completed_at: string | null
-}
-
-export interface SessionChecks {
-  /** Empty where no list is in use */
-  readonly checks: readonly {
-    readonly check: 'lists'
-    /** `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared, and `detail` says why */
-    readonly outcome: 'waiting' | 'passed' | 'look' | 'failed' | 'not-done'
-    readonly detail: string | null
-    readonly threshold: number | null
-    readonly checked_at: string | null
-    readonly versions: readonly {
-      readonly list: string
-      readonly version: string
-    }[]
-    readonly hits: readonly {
-      readonly id: string
-      readonly list: string
-      /** As the publisher numbers it */
-      readonly entry: string
-      /** The version of the list that it was found in */
-      readonly version: string
-      /** The listed name that resembles */
-      readonly name: string
-      /** Whose name it is like: `person`, `business`, or `owner 1` */
-      readonly subject: string
-      readonly score: number
-      readonly why: readonly {
-        readonly part: string
-        readonly points: number
-        readonly detail: string
-      }[]
-      readonly state: 'open' | 'cleared' | 'confirmed'
-      readonly found_at: string
-      readonly decided_at: string | null
-      readonly decided_by: string | null
-      readonly reason: string | null
-    }[]
-  }[]
 }
 
 export interface SessionDetail {
@@ -2372,20 +2369,20 @@ export interface Operations {
     }
     answer: ScreeningThreshold
   }
-  'GET /organizations/{organization}/sessions/{session}/checks': {
+  'GET /organizations/{organization}/sessions/{session}/checks/lists': {
     params: { readonly organization: string; readonly session: string }
     query: None
     body: undefined
-    answer: SessionChecks
+    answer: ListCheck
   }
-  'POST /organizations/{organization}/sessions/{session}/checks/hits/{hit}': {
+  'POST /organizations/{organization}/sessions/{session}/checks/lists/{hit}': {
     params: { readonly organization: string; readonly session: string; readonly hit: string }
     query: None
     body: {
       readonly state: 'cleared' | 'confirmed'
       readonly reason: string
     }
-    answer: SessionChecks
+    answer: ListCheck
   }
   'GET /organizations/{organization}/sessions/{session}/evidence': {
     params: { readonly organization: string; readonly session: string }
