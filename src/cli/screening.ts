@@ -15,14 +15,12 @@ import { durationText, isoTime } from './list-context.ts'
 import {
   CommandFailedError,
   type CommandOutput,
-  chooseVerb,
   formatTable,
   type ParsedCommand,
-  parseCommand,
-  runToExitCode,
   UsageError,
   type Verbs,
 } from './output.ts'
+import { runVerbOf } from './run-verb.ts'
 
 const KNOWN = PUBLISHERS.map(({ list }) => list).join(', ')
 
@@ -285,23 +283,15 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
   check: { run: check, words: 0 },
 }
 
-const text = { type: 'string' } as const
-const OPTIONS = {
-  url: text,
-  format: text,
-  every: text,
-  file: text,
-  org: text,
-  threshold: text,
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const
+const COMMAND = {
+  help: USAGE,
+  subject: 'lists of sanctioned people',
+  verbs: VERBS,
+  texts: ['url', 'format', 'every', 'file', 'org', 'threshold'],
+}
 
 export const runScreening = (commandArguments: readonly string[], input: ScreeningCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, async () => {
-    const command = parseCommand(commandArguments, OPTIONS, VERBS)
-    const run = chooseVerb(VERBS, command, input.output, USAGE, 'lists of sanctioned people')
-    if (run === null) return 0
+  runVerbOf(COMMAND, commandArguments, input.output, async (run, command) => {
     const opened = await input.open()
     try {
       await run({ ...opened, command, output: input.output, clock: input.clock })

@@ -21,7 +21,7 @@ const PART_BYTES = 8_388_608
 const PARTS_AT_ONCE = 2
 
 /** The bucket did not answer in time, sends too much, or does not answer as a bucket does. The message is chosen text. */
-class BucketError extends Error {
+export class BucketError extends Error {
   override readonly name = 'BucketError'
 }
 

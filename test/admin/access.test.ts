@@ -233,7 +233,14 @@ describe('the table of routes', () => {
       ({ access, method }) => method !== 'GET' && access.kind === 'organization' && access.role === 'reviewer',
     ).map(({ operationId }) => operationId)
     // Evidence is read by a POST, since each reading is put on record.
-    const known = ['assignSession', 'decideSession', 'decideListHit', 'readDocumentZone', 'readEvidenceFields', 'searchSessions']
+    const known = [
+      'assignSession',
+      'decideSession',
+      'decideListHit',
+      'readDocumentZone',
+      'readEvidenceFields',
+      'searchSessions',
+    ]
     expect(changing.sort()).toEqual(known)
   })
 

@@ -18,11 +18,7 @@ export const processes: readonly Place[] = [
     ],
     ['duties begin after the lease was lost', 'if (leads() && term === won.term) for', 'for'],
     ['an answer that took too long makes a leader', 'if (clock.monotonicMs() >= sentMs + TRUSTED_MS) return', ''],
-    [
-      'a lease that stood still for too short is taken',
-      'const TAKEN_OVER_MS = 5_500',
-      'const TAKEN_OVER_MS = 3_000',
-    ],
+    ['a lease that stood still for too short is taken', 'const TAKEN_OVER_MS = 5_500', 'const TAKEN_OVER_MS = 3_000'],
     ['duties go on after the lease ended', '      if (!leads()) lose()\n    })', '    })'],
     ['a stopping process takes the lease', 'if (stopped) return\n    const sentMs', 'const sentMs'],
     ['what another holds is taken without a wait', 'if (!free && (!same ||', 'if (!free && (same &&'],
