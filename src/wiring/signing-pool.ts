@@ -127,7 +127,7 @@ const inOwnThread =
   (listener) =>
     createOwnThreadPort(
       {
-        open: (settings) => openWorkerParts(settings, Date.now),
+        open: (settings, isClosing) => openWorkerParts(settings, Date.now, isClosing),
         clock: { monotonicMs: clock.monotonicMs, unixMs: Date.now },
         nextTurn: systemTimers.endOfTurn,
       },

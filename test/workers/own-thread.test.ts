@@ -56,7 +56,9 @@ const startPort = async () => {
   port.control({ type: 'define', targets: [testTarget({ id: 'target_1' })], revisions })
   const work = (number: number): void =>
     port.work([{ ...jobOf(number), sequence: number, deadlineMs: performance.now() + 60_000 }])
-  return { port, work, turn, batches, closed: () => closed, erased: () => erased }
+  /** The callbacks of the next turn. */
+  const taken = (): readonly (() => void)[] => turns
+  return { port, work, turn, turns: taken, batches, closed: () => closed, erased: () => erased }
 }
 
 test('answers in a later turn than it is asked, in the order in which it was asked', async () => {
@@ -68,6 +70,19 @@ test('answers in a later turn than it is asked, in the order in which it was ask
   // Compiling the policy may take turns of its own.
   for (let turns = 0; turns < 1_000 && answered().length < 2; turns++) turn()
   expect(answered()).toEqual([1, 2])
+})
+
+test('takes one batch a callback, so that what it answered leaves before the next one is begun', async () => {
+  const { work, turns, batches } = await startPort()
+  work(1)
+  work(2)
+  const before = turns().length
+  for (const callback of turns()) {
+    const answered = batches.length
+    callback()
+    expect(batches.length - answered).toBeLessThanOrEqual(1)
+  }
+  expect(before).toBeGreaterThanOrEqual(2)
 })
 
 test('once ended it has no keys, answers nothing that it held, and says so once, in a later turn', async () => {

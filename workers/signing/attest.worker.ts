@@ -12,7 +12,7 @@ const clock = { monotonicMs: () => performance.now(), unixMs: () => Date.now() }
 const controller = createController({
   outcomes: (batch) => self.postMessage(encodeOutcomes(batch)),
   report: (report) => self.postMessage(report),
-  open: (settings) => openWorkerParts(settings, clock.unixMs),
+  open: (settings, isClosing) => openWorkerParts(settings, clock.unixMs, isClosing),
   clock,
   later: (work) => setImmediate(work),
 })

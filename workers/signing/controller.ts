@@ -14,7 +14,8 @@ import { createLists, type Lists } from './worker-lists.ts'
 export interface ControllerDependencies {
   readonly outcomes: (batch: OutcomeBatch) => void
   readonly report: (report: WorkerReport) => void
-  readonly open: (settings: WorkerSettings) => Promise<WorkerParts>
+  /** @param isClosing once true, the log must not be opened any more: another worker may have the slot */
+  readonly open: (settings: WorkerSettings, isClosing: () => boolean) => Promise<WorkerParts>
   readonly clock: WorkerClock
   /** Runs the work soon, after the messages that have already arrived. */
   readonly later: (work: () => void) => void
@@ -79,7 +80,7 @@ export const createController = (dependencies: ControllerDependencies): Controll
 
   const start = async (settings: WorkerSettings): Promise<void> => {
     try {
-      const parts = await dependencies.open(settings)
+      const parts = await dependencies.open(settings, () => closing)
       running = run(settings, parts, dependencies)
       if (closing) {
         close()

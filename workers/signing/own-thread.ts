@@ -2,14 +2,13 @@
 // error in it ends the worker alone, as it would end a thread, and the pool replaces it. What hangs it hangs the whole
 // process: the supervisor of the processes sees that and replaces the process.
 import type { PortListener, WorkerPort } from '../../src/pool/port.ts'
-import type { ControlMessage, WorkerSettings } from '../../src/pool/protocol.ts'
+import type { ControlMessage } from '../../src/pool/protocol.ts'
 import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
-import { createController } from './controller.ts'
+import { type ControllerDependencies, createController } from './controller.ts'
 import type { WorkerClock } from './decide.ts'
-import type { WorkerParts } from './setup.ts'
 
 export interface OwnThreadDependencies {
-  readonly open: (settings: WorkerSettings) => Promise<WorkerParts>
+  readonly open: ControllerDependencies['open']
   readonly clock: WorkerClock
   /** Calls back once, in a later turn of the event loop, after what is readable by then was read. */
   readonly nextTurn: (callback: () => void) => void
@@ -55,19 +54,17 @@ export const createOwnThreadPort = (
     later: (work) => nextTurn(() => handle(work)),
   })
 
-  const takeAll = (): void => {
-    const messages = inbox
-    inbox = []
-    for (const message of messages) {
-      if (ended) return
-      handle(() => ('type' in message ? controller.control(message) : controller.work(message)))
-    }
+  const takeNext = (): void => {
+    const message = inbox.shift()
+    if (message === undefined) return
+    handle(() => ('type' in message ? controller.control(message) : controller.work(message)))
   }
 
+  // A callback of its own for each: between two batches the answers to the first are sent (invariant 4).
   const enter = (message: readonly DispatchedJob[] | ControlMessage): void => {
     if (ended) return
-    if (inbox.length === 0) nextTurn(takeAll)
     inbox.push(message)
+    nextTurn(takeNext)
   }
 
   return { work: enter, control: enter, terminate }

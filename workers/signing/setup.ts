@@ -66,8 +66,15 @@ export const setupReason = (error: unknown): string => {
   return `a signing worker could not start (${error instanceof Error ? error.name : typeof error})`
 }
 
-/** @throws errors that setupReason describes */
-export const openWorkerParts = async (settings: WorkerSettings, unixMs: () => number): Promise<WorkerParts> => {
+/**
+ * Opens the log last: while the keys are opened, the pool may give the slot to another worker.
+ * @throws errors that setupReason describes
+ */
+export const openWorkerParts = async (
+  settings: WorkerSettings,
+  unixMs: () => number,
+  isClosing: () => boolean = () => false,
+): Promise<WorkerParts> => {
   const { backend } = chooseSecp256k1Backend(backendName(settings.signer))
   const open = (attesters: readonly AttesterReference[]): Promise<Keyring> =>
     openKeyring(attesters, () => readPassphrases(settings.passphrase), backend)
@@ -78,6 +85,10 @@ export const openWorkerParts = async (settings: WorkerSettings, unixMs: () => nu
     solanaMessage: createSolanaMessageBuilder(settings.solanaMessagePrefix),
   }
   const keyring = await open(settings.attesters)
+  if (isClosing()) {
+    keyring.erase()
+    throw new WorkerSetupError('the worker was closed while it started')
+  }
   if (settings.warmUp) warmUpPolicies(() => performance.now())
   return { signer: backend.name, keyring, segment: openLog(settings, unixMs), digesters, openKeyring: open }
 }
