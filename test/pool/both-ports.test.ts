@@ -74,7 +74,7 @@ describe.each(PORTS)('workers %s', (_name, port) => {
   })
   test('a job that is too late once it is recorded is answered 408, and its record is marked withheld', async () => {
     const threads = await startThreadPool({ attesters, workers: 1, ...port })
-    const late = threads.submit(0, { requestId: 'fault:late-append', deadlineMs: deadlineIn(500) })
+    const late = threads.submit(0, { requestId: 'fault:late-append', deadlineMs: deadlineIn(3_000) })
     expect(await late).toMatchObject({ code: 'DEADLINE_EXCEEDED' })
     expect(await threads.event('withheld')).toEqual({ type: 'withheld', uuids: [uuidOf(0)] })
     const { recorded } = await expectSound(threads, [])

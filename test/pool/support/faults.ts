@@ -106,7 +106,7 @@ export const createFaults = (exit: (code: number) => void): Faults => {
         if (met.includes('fault:gate-after-append')) waitAtGate()
         // As on a slow disk.
         for (const { requestId, deadlineMs } of jobs) {
-          while (requestId === 'fault:late-append' && performance.now() <= deadlineMs);
+          if (requestId === 'fault:late-append') Bun.sleepSync(Math.max(0, deadlineMs - performance.now()) + 1)
         }
       },
       close: () => parts.segment.close(),
