@@ -91,6 +91,16 @@ describeStores((openTemporaryStore) => {
       expect(await deployment.setOnce('quickstart', 'second')).toBe(false)
       expect(await deployment.read('quickstart')).toBe('first')
     })
+
+    test('are exchanged only for what they were', async () => {
+      const { deployment } = temporary.store
+      expect(await deployment.exchange('head', 'one', 'two')).toBe(false)
+      expect(await deployment.exchange('head', null, 'one')).toBe(true)
+      expect(await deployment.exchange('head', null, 'two')).toBe(false)
+      expect(await deployment.exchange('head', 'one', 'two')).toBe(true)
+      expect(await deployment.exchange('head', 'one', 'three')).toBe(false)
+      expect(await deployment.read('head')).toBe('two')
+    })
   })
 
   describe('checkWritable', () => {
