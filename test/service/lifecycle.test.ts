@@ -233,7 +233,7 @@ describe('settings', () => {
     ['an unknown variable', { COUNTERSIGN_NOPE: '1' }, [], 'COUNTERSIGN_NOPE'],
     ['an unknown flag', {}, ['--nope', '1'], '--nope'],
     ['a flag without value', {}, ['--workers'], '--workers'],
-    ['workers out of range', { COUNTERSIGN_WORKERS: '0' }, [], 'COUNTERSIGN_WORKERS'],
+    ['workers out of range', { COUNTERSIGN_WORKERS: '65' }, [], 'COUNTERSIGN_WORKERS'],
     ['a deadline that is no number', { COUNTERSIGN_DEADLINE_MS: '25s' }, [], 'COUNTERSIGN_DEADLINE_MS'],
     ['a port out of range', { COUNTERSIGN_API_LISTEN: '127.0.0.1:70000' }, [], 'COUNTERSIGN_API_LISTEN'],
     ['an unknown backend', {}, ['--signer', 'quantum'], '--signer'],
