@@ -126,7 +126,7 @@ describe('what needs someone', () => {
     }
     const items = attentionOf(busy, context)
     expect(items.map(({ tone, text, href }) => [tone, text, href])).toEqual([
-      ['bad', 'Webhook hooks.example fails: 1 message not taken since 12 hr. ago', '/o/demo/webhooks'],
+      ['bad', 'Webhook hooks.example fails: 1 message not taken, the first 12 hours ago', '/o/demo/webhooks'],
       ['warn', '1 review waits, the oldest for 1 d 12 h', '/o/demo/reviews'],
       ['warn', 'List partners was last read 3 days ago: no answer', '/o/demo/lists/partners'],
       ['warn', 'Key Backend ends in 2 days', '/o/demo/keys'],

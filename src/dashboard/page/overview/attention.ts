@@ -1,6 +1,7 @@
 // What needs someone, as sentences with a link each: what waits, what fails, what ends soon. The most urgent first.
 import type { Overview } from '../api/types.ts'
 import { ageTone, ageWord } from '../reviews/words.ts'
+import { counted } from '../ui/counted.ts'
 import type { Tone } from '../ui/problem.tsx'
 import { relativeTime } from '../ui/relative-time.ts'
 
@@ -24,9 +25,6 @@ export interface AttentionContext {
 const DAY_MS = 86_400_000
 const ENDS_VERY_SOON_MS = 7 * DAY_MS
 const URGENCY: readonly (Tone | 'plain')[] = ['bad', 'warn', 'info', 'plain', 'good']
-
-const counted = (count: number, one: string, more: string): string =>
-  count === 1 ? `1 ${one}` : `${count.toLocaleString('en')} ${more}`
 
 /** A receiver's path may hold a token. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
@@ -65,7 +63,7 @@ export const attentionOf = (
     ...(webhooks ?? []).map(({ url, failed, since }) => ({
       tone: 'bad' as const,
       label: 'Fails',
-      text: `Webhook ${hostOf(url)} fails: ${counted(failed, 'message', 'messages')} not taken since ${relativeTime(since, nowMs)}`,
+      text: `Webhook ${hostOf(url)} fails: ${counted(failed, 'message', 'messages')} not taken, the first ${relativeTime(since, nowMs)}`,
       href: path('/webhooks'),
     })),
     ...lists.map((list) => ({
