@@ -117,6 +117,7 @@ export interface AuditFilter {
   /** Id, or the name at that time in any case. */
   readonly actor?: string
   readonly subject?: string
+  readonly sequence?: number
   readonly sinceSeconds?: number
   /** Exclusive. */
   readonly untilSeconds?: number
@@ -216,6 +217,7 @@ export const createAuditTable = (scope: TableScope) => ({
       parameters.push(filter.untilSeconds)
     }
     addFilter(where, parameters, 'subject', filter.subject)
+    addFilter(where, parameters, 'sequence', filter.sequence)
     // Quotes of a text within the JSON are escaped, so only a member of this name matches.
     if (filter.overridden === true) where.push(`detail LIKE '%"override":true%'`)
     return queryPage<AuditRow, AuditEntry>(

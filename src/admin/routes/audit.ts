@@ -49,6 +49,7 @@ const FILTERS = {
   ),
   actor: Type.Optional(Type.String({ maxLength: 254, description: 'Its id, or the name it had then' })),
   subject: Type.Optional(Type.String({ maxLength: 200 })),
+  sequence: Type.Optional(Type.Integer({ minimum: 1, description: 'This entry alone' })),
   since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),
   until: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive' })),
   overridden: Type.Optional(
@@ -73,10 +74,19 @@ const showEntry = (entry: AuditEntry) => ({
 
 const FILTER_QUERY = Type.Object(FILTERS)
 
-const filterOf = ({ action, actor, subject, since, until, overridden }: Static<typeof FILTER_QUERY>): AuditFilter => ({
+const filterOf = ({
+  action,
+  actor,
+  subject,
+  sequence,
+  since,
+  until,
+  overridden,
+}: Static<typeof FILTER_QUERY>): AuditFilter => ({
   ...(action === undefined ? {} : { actionPrefix: action }),
   ...(actor === undefined ? {} : { actor }),
   ...(subject === undefined ? {} : { subject }),
+  ...(sequence === undefined ? {} : { sequence }),
   ...(since === undefined ? {} : { sinceSeconds: Math.ceil(timeOf('since', since) / 1000) }),
   ...(until === undefined ? {} : { untilSeconds: Math.ceil(timeOf('until', until) / 1000) }),
   ...(overridden === undefined ? {} : { overridden }),

@@ -30,8 +30,9 @@ export const portalUrl = (): string => document.querySelector<HTMLMetaElement>('
 
 /** Path of that address: empty at the root of a host. */
 export const basePath = (): string => {
-  const url = URL.parse(portalUrl())
-  return url === null ? '' : url.pathname.replace(/\/$/, '')
+  const url = portalUrl()
+  // Not URL.parse: Safari has it since version 18 only.
+  return URL.canParse(url) ? new URL(url).pathname.replace(/\/$/, '') : ''
 }
 
 const TIMEOUT_MS = 40_000

@@ -2722,6 +2722,7 @@ export interface Operations {
       readonly action?: string | undefined
       readonly actor?: string | undefined
       readonly subject?: string | undefined
+      readonly sequence?: number | undefined
       readonly since?: string | undefined
       readonly until?: string | undefined
       readonly overridden?: boolean | undefined
@@ -2741,6 +2742,7 @@ export interface Operations {
       readonly action?: string | undefined
       readonly actor?: string | undefined
       readonly subject?: string | undefined
+      readonly sequence?: number | undefined
       readonly since?: string | undefined
       readonly until?: string | undefined
       readonly overridden?: boolean | undefined
@@ -2758,6 +2760,7 @@ export interface Operations {
       readonly action?: string | undefined
       readonly actor?: string | undefined
       readonly subject?: string | undefined
+      readonly sequence?: number | undefined
       readonly since?: string | undefined
       readonly until?: string | undefined
       readonly overridden?: boolean | undefined
@@ -2772,6 +2775,7 @@ export interface Operations {
       readonly action?: string | undefined
       readonly actor?: string | undefined
       readonly subject?: string | undefined
+      readonly sequence?: number | undefined
       readonly since?: string | undefined
       readonly until?: string | undefined
       readonly overridden?: boolean | undefined

@@ -4,7 +4,8 @@ import { addressFor, call } from '../api/client.ts'
 import type { AuditEntry, AuditVerification } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { type Pages, usePages } from '../data/use-pages.ts'
-import { navigate, PlaceContext } from '../router.ts'
+import { useQuery } from '../data/use-query.ts'
+import { navigate, PlaceContext, useSearchParam } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
@@ -138,23 +139,35 @@ const Entry = ({ entry, onClose }: { readonly entry: AuditEntry; readonly onClos
   </Dialog>
 )
 
-const Entries = ({ pages, filtered }: { readonly pages: Pages<AuditEntry>; readonly filtered: boolean }) => {
-  const [shown, setShown] = useState<AuditEntry | null>(null)
+interface EntriesProps {
+  readonly pages: Pages<AuditEntry>
+  readonly filtered: boolean
+  /** One entry, by its number: the address names it, so that it can be sent to a colleague. */
+  readonly read: (sequence: number, signal: AbortSignal) => Promise<{ readonly data: readonly AuditEntry[] }>
+}
+
+const Entries = ({ pages, filtered, read }: EntriesProps) => {
+  const { path, search } = useContext(PlaceContext)
+  const [sequence, setSequence] = useSearchParam('entry')
+  const named = useQuery(async (signal) => (sequence === '' ? null : await read(Number(sequence), signal)), [sequence])
+  const shown = sequence === '' ? undefined : named.value?.data[0]
+  const hrefOf = (entry: AuditEntry): string => {
+    const parameters = new URLSearchParams(search)
+    parameters.set('entry', String(entry.sequence))
+    return `${path}?${parameters}`
+  }
   return (
     <Card flush>
       <PagedTable<AuditEntry>
         caption="Changes"
         pages={pages}
-        rowKey={({ sequence }) => String(sequence)}
+        rowKey={(entry) => String(entry.sequence)}
+        href={hrefOf}
         columns={[
           {
             label: 'What',
             narrow: true,
-            cell: (entry) => (
-              <button type="button" class="row-link" data-row onClick={() => setShown(entry)}>
-                {entry.action}
-              </button>
-            ),
+            cell: ({ action }) => action,
           },
           { label: 'By', narrow: true, cell: ({ actor, actor_name: name }) => (name === '' ? actor : name) },
           { label: 'From', narrow: true, cell: (entry) => <span class="soft">{originOf(entry)}</span> },
@@ -179,7 +192,8 @@ const Entries = ({ pages, filtered }: { readonly pages: Pages<AuditEntry>; reado
           </Empty>
         }
       />
-      {shown !== null && <Entry entry={shown} onClose={() => setShown(null)} />}
+      <Problem error={named.error} />
+      {shown !== undefined && <Entry entry={shown} onClose={() => setSequence('')} />}
     </Card>
   )
 }
@@ -209,7 +223,13 @@ export const Audit = () => {
       }
     >
       <FilterBar {...filters} />
-      <Entries pages={pages} filtered={filters.filtered} />
+      <Entries
+        pages={pages}
+        filtered={filters.filtered}
+        read={(sequence, signal) =>
+          call('GET /organizations/{organization}/audit', { params, query: { sequence }, signal })
+        }
+      />
     </Page>
   )
 }
@@ -273,7 +293,11 @@ export const DeploymentAudit = () => {
     >
       <Verify />
       <FilterBar {...filters} />
-      <Entries pages={pages} filtered={filters.filtered} />
+      <Entries
+        pages={pages}
+        filtered={filters.filtered}
+        read={(sequence, signal) => call('GET /audit', { query: { sequence }, signal })}
+      />
     </Page>
   )
 }

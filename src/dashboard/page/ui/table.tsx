@@ -21,7 +21,7 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly rowKey: (row: Row) => string
-  /** Where a row leads; its first cell becomes the link. Null: nowhere. */
+  /** Where a row leads, wherever it is pressed. Null: nowhere. */
   readonly href?: (row: Row) => string | null
   /** Rows that are over: revoked, disabled. */
   readonly dimmed?: (row: Row) => boolean
@@ -44,7 +44,7 @@ export const Table = <Row,>({ caption, columns, rows, rowKey, href, dimmed }: Ta
         <tr key={rowKey(row)} class={dimmed?.(row) === true ? 'row-dimmed' : undefined}>
           {columns.map(({ label, cell, align, narrow }, index) => (
             <td key={label === '' ? index : label} data-label={label} class={cellClass(align, narrow)}>
-              <div class="cell">{linked(index === 0 ? (href?.(row) ?? null) : null, cell(row))}</div>
+              <div class="cell">{linked(href?.(row) ?? null, index === 0, cell(row))}</div>
             </td>
           ))}
         </tr>
@@ -53,14 +53,24 @@ export const Table = <Row,>({ caption, columns, rows, rowKey, href, dimmed }: Ta
   </table>
 )
 
-const linked = (href: string | null, content: ComponentChildren): ComponentChildren =>
-  href === null ? (
-    content
-  ) : (
+/** The first cell is the link; the others lead there as well, for whoever points at them. */
+const linked = (href: string | null, first: boolean, content: ComponentChildren): ComponentChildren => {
+  if (href === null) return content
+  if (!first) {
+    return (
+      <>
+        {/* biome-ignore lint/a11y/useAnchorContent: the first cell's link says it for whoever hears or uses keys */}
+        <a class="cell-link" href={href} tabIndex={-1} aria-hidden="true" />
+        {content}
+      </>
+    )
+  }
+  return (
     <a class="row-link" data-row href={href}>
       {content}
     </a>
   )
+}
 
 const cellClass = (align: 'end' | undefined, narrow: boolean | undefined): string | undefined => {
   const names = [align === 'end' ? 'cell-end' : '', narrow === true ? 'cell-narrow' : ''].filter(Boolean)
