@@ -73,8 +73,7 @@ const look = async (browser: OtherBrowser): Promise<void> => {
       const { x, y, width, height } = document.querySelector(place).getBoundingClientRect()
       return document.elementFromPoint(x + width / 2, y + height / 2).className
     })`)) as string[]
-    if (under[0] !== 'cell-link' || under[1] !== '')
-      problems.push(`${browser.name}: a row's link is at ${under}`)
+    if (under[0] !== 'cell-link' || under[1] !== '') problems.push(`${browser.name}: a row's link is at ${under}`)
     const made = (await host.admin('POST', '/organizations/demo/sessions', { type: 'individual' })) as { url: string }
     await browser.go(made.url)
     await heading('asks you to verify')
