@@ -1,6 +1,6 @@
 // Whether what someone handed in is what a reviewer looks for: a name by the beginnings of its words, a number of a document
 // or of a register wherever its letters and digits stand.
-import type { EvidenceFields } from '../identity/evidence-types.ts'
+import type { SearchedEvidence } from '../identity/evidence-types.ts'
 
 /** Shorter parts of a number would be found everywhere. */
 const NUMBER_MIN = 4
@@ -17,7 +17,7 @@ const textsOf = (value: unknown): readonly string[] => {
 }
 
 /** Null where nothing of the text can be looked for. */
-export const fieldMatcher = (text: string): ((fields: EvidenceFields) => boolean) | null => {
+export const fieldMatcher = (text: string): ((fields: SearchedEvidence) => boolean) | null => {
   const wanted = wordsOf(text)
   const number = wanted.join('')
   if (number === '') return null

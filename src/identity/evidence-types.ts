@@ -128,6 +128,9 @@ export interface OpenedDocument {
 /** The session whose evidence is meant; only these members are used. */
 export type EvidenceSession = Pick<Session, 'organizationId' | 'id' | 'checkType' | 'level'>
 
+/** What a search looks through: what was typed in, or what was read of a document. */
+export type SearchedEvidence = EvidenceFields | Pick<Zone, 'number' | 'surname' | 'givenNames'>
+
 /**
  * A session's evidence. Writing requires a session that is pending or retry (otherwise SessionClosedError). All
  * functions throw SessionUnknownError when the organization has no such session; another organization's session gives
@@ -141,12 +144,12 @@ export interface EvidenceService {
   /** The values, for comparison with lists: nobody sees them, so no reading is recorded. Empty when there are none. */
   screenedFields(session: EvidenceSession): Promise<EvidenceFields>
   /**
-   * Which of some sessions, all of one organization, have fields that match. Whoever is found counts as read by `actor`:
-   * to be found says what was typed in.
+   * Which of some sessions, all of one organization, have fields that match, or a document whose zone does. What is found
+   * counts as read by `actor`: to be found says what it holds.
    */
   findByFields(
     sessions: readonly EvidenceSession[],
-    matches: (fields: EvidenceFields) => boolean,
+    matches: (searched: SearchedEvidence) => boolean,
     actor: string,
   ): Promise<ReadonlySet<string>>
   /**

@@ -71,7 +71,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
       await accessible(page)
       await fitsPhone(page)
       // What is looked for may be a name, and stays out of the address.
-      await page.getByLabel(/^Name, register number/).fill('hopp')
+      await page.getByLabel(/^Name, document or register number/).fill('hopp')
       await page.keyboard.press('Enter')
       await page.locator(`a[href*="${second}"]`).waitFor()
       expect(await page.locator('a[data-row]').count()).toBe(1)

@@ -86,7 +86,7 @@ export const SESSION_ROUTES = [
     access: REVIEWER,
     summary: 'Find sessions by name, number, wallet or id',
     description:
-      'By the beginnings of the words of a name, by a number of a register or document, by a wallet, or by the session’s ' +
+      'By the beginnings of the words of a name, by the number of a register or of a document whose zone was read, by a wallet, or by the session’s ' +
       `id. Names and numbers are stored encrypted: each request opens at most ${SEARCHED} sessions, newest first, and the ` +
       'next page goes on. Sessions found by them count as read, and each search is in the audit log, without its text.',
     body: closed({

@@ -11,12 +11,14 @@ import {
   DOCUMENT_RULES,
   type DocumentKind,
   type DocumentMediaType,
+  type DocumentReading,
   type DocumentReceipt,
   type EvidenceFields,
   type EvidenceService,
   type EvidenceSession,
   type FieldName,
   requirementsOf,
+  type SearchedEvidence,
 } from '../evidence-types.ts'
 import { DocumentLimitError, EvidenceBusyError, EvidenceUnreadableError } from './errors.ts'
 import { cleanFileName, decodeFields } from './fields.ts'
@@ -49,6 +51,7 @@ export interface EvidenceDependencies {
 }
 
 const FIELDS_KIND = 'fields'
+const READING_KIND = 'reading'
 const FIELDS_TYPE = 'application/json'
 const UPLOADS_PER_SESSION_MAX = 2
 /** A rotation of the evidence key exchanges an organization's key twice. */
@@ -166,6 +169,16 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
     }
   }
 
+  /** Null for a document itself, and for what was replaced meanwhile. */
+  const searchedOf = async (target: EvidenceTarget, record: EvidenceRecord): Promise<SearchedEvidence | null> => {
+    if (record.kind === FIELDS_KIND) return readUnlessReplaced(target, record)
+    if (record.kind !== READING_KIND) return null
+    const reading = (await readUnlessReplaced(target, record)) as Partial<DocumentReading> | null
+    if (reading === null || reading.zone === null || reading.zone === undefined) return null
+    const { number, surname, givenNames } = reading.zone
+    return { number, surname, givenNames }
+  }
+
   const tryPutFields = async (session: EvidenceSession, added: EvidenceFields): Promise<boolean> => {
     const target = targetOf(session)
     const current = (await store.list(target)).find(({ kind }) => kind === FIELDS_KIND)
@@ -243,11 +256,13 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
       const look = async (): Promise<void> => {
         for (let session = waiting.shift(); session !== undefined; session = waiting.shift()) {
           const target = targetOf(session)
-          const current = (await store.list(target)).find(({ kind }) => kind === FIELDS_KIND)
-          const fields = current === undefined ? null : await readUnlessReplaced(target, current)
-          if (current === undefined || fields === null || !matches(fields)) continue
-          await store.recordRead(target, current.id, actor)
-          found.add(session.id)
+          for (const record of await store.list(target)) {
+            const searched = await searchedOf(target, record)
+            if (searched === null || !matches(searched)) continue
+            await store.recordRead(target, record.id, actor)
+            found.add(session.id)
+            break
+          }
         }
       }
       await Promise.all(Array.from({ length: SEARCHES_AT_ONCE }, look))

@@ -1,7 +1,9 @@
 // A session's evidence from the person's hands to the decider's eyes and to its end, over a real store and real files.
+
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { readFileSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Zone } from '../../../src/documents/zone/zone.ts'
 import {
   EvidenceErasedError,
   SessionChangedError,
@@ -59,16 +61,30 @@ describe('fields', () => {
     expect(parts.fileNames().length).toBe(1)
   })
 
-  test('are looked through without being read, except those of whoever is found', async () => {
-    const { evidence, session, store } = parts
+  test('are looked through without being read, except those of whoever is found; so is what was read of a document', async () => {
+    const { evidence, readings, session, store } = parts
     const [jane, john, none] = [await session(demo), await session(demo), await session(demo)]
     await evidence.putFields(jane, { fullName: 'Jane' })
     await evidence.putFields(john, { fullName: 'John' })
-    const found = await evidence.findByFields([jane, john, none], ({ fullName }) => fullName === 'Jane', 'operator:ada')
-    expect([...found]).toEqual([jane.id])
-    const reads = ({ id }: { readonly id: string }) => store.evidence.listReads({ organizationId: demo, sessionId: id })
-    expect(await reads(jane)).toMatchObject([{ kind: 'fields', actor: 'operator:ada' }])
+    const zone = { number: 'L898902C3', surname: 'DOE', givenNames: 'JOHN' } as unknown as Zone
+    await readings.put(john, { documentId: 'evidence_1', zone })
+    await readings.put(none, { documentId: null, zone: null })
+    const find = async (text: string): Promise<readonly string[]> => [
+      ...(await evidence.findByFields(
+        [jane, john, none],
+        (searched) => Object.values(searched).includes(text),
+        'operator:ada',
+      )),
+    ]
+    const reads = async ({ id }: { readonly id: string }) =>
+      (await store.evidence.listReads({ organizationId: demo, sessionId: id })).map(({ kind, actor }) => [kind, actor])
+    expect(await find('Jane')).toEqual([jane.id])
+    expect(await reads(jane)).toEqual([['fields', 'operator:ada']])
     expect([...(await reads(john)), ...(await reads(none))]).toEqual([])
+    expect(await find('L898902C3')).toEqual([john.id])
+    expect(await reads(john)).toEqual([['reading', 'operator:ada']])
+    // Of the file it is nothing that is looked through.
+    expect(await find('evidence_1')).toEqual([])
   })
 
   test('that are replaced after they were listed and before their file is read are read anew', async () => {

@@ -6,6 +6,7 @@ import type { CheckType, SessionState } from '../../../src/domain/session.ts'
 import { createEvidence } from '../../../src/identity/evidence/evidence.ts'
 import { createEvidenceFiles } from '../../../src/identity/evidence/evidence-files.ts'
 import { createOrganizationKeys } from '../../../src/identity/evidence/organization-keys.ts'
+import { createReadings } from '../../../src/identity/evidence/readings.ts'
 import type { Reencoder } from '../../../src/identity/evidence/reencode.ts'
 import { createRetentionSweep } from '../../../src/identity/evidence/retention.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
@@ -64,6 +65,7 @@ export const openEvidence = async (options: { readonly reencoder?: Reencoder; re
   return {
     ...identity,
     evidence,
+    readings: createReadings({ vault: createVault({ files, keys }), store: store.evidence, clock }),
     files,
     keys,
     told,

@@ -1,4 +1,4 @@
-// Sessions by name, register number, wallet or id. What is typed is sent in the body and stays out of the address: it may be
+// Sessions by name, number, wallet or id. What is typed is sent in the body and stays out of the address: it may be
 // a person's name.
 import { useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
@@ -24,7 +24,7 @@ export const SearchField = ({ text, onText }: SearchProps) => {
       }}
     >
       <TextField
-        label="Name, register number, wallet or session id"
+        label="Name, document or register number, wallet or session id"
         type="search"
         value={typed}
         onValue={setTyped}
