@@ -73,7 +73,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
       // What is looked for may be a name, and stays out of the address.
       await page.getByLabel(/^Name, document or register number/).fill('hopp')
       await page.keyboard.press('Enter')
-      await page.locator(`a[href*="${second}"]`).waitFor()
+      await page.locator(`a.row-link[href*="${second}"]`).waitFor()
       expect(await page.locator('a[data-row]').count()).toBe(1)
       expect(new URL(page.url()).search).toBe('')
       await accessible(page)
