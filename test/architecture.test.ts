@@ -53,7 +53,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // How documents are read and compared: no store, no HTTP, no files.
   'src/documents': [],
   'src/dashboard': ['src/domain', 'src/http', 'src/admin', 'src/pages'],
-  'src/portal': ['src/domain', 'src/http', 'src/identity', 'src/telemetry', 'src/pages'],
+  'src/portal': ['src/domain', 'src/http', 'src/identity', 'src/telemetry', 'src/pages', 'src/documents'],
   'src/identity': ['src/domain', 'src/http', 'src/telemetry', 'src/documents'],
   // The decision index finds places in the log.
   'src/store': ['src/domain', 'src/policy/types', 'src/decisions/located.ts', 'src/transparency'],

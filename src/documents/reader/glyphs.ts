@@ -23,7 +23,8 @@ export interface PackedNet {
 
 export const unpackNet = ({ units, scales, weights }: PackedNet): GlyphNet => {
   const scaleOf = scales.trim().split(/\s+/).map(Number)
-  const bytes = new Int8Array(Uint8Array.fromBase64(weights).buffer)
+  // Browsers of before 2025 have no Uint8Array.fromBase64.
+  const bytes = Int8Array.from(atob(weights), (character) => character.charCodeAt(0))
   const rowOf = (index: number, length: number, at: number): Float32Array =>
     Float32Array.from(bytes.subarray(at, at + length), (weight) => weight * (scaleOf[index] ?? 0))
   const hidden = new Float32Array(units * (INPUTS + 1))

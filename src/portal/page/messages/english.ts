@@ -211,6 +211,11 @@ export const english = {
   details: {
     title: { kyc: 'About you', kyb: 'About the business' },
     lead: { kyc: 'As it is written in your passport or identity card.', kyb: 'As it is written in the register.' },
+    fill: 'Fill in from a photo of my passport or card',
+    fillHint: 'Of the side with the lines of < at its edge. The photo is read on this device and not sent.',
+    fillReading: 'Reading…',
+    fillRead: 'Filled in. Please compare every letter with your document.',
+    fillUnread: 'The lines could not be read. Try a sharper photo, or type instead.',
     fullName: 'Full name',
     fullNameHint: 'All first names and family names.',
     birthDate: 'Date of birth',

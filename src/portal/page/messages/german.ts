@@ -199,6 +199,11 @@ export const german: Messages = {
   details: {
     title: { kyc: 'Angaben zu Ihnen', kyb: 'Angaben zum Unternehmen' },
     lead: { kyc: 'So, wie es in Ihrem Pass oder Personalausweis steht.', kyb: 'So, wie es im Register steht.' },
+    fill: 'Aus einem Foto von Pass oder Ausweis ausfüllen',
+    fillHint: 'Von der Seite mit den Zeilen aus < am Rand. Das Foto wird auf diesem Gerät gelesen und nicht gesendet.',
+    fillReading: 'Wird gelesen …',
+    fillRead: 'Ausgefüllt. Bitte vergleichen Sie jeden Buchstaben mit dem Dokument.',
+    fillUnread: 'Die Zeilen sind nicht lesbar. Versuchen Sie ein schärferes Foto, oder tippen Sie.',
     fullName: 'Vollständiger Name',
     fullNameHint: 'Alle Vornamen und Familiennamen.',
     birthDate: 'Geburtsdatum',

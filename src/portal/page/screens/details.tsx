@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { FieldName } from '../../../identity/evidence-types.ts'
 import { checkDraft, type Problems } from '../details/check.ts'
+import { DocumentFill } from '../details/document-fill.tsx'
 import { type Draft, EMPTY_DRAFT, keepDraft, loadDraft, toDraft, toFields } from '../details/draft.ts'
 import { OwnerFields } from '../details/owner-fields.tsx'
 import { countries, monthNames } from '../format.ts'
@@ -72,6 +73,10 @@ export const Details = ({ view, calls, apply, next, back }: StepProps) => {
   }
 
   const has = (name: FieldName): boolean => names.includes(name)
+  /** Whoever has to show a document has it at hand. */
+  const asksForDocument = view.requirements.some(
+    (requirement) => requirement.part === 'document' && requirement.kind === 'identity-document',
+  )
   const text = (name: 'fullName' | 'registeredName' | 'registrationNumber', hint: string, autocomplete: string) => (
     <Field id={name} label={details[name]} hint={hint} error={problems.get(name)}>
       {(attributes) => (
@@ -132,6 +137,7 @@ export const Details = ({ view, calls, apply, next, back }: StepProps) => {
             if (!busy) void submit()
           }}
         >
+          {has('fullName') && asksForDocument && <DocumentFill onRead={change} />}
           {has('fullName') && text('fullName', details.fullNameHint, 'name')}
           {has('registeredName') && text('registeredName', details.registeredNameHint, 'organization')}
           {has('registrationNumber') && text('registrationNumber', details.registrationNumberHint, 'off')}

@@ -1,0 +1,63 @@
+// Fills the form from a picture of a passport or a card: people correct instead of typing. The picture stays on the device.
+import { useRef, useState } from 'preact/hooks'
+import { useMessages } from '../language.ts'
+import { Button } from '../ui/parts.tsx'
+import type { Draft } from './draft.ts'
+
+interface DocumentFillProps {
+  readonly onRead: (part: Partial<Draft>) => void
+}
+
+export const DocumentFill = ({ onRead }: DocumentFillProps) => {
+  const { details } = useMessages()
+  const input = useRef<HTMLInputElement>(null)
+  // The form as it is when the picture was read, and not as it was when it was chosen.
+  const latest = useRef(onRead)
+  latest.current = onRead
+  const [state, setState] = useState<'idle' | 'reading' | 'read' | 'unread'>('idle')
+
+  const read = async (file: File | undefined): Promise<void> => {
+    if (file === undefined) return
+    setState('reading')
+    try {
+      const { readDocument } = await import('./read-document.ts')
+      const part = await readDocument(file)
+      if (part !== null) latest.current(part)
+      setState(part === null ? 'unread' : 'read')
+    } catch {
+      // No picture, or the part of the page did not arrive: the form is there to be typed into.
+      setState('unread')
+    }
+  }
+
+  return (
+    <div class="field document-fill">
+      <input
+        ref={input}
+        class="file-input"
+        type="file"
+        accept="image/jpeg,image/png,image/webp"
+        tabIndex={-1}
+        aria-hidden="true"
+        onChange={(event) => {
+          const [file] = Array.from(event.currentTarget.files ?? [])
+          event.currentTarget.value = ''
+          void read(file)
+        }}
+      />
+      <Button icon="camera" busy={state === 'reading'} onClick={() => input.current?.click()}>
+        {details.fill}
+      </Button>
+      <p class="hint" role="status">
+        {
+          {
+            idle: details.fillHint,
+            reading: details.fillReading,
+            read: details.fillRead,
+            unread: details.fillUnread,
+          }[state]
+        }
+      </p>
+    </div>
+  )
+}
