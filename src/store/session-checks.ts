@@ -107,10 +107,13 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     checks: readonly Omit<StoredCheck, 'checkedAtSeconds'>[],
   ): Promise<void> =>
     scope.write(async (transaction) => {
-      await transaction.execute(
-        `DELETE FROM session_checks WHERE ${OF_SESSION} AND (name = ? OR substr(name, 1, ?) = ?)`,
-        [organizationId, sessionId, part, part.length + 1, `${part}.`],
-      )
+      // Names of parts are ours: none has a wildcard of LIKE.
+      await transaction.execute(`DELETE FROM session_checks WHERE ${OF_SESSION} AND (name = ? OR name LIKE ?)`, [
+        organizationId,
+        sessionId,
+        part,
+        `${part}.%`,
+      ])
       for (const { name, outcome, detail, version } of checks) {
         await transaction.execute(
           `INSERT INTO session_checks (organization_id, session_id, name, outcome, detail, version, checked_at_seconds)

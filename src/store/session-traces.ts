@@ -95,11 +95,10 @@ export const createSessionTraceTable = (scope: TableScope) => {
     /** Puts a session's traces whose kinds begin with `group` in place of those before; none where its evidence was erased. */
     replace: (organizationId: string, sessionId: string, group: string, traces: readonly Trace[]): Promise<void> =>
       scope.write(async (transaction) => {
-        await transaction.execute(`DELETE FROM session_traces WHERE ${OF_SESSION} AND substr(kind, 1, ?) = ?`, [
+        await transaction.execute(`DELETE FROM session_traces WHERE ${OF_SESSION} AND kind LIKE ?`, [
           organizationId,
           sessionId,
-          group.length,
-          group,
+          `${group}%`,
         ])
         const kept = await transaction.query(
           `SELECT 1 FROM session_evidence WHERE ${OF_SESSION} AND erased_at_seconds IS NULL LIMIT 1`,
