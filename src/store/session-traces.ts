@@ -30,6 +30,7 @@ export const eraseTraces = (transaction: Transaction, organizationId: string, se
 
 /**
  * Sessions of other persons: neither known as the same person nor holding one of the same wallets.
+ * Sorted by an expression: for the order of the primary key, SQLite would walk all of the organization's traces.
  * @param wanted how many kinds or values are asked for at once
  */
 export const findOthers = (by: 'kind' | 'value', wanted: number): string =>
@@ -41,7 +42,7 @@ export const findOthers = (by: 'kind' | 'value', wanted: number): string =>
      AND NOT EXISTS (SELECT 1 FROM session_wallets mine JOIN session_wallets theirs ON theirs.address = mine.address
        WHERE mine.organization_id = t.organization_id AND mine.session_id = ?
          AND theirs.organization_id = t.organization_id AND theirs.session_id = t.session_id)
-   ORDER BY t.session_id DESC LIMIT ${FOUND_MAX[by]}`
+   ORDER BY t.session_id || '' DESC LIMIT ${FOUND_MAX[by]}`
 
 export const createSessionTraceTable = (scope: TableScope) => {
   const readKey = async (organizationId: string): Promise<Uint8Array | null> => {

@@ -42,7 +42,8 @@ export const sessionChecks: Migration = {
        PRIMARY KEY (organization_id, session_id, kind, value),
        FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
      )${tableEnd}`,
-    'CREATE INDEX session_traces_by_value ON session_traces (organization_id, kind, value)',
+    // With the session, so that a look-up needs nothing else: otherwise SQLite prefers to walk the primary key.
+    'CREATE INDEX session_traces_by_value ON session_traces (organization_id, kind, value, session_id)',
     `CREATE TABLE trace_keys (
        organization_id TEXT PRIMARY KEY NOT NULL REFERENCES organizations (id),
        sealed_key ${bytes} NOT NULL
