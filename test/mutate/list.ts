@@ -3,6 +3,7 @@ import type { Area, Place } from './place.ts'
 import { access } from './places/access.ts'
 import { client } from './places/client.ts'
 import { decisions } from './places/decisions.ts'
+import { documents } from './places/documents.ts'
 import { facts } from './places/facts.ts'
 import { http } from './places/http.ts'
 import { identity } from './places/identity.ts'
@@ -20,6 +21,7 @@ export const PLACES: Readonly<Record<Area, readonly Place[]>> = {
   decisions,
   access,
   identity,
+  documents,
   policy,
   http,
   pool,

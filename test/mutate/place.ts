@@ -5,6 +5,7 @@ export const AREAS = [
   'decisions',
   'access',
   'identity',
+  'documents',
   'policy',
   'http',
   'pool',
