@@ -235,8 +235,8 @@ describe('the table of routes', () => {
     // Evidence is read by a POST, since each reading is put on record.
     const known = [
       'assignSession',
-      'decideSession',
       'decideListHit',
+      'decideSession',
       'readDocumentZone',
       'readEvidenceFields',
       'searchSessions',

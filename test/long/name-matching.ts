@@ -53,15 +53,11 @@ const screening = openScreening(image)
 console.log(`seed ${seed}, threshold ${DEFAULT_THRESHOLD}`)
 console.log(`${screening.names} names of ${listed.length} entries, ${(image.length / 1e6).toFixed(1)} MB arranged`)
 
-const times: number[] = []
-const cpu: number[] = []
+/** Every name that was looked for. */
+const asked: { readonly name: string; readonly kind: 'person' | 'organization' }[] = []
 const hitsOf = (name: string, kind: 'person' | 'organization') => {
-  const startedCpu = process.cpuUsage()
-  const started = performance.now()
+  asked.push({ name, kind })
   const { hits } = screening.screen({ name, kind }, DEFAULT_THRESHOLD)
-  times.push(performance.now() - started)
-  const used = process.cpuUsage(startedCpu)
-  cpu.push((used.user + used.system) / 1_000)
   return hits.filter(({ list }) => list !== FILLER)
 }
 
@@ -112,10 +108,27 @@ console.log(
   `hits among ${ordinary.length} ordinary names of ${new Set(ordinary.map(({ locale }) => locale)).size} countries and languages: ${percent(wrong.length, ordinary.length)}`,
 )
 
-const quantile = (values: readonly number[], at: number): string =>
-  ([...values].sort((left, right) => left - right)[Math.floor(values.length * at)] ?? 0).toFixed(2)
+// Each name in several rounds, each with nothing remembered from the one before: the least time is that of the search, and
+// what is above it is what else the machine did.
+const TIMED = 4_000
+const ROUNDS = 4
+const everyNth = Math.max(1, Math.floor(asked.length / TIMED))
+const timed = asked.filter((_, at) => at % everyNth === 0)
+const least = new Float64Array(timed.length).fill(Number.POSITIVE_INFINITY)
+const startedCpu = process.cpuUsage()
+for (let round = 0; round < ROUNDS; round++) {
+  const fresh = openScreening(image)
+  for (const [at, subject] of timed.entries()) {
+    const started = performance.now()
+    fresh.screen(subject, DEFAULT_THRESHOLD)
+    least[at] = Math.min(least[at] ?? 0, performance.now() - started)
+  }
+}
+const { user, system } = process.cpuUsage(startedCpu)
+least.sort()
+const quantile = (at: number): string => (least[Math.floor(least.length * at)] ?? 0).toFixed(2)
 console.log(
-  `one screening: ${quantile(times, 0.5)} ms median, ${quantile(times, 0.99)} ms p99; CPU ${quantile(cpu, 0.5)} ms median, ${quantile(cpu, 0.99)} ms p99, ${(cpu.reduce((sum, ms) => sum + ms, 0) / cpu.length).toFixed(2)} ms mean, of ${times.length}`,
+  `one search, the least of ${ROUNDS} rounds: ${quantile(0.5)} ms median, ${quantile(0.99)} ms p99, of ${timed.length}; ${((user + system) / 1_000 / ROUNDS / timed.length).toFixed(2)} ms of processor on average`,
 )
 console.log(
   await screeningProcessMemory(
