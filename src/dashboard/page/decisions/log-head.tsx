@@ -4,6 +4,7 @@ import type { LogHead } from '../api/types.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useReadLater } from '../data/use-read-later.ts'
 import { Copyable } from '../ui/copy.tsx'
+import { counted } from '../ui/counted.ts'
 import { Badge, Card, Facts, Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
@@ -14,7 +15,7 @@ const LOOK_AGAIN_MS = 5_000
 const Cosignatures = ({ head }: { readonly head: LogHead }) => {
   const { witnesses, cosignatures_required: required, cosignatures_within_seconds: within } = head
   if (witnesses.length === 0) return <span class="soft">No witness is set</span>
-  const wanted = `${required} of ${witnesses.length} witnesses within ${within} s`
+  const wanted = `${required} of ${counted(witnesses.length, 'witness', 'witnesses')} within ${within} s`
   return head.cosignatures_late ? (
     <Badge tone="bad">Late, required: {wanted}</Badge>
   ) : (

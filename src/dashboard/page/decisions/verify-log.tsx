@@ -75,7 +75,9 @@ const TreeLines = ({ title, lines }: { readonly title: string; readonly lines: r
   )
 
 const treeWords = ({ size, compared, newer, elsewhere }: TreeReport): string => {
-  const parts = [`${countWord(compared)} of ${countWord(size)} lines under the signed head were compared with the tree`]
+  const parts = [
+    `${countWord(compared)} of ${counted(size, 'line', 'lines')} under the signed head were compared with the tree`,
+  ]
   if (elsewhere > 0) parts.push(`${countWord(elsewhere)} are other nodes’`)
   if (newer > 0) parts.push(`${countWord(newer)} are newer than the head`)
   return `${parts.join(', ')}.`
