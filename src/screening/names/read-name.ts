@@ -188,7 +188,8 @@ const FOLDED_HONORIFICS = new Set([...HONORIFICS].filter((word) => word.length >
 const FOLDED_PARTICLES = new Set([...PARTICLES].filter((word) => word.length > 3).map(foldWord))
 
 const roleOf = (text: string, kind: NameKind): WordRole => {
-  if (text.length === 1) return 'initial'
+  // A company's single letter or digit is a number of it, and nobody's initial.
+  if (text.length === 1) return kind === 'person' ? 'initial' : 'form'
   const isShort = text.length <= 3
   if (PARTICLES.has(text) || (!isShort && FOLDED_PARTICLES.has(foldWord(text)))) return 'particle'
   if (
