@@ -45,6 +45,14 @@ export class EvidenceErasedError extends CountersignError {
   }
 }
 
+/** Nobody completes a session while somebody on a list may be its person, whichever door the decision comes through. */
+export class HitOpenError extends CountersignError {
+  override readonly name = 'HitOpenError'
+  constructor() {
+    super('SESSION_CONFLICT', 'a hit on a list of sanctioned people is open: clear or confirm it first')
+  }
+}
+
 /** Handed in or decided: nothing can be added any more. */
 export class SessionClosedError extends CountersignError {
   override readonly name = 'SessionClosedError'

@@ -1,7 +1,8 @@
 // What came of comparing sessions with the lists: the newest comparison of each session, its hits, and what was decided about
 // them. A hit that was cleared or confirmed stays as it was decided, also when the list changes.
 import { randomBase62 } from '../domain/identifier.ts'
-import type { CheckType } from '../domain/session.ts'
+import type { CheckType, Session } from '../domain/session.ts'
+import { HitOpenError } from '../domain/session-errors.ts'
 import type { Statements, Transaction } from './database.ts'
 import { lockSession } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
@@ -145,6 +146,21 @@ const writeHits = async (
   return opened
 }
 
+/**
+ * For whoever completes a session, inside that transaction.
+ * @throws HitOpenError
+ */
+export const requireNoOpenHit = async (
+  transaction: Transaction,
+  { organizationId, id }: Pick<Session, 'organizationId' | 'id'>,
+): Promise<void> => {
+  const rows = await transaction.query(
+    `SELECT 1 AS one FROM screening_hits WHERE ${OF_SESSION} AND state = 'open' LIMIT 1`,
+    [organizationId, id],
+  )
+  if (rows.length > 0) throw new HitOpenError()
+}
+
 export const createScreeningCheckTable = (scope: TableScope) => ({
   /** Null until the session was compared for the first time. */
   find: async (organizationId: string, sessionId: string): Promise<ScreeningCheck | null> => {
@@ -171,14 +187,6 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
   /** The highest score first. */
   hits: (organizationId: string, sessionId: string): Promise<readonly StoredHit[]> =>
     hitsOf(scope.statements, organizationId, sessionId),
-
-  hasOpenHit: async (organizationId: string, sessionId: string): Promise<boolean> => {
-    const rows = await scope.statements.query(
-      `SELECT 1 AS one FROM screening_hits WHERE ${OF_SESSION} AND state = 'open' LIMIT 1`,
-      [organizationId, sessionId],
-    )
-    return rows.length > 0
-  },
 
   /**
    * Sessions of a status that were not compared with these lists: for the deployment's own work, in the order of

@@ -14,6 +14,7 @@ import type { Transaction, TransactionOptions } from './database.ts'
 import { requireEvidenceKept } from './evidence.ts'
 import { identifyPerson } from './persons.ts'
 import { writeCorrections } from './portal-progress.ts'
+import { requireNoOpenHit } from './screening-checks.ts'
 import { addEvent, announceSession, numberDecision } from './session-changes.ts'
 import { queueChecks } from './session-checks.ts'
 import { lockSession, readState } from './session-rows.ts'
@@ -69,7 +70,7 @@ const writeStatus = async (
 
 /**
  * Moves a session to another status and answers what it is then; null when the organization has no such session.
- * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError: nothing was changed.
+ * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError, HitOpenError: nothing was changed.
  */
 export const createStatusWriter =
   (scope: TableScope) =>
@@ -80,7 +81,10 @@ export const createStatusWriter =
       const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
       if (session === null) return null
       checkChange(session, change)
-      if (change.to === 'completed') await requireEvidenceKept(transaction, session)
+      if (change.to === 'completed') {
+        await requireEvidenceKept(transaction, session)
+        await requireNoOpenHit(transaction, session)
+      }
       await writeStatus(transaction, session, change, nowSeconds)
       await writeCorrections(transaction, change, nowSeconds)
       const state = await readState(transaction, organizationId, sessionId)

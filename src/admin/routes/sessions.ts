@@ -243,9 +243,6 @@ export const SESSION_ROUTES = [
         if (assignment.userId !== null && (actor.kind !== 'person' || assignment.userId !== actor.user.id)) {
           throw new ConflictError('someone else reviews it; have it given to you first')
         }
-        if (body.status === 'completed' && (await tables.screeningChecks.hasOpenHit(organization.id, session.id))) {
-          throw new ConflictError('a hit on a list of sanctioned people is open: clear or confirm it first')
-        }
         const state = await tables.sessions.changeStatus({
           organizationId: organization.id,
           sessionId: session.id,
