@@ -1,11 +1,16 @@
 // What every pool of real workers is held to, whatever its workers met.
 import { expect } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { testKey } from '../../signing/test-keys.ts'
-import { storeAttester, temporaryDirectory } from '../../workers/support/attesters.ts'
+import { storeAttester } from '../../workers/support/attesters.ts'
 import type { Settled } from './harness.ts'
 import { allRecords, startThreadPool, type ThreadPool } from './thread-pool.ts'
 
-const keystores = temporaryDirectory()
+/** Shared by the files of this process, whichever ends first. */
+const keystores = mkdtempSync(join(tmpdir(), 'countersign-keystores-'))
+process.on('exit', () => rmSync(keystores, { recursive: true, force: true }))
 export const attesters = [
   await storeAttester(keystores, 'secp256k1', testKey(1).toHex()),
   await storeAttester(keystores, 'ed25519', testKey(2).toHex()),
