@@ -26,6 +26,7 @@ const RIGHTLESS = [
   'offers/{offer}',
   'openapi/{document}',
   'jobs/{job}',
+  'lists/{hit}',
   'lists/{list}',
   'organizations/{organization}',
   'passkeys/{passkey}',

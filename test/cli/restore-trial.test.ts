@@ -120,10 +120,13 @@ test(
   'a decision that was changed, and a keystore that no passphrase opens, are found',
   async () => {
     const rewritten = changed('rewritten', (copy) => {
-      const slot = join(copy, 'decisions', 'w00')
-      const [name = ''] = readdirSync(slot)
-      const text = readFileSync(join(slot, name), 'utf8')
-      writeFileSync(join(slot, name), text.replace('"chain":"sepolia"', '"chain":"bsc"'))
+      // Which worker decided is chance.
+      for (const slot of readdirSync(join(copy, 'decisions')).filter((name) => /^w\d+$/.test(name))) {
+        for (const name of readdirSync(join(copy, 'decisions', slot))) {
+          const path = join(copy, 'decisions', slot, name)
+          writeFileSync(path, readFileSync(path, 'utf8').replace('"chain":"sepolia"', '"chain":"bsc"'))
+        }
+      }
     })
     const log = await attempt(rewritten)
     expect(log.results['decisions']).toBe('problem')

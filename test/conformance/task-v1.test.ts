@@ -226,13 +226,14 @@ describe('quorum', () => {
     )
     expect(applied.code).toBe(0)
   }
-  /** A change is live within one second: asked again until then. */
+  /** A change is live within a second where nothing else keeps the machine busy: asked again until it is. */
   const eventually = async <Value>(attempt: () => Promise<Value | null>): Promise<Value> => {
-    const deadline = performance.now() + 1000
+    const deadline = performance.now() + 10_000
     for (;;) {
       const found = await attempt()
       if (found !== null) return found
-      if (performance.now() > deadline) throw new Error('not live within a second')
+      if (performance.now() > deadline) throw new Error('not live within ten seconds')
+      await Bun.sleep(20)
     }
   }
 
