@@ -10,6 +10,7 @@ import type { BackupManifest } from '../../src/cli/backup-manifest.ts'
 import { makeQuiet } from '../../src/store/quiet-copy.ts'
 import { runCountersign } from '../service/run-to-end.ts'
 import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { until } from '../support/until.ts'
 import { attestUnder } from './acknowledged.ts'
 
 const LIMIT_MS = 120_000
@@ -69,8 +70,10 @@ beforeAll(async () => {
     },
   })
   service = await startService()
-  await attestUnder(service, 'one')
+  const { attestation } = await attestUnder(service, 'one')
   const command = (...words: string[]) => runCommand(service.dataDirectory, ...words)
+  // A change of the newest line is found by the tree alone, which takes it in within a second or two.
+  await until(async () => (await command('decisions', 'prove', attestation.uuid)).code === 0)
   expect((await command('lists', 'create', 'sanctions', '--shared')).code).toBe(0)
   const place = ['--from', `${source.url}list.txt`, '--reach', 'loopback'] as const
   expect((await command('lists', 'source', 'sanctions', '--shared', ...place)).code).toBe(0)

@@ -1,7 +1,9 @@
-// `bun test/long/kill-process.ts [--times 100] [--processes 1] [--workers 1] [--ready-ms 2000]`: kill -9 at a random moment under load, again and again over
-// one data folder. With one process it is the whole service; with several it is the supervisor, one of its processes, or a
-// process beside them (the search index), and now and then a process is suspended until the supervisor kills it. After each: ready within two seconds, and answering; at the end every answer that was received is
-// in the log, no uuid was given twice, and the log verifies. Exit code 1 when anything is lost.
+// `bun test/long/kill-process.ts [--times 100] [--processes 1] [--workers 1] [--hangs 5] [--ready-ms 2000]`: kill -9 at a
+// random moment under load, again and again over one data folder. With one process it is the whole service; with several it is
+// the supervisor, one of its processes, or a process beside them (the search index), and as often as --hangs says (of 100) a
+// process is suspended until the supervisor kills it, which takes it 10 s, or 120 s while it starts. After each: ready within
+// two seconds, and answering; at the end every answer that was received is in the log, no uuid was given twice, and the log
+// verifies. Exit code 1 when anything is lost.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +17,7 @@ const { values } = parseArgs({
     processes: { type: 'string', default: '1' },
     // 0: the threads that answer sign.
     workers: { type: 'string', default: '1' },
+    hangs: { type: 'string', default: '5' },
     // For machines that have other work.
     'ready-ms': { type: 'string', default: '2000' },
     help: { type: 'boolean', short: 'h' },
@@ -24,10 +27,11 @@ if (
   values.help === true ||
   !/^[1-9]\d{0,5}$/.test(values.times) ||
   !/^[1-9]\d?$/.test(values.processes) ||
-  !/^\d\d?$/.test(values.workers)
+  !/^\d\d?$/.test(values.workers) ||
+  !/^\d\d?$/.test(values.hangs)
 ) {
   process.stdout.write(
-    'Usage: bun test/long/kill-process.ts [--times 100] [--processes 1] [--workers 1] [--ready-ms 2000]\n',
+    'Usage: bun test/long/kill-process.ts [--times 100] [--processes 1] [--workers 1] [--hangs 5] [--ready-ms 2000]\n',
   )
   process.exit(values.help === true ? 0 : 2)
 }
@@ -107,7 +111,7 @@ try {
     const victim =
       choice < 0.34 || own.length === 0
         ? 'supervisor'
-        : choice < 0.39
+        : choice < 0.34 + Number(values.hangs) / 100
           ? 'hung'
           : choice < 0.85 || helpers.length === 0
             ? 'process'
