@@ -1,7 +1,8 @@
-// What the service found of documents, in a real browser: from pictures that people hand in to what a reviewer sees.
+// What the service found of documents and names, in a real browser: from what people hand in to what a reviewer sees.
 import { describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { runCommand } from '../service/start-service.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
 import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
 import { createPeople, type People, picture, standardDocuments } from './support/people.ts'
@@ -72,6 +73,42 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
       expect(await page.getByRole('table', { name: 'What was typed beside what the document says' }).count()).toBe(0)
       const session = (await dashboard.admin('GET', `/organizations/demo/sessions/${id}`)) as { status: string }
       expect(session.status).toBe('submitted')
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'show whom of a list a name is like, and the session is completed once that was cleared with a reason',
+    async () => {
+      const { dataDirectory } = dashboard.service
+      const file = join(dataDirectory, 'own.csv')
+      writeFileSync(file, 'id,kind,name,birth_dates,countries\np1,person,Ivan Petrovich Primerov,1966-04-28,RU\n')
+      const filled = await runCommand(dataDirectory, 'screening', 'import', 'own', file, '--format', 'csv')
+      expect(filled.code).toBe(0)
+      const id = await people.submit({
+        name: 'ivan',
+        fields: { fullName: 'Иван Примеров', birthDate: '1966-04-28', country: 'RU' },
+        documents: standardDocuments(),
+      })
+      const page = await dashboard.enter(`/o/demo/reviews/${id}`)
+      const hits = page.getByRole('table', { name: 'Listed people and companies with a name like it' })
+      await hits.getByText('Ivan Petrovich Primerov').waitFor()
+      await accessible(page)
+      await fitsPhone(page)
+      const { sequence } = (await dashboard.admin('GET', `/organizations/demo/sessions/${id}`)) as { sequence: number }
+      const complete = () =>
+        dashboard.admin('POST', `/organizations/demo/sessions/${id}/decide`, { status: 'completed', sequence })
+      await expect(complete()).rejects.toThrow(/409/)
+
+      await hits.getByRole('button', { name: 'Somebody else' }).click()
+      await page.getByRole('button', { name: 'Clear the hit' }).click()
+      await page.getByText('Say why: the next one who looks reads it.').waitFor()
+      await page.getByLabel('Reason').fill('Born in another town')
+      await page.getByRole('button', { name: 'Clear the hit' }).click()
+      await hits.getByText('“Born in another town”').waitFor()
+      expect(await hits.getByText('Somebody else').count()).toBe(1)
+      await accessible(page)
+      expect(((await complete()) as { status: string }).status).toBe('completed')
     },
     TIMEOUT_MS,
   )

@@ -20,6 +20,7 @@ import { type Decided, EMPTY_DRAFT, type Verdict } from './decision.tsx'
 import { DocumentChecks } from './document-checks.tsx'
 import { Evidence } from './evidence.tsx'
 import { History } from './history.tsx'
+import { ListChecks } from './list-checks.tsx'
 import { useOwnId } from './members.ts'
 import { useWay, type Way } from './queue.ts'
 import { SendLink } from './session-link.tsx'
@@ -210,6 +211,7 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
       )}
       <div class="review">
         <div class="review-main">
+          <ListChecks session={session} />
           <DocumentChecks session={session} />
           <Evidence session={session} list={list} />
           <Wallets session={session} />
