@@ -87,10 +87,7 @@ const Why = ({ hit }: { readonly hit: Hit }) => (
   <>
     {hit.why.map(({ part, points, detail }) => (
       <div key={part}>
-        {detail}{' '}
-        <span class="faint">
-          ({part} {points > 0 && part !== 'name' ? `+${points}` : points})
-        </span>
+        {detail} <span class="faint">({points > 0 && part !== 'name' ? `+${points}` : points})</span>
       </div>
     ))}
     {hit.reason !== null && (
