@@ -83,6 +83,10 @@ beforeAll(async () => {
   const running = load(service, 'load')
   await until(() => running.answers.size >= 20)
   before = new Map(running.answers)
+  // So that the backup has a tree that is no longer empty.
+  const [first] = before.values()
+  const proves = ['decisions', 'prove', first?.attestation.uuid ?? ''] as const
+  await until(async () => (await runCommand(service.dataDirectory, ...proves)).code === 0)
   backup = join(backupFolder, 'one')
   const result = await runCommand(service.dataDirectory, 'backup', '--to', backup, '--with-secrets', '--with-decisions')
   await running.stop()

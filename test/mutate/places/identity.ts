@@ -218,13 +218,14 @@ export const identity: readonly Place[] = [
       ],
       ['a change is not announced', 'if (state !== null) await announceSession(transaction, state, nowSeconds)', ''],
       ['a decision has no number', 'if (DECISIONS.has(change.to)) await numberDecision(transaction, session)', ''],
-      [
-        'a session is completed though its evidence was erased',
-        "if (change.to === 'completed') await requireEvidenceKept(transaction, session)",
-        '',
-      ],
+      ['a session is completed though its evidence was erased', 'await requireEvidenceKept(transaction, session)', ''],
       ['a person is identified anew', 'completed && session.personId === null ? await', 'completed ? await'],
     ],
+  ),
+  ...placesOf(
+    'src/store/session-status.ts',
+    ['test/wiring/screening-service.test.ts'],
+    [['a session is completed though a hit on a list is open', 'await requireNoOpenHit(transaction, session)', '']],
   ),
   ...placesOf(
     'src/domain/session.ts',
