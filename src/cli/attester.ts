@@ -10,6 +10,7 @@ import { SigningError } from '../signing/errors.ts'
 import { readPassphrase } from '../signing/passphrase.ts'
 import { detectPrivateKeyFormat, type PrivateKeySource } from '../signing/private-key-text.ts'
 import type { Open, Opened } from './door.ts'
+import { runOpened } from './in-organization.ts'
 import {
   CommandFailedError,
   type CommandOutput,
@@ -180,15 +181,9 @@ const COMMAND = {
 }
 
 export const runAttester = (commandArguments: readonly string[], input: AttesterCommandInput): Promise<number> =>
-  runVerbOf(COMMAND, commandArguments, input.output, async (run, command) => {
-    const opened = await input.open()
-    try {
-      await run({ ...input, ...opened, command })
-      return 0
-    } catch (error) {
+  runVerbOf(COMMAND, commandArguments, input.output, (run, command) =>
+    runOpened(input.open, (opened) => run({ ...input, ...opened, command })).catch((error: unknown) => {
       if (error instanceof SigningError) throw new CommandFailedError(error.detail)
       throw error
-    } finally {
-      await opened.close()
-    }
-  })
+    }),
+  )

@@ -66,7 +66,7 @@ type MakeBackup = (to: string) => Promise<BackupManifest>
 const NAME = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/
 /** What a backup in a folder is called while it is made: `backup.ts` renames it. */
 const PARTIAL = /^\.(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z)\.[0-9a-f]{12}\.partial$/
-/** Of some ten million files. */
+/** Enough for a manifest that names ten million files. */
 const MANIFEST_BYTES_MAX = 2 ** 30
 
 /** Two of the same second would have the same name: the second is refused, as any folder that is there. */

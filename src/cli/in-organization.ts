@@ -1,5 +1,5 @@
-// The second half of every command that works in one organization: opens the store, finds whom `--org` names, runs the
-// verb, and closes the store whatever came of it.
+// The second half of every command that works on the store, in one organization or over all: opens it, finds whom `--org`
+// names, runs the verb, and closes the store whatever came of it.
 import type { Organization } from '../store/organizations.ts'
 import type { Store } from '../store/store.ts'
 import type { Open, Opened } from './door.ts'
@@ -31,17 +31,21 @@ export const requireOrganization = async (
   )
 }
 
-/** @throws CommandFailedError when there is no such organization, and what `run` throws */
-export const runInOrganization = async (
-  open: Open,
-  command: Pick<ParsedCommand, 'text'>,
-  run: (opened: Opened, organizationId: string) => Promise<void>,
-): Promise<number> => {
+/** @throws what `run` throws */
+export const runOpened = async (open: Open, run: (opened: Opened) => Promise<void>): Promise<number> => {
   const opened = await open()
   try {
-    await run(opened, await requireOrganization(opened.store, command.text('org')))
+    await run(opened)
     return 0
   } finally {
     await opened.close()
   }
 }
+
+/** @throws CommandFailedError when there is no such organization, and what `run` throws */
+export const runInOrganization = (
+  open: Open,
+  command: Pick<ParsedCommand, 'text'>,
+  run: (opened: Opened, organizationId: string) => Promise<void>,
+): Promise<number> =>
+  runOpened(open, async (opened) => run(opened, await requireOrganization(opened.store, command.text('org'))))

@@ -5,7 +5,7 @@ import type { Organization } from '../store/organizations.ts'
 import type { Store } from '../store/store.ts'
 import { TRUSTED_MAX } from '../store/verification-trust.ts'
 import type { Open, Opened } from './door.ts'
-import { findOrganization } from './in-organization.ts'
+import { findOrganization, runOpened } from './in-organization.ts'
 import {
   CommandFailedError,
   type CommandOutput,
@@ -246,12 +246,6 @@ const COMMAND = {
 }
 
 export const runOrg = (commandArguments: readonly string[], input: OrgCommandInput): Promise<number> =>
-  runVerbOf(COMMAND, commandArguments, input.output, async (run, command) => {
-    const opened = await input.open()
-    try {
-      await run({ ...opened, output: input.output, command })
-      return 0
-    } finally {
-      await opened.close()
-    }
-  })
+  runVerbOf(COMMAND, commandArguments, input.output, (run, command) =>
+    runOpened(input.open, (opened) => run({ ...opened, output: input.output, command })),
+  )

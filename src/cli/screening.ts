@@ -10,6 +10,7 @@ import { buildScreening, openScreening, type ScreeningAnswer } from '../screenin
 import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../screening/thresholds.ts'
 import type { ScreeningList } from '../store/screening-lists.ts'
 import type { Open, Opened } from './door.ts'
+import { runOpened } from './in-organization.ts'
 import { parseDuration } from './key-options.ts'
 import { durationText, isoTime } from './list-context.ts'
 import {
@@ -291,12 +292,6 @@ const COMMAND = {
 }
 
 export const runScreening = (commandArguments: readonly string[], input: ScreeningCommandInput): Promise<number> =>
-  runVerbOf(COMMAND, commandArguments, input.output, async (run, command) => {
-    const opened = await input.open()
-    try {
-      await run({ ...opened, command, output: input.output, clock: input.clock })
-      return 0
-    } finally {
-      await opened.close()
-    }
-  })
+  runVerbOf(COMMAND, commandArguments, input.output, (run, command) =>
+    runOpened(input.open, (opened) => run({ ...opened, ...input, command })),
+  )

@@ -64,7 +64,7 @@ export interface WitnessContext {
 /** @throws UsageError */
 const parseKeys = (logKey: string, name: string): ReturnType<typeof parseVerifierKey> => {
   try {
-    // Of the name alone: the witness has no key yet.
+    // Checks the name only: the witness has no key yet, so zeros stand for it.
     verifierKeyOf(name, 'cosignature', new Uint8Array(32))
     return parseVerifierKey(logKey)
   } catch (error) {

@@ -15,7 +15,7 @@ export interface SessionCheck {
   readonly outcome: CheckOutcome
   /** Says what was compared, by ids and words of ours. Holds nothing of a person: the store keeps it unencrypted. */
   readonly detail: Readonly<Record<string, unknown>>
-  /** Of what checked: the reader, or the list. */
+  /** Version of the reader or list that the check was made with. */
   readonly version: string
   readonly checkedAtSeconds: number
 }

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type RunningService, startService } from '../service/start-service.ts'
+import { until } from '../support/until.ts'
 import { conclude, createLedger, readyAfterMs } from './support/ledger.ts'
 
 const { values } = parseArgs({
@@ -86,13 +87,11 @@ const untilWhole = async (supervisor: number): Promise<void> => {
 }
 
 /** One that does not answer is killed after ten pings, a second each; one that is still starting after 120. */
-const untilGone = async (supervisor: number, child: number): Promise<void> => {
-  const limitMs = performance.now() + 150_000
-  while (childrenOf(supervisor).includes(child)) {
-    if (performance.now() > limitMs) throw new Error('a process that hangs was not killed within 150 s')
-    await Bun.sleep(20)
-  }
-}
+const untilGone = (supervisor: number, child: number): Promise<void> =>
+  until(() => !childrenOf(supervisor).includes(child), {
+    what: 'the supervisor to kill a process that hangs',
+    limitMs: 150_000,
+  })
 
 let service: RunningService | null = null
 const load = ledger.load(() => service, CLIENTS)

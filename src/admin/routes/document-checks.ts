@@ -24,7 +24,7 @@ const CHECK = named(
       { description: 'What came of each identity document' },
     ),
     minimum_age: nullable(Type.Integer()),
-    version: Type.String({ description: 'Of what checked' }),
+    version: Type.String({ description: 'Version of the reader or list that the check was made with' }),
     checked_at: time(),
   }),
 )
@@ -87,7 +87,7 @@ export const DOCUMENT_CHECK_ROUTES = [
     handle: async ({ services, organization, params }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)
       const { sessionChecks } = services.store
-      // Asked first: what is no longer waited for is stored.
+      // Before the checks are read: a session leaves the queue only once its checks are stored.
       const waiting = await sessionChecks.isQueued(organization.id, session.id)
       const checks = await sessionChecks.list(organization.id, session.id)
       return { waiting, checks: checks.map(showCheck) }

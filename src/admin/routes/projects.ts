@@ -71,7 +71,7 @@ const showBinding = (binding: Binding) => ({
   created_at: timeText(binding.createdAtSeconds),
 })
 
-/** Of a call that is tried: the attestation API says itself what is wrong with it. */
+/** A member of the call to try. It is only bounded here: the attestation API says what is wrong with it. */
 const CALL_TEXT = Type.String({ maxLength: 200 })
 const CALL_DATA_MAX = 131_074
 
@@ -188,7 +188,7 @@ export const PROJECT_ROUTES = [
     }),
     bodyMaxBytes: CALL_DATA_MAX + 4_096,
     answer: closed({
-      status: Type.Integer({ description: 'Of the answer' }),
+      status: Type.Integer({ description: 'HTTP status of the answer' }),
       milliseconds: Type.Number(),
       body: Type.Unknown({ description: 'The answer, as a backend gets it' }),
     }),

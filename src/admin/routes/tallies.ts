@@ -23,7 +23,9 @@ const TALLIES = named(
   'DecisionTallies',
   closed({
     since: time('Beginning of the first interval that was counted'),
-    step_seconds: Type.Integer({ description: 'Of the intervals: an hour by `rule`, otherwise a quarter of an hour' }),
+    step_seconds: Type.Integer({
+      description: 'Length of an interval: an hour by `rule`, otherwise a quarter of an hour',
+    }),
     up_to_date: Type.Boolean({ description: 'False: decisions of the last moments may not be counted yet' }),
     data: Type.Array(
       closed({

@@ -301,7 +301,7 @@ export interface DecisionProof {
 export interface DecisionTallies {
   /** Beginning of the first interval that was counted */
   readonly since: string
-  /** Of the intervals: an hour by `rule`, otherwise a quarter of an hour */
+  /** Length of an interval: an hour by `rule`, otherwise a quarter of an hour */
   readonly step_seconds: number
   /** False: decisions of the last moments may not be counted yet */
   readonly up_to_date: boolean
@@ -338,7 +338,7 @@ export interface DocumentCheck {
     readonly outcome: 'read' | 'doubtful' | 'none' | 'pdf' | 'picture'
   }[]
   readonly minimum_age: number | null
-  /** Of what checked */
+  /** Version of the reader or list that the check was made with */
   readonly version: string
   readonly checked_at: string
 }
@@ -1729,7 +1729,7 @@ export interface Operations {
       }
     }
     answer: {
-      /** Of the answer */
+      /** HTTP status of the answer */
       readonly status: number
       readonly milliseconds: number
       /** The answer, as a backend gets it */
