@@ -93,6 +93,8 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
   let failures = 0
   let auditFailing: string | null = null
   let auditAtMs = Number.NEGATIVE_INFINITY
+  /** Of a pass that made the tree. */
+  let latest: TreeReport | null = null
   let cosigning: TreeReport['cosigning'] = null
   let size: number | null = null
   let passedMs = clock.monotonicMs()
@@ -192,8 +194,9 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
     size = report.size
     passedMs = clock.monotonicMs()
     checkpoint = report.checkpoint ?? checkpoint
+    if (report.size !== null) latest = report
     if (clock.monotonicMs() - keptAtMs >= KEEP_EVERY_MS) void keepHead()
-    if (report.size !== null && clock.monotonicMs() - auditAtMs >= KEEP_EVERY_MS) void keepAudit(report)
+    if (latest === report && clock.monotonicMs() - auditAtMs >= KEEP_EVERY_MS) void keepAudit(report)
   }
 
   const start = async (onExit: () => void): Promise<BackgroundChild<TreeOrder>> => {
@@ -250,6 +253,7 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
     }),
     stop: async () => {
       kept.close()
+      if (latest !== null) await keepAudit(latest)
       await kept.running()?.end('finish', FINISH_MS)
       await keepHead()
     },

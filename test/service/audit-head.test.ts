@@ -47,3 +47,20 @@ test('entries that are taken from the end are missed by verify, and at the next 
     rmSync(dataDirectory, { recursive: true, force: true })
   }
 }, 120_000)
+
+test('what was entered last before a stop is under a signed head', async () => {
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'countersign-audit-head-'))
+  const command = (...words: string[]) => runCountersign({ COUNTERSIGN_DATA_DIR: dataDirectory }, ...words)
+  const head = join(dataDirectory, 'audit.checkpoint')
+  try {
+    const service = await startService({ dataDirectory })
+    expect((await command('org', 'create', 'early', '--name', 'early')).code).toBe(0)
+    await until(() => existsSync(head))
+    expect((await command('org', 'create', 'late', '--name', 'late')).code).toBe(0)
+    await service.stop()
+    const { entries } = JSON.parse((await command('audit', 'verify', '--json')).stdout) as { entries: number }
+    expect(Number(readFileSync(head, 'utf8').split('\n')[1])).toBe(entries)
+  } finally {
+    rmSync(dataDirectory, { recursive: true, force: true })
+  }
+}, 120_000)
