@@ -9,6 +9,8 @@ export interface CheckRunnerDependencies {
   /** Null: the organization has no such session. */
   readonly findSession: (organizationId: string, sessionId: string) => Promise<{ readonly session: Session } | null>
   readonly parts: readonly CheckPart[]
+  /** Called once all checks of a session are stored, before it leaves the queue: at least once. */
+  readonly onChecked?: (session: Session) => Promise<void>
   readonly clock: Clock
   readonly onError: (error: unknown, part: string) => void
 }
@@ -20,7 +22,7 @@ const CLAIM_SECONDS = 180
 const RETRY_AFTER_SECONDS: readonly number[] = [5, 30, 300]
 
 export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
-  const { store, findSession, parts, clock, onError } = dependencies
+  const { store, findSession, parts, clock, onError, onChecked = async () => undefined } = dependencies
 
   /** @returns false where a part is to be tried again */
   const runPart = async (target: QueuedChecks, session: Session, part: CheckPart): Promise<boolean> => {
@@ -36,13 +38,19 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     return true
   }
 
+  /** All checks of the session are done: whoever acts on them is told here. */
+  const finish = async (target: QueuedChecks, session: Session): Promise<void> => {
+    await onChecked(session)
+    await store.finish(target)
+  }
+
   const runSession = async (target: QueuedChecks): Promise<void> => {
     const state = await findSession(target.organizationId, target.sessionId)
+    if (state === null) return store.finish(target)
+    const { session } = state
     let done = true
-    for (const part of state === null ? [] : parts) {
-      if (state !== null && !(await runPart(target, state.session, part))) done = false
-    }
-    if (done) await store.finish(target)
+    for (const part of parts) if (!(await runPart(target, session, part))) done = false
+    if (done) await finish(target, session)
     else await store.retry(target, clock.unixSeconds() + (RETRY_AFTER_SECONDS[target.attempts] ?? 0))
   }
 

@@ -1,5 +1,6 @@
 // What the service itself checks of a session once it is handed in. A check never decides: it says what was found, and
 // who decides reads it. Invariant: an error of ours is the outcome `not-done` and rejects nobody (invariant 12).
+import type { FoundHit } from '../domain/screening-hit.ts'
 import type { Session } from '../domain/session.ts'
 
 /**
@@ -20,15 +21,45 @@ export interface SessionCheck {
   readonly checkedAtSeconds: number
 }
 
-export type NewSessionCheck = Omit<SessionCheck, 'checkedAtSeconds'>
+export interface NewSessionCheck extends Omit<SessionCheck, 'checkedAtSeconds'> {
+  /**
+   * For a person to clear or confirm: while one is open the outcome is `look`, once one is confirmed `failed`. Left out by
+   * checks that find none; null: the check could not be made, which says nothing of the hits that are there.
+   */
+  readonly hits?: readonly FoundHit[] | null
+}
 
-/** One kind of checks, made together. Add one to the list in src/wiring/check-service.ts. */
+/** One kind of checks, made together. Add one to the parts in src/wiring/check-service.ts. */
 export interface CheckPart {
   /** The first word of its checks' names. */
   readonly name: string
   /** Throws where it could not be made now: it is tried again. */
   run(session: Session): Promise<readonly NewSessionCheck[]>
 }
+
+/** What sessions are compared with at one moment. */
+export interface Comparison {
+  /** Changes when anything does that any session is compared with. */
+  readonly key: string
+  /** The same for one organization's sessions: the version of their checks. Null: they are compared with nothing. */
+  keyOf(organizationId: string): string | null
+  /** Throws where it could not be made now. */
+  compare(session: Session): Promise<readonly NewSessionCheck[]>
+}
+
+/** A part whose checks are made again when what it compares sessions with changes. */
+export interface RepeatedPart {
+  readonly name: string
+  /** Name of the check whose version is the key. */
+  readonly check: string
+  /** Null: there is nothing to compare with. */
+  begin(): Promise<Comparison | null>
+}
+
+export const partOf = ({ name, begin }: RepeatedPart): CheckPart => ({
+  name,
+  run: async (session) => (await begin())?.compare(session) ?? [],
+})
 
 /** A session whose checks are to be made. */
 export interface QueuedChecks {
@@ -43,8 +74,8 @@ export interface QueuedChecks {
 export interface SessionCheckStore {
   /** Due, the longest waiting first; each is due again after `claimSeconds`, should the caller die. */
   claim(limit: number, claimSeconds: number): Promise<readonly QueuedChecks[]>
-  /** Puts a part's checks in place of those it made before. */
-  replace(target: QueuedChecks, part: string, checks: readonly NewSessionCheck[]): Promise<void>
+  /** Puts a part's checks in place of those it made before. Answers how many hits are new. */
+  replace(target: QueuedChecks, part: string, checks: readonly NewSessionCheck[]): Promise<number>
   /** Takes it from the queue, unless it was handed in again. */
   finish(target: QueuedChecks): Promise<void>
   retry(target: QueuedChecks, dueAtSeconds: number): Promise<void>

@@ -24,6 +24,7 @@ import { claimNodes } from './migrations/0018-claim-nodes.ts'
 import { portalWords } from './migrations/0019-portal-words.ts'
 import { sessionChecks } from './migrations/0020-session-checks.ts'
 import { screening } from './migrations/0021-screening.ts'
+import { checksAgain } from './migrations/0022-checks-again.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -60,6 +61,7 @@ export const MIGRATIONS: readonly Migration[] = [
   portalWords,
   sessionChecks,
   screening,
+  checksAgain,
 ]
 
 /** The words left as they are called. */

@@ -1,8 +1,20 @@
 // The checks of sessions and the queue of those still to be made. A session enters the queue in the transaction that
 // hands it in, so that none is forgotten, and leaves it when its checks are stored.
-import type { Session } from '../domain/session.ts'
+import type { FoundHit } from '../domain/screening-hit.ts'
+import type { Session, SessionStatus } from '../domain/session.ts'
 import type { Transaction } from './database.ts'
+import { replaceHits } from './screening-checks.ts'
+import { SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
+
+export interface NewCheck {
+  readonly name: string
+  readonly outcome: string
+  readonly detail: Readonly<Record<string, unknown>>
+  readonly version: string
+  /** Left out: a check that finds none. Null: it could not be made. */
+  readonly hits?: readonly FoundHit[] | null
+}
 
 export interface StoredCheck {
   readonly name: string
@@ -38,18 +50,20 @@ const OF_SESSION = 'organization_id = ? AND session_id = ?'
 /** A check or a claim that is lost is made once more. */
 const DURABILITY = { survives: 'process-crash' } as const
 
-/** For whoever hands a session in, inside that transaction. */
-export const queueChecks = (
+/** For whoever hands a session in, inside that transaction. Checks of what was handed in before say nothing of it. */
+export const queueChecks = async (
   transaction: Transaction,
   { organizationId, id, sequence }: Pick<Session, 'organizationId' | 'id' | 'sequence'>,
   nowSeconds: number,
-): Promise<number> =>
-  transaction.execute(
+): Promise<void> => {
+  await transaction.execute(`DELETE FROM session_checks WHERE ${OF_SESSION}`, [organizationId, id])
+  await transaction.execute(
     `INSERT INTO session_check_queue (organization_id, session_id, sequence, due_at_seconds) VALUES (?, ?, ?, ?)
      ON CONFLICT (organization_id, session_id) DO UPDATE SET sequence = excluded.sequence, attempts = 0,
        due_at_seconds = excluded.due_at_seconds`,
     [organizationId, id, sequence, nowSeconds],
   )
+}
 
 export const createSessionCheckTable = (scope: TableScope) => ({
   /** In the order of their names. */
@@ -100,13 +114,14 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     }, DURABILITY)
   },
 
-  /** Puts a part's checks in place of those it made before. */
+  /** Puts a part's checks in place of those it made before. @returns how many hits are new */
   replace: (
-    { organizationId, sessionId }: QueuedChecks,
+    { organizationId, sessionId }: Pick<QueuedChecks, 'organizationId' | 'sessionId'>,
     part: string,
-    checks: readonly Omit<StoredCheck, 'checkedAtSeconds'>[],
-  ): Promise<void> =>
+    checks: readonly NewCheck[],
+  ): Promise<number> =>
     scope.write(async (transaction) => {
+      const now = scope.nowSeconds()
       // Names of parts are ours: none has a wildcard of LIKE.
       await transaction.execute(`DELETE FROM session_checks WHERE ${OF_SESSION} AND (name = ? OR name LIKE ?)`, [
         organizationId,
@@ -114,14 +129,38 @@ export const createSessionCheckTable = (scope: TableScope) => ({
         part,
         `${part}.%`,
       ])
-      for (const { name, outcome, detail, version } of checks) {
+      let opened = 0
+      for (const { name, outcome, detail, version, hits } of checks) {
+        const target = { organizationId, sessionId, check: name }
+        const found =
+          hits === undefined ? { outcome, opened: 0 } : await replaceHits(transaction, target, hits, outcome, now)
+        opened += found.opened
         await transaction.execute(
           `INSERT INTO session_checks (organization_id, session_id, name, outcome, detail, version, checked_at_seconds)
            VALUES (?, ?, ?, ?, ?, ?, ?)`,
-          [organizationId, sessionId, name, outcome, JSON.stringify(detail), version, scope.nowSeconds()],
+          [organizationId, sessionId, name, found.outcome, JSON.stringify(detail), version, now],
         )
       }
+      return opened
     }, DURABILITY),
+
+  /** Sessions of a status without this check, or with another version of it, in the order of their ids. */
+  outdated: async (
+    organizationId: string,
+    status: SessionStatus,
+    check: { readonly name: string; readonly version: string },
+    afterId: string,
+    limit: number,
+  ): Promise<readonly Session[]> =>
+    (
+      await scope.statements.query<SessionRow>(
+        `SELECT ${SESSION_COLUMNS} FROM sessions WHERE organization_id = ? AND status = ? AND id > ?
+           AND NOT EXISTS (SELECT 1 FROM session_checks c WHERE c.organization_id = sessions.organization_id
+             AND c.session_id = sessions.id AND c.name = ? AND c.version = ?)
+         ORDER BY id LIMIT ?`,
+        [organizationId, status, afterId, check.name, check.version, limit],
+      )
+    ).map(toSession),
 
   /** Takes it from the queue, unless it was handed in again. */
   finish: ({ organizationId, sessionId, sequence }: QueuedChecks): Promise<void> =>

@@ -23,7 +23,7 @@ export interface CheckPartsDependencies {
   readonly readings: DocumentReadings
   readonly log: Pick<Logger, 'warn'>
   /** Further kinds of checks. */
-  readonly parts?: readonly CheckPart[]
+  readonly parts: readonly CheckPart[]
 }
 
 export interface CheckParts {
@@ -55,7 +55,7 @@ const createPictureReader = (what: 'zone' | 'portrait') => {
 }
 
 export const createCheckParts = (dependencies: CheckPartsDependencies): CheckParts => {
-  const { store, keys, evidence, readings, log, parts = [] } = dependencies
+  const { store, keys, evidence, readings, log, parts } = dependencies
   const zones = createPictureReader('zone')
   const portraits = createPictureReader('portrait')
   const shared = {

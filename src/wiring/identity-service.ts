@@ -33,6 +33,7 @@ import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createCheckParts } from './check-service.ts'
 import { createEvidenceParts } from './evidence-service.ts'
+import { createScreeningService, type ScreeningService } from './screening-service.ts'
 import { createWebhookParts } from './webhook-service.ts'
 
 export interface IdentityDependencies {
@@ -70,6 +71,8 @@ export interface Identity {
   readonly register: Register
   /** What the service read of documents, for whoever decides. */
   readonly readings: DocumentReadings
+  /** Lists of sanctioned people, in the process that compares people with them. */
+  readonly screeningLists: ScreeningService['lists']
   /** Metrics of webhooks and evidence. */
   metrics(): IdentityMetrics
   /** Handles changes of the topics `session` and `organization`, and ignores others. */
@@ -78,7 +81,7 @@ export interface Identity {
   resync(): void
   /** Reads the settings that registrations need. */
   start(): Promise<void>
-  /** In one process of the deployment: sends webhooks, and deletes expired evidence. */
+  /** In one process of the deployment: sends webhooks, deletes expired evidence, and makes checks of sessions. */
   readonly duties: readonly Duty[]
   /** Ends the streams. */
   close(): void
@@ -138,9 +141,11 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     scannerAway: dependencies.scannerAway,
     changed: hub.publish,
   })
+  const screening = createScreeningService({ store, log, evidence: evidenceParts.evidence, clock: systemClock })
   const checks = createCheckParts({
     store,
     log,
+    parts: screening.parts,
     keys: dependencies.organizationKeys,
     evidence: evidenceParts.evidence,
     readings: evidenceParts.readings,
@@ -201,7 +206,8 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
       deciders.refresh()
     },
     start: deciders.load,
-    duties: [webhooks.duty, evidenceParts.duty, checks.duty],
+    screeningLists: screening.lists,
+    duties: [webhooks.duty, evidenceParts.duty, screening.duty, checks.duty],
     close: () => {
       clearInterval(ticking)
       hub.close()

@@ -1,16 +1,18 @@
 // Screening as a duty of the deployment: one process of it keeps the lists fresh, holds the names of all lists in one process
-// of their own, and compares sessions with them. Nothing of it runs in the thread that answers requests.
-import { createHash } from 'node:crypto'
+// of their own, and compares sessions with them again when they change. A session that is handed in is compared by the
+// runner of checks, which has this service's part. Nothing of it runs in the thread that answers requests.
 import type { Clock } from '../domain/time.ts'
+import { createCheckAgain, type StoreChecks } from '../identity/check-again.ts'
+import { type CheckPart, partOf } from '../identity/checks.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
-import type { Duty, Lead } from '../processes/leader.ts'
+import type { Duty } from '../processes/leader.ts'
 import type { Store } from '../store/store.ts'
 import type { FactMetrics } from '../telemetry/fact-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
+import { createNameChecks, type ListVersions } from './name-checks.ts'
 import { shareWallets } from './sanctioned-wallets.ts'
 import { type Screener, type ScreeningProcesses, screeningProcesses } from './screening-processes.ts'
 import { refreshScreeningLists } from './screening-refresh.ts'
-import { createSessionScreening, type ListsInUse } from './session-screening.ts'
 
 export interface ScreeningServiceDependencies {
   readonly store: Store
@@ -24,12 +26,18 @@ export interface ScreeningServiceDependencies {
 
 export interface ScreeningService {
   readonly duty: Duty
+  /** For the runner of checks, in the process that has the duty. */
+  readonly parts: readonly CheckPart[]
   /** Lists as last seen, in the process that has the duty. */
   lists(): FactMetrics['lists']
 }
 
 const EVERY_MS = 1_000
-const FROM_THE_START = { organizationId: '', sessionId: '' }
+
+/** The lists have changed since they were asked for, or another process screens now. */
+class ListsChangedError extends Error {
+  override readonly name = 'ListsChangedError'
+}
 
 export const createScreeningService = ({
   store,
@@ -39,93 +47,105 @@ export const createScreeningService = ({
   processes = screeningProcesses,
   everyMs = EVERY_MS,
 }: ScreeningServiceDependencies): ScreeningService => {
-  const sessions = createSessionScreening({
-    checks: store.screeningChecks,
-    evidence,
-    onError: (error, session) => log.warn('what a person typed in could not be read for screening', { error, session }),
-  })
   /** The lists themselves are there already: a shared list that can't be written stays as it is. */
   const share = (name: string, wallets: readonly string[]): Promise<unknown> =>
     shareWallets(store, clock, name, wallets).catch((error: unknown) =>
       log.warn('the addresses of a list could not be shared', { list: name, error }),
     )
   let metrics: FactMetrics['lists'] = []
-  let screener: Screener | null = null
-  let screenerKey = ''
-  /** Lists with which all completed sessions were compared. */
-  let settledKey = ''
+  let leading = false
+  let newestKey = ''
+  let held: { readonly key: string; readonly starting: Promise<Screener> } | null = null
 
-  const closeScreener = async (): Promise<void> => {
-    const closed = screener
-    screener = null
-    screenerKey = ''
-    await closed?.close()
+  const close = (former: typeof held): Promise<void> =>
+    former?.starting.then(
+      (screener) => screener.close(),
+      () => undefined,
+    ) ?? Promise.resolve()
+
+  const closeScreener = (): Promise<void> => {
+    const former = held
+    held = null
+    return close(former)
   }
 
-  const listsInUse = async (): Promise<ListsInUse | null> => {
+  const versionsInUse = async (): Promise<ListVersions | null> => {
     const lists = (await store.screeningLists.list()).filter(({ version }) => version !== null)
     metrics = lists.map(({ name, version, confirmedAtSeconds }) => ({
       name: `screening ${name}`,
       entries: version?.entries ?? 0,
       ageSeconds: confirmedAtSeconds === null ? null : Math.max(0, clock.unixSeconds() - confirmedAtSeconds),
     }))
-    if (lists.length === 0) return null
     const versions = Object.fromEntries(lists.map(({ name, version }) => [name, version?.id ?? '']))
-    return { versions, key: createHash('sha256').update(JSON.stringify(versions)).digest('hex').slice(0, 32) }
+    newestKey = JSON.stringify(versions)
+    if (lists.length > 0) return versions
+    await closeScreener()
+    return null
   }
 
-  /** The process with these lists; one with others is replaced once the new one can answer. */
-  const screenerFor = async ({ key, versions }: ListsInUse): Promise<Screener> => {
-    if (screener !== null && screenerKey === key && !screener.hasEnded()) return screener
+  const startScreener = async (versions: ListVersions, former: typeof held): Promise<Screener> => {
     const lists = []
     for (const [list, versionId] of Object.entries(versions)) {
       const bytes = await store.screeningLists.readVersion(versionId)
       if (bytes !== null) lists.push({ list, bytes })
     }
-    const next = await processes.startScreener(lists)
-    await closeScreener()
-    screener = next
-    screenerKey = key
-    log.info('the lists of sanctioned people are in use', { lists: Object.keys(versions).length })
-    return next
+    const screener = await processes.startScreener(lists)
+    log.info('the lists of sanctioned people are in use', { lists: lists.length })
+    // Only now: the former one answers until then.
+    await close(former)
+    return screener
   }
 
-  const screenAll = async (lead: Pick<Lead, 'leads'>, signal: AbortSignal): Promise<void> => {
-    if (signal.aborted) return
-    const inUse = await listsInUse()
-    if (inUse === null) return closeScreener()
-    const asked = await screenerFor(inUse)
-    const goesOn = (): boolean => lead.leads() && !signal.aborted
-    const submitted = async (): Promise<void> => {
-      for (let after = FROM_THE_START; goesOn(); ) {
-        const next = await sessions.screenNext(asked, inUse, 'submitted', after)
-        if (next === null) return
-        if (next.opened > 0) log.info('people who handed in resemble listed ones', { hits: next.opened })
-        after = next.last
+  /** The process with these lists: whoever asks meanwhile waits for the same one. @throws ListsChangedError */
+  const screenerFor = async (versions: ListVersions): Promise<Screener> => {
+    const key = JSON.stringify(versions)
+    for (;;) {
+      if (!leading || key !== newestKey) throw new ListsChangedError()
+      const asked = held
+      if (asked?.key === key) {
+        const running = await asked.starting.catch(() => null)
+        if (running !== null && !running.hasEnded()) return running
+        if (held !== asked) continue
       }
+      held = { key, starting: startScreener(versions, asked) }
+      return held.starting
     }
-    await submitted()
-    if (settledKey === inUse.key) return
+  }
+
+  const names = createNameChecks({
+    screenerFor,
+    evidence,
+    versions: versionsInUse,
+    thresholds: store.screeningChecks.listThresholds,
+    onError: (error, session) => log.warn('what a person typed in could not be read for screening', { error, session }),
+  })
+
+  const storeChecks: StoreChecks = (part, made) =>
+    store.transaction(async (tables) => {
+      let [opened, skipped] = [0, 0]
+      for (const { session, checks } of made) {
+        const { organizationId, id: sessionId, sequence } = session
+        const now = await tables.sessions.find(organizationId, sessionId)
+        if (now?.session.sequence !== sequence) skipped += 1
+        else opened += await tables.sessionChecks.replace({ organizationId, sessionId }, part, checks)
+      }
+      return { opened, skipped }
+    })
+
+  const makeAgain = async (again: ReturnType<typeof createCheckAgain>, goesOn: () => boolean): Promise<void> => {
     const startedMs = clock.monotonicMs()
-    let [compared, opened] = [0, 0]
-    for (let after = FROM_THE_START; goesOn(); ) {
-      const next = await sessions.screenNext(asked, inUse, 'completed', after)
-      if (next === null) {
-        settledKey = inUse.key
-        break
-      }
-      compared += next.compared
-      opened += next.opened
-      after = next.last
-      // Who hands in meanwhile does not wait for all the others.
-      await submitted()
+    try {
+      const { sessions, opened } = await again(goesOn)
+      if (opened > 0) log.warn('people resemble listed ones: see the checks of their sessions', { hits: opened })
+      if (sessions > 0)
+        log.info('people were compared with the lists again', {
+          people: sessions,
+          milliseconds: Math.round(clock.monotonicMs() - startedMs),
+        })
+    } catch (error) {
+      // It begins anew, with the lists as they are now.
+      if (!(error instanceof ListsChangedError)) throw error
     }
-    if (opened > 0) log.warn('verified people resemble listed ones: see the checks of their sessions', { hits: opened })
-    if (compared > 0)
-      log.info('verified people were compared with the lists again', {
-        people: compared,
-        milliseconds: Math.round(clock.monotonicMs() - startedMs),
-      })
   }
 
   const once = (work: () => Promise<void>, failed: string): (() => Promise<void>) => {
@@ -145,18 +165,24 @@ export const createScreeningService = ({
 
   return {
     lists: () => metrics,
+    parts: [partOf(names)],
     duty: {
       name: 'screening of people and companies',
       start: (lead) => {
         const stopping = new AbortController()
-        settledKey = ''
+        leading = true
+        const namesAgain = createCheckAgain(names, {
+          organizations: store.organizations.list,
+          outdated: store.sessionChecks.outdated,
+          store: storeChecks,
+        })
         const refresh = once(
           () =>
             refreshScreeningLists({ lists: store.screeningLists, processes, clock, log, share }, lead, stopping.signal),
           'the lists of sanctioned people could not be asked for',
         )
         const screen = once(
-          () => screenAll(lead, stopping.signal),
+          () => makeAgain(namesAgain, () => lead.leads() && !stopping.signal.aborted),
           'people could not be compared with the lists; it is tried again',
         )
         const look = (): void => {
@@ -169,6 +195,7 @@ export const createScreeningService = ({
         look()
         stop = async () => {
           stopping.abort()
+          leading = false
           await Promise.all([refresh(), screen()])
           await closeScreener()
         }

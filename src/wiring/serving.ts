@@ -28,7 +28,6 @@ import { createPublishedLog } from './published-log.ts'
 import { createReadiness } from './readiness.ts'
 import { createDecisionMemory } from './recall-answers.ts'
 import { createRequestPath } from './request-path.ts'
-import { createScreeningService } from './screening-service.ts'
 import type { ServicePlace } from './service-place.ts'
 
 const BUN_IDLE_TIMEOUT_MAX_SECONDS = 255
@@ -199,15 +198,8 @@ export const serve = async (
     const listen = config.metricsListen
     closers.add(startMetricsListener({ listen, tls: tls.metrics, answer: metricsAnswer, requestIds, report }).stop)
   }
-  const screening = createScreeningService({ store, evidence: identity.evidence, clock, log })
-  metrics.watchLists(screening.lists)
-  const duties = [
-    facts.duty,
-    ...identity.duties,
-    screening.duty,
-    ...opened.auditShipping,
-    ...(tree === null ? [] : [tree.duty]),
-  ]
+  metrics.watchLists(identity.screeningLists)
+  const duties = [facts.duty, ...identity.duties, ...opened.auditShipping, ...(tree === null ? [] : [tree.duty])]
   closers.add((await sharing.lead(duties)).stop)
 
   // After the API: bundling the pages takes longer than all the rest.

@@ -382,7 +382,7 @@ describe('a tour of the admin API', () => {
     })
     await harness.store.sessions.changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person' })
     const session = `/organizations/tour/sessions/${id}`
-    expect(await call<object>(200, 'GET', `${session}/checks/lists`)).toMatchObject({ outcome: 'off', hits: [] })
+    expect(await call<object>(200, 'GET', `${session}/checks/lists`)).toMatchObject({ outcome: 'waiting', hits: [] })
     const hit = await openHit(harness.store, organizationId, id)
     expect(await call<object>(200, 'GET', `${session}/checks/lists`)).toMatchObject({
       outcome: 'look',

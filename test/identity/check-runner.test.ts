@@ -1,5 +1,6 @@
 // Checks of sessions that were handed in: each is made once, what fails is tried again, and no error rejects anybody.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Session } from '../../src/domain/session.ts'
 import { createCheckRunner } from '../../src/identity/check-runner.ts'
 import type { CheckPart, NewSessionCheck } from '../../src/identity/checks.ts'
 import { openIdentity, type TestIdentity } from './support.ts'
@@ -17,6 +18,16 @@ afterEach(() => identity.remove())
 const runnerOf = (...parts: CheckPart[]) =>
   createCheckRunner({
     parts,
+    store: identity.store.sessionChecks,
+    findSession: identity.store.sessions.find,
+    clock: identity.clock,
+    onError: (_error, part) => void errors.push(part),
+  })
+
+const checkedBy = (onChecked: (session: Session) => Promise<void>, ...parts: CheckPart[]) =>
+  createCheckRunner({
+    parts,
+    onChecked,
     store: identity.store.sessionChecks,
     findSession: identity.store.sessions.find,
     clock: identity.clock,
@@ -128,6 +139,33 @@ describe('the checks of a session', () => {
     expect(await store.sessionChecks.claim(4, 180)).toHaveLength(0)
     identity.clock.advance(181)
     expect(await runnerOf(part('first', async () => [FOUND]))()).toBe(1)
+    expect(await isQueued()).toBe(false)
+  })
+
+  test('are told of once all are stored: not while one fails, and again where whoever is told fails', async () => {
+    const { checks, isQueued, target } = await handIn()
+    const told: unknown[] = []
+    let [broken, deaf] = [true, true]
+    const run = checkedBy(
+      async ({ id }) => {
+        told.push([id, await checks()])
+        if (deaf) throw new Error('deaf')
+      },
+      part('first', async () => [FOUND]),
+      part('second', () => (broken ? Promise.reject(new Error('broken')) : Promise.resolve([]))),
+    )
+    await run()
+    expect(told).toEqual([])
+    broken = false
+    identity.clock.advance(6)
+    await run()
+    const once = [target.sessionId, [['first.thing', 'passed']]]
+    expect(told).toEqual([once])
+    expect(await isQueued()).toBe(true)
+    deaf = false
+    identity.clock.advance(181)
+    await run()
+    expect(told).toEqual([once, once])
     expect(await isQueued()).toBe(false)
   })
 })

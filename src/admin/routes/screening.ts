@@ -1,9 +1,10 @@
 // Lists of sanctioned people and companies, from which score on a resemblance is a hit, and the checks of a session: what was
 // compared, what resembles, and what a reviewer decided about it.
 import { FieldInvalidError } from '../../domain/errors.ts'
+import { HIT_STATES } from '../../domain/screening-hit.ts'
 import { PUBLISHERS, publisherOf, SCREENING_FORMATS } from '../../screening/publishers.ts'
 import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../../screening/thresholds.ts'
-import { HIT_STATES, type StoredHit } from '../../store/screening-checks.ts'
+import type { StoredHit } from '../../store/screening-checks.ts'
 import type { ScreeningList } from '../../store/screening-lists.ts'
 import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
@@ -90,12 +91,16 @@ const HIT = closed({
   reason: nullable(Type.String()),
 })
 
+const OUTCOMES = ['off', 'waiting', 'passed', 'look', 'failed', 'not-done'] as const
+/** As the part of the checks is called that compares with lists. */
+const PART = 'lists'
+
 const CHECK = named(
   'ListCheck',
   closed({
     outcome: oneOf(
-      ['off', 'waiting', 'passed', 'look', 'failed', 'not-done'],
-      '`off`: no list is in use. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared',
+      OUTCOMES,
+      '`off`: it was compared with no list. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared',
     ),
     detail: Type.Union([Type.String(), Type.Null()], { description: 'Why it could not be compared' }),
     threshold: nullable(Type.Integer()),
@@ -121,29 +126,31 @@ const showHit = (hit: StoredHit): Static<typeof HIT> => ({
   reason: hit.reason,
 })
 
-const outcomeOf = (isChecked: boolean, problem: string | null, hits: readonly StoredHit[]) => {
-  if (hits.some(({ state }) => state === 'confirmed')) return 'failed' as const
-  if (hits.some(({ state }) => state === 'open')) return 'look' as const
-  if (!isChecked) return 'waiting' as const
-  return problem === null ? ('passed' as const) : ('not-done' as const)
+interface NamesDetail {
+  readonly threshold?: number
+  readonly versions?: Readonly<Record<string, string>>
+  readonly problem?: string
 }
 
+/** Reads nothing but what is of the session: a review asks again while it waits. */
 const checkOf = async (
-  tables: Pick<Tables, 'screeningChecks' | 'screeningLists'>,
+  tables: Pick<Tables, 'screeningChecks' | 'sessionChecks'>,
   organizationId: string,
   sessionId: string,
 ): Promise<Static<typeof CHECK>> => {
-  const check = await tables.screeningChecks.find(organizationId, sessionId)
-  const hits = await tables.screeningChecks.hits(organizationId, sessionId)
-  const isInUse = (await tables.screeningLists.list()).some(({ version }) => version !== null)
-  const isOff = check === null && hits.length === 0 && !isInUse
+  // Before the check is read: a session leaves the queue only once its checks are stored.
+  const isQueued = await tables.sessionChecks.isQueued(organizationId, sessionId)
+  const checks = await tables.sessionChecks.list(organizationId, sessionId)
+  const check = checks.find(({ name }) => name === PART || name.startsWith(`${PART}.`))
+  const detail: NamesDetail = check?.detail ?? {}
   return {
-    outcome: isOff ? 'off' : outcomeOf(check !== null, check?.problem ?? null, hits),
-    detail: check?.problem ?? null,
-    threshold: check?.threshold ?? null,
+    outcome: OUTCOMES.find((known) => known === check?.outcome) ?? (isQueued ? 'waiting' : 'off'),
+    detail:
+      detail.problem ?? (check?.outcome === 'not-done' ? 'an error of ours, which says nothing of the person' : null),
+    threshold: detail.threshold ?? null,
     checked_at: timeOrNull(check?.checkedAtSeconds ?? null),
-    versions: Object.entries(check?.versions ?? {}).map(([list, version]) => ({ list, version })),
-    hits: hits.map(showHit),
+    versions: Object.entries(detail.versions ?? {}).map(([list, version]) => ({ list, version })),
+    hits: (await tables.screeningChecks.hits(organizationId, sessionId)).map(showHit),
   }
 }
 
@@ -214,7 +221,7 @@ export const SCREENING_ROUTES = [
   route('changeScreeningThreshold', 'PUT', THRESHOLD_PATH, {
     access: ORGANIZATION_ADMIN,
     summary: 'Say from which score on a resemblance is a hit',
-    description: 'For comparisons from now on: people are compared again when a list changes.',
+    description: 'Sessions that wait for a decision and verified ones are compared again.',
     body: closed({ threshold: Type.Integer({ minimum: THRESHOLD_MIN, maximum: THRESHOLD_MAX }) }),
     answer: THRESHOLD,
     handle: ({ organization, body, write }) =>

@@ -18,12 +18,12 @@ export const openHit = async (store: Store, organizationId: string, sessionId: s
   const read = { token: null, validators: {}, nextDueAtSeconds: 0 }
   await store.screeningLists.replace('own', packEntries([ENTRY]), read)
   const versionId = (await store.screeningLists.find('own'))?.version?.id ?? ''
-  const state = await store.sessions.find(organizationId, sessionId)
-  await store.screeningChecks.record([
+  await store.sessionChecks.replace({ organizationId, sessionId }, 'lists', [
     {
-      session: { organizationId, sessionId, checkType: 'kyc', level: 1, sequence: state?.session.sequence ?? 0 },
-      listsKey: 'key',
-      check: { versions: { own: versionId }, threshold: 75, problem: null },
+      name: 'lists.names',
+      outcome: 'passed',
+      version: 'key',
+      detail: { versions: { own: versionId }, threshold: 75 },
       hits: [
         {
           versionId,

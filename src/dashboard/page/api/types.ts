@@ -392,7 +392,7 @@ export interface Job {
 }
 
 export interface ListCheck {
-  /** `off`: no list is in use. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared */
+  /** `off`: it was compared with no list. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared */
   readonly outcome: 'off' | 'waiting' | 'passed' | 'look' | 'failed' | 'not-done'
   /** Why it could not be compared */
   readonly detail: string | null

@@ -17,7 +17,7 @@ const LOOK_AGAIN_MS = 2_000
 const OUTCOME_WORDS: Readonly<Record<DocumentCheck['outcome'], string>> = {
   passed: 'Passed',
   look: 'Look here',
-  failed: 'Differs',
+  failed: 'Failed',
   unreadable: 'Unreadable',
   'not-done': 'Not done',
 }
@@ -59,6 +59,13 @@ const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcom
     label: 'Same portrait',
     look: 'Another identity has this picture.',
     unreadable: 'The picture could not be compared.',
+  },
+  lists: { label: 'Sanctions lists', 'not-done': 'It could not be checked. That is our error, not the person’s.' },
+  'lists.names': {
+    label: 'Sanctions lists',
+    look: 'A listed name is alike: clear or confirm each hit above.',
+    failed: 'A hit was confirmed.',
+    'not-done': 'The names could not be compared: see above.',
   },
 }
 
@@ -128,7 +135,8 @@ const SideBySide = ({
   ]
   const outcomeOf = (row: Compared): ComponentChildren => {
     const outcome = checks.find(({ check }) => check === row.check)?.outcome
-    return outcome === undefined ? '' : <Badge tone={OUTCOME_TONES[outcome]}>{OUTCOME_WORDS[outcome]}</Badge>
+    if (outcome === undefined) return ''
+    return <Badge tone={OUTCOME_TONES[outcome]}>{outcome === 'failed' ? 'Differs' : OUTCOME_WORDS[outcome]}</Badge>
   }
   return (
     <Table

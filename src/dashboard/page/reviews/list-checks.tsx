@@ -112,7 +112,7 @@ export const ListChecks = ({ session }: { readonly session: SessionDetail }) => 
   })
   if (value === null) return <Problem error={error} retry={reload} />
   const { outcome, detail, hits, versions } = value
-  if (outcome === 'off' || (outcome === 'waiting' && !waiting)) return null
+  if (hits.length === 0 && (outcome === 'off' || (outcome === 'waiting' && !waiting))) return null
   return (
     <Card title="Sanctions lists" text="While a hit is open, the session can’t be completed.">
       {waiting && <p class="soft">The names are being compared.</p>}

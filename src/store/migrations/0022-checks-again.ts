@@ -1,0 +1,44 @@
+// One record of checks: the comparison with lists is a check like the others, and its hits name it. What was compared
+// before is compared again after this migration.
+import type { Migration } from '../migrations.ts'
+
+export const checksAgain: Migration = {
+  number: 22,
+  name: 'checks-again',
+  worksWith: 8,
+  statements: ({ integer, tableEnd }) => [
+    // Built anew: neither database lets go of a column's reference the way the other does.
+    'ALTER TABLE screening_hits RENAME TO screening_hits_before',
+    `CREATE TABLE screening_hits (
+       id TEXT PRIMARY KEY NOT NULL,
+       organization_id TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       check_name TEXT NOT NULL,
+       list_name TEXT NOT NULL,
+       entry_id TEXT NOT NULL,
+       version_id TEXT NOT NULL,
+       entry_name TEXT NOT NULL,
+       subject TEXT NOT NULL,
+       score ${integer} NOT NULL,
+       why TEXT NOT NULL,
+       state TEXT NOT NULL CHECK (state IN ('open', 'cleared', 'confirmed')),
+       found_at_seconds ${integer} NOT NULL,
+       decided_at_seconds ${integer},
+       decided_by TEXT,
+       reason TEXT,
+       UNIQUE (organization_id, session_id, check_name, list_name, entry_id, subject),
+       CHECK ((state = 'open') = (decided_at_seconds IS NULL)),
+       FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+     )${tableEnd}`,
+    `INSERT INTO screening_hits (id, organization_id, session_id, check_name, list_name, entry_id, version_id, entry_name,
+       subject, score, why, state, found_at_seconds, decided_at_seconds, decided_by, reason)
+     SELECT id, organization_id, session_id, 'lists.names', list_name, entry_id, version_id, entry_name, subject, score,
+       why, state, found_at_seconds, decided_at_seconds, decided_by, reason FROM screening_hits_before`,
+    'DROP TABLE screening_hits_before',
+    'DROP TABLE screening_checks',
+    // Sessions are gone through by organization, for which there is an index.
+    'DROP INDEX sessions_to_screen',
+    // Hits that wait for somebody, over all sessions of an organization.
+    "CREATE INDEX screening_hits_open ON screening_hits (organization_id, session_id) WHERE state = 'open'",
+  ],
+}

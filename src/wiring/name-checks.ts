@@ -1,0 +1,116 @@
+// Compares what a session's person or company typed with the names of the lists. What was typed is read in memory, and only
+// what the list says is kept beside the session.
+import { createHash } from 'node:crypto'
+import type { FoundHit } from '../domain/screening-hit.ts'
+import type { CheckType, Session } from '../domain/session.ts'
+import type { RepeatedPart } from '../identity/checks.ts'
+import type { EvidenceFields, EvidenceService } from '../identity/evidence-types.ts'
+import type { ScreenedSubject } from '../screening/entry.ts'
+import { DEFAULT_THRESHOLD } from '../screening/thresholds.ts'
+import type { Screener } from './screening-processes.ts'
+
+/** Name of the list → id of its version. */
+export type ListVersions = Readonly<Record<string, string>>
+
+export interface NameCheckDependencies {
+  /** The lists in use; null: none is. */
+  readonly versions: () => Promise<ListVersions | null>
+  /** The process that holds the names of these lists. */
+  readonly screenerFor: (versions: ListVersions) => Promise<Pick<Screener, 'screen'>>
+  /** By organization; one that is missing has set none. */
+  readonly thresholds: () => Promise<ReadonlyMap<string, number>>
+  readonly evidence: Pick<EvidenceService, 'screenedFields'>
+  /** What a session's person typed could not be read. */
+  readonly onError: (error: unknown, sessionId: string) => void
+}
+
+interface NamedSubject {
+  readonly who: string
+  readonly subject: ScreenedSubject
+}
+
+const subjectsOf = (checkType: CheckType, fields: EvidenceFields): readonly NamedSubject[] => {
+  const { fullName, birthDate, country, registeredName, owners = [] } = fields
+  const at = country === undefined ? {} : { country }
+  if (checkType === 'kyc') {
+    if (fullName === undefined) return []
+    return [
+      {
+        who: 'person',
+        subject: { name: fullName, kind: 'person', ...(birthDate === undefined ? {} : { birthDate }), ...at },
+      },
+    ]
+  }
+  const business: readonly NamedSubject[] =
+    registeredName === undefined
+      ? []
+      : [{ who: 'business', subject: { name: registeredName, kind: 'organization', ...at } }]
+  // An owner may be a person or a company.
+  return [...business, ...owners.map(({ name }, at) => ({ who: `owner ${at + 1}`, subject: { name } }))]
+}
+
+const PROBLEMS = {
+  'too-long': 'a name is too long to be one',
+  'no-letters': 'a name has fewer than two letters',
+} as const
+const NO_NAME = 'there is no name to compare: nothing was typed in, or it was erased'
+const UNREADABLE = 'what was typed in can not be read'
+export const NAME_CHECK = 'lists.names'
+
+const keyFor = (compared: unknown): string =>
+  createHash('sha256').update(JSON.stringify(compared)).digest('hex').slice(0, 32)
+
+type Found = { readonly problem: string } | { readonly hits: readonly FoundHit[] }
+
+export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedPart => {
+  const { screenerFor, evidence, onError } = dependencies
+
+  const find = async (session: Session, versions: ListVersions, threshold: number): Promise<Found> => {
+    let fields: EvidenceFields
+    try {
+      fields = await evidence.screenedFields(session)
+    } catch (error) {
+      onError(error, session.id)
+      return { problem: UNREADABLE }
+    }
+    const subjects = subjectsOf(session.checkType, fields)
+    if (subjects.length === 0) return { problem: NO_NAME }
+    const screener = await screenerFor(versions)
+    const answers = await screener.screen(
+      subjects.map(({ subject }) => subject),
+      threshold,
+    )
+    const problem = answers.find((answer) => answer.problem !== null)?.problem ?? null
+    const hits = answers.flatMap((answer, at) =>
+      answer.hits.map(
+        (hit): FoundHit => ({ ...hit, subject: subjects[at]?.who ?? '', versionId: versions[hit.list] ?? '' }),
+      ),
+    )
+    // A name that can't be compared beside one that is a hit: the hit is what has to be looked at.
+    return problem === null || hits.length > 0 ? { hits } : { problem: PROBLEMS[problem] }
+  }
+
+  return {
+    name: 'lists',
+    check: NAME_CHECK,
+    begin: async () => {
+      const versions = await dependencies.versions()
+      if (versions === null) return null
+      const thresholds = await dependencies.thresholds()
+      const thresholdOf = (organizationId: string): number => thresholds.get(organizationId) ?? DEFAULT_THRESHOLD
+      const keyOf = (organizationId: string): string => keyFor([versions, thresholdOf(organizationId)])
+      return {
+        key: keyFor([versions, [...thresholds]]),
+        keyOf,
+        compare: async (session) => {
+          const threshold = thresholdOf(session.organizationId)
+          const found = await find(session, versions, threshold)
+          const check = { name: NAME_CHECK, version: keyOf(session.organizationId) }
+          const detail = { threshold, versions }
+          if ('hits' in found) return [{ ...check, detail, outcome: 'passed', hits: found.hits }]
+          return [{ ...check, outcome: 'not-done', hits: null, detail: { ...detail, problem: found.problem } }]
+        },
+      }
+    },
+  }
+}
