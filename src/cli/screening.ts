@@ -248,7 +248,7 @@ const check = async (context: Context): Promise<void> => {
   const path = command.required('file')
   const organization = await store.organizations.find(command.text('org') ?? 'demo')
   if (organization === null) throw new CommandFailedError('there is no such organization')
-  const threshold = given ?? (await store.screeningChecks.readThreshold(organization.id)) ?? DEFAULT_THRESHOLD
+  const threshold = given ?? (await store.screeningSettings.read(organization.id)).threshold ?? DEFAULT_THRESHOLD
   const lists = []
   for (const { name, version } of await store.screeningLists.list()) {
     const bytes = version === null ? null : await store.screeningLists.readVersion(version.id)

@@ -4,14 +4,41 @@ export const HIT_STATES = ['open', 'cleared', 'confirmed'] as const
 export type HitState = (typeof HIT_STATES)[number]
 
 export interface FoundHit {
-  /** Name of the list. */
+  /** Name of the list, or of the screener. */
   readonly list: string
+  /** The entry's id in the list; of a wallet its address. */
   readonly entry: string
-  /** Of the list when it was found. */
+  /** Of the list when it was found; a screener has none. */
   readonly versionId: string
   readonly name: string
-  /** Whose name it is like: `person`, `business` or `owner 1`. */
+  /** Whose name it is like, `person`, `business` or `owner 1`; or `wallet`. */
   readonly subject: string
   readonly score: number
   readonly why: readonly { readonly part: string; readonly points: number; readonly detail: string }[]
+}
+
+/** What a new hit does to a session that is completed: wait for a look, go back to its person, or end. */
+export const HIT_ACTIONS = ['review', 'retry', 'revoke'] as const
+export type HitAction = (typeof HIT_ACTIONS)[number]
+
+/** What an organization has set; null: the default of the service. */
+export interface ScreeningSettings {
+  /** Lowest score of a hit. */
+  readonly threshold: number | null
+  readonly onNewHit: HitAction
+  /** Names of the address lists that wallets are looked up in. */
+  readonly addressLists: readonly string[] | null
+  /** Names of the screeners that are asked about wallets. */
+  readonly screeners: readonly string[] | null
+  /** From which score of a screener on a wallet is a hit that it does not flag. */
+  readonly screenerScore: number | null
+  /** They are asked again when a list changes. */
+  readonly screenersAgain: boolean
+}
+
+export interface ScreeningSettingsOfAll {
+  /** The defaults where an organization has set nothing. */
+  of(organizationId: string): ScreeningSettings
+  /** What all have set, as a text: it changes when any of it does. */
+  readonly key: string
 }

@@ -9,9 +9,12 @@ import { FetchFailedError, fetchBody, type GuardedRequest } from './guarded-fetc
 import { createRemote, type RemoteCounts } from './remote.ts'
 import type { ScreenerSettings, SecretReference } from './screener-settings.ts'
 
+/** The wallet that a screener is asked about. */
+export type ScreenedWallet = Pick<FactSubject, 'from' | 'chainName' | 'chainId'>
+
 export interface Screener {
   /** Answers synchronously when the answer is cached, or null when there is none. Never rejects. */
-  screen(subject: FactSubject): ScreenerFacts | null | Promise<ScreenerFacts | null>
+  screen(subject: ScreenedWallet): ScreenerFacts | null | Promise<ScreenerFacts | null>
   counts(): RemoteCounts
 }
 
@@ -154,7 +157,7 @@ export const createScreener = (settings: ScreenerSettings, dependencies: Screene
   })
   const perChain = usesChain(settings)
 
-  const ask = async ({ from, chainName, chainId }: FactSubject): Promise<ScreenerFacts> => {
+  const ask = async ({ from, chainName, chainId }: ScreenedWallet): Promise<ScreenerFacts> => {
     const secret = settings.secret === null ? '' : await readSecret(settings.secret, environment)
     const values = { address: from, chain: chainName, chain_id: String(chainId) }
     const headers = Object.entries(settings.headers).map(([name, text]) => [name, fill(text, { ...values, secret })])

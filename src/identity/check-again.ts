@@ -5,11 +5,11 @@ import type { Comparison, NewSessionCheck, RepeatedPart } from './checks.ts'
 
 export interface CheckAgainDependencies {
   readonly organizations: () => Promise<readonly { readonly id: string }[]>
-  /** Sessions of a status without this version of the check, in the order of their ids. */
+  /** Sessions of a status without a check of this part and version, in the order of their ids. */
   readonly outdated: (
     organizationId: string,
     status: SessionStatus,
-    check: { readonly name: string; readonly version: string },
+    made: { readonly part: string; readonly version: string },
     afterId: string,
     limit: number,
   ) => Promise<readonly Session[]>
@@ -36,33 +36,37 @@ const STATUSES: readonly SessionStatus[] = ['submitted', 'completed']
 const BATCH = 50
 
 export const createCheckAgain = (
-  { name, check, begin }: RepeatedPart,
+  { name, begin }: RepeatedPart,
   { organizations, outdated, store }: CheckAgainDependencies,
 ) => {
   /** With what all sessions were compared. */
   let settledKey = ''
+  /** By organization: the same of its sessions. */
+  const settled = new Map<string, string>()
 
   const makeOf = async (
-    { keyOf, compare }: Comparison,
+    compare: Comparison['compare'],
     organizationId: string,
-    status: SessionStatus,
+    version: string,
     goesOn: () => boolean,
   ): Promise<MadeAgain & { readonly isSettled: boolean }> => {
-    const version = keyOf(organizationId)
-    let [sessions, opened, skipped] = [0, 0, 0]
-    for (let after = ''; version !== null; ) {
-      if (!goesOn()) return { sessions, opened, isSettled: false }
-      const batch = await outdated(organizationId, status, { name: check, version }, after, BATCH)
-      const last = batch.at(-1)
-      if (last === undefined) break
-      const made = await Promise.all(batch.map(async (session) => ({ session, checks: await compare(session) })))
-      const stored = await store(name, made)
-      sessions += batch.length - stored.skipped
-      opened += stored.opened
-      skipped += stored.skipped
-      after = last.id
+    let [sessions, opened, seen] = [0, 0, 0]
+    for (const status of STATUSES) {
+      for (let after = ''; ; ) {
+        if (!goesOn()) return { sessions, opened, isSettled: false }
+        const batch = await outdated(organizationId, status, { part: name, version }, after, BATCH)
+        const last = batch.at(-1)
+        if (last === undefined) break
+        const made = await Promise.all(batch.map(async (session) => ({ session, checks: await compare(session) })))
+        const stored = await store(name, made)
+        seen += batch.length
+        sessions += batch.length - stored.skipped
+        opened += stored.opened
+        after = last.id
+      }
     }
-    return { sessions, opened, isSettled: skipped === 0 }
+    // Only once nothing was left to do: the runner may have compared somebody with what was there before.
+    return { sessions, opened, isSettled: seen === 0 }
   }
 
   /** Makes the checks of all sessions that were compared with something else, as long as `goesOn`. */
@@ -72,12 +76,13 @@ export const createCheckAgain = (
     if (comparison === null || comparison.key === settledKey) return { sessions, opened }
     let isSettled = true
     for (const { id } of await organizations()) {
-      for (const status of STATUSES) {
-        const made = await makeOf(comparison, id, status, goesOn)
-        sessions += made.sessions
-        opened += made.opened
-        isSettled &&= made.isSettled
-      }
+      const version = comparison.keyOf(id)
+      if (version === null || settled.get(id) === version) continue
+      const made = await makeOf(comparison.compare, id, version, goesOn)
+      sessions += made.sessions
+      opened += made.opened
+      if (made.isSettled) settled.set(id, version)
+      else isSettled = false
     }
     if (isSettled) settledKey = comparison.key
     return { sessions, opened }

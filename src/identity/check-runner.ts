@@ -23,19 +23,22 @@ const RETRY_AFTER_SECONDS: readonly number[] = [5, 30, 300]
 
 export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
   const { store, findSession, parts, clock, onError, onChecked = async () => undefined } = dependencies
+  /** Parts that are done of sessions that are tried again, since they were handed in. */
+  const doneParts = new Map<string, Set<string>>()
 
   /** @returns false where a part is to be tried again */
   const runPart = async (target: QueuedChecks, session: Session, part: CheckPart): Promise<boolean> => {
+    const isLast = target.attempts >= RETRY_AFTER_SECONDS.length
     let checks: readonly NewSessionCheck[]
     try {
       checks = await part.run(session)
     } catch (error) {
       onError(error, part.name)
-      if (target.attempts < RETRY_AFTER_SECONDS.length) return false
+      if (!isLast) return false
       checks = [{ name: part.name, outcome: 'not-done', detail: {}, version: '' }]
     }
     await store.replace(target, part.name, checks)
-    return true
+    return isLast || !checks.some(({ isTriedAgain = false }) => isTriedAgain)
   }
 
   /** All checks of the session are done: whoever acts on them is told here. */
@@ -48,10 +51,13 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     const state = await findSession(target.organizationId, target.sessionId)
     if (state === null) return store.finish(target)
     const { session } = state
-    let done = true
-    for (const part of parts) if (!(await runPart(target, session, part))) done = false
-    if (done) await finish(target, session)
-    else await store.retry(target, clock.unixSeconds() + (RETRY_AFTER_SECONDS[target.attempts] ?? 0))
+    const place = `${target.sessionId} ${target.sequence}`
+    const done = doneParts.get(place) ?? new Set<string>()
+    for (const part of parts) if (!done.has(part.name) && (await runPart(target, session, part))) done.add(part.name)
+    doneParts.delete(place)
+    if (done.size === parts.length) return finish(target, session)
+    doneParts.set(place, done)
+    await store.retry(target, clock.unixSeconds() + (RETRY_AFTER_SECONDS[target.attempts] ?? 0))
   }
 
   /** Makes what is due, a few sessions at a time. @returns how many sessions were taken */

@@ -23,10 +23,12 @@ export interface SessionCheck {
 
 export interface NewSessionCheck extends Omit<SessionCheck, 'checkedAtSeconds'> {
   /**
-   * For a person to clear or confirm: while one is open the outcome is `look`, once one is confirmed `failed`. Left out by
-   * checks that find none; null: the check could not be made, which says nothing of the hits that are there.
+   * For a person to clear or confirm: while one is open the outcome is `look`, once one is confirmed `failed`. One that is
+   * found no longer goes, unless the check is `not-done` or the hit was decided. Left out by checks that find none.
    */
-  readonly hits?: readonly FoundHit[] | null
+  readonly hits?: readonly FoundHit[]
+  /** It could not be made now: it is stored, and the part is tried again. */
+  readonly isTriedAgain?: boolean
 }
 
 /** One kind of checks, made together. Add one to the parts in src/wiring/check-service.ts. */
@@ -41,7 +43,7 @@ export interface CheckPart {
 export interface Comparison {
   /** Changes when anything does that any session is compared with. */
   readonly key: string
-  /** The same for one organization's sessions: the version of their checks. Null: they are compared with nothing. */
+  /** The same for one organization's sessions: the version of their checks. Null: they are not compared again. */
   keyOf(organizationId: string): string | null
   /** Throws where it could not be made now. */
   compare(session: Session): Promise<readonly NewSessionCheck[]>
@@ -50,8 +52,6 @@ export interface Comparison {
 /** A part whose checks are made again when what it compares sessions with changes. */
 export interface RepeatedPart {
   readonly name: string
-  /** Name of the check whose version is the key. */
-  readonly check: string
   /** Null: there is nothing to compare with. */
   begin(): Promise<Comparison | null>
 }

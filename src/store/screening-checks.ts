@@ -1,5 +1,5 @@
 // Hits of sessions, and what was decided about them: one that was cleared or confirmed stays as it was decided, also when
-// the list changes. And from which score on an organization calls a resemblance a hit.
+// the list changes.
 import { randomBase62 } from '../domain/identifier.ts'
 import type { FoundHit, HitState } from '../domain/screening-hit.ts'
 import type { Session } from '../domain/session.ts'
@@ -112,14 +112,13 @@ const outcomeWith = (outcome: string, hits: readonly Pick<StoredHit, 'state'>[])
 
 /**
  * For whoever stores a check, inside that transaction: brings its hits to what was found. One that nobody has decided goes
- * when it is found no longer; what was decided stays.
- * @param found null: the comparison could not be made, which says nothing of the hits that are there
+ * when it is found no longer, unless the check could not be made; what was decided stays.
  * @returns how many hits are new, and the check's outcome with its hits
  */
 export const replaceHits = async (
   transaction: Transaction,
   target: HitTarget,
-  found: readonly FoundHit[] | null,
+  found: readonly FoundHit[],
   outcome: string,
   nowSeconds: number,
 ): Promise<{ readonly opened: number; readonly outcome: string }> => {
@@ -127,9 +126,7 @@ export const replaceHits = async (
   const read = async () =>
     (await hitsOf(transaction, organizationId, sessionId)).filter(({ check }) => check === target.check)
   let before = await read()
-  if (found === null || found.length + before.length === 0) {
-    return { opened: 0, outcome: outcomeWith(outcome, before) }
-  }
+  if (found.length + before.length === 0) return { opened: 0, outcome }
   // A decision about the session reads its hits under the same lock.
   await lockSessionAsItIs(transaction, organizationId, sessionId)
   before = await read()
@@ -147,7 +144,7 @@ export const replaceHits = async (
       )
     }
   }
-  for (const { id, state } of known.values()) {
+  for (const { id, state } of outcome === 'not-done' ? [] : known.values()) {
     if (state === 'open') await transaction.execute('DELETE FROM screening_hits WHERE id = ?', [id])
   }
   return { opened, outcome: outcomeWith(outcome, await read()) }
@@ -202,34 +199,6 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
         before: before.state,
         hit: { ...before, state, reason, decidedAtSeconds: now, decidedBy: by },
       }
-    }),
-
-  /** Null: none is set. */
-  readThreshold: async (organizationId: string): Promise<number | null> => {
-    const [row] = await scope.statements.query<{ threshold: number }>(
-      'SELECT threshold FROM screening_thresholds WHERE organization_id = ?',
-      [organizationId],
-    )
-    return row?.threshold ?? null
-  },
-
-  /** By organization. */
-  listThresholds: async (): Promise<ReadonlyMap<string, number>> =>
-    new Map(
-      (
-        await scope.statements.query<{ organization_id: string; threshold: number }>(
-          'SELECT organization_id, threshold FROM screening_thresholds ORDER BY organization_id',
-        )
-      ).map((row) => [row.organization_id, row.threshold]),
-    ),
-
-  setThreshold: (organizationId: string, threshold: number): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute(
-        `INSERT INTO screening_thresholds (organization_id, threshold) VALUES (?, ?)
-         ON CONFLICT (organization_id) DO UPDATE SET threshold = excluded.threshold`,
-        [organizationId, threshold],
-      )
     }),
 })
 

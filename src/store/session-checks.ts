@@ -12,8 +12,8 @@ export interface NewCheck {
   readonly outcome: string
   readonly detail: Readonly<Record<string, unknown>>
   readonly version: string
-  /** Left out: a check that finds none. Null: it could not be made. */
-  readonly hits?: readonly FoundHit[] | null
+  /** Left out: a check that finds none. */
+  readonly hits?: readonly FoundHit[]
 }
 
 export interface StoredCheck {
@@ -144,11 +144,11 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       return opened
     }, DURABILITY),
 
-  /** Sessions of a status without this check, or with another version of it, in the order of their ids. */
+  /** Sessions of a status without a check of this part and version, in the order of their ids. */
   outdated: async (
     organizationId: string,
     status: SessionStatus,
-    check: { readonly name: string; readonly version: string },
+    made: { readonly part: string; readonly version: string },
     afterId: string,
     limit: number,
   ): Promise<readonly Session[]> =>
@@ -156,9 +156,9 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       await scope.statements.query<SessionRow>(
         `SELECT ${SESSION_COLUMNS} FROM sessions WHERE organization_id = ? AND status = ? AND id > ?
            AND NOT EXISTS (SELECT 1 FROM session_checks c WHERE c.organization_id = sessions.organization_id
-             AND c.session_id = sessions.id AND c.name = ? AND c.version = ?)
+             AND c.session_id = sessions.id AND c.name LIKE ? AND c.version = ?)
          ORDER BY id LIMIT ?`,
-        [organizationId, status, afterId, check.name, check.version, limit],
+        [organizationId, status, afterId, `${made.part}.%`, made.version, limit],
       )
     ).map(toSession),
 

@@ -33,6 +33,7 @@ import { createProviderResultTable } from './provider-results.ts'
 import { createRateLeaseTable } from './rate-leases.ts'
 import { createScreeningCheckTable } from './screening-checks.ts'
 import { createScreeningListTable } from './screening-lists.ts'
+import { createScreeningSettingsTable } from './screening-settings.ts'
 import { createSessionCheckTable } from './session-checks.ts'
 import { createSessionCounts } from './session-counts.ts'
 import { createSessionNonceTable } from './session-nonces.ts'
@@ -61,6 +62,7 @@ const createTables = (scope: TableScope) => ({
   listSources: createListSourceTable(scope),
   screeningLists: createScreeningListTable(scope),
   screeningChecks: createScreeningCheckTable(scope),
+  screeningSettings: createScreeningSettingsTable(scope),
   sessions: createSessionTable(scope),
   sessionCounts: createSessionCounts(scope),
   sessionWallets: createSessionWalletTable(scope),

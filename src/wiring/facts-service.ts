@@ -10,8 +10,8 @@ import { failureReason } from '../facts/failure-reason.ts'
 import { createGeography, type Geography } from '../facts/geography.ts'
 import { type IdentityOf, identitySources } from '../facts/identity.ts'
 import { createListRefresher, type ListRefresher, type RefreshResult } from '../facts/lists/refresh-list.ts'
-import { createServedLists, type ServedList } from '../facts/lists/serve-lists.ts'
-import { createScreener } from '../facts/screener.ts'
+import { createServedLists, type ListMembership, type ServedList } from '../facts/lists/serve-lists.ts'
+import { createScreener, type Screener } from '../facts/screener.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
 import type { Pool } from '../pool/pool.ts'
 import { type Duty, whileLeading } from '../processes/leader.ts'
@@ -33,6 +33,10 @@ export interface FactsDependencies {
 
 export interface Facts {
   readonly collector: FactCollector
+  /** Address lists as they are now. */
+  readonly listMemberships: () => readonly ListMembership[]
+  /** By name. */
+  readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
   /**
    * Reads all lists and passes them to the pool, and reads the geography file. Call it before the pool starts and after
    * the change feed has started. Rejects when the store can't be read.
@@ -131,6 +135,8 @@ export const createFacts = (dependencies: FactsDependencies): Facts => {
   let refresher: ListRefresher | undefined
 
   return {
+    listMemberships: served.memberships,
+    screeners,
     collector: createFactCollector({
       sources: {
         geography: geography === null ? null : ({ userIp }) => geography.lookup(userIp),

@@ -33,7 +33,7 @@ import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createCheckParts } from './check-service.ts'
 import { createEvidenceParts } from './evidence-service.ts'
-import { createScreeningService, type ScreeningService } from './screening-service.ts'
+import { createScreeningService, type ScreeningService, type WalletSources } from './screening-service.ts'
 import { createWebhookParts } from './webhook-service.ts'
 
 export interface IdentityDependencies {
@@ -57,6 +57,8 @@ export interface IdentityDependencies {
   /** Null: documents are not scanned. */
   readonly scanner: ScannerAddress | null
   readonly scannerAway: 'refuse' | 'allow'
+  /** What connected wallets are looked up with. */
+  readonly walletSources: WalletSources
 }
 
 export interface Identity {
@@ -141,7 +143,13 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     scannerAway: dependencies.scannerAway,
     changed: hub.publish,
   })
-  const screening = createScreeningService({ store, log, evidence: evidenceParts.evidence, clock: systemClock })
+  const screening = createScreeningService({
+    store,
+    log,
+    evidence: evidenceParts.evidence,
+    wallets: dependencies.walletSources,
+    clock: systemClock,
+  })
   const checks = createCheckParts({
     store,
     log,

@@ -1,9 +1,9 @@
 // Compares what a session's person or company typed with the names of the lists. What was typed is read in memory, and only
 // what the list says is kept beside the session.
-import { createHash } from 'node:crypto'
-import type { FoundHit } from '../domain/screening-hit.ts'
+import type { FoundHit, ScreeningSettingsOfAll } from '../domain/screening-hit.ts'
 import type { CheckType, Session } from '../domain/session.ts'
 import type { RepeatedPart } from '../identity/checks.ts'
+import { comparisonKey } from '../identity/comparison-key.ts'
 import type { EvidenceFields, EvidenceService } from '../identity/evidence-types.ts'
 import type { ScreenedSubject } from '../screening/entry.ts'
 import { DEFAULT_THRESHOLD } from '../screening/thresholds.ts'
@@ -17,8 +17,7 @@ export interface NameCheckDependencies {
   readonly versions: () => Promise<ListVersions | null>
   /** The process that holds the names of these lists. */
   readonly screenerFor: (versions: ListVersions) => Promise<Pick<Screener, 'screen'>>
-  /** By organization; one that is missing has set none. */
-  readonly thresholds: () => Promise<ReadonlyMap<string, number>>
+  readonly settings: () => Promise<ScreeningSettingsOfAll>
   readonly evidence: Pick<EvidenceService, 'screenedFields'>
   /** What a session's person typed could not be read. */
   readonly onError: (error: unknown, sessionId: string) => void
@@ -55,10 +54,7 @@ const PROBLEMS = {
 } as const
 const NO_NAME = 'there is no name to compare: nothing was typed in, or it was erased'
 const UNREADABLE = 'what was typed in can not be read'
-export const NAME_CHECK = 'lists.names'
-
-const keyFor = (compared: unknown): string =>
-  createHash('sha256').update(JSON.stringify(compared)).digest('hex').slice(0, 32)
+const NAME_CHECK = 'lists.names'
 
 type Found = { readonly problem: string } | { readonly hits: readonly FoundHit[] }
 
@@ -92,15 +88,14 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
 
   return {
     name: 'lists',
-    check: NAME_CHECK,
     begin: async () => {
       const versions = await dependencies.versions()
       if (versions === null) return null
-      const thresholds = await dependencies.thresholds()
-      const thresholdOf = (organizationId: string): number => thresholds.get(organizationId) ?? DEFAULT_THRESHOLD
-      const keyOf = (organizationId: string): string => keyFor([versions, thresholdOf(organizationId)])
+      const { of, key } = await dependencies.settings()
+      const thresholdOf = (organizationId: string): number => of(organizationId).threshold ?? DEFAULT_THRESHOLD
+      const keyOf = (organizationId: string): string => comparisonKey([versions, thresholdOf(organizationId)])
       return {
-        key: keyFor([versions, [...thresholds]]),
+        key: comparisonKey([versions, key]),
         keyOf,
         compare: async (session) => {
           const threshold = thresholdOf(session.organizationId)
@@ -108,7 +103,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
           const check = { name: NAME_CHECK, version: keyOf(session.organizationId) }
           const detail = { threshold, versions }
           if ('hits' in found) return [{ ...check, detail, outcome: 'passed', hits: found.hits }]
-          return [{ ...check, outcome: 'not-done', hits: null, detail: { ...detail, problem: found.problem } }]
+          return [{ ...check, outcome: 'not-done', hits: [], detail: { ...detail, problem: found.problem } }]
         },
       }
     },

@@ -1,27 +1,44 @@
-// Screening as a duty of the deployment: one process of it keeps the lists fresh, holds the names of all lists in one process
-// of their own, and compares sessions with them again when they change. A session that is handed in is compared by the
-// runner of checks, which has this service's part. Nothing of it runs in the thread that answers requests.
+// Screening as a duty of the deployment: one process of it keeps the lists fresh, and compares sessions with them again when
+// they change. A session that is handed in is compared by the runner of checks, which has this service's parts. Names are
+// searched in a process of their own, not in the thread that answers requests.
 import type { Clock } from '../domain/time.ts'
+import type { Screener } from '../facts/screener.ts'
 import { createCheckAgain, type StoreChecks } from '../identity/check-again.ts'
-import { type CheckPart, partOf } from '../identity/checks.ts'
+import { type CheckPart, partOf, type RepeatedPart } from '../identity/checks.ts'
+import { comparisonKey } from '../identity/comparison-key.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
-import type { Duty } from '../processes/leader.ts'
+import { createScreenerChecks } from '../identity/screener-checks.ts'
+import { type AddressListInUse, createWalletChecks } from '../identity/wallet-checks.ts'
+import type { Duty, Lead } from '../processes/leader.ts'
 import type { Store } from '../store/store.ts'
 import type { FactMetrics } from '../telemetry/fact-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { createNameChecks, type ListVersions } from './name-checks.ts'
+import { createHeldScreener, ListsChangedError } from './held-screener.ts'
+import { createNameChecks } from './name-checks.ts'
 import { shareWallets } from './sanctioned-wallets.ts'
-import { type Screener, type ScreeningProcesses, screeningProcesses } from './screening-processes.ts'
+import { type ScreeningProcesses, screeningProcesses } from './screening-processes.ts'
 import { refreshScreeningLists } from './screening-refresh.ts'
+
+/** What wallets are looked up with. */
+export interface WalletSources {
+  readonly lists: () => readonly AddressListInUse[]
+  /** By name. */
+  readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
+  /** Of a session's wallet; 0 where the chain has no id. */
+  readonly chainIdOf: (chain: string) => number
+}
 
 export interface ScreeningServiceDependencies {
   readonly store: Store
   readonly evidence: Pick<EvidenceService, 'screenedFields'>
+  readonly wallets: WalletSources
   readonly clock: Clock
   readonly log: Logger
   readonly processes?: ScreeningProcesses
   /** How often it is looked whether there is something to do. */
   readonly everyMs?: number
+  /** The same for wallets: organizations may change their lists at any time. */
+  readonly walletsEveryMs?: number
 }
 
 export interface ScreeningService {
@@ -33,91 +50,54 @@ export interface ScreeningService {
 }
 
 const EVERY_MS = 1_000
+const WALLETS_EVERY_MS = 20_000
 
-/** The lists have changed since they were asked for, or another process screens now. */
-class ListsChangedError extends Error {
-  override readonly name = 'ListsChangedError'
+/** Runs work, and not again while it runs. */
+const oneAtATime = (work: () => Promise<void>, failed: (error: unknown) => void): (() => Promise<void>) => {
+  let underWay: Promise<void> | null = null
+  return () => {
+    underWay ??= work()
+      .catch(failed)
+      .finally(() => {
+        underWay = null
+      })
+    return underWay
+  }
 }
 
 export const createScreeningService = ({
   store,
   evidence,
+  wallets,
   clock,
   log,
   processes = screeningProcesses,
   everyMs = EVERY_MS,
+  walletsEveryMs = WALLETS_EVERY_MS,
 }: ScreeningServiceDependencies): ScreeningService => {
   /** The lists themselves are there already: a shared list that can't be written stays as it is. */
-  const share = (name: string, wallets: readonly string[]): Promise<unknown> =>
-    shareWallets(store, clock, name, wallets).catch((error: unknown) =>
+  const share = (name: string, addresses: readonly string[]): Promise<unknown> =>
+    shareWallets(store, clock, name, addresses).catch((error: unknown) =>
       log.warn('the addresses of a list could not be shared', { list: name, error }),
     )
-  let metrics: FactMetrics['lists'] = []
-  let leading = false
-  let newestKey = ''
-  let held: { readonly key: string; readonly starting: Promise<Screener> } | null = null
-
-  const close = (former: typeof held): Promise<void> =>
-    former?.starting.then(
-      (screener) => screener.close(),
-      () => undefined,
-    ) ?? Promise.resolve()
-
-  const closeScreener = (): Promise<void> => {
-    const former = held
-    held = null
-    return close(former)
-  }
-
-  const versionsInUse = async (): Promise<ListVersions | null> => {
-    const lists = (await store.screeningLists.list()).filter(({ version }) => version !== null)
-    metrics = lists.map(({ name, version, confirmedAtSeconds }) => ({
-      name: `screening ${name}`,
-      entries: version?.entries ?? 0,
-      ageSeconds: confirmedAtSeconds === null ? null : Math.max(0, clock.unixSeconds() - confirmedAtSeconds),
-    }))
-    const versions = Object.fromEntries(lists.map(({ name, version }) => [name, version?.id ?? '']))
-    newestKey = JSON.stringify(versions)
-    if (lists.length > 0) return versions
-    await closeScreener()
-    return null
-  }
-
-  const startScreener = async (versions: ListVersions, former: typeof held): Promise<Screener> => {
-    const lists = []
-    for (const [list, versionId] of Object.entries(versions)) {
-      const bytes = await store.screeningLists.readVersion(versionId)
-      if (bytes !== null) lists.push({ list, bytes })
-    }
-    const screener = await processes.startScreener(lists)
-    log.info('the lists of sanctioned people are in use', { lists: lists.length })
-    // Only now: the former one answers until then.
-    await close(former)
-    return screener
-  }
-
-  /** The process with these lists: whoever asks meanwhile waits for the same one. @throws ListsChangedError */
-  const screenerFor = async (versions: ListVersions): Promise<Screener> => {
-    const key = JSON.stringify(versions)
-    for (;;) {
-      if (!leading || key !== newestKey) throw new ListsChangedError()
-      const asked = held
-      if (asked?.key === key) {
-        const running = await asked.starting.catch(() => null)
-        if (running !== null && !running.hasEnded()) return running
-        if (held !== asked) continue
-      }
-      held = { key, starting: startScreener(versions, asked) }
-      return held.starting
-    }
-  }
-
+  const held = createHeldScreener({ processes, clock, log, lists: store.screeningLists })
+  const shared = { settings: store.screeningSettings.readAll, findSession: store.sessions.find }
   const names = createNameChecks({
-    screenerFor,
+    ...shared,
     evidence,
-    versions: versionsInUse,
-    thresholds: store.screeningChecks.listThresholds,
+    versions: held.versions,
+    screenerFor: held.screenerFor,
     onError: (error, session) => log.warn('what a person typed in could not be read for screening', { error, session }),
+  })
+  const listed = createWalletChecks({ ...shared, lists: wallets.lists })
+  const screened = createScreenerChecks({
+    ...shared,
+    screeners: [...wallets.screeners.keys()],
+    ask: async (name, { address, chain }) =>
+      (await wallets.screeners
+        .get(name)
+        ?.screen({ from: address, chainName: chain, chainId: wallets.chainIdOf(chain) })) ?? null,
+    listsKey: async () => comparisonKey(await held.versions()),
   })
 
   const storeChecks: StoreChecks = (part, made) =>
@@ -132,79 +112,68 @@ export const createScreeningService = ({
       return { opened, skipped }
     })
 
-  const makeAgain = async (again: ReturnType<typeof createCheckAgain>, goesOn: () => boolean): Promise<void> => {
-    const startedMs = clock.monotonicMs()
-    try {
-      const { sessions, opened } = await again(goesOn)
-      if (opened > 0) log.warn('people resemble listed ones: see the checks of their sessions', { hits: opened })
-      if (sessions > 0)
-        log.info('people were compared with the lists again', {
-          people: sessions,
-          milliseconds: Math.round(clock.monotonicMs() - startedMs),
-        })
-    } catch (error) {
+  /** Compares again, for as long as this process leads. */
+  const againWith = (part: RepeatedPart, goesOn: () => boolean): (() => Promise<void>) => {
+    const again = createCheckAgain(part, {
+      organizations: store.organizations.list,
+      outdated: store.sessionChecks.outdated,
+      store: storeChecks,
+    })
+    const failed = (error: unknown): void => {
       // It begins anew, with the lists as they are now.
-      if (!(error instanceof ListsChangedError)) throw error
+      if (error instanceof ListsChangedError) return
+      log.warn('sessions could not be compared again; it is tried again', { error, with: part.name })
     }
+    return oneAtATime(async () => {
+      const startedMs = clock.monotonicMs()
+      const { sessions, opened } = await again(goesOn)
+      const milliseconds = Math.round(clock.monotonicMs() - startedMs)
+      if (opened > 0) log.warn('there are new hits: see the checks of sessions', { hits: opened, with: part.name })
+      if (sessions > 0) log.info('sessions were compared again', { sessions, milliseconds, with: part.name })
+    }, failed)
   }
 
-  const once = (work: () => Promise<void>, failed: string): (() => Promise<void>) => {
-    let underWay: Promise<void> | null = null
-    return () => {
-      underWay ??= work()
-        .catch((error: unknown) => log.warn(failed, { error }))
-        .finally(() => {
-          underWay = null
-        })
-      return underWay
+  const timers: ReturnType<typeof setInterval>[] = []
+  let stop = async (): Promise<void> => undefined
+
+  const begin = (lead: Lead): void => {
+    const stopping = new AbortController()
+    const goesOn = (): boolean => lead.leads() && !stopping.signal.aborted
+    held.open()
+    const refresh = oneAtATime(
+      () => refreshScreeningLists({ lists: store.screeningLists, processes, clock, log, share }, lead, stopping.signal),
+      (error) => log.warn('the lists of sanctioned people could not be asked for', { error }),
+    )
+    const namesAgain = againWith(names, goesOn)
+    const walletsAgain = [againWith(listed, goesOn), againWith(screened, goesOn)]
+    const every = (milliseconds: number, runs: readonly (() => Promise<void>)[]): void => {
+      const look = (): void => {
+        if (lead.leads()) for (const run of runs) void run()
+      }
+      const timer = setInterval(look, milliseconds)
+      timer.unref()
+      timers.push(timer)
+      look()
+    }
+    every(everyMs, [refresh, namesAgain])
+    every(walletsEveryMs, walletsAgain)
+    stop = async () => {
+      stopping.abort()
+      await Promise.all([refresh, namesAgain, ...walletsAgain].map((run) => run()))
+      await held.close()
     }
   }
-
-  let timer: ReturnType<typeof setInterval> | undefined
-  let stop: (() => Promise<void>) | undefined
 
   return {
-    lists: () => metrics,
-    parts: [partOf(names)],
+    lists: held.metrics,
+    parts: [names, listed, screened].map(partOf),
     duty: {
       name: 'screening of people and companies',
-      start: (lead) => {
-        const stopping = new AbortController()
-        leading = true
-        const namesAgain = createCheckAgain(names, {
-          organizations: store.organizations.list,
-          outdated: store.sessionChecks.outdated,
-          store: storeChecks,
-        })
-        const refresh = once(
-          () =>
-            refreshScreeningLists({ lists: store.screeningLists, processes, clock, log, share }, lead, stopping.signal),
-          'the lists of sanctioned people could not be asked for',
-        )
-        const screen = once(
-          () => makeAgain(namesAgain, () => lead.leads() && !stopping.signal.aborted),
-          'people could not be compared with the lists; it is tried again',
-        )
-        const look = (): void => {
-          if (!lead.leads()) return
-          void refresh()
-          void screen()
-        }
-        timer = setInterval(look, everyMs)
-        timer.unref()
-        look()
-        stop = async () => {
-          stopping.abort()
-          leading = false
-          await Promise.all([refresh(), screen()])
-          await closeScreener()
-        }
-      },
+      start: begin,
       stop: async () => {
-        clearInterval(timer)
-        metrics = []
-        await stop?.()
-        stop = undefined
+        for (const timer of timers.splice(0)) clearInterval(timer)
+        await stop()
+        stop = async () => undefined
       },
     },
   }

@@ -114,6 +114,14 @@ export const serve = async (
     webhookReach: config.webhookReach,
     scanner: config.scanner,
     scannerAway: config.scannerAway,
+    walletSources: {
+      lists: facts.listMemberships,
+      screeners: facts.screeners,
+      chainIdOf: (name) => {
+        const chain = config.chains.byName(name)
+        return chain?.family === 'evm' ? chain.chainId : Number(/^eip155:(\d+)$/.exec(name)?.[1] ?? 0)
+      },
+    },
   })
   metrics.watchIdentity(identity.metrics)
   await identity.start()

@@ -361,9 +361,21 @@ describe('a tour of the admin API', () => {
     await call(204, 'DELETE', '/screening/lists/my-own')
     await call(404, 'DELETE', '/screening/lists/my-own')
     const threshold = '/organizations/tour/screening'
-    expect(await call<object>(200, 'GET', threshold)).toEqual({ threshold: 75, is_default: true })
-    expect(await call<object>(200, 'PUT', threshold, { body: { threshold: 80 } })).toEqual({
+    const defaults = {
+      on_new_hit: 'review',
+      address_lists: null,
+      screeners: null,
+      screener_score: null,
+      screeners_again: false,
+    }
+    expect(await call<object>(200, 'GET', threshold)).toEqual({ ...defaults, threshold: 75, is_default: true })
+    await call(400, 'PUT', threshold, { body: {} })
+    await call(400, 'PUT', threshold, { body: { address_lists: ['none'] } })
+    await call(400, 'PUT', threshold, { body: { screeners: ['none'] } })
+    expect(await call<object>(200, 'PUT', threshold, { body: { threshold: 80, screeners: [] } })).toEqual({
+      ...defaults,
       threshold: 80,
+      screeners: [],
       is_default: false,
     })
     await call(400, 'PUT', threshold, { body: { threshold: 20 } })

@@ -2,8 +2,10 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { evmAccount } from '../portal/support/wallets.ts'
 import { runCommand } from '../service/start-service.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
+import { until } from '../support/until.ts'
 import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
 import { createPeople, type People, picture, standardDocuments } from './support/people.ts'
 
@@ -91,7 +93,7 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
         documents: standardDocuments(),
       })
       const page = await dashboard.enter(`/o/demo/reviews/${id}`)
-      const hits = page.getByRole('table', { name: 'Listed people and companies with a name like it' })
+      const hits = page.getByRole('table', { name: 'What was found on lists' })
       await hits.getByText('Ivan Petrovich Primerov').waitFor()
       await accessible(page)
       await fitsPhone(page)
@@ -109,6 +111,35 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
       expect(await hits.getByText('Somebody else').count()).toBe(1)
       await accessible(page)
       expect(((await complete()) as { status: string }).status).toBe('completed')
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'name the list that a wallet is on, and the hit is decided like that of a name',
+    async () => {
+      const { dataDirectory } = dashboard.service
+      const { address } = evmAccount('mallory')
+      const file = join(dataDirectory, 'wallets.csv')
+      writeFileSync(file, `id,kind,name,wallets\nw1,person,Nobody Alike Here,${address}\n`)
+      const filled = await runCommand(dataDirectory, 'screening', 'import', 'mixers', file, '--format', 'csv')
+      expect(filled.code).toBe(0)
+      const listed = async (): Promise<boolean> => {
+        const { data } = (await dashboard.admin('GET', '/lists')) as { data: { name: string }[] }
+        return data.some(({ name }) => name === 'mixers')
+      }
+      await until(listed)
+      const id = await people.submit({ name: 'mallory', documents: standardDocuments() })
+      const page = await dashboard.enter(`/o/demo/reviews/${id}`)
+      const hits = page.getByRole('table', { name: 'What was found on lists' })
+      await hits.getByText('on the list mixers').waitFor()
+      await page.getByText('A wallet is on a list: clear or confirm each hit above.').waitFor()
+      await accessible(page)
+      await fitsPhone(page)
+      await hits.getByRole('button', { name: 'No concern' }).click()
+      await page.getByLabel('Reason').fill('The exchange’s own wallet')
+      await page.getByRole('button', { name: 'Clear the hit' }).click()
+      await hits.getByText('“The exchange’s own wallet”').waitFor()
     },
     TIMEOUT_MS,
   )

@@ -80,7 +80,9 @@ describe('countersign screening', () => {
     const [found] = await hitsOf()
     expect(found?.score).toBeLessThan(95)
     const demo = await temporary.store.organizations.find('demo')
-    await temporary.store.screeningChecks.setThreshold(demo?.id ?? '', 95)
+    const { screeningSettings } = temporary.store
+    const settings = await screeningSettings.read(demo?.id ?? '')
+    await screeningSettings.set(demo?.id ?? '', { ...settings, threshold: 95 })
     expect(await hitsOf()).toEqual([])
     expect(await hitsOf('--threshold', '70')).toHaveLength(1)
   })

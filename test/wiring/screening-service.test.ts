@@ -33,6 +33,7 @@ beforeAll(async () => {
     store: identity.store,
     clock: identity.clock,
     everyMs: 20,
+    wallets: { lists: () => [], screeners: new Map(), chainIdOf: () => 0 },
     evidence: {
       screenedFields: async ({ id }) => {
         const fields = typed.get(id)
@@ -169,8 +170,9 @@ test('when an organization changes its threshold, its people alone are compared 
   const id = await handIn(fields)
   expect((await checkOf(id))?.outcome).toBe('passed')
   const before = await findCheck(id)
-  await store.screeningChecks.setThreshold(other, 60)
-  await store.screeningChecks.setThreshold(organizationId, 60)
+  for (const id of [other, organizationId]) {
+    await store.screeningSettings.set(id, { ...(await store.screeningSettings.read(id)), threshold: 60 })
+  }
   await until(async () => (await findCheck(id))?.version !== before?.version, SLOW)
   expect((await findCheck(id))?.detail).toMatchObject({ threshold: 60 })
 })

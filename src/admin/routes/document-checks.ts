@@ -1,4 +1,4 @@
-// What the service found of a session's documents and person, for whoever decides, and what the organization asks of a
+// What the service found of a session, for whoever decides, and what the organization asks of a
 // person's age.
 import { SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER, VIEWER } from '../route.ts'
@@ -13,7 +13,7 @@ const AGE = '/organizations/{organization}/minimum-age'
 const CHECK = named(
   'DocumentCheck',
   closed({
-    check: Type.String({ description: 'For example `document.name`, `person.age`' }),
+    check: Type.String({ description: 'For example `document.name`, `person.age`, `lists.names`, `wallets.lists`' }),
     outcome: oneOf(
       CHECK_OUTCOMES,
       '`look`: someone has to look at it. `unreadable`: it says nothing about the person. `not-done`: it could not be made',
@@ -24,6 +24,7 @@ const CHECK = named(
       { description: 'What came of each identity document' },
     ),
     minimum_age: nullable(Type.Integer()),
+    problem: Type.Union([Type.String(), Type.Null()], { description: 'Why it could not be made' }),
     version: Type.String({ description: 'Version of the reader or list that the check was made with' }),
     checked_at: time(),
   }),
@@ -59,16 +60,19 @@ const showCheck = (check: {
     sessions = [],
     documents = [],
     minimum = null,
+    problem = null,
   } = check.detail as {
     readonly sessions?: string[]
     readonly documents?: Static<typeof CHECK>['documents']
     readonly minimum?: number
+    readonly problem?: string
   }
   return {
     sessions,
     documents,
     check: check.name,
     outcome: CHECK_OUTCOMES.find((known) => known === check.outcome) ?? 'not-done',
+    problem,
     minimum_age: minimum,
     version: check.version,
     checked_at: timeText(check.checkedAtSeconds),
@@ -78,7 +82,7 @@ const showCheck = (check: {
 export const DOCUMENT_CHECK_ROUTES = [
   route('readDocumentChecks', 'GET', `${BASE}/{session}/checks/documents`, {
     access: REVIEWER,
-    summary: 'What was found of a session’s documents and person',
+    summary: 'What the service found of a session’s documents, person and wallets',
     description: 'Made once it is handed in, and again each time. A check never decides.',
     answer: closed({
       waiting: Type.Boolean({ description: 'They are still being made' }),

@@ -1,7 +1,7 @@
 // Lists of sanctioned people and companies, from which score on a resemblance is a hit, and the checks of a session: what was
 // compared, what resembles, and what a reviewer decided about it.
 import { FieldInvalidError } from '../../domain/errors.ts'
-import { HIT_STATES } from '../../domain/screening-hit.ts'
+import { HIT_ACTIONS, HIT_STATES, type ScreeningSettings } from '../../domain/screening-hit.ts'
 import { PUBLISHERS, publisherOf, SCREENING_FORMATS } from '../../screening/publishers.ts'
 import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../../screening/thresholds.ts'
 import type { StoredHit } from '../../store/screening-checks.ts'
@@ -9,13 +9,13 @@ import type { ScreeningList } from '../../store/screening-lists.ts'
 import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, REVIEWER, VIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, type Static, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { closed, named, nullable, oneOf, partial, type Static, Type, time, timeOrNull, timeText } from '../schema.ts'
 import { BASE, operator, requireSession } from '../sessions.ts'
 
 const route = declareRoutes('Screening')
 
 const LISTS = '/screening/lists'
-const THRESHOLD_PATH = '/organizations/{organization}/screening'
+const SETTINGS_PATH = '/organizations/{organization}/screening'
 const LIST_NAME = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/
 const INTERVAL_MIN_SECONDS = 600
 
@@ -63,25 +63,65 @@ const requireList = async (tables: Pick<Tables, 'screeningLists'>, name: string)
   return list
 }
 
-const THRESHOLD = named(
-  'ScreeningThreshold',
+const NAMES = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 })
+
+const CHANGEABLE = {
+  threshold: Type.Integer({
+    minimum: THRESHOLD_MIN,
+    maximum: THRESHOLD_MAX,
+    description: 'Lowest score of a hit on a name',
+  }),
+  on_new_hit: oneOf(
+    HIT_ACTIONS,
+    'What a new hit does to a session that is completed. `review`: it stays so and waits for a look. `retry`: it goes ' +
+      'back to its person. `revoke`: it is rejected, for good',
+  ),
+  address_lists: Type.Union([NAMES, Type.Null()], {
+    description: 'Lists that wallets are looked up in; null: all shared ones and the organization’s `deny`',
+  }),
+  screeners: Type.Union([NAMES, Type.Null()], {
+    description: 'Screeners that are asked about wallets; null: all that are configured',
+  }),
+  screener_score: Type.Union([Type.Integer(), Type.Null()], {
+    description:
+      'From which score of a screener on a wallet is a hit that it does not flag; null: only flagged ones are',
+  }),
+  screeners_again: Type.Boolean({
+    description: 'Screeners are asked about verified wallets, too, when a list of sanctioned people changes',
+  }),
+}
+
+const SETTINGS = named(
+  'ScreeningSettings',
   closed({
-    threshold: Type.Integer({
-      minimum: THRESHOLD_MIN,
-      maximum: THRESHOLD_MAX,
-      description: 'Lowest score of a hit',
-    }),
-    is_default: Type.Boolean(),
+    ...CHANGEABLE,
+    is_default: Type.Boolean({ description: 'Whether the threshold is the service’s own' }),
   }),
 )
 
+const showSettings = (settings: ScreeningSettings): Static<typeof SETTINGS> => ({
+  threshold: settings.threshold ?? DEFAULT_THRESHOLD,
+  is_default: settings.threshold === null,
+  on_new_hit: settings.onNewHit,
+  address_lists: settings.addressLists === null ? null : [...settings.addressLists],
+  screeners: settings.screeners === null ? null : [...settings.screeners],
+  screener_score: settings.screenerScore,
+  screeners_again: settings.screenersAgain,
+})
+
+const requireKnown = (field: string, names: readonly string[] | null | undefined, known: ReadonlySet<string>): void => {
+  const unknown = names?.find((name) => !known.has(name))
+  if (unknown !== undefined) throw new FieldInvalidError(field, `has ${unknown}, which there is not`)
+}
+
 const HIT = closed({
   id: Type.String(),
-  list: Type.String(),
-  entry: Type.String({ description: 'As the publisher numbers it' }),
-  version: Type.String({ description: 'The version of the list that it was found in' }),
+  check: Type.String({ description: 'Which found it: `lists.names`, `wallets.lists` or `screeners.` and a name' }),
+  list: Type.String({ description: 'Name of the list, or of the screener' }),
+  entry: Type.String({ description: 'As the publisher numbers it; of a wallet its address' }),
+  version: Type.String({ description: 'The version of the list that it was found in; a screener has none' }),
   name: Type.String({ description: 'The listed name that resembles' }),
-  subject: Type.String({ description: 'Whose name it is like: `person`, `business`, or `owner 1`' }),
+  subject: Type.String({ description: 'Whose name it is like: `person`, `business`, or `owner 1`; or `wallet`' }),
   score: Type.Integer(),
   why: Type.Array(closed({ part: Type.String(), points: Type.Integer(), detail: Type.String() })),
   state: oneOf(HIT_STATES),
@@ -100,8 +140,9 @@ const CHECK = named(
   closed({
     outcome: oneOf(
       OUTCOMES,
-      '`off`: it was compared with no list. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared',
+      'Of the names. `off`: they were compared with no list. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared',
     ),
+    waiting: Type.Boolean({ description: 'Checks of the session are still being made' }),
     detail: Type.Union([Type.String(), Type.Null()], { description: 'Why it could not be compared' }),
     threshold: nullable(Type.Integer()),
     checked_at: nullable(time()),
@@ -112,6 +153,7 @@ const CHECK = named(
 
 const showHit = (hit: StoredHit): Static<typeof HIT> => ({
   id: hit.id,
+  check: hit.check,
   list: hit.list,
   entry: hit.entry,
   version: hit.versionId,
@@ -139,12 +181,13 @@ const checkOf = async (
   sessionId: string,
 ): Promise<Static<typeof CHECK>> => {
   // Before the check is read: a session leaves the queue only once its checks are stored.
-  const isQueued = await tables.sessionChecks.isQueued(organizationId, sessionId)
+  const waiting = await tables.sessionChecks.isQueued(organizationId, sessionId)
   const checks = await tables.sessionChecks.list(organizationId, sessionId)
   const check = checks.find(({ name }) => name === PART || name.startsWith(`${PART}.`))
   const detail: NamesDetail = check?.detail ?? {}
   return {
-    outcome: OUTCOMES.find((known) => known === check?.outcome) ?? (isQueued ? 'waiting' : 'off'),
+    waiting,
+    outcome: OUTCOMES.find((known) => known === check?.outcome) ?? (waiting ? 'waiting' : 'off'),
     detail:
       detail.problem ?? (check?.outcome === 'not-done' ? 'an error of ours, which says nothing of the person' : null),
     threshold: detail.threshold ?? null,
@@ -209,36 +252,46 @@ export const SCREENING_ROUTES = [
       return undefined
     },
   }),
-  route('readScreeningThreshold', 'GET', THRESHOLD_PATH, {
+  route('readScreeningSettings', 'GET', SETTINGS_PATH, {
     access: VIEWER,
-    summary: 'From which score on a resemblance is a hit',
-    answer: THRESHOLD,
-    handle: async ({ services, organization }) => {
-      const threshold = await services.store.screeningChecks.readThreshold(organization.id)
-      return { threshold: threshold ?? DEFAULT_THRESHOLD, is_default: threshold === null }
-    },
+    summary: 'What is a hit, and what a new one does',
+    answer: SETTINGS,
+    handle: async ({ services, organization }) =>
+      showSettings(await services.store.screeningSettings.read(organization.id)),
   }),
-  route('changeScreeningThreshold', 'PUT', THRESHOLD_PATH, {
+  route('changeScreeningSettings', 'PUT', SETTINGS_PATH, {
     access: ORGANIZATION_ADMIN,
-    summary: 'Say from which score on a resemblance is a hit',
-    description: 'Sessions that wait for a decision and verified ones are compared again.',
-    body: closed({ threshold: Type.Integer({ minimum: THRESHOLD_MIN, maximum: THRESHOLD_MAX }) }),
-    answer: THRESHOLD,
-    handle: ({ organization, body, write }) =>
+    summary: 'Say what is a hit, and what a new one does',
+    description:
+      'What is left out stays. Sessions that wait for a decision and verified ones are compared again with what changed; ' +
+      'screeners are asked again where `screeners_again` says so.',
+    body: partial(CHANGEABLE),
+    answer: SETTINGS,
+    handle: ({ services, organization, body, write }) =>
       write(async (tables, note) => {
-        const before = (await tables.screeningChecks.readThreshold(organization.id)) ?? DEFAULT_THRESHOLD
-        await tables.screeningChecks.setThreshold(organization.id, body.threshold)
-        note({
-          action: 'screening.threshold',
-          subject: organization.id,
-          detail: { threshold: [before, body.threshold] },
-        })
-        return { threshold: body.threshold, is_default: false }
+        const lists = [...(await tables.lists.list(null)), ...(await tables.lists.list(organization.id))]
+        requireKnown('address_lists', body.address_lists, new Set(lists.map(({ name }) => name)))
+        requireKnown('screeners', body.screeners, services.policyFacts.screeners)
+        const before = await tables.screeningSettings.read(organization.id)
+        const {
+          threshold = before.threshold,
+          on_new_hit: onNewHit = before.onNewHit,
+          address_lists: addressLists = before.addressLists,
+          screeners = before.screeners,
+          screener_score: screenerScore = before.screenerScore,
+          screeners_again: screenersAgain = before.screenersAgain,
+        } = body
+        const after = { threshold, onNewHit, addressLists, screeners, screenerScore, screenersAgain }
+        await tables.screeningSettings.set(organization.id, after)
+        const [was, is] = [showSettings(before), showSettings(after)]
+        const changed = (Object.keys(body) as (keyof typeof body)[]).map((field) => [field, [was[field], is[field]]])
+        note({ action: 'screening.settings', subject: organization.id, detail: Object.fromEntries(changed) })
+        return is
       }),
   }),
   route('readListChecks', 'GET', `${BASE}/{session}/checks/lists`, {
     access: REVIEWER,
-    summary: 'What a session was compared with, and what came of it',
+    summary: 'What a session was compared with, and every hit',
     answer: CHECK,
     handle: async ({ services, organization, params }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)

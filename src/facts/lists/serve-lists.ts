@@ -5,7 +5,7 @@
 import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth, SOLANA_KEY_WIDTH } from '../../domain/address-key.ts'
 import { AddressSetInvalidError, createAddressSetBuilder, EMPTY_ADDRESS_SET } from '../../domain/address-set.ts'
 import type { ListEdit } from '../../domain/list.ts'
-import type { ListImage } from '../../domain/list-image.ts'
+import { type ListImage, type ListMembers, openListImage } from '../../domain/list-image.ts'
 import type { Clock } from '../../domain/time.ts'
 
 /** A list as the store knows it (src/store/lists.ts). */
@@ -55,6 +55,17 @@ export interface ServedList {
   readonly current: boolean
 }
 
+/** One list, to look addresses up in. */
+export interface ListMembership extends ListMembers {
+  readonly id: string
+  readonly organizationId: string | null
+  readonly name: string
+  /** Rises with every change of its entries. */
+  readonly version: number
+  /** False: nothing may be decided on it. */
+  readonly current: boolean
+}
+
 export interface ServedLists {
   /** Reads all lists. Call it before the first job. Rejects when they can't be read. */
   load(): Promise<void>
@@ -65,6 +76,8 @@ export interface ServedLists {
   /** Resolves when every change reported so far has been read or given up. */
   settled(): Promise<void>
   all(): readonly ServedList[]
+  /** All lists as they are now. */
+  memberships(): readonly ListMembership[]
   stop(): void
 }
 
@@ -303,6 +316,21 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
           image.confirmedAtSeconds === null ? null : Math.max(0, clock.unixSeconds() - image.confirmedAtSeconds),
         current: image.current,
       })),
+    memberships: () =>
+      [...held.values()].map(({ row: { id, organizationId, name, version }, image }) => {
+        let members: ListMembers | null = null
+        return {
+          id,
+          organizationId,
+          name,
+          version,
+          current: image.current,
+          has: (address) => {
+            members ??= openListImage(image)
+            return members.has(address)
+          },
+        }
+      }),
     stop: () => {
       stopped = true
       woken = true

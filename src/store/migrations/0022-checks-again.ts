@@ -1,5 +1,5 @@
 // One record of checks: the comparison with lists is a check like the others, and its hits name it. What was compared
-// before is compared again after this migration.
+// before is compared again after this migration. And what an organization wants of its screening.
 import type { Migration } from '../migrations.ts'
 
 export const checksAgain: Migration = {
@@ -38,6 +38,21 @@ export const checksAgain: Migration = {
     'DROP TABLE screening_checks',
     // Sessions are gone through by organization, for which there is an index.
     'DROP INDEX sessions_to_screen',
+
+    // Null: the default.
+    `CREATE TABLE screening_settings (
+       organization_id TEXT PRIMARY KEY NOT NULL REFERENCES organizations (id),
+       threshold ${integer} CHECK (threshold BETWEEN 0 AND 100),
+       on_new_hit TEXT CHECK (on_new_hit IN ('review', 'retry', 'revoke')),
+       address_lists TEXT,
+       screeners TEXT,
+       screener_score ${integer},
+       screeners_again ${integer} CHECK (screeners_again IN (0, 1))
+     )${tableEnd}`,
+    `INSERT INTO screening_settings (organization_id, threshold)
+     SELECT organization_id, threshold FROM screening_thresholds`,
+    'DROP TABLE screening_thresholds',
+
     // Hits that wait for somebody, over all sessions of an organization.
     "CREATE INDEX screening_hits_open ON screening_hits (organization_id, session_id) WHERE state = 'open'",
   ],

@@ -326,7 +326,7 @@ export interface DeploymentSettings {
 }
 
 export interface DocumentCheck {
-  /** For example `document.name`, `person.age` */
+  /** For example `document.name`, `person.age`, `lists.names`, `wallets.lists` */
   readonly check: string
   /** `look`: someone has to look at it. `unreadable`: it says nothing about the person. `not-done`: it could not be made */
   readonly outcome: 'passed' | 'look' | 'failed' | 'unreadable' | 'not-done'
@@ -338,6 +338,8 @@ export interface DocumentCheck {
     readonly outcome: 'read' | 'doubtful' | 'none' | 'pdf' | 'picture'
   }[]
   readonly minimum_age: number | null
+  /** Why it could not be made */
+  readonly problem: string | null
   /** Version of the reader or list that the check was made with */
   readonly version: string
   readonly checked_at: string
@@ -392,8 +394,10 @@ export interface Job {
 }
 
 export interface ListCheck {
-  /** `off`: it was compared with no list. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared */
+  /** Of the names. `off`: they were compared with no list. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared */
   readonly outcome: 'off' | 'waiting' | 'passed' | 'look' | 'failed' | 'not-done'
+  /** Checks of the session are still being made */
+  readonly waiting: boolean
   /** Why it could not be compared */
   readonly detail: string | null
   readonly threshold: number | null
@@ -404,14 +408,17 @@ export interface ListCheck {
   }[]
   readonly hits: readonly {
     readonly id: string
+    /** Which found it: `lists.names`, `wallets.lists` or `screeners.` and a name */
+    readonly check: string
+    /** Name of the list, or of the screener */
     readonly list: string
-    /** As the publisher numbers it */
+    /** As the publisher numbers it; of a wallet its address */
     readonly entry: string
-    /** The version of the list that it was found in */
+    /** The version of the list that it was found in; a screener has none */
     readonly version: string
     /** The listed name that resembles */
     readonly name: string
-    /** Whose name it is like: `person`, `business`, or `owner 1` */
+    /** Whose name it is like: `person`, `business`, or `owner 1`; or `wallet` */
     readonly subject: string
     readonly score: number
     readonly why: readonly {
@@ -850,9 +857,20 @@ export interface ScreeningList {
   readonly failure: string | null
 }
 
-export interface ScreeningThreshold {
-  /** Lowest score of a hit */
+export interface ScreeningSettings {
+  /** Lowest score of a hit on a name */
   readonly threshold: number
+  /** What a new hit does to a session that is completed. `review`: it stays so and waits for a look. `retry`: it goes back to its person. `revoke`: it is rejected, for good */
+  readonly on_new_hit: 'review' | 'retry' | 'revoke'
+  /** Lists that wallets are looked up in; null: all shared ones and the organization’s `deny` */
+  readonly address_lists: readonly string[] | null
+  /** Screeners that are asked about wallets; null: all that are configured */
+  readonly screeners: readonly string[] | null
+  /** From which score of a screener on a wallet is a hit that it does not flag; null: only flagged ones are */
+  readonly screener_score: number | null
+  /** Screeners are asked about verified wallets, too, when a list of sanctioned people changes */
+  readonly screeners_again: boolean
+  /** Whether the threshold is the service’s own */
   readonly is_default: boolean
 }
 
@@ -2359,15 +2377,26 @@ export interface Operations {
     params: { readonly organization: string }
     query: None
     body: undefined
-    answer: ScreeningThreshold
+    answer: ScreeningSettings
   }
   'PUT /organizations/{organization}/screening': {
     params: { readonly organization: string }
     query: None
     body: {
-      readonly threshold: number
+      /** Lowest score of a hit on a name */
+      readonly threshold?: number | undefined
+      /** What a new hit does to a session that is completed. `review`: it stays so and waits for a look. `retry`: it goes back to its person. `revoke`: it is rejected, for good */
+      readonly on_new_hit?: 'review' | 'retry' | 'revoke' | undefined
+      /** Lists that wallets are looked up in; null: all shared ones and the organization’s `deny` */
+      readonly address_lists?: readonly string[] | null | undefined
+      /** Screeners that are asked about wallets; null: all that are configured */
+      readonly screeners?: readonly string[] | null | undefined
+      /** From which score of a screener on a wallet is a hit that it does not flag; null: only flagged ones are */
+      readonly screener_score?: number | null | undefined
+      /** Screeners are asked about verified wallets, too, when a list of sanctioned people changes */
+      readonly screeners_again?: boolean | undefined
     }
-    answer: ScreeningThreshold
+    answer: ScreeningSettings
   }
   'GET /organizations/{organization}/sessions/{session}/checks/lists': {
     params: { readonly organization: string; readonly session: string }

@@ -65,16 +65,29 @@ const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcom
     label: 'Sanctions lists',
     look: 'A listed name is alike: clear or confirm each hit above.',
     failed: 'A hit was confirmed.',
-    'not-done': 'The names could not be compared: see above.',
   },
+  wallets: { label: 'Wallets on lists', 'not-done': 'It could not be checked. That is our error, not the person’s.' },
+  'wallets.lists': {
+    label: 'Wallets on lists',
+    look: 'A wallet is on a list: clear or confirm each hit above.',
+    failed: 'A hit was confirmed.',
+  },
+  screeners: { label: 'Screeners', 'not-done': 'They could not be asked. That is our error, not the person’s.' },
 }
 
-const wordsOf = ({ check, outcome, minimum_age: minimum }: DocumentCheck): { label: string; text: string } => {
-  if (check === 'person.age') {
+const SCREENERS = 'screeners.'
+
+const wordsOf = (check: DocumentCheck): { readonly label: string; readonly text: string } => {
+  const { check: name, outcome, minimum_age: minimum, problem } = check
+  if (name === 'person.age') {
     return { label: 'Age', text: outcome === 'passed' ? '' : `Younger than ${minimum} by the date that was typed.` }
   }
-  const words = CHECKS[check]
-  return { label: words?.label ?? check, text: words?.[outcome] ?? '' }
+  const words = CHECKS[name.startsWith(SCREENERS) ? 'wallets.lists' : name]
+  const label = name.startsWith(SCREENERS) ? `Wallets by ${name.slice(SCREENERS.length)}` : (words?.label ?? name)
+  if (problem !== null) return { label, text: `Not done: ${problem}.` }
+  if (name.startsWith(SCREENERS) && outcome === 'look')
+    return { label, text: 'A wallet is flagged: clear or confirm each hit above.' }
+  return { label, text: words?.[outcome] ?? '' }
 }
 
 const CheckText = ({ check }: { readonly check: DocumentCheck }) => {

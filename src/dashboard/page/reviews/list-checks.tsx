@@ -1,4 +1,4 @@
-// Whom of the sanctions lists the session's people resemble. A hit is cleared or confirmed with a reason, which is kept; a
+// Whom of the sanctions lists the session's people resemble, and which of its wallets are listed or flagged. A hit is cleared or confirmed with a reason, which is kept; a
 // session with an open hit can't be completed.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
@@ -21,26 +21,53 @@ type Decided = Exclude<Hit['state'], 'open'>
 const LOOK_AGAIN_MS = 2_000
 const REASON_MIN = 3
 
-const STATE_WORDS: Readonly<Record<Hit['state'], string>> = {
-  open: 'Look here',
-  cleared: 'Somebody else',
-  confirmed: 'The same',
-}
 const STATE_TONES: Readonly<Record<Hit['state'], Tone | 'plain'>> = { open: 'warn', cleared: 'good', confirmed: 'bad' }
 
-const DECISIONS: Readonly<Record<Decided, { readonly title: string; readonly label: string; readonly hint: string }>> =
-  {
-    cleared: {
-      title: 'Somebody else',
-      label: 'Clear the hit',
-      hint: 'What shows that it is somebody else, for example another date of birth. Kept with the session.',
-    },
-    confirmed: {
-      title: 'The same person or company',
-      label: 'Confirm the hit',
-      hint: 'What shows that it is the same. Kept with the session, which then is yours to reject.',
-    },
-  }
+interface Decision {
+  readonly word: string
+  readonly title: string
+  readonly label: string
+  readonly hint: string
+}
+
+const CLEAR = 'Clear the hit'
+const CONFIRM = 'Confirm the hit'
+const BY_NAME: Readonly<Record<Decided, Decision>> = {
+  cleared: {
+    word: 'Somebody else',
+    title: 'Somebody else',
+    label: CLEAR,
+    hint: 'What shows that it is somebody else, for example another date of birth. Kept with the session.',
+  },
+  confirmed: {
+    word: 'The same',
+    title: 'The same person or company',
+    label: CONFIRM,
+    hint: 'What shows that it is the same. Kept with the session, which then is yours to reject.',
+  },
+}
+const BY_WALLET: Readonly<Record<Decided, Decision>> = {
+  cleared: {
+    word: 'No concern',
+    title: 'The wallet is no concern',
+    label: CLEAR,
+    hint: 'What shows that it does not count here, for example that it was listed by mistake. Kept with the session.',
+  },
+  confirmed: {
+    word: 'It counts',
+    title: 'The wallet counts against the person',
+    label: CONFIRM,
+    hint: 'What shows it. Kept with the session, which then is yours to reject.',
+  },
+}
+
+const isWallet = ({ subject }: Hit): boolean => subject === 'wallet'
+const decisionOf = (hit: Hit, state: Decided): Decision => (isWallet(hit) ? BY_WALLET : BY_NAME)[state]
+
+const placeOf = (hit: Hit): string => {
+  if (!isWallet(hit)) return `${hit.list}, entry ${hit.entry}`
+  return hit.check.startsWith('screeners.') ? `by the screener ${hit.list}` : `on the list ${hit.list}`
+}
 
 interface DecideProps {
   readonly session: SessionDetail
@@ -52,7 +79,7 @@ interface DecideProps {
 
 const DecideHit = ({ session, hit, state, onClose, onDecided }: DecideProps) => {
   const { params } = useWorkplace()
-  const { title, label, hint } = DECISIONS[state]
+  const { title, label, hint } = decisionOf(hit, state)
   const form = useForm({
     initial: { reason: '' },
     check: ({ reason }): Record<string, string> =>
@@ -76,7 +103,7 @@ const DecideHit = ({ session, hit, state, onClose, onDecided }: DecideProps) => 
       onClose={onClose}
     >
       <p class="confirm-text">
-        {hit.name} on {hit.list}, entry {hit.entry}.
+        {hit.name}, {placeOf(hit)}.
       </p>
       <TextArea {...form.text('reason')} label="Reason" hint={hint} rows={3} />
     </FormDialog>
@@ -87,7 +114,8 @@ const Why = ({ hit }: { readonly hit: Hit }) => (
   <>
     {hit.why.map(({ part, points, detail }) => (
       <div key={part}>
-        {detail} <span class="faint">({points > 0 && part !== 'name' ? `+${points}` : points})</span>
+        {detail}{' '}
+        {!isWallet(hit) && <span class="faint">({points > 0 && part !== 'name' ? `+${points}` : points})</span>}
       </div>
     ))}
     {hit.reason !== null && (
@@ -106,50 +134,51 @@ export const ListChecks = ({ session }: { readonly session: SessionDetail }) => 
     (signal) => call('GET /organizations/{organization}/sessions/{session}/checks/lists', { params: path, signal }),
     [path, session.sequence],
   )
-  const waiting = value?.outcome === 'waiting' && session.status === 'submitted'
+  const waiting = value?.waiting === true
   useInterval(LOOK_AGAIN_MS, () => {
     if (waiting) reload()
   })
   if (value === null) return <Problem error={error} retry={reload} />
   const { outcome, detail, hits, versions } = value
-  if (hits.length === 0 && (outcome === 'off' || (outcome === 'waiting' && !waiting))) return null
+  if (hits.length === 0 && outcome === 'off') return null
   return (
-    <Card title="Sanctions lists" text="While a hit is open, the session can’t be completed.">
-      {waiting && <p class="soft">The names are being compared.</p>}
-      {outcome === 'not-done' && <p class="soft">Not compared: {detail}.</p>}
+    <Card title="Sanctions lists and wallets" text="While a hit is open, the session can’t be completed.">
+      {outcome === 'waiting' && <p class="soft">The names are being compared.</p>}
+      {outcome === 'not-done' && <p class="soft">Names were not compared: {detail}.</p>}
       {outcome === 'passed' && hits.length === 0 && (
         <p class="soft">Nobody alike on {versions.map(({ list }) => list).join(', ')}.</p>
       )}
       {hits.length > 0 && (
         <Table
-          caption="Listed people and companies with a name like it"
+          caption="What was found on lists"
           rows={hits}
           rowKey={({ id }) => id}
           columns={[
             {
-              label: 'On the list',
-              cell: ({ name, list, entry }) => (
+              label: 'Found',
+              cell: (hit) => (
                 <>
-                  {name}
-                  <div class="faint">
-                    {list}, entry {entry}
-                  </div>
+                  <span class={isWallet(hit) ? 'mono' : undefined}>{hit.name}</span>
+                  <div class="faint">{placeOf(hit)}</div>
                 </>
               ),
             },
-            { label: 'Whose name', cell: ({ subject }) => subject, narrow: true },
-            { label: 'Alike', cell: ({ score }) => `${score} of 100`, narrow: true },
+            { label: 'Whose', cell: ({ subject }) => subject, narrow: true },
+            { label: 'Alike', cell: (hit) => (isWallet(hit) ? 'the same' : `${hit.score} of 100`), narrow: true },
             { label: 'Why', cell: (hit) => <Why hit={hit} /> },
             {
               label: 'Outcome',
               cell: (hit) =>
                 hit.state === 'open' ? (
                   <div class="form-actions">
-                    <Button onClick={() => setDeciding({ hit, state: 'cleared' })}>Somebody else</Button>
-                    <Button onClick={() => setDeciding({ hit, state: 'confirmed' })}>The same</Button>
+                    {(['cleared', 'confirmed'] as const).map((state) => (
+                      <Button key={state} onClick={() => setDeciding({ hit, state })}>
+                        {decisionOf(hit, state).word}
+                      </Button>
+                    ))}
                   </div>
                 ) : (
-                  <Badge tone={STATE_TONES[hit.state]}>{STATE_WORDS[hit.state]}</Badge>
+                  <Badge tone={STATE_TONES[hit.state]}>{decisionOf(hit, hit.state).word}</Badge>
                 ),
               narrow: true,
             },

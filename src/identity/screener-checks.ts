@@ -1,0 +1,128 @@
+// Asks the outside screeners that an organization uses about a session's wallets. A flagged wallet is a hit, which a person
+// clears or confirms. A screener that does not answer in time is `not-done`: it is asked again, and rejects nobody.
+import type { FoundHit } from '../domain/screening-hit.ts'
+import type { SessionWallet } from '../domain/wallet.ts'
+import type { NewSessionCheck, RepeatedPart } from './checks.ts'
+import { comparisonKey } from './comparison-key.ts'
+import { type WalletScreeningDependencies, walletsOf } from './wallet-checks.ts'
+
+export interface ScreenerAnswer {
+  readonly flagged: boolean | null
+  readonly score: number | null
+  readonly categories: readonly string[] | null
+}
+
+export interface ScreenerCheckDependencies extends WalletScreeningDependencies {
+  /** Names of all that are configured. */
+  readonly screeners: readonly string[]
+  /** Null: it has no answer. Never rejects. */
+  readonly ask: (screener: string, wallet: SessionWallet) => Promise<ScreenerAnswer | null>
+  /** Changes when the lists of sanctioned people do. */
+  readonly listsKey: () => Promise<string>
+  /** Resolves after so many milliseconds; replaced in tests. */
+  readonly wait?: (milliseconds: number) => Promise<void>
+}
+
+const PART = 'screeners'
+/** For all wallets of a session together: other sessions wait meanwhile. What comes later is there when it is tried again. */
+const TIME_LIMIT_MS = 3_000
+/** Questions of all sessions at once: requests for attestations ask the same screeners. */
+const QUESTIONS_MAX = 8
+const SURE = 100
+const SILENT = 'it does not answer, or says neither a flag nor a score that counts'
+const NOT_CONFIGURED = 'no such screener is configured'
+
+/** Whether it is a hit; null: the answer says nothing that counts. */
+const isHit = ({ flagged, score }: ScreenerAnswer, fromScore: number | null): boolean | null => {
+  if (flagged === true) return true
+  if (score !== null && fromScore !== null) return score >= fromScore
+  return flagged
+}
+
+const describe = ({ flagged, score, categories }: ScreenerAnswer): string =>
+  [...(flagged === true ? ['flagged'] : []), ...(score === null ? [] : [`score ${score}`]), ...(categories ?? [])].join(
+    ', ',
+  )
+
+export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): RepeatedPart => {
+  const { screeners, ask, settings, findSession, listsKey, wait = Bun.sleep } = dependencies
+  const waiting: (() => void)[] = []
+  let underWay = 0
+
+  const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (underWay >= QUESTIONS_MAX) await new Promise<void>((resolve) => waiting.push(resolve))
+    else underWay += 1
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) underWay -= 1
+      else next()
+    }
+  }
+
+  const hitOf = (screener: string, { addressText }: SessionWallet, answer: ScreenerAnswer): FoundHit => ({
+    list: screener,
+    entry: addressText,
+    versionId: '',
+    name: addressText,
+    subject: 'wallet',
+    score: SURE,
+    why: [{ part: 'screener', points: SURE, detail: describe(answer) }],
+  })
+
+  const check = async (
+    screener: string,
+    wallets: readonly SessionWallet[],
+    fromScore: number | null,
+    version: string,
+  ): Promise<NewSessionCheck> => {
+    const name = `${PART}.${screener}`
+    const detail = { wallets: wallets.length }
+    if (!screeners.includes(screener)) {
+      return { name, version, outcome: 'not-done', hits: [], detail: { ...detail, problem: NOT_CONFIGURED } }
+    }
+    const hits: FoundHit[] = []
+    let told = 0
+    const askOne = async (wallet: SessionWallet): Promise<void> => {
+      const answer = await inTurn(() => ask(screener, wallet))
+      const hit = answer === null ? null : isHit(answer, fromScore)
+      if (hit !== null) told += 1
+      if (answer !== null && hit === true) hits.push(hitOf(screener, wallet, answer))
+    }
+    await Promise.race([Promise.all(wallets.map(askOne)), wait(TIME_LIMIT_MS)])
+    const found = { name, hits: [...hits] }
+    if (told === wallets.length) return { ...found, version, detail, outcome: 'passed' }
+    // Without a version it is asked again with the others.
+    return { ...found, version: '', outcome: 'not-done', detail: { ...detail, problem: SILENT }, isTriedAgain: true }
+  }
+
+  return {
+    name: PART,
+    begin: async () => {
+      const { of, key } = await settings()
+      const lists = await listsKey()
+      const askedFor = (organizationId: string): readonly string[] => of(organizationId).screeners ?? screeners
+      const versionOf = (organizationId: string): string =>
+        comparisonKey([
+          askedFor(organizationId),
+          of(organizationId).screenerScore,
+          of(organizationId).screenersAgain ? lists : '',
+        ])
+      return {
+        key: comparisonKey([screeners, key, lists]),
+        keyOf: (organizationId) =>
+          of(organizationId).screenersAgain && askedFor(organizationId).length > 0 ? versionOf(organizationId) : null,
+        compare: async (session) => {
+          const { organizationId } = session
+          const asked = askedFor(organizationId)
+          if (asked.length === 0) return []
+          const wallets = await walletsOf(findSession, session)
+          const { screenerScore } = of(organizationId)
+          const version = versionOf(organizationId)
+          return Promise.all(asked.map((screener) => check(screener, wallets, screenerScore, version)))
+        },
+      }
+    },
+  }
+}

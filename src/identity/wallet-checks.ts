@@ -1,0 +1,116 @@
+// Looks a session's wallets up in address lists: those that its organization names, or the deployment's and its own deny
+// list. A listed wallet is a hit, which a person clears or confirms.
+import type { WalletAddress } from '../domain/address.ts'
+import type { FoundHit, ScreeningSettingsOfAll } from '../domain/screening-hit.ts'
+import type { Session, SessionState } from '../domain/session.ts'
+import type { SessionWallet } from '../domain/wallet.ts'
+import type { RepeatedPart } from './checks.ts'
+import { comparisonKey } from './comparison-key.ts'
+
+export interface AddressListInUse {
+  readonly id: string
+  /** Null: the deployment's. */
+  readonly organizationId: string | null
+  readonly name: string
+  readonly version: number
+  /** False: it can't be read as it is now. */
+  readonly current: boolean
+  has(address: WalletAddress): boolean
+}
+
+export interface WalletScreeningDependencies {
+  readonly settings: () => Promise<ScreeningSettingsOfAll>
+  readonly findSession: (organizationId: string, sessionId: string) => Promise<SessionState | null>
+}
+
+export interface WalletCheckDependencies extends WalletScreeningDependencies {
+  readonly lists: () => readonly AddressListInUse[]
+}
+
+const WALLET_CHECK = 'wallets.lists'
+const DENY = 'deny'
+/** A listed address is the address itself, not one like it. */
+const SURE = 100
+
+/** A list that has changed can't be read now. */
+export class ListBehindError extends Error {
+  override readonly name = 'ListBehindError'
+}
+
+/** Each address once, whatever the chains that it was connected on. */
+export const walletsOf = async (
+  findSession: WalletScreeningDependencies['findSession'],
+  { organizationId, id }: Session,
+): Promise<readonly SessionWallet[]> => {
+  const wallets = (await findSession(organizationId, id))?.wallets ?? []
+  return [...new Map(wallets.map((wallet) => [wallet.address, wallet])).values()]
+}
+
+/** The lists that an organization's wallets are looked up in. */
+const listsFor = (
+  lists: readonly AddressListInUse[],
+  organizationId: string,
+  named: readonly string[] | null,
+): readonly AddressListInUse[] =>
+  lists
+    .filter((list) => list.organizationId === null || list.organizationId === organizationId)
+    .filter(({ name, organizationId: owner }) => named?.includes(name) ?? (owner === null || name === DENY))
+    .sort((left, right) => (left.name < right.name ? -1 : 1))
+
+export const createWalletChecks = (dependencies: WalletCheckDependencies): RepeatedPart => {
+  const { lists: readLists, settings, findSession } = dependencies
+
+  const hitsOf = ({ address, addressText }: SessionWallet, lists: readonly AddressListInUse[]): FoundHit[] =>
+    lists
+      .filter((list) => list.has(address))
+      .map(({ name, version }) => ({
+        list: name,
+        entry: addressText,
+        versionId: String(version),
+        name: addressText,
+        subject: 'wallet',
+        score: SURE,
+        why: [{ part: 'address', points: SURE, detail: 'the address is on the list' }],
+      }))
+
+  return {
+    name: 'wallets',
+    begin: async () => {
+      const lists = readLists()
+      const { of, key } = await settings()
+      const usedBy = (organizationId: string) => listsFor(lists, organizationId, of(organizationId).addressLists)
+      const versionsFor = (used: readonly AddressListInUse[]) => used.map(({ id, version }) => [id, version])
+      const keyOf = (organizationId: string): string | null => {
+        const used = usedBy(organizationId)
+        const named = of(organizationId).addressLists
+        return used.length + (named?.length ?? 0) === 0 ? null : comparisonKey([versionsFor(used), named])
+      }
+      return {
+        key: comparisonKey([versionsFor(lists), key]),
+        keyOf,
+        compare: async (session) => {
+          const used = usedBy(session.organizationId)
+          const version = keyOf(session.organizationId)
+          if (version === null) return []
+          if (used.some(({ current }) => !current)) throw new ListBehindError()
+          const wallets = await walletsOf(findSession, session)
+          const named = of(session.organizationId).addressLists ?? []
+          const missing = named.filter((name) => !used.some((list) => list.name === name))
+          return [
+            {
+              version,
+              name: WALLET_CHECK,
+              outcome: missing.length === 0 ? 'passed' : 'not-done',
+              hits: wallets.flatMap((wallet) => hitsOf(wallet, used)),
+              detail: {
+                ...(missing.length === 0 ? {} : { problem: `there is no list ${missing.join(', ')}` }),
+                wallets: wallets.length,
+                versions: Object.fromEntries(used.map((list) => [list.name, String(list.version)])),
+              },
+            },
+          ]
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,102 @@
+// The process that holds the names of all lists, in the process that leads: started when somebody is to be compared, and
+// replaced when a list changes. Whoever asks while it starts waits for the same one.
+import type { Clock } from '../domain/time.ts'
+import type { ScreeningListTable } from '../store/screening-lists.ts'
+import type { FactMetrics } from '../telemetry/fact-metrics.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { ListVersions } from './name-checks.ts'
+import type { Screener, ScreeningProcesses } from './screening-processes.ts'
+
+/** The lists have changed since they were asked for, or another process screens now. */
+export class ListsChangedError extends Error {
+  override readonly name = 'ListsChangedError'
+}
+
+export interface HeldScreenerDependencies {
+  readonly lists: Pick<ScreeningListTable, 'list' | 'readVersion'>
+  readonly processes: Pick<ScreeningProcesses, 'startScreener'>
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'info'>
+}
+
+interface Held {
+  readonly key: string
+  readonly starting: Promise<Screener>
+}
+
+const close = async (former: Held | null): Promise<void> => {
+  // One that did not start has ended.
+  const screener = await former?.starting.catch(() => null)
+  await screener?.close()
+}
+
+export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreenerDependencies) => {
+  let isOpen = false
+  let newestKey = ''
+  let held: Held | null = null
+  let metrics: FactMetrics['lists'] = []
+
+  const closeHeld = (): Promise<void> => {
+    const former = held
+    held = null
+    return close(former)
+  }
+
+  const start = async (versions: ListVersions, former: Held | null): Promise<Screener> => {
+    const packed = []
+    for (const [list, versionId] of Object.entries(versions)) {
+      const bytes = await lists.readVersion(versionId)
+      if (bytes !== null) packed.push({ list, bytes })
+    }
+    const screener = await processes.startScreener(packed)
+    log.info('the lists of sanctioned people are in use', { lists: packed.length })
+    // Only now: the former one answers until then.
+    await close(former)
+    return screener
+  }
+
+  return {
+    /** Until then nobody is compared. */
+    open: (): void => {
+      isOpen = true
+    },
+    close: async (): Promise<void> => {
+      isOpen = false
+      metrics = []
+      await closeHeld()
+    },
+    /** Lists as last seen. */
+    metrics: () => metrics,
+
+    /** The lists in use; null: none is. */
+    versions: async (): Promise<ListVersions | null> => {
+      const inUse = (await lists.list()).filter(({ version }) => version !== null)
+      metrics = inUse.map(({ name, version, confirmedAtSeconds }) => ({
+        name: `screening ${name}`,
+        entries: version?.entries ?? 0,
+        ageSeconds: confirmedAtSeconds === null ? null : Math.max(0, clock.unixSeconds() - confirmedAtSeconds),
+      }))
+      const versions = Object.fromEntries(inUse.map(({ name, version }) => [name, version?.id ?? '']))
+      newestKey = JSON.stringify(versions)
+      if (inUse.length > 0) return versions
+      await closeHeld()
+      return null
+    },
+
+    /** @throws ListsChangedError */
+    screenerFor: async (versions: ListVersions): Promise<Screener> => {
+      const key = JSON.stringify(versions)
+      for (;;) {
+        if (!isOpen || key !== newestKey) throw new ListsChangedError()
+        const asked = held
+        if (asked?.key === key) {
+          const running = await asked.starting.catch(() => null)
+          if (running !== null && !running.hasEnded()) return running
+          if (held !== asked) continue
+        }
+        held = { key, starting: start(versions, asked) }
+        return held.starting
+      }
+    },
+  }
+}
