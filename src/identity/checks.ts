@@ -33,7 +33,7 @@ export interface NewSessionCheck extends Omit<SessionCheck, 'checkedAtSeconds'> 
 
 /** One kind of checks, made together. Add one to the parts in src/wiring/check-service.ts. */
 export interface CheckPart {
-  /** The first word of its checks' names. */
+  /** Its checks' names begin with it and a dot, or are it. */
   readonly name: string
   /** Throws where it could not be made now: it is tried again. */
   run(session: Session): Promise<readonly NewSessionCheck[]>

@@ -23,7 +23,7 @@ export interface ScreenerCheckDependencies extends WalletScreeningDependencies {
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
-const PART = 'screeners'
+const PART = 'wallets.screeners'
 /** For all wallets of a session together: other sessions wait meanwhile. What comes later is there when it is tried again. */
 const TIME_LIMIT_MS = 3_000
 /** Questions of all sessions at once: requests for attestations ask the same screeners. */

@@ -27,6 +27,7 @@ export interface WalletCheckDependencies extends WalletScreeningDependencies {
   readonly lists: () => readonly AddressListInUse[]
 }
 
+/** The part, and its one check. */
 const WALLET_CHECK = 'wallets.lists'
 const DENY = 'deny'
 /** A listed address is the address itself, not one like it. */
@@ -74,7 +75,7 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
       }))
 
   return {
-    name: 'wallets',
+    name: WALLET_CHECK,
     begin: async () => {
       const lists = readLists()
       const { of, key } = await settings()

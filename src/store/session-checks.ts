@@ -156,9 +156,9 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       await scope.statements.query<SessionRow>(
         `SELECT ${SESSION_COLUMNS} FROM sessions WHERE organization_id = ? AND status = ? AND id > ?
            AND NOT EXISTS (SELECT 1 FROM session_checks c WHERE c.organization_id = sessions.organization_id
-             AND c.session_id = sessions.id AND c.name LIKE ? AND c.version = ?)
+             AND c.session_id = sessions.id AND (c.name = ? OR c.name LIKE ?) AND c.version = ?)
          ORDER BY id LIMIT ?`,
-        [organizationId, status, afterId, `${made.part}.%`, made.version, limit],
+        [organizationId, status, afterId, made.part, `${made.part}.%`, made.version, limit],
       )
     ).map(toSession),
 

@@ -137,8 +137,8 @@ describe('the wallets of a session', () => {
     const found = { check: 'wallets.lists', state: 'open', why: 'the address is on the list' } as const
     expect(await hitsOf(listed)).toEqual([{ ...found, list: 'ofac_sdn', entry: evmWallet(1) }])
     expect((await hitsOf(denied)).map((hit) => hit.list).sort()).toEqual(['deny', 'ofac_sdn'])
-    expect(await outcomesOf(listed)).toEqual({ 'wallets.lists': 'look', 'screeners.stub': 'passed' })
-    expect(await outcomesOf(clean)).toEqual({ 'wallets.lists': 'passed', 'screeners.stub': 'passed' })
+    expect(await outcomesOf(listed)).toEqual({ 'wallets.lists': 'look', 'wallets.screeners.stub': 'passed' })
+    expect(await outcomesOf(clean)).toEqual({ 'wallets.lists': 'passed', 'wallets.screeners.stub': 'passed' })
     await expect(complete(listed)).rejects.toThrow(/hit on a list/)
     const [hit] = await identity.store.screeningChecks.hits(organizationId, listed)
     await identity.store.screeningChecks.decideHit(
@@ -153,7 +153,7 @@ describe('the wallets of a session', () => {
     verdictOf = (address) => ({ flagged: address.toLowerCase() === evmWallet(5), score: 40 })
     const flagged = await handIn(evmWallet(5), evmWallet(6))
     expect(await hitsOf(flagged)).toEqual([
-      { check: 'screeners.stub', list: 'stub', state: 'open', entry: evmWallet(5), why: 'flagged, score 40' },
+      { check: 'wallets.screeners.stub', list: 'stub', state: 'open', entry: evmWallet(5), why: 'flagged, score 40' },
     ])
     const { screeningSettings } = identity.store
     const settings = await screeningSettings.read(organizationId)
@@ -162,12 +162,12 @@ describe('the wallets of a session', () => {
     // An answer without a flag and without a score that counts says nothing.
     verdictOf = () => ({})
     const unsaid = await handIn(evmWallet(7))
-    expect(await outcomesOf(unsaid)).toMatchObject({ 'screeners.stub': 'not-done' })
+    expect(await outcomesOf(unsaid)).toMatchObject({ 'wallets.screeners.stub': 'not-done' })
     await screeningSettings.set(organizationId, settings)
     verdictOf = () => ({ flagged: false })
     identity.clock.advance(6)
     await runDue()
-    expect(await outcomesOf(unsaid)).toMatchObject({ 'screeners.stub': 'passed' })
+    expect(await outcomesOf(unsaid)).toMatchObject({ 'wallets.screeners.stub': 'passed' })
   })
 
   test('keep a hit that nobody has decided while the screener is away', async () => {
@@ -181,7 +181,7 @@ describe('the wallets of a session', () => {
     expect(await outcomesOf(id)).toEqual({})
     await runDue()
     expect(await hitsOf(id)).toHaveLength(1)
-    expect(await outcomesOf(id)).toMatchObject({ 'screeners.stub': 'look' })
+    expect(await outcomesOf(id)).toMatchObject({ 'wallets.screeners.stub': 'look' })
     verdictOf = () => ({ flagged: false })
     identity.clock.advance(6)
     await runDue()
@@ -191,7 +191,7 @@ describe('the wallets of a session', () => {
   test('of a screener that is away could not be asked about: tried again, at last left, and nobody is rejected', async () => {
     verdictOf = () => null
     const id = await handIn(evmWallet(8))
-    expect(await outcomesOf(id)).toEqual({ 'wallets.lists': 'passed', 'screeners.stub': 'not-done' })
+    expect(await outcomesOf(id)).toEqual({ 'wallets.lists': 'passed', 'wallets.screeners.stub': 'not-done' })
     const { store, clock } = identity
     for (let attempt = 1; attempt <= 3; attempt++) {
       expect(await store.sessionChecks.isQueued(organizationId, id)).toBe(true)
@@ -199,7 +199,7 @@ describe('the wallets of a session', () => {
       await runDue()
     }
     expect(await store.sessionChecks.isQueued(organizationId, id)).toBe(false)
-    expect(await outcomesOf(id)).toEqual({ 'wallets.lists': 'passed', 'screeners.stub': 'not-done' })
+    expect(await outcomesOf(id)).toEqual({ 'wallets.lists': 'passed', 'wallets.screeners.stub': 'not-done' })
     expect(await hitsOf(id)).toEqual([])
     expect((await complete(id)).session.status).toBe('completed')
     clock.advance(11)
@@ -216,7 +216,7 @@ describe('the wallets of a session', () => {
     expect(await outcomesOf(id)).toEqual({ 'wallets.lists': 'look' })
     await screeningSettings.set(organizationId, { ...settings, addressLists: ['gone'], screeners: ['gone'] })
     const untold = await handIn(evmWallet(9))
-    expect(await outcomesOf(untold)).toEqual({ 'wallets.lists': 'not-done', 'screeners.gone': 'not-done' })
+    expect(await outcomesOf(untold)).toEqual({ 'wallets.lists': 'not-done', 'wallets.screeners.gone': 'not-done' })
     await screeningSettings.set(organizationId, settings)
   })
 })
@@ -242,6 +242,6 @@ describe('when a list changes', () => {
     verdictOf = (address) => ({ flagged: address.toLowerCase() === evmWallet(20) })
     await identity.store.screeningSettings.set(organizationId, { ...settings, screenersAgain: true })
     await until(async () => (await hitsOf(id)).length > 0, SLOW)
-    expect(await hitsOf(id)).toMatchObject([{ check: 'screeners.stub', entry: evmWallet(20) }])
+    expect(await hitsOf(id)).toMatchObject([{ check: 'wallets.screeners.stub', entry: evmWallet(20) }])
   })
 })

@@ -116,7 +116,9 @@ const requireKnown = (field: string, names: readonly string[] | null | undefined
 
 const HIT = closed({
   id: Type.String(),
-  check: Type.String({ description: 'Which found it: `lists.names`, `wallets.lists` or `screeners.` and a name' }),
+  check: Type.String({
+    description: 'Which found it: `lists.names`, `wallets.lists` or `wallets.screeners.` and a name',
+  }),
   list: Type.String({ description: 'Name of the list, or of the screener' }),
   entry: Type.String({ description: 'As the publisher numbers it; of a wallet its address' }),
   version: Type.String({ description: 'The version of the list that it was found in; a screener has none' }),

@@ -408,7 +408,7 @@ export interface ListCheck {
   }[]
   readonly hits: readonly {
     readonly id: string
-    /** Which found it: `lists.names`, `wallets.lists` or `screeners.` and a name */
+    /** Which found it: `lists.names`, `wallets.lists` or `wallets.screeners.` and a name */
     readonly check: string
     /** Name of the list, or of the screener */
     readonly list: string

@@ -66,16 +66,19 @@ const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcom
     look: 'A listed name is alike: clear or confirm each hit above.',
     failed: 'A hit was confirmed.',
   },
-  wallets: { label: 'Wallets on lists', 'not-done': 'It could not be checked. That is our error, not the person’s.' },
   'wallets.lists': {
     label: 'Wallets on lists',
     look: 'A wallet is on a list: clear or confirm each hit above.',
     failed: 'A hit was confirmed.',
+    'not-done': 'It could not be checked. That is our error, not the person’s.',
   },
-  screeners: { label: 'Screeners', 'not-done': 'They could not be asked. That is our error, not the person’s.' },
+  'wallets.screeners': {
+    label: 'Screeners',
+    'not-done': 'They could not be asked. That is our error, not the person’s.',
+  },
 }
 
-const SCREENERS = 'screeners.'
+const SCREENERS = 'wallets.screeners.'
 
 const wordsOf = (check: DocumentCheck): { readonly label: string; readonly text: string } => {
   const { check: name, outcome, minimum_age: minimum, problem } = check

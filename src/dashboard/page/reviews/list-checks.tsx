@@ -66,7 +66,7 @@ const decisionOf = (hit: Hit, state: Decided): Decision => (isWallet(hit) ? BY_W
 
 const placeOf = (hit: Hit): string => {
   if (!isWallet(hit)) return `${hit.list}, entry ${hit.entry}`
-  return hit.check.startsWith('screeners.') ? `by the screener ${hit.list}` : `on the list ${hit.list}`
+  return hit.check.startsWith('wallets.screeners.') ? `by the screener ${hit.list}` : `on the list ${hit.list}`
 }
 
 interface DecideProps {
