@@ -73,27 +73,29 @@ export const createSessionChanges = ({ sessions, wallets, listener }: SessionCha
 /** The tables used within a transaction that the caller opened. */
 export type SessionTables = Pick<SessionChangesDependencies, 'sessions' | 'wallets'>
 
-export type ChangeTogether = <Result>(
-  work: (changes: SessionChanges, sessions: SessionStore) => Promise<Result>,
+export type ChangeTogether<Tables extends SessionTables = SessionTables> = <Result>(
+  work: (changes: SessionChanges, tables: Tables) => Promise<Result>,
 ) => Promise<Result>
 
 /** Makes several changes in one transaction: all or none. They are announced in order once they are committed. */
 export const createChangeTogether =
-  (
-    transaction: <Result>(work: (tables: SessionTables) => Promise<Result>) => Promise<Result>,
+  <Tables extends SessionTables>(
+    transaction: <Result>(work: (tables: Tables) => Promise<Result>) => Promise<Result>,
     listener: ChangeListener,
-  ): ChangeTogether =>
+  ): ChangeTogether<Tables> =>
   async (work) => {
     const { result, told } = await transaction(async (tables) => {
       const told: (() => void)[] = []
+      const { sessions, wallets } = tables
       const changes = createSessionChanges({
-        ...tables,
+        sessions,
+        wallets,
         listener: {
           stateChanged: (state) => void told.push(() => listener.stateChanged(state)),
           standingChanged: (change) => void told.push(() => listener.standingChanged(change)),
         },
       })
-      return { result: await work(changes, tables.sessions), told }
+      return { result: await work(changes, tables), told }
     })
     for (const tell of told) tell()
     return result

@@ -3,7 +3,7 @@
 import { CountersignError } from '../domain/errors.ts'
 import { SESSION_STATUSES, type Session, type SessionStatus } from '../domain/session.ts'
 import { isEvmAddress } from '../domain/wallet.ts'
-import type { ChangeTogether, SessionChanges } from './changes.ts'
+import type { SessionChanges, SessionTables } from './changes.ts'
 import type { DecisionProvider } from './providers.ts'
 import type { SessionStore } from './types.ts'
 
@@ -28,11 +28,16 @@ export const parseSandboxOutcome = (header: string | null): SessionStatus | null
 
 const ACTOR = 'provider:sandbox'
 
+/** Does not need the wallets of ChangeTogether. */
+type Together = <Result>(
+  work: (changes: SessionChanges, tables: Pick<SessionTables, 'sessions'>) => Promise<Result>,
+) => Promise<Result>
+
 /** @param together makes the steps to a forced outcome one change; by default each step is a change of its own */
 export const createSandboxProvider = (
   changes: SessionChanges,
   sessions: SessionStore,
-  together: ChangeTogether = (work) => work(changes, sessions),
+  together: Together = (work) => work(changes, { sessions }),
 ): DecisionProvider => {
   /**
    * Marks the session's wallet as connected and the person's consent as given, which a real person would have to do
@@ -63,7 +68,7 @@ export const createSandboxProvider = (
     registered: async (session, { forcedOutcome }) => {
       if (session.environment !== 'test') throw new Error('the sandbox was asked about a live session')
       if (forcedOutcome === null || forcedOutcome === session.status) return
-      await together(async (steps, stored) => {
+      await together(async (steps, { sessions: stored }) => {
         if (session.status === 'pending' || session.status === 'retry') await prepare(session, steps, stored)
         await steps.changeStatus({
           organizationId: session.organizationId,

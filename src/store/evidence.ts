@@ -17,6 +17,7 @@ import {
   OF_SESSION,
   toRecord,
 } from './evidence-rows.ts'
+import { eraseResemblances } from './screening-checks.ts'
 import { addEvent, announceSession } from './session-changes.ts'
 import { lockSession, lockSessionAsItIs, readState } from './session-rows.ts'
 import { eraseTraces } from './session-traces.ts'
@@ -210,6 +211,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         if (session === null) return null
         const rows = await eraseEvidence(transaction, target, nowSeconds)
         await eraseTraces(transaction, organizationId, sessionId)
+        await eraseResemblances(transaction, organizationId, sessionId)
         if (rows.length === 0) {
           const state = await readState(transaction, organizationId, sessionId)
           return state === null ? null : { state, obsoleteFiles: [] }

@@ -56,6 +56,8 @@ const toHit = (row: HitRow): StoredHit => ({
   reason: row.reason,
 })
 
+/** The check that compares names, which are evidence: src/wiring/name-checks.ts. */
+export const NAME_CHECK = 'lists.names'
 const OF_SESSION = 'organization_id = ? AND session_id = ?'
 
 const hitsOf = async (
@@ -148,6 +150,33 @@ export const replaceHits = async (
     if (state === 'open') await transaction.execute('DELETE FROM screening_hits WHERE id = ?', [id])
   }
   return { opened, outcome: outcomeWith(outcome, await read()) }
+}
+
+/**
+ * For whoever erases a session's evidence, inside that transaction: whom its names resembled goes, and with it every hit that
+ * nobody has decided. Of a decided one the decision, its reason and the list's version stay. Wallets are no evidence.
+ */
+export const eraseResemblances = async (
+  transaction: Transaction,
+  organizationId: string,
+  sessionId: string,
+): Promise<void> => {
+  const parameters = [organizationId, sessionId, NAME_CHECK]
+  const opened = await transaction.execute(
+    `DELETE FROM screening_hits WHERE ${OF_SESSION} AND check_name = ? AND state = 'open'`,
+    parameters,
+  )
+  // Each entry stays another one: with its list and subject it is told apart.
+  await transaction.execute(
+    `UPDATE screening_hits SET entry_id = id, entry_name = '', score = 0, why = '[]'
+     WHERE ${OF_SESSION} AND check_name = ?`,
+    parameters,
+  )
+  if (opened === 0) return
+  await transaction.execute(
+    `UPDATE session_checks SET outcome = 'not-done' WHERE ${OF_SESSION} AND name = ? AND outcome = 'look'`,
+    parameters,
+  )
 }
 
 /**

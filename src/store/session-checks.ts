@@ -6,6 +6,7 @@ import type { Transaction } from './database.ts'
 import { replaceHits } from './screening-checks.ts'
 import { SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
+import { queueCheckMessages } from './webhook-queue.ts'
 
 export interface NewCheck {
   readonly name: string
@@ -141,6 +142,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
           [organizationId, sessionId, name, found.outcome, JSON.stringify(detail), version, now],
         )
       }
+      if (opened > 0) await queueCheckMessages(transaction, { organizationId, sessionId }, 'screening.hit', now)
       return opened
     }, DURABILITY),
 
@@ -162,14 +164,16 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       )
     ).map(toSession),
 
-  /** Takes it from the queue, unless it was handed in again. */
+  /** All its checks are made: takes it from the queue, unless it was handed in again, and tells whoever receives events. */
   finish: ({ organizationId, sessionId, sequence }: QueuedChecks): Promise<void> =>
     scope.write(async (transaction) => {
-      await transaction.execute(`DELETE FROM session_check_queue WHERE ${OF_SESSION} AND sequence = ?`, [
+      const taken = await transaction.execute(`DELETE FROM session_check_queue WHERE ${OF_SESSION} AND sequence = ?`, [
         organizationId,
         sessionId,
         sequence,
       ])
+      if (taken === 0) return
+      await queueCheckMessages(transaction, { organizationId, sessionId }, 'session.checked', scope.nowSeconds())
     }, DURABILITY),
 
   retry: ({ organizationId, sessionId, sequence, attempts }: QueuedChecks, dueAtSeconds: number): Promise<void> =>

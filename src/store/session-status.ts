@@ -85,10 +85,12 @@ export const createStatusWriter =
         await requireEvidenceKept(transaction, session)
         await requireNoOpenHit(transaction, session)
       }
+      if (change.to === 'submitted') {
+        await queueChecks(transaction, { ...session, sequence: session.sequence + 1 }, nowSeconds)
+      }
       await writeStatus(transaction, session, change, nowSeconds)
       await writeCorrections(transaction, change, nowSeconds)
       const state = await readState(transaction, organizationId, sessionId)
-      if (change.to === 'submitted' && state !== null) await queueChecks(transaction, state.session, nowSeconds)
       if (state !== null) await announceSession(transaction, state, nowSeconds)
       if (DECISIONS.has(change.to)) await numberDecision(transaction, session)
       return state

@@ -15,6 +15,8 @@ export type WebhookMessageType =
   | 'session.status_changed'
   | 'session.wallets_changed'
   | 'session.decision_requested'
+  | 'session.checked'
+  | 'screening.hit'
 
 const TYPES: Readonly<Partial<Record<SessionEventKind, WebhookMessageType>>> = {
   created: 'session.created',
@@ -23,10 +25,22 @@ const TYPES: Readonly<Partial<Record<SessionEventKind, WebhookMessageType>>> = {
   'wallet-removed': 'session.wallets_changed',
 }
 
+/** A hit as messages tell it: neither whose name it is nor the listed one. */
+export interface ToldHit {
+  readonly id: string
+  readonly check: string
+  readonly list: string
+  readonly subject: string
+}
+
 /** The content of a message: the session immediately after the event. */
 export interface WebhookSnapshot {
   readonly state: SessionState
-  readonly event: SessionEvent
+  readonly event: Pick<SessionEvent, 'sequence' | 'publicComment' | 'createdAtSeconds'>
+  /** As they were then; messages that were queued by an older version have none. */
+  readonly checks?: readonly { readonly name: string; readonly outcome: string }[]
+  /** Of `screening.hit`: those that nobody has decided. */
+  readonly openHits?: readonly ToldHit[]
 }
 
 /** Receivers see it; none of its characters is one that signatures are made with. */
@@ -49,6 +63,44 @@ const messageTypeFor = (
   return handedIn && session.provider === WEBHOOK_PROVIDER ? 'session.decision_requested' : undefined
 }
 
+const targetsOf = (transaction: Transaction, organizationId: string): Promise<readonly TargetRow[]> =>
+  transaction.query<TargetRow>(
+    `SELECT id, environment, purpose FROM webhook_endpoints WHERE organization_id = ? AND removed_at_seconds IS NULL`,
+    [organizationId],
+  )
+
+const insertMessage = (
+  transaction: Transaction,
+  endpointId: string,
+  type: WebhookMessageType,
+  snapshot: WebhookSnapshot,
+): Promise<number> => {
+  const { organizationId, id } = snapshot.state.session
+  const { sequence, createdAtSeconds } = snapshot.event
+  return transaction.execute(
+    `INSERT INTO webhook_messages (id, organization_id, endpoint_id, session_id, sequence, type, snapshot, state,
+       attempts, next_attempt_at_seconds, claimed_until_seconds, created_at_seconds)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', 0, ?, 0, ?)`,
+    [
+      newMessageId(),
+      organizationId,
+      endpointId,
+      id,
+      sequence,
+      type,
+      JSON.stringify(snapshot),
+      createdAtSeconds,
+      createdAtSeconds,
+    ],
+  )
+}
+
+const readChecks = (transaction: Transaction, organizationId: string, sessionId: string) =>
+  transaction.query<{ name: string; outcome: string }>(
+    'SELECT name, outcome FROM session_checks WHERE organization_id = ? AND session_id = ? ORDER BY name',
+    [organizationId, sessionId],
+  )
+
 /** Costs one indexed read when no endpoint receives events. The session's row must already have its new state. */
 export const queueMessages = async (
   transaction: Transaction,
@@ -57,33 +109,49 @@ export const queueMessages = async (
 ): Promise<void> => {
   if (TYPES[event.kind] === undefined) return
   const { organizationId, id } = session
-  const targets = await transaction.query<TargetRow>(
-    `SELECT id, environment, purpose FROM webhook_endpoints WHERE organization_id = ? AND removed_at_seconds IS NULL`,
-    [organizationId],
-  )
+  const targets = await targetsOf(transaction, organizationId)
   if (targets.length === 0) return
   const state = await readState(transaction, organizationId, id)
   if (state === null) return
-  // Comments for operators only are not sent.
-  const snapshot: WebhookSnapshot = { state, event: { ...event, privateComment: null } }
+  const { sequence, publicComment, createdAtSeconds } = event
+  const snapshot: WebhookSnapshot = {
+    state,
+    // Comments for operators only are not sent.
+    event: { sequence, publicComment, createdAtSeconds },
+    checks: event.kind === 'status' ? await readChecks(transaction, organizationId, id) : [],
+  }
   for (const target of targets) {
     const type = messageTypeFor(target, state, event)
-    if (type === undefined) continue
-    await transaction.execute(
-      `INSERT INTO webhook_messages (id, organization_id, endpoint_id, session_id, sequence, type, snapshot, state,
-         attempts, next_attempt_at_seconds, claimed_until_seconds, created_at_seconds)
-       VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', 0, ?, 0, ?)`,
-      [
-        newMessageId(),
-        organizationId,
-        target.id,
-        id,
-        event.sequence,
-        type,
-        JSON.stringify(snapshot),
-        event.createdAtSeconds,
-        event.createdAtSeconds,
-      ],
-    )
+    if (type !== undefined) await insertMessage(transaction, target.id, type, snapshot)
+  }
+}
+
+/** For what changes nothing of the session: its checks are all made, or a hit is new. */
+export const queueCheckMessages = async (
+  transaction: Transaction,
+  { organizationId, sessionId }: { readonly organizationId: string; readonly sessionId: string },
+  type: 'session.checked' | 'screening.hit',
+  nowSeconds: number,
+): Promise<void> => {
+  const targets = (await targetsOf(transaction, organizationId)).filter(({ purpose }) => purpose === 'events')
+  const state = targets.length === 0 ? null : await readState(transaction, organizationId, sessionId)
+  if (state === null) return
+  const { environment, sequence } = state.session
+  const snapshot: WebhookSnapshot = {
+    state,
+    event: { sequence, publicComment: null, createdAtSeconds: nowSeconds },
+    checks: await readChecks(transaction, organizationId, sessionId),
+    ...(type === 'screening.hit'
+      ? {
+          openHits: await transaction.query<ToldHit>(
+            `SELECT id, check_name AS "check", list_name AS list, subject FROM screening_hits
+             WHERE organization_id = ? AND session_id = ? AND state = 'open' ORDER BY id`,
+            [organizationId, sessionId],
+          ),
+        }
+      : {}),
+  }
+  for (const target of targets) {
+    if (target.environment === environment) await insertMessage(transaction, target.id, type, snapshot)
   }
 }

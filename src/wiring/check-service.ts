@@ -4,7 +4,7 @@
 import type { PictureAnswer } from '../../workers/documents/read-picture.process.ts'
 import { systemClock } from '../domain/time.ts'
 import { createCheckRunner } from '../identity/check-runner.ts'
-import type { CheckPart } from '../identity/checks.ts'
+import type { CheckPart, SessionCheckStore } from '../identity/checks.ts'
 import { createDocumentChecks } from '../identity/document-checks.ts'
 import { DocumentInvalidError } from '../identity/evidence/errors.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
@@ -21,6 +21,7 @@ export interface CheckPartsDependencies {
   readonly keys: OrganizationKeys
   readonly evidence: EvidenceService
   readonly readings: DocumentReadings
+  readonly replaceChecks: SessionCheckStore['replace']
   readonly log: Pick<Logger, 'warn'>
   /** Further kinds of checks. */
   readonly parts: readonly CheckPart[]
@@ -55,7 +56,7 @@ const createPictureReader = (what: 'zone' | 'portrait') => {
 }
 
 export const createCheckParts = (dependencies: CheckPartsDependencies): CheckParts => {
-  const { store, keys, evidence, readings, log, parts } = dependencies
+  const { store, keys, evidence, readings, replaceChecks, log, parts } = dependencies
   const zones = createPictureReader('zone')
   const portraits = createPictureReader('portrait')
   const shared = {
@@ -65,7 +66,7 @@ export const createCheckParts = (dependencies: CheckPartsDependencies): CheckPar
     clock: systemClock,
   }
   const runDue = createCheckRunner({
-    store: store.sessionChecks,
+    store: { ...store.sessionChecks, replace: replaceChecks },
     findSession: store.sessions.find,
     clock: systemClock,
     onError: (error, part) => log.warn('a check could not be made; it is tried again', { part, error }),

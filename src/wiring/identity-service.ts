@@ -7,6 +7,7 @@ import type { Gate } from '../http/gate.ts'
 import type { IdempotencyGuard } from '../http/idempotency.ts'
 import type { SignedGate } from '../http/signed-gate.ts'
 import {
+  type ChangeTogether,
   createChangeTogether,
   createSessionChanges,
   type SessionChanges,
@@ -21,6 +22,7 @@ import { createQrCodes } from '../identity/qr-code.ts'
 import { createRegister, type Register } from '../identity/register.ts'
 import { createSandboxProvider } from '../identity/sandbox.ts'
 import { createStandings, type Standings } from '../identity/standings.ts'
+import { type CheckTables, createStoreChecks } from '../identity/store-checks.ts'
 import { createStreamHub, type StreamHub } from '../identity/stream-hub.ts'
 import { createVerifyWallet } from '../identity/verify.ts'
 import { createDeciders, createWebhookProvider } from '../identity/webhooks/provider.ts'
@@ -115,23 +117,22 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
   const changesOver = (changeStatus: SessionChangesDependencies['sessions']['changeStatus']): SessionChanges =>
     createSessionChanges({ sessions: { ...store.sessions, changeStatus }, wallets: store.sessionWallets, listener })
   const changes = changesOver(store.sessions.changeStatus)
+  const together: ChangeTogether<CheckTables> = createChangeTogether(
+    (work) =>
+      store.transaction(
+        ({ sessions, sessionWallets, sessionChecks, screeningSettings }) =>
+          work({ sessions, wallets: sessionWallets, checks: sessionChecks, settings: screeningSettings }),
+        { survives: 'process-crash' },
+      ),
+    listener,
+  )
   const deciders = createDeciders({
     endpoints: store.webhookEndpoints,
     onError: (error) => log.warn('who decides could not be read; what was known stays', { error }),
   })
   const providers = createProviders({
     manual: createManualProvider(changes),
-    sandbox: createSandboxProvider(
-      changes,
-      store.sessions,
-      createChangeTogether(
-        (work) =>
-          store.transaction(({ sessions, sessionWallets }) => work({ sessions, wallets: sessionWallets }), {
-            survives: 'process-crash',
-          }),
-        listener,
-      ),
-    ),
+    sandbox: createSandboxProvider(changes, store.sessions, together),
     outside: { provider: createWebhookProvider(changes), decides: deciders.decides },
   })
   const evidenceParts = createEvidenceParts({
@@ -143,17 +144,20 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     scannerAway: dependencies.scannerAway,
     changed: hub.publish,
   })
+  const storeChecks = createStoreChecks(together)
   const screening = createScreeningService({
     store,
     log,
     evidence: evidenceParts.evidence,
     wallets: dependencies.walletSources,
+    storeAgain: storeChecks.again,
     clock: systemClock,
   })
   const checks = createCheckParts({
     store,
     log,
     parts: screening.parts,
+    replaceChecks: storeChecks.replace,
     keys: dependencies.organizationKeys,
     evidence: evidenceParts.evidence,
     readings: evidenceParts.readings,

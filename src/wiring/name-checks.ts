@@ -7,6 +7,7 @@ import { comparisonKey } from '../identity/comparison-key.ts'
 import type { EvidenceFields, EvidenceService } from '../identity/evidence-types.ts'
 import type { ScreenedSubject } from '../screening/entry.ts'
 import { DEFAULT_THRESHOLD } from '../screening/thresholds.ts'
+import { NAME_CHECK } from '../store/screening-checks.ts'
 import type { Screener } from './screening-processes.ts'
 
 /** Name of the list → id of its version. */
@@ -54,7 +55,6 @@ const PROBLEMS = {
 } as const
 const NO_NAME = 'there is no name to compare: nothing was typed in, or it was erased'
 const UNREADABLE = 'what was typed in can not be read'
-const NAME_CHECK = 'lists.names'
 
 type Found = { readonly problem: string } | { readonly hits: readonly FoundHit[] }
 

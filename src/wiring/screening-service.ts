@@ -32,6 +32,8 @@ export interface ScreeningServiceDependencies {
   readonly store: Store
   readonly evidence: Pick<EvidenceService, 'screenedFields'>
   readonly wallets: WalletSources
+  /** Stores checks that were made again. */
+  readonly storeAgain: StoreChecks
   readonly clock: Clock
   readonly log: Logger
   readonly processes?: ScreeningProcesses
@@ -69,6 +71,7 @@ export const createScreeningService = ({
   store,
   evidence,
   wallets,
+  storeAgain,
   clock,
   log,
   processes = screeningProcesses,
@@ -100,24 +103,12 @@ export const createScreeningService = ({
     listsKey: async () => comparisonKey(await held.versions()),
   })
 
-  const storeChecks: StoreChecks = (part, made) =>
-    store.transaction(async (tables) => {
-      let [opened, skipped] = [0, 0]
-      for (const { session, checks } of made) {
-        const { organizationId, id: sessionId, sequence } = session
-        const now = await tables.sessions.find(organizationId, sessionId)
-        if (now?.session.sequence !== sequence) skipped += 1
-        else opened += await tables.sessionChecks.replace({ organizationId, sessionId }, part, checks)
-      }
-      return { opened, skipped }
-    })
-
   /** Compares again, for as long as this process leads. */
   const againWith = (part: RepeatedPart, goesOn: () => boolean): (() => Promise<void>) => {
     const again = createCheckAgain(part, {
       organizations: store.organizations.list,
       outdated: store.sessionChecks.outdated,
-      store: storeChecks,
+      store: storeAgain,
     })
     const failed = (error: unknown): void => {
       // It begins anew, with the lists as they are now.

@@ -8,11 +8,17 @@ import type { Level } from '../../src/domain/level.ts'
 import type { CheckType, SessionState } from '../../src/domain/session.ts'
 import { walletOn } from '../../src/domain/wallet.ts'
 import type { Principal } from '../../src/http/authenticate.ts'
-import { type ChangeListener, createChangeTogether, createSessionChanges } from '../../src/identity/changes.ts'
+import {
+  type ChangeListener,
+  type ChangeTogether,
+  createChangeTogether,
+  createSessionChanges,
+} from '../../src/identity/changes.ts'
 import { createPortalLink } from '../../src/identity/portal-link.ts'
 import { createManualProvider, createProviders } from '../../src/identity/providers.ts'
 import { createSandboxProvider } from '../../src/identity/sandbox.ts'
 import { createStandings, type StandingChange } from '../../src/identity/standings.ts'
+import { type CheckTables, createStoreChecks } from '../../src/identity/store-checks.ts'
 import { openTemporaryStore } from '../store/temporary-store.ts'
 
 /** Anyone's: the hash of this text. */
@@ -58,6 +64,13 @@ export const openIdentity = async () => {
     },
   }
   const changes = createSessionChanges({ sessions: store.sessions, wallets: store.sessionWallets, listener })
+  const together: ChangeTogether<CheckTables> = createChangeTogether(
+    (work) =>
+      store.transaction(({ sessions, sessionWallets, sessionChecks, screeningSettings }) =>
+        work({ sessions, wallets: sessionWallets, checks: sessionChecks, settings: screeningSettings }),
+      ),
+    listener,
+  )
   const createOrganization = async (slug: string, level: Level = 1): Promise<string> =>
     (await store.organizations.create({ slug, name: slug, level })).id
 
@@ -121,6 +134,7 @@ export const openIdentity = async () => {
     store,
     changes,
     standings,
+    storeChecks: createStoreChecks(together),
     states,
     changed,
     createOrganization,
@@ -131,14 +145,7 @@ export const openIdentity = async () => {
     path: temporary.path,
     providers: createProviders({
       manual: createManualProvider(changes),
-      sandbox: createSandboxProvider(
-        changes,
-        store.sessions,
-        createChangeTogether(
-          (work) => store.transaction((tables) => work({ sessions: tables.sessions, wallets: tables.sessionWallets })),
-          listener,
-        ),
-      ),
+      sandbox: createSandboxProvider(changes, store.sessions, together),
     }),
     remove: temporary.remove,
   }

@@ -33,6 +33,7 @@ beforeAll(async () => {
     store: identity.store,
     clock: identity.clock,
     everyMs: 20,
+    storeAgain: identity.storeChecks.again,
     wallets: { lists: () => [], screeners: new Map(), chainIdOf: () => 0 },
     evidence: {
       screenedFields: async ({ id }) => {

@@ -63,6 +63,7 @@ beforeAll(async () => {
     clock,
     log,
     everyMs: 20,
+    storeAgain: identity.storeChecks.again,
     walletsEveryMs: 20,
     evidence: { screenedFields: async () => ({}) },
     wallets: {

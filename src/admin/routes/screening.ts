@@ -323,7 +323,8 @@ export const SCREENING_ROUTES = [
         note({
           action: 'screening.hit',
           subject: session.id,
-          detail: { hit: hit.id, list: hit.list, entry: hit.entry, version: hit.versionId, state: [before, hit.state] },
+          // Not the entry: whom somebody resembled is erased with the evidence, and this log stays.
+          detail: { hit: hit.id, list: hit.list, version: hit.versionId, state: [before, hit.state] },
         })
         return checkOf(tables, organization.id, session.id)
       }),

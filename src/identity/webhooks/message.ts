@@ -4,7 +4,7 @@ import { levelName } from '../../domain/level.ts'
 import { SESSION_TYPES } from '../../domain/session.ts'
 import { IDENTITY_PATHS } from '../paths.ts'
 import { buildStatus, isoTime } from '../status.ts'
-import type { ClaimedMessage } from './types.ts'
+import type { ClaimedMessage, WebhookMessageType } from './types.ts'
 
 /** The path on the API's own address to which a decider sends its answer. */
 const providerPath = (endpointId: string, sessionId: string, what: 'result' | 'evidence'): string => {
@@ -12,8 +12,15 @@ const providerPath = (endpointId: string, sessionId: string, what: 'result' | 'e
   return path.replace('{endpointId}', () => endpointId).replace('{sessionId}', () => sessionId)
 }
 
+/** Messages that tell how the session's checks came out. */
+const WITH_CHECKS: ReadonlySet<WebhookMessageType> = new Set([
+  'session.status_changed',
+  'session.checked',
+  'screening.hit',
+])
+
 const dataOf = ({ type, endpointId, snapshot }: ClaimedMessage): object => {
-  const { state, event } = snapshot
+  const { state, event, checks = [], openHits } = snapshot
   const { session } = state
   const told = {
     ...buildStatus(state),
@@ -21,6 +28,8 @@ const dataOf = ({ type, endpointId, snapshot }: ClaimedMessage): object => {
     environment: session.environment,
     // Messages may arrive in any order: the one with the highest number is the newest.
     sequence: event.sequence,
+    ...(WITH_CHECKS.has(type) ? { checks: checks.map(({ name: check, outcome }) => ({ check, outcome })) } : {}),
+    ...(openHits === undefined ? {} : { hits: openHits }),
   }
   if (type !== 'session.decision_requested') {
     return event.publicComment === null ? told : { ...told, comment: event.publicComment }

@@ -15,6 +15,8 @@ export type WebhookMessageType =
   | 'session.status_changed'
   | 'session.wallets_changed'
   | 'session.decision_requested'
+  | 'session.checked'
+  | 'screening.hit'
 
 /** A message to send now. */
 export interface ClaimedMessage {
@@ -26,7 +28,17 @@ export interface ClaimedMessage {
   /** Number of attempts, this one included. */
   readonly attempts: number
   /** The session immediately after the event. */
-  readonly snapshot: { readonly state: SessionState; readonly event: SessionEvent }
+  readonly snapshot: {
+    readonly state: SessionState
+    readonly event: Pick<SessionEvent, 'sequence' | 'publicComment' | 'createdAtSeconds'>
+    readonly checks?: readonly { readonly name: string; readonly outcome: string }[]
+    readonly openHits?: readonly {
+      readonly id: string
+      readonly check: string
+      readonly list: string
+      readonly subject: string
+    }[]
+  }
 }
 
 export type WebhookOutcome =

@@ -1,0 +1,174 @@
+// What a new hit does: to a session that waits, to one that is completed, by the organization's choice; who is told; and what
+// stays of it when the evidence is erased.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { FoundHit, HitAction } from '../../src/domain/screening-hit.ts'
+import type { SessionStatus } from '../../src/domain/session.ts'
+import type { NewSessionCheck } from '../../src/identity/checks.ts'
+import { evmWallet } from './support.ts'
+import { openWebhooks, startReceiver } from './webhooks/support.ts'
+
+let parts: Awaited<ReturnType<typeof openWebhooks>>
+let receiver: ReturnType<typeof startReceiver>
+let demo: string
+
+beforeEach(async () => {
+  parts = await openWebhooks()
+  receiver = startReceiver()
+  demo = await parts.createOrganization('demo')
+  await parts.addEndpoint(demo, receiver.url)
+})
+afterEach(async () => {
+  await receiver.stop()
+  await parts.remove()
+})
+
+const HIT: FoundHit = {
+  list: 'own',
+  entry: 'p1',
+  versionId: 'sv_1',
+  name: 'Ivan Primerov',
+  subject: 'person',
+  score: 91,
+  why: [{ part: 'name', points: 91, detail: 'primerov the same' }],
+}
+const WALLET_HIT: FoundHit = { ...HIT, list: 'mixers', entry: '0xabc', name: '0xabc', subject: 'wallet', why: [] }
+const check = (name: string, ...hits: readonly FoundHit[]): NewSessionCheck => ({
+  name,
+  hits,
+  outcome: 'passed',
+  detail: {},
+  version: 'v',
+})
+
+const choose = async (onNewHit: HitAction): Promise<void> => {
+  const { screeningSettings } = parts.store
+  await screeningSettings.set(demo, { ...(await screeningSettings.read(demo)), onNewHit })
+}
+const statusOf = async (sessionId: string): Promise<SessionStatus | undefined> =>
+  (await parts.store.sessions.find(demo, sessionId))?.session.status
+const verified = async (): Promise<string> => {
+  const { id } = await parts.submit(demo)
+  await parts.changes.changeStatus({ organizationId: demo, sessionId: id, to: 'completed', actor: 'operator:ada' })
+  return id
+}
+const find = (sessionId: string, ...hits: readonly FoundHit[]): Promise<number> =>
+  parts.storeChecks.replace({ organizationId: demo, sessionId }, 'lists', [check('lists.names', ...hits)])
+const told = async () => {
+  while ((await parts.run()) > 0);
+  return receiver.received.splice(0).map(({ body }) => body)
+}
+
+describe('a new hit of somebody who is verified', () => {
+  test.each([
+    ['review', 'completed'],
+    ['retry', 'retry'],
+    ['revoke', 'rejected'],
+  ] as const)('by the choice %s leaves the session %s, once, and is told', async (choice, status) => {
+    await choose(choice)
+    const id = await verified()
+    await told()
+    expect(await find(id)).toBe(0)
+    expect(await statusOf(id)).toBe('completed')
+    expect(await find(id, HIT)).toBe(1)
+    expect(await statusOf(id)).toBe(status)
+    const messages = await told()
+    const hit = messages.find(({ type }) => type === 'screening.hit')
+    expect(hit?.data).toMatchObject({
+      sessionId: id,
+      checks: [{ check: 'lists.names', outcome: 'look' }],
+      hits: [{ check: 'lists.names', list: 'own', subject: 'person' }],
+    })
+    // Neither who was found nor by what.
+    expect(JSON.stringify(messages)).not.toContain('rimerov')
+    expect(messages.map(({ type }) => type).sort()).toEqual(
+      choice === 'review' ? ['screening.hit'] : ['screening.hit', 'session.status_changed'],
+    )
+    const last = (await parts.store.sessions.listEvents(demo, id)).at(-1)
+    if (choice !== 'review') expect(last).toMatchObject({ status, actor: 'screening' })
+    // Found again, it is not new.
+    expect(await find(id, HIT)).toBe(0)
+    expect(await told()).toEqual([])
+  })
+
+  test('waits for a look where the person was sent back too often already', async () => {
+    await choose('retry')
+    const id = await verified()
+    const change = { organizationId: demo, sessionId: id, actor: 'operator:ada', revoke: true }
+    for (let tries = 0; tries < 5; tries++) {
+      await parts.changes.changeStatus({ ...change, to: 'retry' })
+      await parts.changes.changeStatus({ ...change, to: 'completed' })
+    }
+    expect(await find(id, HIT)).toBe(1)
+    expect(await statusOf(id)).toBe('completed')
+  })
+
+  test('takes verified wallets away at once, where a hit revokes', async () => {
+    await choose('revoke')
+    const { session } = await parts.complete(demo, [evmWallet(4)])
+    const addressesOf = (): readonly unknown[] => parts.changed.flatMap(({ addresses }) => addresses)
+    parts.changed.length = 0
+    await find(session.id, HIT)
+    // The caches of verified wallets are told at the commit.
+    expect(addressesOf()).toEqual([evmWallet(4)])
+    expect(parts.states.at(-1)?.session.status).toBe('rejected')
+  })
+})
+
+test('a hit of a session that waits changes nothing of it, whatever the choice', async () => {
+  await choose('revoke')
+  const { id } = await parts.submit(demo)
+  await told()
+  await find(id, HIT)
+  expect(await statusOf(id)).toBe('submitted')
+  expect((await told()).map(({ type }) => type)).toEqual(['screening.hit'])
+})
+
+test('once all checks are made, their outcomes are told; of what was handed in again nothing of before', async () => {
+  const { id } = await parts.submit(demo)
+  await find(id, HIT)
+  const [queued] = await parts.store.sessionChecks.claim(1, 60)
+  await parts.store.sessionChecks.finish(queued!)
+  const messages = await told()
+  expect(messages.at(-1)).toMatchObject({
+    type: 'session.checked',
+    data: { sessionId: id, status: 'submitted', checks: [{ check: 'lists.names', outcome: 'look' }] },
+  })
+  const change = { organizationId: demo, sessionId: id, actor: 'person' }
+  await parts.changes.changeStatus({ ...change, to: 'retry' })
+  await parts.changes.changeStatus({ ...change, to: 'submitted' })
+  expect((await told()).map(({ data }) => [data['status'], data['checks']])).toEqual([
+    ['retry', [{ check: 'lists.names', outcome: 'look' }]],
+    ['submitted', []],
+  ])
+})
+
+test('when the evidence is erased, whom somebody resembled goes; a decision with its reason stays, and wallets do', async () => {
+  const { store, evidence } = parts
+  const session = await parts.session(demo)
+  await evidence.putFields(session, { fullName: 'Ivan Primerov', country: 'DE' })
+  const target = { organizationId: demo, sessionId: session.id }
+  await parts.changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
+  await find(session.id, HIT, { ...HIT, entry: 'p2', name: 'Iwan Primerow' })
+  const [first] = await store.screeningChecks.hits(demo, session.id)
+  await parts.storeChecks.replace(target, 'wallets.lists', [check('wallets.lists', WALLET_HIT)])
+  const decision = { state: 'cleared', by: 'operator:ada', reason: 'born elsewhere' } as const
+  await store.screeningChecks.decideHit({ ...target, hitId: first?.id ?? '' }, decision)
+  expect(await evidence.eraseSession(session, 'operator:ada')).toBeGreaterThan(0)
+  const hits = await store.screeningChecks.hits(demo, session.id)
+  expect(hits.map(({ list, state, reason, name }) => ({ list, state, reason, name }))).toEqual([
+    { list: 'mixers', state: 'open', reason: null, name: '0xabc' },
+    { list: 'own', state: 'cleared', reason: 'born elsewhere', name: '' },
+  ])
+  expect(hits.find(({ list }) => list === 'own')).toMatchObject({
+    decidedBy: 'operator:ada',
+    versionId: 'sv_1',
+    why: [],
+  })
+  const everything = JSON.stringify(await store.database.query('SELECT * FROM screening_hits'))
+  expect(everything).not.toMatch(/rimero|"p1"|"p2"/)
+  const outcomes = (await store.sessionChecks.list(demo, session.id)).map(({ name, outcome }) => [name, outcome])
+  expect(outcomes).toEqual([
+    ['lists.names', 'not-done'],
+    ['wallets.lists', 'look'],
+  ])
+})
