@@ -22,6 +22,7 @@ import {
   type Verbs,
 } from './output.ts'
 import { runVerbOf } from './run-verb.ts'
+import { SETTINGS_TEXTS, screeningSettings } from './screening-settings.ts'
 
 const KNOWN = PUBLISHERS.map(({ list }) => list).join(', ')
 
@@ -29,6 +30,8 @@ const USAGE = `Usage: countersign screening enable LIST [--url URL] [--format FO
        countersign screening disable LIST
        countersign screening import LIST FILE… [--format FORMAT]
        countersign screening status
+       countersign screening settings [--org ORG] [--threshold SCORE] [--on-new-hit ACTION] [--address-lists NAMES]
+                   [--screeners NAMES] [--screener-score N] [--screeners-again on|off]
        countersign screening check --file names.csv [--org ORG] [--threshold SCORE]
 
   enable   Compare people and companies with a list from now on. Known by name, with address and interval:
@@ -38,12 +41,19 @@ const USAGE = `Usage: countersign screening enable LIST [--url URL] [--format FO
   import   Fill a list by its publisher's files: ofac-sdn sdn.csv alt.csv add.csv, un-sc consolidated.xml. A file that can't
            be the whole list is refused, and the content before it stays. A list that is only imported is not fetched.
   status   Lists with their size, their age and what went wrong.
+  settings Show or change what is a hit for an organization, and what a new one does.
   check    Compare the people of a CSV file with the lists: columns id,name,birth_date,country, the last two may be empty.
 
   --format FORMAT  One of ${SCREENING_FORMATS.join(', ')}
   --every TIME     How often it is fetched, 10m at least
   --org ORG        Whose threshold counts (default demo)
-  --threshold N    Lowest score of a hit, ${THRESHOLD_MIN} to ${THRESHOLD_MAX}, instead of the organization's
+  --threshold N    Lowest score of a hit, ${THRESHOLD_MIN} to ${THRESHOLD_MAX}; with check instead of the organization's
+  --on-new-hit ACTION   What a new hit does to who is verified: review (it waits for a look), retry (the person is sent
+                   back) or revoke (rejected, for good)
+  --address-lists NAMES Lists that wallets are looked up in, separated by commas; none, or default: all shared ones and deny
+  --screeners NAMES     Screeners that are asked about wallets; none, or default: all that are configured
+  --screener-score N    From which score of a screener on a wallet is a hit; none: only flagged ones are
+  --screeners-again on|off  Ask screeners about verified wallets, too, when a list changes
   --json           Print JSON; of check one line for each line of the file
   --help           Print this
 
@@ -155,6 +165,9 @@ const readGiven = (path: string): Uint8Array => {
   }
 }
 
+const ALIASES_MISSING =
+  'warning: the aliases and countries of US Treasury’s lists are in files of their own: without alt.csv and add.csv, people are found by one name only'
+
 const importList = async (context: Context): Promise<void> => {
   const { store, door, command, clock } = context
   const name = listGiven(context)
@@ -186,6 +199,7 @@ const importList = async (context: Context): Promise<void> => {
       name,
       entries.flatMap(({ wallets }) => wallets),
     )
+    if (format === 'ofac-csv' && paths.length === 1) context.output.stderr(`${ALIASES_MISSING}\n`)
     await tell(context, name, `${name}: ${packed.entries} entries with ${packed.names} names, SHA-256 ${packed.sha256}`)
   } catch (error) {
     if (!(error instanceof ScreeningListInvalidError)) throw error
@@ -281,6 +295,7 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
   disable: { run: disable, words: 1 },
   import: { run: importList, words: Number.POSITIVE_INFINITY },
   status: { run: status, words: 0 },
+  settings: { run: screeningSettings, words: 0 },
   check: { run: check, words: 0 },
 }
 
@@ -288,7 +303,7 @@ const COMMAND = {
   help: USAGE,
   subject: 'lists of sanctioned people',
   verbs: VERBS,
-  texts: ['url', 'format', 'every', 'file', 'org', 'threshold'],
+  texts: ['url', 'format', 'every', 'file', 'org', ...SETTINGS_TEXTS],
 }
 
 export const runScreening = (commandArguments: readonly string[], input: ScreeningCommandInput): Promise<number> =>

@@ -29,6 +29,7 @@ export interface WalletCheckDependencies extends WalletScreeningDependencies {
 
 /** The part, and its one check. */
 const WALLET_CHECK = 'wallets.lists'
+/** Of the organization, also before anybody was put on it. */
 const DENY = 'deny'
 /** A listed address is the address itself, not one like it. */
 const SURE = 100
@@ -96,7 +97,7 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
           if (used.some(({ current }) => !current)) throw new ListBehindError()
           const wallets = await walletsOf(findSession, session)
           const named = of(session.organizationId).addressLists ?? []
-          const missing = named.filter((name) => !used.some((list) => list.name === name))
+          const missing = named.filter((name) => name !== DENY && !used.some((list) => list.name === name))
           return [
             {
               version,

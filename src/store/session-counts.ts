@@ -13,6 +13,14 @@ export interface WaitingSessions {
   readonly oldestAtSeconds: number | null
 }
 
+export interface OpenHits {
+  readonly count: number
+  /** False: there are more. */
+  readonly exact: boolean
+  /** Of the session whose hit is the oldest; null where there is none. */
+  readonly firstId: string | null
+}
+
 export interface VerifiedUsers {
   readonly people: number
   readonly businesses: number
@@ -34,6 +42,23 @@ export const createSessionCounts = ({ statements }: TableScope) => ({
     )
     const count = Number(row?.count ?? 0)
     return { count: Math.min(count, WAITING_MAX), exact: count <= WAITING_MAX, oldestAtSeconds: row?.oldest ?? null }
+  },
+
+  /** Completed sessions with a hit that nobody has decided, the one found first at the head. */
+  withOpenHits: async (organizationId: string): Promise<OpenHits> => {
+    const rows = await statements.query<{ session_id: string }>(
+      `SELECT h.session_id, MIN(h.found_at_seconds) AS found FROM screening_hits h
+       JOIN sessions s ON s.organization_id = h.organization_id AND s.id = h.session_id
+       WHERE h.organization_id = ? AND h.state = 'open' AND s.status = 'completed'
+       GROUP BY h.session_id ORDER BY found, h.session_id LIMIT ?`,
+      [organizationId, WAITING_MAX + 1],
+    )
+    const [first] = rows
+    return {
+      count: Math.min(rows.length, WAITING_MAX),
+      exact: rows.length <= WAITING_MAX,
+      firstId: first?.session_id ?? null,
+    }
   },
 
   /** Of completed sessions that are no test, each person and business once. */

@@ -6,6 +6,7 @@ import { newSessionId } from '../../src/domain/identifier.ts'
 import type { WebhookMessage } from '../../src/store/webhook-messages.ts'
 import { decisionRecord } from './support/decisions.ts'
 import { type Harness, startHarness } from './support/harness.ts'
+import { openHit } from './support/open-hit.ts'
 
 const DAY_SECONDS = 86_400
 const QUARTER_MS = 900_000
@@ -76,10 +77,20 @@ describe('what waits, fails or ends soon', () => {
     expect(body).toMatchObject({
       reviews: { waiting: 2, exact: true, oldest_at: new Date(nowSeconds * 1000).toISOString() },
       verified: { people: 1, businesses: 1, exact: true },
+      hits: { verified: 0, exact: true, first: null },
       approvals: 0,
       lists: [],
       webhooks: null,
     })
+    // Of those that are completed alone: whoever waits is in the queue.
+    const { items } = await harness.store.sessions.page({ organizationId: alpha.id }, { after: null, limit: 9 })
+    const withStatus = (wanted: string): string => items.find(({ status: now }) => now === wanted)?.id ?? ''
+    const hits = async () => (await read('/organizations/alpha/overview', viewer.cookie)).body['hits']
+    await openHit(harness.store, alpha.id, withStatus('submitted'))
+    expect(await hits()).toMatchObject({ verified: 0 })
+    const verified = withStatus('completed')
+    await openHit(harness.store, alpha.id, verified)
+    expect(await hits()).toEqual({ verified: 1, exact: true, first: verified })
     expect((body['keys'] as { name: string }[]).map(({ name }) => name)).toEqual(['Ends first', 'Ends soon'])
     expect((await read('/organizations/beta/overview', viewer.cookie)).status).toBe(404)
   })

@@ -140,6 +140,7 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
       await page.getByLabel('Reason').fill('The exchange’s own wallet')
       await page.getByRole('button', { name: 'Clear the hit' }).click()
       await hits.getByText('“The exchange’s own wallet”').waitFor()
+      await page.getByText(/^Passed: .*Wallets on lists/).waitFor()
     },
     TIMEOUT_MS,
   )

@@ -101,6 +101,7 @@ describe('what needs someone', () => {
   const quiet: Overview = {
     reviews: { waiting: 0, exact: true, oldest_at: null },
     verified: { people: 3, businesses: 0, exact: true },
+    hits: { verified: 0, exact: true, first: null },
     approvals: 0,
     keys: [],
     lists: [],
@@ -116,6 +117,7 @@ describe('what needs someone', () => {
     const busy: Overview = {
       ...quiet,
       reviews: { waiting: 1, exact: true, oldest_at: ago(1.5) },
+      hits: { verified: 2, exact: true, first: 's1' },
       approvals: 2,
       keys: [
         { id: 'k1', name: 'Backend', expires_at: ago(-2) },
@@ -128,6 +130,7 @@ describe('what needs someone', () => {
     expect(items.map(({ tone, text, href }) => [tone, text, href])).toEqual([
       ['bad', 'Webhook hooks.example fails: 1 message not taken, the first 12 hours ago', '/o/demo/webhooks'],
       ['warn', '1 review waits, the oldest for 1 d 12 h', '/o/demo/reviews'],
+      ['warn', '2 verified sessions have a hit on a list that nobody has decided', '/o/demo/reviews/s1'],
       ['warn', 'List partners was last read 3 days ago: no answer', '/o/demo/lists/partners'],
       ['warn', 'Key Backend ends in 2 days', '/o/demo/keys'],
       ['info', '2 changes wait for a second person', '/o/demo/approvals'],

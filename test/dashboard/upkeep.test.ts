@@ -163,6 +163,39 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
   )
 
   test(
+    'what a new hit does and what wallets are looked up with is changed, field by field',
+    async () => {
+      const page = await dashboard.enter('/o/demo/settings')
+      const card = page.locator('#screening')
+      await card.getByLabel('Revoke at once').check()
+      await card.getByText('Every shared list counts').waitFor()
+      await accessible(page)
+      await fitsPhone(page)
+      await card.getByLabel('Lowest score of a hit').fill('59')
+      await card.getByLabel('Lists of wallets').fill('gone')
+      await card.getByRole('button', { name: 'Save the screening' }).click()
+      await card.getByText('A whole number, 60 to 100.').waitFor()
+      await card.getByLabel('Lowest score of a hit').fill('80')
+      await card.getByRole('button', { name: 'Save the screening' }).click()
+      await card.getByText(/which there is not/).waitFor()
+      await card.getByLabel('Lists of wallets').fill('deny')
+      await card.getByLabel('Screeners of wallets').fill('none')
+      await card.getByRole('button', { name: 'Save the screening' }).click()
+      await page.getByText('Screening changed').waitFor()
+      expect(await dashboard.asAdmin('GET', '/organizations/demo/screening')).toEqual({
+        threshold: 80,
+        is_default: false,
+        on_new_hit: 'revoke',
+        address_lists: ['deny'],
+        screeners: [],
+        screener_score: null,
+        screeners_again: false,
+      })
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
     'a second person approves a live policy and an attester key',
     async () => {
       const { policy } = (await dashboard.asAdmin('POST', '/organizations/demo/policies', {

@@ -130,4 +130,60 @@ describe('countersign screening', () => {
   ])('%j ends with %d', async (commandArguments, code) => {
     expect((await run(...commandArguments)).code).toBe(code)
   })
+
+  test('shows and changes what is a hit, by the operation of the admin API', async () => {
+    const settings = async (...more: string[]) => {
+      const { code, stdout, stderr } = await run('settings', ...more, '--json')
+      return code === 0 ? linesOf(stdout)[0] : stderr
+    }
+    const defaults = {
+      slug: 'demo',
+      threshold: 75,
+      is_default: true,
+      on_new_hit: 'review',
+      address_lists: null,
+      screeners: null,
+      screener_score: null,
+      screeners_again: false,
+    }
+    expect(await settings()).toEqual(defaults)
+    await temporary.store.lists.create({ owner: null, name: 'mixers' })
+    const changed = { on_new_hit: 'revoke', address_lists: ['mixers'], screeners: [], screener_score: 80 }
+    expect(
+      await settings(
+        '--on-new-hit',
+        'revoke',
+        '--address-lists',
+        'mixers',
+        '--screeners',
+        'none',
+        '--screener-score',
+        '80',
+      ),
+    ).toEqual({ ...defaults, ...changed })
+    expect(await settings('--address-lists', 'default', '--screener-score', 'none')).toEqual({
+      ...defaults,
+      ...changed,
+      address_lists: null,
+      screener_score: null,
+    })
+    expect((await run('settings')).stdout).toContain('revoke')
+    expect(await settings('--on-new-hit', 'shoot')).toContain('--on-new-hit')
+    expect(await settings('--address-lists', 'gone')).toContain('--address-lists')
+    expect(await settings('--screeners', 'gone')).toContain('--screeners')
+    expect(await settings('--screeners-again', 'maybe')).toContain('on or off')
+  })
+
+  test('warns where the aliases of an OFAC list are missing', async () => {
+    const row = (columns: readonly string[]): string => `${columns.join(',')}\n`
+    const people = file(
+      'sdn.csv',
+      row(['1', '"PRIMEROV, Ivan"', 'individual', ...Array.from({ length: 9 }, () => '-0-')]),
+    )
+    const aliases = file('alt.csv', row(['1', '11', 'aka', '"PRYMEROV, Iwan"', '-0-']))
+    const alone = await run('import', 'mine', people, '--format', 'ofac-csv')
+    expect([alone.code, alone.stderr]).toEqual([0, expect.stringContaining('alt.csv')])
+    const both = await run('import', 'mine', people, aliases, '--format', 'ofac-csv')
+    expect([both.code, both.stderr]).toEqual([0, ''])
+  })
 })

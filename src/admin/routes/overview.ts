@@ -31,6 +31,14 @@ const OVERVIEW = named(
       },
       'Each once; test sessions are left out',
     ),
+    hits: closed(
+      {
+        verified: Type.Integer({ description: 'Completed sessions with a hit that nobody has decided' }),
+        exact: Type.Boolean({ description: 'False: there are more' }),
+        first: nullable(Type.String({ description: 'The session whose hit was found first' })),
+      },
+      'Of people and businesses that are verified',
+    ),
     approvals: Type.Integer({ description: 'Changes that wait for a second person' }),
     keys: Type.Array(closed({ id: Type.String(), name: Type.String(), expires_at: time() }), {
       description: 'Active ones that end within 30 days, the first to end first',
@@ -92,9 +100,11 @@ export const OVERVIEW_ROUTES = [
         endpoints.length === 0 ? [] : await store.webhookMessages.list(id, { limit: MESSAGES_READ }),
       )
       const waiting = await store.sessionCounts.waiting(id)
+      const hits = await store.sessionCounts.withOpenHits(id)
       return {
         reviews: { waiting: waiting.count, exact: waiting.exact, oldest_at: timeOrNull(waiting.oldestAtSeconds) },
         verified: await store.sessionCounts.verified(id),
+        hits: { verified: hits.count, exact: hits.exact, first: hits.firstId },
         approvals: await store.approvals.countPending(id),
         keys: keys.items
           .flatMap(({ keyId, name, revokedAtSeconds: revoked, expiresAtSeconds: expires }) =>

@@ -1,6 +1,7 @@
 // Lists of sanctioned people and companies, from which score on a resemblance is a hit, and the checks of a session: what was
 // compared, what resembles, and what a reviewer decided about it.
 import { FieldInvalidError } from '../../domain/errors.ts'
+import { DUTY_LIST_NAMES } from '../../domain/list.ts'
 import { HIT_ACTIONS, HIT_STATES, type ScreeningSettings } from '../../domain/screening-hit.ts'
 import { PUBLISHERS, publisherOf, SCREENING_FORMATS } from '../../screening/publishers.ts'
 import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../../screening/thresholds.ts'
@@ -272,7 +273,11 @@ export const SCREENING_ROUTES = [
     handle: ({ services, organization, body, write }) =>
       write(async (tables, note) => {
         const lists = [...(await tables.lists.list(null)), ...(await tables.lists.list(organization.id))]
-        requireKnown('address_lists', body.address_lists, new Set(lists.map(({ name }) => name)))
+        requireKnown(
+          'address_lists',
+          body.address_lists,
+          new Set([...DUTY_LIST_NAMES, ...lists.map(({ name }) => name)]),
+        )
         requireKnown('screeners', body.screeners, services.policyFacts.screeners)
         const before = await tables.screeningSettings.read(organization.id)
         const {

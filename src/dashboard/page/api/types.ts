@@ -645,6 +645,14 @@ export interface Overview {
     /** False: only the newest sessions were counted */
     readonly exact: boolean
   }
+  /** Of people and businesses that are verified */
+  readonly hits: {
+    /** Completed sessions with a hit that nobody has decided */
+    readonly verified: number
+    /** False: there are more */
+    readonly exact: boolean
+    readonly first: string | null
+  }
   /** Changes that wait for a second person */
   readonly approvals: number
   /** Active ones that end within 30 days, the first to end first */

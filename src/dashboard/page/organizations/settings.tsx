@@ -16,6 +16,7 @@ import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { BrandCard } from './brand.tsx'
 import { RetentionCard } from './retention.tsx'
+import { ScreeningCard } from './screening.tsx'
 import { OrganizationSecondFactor } from './second-factor.tsx'
 import { TrustCard } from './trust.tsx'
 
@@ -124,6 +125,7 @@ export const Settings = () => {
       <Identity mayChange={mayChange} />
       <TrustCard mayChange={mayChange} />
       <BrandCard mayChange={mayChange} />
+      <ScreeningCard mayChange={mayChange} />
       <RetentionCard mayChange={mayChange} />
       <OrganizationSecondFactor mayChange={mayChange} />
       <SecondPerson mayChange={mayChange} />

@@ -35,7 +35,7 @@ const listText = ({ name, failure, confirmed_at: confirmed }: Overview['lists'][
 }
 
 export const attentionOf = (
-  { reviews, approvals, keys, lists, webhooks }: Overview,
+  { reviews, hits, approvals, keys, lists, webhooks }: Overview,
   { nowMs, path, mayReview, hasSecondFactor }: AttentionContext,
 ): readonly Attention[] => {
   const { waiting, exact, oldest_at: oldest } = reviews
@@ -48,6 +48,16 @@ export const attentionOf = (
             label: 'Waits',
             text: `${exact ? '' : 'Over '}${counted(waiting, 'review waits', 'reviews wait')}, the oldest for ${ageWord(oldest, nowMs)}`,
             href: mayReview ? path('/reviews') : null,
+          },
+        ]),
+    ...(hits.first === null
+      ? []
+      : [
+          {
+            tone: 'warn' as const,
+            label: 'Found',
+            text: `${hits.exact ? '' : 'Over '}${counted(hits.verified, 'verified session has', 'verified sessions have')} a hit on a list that nobody has decided`,
+            href: mayReview ? path(`/reviews/${hits.first}`) : null,
           },
         ]),
     ...(approvals === 0

@@ -169,13 +169,19 @@ const SideBySide = ({
   )
 }
 
-export const DocumentChecks = ({ session }: { readonly session: SessionDetail }) => {
+interface DocumentChecksProps {
+  readonly session: SessionDetail
+  /** Rises when a hit was cleared or confirmed here: outcomes follow from hits. */
+  readonly decidedHits: number
+}
+
+export const DocumentChecks = ({ session, decidedHits }: DocumentChecksProps) => {
   const { params } = useWorkplace()
   const [open, setOpen] = useState(session.status === 'submitted')
   const path = { ...params, session: session.id }
   const { value, error, reload } = useQuery(
     (signal) => call('GET /organizations/{organization}/sessions/{session}/checks/documents', { params: path, signal }),
-    [path, session.sequence],
+    [path, session.sequence, decidedHits],
   )
   const waiting = value?.waiting === true
   useInterval(LOOK_AGAIN_MS, () => {

@@ -126,7 +126,12 @@ const Why = ({ hit }: { readonly hit: Hit }) => (
   </>
 )
 
-export const ListChecks = ({ session }: { readonly session: SessionDetail }) => {
+interface ListChecksProps {
+  readonly session: SessionDetail
+  readonly onDecided: () => void
+}
+
+export const ListChecks = ({ session, onDecided }: ListChecksProps) => {
   const { params } = useWorkplace()
   const [deciding, setDeciding] = useState<{ readonly hit: Hit; readonly state: Decided } | null>(null)
   const path = { ...params, session: session.id }
@@ -186,7 +191,15 @@ export const ListChecks = ({ session }: { readonly session: SessionDetail }) => 
         />
       )}
       {deciding !== null && (
-        <DecideHit {...deciding} session={session} onClose={() => setDeciding(null)} onDecided={reload} />
+        <DecideHit
+          {...deciding}
+          session={session}
+          onClose={() => setDeciding(null)}
+          onDecided={() => {
+            reload()
+            onDecided()
+          }}
+        />
       )}
     </Card>
   )

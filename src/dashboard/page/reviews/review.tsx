@@ -89,6 +89,7 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
   const { params, may } = useWorkplace()
   const [moved, setMoved] = useState<string | null>(null)
   const [draft, setDraft] = useState(EMPTY_DRAFT)
+  const [decidedHits, setDecidedHits] = useState(0)
   const [dialog, setDialog] = useState<'revoke' | 'erase' | SessionLink | null>(null)
   const ownId = useOwnId()
   const path = { ...params, session: session.id }
@@ -211,8 +212,8 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
       )}
       <div class="review">
         <div class="review-main">
-          <ListChecks session={session} />
-          <DocumentChecks session={session} />
+          <ListChecks session={session} onDecided={() => setDecidedHits((hits) => hits + 1)} />
+          <DocumentChecks session={session} decidedHits={decidedHits} />
           <Evidence session={session} list={list} />
           <Wallets session={session} />
           <History session={session} />

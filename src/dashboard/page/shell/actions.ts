@@ -19,6 +19,7 @@ const SETTINGS: readonly (readonly [label: string, card: string])[] = [
   ['Name and verification level', 'organization'],
   ['Verifications of others', 'trust'],
   ['Look and words of the verification page', 'page'],
+  ['Screening of names and wallets', 'screening'],
   ['How long evidence is kept', 'evidence'],
   ['Second factor of members', 'second-factor'],
   ['Second person', 'second-person'],

@@ -1,0 +1,83 @@
+// `countersign screening settings`: what is a hit for an organization, and what a new one does. Shows it without any option.
+import type { HitAction } from '../domain/screening-hit.ts'
+import type { Opened } from './door.ts'
+import { findOrganization } from './in-organization.ts'
+import { type CommandOutput, formatTable, type ParsedCommand, UsageError } from './output.ts'
+
+export const SETTINGS_TEXTS = [
+  'threshold',
+  'on-new-hit',
+  'address-lists',
+  'screeners',
+  'screener-score',
+  'screeners-again',
+] as const
+
+const DEFAULT = 'default'
+const NONE = 'none'
+
+const namesGiven = (text: string): string[] | null => {
+  if (text === DEFAULT) return null
+  return text === NONE ? [] : text.split(',').map((name) => name.trim())
+}
+
+const numberGiven = (flag: string, text: string): number => {
+  const number = Number(text)
+  if (!Number.isSafeInteger(number)) throw new UsageError(`${flag} is a whole number`)
+  return number
+}
+
+const switchGiven = (flag: string, text: string): boolean => {
+  if (text !== 'on' && text !== 'off') throw new UsageError(`${flag} is on or off`)
+  return text === 'on'
+}
+
+const bodyOf = (command: ParsedCommand) => {
+  const [threshold, onNewHit, lists, screeners, score, again] = SETTINGS_TEXTS.map((name) => command.text(name))
+  return {
+    ...(threshold === undefined ? {} : { threshold: numberGiven('--threshold', threshold) }),
+    // As it is: the operation checks it.
+    ...(onNewHit === undefined ? {} : { on_new_hit: onNewHit as HitAction }),
+    ...(lists === undefined ? {} : { address_lists: namesGiven(lists) }),
+    ...(screeners === undefined ? {} : { screeners: namesGiven(screeners) }),
+    ...(score === undefined ? {} : { screener_score: score === NONE ? null : numberGiven('--screener-score', score) }),
+    ...(again === undefined ? {} : { screeners_again: switchGiven('--screeners-again', again) }),
+  }
+}
+
+const wordsOf = (names: readonly string[] | null, otherwise: string): string =>
+  names === null ? otherwise : names.length === 0 ? NONE : names.join(', ')
+
+export const screeningSettings = async ({
+  store,
+  door,
+  output,
+  command,
+}: Opened & { readonly output: CommandOutput; readonly command: ParsedCommand }): Promise<void> => {
+  const { id, slug } = await findOrganization(store, command.text('org') ?? 'demo')
+  const params = { organization: id }
+  const body = bodyOf(command)
+  const settings =
+    Object.keys(body).length === 0
+      ? await door.call('GET /organizations/{organization}/screening', { params })
+      : await door.call('PUT /organizations/{organization}/screening', {
+          params,
+          body,
+          flags: Object.fromEntries(SETTINGS_TEXTS.map((name) => [name.replaceAll('-', '_'), `--${name}`])),
+        })
+  if (command.flag('json')) {
+    output.stdout(`${JSON.stringify({ slug, ...settings })}\n`)
+    return
+  }
+  output.stdout(
+    formatTable([
+      ['SETTING', slug],
+      ['threshold', String(settings.threshold)],
+      ['on-new-hit', settings.on_new_hit],
+      ['address-lists', wordsOf(settings.address_lists, 'all shared ones, and deny')],
+      ['screeners', wordsOf(settings.screeners, 'all that are configured')],
+      ['screener-score', settings.screener_score === null ? NONE : String(settings.screener_score)],
+      ['screeners-again', settings.screeners_again ? 'on' : 'off'],
+    ]),
+  )
+}
