@@ -50,6 +50,18 @@ const inspectLists = async ({ lists, listSources, organizations }: Store, nowSec
   })
 }
 
+const inspectScreening = async ({ screeningLists }: Store, nowSeconds: number): Promise<Finding[]> =>
+  (await screeningLists.list()).map(({ name, urls, confirmedAtSeconds, intervalSeconds, failure }): Finding => {
+    const subject = `screening ${name}`
+    const age = confirmedAtSeconds === null ? null : nowSeconds - confirmedAtSeconds
+    const said = age === null ? 'it was never read' : `it was confirmed ${durationText(age)} ago`
+    const reason = failure === null ? '' : `, and the last try failed: ${failure}`
+    const isOld = age === null || age > Math.max(LIST_OLD_SECONDS, 2 * intervalSeconds)
+    if (!isOld && reason === '') return { check: 'list', subject, result: 'ok', detail: said }
+    const advice = urls.length === 0 ? `countersign screening import ${name} FILE` : 'countersign screening status'
+    return { check: 'list', subject, result: isOld ? 'problem' : 'note', detail: `${said}${reason}: ${advice}` }
+  })
+
 const inspectGeography = async (path: string, clock: Clock): Promise<Finding[]> => {
   if (path === '') return []
   try {
@@ -94,6 +106,7 @@ export const inspectStore = async (store: Store, clock: Clock, geoipFile: string
     ...(await inspectProjects(store)),
     ...(await inspectDatabaseClock(store, clock)),
     ...(await inspectLists(store, nowSeconds)),
+    ...(await inspectScreening(store, nowSeconds)),
     ...(await inspectGeography(geoipFile, clock)),
     await inspectBackups(store, nowSeconds),
   ]

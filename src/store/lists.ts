@@ -30,7 +30,9 @@ export interface AddressList {
   readonly version: number
   /** A source keeps it; otherwise people do. */
   readonly hasSource: boolean
-  /** When the source last confirmed its content; null before the first time, and without a source. */
+  /** Its content is confirmed from outside, by its source or as the addresses of a list of sanctioned people, and ages. */
+  readonly hasAge: boolean
+  /** When it was last confirmed; null before the first time, and without an age. */
   readonly confirmedAtSeconds: number | null
   readonly createdAtSeconds: number
   readonly updatedAtSeconds: number
@@ -47,11 +49,15 @@ interface ListRow {
   readonly created_at_seconds: number
   readonly updated_at_seconds: number
   readonly source_list_id: string | null
+  readonly screened_name: string | null
   readonly confirmed_at_seconds: number | null
 }
 
-const SELECT = `SELECT lists.*, list_sources.list_id AS source_list_id, list_sources.confirmed_at_seconds
-  FROM lists LEFT JOIN list_sources ON list_sources.list_id = lists.id`
+const SELECT = `SELECT lists.*, list_sources.list_id AS source_list_id, screened_name,
+    COALESCE(list_sources.confirmed_at_seconds, screened_at_seconds) AS confirmed_at_seconds
+  FROM lists LEFT JOIN list_sources ON list_sources.list_id = lists.id
+  LEFT JOIN (SELECT REPLACE(name, '-', '_') AS screened_name, confirmed_at_seconds AS screened_at_seconds
+    FROM screening_lists) AS screened ON lists.organization_id IS NULL AND screened_name = lists.name`
 
 /** `=` is never true of null. The cast tells PostgreSQL a type where nothing else does. */
 const OWNED = '(organization_id = ? OR (organization_id IS NULL AND CAST(? AS TEXT) IS NULL))'
@@ -65,6 +71,7 @@ const toList = (row: ListRow): AddressList => ({
   entryCount: row.entry_count,
   version: row.version,
   hasSource: row.source_list_id !== null,
+  hasAge: row.source_list_id !== null || row.screened_name !== null,
   confirmedAtSeconds: row.confirmed_at_seconds,
   createdAtSeconds: row.created_at_seconds,
   updatedAtSeconds: row.updated_at_seconds,
@@ -207,6 +214,7 @@ export const createListTable = (scope: TableScope) => {
           entryCount: 0,
           version: 1,
           hasSource: false,
+          hasAge: false,
           confirmedAtSeconds: null,
           createdAtSeconds: now,
           updatedAtSeconds: now,

@@ -2,7 +2,8 @@
 // at a time reads a list, under a lease with a token: a reading that ends late changes nothing.
 import { randomBase62 } from '../domain/identifier.ts'
 import type { Reach } from '../domain/list.ts'
-import type { Statements } from './database.ts'
+import { recordChange } from './changes.ts'
+import type { Statements, Transaction } from './database.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface ScreeningList {
@@ -94,6 +95,16 @@ const findIn = async (statements: Statements, name: string): Promise<ScreeningLi
   return row === undefined ? null : toList(row)
 }
 
+/** The shared list of its wallets has its age: whoever holds that list in memory is told. */
+const announceShared = async (transaction: Transaction, name: string, nowSeconds: number): Promise<void> => {
+  const [shared] = await transaction.query<{ id: string }>(
+    'SELECT id FROM lists WHERE organization_id IS NULL AND name = ?',
+    [name.replaceAll('-', '_')],
+  )
+  if (shared === undefined) return
+  await recordChange(transaction, { topic: 'list', subjectId: shared.id, organizationId: null }, nowSeconds)
+}
+
 export const createScreeningListTable = (scope: TableScope) => ({
   list: async (): Promise<readonly ScreeningList[]> =>
     (await scope.statements.query<ListRow>(`${SELECT} ORDER BY l.name`)).map(toList),
@@ -116,9 +127,11 @@ export const createScreeningListTable = (scope: TableScope) => ({
 
   /** Nobody is compared with it any more. Its versions stay. False when there is no such list. */
   remove: (name: string): Promise<boolean> =>
-    scope.write(
-      async (transaction) => (await transaction.execute('DELETE FROM screening_lists WHERE name = ?', [name])) > 0,
-    ),
+    scope.write(async (transaction) => {
+      const removed = await transaction.execute('DELETE FROM screening_lists WHERE name = ?', [name])
+      await announceShared(transaction, name, scope.nowSeconds())
+      return removed > 0
+    }),
 
   /** Leases a list that is due and has an address. Null when there is none. */
   takeDue: async (leaseSeconds: number): Promise<ScreeningList | null> => {
@@ -177,6 +190,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
            confirmed_at_seconds = ?, failure = NULL, validators = ? WHERE name = ?`,
         [id, read.nextDueAtSeconds, now, now, JSON.stringify(read.validators), name],
       )
+      await announceShared(transaction, name, now)
       return isSame ? 'confirmed' : 'loaded'
     }),
 
@@ -189,6 +203,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
            confirmed_at_seconds = ?, failure = NULL WHERE name = ? AND token = ?`,
         [nextDueAtSeconds, now, now, name, token],
       )
+      await announceShared(transaction, name, now)
     }),
 
   /** The list keeps its content, and ages. */

@@ -77,6 +77,16 @@ test('a list that its source has not confirmed for long', async () => {
   ])
 })
 
+test('a list of sanctioned people that was not confirmed for long', async () => {
+  const list = async () => (await doctor())('list').filter(({ subject }) => subject === 'screening own')
+  const path = world.file('own.csv', 'id,kind,name\np1,person,Ivan Primerov\n')
+  expect((await world.run('screening', 'import', 'own', path, '--format', 'csv')).code).toBe(0)
+  expect(await list()).toMatchObject([{ result: 'ok' }])
+  world.clock.advance(2 * DAY_SECONDS + 60)
+  const detail = expect.stringMatching(/2 d 0 h ago: countersign screening import own FILE$/)
+  expect(await list()).toMatchObject([{ detail, result: 'problem' }])
+})
+
 test('backups, by their entries in the audit log', async () => {
   const backup = async () => (await doctor())('backup')[0]
   expect(await backup()).toMatchObject({ result: 'note', detail: expect.stringContaining('none was ever made') })

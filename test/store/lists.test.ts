@@ -331,5 +331,28 @@ describeStores((openTemporaryStore) => {
       expect(await reload(list)).toMatchObject({ entryCount: 1, confirmedAtSeconds: clock.unixSeconds() })
       await listSources.remove(list.id)
     })
+
+    test('of sanctioned people give the shared list of their wallets an age, which is told', async () => {
+      const { store, clock } = temporary
+      const list = await store.lists.create({ owner: null, name: 'our_people' })
+      expect(await reload(list)).toMatchObject({ hasAge: false, confirmedAtSeconds: null })
+      const source = { name: 'our-people', format: 'csv', urls: [], reach: 'public', intervalSeconds: 3_600 } as const
+      await store.screeningLists.set(source)
+      expect(await reload(list)).toMatchObject({ hasAge: true, hasSource: false, confirmedAtSeconds: null })
+      const version = { bytes: new Uint8Array(3), sha256: 'ab', entries: 1, names: 1 }
+      const read = { token: null, validators: {}, nextDueAtSeconds: 9e9 }
+      const told = { topic: 'list' as const, subjectId: list.id, organizationId: null }
+      for (const _again of [1, 2]) {
+        clock.advance(100)
+        const before = await readLastSequence(store.database)
+        await store.screeningLists.replace('our-people', version, read)
+        expect(await reload(list)).toMatchObject({ confirmedAtSeconds: clock.unixSeconds() })
+        expect(await changesSince(before)).toEqual([told])
+      }
+      const theirs = await store.lists.create({ owner: ours, name: 'our_own_people' })
+      expect(await reload(theirs)).toMatchObject({ hasAge: false })
+      await store.screeningLists.remove('our-people')
+      expect(await reload(list)).toMatchObject({ hasAge: false, confirmedAtSeconds: null })
+    })
   })
 })

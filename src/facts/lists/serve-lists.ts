@@ -16,7 +16,8 @@ export interface StoredListRow {
   readonly baseId: string | null
   readonly entryCount: number
   readonly version: number
-  readonly hasSource: boolean
+  /** Otherwise people keep it, and it is what it says it is. */
+  readonly hasAge: boolean
   readonly confirmedAtSeconds: number | null
 }
 
@@ -115,7 +116,7 @@ const describe = (row: StoredListRow): Omit<ListImage, 'entries' | 'added' | 're
   id: row.id,
   organizationId: row.organizationId,
   name: row.name,
-  keptBy: row.hasSource ? 'source' : 'people',
+  keptBy: row.hasAge ? 'source' : 'people',
   confirmedAtSeconds: row.confirmedAtSeconds,
 })
 
