@@ -45,11 +45,11 @@ export class EvidenceErasedError extends CountersignError {
   }
 }
 
-/** Nobody completes a session while somebody on a list may be its person, whichever door the decision comes through. */
+/** Nobody completes a session while its person or wallet may be listed, whichever door the decision comes through. */
 export class HitOpenError extends CountersignError {
   override readonly name = 'HitOpenError'
   constructor() {
-    super('SESSION_CONFLICT', 'a hit on a list of sanctioned people is open: clear or confirm it first')
+    super('SESSION_CONFLICT', 'a hit on a list or of a screener is open: clear or confirm it first')
   }
 }
 

@@ -109,7 +109,7 @@ describe('people who hand in', () => {
     // Whoever decides, an operator or a decider outside, goes through this one function.
     const complete = (sessionId: string) =>
       identity.changes.changeStatus({ organizationId, sessionId, to: 'completed', actor: 'provider:outside' })
-    await expect(complete(hitId)).rejects.toThrow(/hit on a list of sanctioned people is open/)
+    await expect(complete(hitId)).rejects.toThrow(/hit on a list or of a screener is open/)
     expect((await complete(cleanId)).session.status).toBe('completed')
   })
 

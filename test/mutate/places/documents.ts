@@ -3,6 +3,8 @@ import { type Place, placesOf } from '../place.ts'
 
 const CHECKS = ['test/identity/document-checks.test.ts']
 const ZONE = ['test/documents/zone.test.ts']
+const WALLETS = ['test/wiring/wallet-screening.test.ts']
+const HITS = ['test/identity/store-checks.test.ts']
 const RUNNER = ['test/identity/check-runner.test.ts']
 
 export const documents: readonly Place[] = [
@@ -11,7 +13,8 @@ export const documents: readonly Place[] = [
     ['a doubtful character is read', 'if (isDoubtful) return null', ''],
   ]),
   ...placesOf('src/identity/check-runner.ts', RUNNER, [
-    ['a part that fails once is not done', 'if (target.attempts < RETRY_AFTER_SECONDS.length) return false', ''],
+    ['a part that fails once is not done', 'if (!isLast) return false', ''],
+    ['nobody is told that all checks are made', 'await onChecked(session)', ''],
   ]),
   ...placesOf('src/store/session-checks.ts', RUNNER, [
     [
@@ -19,6 +22,40 @@ export const documents: readonly Place[] = [
       'DELETE FROM session_check_queue WHERE ${OF_SESSION} AND sequence = ?',
       'DELETE FROM session_check_queue WHERE ${OF_SESSION} AND sequence >= ? - 100',
     ],
+  ]),
+  ...placesOf('src/identity/check-runner.ts', WALLETS, [
+    ['a screener that is away is not asked again', 'return isLast || !checks', 'return true || !checks'],
+  ]),
+  ...placesOf('src/store/screening-checks.ts', WALLETS, [
+    ['a hit goes while the screener is away', "outcome === 'not-done' ? [] : known.values()", 'known.values()'],
+    [
+      'a hit that was taken off a list stays',
+      "if (state === 'open') await transaction.execute('DELETE",
+      "if (state === 'x') await transaction.execute('DELETE",
+    ],
+  ]),
+  ...placesOf('src/identity/wallet-checks.ts', WALLETS, [
+    ['lists of other organizations count', 'list.organizationId === organizationId)', 'true)'],
+    ['the allow list counts', 'owner === null || name === DENY', 'true'],
+  ]),
+  ...placesOf('src/identity/store-checks.ts', HITS, [
+    ['a new hit changes nothing', 'if (opened > 0) await act(changes, tables, target)', ''],
+    ['who waits is rejected', "if (session?.status !== 'completed') return", 'if (session === undefined) return'],
+    [
+      'who was sent back too often is sent back',
+      "if (onNewHit === 'retry' && session.retryCount >= RETRIES_MAX) return",
+      '',
+    ],
+  ]),
+  ...placesOf('src/store/session-checks.ts', HITS, [
+    [
+      'checks of before stay',
+      'await transaction.execute(`DELETE FROM session_checks WHERE ${OF_SESSION}`, [organizationId, id])',
+      '',
+    ],
+  ]),
+  ...placesOf('src/store/evidence.ts', HITS, [
+    ['whom somebody resembled stays', 'await eraseResemblances(transaction, organizationId, sessionId)', ''],
   ]),
   ...placesOf('src/store/session-traces.ts', CHECKS, [
     [
