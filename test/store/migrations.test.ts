@@ -138,6 +138,29 @@ describeDatabases((dialect) => {
       expect(a ?? 0).toBeLessThan(0)
     })
 
+    test('keep hits of before, which name their check then, and thresholds', async () => {
+      const rebuilding = MIGRATIONS.find(({ name }) => name === 'checks-again')?.number ?? 0
+      await migrate(database, 1, MIGRATIONS.slice(0, rebuilding - 1))
+      for (const statement of [
+        "INSERT INTO organizations (id, slug, name, version, created_at_seconds) VALUES ('org', 'org', 'Org', 1, 0)",
+        `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, retry_count, sequence,
+           created_at_seconds, updated_at_seconds) VALUES ('org', 's', 'live', 'kyc', 'submitted', 1, 'manual', 0, 2, 0, 0)`,
+        "INSERT INTO screening_versions VALUES ('v', 'own', 'ab', 1, 1, 0)",
+        `INSERT INTO screening_hits VALUES ('h', 'org', 's', 'own', 'p1', 'v', 'Ivan', 'person', 90, '[]', 'cleared', 1, 2,
+           'operator:ada', 'another one')`,
+        "INSERT INTO screening_thresholds VALUES ('org', 80)",
+      ]) {
+        await database.execute(statement)
+      }
+      await migrate(database, 2)
+      expect(await database.query('SELECT check_name, state, reason, version_id FROM screening_hits')).toEqual([
+        { check_name: 'lists.names', state: 'cleared', reason: 'another one', version_id: 'v' },
+      ])
+      expect(await database.query('SELECT threshold, on_new_hit FROM screening_settings')).toEqual([
+        { threshold: 80, on_new_hit: null },
+      ])
+    })
+
     test('are undone whole when one of their statements fails', async () => {
       const broken: Migration = {
         ...second,
