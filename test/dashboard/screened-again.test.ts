@@ -1,0 +1,121 @@
+// Screening in the real service: somebody hands in, a screener outside flags the wallet, the organization's backend is told;
+// then a list changes, and who was verified is not any more, since the organization wants that.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startReceiver } from '../identity/webhooks/support.ts'
+import { evmAccount } from '../portal/support/wallets.ts'
+import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { until } from '../support/until.ts'
+import { createPeople } from './support/people.ts'
+
+const SLOW = { limitMs: 60_000 }
+const LISTED = 'id,kind,name,birth_dates,countries,wallets\n'
+
+let folder: string
+let configPath: string
+let service: RunningService
+let receiver: ReturnType<typeof startReceiver>
+let screener: ReturnType<typeof Bun.serve>
+const flagged = new Set<string>()
+
+const command = async (...words: string[]): Promise<string> => {
+  const { code, stdout } = await runCommand(folder, ...words, '--config', configPath)
+  expect(code).toBe(0)
+  return stdout
+}
+const admin = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
+  const response = await fetch(`${service.quickstart['DASHBOARD_URL']}/admin/v1/organizations/demo${path}`, {
+    method,
+    headers: { authorization: `Bearer ${service.quickstart['ADMIN_API_KEY']}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  return (await response.json()) as Record<string, unknown>
+}
+const isVerified = async (address: string): Promise<unknown> => {
+  const response = await fetch(`${service.url}/api/v1/verify`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${service.quickstart['IDENTITY_API_KEY']}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ address }),
+  })
+  return ((await response.json()) as { verified?: unknown }).verified
+}
+const told = (sessionId: string, type: string) =>
+  receiver.received.map(({ body }) => body).filter((body) => body.type === type && body.data['sessionId'] === sessionId)
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-screening-'))
+  receiver = startReceiver()
+  screener = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: (request) => {
+      const address = new URL(request.url).pathname.slice(1).toLowerCase()
+      return Response.json({ address, flagged: flagged.has(address) })
+    },
+  })
+  configPath = join(folder, 'config.yaml')
+  const lines = [
+    'webhook-reach: loopback',
+    'screeners:',
+    '  stub:',
+    `    url: http://127.0.0.1:${screener.port}/\${address}`,
+    '    reach: loopback',
+    '    answer: { address: /address, flagged: /flagged }',
+  ]
+  writeFileSync(configPath, lines.join('\n'))
+  service = await startService({ dataDirectory: folder, arguments: ['--config', configPath] })
+  await command('webhook', 'add', '--url', receiver.url)
+})
+afterAll(async () => {
+  await service.stop()
+  await screener.stop(true)
+  await receiver.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('a flagged wallet is a hit and told; cleared and completed, a changed list revokes what was verified', async () => {
+  const people = createPeople(service)
+  const wallet = evmAccount('nina').address
+  flagged.add(wallet.toLowerCase())
+  const id = await people.submit({
+    name: 'nina',
+    fields: { fullName: 'Nina Obraztsova', birthDate: '1970-05-03', country: 'DE' },
+    documents: [],
+  })
+  await until(() => told(id, 'session.checked').length > 0, SLOW)
+  const [hit] = told(id, 'screening.hit')
+  expect(hit?.data).toMatchObject({
+    status: 'submitted',
+    hits: [{ check: 'wallets.screeners.stub', list: 'stub', subject: 'wallet' }],
+  })
+  expect(told(id, 'session.checked')[0]?.data['checks']).toContainEqual({
+    check: 'wallets.screeners.stub',
+    outcome: 'look',
+  })
+  const { hits } = (await admin('GET', `/sessions/${id}/checks/lists`)) as { hits: { id: string; entry: string }[] }
+  expect(hits.map(({ entry }) => entry)).toEqual([wallet])
+  const sequence = async () => (await admin('GET', `/sessions/${id}`))['sequence']
+  const complete = async () =>
+    admin('POST', `/sessions/${id}/decide`, { status: 'completed', sequence: await sequence() })
+  await expect(complete()).rejects.toThrow(/409/)
+  await admin('POST', `/sessions/${id}/checks/lists/${hits[0]?.id}`, { state: 'cleared', reason: 'their own exchange' })
+  await complete()
+  expect(await isVerified(wallet)).toBe(true)
+
+  // Nothing that was decided comes back; what is new revokes.
+  await command('screening', 'settings', '--on-new-hit', 'revoke')
+  const file = join(folder, 'own.csv')
+  writeFileSync(file, `${LISTED}p1,person,Nina Obraztsova,1970-05-03,DE,\n`)
+  await command('screening', 'import', 'own', file, '--format', 'csv')
+  await until(() => told(id, 'session.status_changed').some(({ data }) => data['status'] === 'rejected'), SLOW)
+  expect(await isVerified(wallet)).toBe(false)
+  expect(told(id, 'screening.hit').at(-1)?.data['hits']).toMatchObject([{ check: 'lists.names', list: 'own' }])
+  expect(await admin('GET', `/sessions/${id}`)).toMatchObject({ status: 'rejected' })
+  expect(service.output().stdout).not.toContain('Obraztsova')
+})
