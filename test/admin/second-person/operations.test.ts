@@ -52,7 +52,7 @@ const ALONE: Readonly<Record<string, string>> = {
     'what sessions are compared with; it decides nothing by itself, and a reviewer decides each hit with a reason',
     'enableScreeningList',
     'disableScreeningList',
-    'changeScreeningThreshold',
+    'changeScreeningSettings',
   ),
   ...named('no verdict depends on it', 'changeBrand', 'changeRetention', 'changeMinimumAge', 'resizePool', 'cancelJob'),
   ...named('no verdict depends on it', 'cancelDeploymentJob', 'rebuildDecisionIndex', 'verifyDecisions'),
