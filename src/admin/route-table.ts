@@ -28,6 +28,7 @@ import { PROJECT_ROUTES } from './routes/projects.ts'
 import { REFERENCE_ROUTES } from './routes/reference.ts'
 import { REQUIRED_FACTOR_ROUTES } from './routes/required-factor.ts'
 import { SCREENING_ROUTES } from './routes/screening.ts'
+import { SCREENING_SETTINGS_ROUTES } from './routes/screening-settings.ts'
 import { SECOND_FACTOR_ROUTES } from './routes/second-factors.ts'
 import { SESSION_ROUTES } from './routes/sessions.ts'
 import { SIGN_IN_ROUTES } from './routes/sign-in.ts'
@@ -60,6 +61,7 @@ const ROUTES: readonly Route[] = [
   ...LIST_SOURCE_ROUTES,
   ...SESSION_ROUTES,
   ...SCREENING_ROUTES,
+  ...SCREENING_SETTINGS_ROUTES,
   ...EVIDENCE_ROUTES,
   ...DOCUMENT_CHECK_ROUTES,
   ...WEBHOOK_ROUTES,

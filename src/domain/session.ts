@@ -20,7 +20,7 @@ export const parseSessionType = (text: string): SessionType | null =>
 export const SESSION_STATUSES = ['pending', 'submitted', 'completed', 'rejected', 'retry'] as const
 export type SessionStatus = (typeof SESSION_STATUSES)[number]
 
-/** Created `pending`; from → to. `rejected` is final; leaving `completed` is an operator's revocation. */
+/** Created `pending`; from → to. `rejected` is final; leaving `completed` is a revocation, by an operator or by screening. */
 export const SESSION_TRANSITIONS: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
   pending: ['submitted', 'completed', 'rejected', 'retry'],
   retry: ['submitted', 'completed', 'rejected', 'retry'],

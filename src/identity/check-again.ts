@@ -71,7 +71,7 @@ export const createCheckAgain = (
 
   /** Makes the checks of all sessions that were compared with something else, as long as `goesOn`. */
   return async (goesOn: () => boolean): Promise<MadeAgain> => {
-    const comparison = await begin()
+    const comparison = await begin(null)
     let [sessions, opened] = [0, 0]
     if (comparison === null || comparison.key === settledKey) return { sessions, opened }
     let isSettled = true

@@ -41,7 +41,7 @@ export interface CheckPart {
 
 /** What sessions are compared with at one moment. */
 export interface Comparison {
-  /** Changes when anything does that any session is compared with. */
+  /** Changes when anything does that any session is compared with; for all organizations alone. */
   readonly key: string
   /** The same for one organization's sessions: the version of their checks. Null: they are not compared again. */
   keyOf(organizationId: string): string | null
@@ -52,13 +52,16 @@ export interface Comparison {
 /** A part whose checks are made again when what it compares sessions with changes. */
 export interface RepeatedPart {
   readonly name: string
-  /** Null: there is nothing to compare with. */
-  begin(): Promise<Comparison | null>
+  /**
+   * Null: there is nothing to compare with.
+   * @param organizationId whose sessions are compared; null: everybody's
+   */
+  begin(organizationId: string | null): Promise<Comparison | null>
 }
 
 export const partOf = ({ name, begin }: RepeatedPart): CheckPart => ({
   name,
-  run: async (session) => (await begin())?.compare(session) ?? [],
+  run: async (session) => (await begin(session.organizationId))?.compare(session) ?? [],
 })
 
 /** A session whose checks are to be made. */

@@ -99,8 +99,8 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
 
   return {
     name: PART,
-    begin: async () => {
-      const { of, key } = await settings()
+    begin: async (organization) => {
+      const { of, key } = await settings(organization)
       const lists = await listsKey()
       const askedFor = (organizationId: string): readonly string[] => of(organizationId).screeners ?? screeners
       const versionOf = (organizationId: string): string =>

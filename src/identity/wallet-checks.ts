@@ -19,7 +19,7 @@ export interface AddressListInUse {
 }
 
 export interface WalletScreeningDependencies {
-  readonly settings: () => Promise<ScreeningSettingsOfAll>
+  readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
   readonly findSession: (organizationId: string, sessionId: string) => Promise<SessionState | null>
 }
 
@@ -48,14 +48,17 @@ export const walletsOf = async (
   return [...new Map(wallets.map((wallet) => [wallet.address, wallet])).values()]
 }
 
+/** By owner; the deployment's by null. */
+const byOwner = (lists: readonly AddressListInUse[]): ReadonlyMap<string | null, readonly AddressListInUse[]> =>
+  Map.groupBy(lists, ({ organizationId }) => organizationId)
+
 /** The lists that an organization's wallets are looked up in. */
 const listsFor = (
-  lists: readonly AddressListInUse[],
+  lists: ReturnType<typeof byOwner>,
   organizationId: string,
   named: readonly string[] | null,
 ): readonly AddressListInUse[] =>
-  lists
-    .filter((list) => list.organizationId === null || list.organizationId === organizationId)
+  [...(lists.get(null) ?? []), ...(lists.get(organizationId) ?? [])]
     .filter(({ name, organizationId: owner }) => named?.includes(name) ?? (owner === null || name === DENY))
     .sort((left, right) => (left.name < right.name ? -1 : 1))
 
@@ -77,10 +80,11 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
 
   return {
     name: WALLET_CHECK,
-    begin: async () => {
+    begin: async (organization) => {
       const lists = readLists()
-      const { of, key } = await settings()
-      const usedBy = (organizationId: string) => listsFor(lists, organizationId, of(organizationId).addressLists)
+      const owned = byOwner(lists)
+      const { of, key } = await settings(organization)
+      const usedBy = (organizationId: string) => listsFor(owned, organizationId, of(organizationId).addressLists)
       const versionsFor = (used: readonly AddressListInUse[]) => used.map(({ id, version }) => [id, version])
       const keyOf = (organizationId: string): string | null => {
         const used = usedBy(organizationId)
@@ -88,7 +92,7 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
         return used.length + (named?.length ?? 0) === 0 ? null : comparisonKey([versionsFor(used), named])
       }
       return {
-        key: comparisonKey([versionsFor(lists), key]),
+        key: organization === null ? comparisonKey([versionsFor(lists), key]) : '',
         keyOf,
         compare: async (session) => {
           const used = usedBy(session.organizationId)

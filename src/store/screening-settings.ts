@@ -45,11 +45,15 @@ export const createScreeningSettingsTable = (scope: TableScope) => ({
     return row === undefined ? DEFAULTS : toSettings(row)
   },
 
-  readAll: async (): Promise<ScreeningSettingsOfAll> => {
-    const rows = await scope.statements.query<SettingsRow>(`${SELECT} ORDER BY organization_id`)
+  /** @param organizationId null: of all */
+  readAll: async (organizationId: string | null): Promise<ScreeningSettingsOfAll> => {
+    const rows =
+      organizationId === null
+        ? await scope.statements.query<SettingsRow>(`${SELECT} ORDER BY organization_id`)
+        : await scope.statements.query<SettingsRow>(`${SELECT} WHERE organization_id = ?`, [organizationId])
     const byOrganization = new Map(rows.map((row) => [row.organization_id, toSettings(row)]))
     return {
-      of: (organizationId) => byOrganization.get(organizationId) ?? DEFAULTS,
+      of: (id) => byOrganization.get(id) ?? DEFAULTS,
       key: JSON.stringify([...byOrganization]),
     }
   },

@@ -18,7 +18,7 @@ export interface NameCheckDependencies {
   readonly versions: () => Promise<ListVersions | null>
   /** The process that holds the names of these lists. */
   readonly screenerFor: (versions: ListVersions) => Promise<Pick<Screener, 'screen'>>
-  readonly settings: () => Promise<ScreeningSettingsOfAll>
+  readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
   readonly evidence: Pick<EvidenceService, 'screenedFields'>
   /** What a session's person typed could not be read. */
   readonly onError: (error: unknown, sessionId: string) => void
@@ -88,10 +88,10 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
 
   return {
     name: 'lists',
-    begin: async () => {
+    begin: async (organization) => {
       const versions = await dependencies.versions()
       if (versions === null) return null
-      const { of, key } = await dependencies.settings()
+      const { of, key } = await dependencies.settings(organization)
       const thresholdOf = (organizationId: string): number => of(organizationId).threshold ?? DEFAULT_THRESHOLD
       const keyOf = (organizationId: string): string => comparisonKey([versions, thresholdOf(organizationId)])
       return {

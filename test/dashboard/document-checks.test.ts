@@ -129,7 +129,8 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
         return data.some(({ name }) => name === 'mixers')
       }
       await until(listed)
-      const id = await people.submit({ name: 'mallory', documents: standardDocuments() })
+      const fields = { fullName: 'Mallory Obraztsova', birthDate: '1985-12-10', country: 'GB' }
+      const id = await people.submit({ fields, name: 'mallory', documents: standardDocuments() })
       const page = await dashboard.enter(`/o/demo/reviews/${id}`)
       const hits = page.getByRole('table', { name: 'What was found on lists' })
       await hits.getByText('on the list mixers').waitFor()
@@ -141,6 +142,26 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
       await page.getByRole('button', { name: 'Clear the hit' }).click()
       await hits.getByText('“The exchange’s own wallet”').waitFor()
       await page.getByText(/^Passed: .*Wallets on lists/).waitFor()
+
+      // Verified, and then found: the queue says so, since no session waits there.
+      const { sequence } = (await dashboard.admin('GET', `/organizations/demo/sessions/${id}`)) as { sequence: number }
+      await dashboard.admin('POST', `/organizations/demo/sessions/${id}/decide`, { status: 'completed', sequence })
+      writeFileSync(
+        file,
+        `id,kind,name,wallets\nw1,person,Nobody Alike Here,${address}\nw2,person,Mallory Obraztsova,\n`,
+      )
+      expect((await runCommand(dataDirectory, 'screening', 'import', 'mixers', file, '--format', 'csv')).code).toBe(0)
+      const found = async (): Promise<boolean> => {
+        const overview = (await dashboard.admin('GET', '/organizations/demo/overview')) as { hits: { first: string } }
+        return overview.hits.first === id
+      }
+      await until(found, { limitMs: TIMEOUT_MS })
+      await page.goto(page.url().replace(/reviews.*$/, 'reviews'))
+      await page.getByText('1 verified session has a hit that nobody has decided').waitFor()
+      await accessible(page)
+      await fitsPhone(page)
+      await page.getByRole('link', { name: 'Look at the first' }).click()
+      await hits.getByText('Mallory Obraztsova').waitFor()
     },
     TIMEOUT_MS,
   )

@@ -1,22 +1,19 @@
-// Lists of sanctioned people and companies, from which score on a resemblance is a hit, and the checks of a session: what was
-// compared, what resembles, and what a reviewer decided about it.
+// Lists of sanctioned people and companies, and the hits of a session: what was compared, what was found, and what a reviewer
+// decided about it.
 import { FieldInvalidError } from '../../domain/errors.ts'
-import { DUTY_LIST_NAMES } from '../../domain/list.ts'
-import { HIT_ACTIONS, HIT_STATES, type ScreeningSettings } from '../../domain/screening-hit.ts'
+import { HIT_STATES } from '../../domain/screening-hit.ts'
 import { PUBLISHERS, publisherOf, SCREENING_FORMATS } from '../../screening/publishers.ts'
-import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../../screening/thresholds.ts'
 import type { StoredHit } from '../../store/screening-checks.ts'
 import type { ScreeningList } from '../../store/screening-lists.ts'
 import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
-import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, REVIEWER, VIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, partial, type Static, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { DEPLOYMENT, declareRoutes, REVIEWER } from '../route.ts'
+import { closed, named, nullable, oneOf, type Static, Type, time, timeOrNull, timeText } from '../schema.ts'
 import { BASE, operator, requireSession } from '../sessions.ts'
 
 const route = declareRoutes('Screening')
 
 const LISTS = '/screening/lists'
-const SETTINGS_PATH = '/organizations/{organization}/screening'
 const LIST_NAME = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/
 const INTERVAL_MIN_SECONDS = 600
 
@@ -62,57 +59,6 @@ const requireList = async (tables: Pick<Tables, 'screeningLists'>, name: string)
   const list = await tables.screeningLists.find(name)
   if (list === null) throw new SubjectUnknownError('list')
   return list
-}
-
-const NAMES = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 })
-
-const CHANGEABLE = {
-  threshold: Type.Integer({
-    minimum: THRESHOLD_MIN,
-    maximum: THRESHOLD_MAX,
-    description: 'Lowest score of a hit on a name',
-  }),
-  on_new_hit: oneOf(
-    HIT_ACTIONS,
-    'What a new hit does to a session that is completed. `review`: it stays so and waits for a look. `retry`: it goes ' +
-      'back to its person. `revoke`: it is rejected, for good',
-  ),
-  address_lists: Type.Union([NAMES, Type.Null()], {
-    description: 'Lists that wallets are looked up in; null: all shared ones and the organization’s `deny`',
-  }),
-  screeners: Type.Union([NAMES, Type.Null()], {
-    description: 'Screeners that are asked about wallets; null: all that are configured',
-  }),
-  screener_score: Type.Union([Type.Integer(), Type.Null()], {
-    description:
-      'From which score of a screener on a wallet is a hit that it does not flag; null: only flagged ones are',
-  }),
-  screeners_again: Type.Boolean({
-    description: 'Screeners are asked about verified wallets, too, when a list of sanctioned people changes',
-  }),
-}
-
-const SETTINGS = named(
-  'ScreeningSettings',
-  closed({
-    ...CHANGEABLE,
-    is_default: Type.Boolean({ description: 'Whether the threshold is the service’s own' }),
-  }),
-)
-
-const showSettings = (settings: ScreeningSettings): Static<typeof SETTINGS> => ({
-  threshold: settings.threshold ?? DEFAULT_THRESHOLD,
-  is_default: settings.threshold === null,
-  on_new_hit: settings.onNewHit,
-  address_lists: settings.addressLists === null ? null : [...settings.addressLists],
-  screeners: settings.screeners === null ? null : [...settings.screeners],
-  screener_score: settings.screenerScore,
-  screeners_again: settings.screenersAgain,
-})
-
-const requireKnown = (field: string, names: readonly string[] | null | undefined, known: ReadonlySet<string>): void => {
-  const unknown = names?.find((name) => !known.has(name))
-  if (unknown !== undefined) throw new FieldInvalidError(field, `has ${unknown}, which there is not`)
 }
 
 const HIT = closed({
@@ -254,47 +200,6 @@ export const SCREENING_ROUTES = [
       })
       return undefined
     },
-  }),
-  route('readScreeningSettings', 'GET', SETTINGS_PATH, {
-    access: VIEWER,
-    summary: 'What is a hit, and what a new one does',
-    answer: SETTINGS,
-    handle: async ({ services, organization }) =>
-      showSettings(await services.store.screeningSettings.read(organization.id)),
-  }),
-  route('changeScreeningSettings', 'PUT', SETTINGS_PATH, {
-    access: ORGANIZATION_ADMIN,
-    summary: 'Say what is a hit, and what a new one does',
-    description:
-      'What is left out stays. Sessions that wait for a decision and verified ones are compared again with what changed; ' +
-      'screeners are asked again where `screeners_again` says so.',
-    body: partial(CHANGEABLE),
-    answer: SETTINGS,
-    handle: ({ services, organization, body, write }) =>
-      write(async (tables, note) => {
-        const lists = [...(await tables.lists.list(null)), ...(await tables.lists.list(organization.id))]
-        requireKnown(
-          'address_lists',
-          body.address_lists,
-          new Set([...DUTY_LIST_NAMES, ...lists.map(({ name }) => name)]),
-        )
-        requireKnown('screeners', body.screeners, services.policyFacts.screeners)
-        const before = await tables.screeningSettings.read(organization.id)
-        const {
-          threshold = before.threshold,
-          on_new_hit: onNewHit = before.onNewHit,
-          address_lists: addressLists = before.addressLists,
-          screeners = before.screeners,
-          screener_score: screenerScore = before.screenerScore,
-          screeners_again: screenersAgain = before.screenersAgain,
-        } = body
-        const after = { threshold, onNewHit, addressLists, screeners, screenerScore, screenersAgain }
-        await tables.screeningSettings.set(organization.id, after)
-        const [was, is] = [showSettings(before), showSettings(after)]
-        const changed = (Object.keys(body) as (keyof typeof body)[]).map((field) => [field, [was[field], is[field]]])
-        note({ action: 'screening.settings', subject: organization.id, detail: Object.fromEntries(changed) })
-        return is
-      }),
   }),
   route('readListChecks', 'GET', `${BASE}/{session}/checks/lists`, {
     access: REVIEWER,

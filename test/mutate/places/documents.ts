@@ -35,7 +35,7 @@ export const documents: readonly Place[] = [
     ],
   ]),
   ...placesOf('src/identity/wallet-checks.ts', WALLETS, [
-    ['lists of other organizations count', 'list.organizationId === organizationId)', 'true)'],
+    ['lists of other organizations count', '...(lists.get(organizationId) ?? [])', '...[...lists.values()].flat()'],
     ['the allow list counts', 'owner === null || name === DENY', 'true'],
   ]),
   ...placesOf('src/identity/store-checks.ts', HITS, [

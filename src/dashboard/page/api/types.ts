@@ -2381,6 +2381,21 @@ export interface Operations {
     body: undefined
     answer: undefined
   }
+  'GET /organizations/{organization}/sessions/{session}/checks/lists': {
+    params: { readonly organization: string; readonly session: string }
+    query: None
+    body: undefined
+    answer: ListCheck
+  }
+  'POST /organizations/{organization}/sessions/{session}/checks/lists/{hit}': {
+    params: { readonly organization: string; readonly session: string; readonly hit: string }
+    query: None
+    body: {
+      readonly state: 'cleared' | 'confirmed'
+      readonly reason: string
+    }
+    answer: ListCheck
+  }
   'GET /organizations/{organization}/screening': {
     params: { readonly organization: string }
     query: None
@@ -2405,21 +2420,6 @@ export interface Operations {
       readonly screeners_again?: boolean | undefined
     }
     answer: ScreeningSettings
-  }
-  'GET /organizations/{organization}/sessions/{session}/checks/lists': {
-    params: { readonly organization: string; readonly session: string }
-    query: None
-    body: undefined
-    answer: ListCheck
-  }
-  'POST /organizations/{organization}/sessions/{session}/checks/lists/{hit}': {
-    params: { readonly organization: string; readonly session: string; readonly hit: string }
-    query: None
-    body: {
-      readonly state: 'cleared' | 'confirmed'
-      readonly reason: string
-    }
-    answer: ListCheck
   }
   'GET /organizations/{organization}/sessions/{session}/evidence': {
     params: { readonly organization: string; readonly session: string }

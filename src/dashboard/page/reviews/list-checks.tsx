@@ -147,7 +147,14 @@ export const ListChecks = ({ session, onDecided }: ListChecksProps) => {
   const { outcome, detail, hits, versions } = value
   if (hits.length === 0 && outcome === 'off') return null
   return (
-    <Card title="Sanctions lists and wallets" text="While a hit is open, the session can’t be completed.">
+    <Card
+      title="Sanctions lists and wallets"
+      text={
+        session.status === 'completed'
+          ? 'A hit does not change the session by itself: clear it, or confirm it and revoke the session.'
+          : 'While a hit is open, the session can’t be completed.'
+      }
+    >
       {outcome === 'waiting' && <p class="soft">The names are being compared.</p>}
       {outcome === 'not-done' && <p class="soft">Names were not compared: {detail}.</p>}
       {outcome === 'passed' && hits.length === 0 && (

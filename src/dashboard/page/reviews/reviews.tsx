@@ -19,6 +19,7 @@ import { filtersOf, queryOf, searchOf } from './queue.ts'
 import { SearchField, useFoundSessions } from './search.tsx'
 import { MakeSession, SendLink } from './session-link.tsx'
 import { useInterval } from './use-interval.ts'
+import { VerifiedHits } from './verified-hits.tsx'
 import { ageTone, ageWord, STATUS_TONES, STATUS_WORDS, TYPE_WORDS } from './words.ts'
 
 const PAGE_SESSIONS = 50
@@ -157,6 +158,7 @@ export const Reviews = () => {
         </>
       }
     >
+      {waits && <VerifiedHits />}
       <SearchField text={wanted} onText={setWanted} />
       {wanted !== '' ? (
         <Card flush>

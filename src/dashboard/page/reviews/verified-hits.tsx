@@ -1,0 +1,33 @@
+// Says above the queue that somebody who is verified has a hit that nobody has decided: such a session waits in no queue.
+import { call } from '../api/client.ts'
+import { useQuery } from '../data/use-query.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { ButtonLink } from '../ui/button.tsx'
+import { counted } from '../ui/counted.ts'
+import { Notice } from '../ui/problem.tsx'
+
+export const VerifiedHits = () => {
+  const { params, path } = useWorkplace()
+  const { value } = useQuery(
+    (signal) => call('GET /organizations/{organization}/overview', { params, signal }),
+    [params.organization],
+  )
+  const hits = value?.hits
+  if (hits === undefined || hits.first === null) return null
+  const number = `${hits.exact ? '' : 'Over '}${counted(hits.verified, 'verified session has', 'verified sessions have')}`
+  return (
+    <Notice
+      tone="warn"
+      title={`${number} a hit that nobody has decided`}
+      actions={
+        <ButtonLink small href={path(`/reviews/${hits.first}`)}>
+          Look at the first
+        </ButtonLink>
+      }
+    >
+      <p>
+        A name or a wallet was found when a list changed. Clear or confirm it, and revoke the session where it counts.
+      </p>
+    </Notice>
+  )
+}
