@@ -101,6 +101,10 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
       const complete = () =>
         dashboard.admin('POST', `/organizations/demo/sessions/${id}/decide`, { status: 'completed', sequence })
       await expect(complete()).rejects.toThrow(/409/)
+      const approve = page.getByRole('button', { name: /^Approve/ })
+      expect(await approve.isDisabled()).toBe(true)
+      await page.keyboard.press('a')
+      expect(await page.getByRole('button', { name: 'Approve now' }).count()).toBe(0)
 
       await hits.getByRole('button', { name: 'Somebody else' }).click()
       await page.getByRole('button', { name: 'Clear the hit' }).click()
@@ -109,6 +113,7 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
       await page.getByRole('button', { name: 'Clear the hit' }).click()
       await hits.getByText('“Born in another town”').waitFor()
       expect(await hits.getByText('Somebody else').count()).toBe(1)
+      expect(await approve.isDisabled()).toBe(false)
       await accessible(page)
       expect(((await complete()) as { status: string }).status).toBe('completed')
     },

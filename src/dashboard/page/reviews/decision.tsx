@@ -29,6 +29,8 @@ interface DecisionProps {
   readonly onDraft: (change: (before: Draft) => Draft) => void
   /** What the person can be asked to do again. */
   readonly parts: readonly string[]
+  /** While there is one, the session can't be completed. */
+  readonly openHits: number
   readonly action: Action<[Decided]>
 }
 
@@ -50,13 +52,16 @@ const commentOf = (text: string): string | null => {
 const added = (comment: string, text: string): string =>
   comment.includes(text) ? comment : [comment.trim(), text].filter(Boolean).join(' ')
 
-export const Decision = ({ session, draft, onDraft, parts, action }: DecisionProps) => {
-  const [verdict, setVerdict] = useState<Verdict | null>(null)
+export const Decision = ({ session, draft, onDraft, parts, openHits, action }: DecisionProps) => {
+  const [chosen, setVerdict] = useState<Verdict | null>(null)
+  const mayApprove = openHits === 0
+  const verdict = chosen === 'completed' && !mayApprove ? null : chosen
   const [unexplained, setUnexplained] = useState(false)
   const { publicComment, privateComment, ticked } = draft
   const form = useRef<HTMLFormElement>(null)
 
   const choose = (next: Verdict | null): void => {
+    if (next === 'completed' && !mayApprove) return
     setVerdict(next)
     setUnexplained(false)
     action.clear()
@@ -97,10 +102,18 @@ export const Decision = ({ session, draft, onDraft, parts, action }: DecisionPro
   return (
     <div class="decision">
       <fieldset class="verdicts" aria-label="Decision">
-        <VerdictButton verdict="completed" label="Approve" keys="a" chosen={verdict} onChoose={choose} />
+        <VerdictButton
+          verdict="completed"
+          label="Approve"
+          keys="a"
+          chosen={verdict}
+          onChoose={choose}
+          disabled={!mayApprove}
+        />
         <VerdictButton verdict="retry" label="Send back" keys="r" chosen={verdict} onChoose={choose} />
         <VerdictButton verdict="rejected" label="Reject" keys="x" chosen={verdict} onChoose={choose} />
       </fieldset>
+      {!mayApprove && <p class="soft">To approve, clear or confirm each hit first.</p>}
       {verdict !== null && (
         <form
           ref={form}
@@ -202,13 +215,15 @@ interface VerdictButtonProps {
   readonly keys: string
   readonly chosen: Verdict | null
   readonly onChoose: (verdict: Verdict | null) => void
+  readonly disabled?: boolean
 }
 
-const VerdictButton = ({ verdict, label, keys, chosen, onChoose }: VerdictButtonProps) => (
+const VerdictButton = ({ verdict, label, keys, chosen, onChoose, disabled = false }: VerdictButtonProps) => (
   <button
     type="button"
     class={`verdict verdict-${verdict}`}
     aria-pressed={chosen === verdict}
+    disabled={disabled}
     onClick={() => onChoose(chosen === verdict ? null : verdict)}
   >
     {label} <Key>{keys}</Key>

@@ -1,6 +1,6 @@
 // Whom of the sanctions lists the session's people resemble, and which of its wallets are listed or flagged. A hit is cleared or confirmed with a reason, which is kept; a
 // session with an open hit can't be completed.
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { ListCheck, SessionDetail } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
@@ -129,9 +129,11 @@ const Why = ({ hit }: { readonly hit: Hit }) => (
 interface ListChecksProps {
   readonly session: SessionDetail
   readonly onDecided: () => void
+  /** Told how many hits nobody has decided. */
+  readonly onOpenHits: (count: number) => void
 }
 
-export const ListChecks = ({ session, onDecided }: ListChecksProps) => {
+export const ListChecks = ({ session, onDecided, onOpenHits }: ListChecksProps) => {
   const { params } = useWorkplace()
   const [deciding, setDeciding] = useState<{ readonly hit: Hit; readonly state: Decided } | null>(null)
   const path = { ...params, session: session.id }
@@ -143,6 +145,8 @@ export const ListChecks = ({ session, onDecided }: ListChecksProps) => {
   useInterval(LOOK_AGAIN_MS, () => {
     if (waiting) reload()
   })
+  const openHits = value?.hits.filter(({ state }) => state === 'open').length ?? 0
+  useEffect(() => onOpenHits(openHits), [onOpenHits, openHits])
   if (value === null) return <Problem error={error} retry={reload} />
   const { outcome, detail, hits, versions } = value
   if (hits.length === 0 && outcome === 'off') return null

@@ -90,6 +90,7 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
   const [moved, setMoved] = useState<string | null>(null)
   const [draft, setDraft] = useState(EMPTY_DRAFT)
   const [decidedHits, setDecidedHits] = useState(0)
+  const [openHits, setOpenHits] = useState(0)
   const [dialog, setDialog] = useState<'revoke' | 'erase' | SessionLink | null>(null)
   const ownId = useOwnId()
   const path = { ...params, session: session.id }
@@ -212,7 +213,7 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
       )}
       <div class="review">
         <div class="review-main">
-          <ListChecks session={session} onDecided={() => setDecidedHits((hits) => hits + 1)} />
+          <ListChecks session={session} onDecided={() => setDecidedHits((hits) => hits + 1)} onOpenHits={setOpenHits} />
           <DocumentChecks session={session} decidedHits={decidedHits} />
           <Evidence session={session} list={list} />
           <Wallets session={session} />
@@ -225,6 +226,7 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
             query={query}
             draft={draft}
             list={list.value}
+            openHits={openHits}
             onDraft={setDraft}
             onMoved={look.run}
           />

@@ -27,6 +27,7 @@ const partsOf = (list: EvidenceList | null): readonly string[] =>
 interface SideProps {
   readonly session: SessionDetail
   readonly list: EvidenceList | null
+  readonly openHits: number
   readonly decide: Parameters<typeof Decision>[0]['action']
   readonly query: Query<SessionDetail>
   readonly draft: Draft
@@ -34,7 +35,7 @@ interface SideProps {
   readonly onMoved: () => void
 }
 
-export const Side = ({ session, list, decide, query, draft, onDraft, onMoved }: SideProps) => {
+export const Side = ({ session, list, openHits, decide, query, draft, onDraft, onMoved }: SideProps) => {
   const ownId = useOwnId()
   const { nameOf } = useReviewers()
   const [anyway, setAnyway] = useState(false)
@@ -69,7 +70,14 @@ export const Side = ({ session, list, decide, query, draft, onDraft, onMoved }: 
               {status === 'submitted' && session.submitted_at !== null && (
                 <p class="soft">Waits for {ageWord(session.submitted_at, Date.now())}.</p>
               )}
-              <Decision session={session} draft={draft} onDraft={onDraft} parts={partsOf(list)} action={decide} />
+              <Decision
+                session={session}
+                draft={draft}
+                onDraft={onDraft}
+                parts={partsOf(list)}
+                openHits={openHits}
+                action={decide}
+              />
             </>
           ) : (
             <>
