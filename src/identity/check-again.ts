@@ -14,11 +14,12 @@ export interface CheckAgainDependencies {
     limit: number,
   ) => Promise<readonly Session[]>
   /**
-   * Stores what came of a part's checks, all of them or none. Skips a session that has changed since it was read. Answers
-   * how many hits are new, and how many sessions were skipped.
+   * Stores what came of a part's checks of an organization's sessions, all of them or none. Skips a session that has
+   * changed since it was read. Answers how many hits are new, and how many sessions were skipped.
    */
   readonly store: (
     part: string,
+    organizationId: string,
     made: readonly { readonly session: Session; readonly checks: readonly NewSessionCheck[] }[],
   ) => Promise<{ readonly opened: number; readonly skipped: number }>
 }
@@ -58,7 +59,7 @@ export const createCheckAgain = (
         const last = batch.at(-1)
         if (last === undefined) break
         const made = await Promise.all(batch.map(async (session) => ({ session, checks: await compare(session) })))
-        const stored = await store(name, made)
+        const stored = await store(name, organizationId, made)
         seen += batch.length
         sessions += batch.length - stored.skipped
         opened += stored.opened

@@ -15,6 +15,16 @@ export interface CheckTables extends SessionTables {
   readonly checks: {
     /** Answers how many hits are new. */
     replace(target: Target, part: string, checks: readonly NewSessionCheck[]): Promise<number>
+    /** Of sessions of one organization: skips those that have changed, and answers the new hits of the others. */
+    replaceUnchanged(
+      organizationId: string,
+      part: string,
+      made: readonly {
+        readonly sessionId: string
+        readonly sequence: number
+        readonly checks: readonly NewSessionCheck[]
+      }[],
+    ): Promise<{ readonly opened: ReadonlyMap<string, number>; readonly skipped: number }>
   }
   readonly settings: { read(organizationId: string): Promise<ScreeningSettings> }
 }
@@ -35,34 +45,25 @@ export const createStoreChecks = (together: ChangeTogether<CheckTables>) => {
     await changes.changeStatus({ ...target, to, actor: ACTOR, revoke: true, privateComment: REASON })
   }
 
-  const storeOne = async (
-    changes: SessionChanges,
-    tables: CheckTables,
-    target: Target,
-    part: string,
-    checks: readonly NewSessionCheck[],
-  ): Promise<number> => {
-    const opened = await tables.checks.replace(target, part, checks)
-    if (opened > 0) await act(changes, tables, target)
-    return opened
-  }
-
-  const storeAgain: StoreChecks = (part, made) =>
+  const storeAgain: StoreChecks = (part, organizationId, made) =>
     together(async (changes, tables) => {
-      let [opened, skipped] = [0, 0]
-      for (const { session, checks } of made) {
-        const { organizationId, id: sessionId, sequence } = session
-        const now = await tables.sessions.find(organizationId, sessionId)
-        if (now?.session.sequence !== sequence) skipped += 1
-        else opened += await storeOne(changes, tables, { organizationId, sessionId }, part, checks)
-      }
-      return { opened, skipped }
+      const { opened, skipped } = await tables.checks.replaceUnchanged(
+        organizationId,
+        part,
+        made.map(({ session: { id, sequence }, checks }) => ({ sequence, checks, sessionId: id })),
+      )
+      for (const sessionId of opened.keys()) await act(changes, tables, { organizationId, sessionId })
+      return { skipped, opened: [...opened.values()].reduce((sum, hits) => sum + hits, 0) }
     })
 
   return {
     /** One session's, for the runner. */
     replace: (target: Target, part: string, checks: readonly NewSessionCheck[]): Promise<number> =>
-      together((changes, tables) => storeOne(changes, tables, target, part, checks)),
+      together(async (changes, tables) => {
+        const opened = await tables.checks.replace(target, part, checks)
+        if (opened > 0) await act(changes, tables, target)
+        return opened
+      }),
     /** Of many sessions: one that has changed since it was read is skipped. */
     again: storeAgain,
   }

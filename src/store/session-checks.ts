@@ -66,6 +66,89 @@ export const queueChecks = async (
   )
 }
 
+export interface SessionChecks {
+  readonly sessionId: string
+  readonly checks: readonly NewCheck[]
+}
+
+const marksFor = (items: readonly unknown[]): string => items.map(() => '?').join(', ')
+
+/** Another process or part of this one may have made the same check at the same moment: the later counts. */
+const insertChecks = (
+  transaction: Transaction,
+  organizationId: string,
+  made: readonly SessionChecks[],
+  nowSeconds: number,
+): Promise<number> => {
+  const rows = made.flatMap(({ sessionId, checks }) =>
+    checks.map(({ name, outcome, detail, version }) => [sessionId, name, outcome, JSON.stringify(detail), version]),
+  )
+  if (rows.length === 0) return Promise.resolve(0)
+  return transaction.execute(
+    `INSERT INTO session_checks (organization_id, session_id, name, outcome, detail, version, checked_at_seconds)
+     VALUES ${rows.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}
+     ON CONFLICT (organization_id, session_id, name) DO UPDATE SET outcome = excluded.outcome, detail = excluded.detail,
+       version = excluded.version, checked_at_seconds = excluded.checked_at_seconds`,
+    rows.flatMap((row) => [organizationId, ...row, nowSeconds]),
+  )
+}
+
+/**
+ * Puts a part's checks of sessions in place of those before, each with its hits, in a few statements for all of them.
+ * @returns by session how many hits are new, if any
+ */
+const writeChecks = async (
+  transaction: Transaction,
+  organizationId: string,
+  part: string,
+  made: readonly SessionChecks[],
+  nowSeconds: number,
+): Promise<ReadonlyMap<string, number>> => {
+  const opened = new Map<string, number>()
+  if (made.length === 0) return opened
+  const ids = made.map(({ sessionId }) => sessionId)
+  const ofSessions = `organization_id = ? AND session_id IN (${marksFor(ids)})`
+  const known = await transaction.query<{ session_id: string }>(
+    `SELECT DISTINCT session_id FROM screening_hits WHERE ${ofSessions}`,
+    [organizationId, ...ids],
+  )
+  const haveHits = new Set(known.map((row) => row.session_id))
+  const written: SessionChecks[] = []
+  // Hits first: they lock their session, as whoever decides about it does before the checks change.
+  for (const { sessionId, checks } of made) {
+    const withOutcomes: NewCheck[] = []
+    for (const check of checks) {
+      const { hits, name, outcome } = check
+      if (hits === undefined || (hits.length === 0 && !haveHits.has(sessionId))) {
+        withOutcomes.push(check)
+        continue
+      }
+      const found = await replaceHits(
+        transaction,
+        { organizationId, sessionId, check: name },
+        hits,
+        outcome,
+        nowSeconds,
+      )
+      withOutcomes.push({ ...check, outcome: found.outcome })
+      if (found.opened > 0) opened.set(sessionId, (opened.get(sessionId) ?? 0) + found.opened)
+    }
+    written.push({ sessionId, checks: withOutcomes })
+  }
+  // Names of parts are ours: none has a wildcard of LIKE.
+  await transaction.execute(`DELETE FROM session_checks WHERE ${ofSessions} AND (name = ? OR name LIKE ?)`, [
+    organizationId,
+    ...ids,
+    part,
+    `${part}.%`,
+  ])
+  await insertChecks(transaction, organizationId, written, nowSeconds)
+  for (const sessionId of opened.keys()) {
+    await queueCheckMessages(transaction, { organizationId, sessionId }, 'screening.hit', nowSeconds)
+  }
+  return opened
+}
+
 export const createSessionCheckTable = (scope: TableScope) => ({
   /** In the order of their names. */
   list: async (organizationId: string, sessionId: string): Promise<readonly StoredCheck[]> =>
@@ -122,28 +205,28 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     checks: readonly NewCheck[],
   ): Promise<number> =>
     scope.write(async (transaction) => {
-      const now = scope.nowSeconds()
-      // Names of parts are ours: none has a wildcard of LIKE.
-      await transaction.execute(`DELETE FROM session_checks WHERE ${OF_SESSION} AND (name = ? OR name LIKE ?)`, [
-        organizationId,
-        sessionId,
-        part,
-        `${part}.%`,
-      ])
-      let opened = 0
-      for (const { name, outcome, detail, version, hits } of checks) {
-        const target = { organizationId, sessionId, check: name }
-        const found =
-          hits === undefined ? { outcome, opened: 0 } : await replaceHits(transaction, target, hits, outcome, now)
-        opened += found.opened
-        await transaction.execute(
-          `INSERT INTO session_checks (organization_id, session_id, name, outcome, detail, version, checked_at_seconds)
-           VALUES (?, ?, ?, ?, ?, ?, ?)`,
-          [organizationId, sessionId, name, found.outcome, JSON.stringify(detail), version, now],
-        )
-      }
-      if (opened > 0) await queueCheckMessages(transaction, { organizationId, sessionId }, 'screening.hit', now)
-      return opened
+      const opened = await writeChecks(transaction, organizationId, part, [{ sessionId, checks }], scope.nowSeconds())
+      return opened.get(sessionId) ?? 0
+    }, DURABILITY),
+
+  /**
+   * The same of several sessions of an organization, together, but for those that have changed since they were read.
+   * @returns by session how many hits are new, if any; and how many sessions had changed
+   */
+  replaceUnchanged: (
+    organizationId: string,
+    part: string,
+    made: readonly (SessionChecks & { readonly sequence: number })[],
+  ): Promise<{ readonly opened: ReadonlyMap<string, number>; readonly skipped: number }> =>
+    scope.write(async (transaction) => {
+      const rows = await transaction.query<{ id: string; sequence: number }>(
+        `SELECT id, sequence FROM sessions WHERE organization_id = ? AND id IN (${marksFor(made)})`,
+        [organizationId, ...made.map(({ sessionId }) => sessionId)],
+      )
+      const sequences = new Map(rows.map(({ id, sequence }) => [id, sequence]))
+      const same = made.filter(({ sessionId, sequence }) => sequences.get(sessionId) === sequence)
+      const opened = await writeChecks(transaction, organizationId, part, same, scope.nowSeconds())
+      return { opened, skipped: made.length - same.length }
     }, DURABILITY),
 
   /** Sessions of a status without a check of this part and version, in the order of their ids. */

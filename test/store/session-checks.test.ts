@@ -68,6 +68,40 @@ describeStores((open) => {
     expect(await sessionChecks.isQueued(organizationId, id)).toBe(false)
   })
 
+  test('checks that are stored at the same moment are stored once, with each hit once', async () => {
+    const { id: sessionId } = await handIn()
+    const { sessionChecks, screeningChecks } = temporary.store
+    const hit = { list: 'own', entry: 'p1', versionId: 'v', name: 'Ivan', subject: 'person', score: 90, why: [] }
+    const check = { name: 'one.a', outcome: 'passed', detail: {}, version: 'v', hits: [hit] }
+    const opened = await Promise.all(
+      Array.from({ length: 12 }, () => sessionChecks.replace({ organizationId, sessionId }, 'one', [check])),
+    )
+    expect(opened.filter((count) => count > 0)).toEqual([1])
+    expect(await sessionChecks.list(organizationId, sessionId)).toMatchObject([{ name: 'one.a', outcome: 'look' }])
+    expect(await screeningChecks.hits(organizationId, sessionId)).toHaveLength(1)
+    // Without a hit nothing is locked before.
+    const other = { organizationId, sessionId: (await handIn()).id }
+    const plain = { name: 'two.a', outcome: 'passed', detail: {}, version: 'v' }
+    await Promise.all(Array.from({ length: 12 }, () => sessionChecks.replace(other, 'two', [plain])))
+    expect(await sessionChecks.list(organizationId, other.sessionId)).toHaveLength(1)
+  })
+
+  test('checks of sessions that have changed since are left as they are', async () => {
+    const [first, second] = [await handIn(), await handIn()]
+    const { sessionChecks, sessions } = temporary.store
+    const checks = [{ name: 'one.a', outcome: 'passed', detail: {}, version: 'v' }]
+    const sequence = (await sessions.find(organizationId, first.id))?.session.sequence ?? 0
+    const made = [first, second].map(({ id }) => ({ sequence, checks, sessionId: id }))
+    await sessions.changeStatus({ organizationId, sessionId: second.id, to: 'retry', actor: 'operator:ada' })
+    expect(await sessionChecks.replaceUnchanged(organizationId, 'one', made)).toMatchObject({ skipped: 1 })
+    expect(await sessionChecks.list(organizationId, first.id)).toHaveLength(1)
+    expect(await sessionChecks.list(organizationId, second.id)).toEqual([])
+    // By part and version, those that are left to do.
+    const left = async (version: string) =>
+      (await sessionChecks.outdated(organizationId, 'submitted', { version, part: 'one' }, '', 9)).map(({ id }) => id)
+    expect([await left('v'), await left('w')]).toEqual([[], [first.id]])
+  })
+
   test('traces find the sessions of others in the same environment, and go with the evidence', async () => {
     const [first, second, sandbox] = [await handIn(), await handIn(), await handIn('test')]
     const { sessionTraces, evidence } = temporary.store
