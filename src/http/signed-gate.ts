@@ -28,9 +28,14 @@ export interface SignedGateSettings<Sender> {
    * The claimed sender, derived from the path alone; null when there is none, which gets the same answer as a wrong
    * signature.
    */
-  readonly findSender: (
-    path: string,
-  ) => Promise<{ readonly sender: Sender; readonly secrets: readonly Uint8Array[] } | null>
+  readonly findSender: (path: string) => Promise<{
+    readonly sender: Sender
+    readonly secrets: readonly Uint8Array[]
+    /** How this sender signs; by Standard Webhooks unless stated. */
+    readonly verify?: typeof verifyWebhook
+  } | null>
+  /** 64 KiB unless stated. */
+  readonly bodyBytesMax?: number
 }
 
 /** A message with a valid signature of its sender. The endpoint must check whether the message came before. */
@@ -55,15 +60,16 @@ const CHALLENGE = 'StandardWebhooks realm="countersign"'
 
 export const createSignedGate =
   ({ deadlines, requestIds, clock, metrics, report }: SignedGateDependencies): SignedGate =>
-  ({ route, findSender }, handle) => {
+  ({ route, findSender, bodyBytesMax = BODY_BYTES_MAX }, handle) => {
     const record = metrics.route('POST', route)
     return async (request) => {
       const startedMs = clock.monotonicMs()
       const requestId = requestIds(request.headers.get('x-request-id'))
       const enter = async (deadline: Deadline): Promise<Response> => {
-        const body = await readJsonBody(request, { maxBytes: BODY_BYTES_MAX })
+        const body = await readJsonBody(request, { maxBytes: bodyBytesMax })
         const found = await findSender(requestPath(request.url))
-        const { id } = verifyWebhook(found?.secrets ?? [], request.headers, body, clock.unixSeconds())
+        const verify = found?.verify ?? verifyWebhook
+        const { id } = verify(found?.secrets ?? [], request.headers, body, clock.unixSeconds())
         // Verification never succeeds without a sender.
         const { sender } = found!
         return handle({ request, requestId, sender, deadline, messageId: id, message: parseStrictJsonObject(body) })

@@ -57,10 +57,32 @@ const sameText = (one: string, other: string): boolean => {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
+/** Whether the time is at most five minutes from now. */
+export const isTimely = (timestamp: string, nowSeconds: number): boolean =>
+  /^(0|[1-9][0-9]{0,11})$/.test(timestamp) && Math.abs(nowSeconds - Number(timestamp)) <= TIMESTAMP_TOLERANCE_SECONDS
+
+/**
+ * One of the secrets made one of the signatures.
+ * @param secrets if empty, nothing verifies, and the check takes as long
+ * @param given each signature with how it is made of a secret
+ * @throws WebhookSignatureInvalidError
+ */
+export const requireSignature = (
+  secrets: readonly Uint8Array[],
+  given: readonly { readonly signature: string; readonly expected: (secret: Uint8Array) => string }[],
+): void => {
+  if (given.length > SIGNATURES_MAX) throw new WebhookSignatureInvalidError()
+  let verified = false
+  for (const secret of secrets.length === 0 ? [new Uint8Array(SECRET_BYTES)] : secrets) {
+    for (const { signature, expected } of given) if (sameText(signature, expected(secret))) verified = true
+  }
+  if (!verified || secrets.length === 0) throw new WebhookSignatureInvalidError()
+}
+
 /**
  * The id of a message that was recently signed with one of the secrets. The caller must check whether the message came
  * before.
- * @param secrets if empty, nothing verifies, and the check takes as long
+ * @param secrets as requireSignature
  * @throws WebhookSignatureInvalidError
  */
 export const verifyWebhook = (
@@ -71,15 +93,12 @@ export const verifyWebhook = (
 ): { readonly id: string } => {
   const id = headers.get('webhook-id') ?? ''
   const timestamp = headers.get('webhook-timestamp') ?? ''
+  if (!isId(id) || !isTimely(timestamp, nowSeconds)) throw new WebhookSignatureInvalidError()
   const given = (headers.get('webhook-signature') ?? '').split(' ')
-  const atSeconds = /^(0|[1-9][0-9]{0,11})$/.test(timestamp) ? Number(timestamp) : Number.NaN
-  const timely = Math.abs(nowSeconds - atSeconds) <= TIMESTAMP_TOLERANCE_SECONDS
-  if (!isId(id) || !timely || given.length > SIGNATURES_MAX) throw new WebhookSignatureInvalidError()
-  let verified = false
-  for (const secret of secrets.length === 0 ? [new Uint8Array(SECRET_BYTES)] : secrets) {
-    const expected = signatureOf(secret, id, timestamp, body)
-    for (const signature of given) if (sameText(signature, expected)) verified = true
-  }
-  if (!verified || secrets.length === 0) throw new WebhookSignatureInvalidError()
+  const expected = (secret: Uint8Array): string => signatureOf(secret, id, timestamp, body)
+  requireSignature(
+    secrets,
+    given.map((signature) => ({ signature, expected })),
+  )
   return { id }
 }

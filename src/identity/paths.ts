@@ -9,4 +9,5 @@ export const IDENTITY_PATHS = {
   verify: { method: 'POST', path: '/api/v1/verify' },
   providerResult: { method: 'POST', path: '/api/v1/provider/{endpointId}/sessions/{sessionId}/result' },
   providerEvidence: { method: 'POST', path: '/api/v1/provider/{endpointId}/sessions/{sessionId}/evidence' },
+  providerEvent: { method: 'POST', path: '/api/v1/provider/{endpointId}/events' },
 } as const satisfies Readonly<Record<string, PublicRoute>>

@@ -27,3 +27,6 @@ export const identityRoutes = (endpoints: IdentityEndpoints & ProviderEndpoints)
     .post(routerPath(IDENTITY_PATHS.providerEvidence), ({ request }) => endpoints.providerEvidence(request), {
       parse: 'none',
     })
+    .post(routerPath(IDENTITY_PATHS.providerEvent), ({ request }) => endpoints.providerEvent(request), {
+      parse: 'none',
+    })

@@ -14,7 +14,12 @@ export type WrappedSecret =
 const BATCH = 200
 /** A wrapped key of 32 bytes: nonce, ciphertext, tag. The value is longer while it also holds the previous key. */
 const ONE_KEY_BYTES = 60
-const WEBHOOK_COLUMNS = ['sealed_secret', 'previous_sealed_secret'] as const
+const WEBHOOK_COLUMNS = [
+  'sealed_secret',
+  'previous_sealed_secret',
+  'sealed_service_secret',
+  'previous_sealed_service_secret',
+] as const
 
 const exchangeSecret = async (
   transaction: Transaction,

@@ -25,6 +25,7 @@ import { portalWords } from './migrations/0019-portal-words.ts'
 import { sessionChecks } from './migrations/0020-session-checks.ts'
 import { screening } from './migrations/0021-screening.ts'
 import { checksAgain } from './migrations/0022-checks-again.ts'
+import { verificationServices } from './migrations/0024-verification-services.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -62,6 +63,7 @@ export const MIGRATIONS: readonly Migration[] = [
   sessionChecks,
   screening,
   checksAgain,
+  verificationServices,
 ]
 
 /** The words left as they are called. */

@@ -2,7 +2,8 @@
 // than a message's timestamp is accepted, so that no id is forgotten while its message could still come again.
 import type { TableScope } from './table-scope.ts'
 
-const KEEP_SECONDS = 86_400
+/** Longer than any verification service sends a message again. */
+const KEEP_SECONDS = 10 * 86_400
 const SWEEP_BATCH = 500
 
 export interface ProviderResult {

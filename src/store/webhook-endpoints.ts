@@ -20,6 +20,12 @@ export interface WebhookEndpoint {
   readonly previousSealedSecret: Uint8Array | null
   readonly previousUntilSeconds: number | null
   readonly createdAtSeconds: number
+  /** The verification service whose own webhooks decide as well; null: none. */
+  readonly service: string | null
+  /** With which the service signs, sealed as the other; null without a service. */
+  readonly sealedServiceSecret: Uint8Array | null
+  readonly previousSealedServiceSecret: Uint8Array | null
+  readonly previousServiceUntilSeconds: number | null
 }
 
 interface EndpointRow {
@@ -32,10 +38,15 @@ interface EndpointRow {
   readonly previous_sealed_secret: Uint8Array | null
   readonly previous_until_seconds: number | null
   readonly created_at_seconds: number
+  readonly service: string | null
+  readonly sealed_service_secret: Uint8Array | null
+  readonly previous_sealed_service_secret: Uint8Array | null
+  readonly previous_service_until_seconds: number | null
 }
 
 const COLUMNS = `id, organization_id, environment, purpose, url, sealed_secret, previous_sealed_secret,
-  previous_until_seconds, created_at_seconds`
+  previous_until_seconds, created_at_seconds, service, sealed_service_secret, previous_sealed_service_secret,
+  previous_service_until_seconds`
 
 const toEndpoint = (row: EndpointRow): WebhookEndpoint => ({
   id: row.id,
@@ -47,7 +58,18 @@ const toEndpoint = (row: EndpointRow): WebhookEndpoint => ({
   previousSealedSecret: row.previous_sealed_secret,
   previousUntilSeconds: row.previous_until_seconds,
   createdAtSeconds: row.created_at_seconds,
+  service: row.service,
+  sealedServiceSecret: row.sealed_service_secret,
+  previousSealedServiceSecret: row.previous_sealed_service_secret,
+  previousServiceUntilSeconds: row.previous_service_until_seconds,
 })
+
+const NO_SERVICE = {
+  service: null,
+  sealedServiceSecret: null,
+  previousSealedServiceSecret: null,
+  previousServiceUntilSeconds: null,
+}
 
 const EMPTY = new Uint8Array()
 
@@ -68,7 +90,13 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
       )
       // Who decides for the organization is held in caches.
       await recordChange(transaction, { topic: 'organization', subjectId: organizationId, organizationId }, nowSeconds)
-      return { ...endpoint, previousSealedSecret: null, previousUntilSeconds: null, createdAtSeconds: nowSeconds }
+      return {
+        ...endpoint,
+        ...NO_SERVICE,
+        previousSealedSecret: null,
+        previousUntilSeconds: null,
+        createdAtSeconds: nowSeconds,
+      }
     }),
 
   /** Oldest first. */
@@ -126,13 +154,46 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
         )) > 0,
     ),
 
+  /**
+   * Names the verification service whose webhooks decide, and the secret that it signs with. The same service's secret
+   * before holds until `previousUntilSeconds`; another's does not. False when there is no such endpoint that decides.
+   */
+  setService: (input: {
+    readonly organizationId: string
+    readonly id: string
+    readonly service: string
+    readonly sealedSecret: Uint8Array
+    readonly previousUntilSeconds: number
+  }): Promise<boolean> =>
+    scope.write(
+      async (transaction) =>
+        (await transaction.execute(
+          `UPDATE webhook_endpoints SET
+             previous_sealed_service_secret = CASE WHEN service = ? THEN sealed_service_secret END,
+             previous_service_until_seconds = CASE WHEN service = ? THEN CAST(? AS BIGINT) END,
+             service = ?, sealed_service_secret = ?
+           WHERE organization_id = ? AND id = ? AND purpose = 'decisions' AND removed_at_seconds IS NULL`,
+          [
+            input.service,
+            input.service,
+            input.previousUntilSeconds,
+            input.service,
+            input.sealedSecret,
+            input.organizationId,
+            input.id,
+          ],
+        )) > 0,
+    ),
+
   /** Also removes the messages that still wait for the endpoint. False when the organization has no such endpoint. */
   remove: (organizationId: string, id: string): Promise<boolean> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const removed = await transaction.execute(
         `UPDATE webhook_endpoints SET removed_at_seconds = ?, sealed_secret = ?, previous_sealed_secret = NULL,
-           previous_until_seconds = NULL WHERE organization_id = ? AND id = ? AND removed_at_seconds IS NULL`,
+           previous_until_seconds = NULL, sealed_service_secret = NULL, previous_sealed_service_secret = NULL,
+           previous_service_until_seconds = NULL
+         WHERE organization_id = ? AND id = ? AND removed_at_seconds IS NULL`,
         [nowSeconds, EMPTY, organizationId, id],
       )
       if (removed === 0) return false

@@ -100,7 +100,11 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
       secretsOf,
       evidence,
       endpoints: store.webhookEndpoints,
+      clock,
       findSession: store.sessions.find,
+      submittedTimes: store.sessions.findSubmittedTimes,
+      onLateDecision: (session, status) =>
+        log.warn('a verification service decided about a session that is decided: look at it', { session, status }),
       spend: store.providerResults.spend,
       decide: async (message, change) => {
         let repeated = false

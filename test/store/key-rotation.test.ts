@@ -46,6 +46,15 @@ describeStores((open) => {
       }
     }
     for (let at = 0; at < 10; at++) await add(begun)
+    // The secrets of a verification service, the present one and the one before.
+    const [decider] = await store.webhookEndpoints.list(organizationId)
+    const deciderId = decider?.id ?? ''
+    await store.database.execute("UPDATE webhook_endpoints SET purpose = 'decisions' WHERE id = ?", [deciderId])
+    for (let at = 0; at < 2; at++) {
+      const { sealed: sealedSecret } = await begun.seal(organizationId, 'webhook secret', deciderId, SECRET)
+      const service = { organizationId, id: deciderId, service: 'veriff', sealedSecret, previousUntilSeconds: 9 }
+      expect(await store.webhookEndpoints.setService(service)).toBe(true)
+    }
     let rotating = true
     const adding = (async () => {
       for (let at = 0; rotating || at < 10; at++) await add()
@@ -60,6 +69,10 @@ describeStores((open) => {
     expect(endpoints.length).toBeGreaterThanOrEqual(20)
     for (const { id, sealedSecret } of endpoints) {
       expect(await alone.open(organizationId, 'webhook secret', id, sealedSecret)).toEqual(SECRET)
+    }
+    const kept = await store.webhookEndpoints.find(organizationId, deciderId)
+    for (const sealed of [kept?.sealedServiceSecret, kept?.previousSealedServiceSecret]) {
+      expect(await alone.open(organizationId, 'webhook secret', deciderId, sealed ?? new Uint8Array())).toEqual(SECRET)
     }
   })
 

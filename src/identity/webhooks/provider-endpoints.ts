@@ -3,8 +3,9 @@
 // sessions of the endpoint's organization that this decider was asked to decide. Source: Standard Webhooks 1.0.0;
 // threats row 1.
 import { CountersignError } from '../../domain/errors.ts'
-import type { SessionState, StatusChange } from '../../domain/session.ts'
+import type { SessionState, SessionStatus, StatusChange } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
+import type { Clock } from '../../domain/time.ts'
 import type { Endpoint } from '../../http/gate.ts'
 import { requestPath } from '../../http/request-path.ts'
 import { jsonResponse } from '../../http/response.ts'
@@ -17,11 +18,14 @@ import { buildStatus } from '../status.ts'
 import { WEBHOOK_PROVIDER } from './provider.ts'
 import { decodeEvidenceRequest, decodeResult } from './provider-message.ts'
 import type { EndpointSecrets } from './secrets.ts'
+import { createServiceEndpoint } from './service-endpoint.ts'
 import type { WebhookEndpoint, WebhookEndpointStore } from './types.ts'
 
 export interface ProviderEndpoints {
   readonly providerResult: Endpoint
   readonly providerEvidence: Endpoint
+  /** The own webhooks of a verification service. */
+  readonly providerEvent: Endpoint
 }
 
 /** A message that is being processed. */
@@ -42,6 +46,14 @@ export interface ProviderEndpointDependencies {
   /** False when the message was processed before. */
   readonly spend: (message: ProviderMessage) => Promise<boolean>
   readonly evidence: Pick<EvidenceService, 'readFields' | 'listEvidence' | 'openDocument'>
+  /** When each of some sessions was last handed in. */
+  readonly submittedTimes: (
+    organizationId: string,
+    sessionIds: readonly string[],
+  ) => Promise<ReadonlyMap<string, number>>
+  readonly clock: Clock
+  /** A service changes its mind about a session that it may not change any more: a person has to know. */
+  readonly onLateDecision: (sessionId: string, status: SessionStatus) => void
 }
 
 /** The same message again: it had its effect already (409). */
@@ -123,6 +135,8 @@ export const createProviderEndpoints = (dependencies: ProviderEndpointDependenci
       const { receipt, stream } = opened
       return new Response(stream, { headers: documentHeaders(receipt.mediaType, call.requestId) })
     }),
+
+    providerEvent: createServiceEndpoint(dependencies),
   }
 }
 

@@ -4,7 +4,12 @@ import type { Clock } from '../../domain/time.ts'
 import type { OrganizationKeys } from '../evidence/organization-keys.ts'
 import type { WebhookEndpoint } from './types.ts'
 
-export type EndpointSecrets = (endpoint: WebhookEndpoint) => Promise<readonly Uint8Array[]>
+type Sealed = Pick<
+  WebhookEndpoint,
+  'id' | 'organizationId' | 'sealedSecret' | 'previousSealedSecret' | 'previousUntilSeconds'
+>
+
+export type EndpointSecrets = (endpoint: Sealed) => Promise<readonly Uint8Array[]>
 
 /** @throws EvidenceUnreadableError from the returned function */
 export const createEndpointSecrets =
@@ -16,3 +21,18 @@ export const createEndpointSecrets =
     }
     return Promise.all(sealed.map((secret) => keys.open(organizationId, 'webhook secret', id, secret)))
   }
+
+/** Those with which an endpoint's verification service signs; none without a service. @throws as createEndpointSecrets */
+export const serviceSecretsOf = async (
+  secretsOf: EndpointSecrets,
+  { id, organizationId, ...endpoint }: WebhookEndpoint,
+): Promise<readonly Uint8Array[]> =>
+  endpoint.sealedServiceSecret === null
+    ? []
+    : secretsOf({
+        id,
+        organizationId,
+        sealedSecret: endpoint.sealedServiceSecret,
+        previousSealedSecret: endpoint.previousSealedServiceSecret,
+        previousUntilSeconds: endpoint.previousServiceUntilSeconds,
+      })

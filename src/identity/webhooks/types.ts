@@ -8,6 +8,12 @@ export interface WebhookEndpoint {
   readonly sealedSecret: Uint8Array
   readonly previousSealedSecret: Uint8Array | null
   readonly previousUntilSeconds: number | null
+  /** The verification service whose own webhooks decide as well; null: none. */
+  readonly service: string | null
+  /** With which the service signs. Null without one. */
+  readonly sealedServiceSecret: Uint8Array | null
+  readonly previousSealedServiceSecret: Uint8Array | null
+  readonly previousServiceUntilSeconds: number | null
 }
 
 export type WebhookMessageType =

@@ -1,0 +1,95 @@
+// Receives the webhooks of a verification service that decides in place of an outside decider of the organization's own.
+// The decision counts where the service was given the session's id, and decided after the person had handed in: an older
+// decision says nothing about what is there now. What it can't decide is answered with 200, so that it is not sent again.
+import { FieldInvalidError } from '../../domain/errors.ts'
+import { RETRIES_MAX, type SessionState } from '../../domain/session.ts'
+import { TransitionRefusedError } from '../../domain/session-errors.ts'
+import type { Endpoint } from '../../http/gate.ts'
+import { jsonResponse } from '../../http/response.ts'
+import { IDENTITY_PATHS } from '../paths.ts'
+import { parseSessionId } from '../schema.ts'
+import { WEBHOOK_PROVIDER } from './provider.ts'
+import type { ProviderEndpointDependencies } from './provider-endpoints.ts'
+import { serviceSecretsOf } from './secrets.ts'
+import { serviceNamed } from './services/all.ts'
+import type { ServiceDecision } from './services/service.ts'
+
+/** A message repeats all that was checked. */
+const BODY_BYTES_MAX = 1_048_576
+/** How far ahead of ours the service's clock may be. */
+const AHEAD_SECONDS_MAX = 300
+
+/** Why a message has no effect, as its answer says. */
+type Ignored = 'decides-nothing' | 'other-session' | 'decided-already' | 'decided-before-submission' | 'repeated'
+
+export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies): Endpoint => {
+  const { gate, endpoints, secretsOf, findSession, decide, submittedTimes, clock, onLateDecision } = dependencies
+
+  const findSender = async (path: string) => {
+    const endpoint = await endpoints.findDecider(path.split('/')[4] ?? '')
+    const service = serviceNamed(endpoint?.service ?? null)
+    if (endpoint === null || service === undefined) return null
+    const secrets = await serviceSecretsOf(secretsOf, endpoint)
+    return { sender: { endpoint, service }, secrets, verify: service.verify }
+  }
+
+  const requireRecent = ({ decidedAtMs }: ServiceDecision, ageSecondsMax: number): void => {
+    const ageSeconds = clock.unixSeconds() - decidedAtMs / 1_000
+    if (ageSeconds > ageSecondsMax) throw new FieldInvalidError('message', 'is too old')
+    if (ageSeconds < -AHEAD_SECONDS_MAX) throw new FieldInvalidError('message', 'is of a time to come')
+  }
+
+  const sessionOf = async (organizationId: string, { reference }: ServiceDecision): Promise<SessionState | null> => {
+    const sessionId = parseSessionId(reference)
+    const state = sessionId === null ? null : await findSession(organizationId, sessionId)
+    return state?.session.provider === WEBHOOK_PROVIDER ? state : null
+  }
+
+  /** @throws TransitionRefusedError while the session waits for its person: sent again, the message may come in time */
+  const reasonToIgnore = async (
+    { session }: SessionState,
+    { status, decidedAtMs }: ServiceDecision,
+  ): Promise<Ignored | null> => {
+    if (session.status === 'completed' || session.status === 'rejected') {
+      if (session.status !== status) onLateDecision(session.id, status)
+      return 'decided-already'
+    }
+    const submittedAt = (await submittedTimes(session.organizationId, [session.id])).get(session.id)
+    if (submittedAt !== undefined && decidedAtMs < submittedAt * 1_000) return 'decided-before-submission'
+    if (session.status !== 'submitted') throw new TransitionRefusedError(session.status, status)
+    // A person has to decide.
+    return status === 'retry' && session.retryCount >= RETRIES_MAX ? 'decides-nothing' : null
+  }
+
+  return gate(
+    { route: IDENTITY_PATHS.providerEvent.path, findSender, bodyBytesMax: BODY_BYTES_MAX },
+    async ({ sender, message, messageId, requestId }) => {
+      const { endpoint, service } = sender
+      const { organizationId } = endpoint
+      const answer = (ignored: Ignored | null): Response =>
+        jsonResponse(JSON.stringify(ignored === null ? { applied: true } : { applied: false, ignored }), requestId)
+      const decision = service.read(message)
+      if (decision === null) return answer('decides-nothing')
+      requireRecent(decision, service.ageSecondsMax)
+      const state = await sessionOf(organizationId, decision)
+      if (state === null) return answer('other-session')
+      const ignored = await reasonToIgnore(state, decision)
+      if (ignored !== null) return answer(ignored)
+      const { id: sessionId, sequence } = state.session
+      const decided = await decide(
+        { organizationId, sessionId, messageId, endpointId: endpoint.id },
+        {
+          organizationId,
+          sessionId,
+          to: decision.status,
+          actor: `provider:${service.name}`,
+          publicComment: decision.publicComment,
+          privateComment: decision.privateComment,
+          // Handed in anew since it was read, it is another one.
+          expectedSequence: sequence,
+        },
+      )
+      return answer(decided === null ? 'repeated' : null)
+    },
+  )
+}
