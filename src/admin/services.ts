@@ -115,11 +115,12 @@ export interface Services {
   readonly webhooks: {
     /** Where receivers of messages may be. */
     readonly reach: Reach
-    /** A new secret as its receiver is given it, and sealed for the endpoint that it is for. */
-    readonly newSecret: (
+    /** Sealed for the endpoint that it is for. */
+    readonly sealSecret: (
       organizationId: string,
       endpointId: string,
-    ) => Promise<{ readonly text: string; readonly sealed: Uint8Array; readonly sealedUnder: Uint8Array }>
+      secret: Uint8Array,
+    ) => Promise<{ readonly sealed: Uint8Array; readonly sealedUnder: Uint8Array }>
   }
   /** Whether the configured chains and their registries are as they should be. Asks them, so it takes as long as they do. */
   readonly inspectChains: () => Promise<readonly ChainFinding[]>

@@ -1,6 +1,6 @@
 // `countersign attester`: makes, imports, lists and retires the keys that sign. Key material is read from a file or
 // standard input and goes into an encrypted keystore; no command prints or takes it as an argument.
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
@@ -19,6 +19,7 @@ import {
   UsageError,
   type Verbs,
 } from './output.ts'
+import { readText } from './read-text.ts'
 import { runVerbOf } from './run-verb.ts'
 
 const USAGE = `Usage: countersign attester add --kind secp256k1|ed25519
@@ -95,14 +96,6 @@ const add = async ({ store, door, output, command }: Context): Promise<void> => 
   })
   const attester = await store.attesters.find(id)
   output.stdout(command.flag('json') ? `${JSON.stringify(attester)}\n` : `${kind} attester ${address} is active\n`)
-}
-
-const readText = (path: string): string => {
-  try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8')
-  } catch {
-    throw new CommandFailedError(`${path} can't be read`)
-  }
 }
 
 const sourceOf = (text: string, command: ParsedCommand): PrivateKeySource => {

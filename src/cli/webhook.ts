@@ -1,27 +1,33 @@
 // `countersign webhook`: who is told of an organization's sessions, and what became of each message. A secret is written once,
 // to stdout, by add and rotate; nothing else that a command prints holds one.
+import { VERIFICATION_SERVICES } from '../domain/verification-service.ts'
 import type { WebhookEndpoint } from '../store/webhook-endpoints.ts'
 import { WEBHOOK_MESSAGE_STATES, type WebhookMessage } from '../store/webhook-messages.ts'
 import type { Open, Opened } from './door.ts'
 import { runInOrganization } from './in-organization.ts'
 import { parseDuration } from './key-options.ts'
 import { type CommandOutput, formatTable, type ParsedCommand, UsageError, type Verbs } from './output.ts'
+import { readText } from './read-text.ts'
 import { runVerbOf } from './run-verb.ts'
 
 const USAGE = `Usage: countersign webhook add --url URL [--test] [--decides] [--org NAME]
        countersign webhook list [--org NAME]
        countersign webhook rotate ENDPOINT [--overlap 24h] [--org NAME]
+       countersign webhook service ENDPOINT SERVICE --secret-file FILE [--overlap 24h] [--org NAME]
        countersign webhook remove ENDPOINT [--org NAME]
        countersign webhook deliveries [--state STATE] [--endpoint ENDPOINT] [--limit N] [--org NAME]
        countersign webhook resend MESSAGE | --dead [--org NAME]
 
 add and rotate print the endpoint's new secret, once. Messages are signed with it by Standard Webhooks 1.0.0. They are tried
 12 times over about two days; those that nobody took are dead, and resend tries them again.
+service has a verification service decide over an endpoint that decides: ${VERIFICATION_SERVICES.join(', ')}. It prints
+the path for the service's own webhooks.
 
   --url URL            https, leading to a public address (see the setting webhook-reach)
   --test               Told of sessions of test keys, not of live keys
   --decides            Asked to decide what live keys' sessions hand in, in place of operators: one an organization
-  --overlap DURATION   How long the old secret signs beside the new one: 0, 15m, 24h (default), 30d
+  --overlap DURATION   How long the old secret holds beside the new one: 0, 15m, 24h (default), 30d
+  --secret-file FILE   With which the service signs, as it has it; - reads it from stdin
   --state STATE        One of ${WEBHOOK_MESSAGE_STATES.join(', ')}
   --limit N            At most so many, newest first, 1 to 1000 (default 20)
   --dead               All dead messages of the organization
@@ -56,11 +62,13 @@ const describeEndpoint = ({
   url,
   createdAtSeconds,
   previousUntilSeconds,
+  service: named,
 }: WebhookEndpoint) => ({
   id,
   purpose,
   environment,
   url,
+  service: named,
   createdAt: timeText(createdAtSeconds),
   oldSecretUntil: previousUntilSeconds === null ? null : timeText(previousUntilSeconds),
 })
@@ -114,8 +122,16 @@ const list = async ({ store, output, command, organizationId }: Context): Promis
   }
   output.stdout(
     formatTable([
-      ['ENDPOINT', 'PURPOSE', 'ENV', 'CREATED', 'OLD SECRET UNTIL', 'URL'],
-      ...rows.map((row) => [row.id, row.purpose, row.environment, row.createdAt, row.oldSecretUntil ?? '-', row.url]),
+      ['ENDPOINT', 'PURPOSE', 'SERVICE', 'ENV', 'CREATED', 'OLD SECRET UNTIL', 'URL'],
+      ...rows.map((row) => [
+        row.id,
+        row.purpose,
+        row.service ?? '-',
+        row.environment,
+        row.createdAt,
+        row.oldSecretUntil ?? '-',
+        row.url,
+      ]),
     ]),
   )
 }
@@ -135,6 +151,25 @@ const rotate = async (context: Context): Promise<void> => {
     flags: FLAGS,
   })
   printSecret(context, endpoint.id, secret)
+}
+
+const service = async (context: Context): Promise<void> => {
+  const { door, output, command } = context
+  const params = paramsOf(context)
+  const named = command.positionals[2]
+  const known = VERIFICATION_SERVICES.find((name) => name === named)
+  if (known === undefined) throw new UsageError(`SERVICE is one of ${VERIFICATION_SERVICES.join(', ')}`)
+  const endpoint = await door.call('PUT /organizations/{organization}/webhooks/{endpoint}/service', {
+    params,
+    body: {
+      service: known,
+      secret: readText(command.required('secret-file')).trim(),
+      overlap_seconds: parseDuration(command.text('overlap') ?? OVERLAP_DEFAULT, '--overlap'),
+    },
+    flags: { ...FLAGS, secret: '--secret-file' },
+  })
+  if (command.flag('json')) output.stdout(`${JSON.stringify({ id: endpoint.id, path: endpoint.service_path })}\n`)
+  else output.stdout(`${endpoint.service_path}\n`)
 }
 
 const remove = async (context: Context): Promise<void> => {
@@ -206,6 +241,7 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
   add: { run: add, words: 0 },
   list: { run: list, words: 0 },
   rotate: { run: rotate, words: 1 },
+  service: { run: service, words: 2 },
   remove: { run: remove, words: 1 },
   deliveries: { run: deliveries, words: 0 },
   resend: { run: resend, words: 1 },
@@ -215,7 +251,7 @@ const COMMAND = {
   help: USAGE,
   subject: 'webhooks',
   verbs: VERBS,
-  texts: ['org', 'url', 'overlap', 'state', 'endpoint', 'limit'],
+  texts: ['org', 'url', 'overlap', 'state', 'endpoint', 'limit', 'secret-file'],
   flags: ['test', 'decides', 'dead'],
 }
 

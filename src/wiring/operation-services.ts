@@ -8,7 +8,6 @@ import { FieldInvalidError } from '../domain/errors.ts'
 import type { Reach } from '../domain/list.ts'
 import type { Clock } from '../domain/time.ts'
 import { parseReachableUrl, UrlRefusedError } from '../facts/reachable.ts'
-import { formatWebhookSecret, newWebhookSecret } from '../http/webhook-signature.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
@@ -70,14 +69,8 @@ export const createOperationServices = ({
     reachableUrl,
     webhooks: {
       reach: config.webhookReach,
-      newSecret: async (organizationId, endpointId) => {
-        const secret = newWebhookSecret()
-        const keys = await organizationKeys()
-        return {
-          text: formatWebhookSecret(secret),
-          ...(await keys.seal(organizationId, 'webhook secret', endpointId, secret)),
-        }
-      },
+      sealSecret: async (organizationId, endpointId, secret) =>
+        (await organizationKeys()).seal(organizationId, 'webhook secret', endpointId, secret),
     },
     inspectChains: () =>
       inspectChains({ ...config, readAttesters: store.attesters.list, nowSeconds: clock.unixSeconds }),

@@ -153,6 +153,7 @@ const BODIES: Readonly<Record<string, object>> = {
   revokeSession: { status: 'rejected', sequence: 2, private_comment: 'x' },
   decideListHit: { state: 'cleared', reason: 'somebody else' },
   decideApproval: { approve: false },
+  setWebhookService: { service: 'veriff', secret: 'countersign-test-secret' },
 }
 
 const QUERIES: Readonly<Record<string, string>> = { diffRevisions: '?from=revision_x&to=revision_y' }

@@ -346,6 +346,22 @@ describe('a tour of the admin API', () => {
     })
     await call(409, 'POST', `${messages}/${message.id}/resend`, { body: {} })
     expect(await call<object>(200, 'POST', `${messages}/resend-dead`, { body: {} })).toEqual({ messages: 0 })
+    const service = { service: 'sumsub', secret: 'countersign-test-secret' }
+    await call(409, 'PUT', `${base}/${endpoint.id}/service`, { body: service })
+    const decider = await call<{ endpoint: { id: string; service: null } }>(201, 'POST', base, {
+      body: { url: 'https://hooks.example/y', purpose: 'decisions' },
+    })
+    const at = `${base}/${decider.endpoint.id}`
+    await call(400, 'PUT', `${at}/service`, { body: { ...service, service: 'another' } })
+    await call(400, 'PUT', `${at}/service`, { body: { ...service, secret: 'short' } })
+    expect(await call<object>(200, 'PUT', `${at}/service`, { body: service })).toMatchObject({
+      service: 'sumsub',
+      service_path: `/api/v1/provider/${decider.endpoint.id}/events`,
+    })
+    const [kept] = (await harness.store.webhookEndpoints.list(organizationId)).filter(({ service }) => service !== null)
+    expect(kept).toMatchObject({ id: decider.endpoint.id, service: 'sumsub', previousSealedServiceSecret: null })
+    const { items } = await harness.store.audit.page({ action: 'webhook.service' }, { after: null, limit: 5 })
+    expect(items.map(({ detail }) => detail)).toEqual([{ service: 'sumsub' }])
     await call(204, 'DELETE', `${base}/${endpoint.id}`)
     await call(404, 'DELETE', `${base}/${endpoint.id}`)
   })

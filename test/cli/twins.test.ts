@@ -61,6 +61,7 @@ const VERBS: Readonly<Record<string, string | { readonly exempt: string }>> = {
   'webhook add': { exempt: 'addWebhookEndpoint, whose secret needs the evidence key' },
   'webhook list': { exempt: 'prints rows of the store' },
   'webhook rotate': { exempt: 'rotateWebhookSecret, whose secret needs the evidence key' },
+  'webhook service': { exempt: 'setWebhookService, whose secret needs the evidence key' },
   'webhook remove': { exempt: 'removeWebhookEndpoint, of what webhook add makes' },
   'webhook deliveries': { exempt: 'prints rows of the store' },
   'webhook resend': 'resendDeadWebhookMessages',

@@ -1,6 +1,7 @@
 // Evidence and webhooks in the real service: from a command that adds an endpoint to a result that completes a session, and
 // nothing of what is secret or personal in any log or file on the way.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
 import {
   existsSync,
   mkdtempSync,
@@ -26,6 +27,8 @@ import { until } from '../support/until.ts'
 import { runToEnd } from './run-to-end.ts'
 import { type RunningService, runCommand, startService } from './start-service.ts'
 
+/** Is in the folder of secrets alone. */
+const SERVICE_SECRET = 'countersign-canary-secret-of-a-service'
 const CANARIES = {
   name: 'countersign-canary-jane-doe',
   file: 'countersign-canary-file',
@@ -219,11 +222,29 @@ describe('a session that an outside service decides', () => {
     ])
   }, 30_000)
 
+  test('hears a verification service at its path', async () => {
+    const path = join(folder, 'secrets', 'service-secret')
+    writeFileSync(path, SERVICE_SECRET)
+    const named = await command('webhook', 'service', endpointIds.decisions, 'veriff', '--secret-file', path, '--json')
+    const body = JSON.stringify({
+      verification: { status: 'approved', vendorData: 'no-session', decisionTime: new Date().toISOString() },
+    })
+    const send = (signature: string) =>
+      fetch(`${service.url}${named.path}`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', 'x-hmac-signature': signature },
+      })
+    const signature = createHmac('sha256', SERVICE_SECRET).update(body).digest('hex')
+    expect((await send(signature.replace(/^./, (digit) => (digit === '0' ? '1' : '0')))).status).toBe(401)
+    expect(await (await send(signature)).json()).toEqual({ applied: false, ignored: 'other-session' })
+  }, 30_000)
+
   test('leaves nothing secret or personal in a log, nor in the open on the disk', async () => {
     const key = readFileSync(join(folder, 'secrets', 'evidence-key'), 'utf8').trim()
     expect(key).toMatch(/^[0-9a-f]{64}$/)
     expect(statSync(join(folder, 'secrets', 'evidence-key')).mode & 0o777).toBe(0o600)
-    const hidden = [...Object.values(CANARIES), secrets.events, secrets.decisions, key]
+    const hidden = [...Object.values(CANARIES), secrets.events, secrets.decisions, key, SERVICE_SECRET]
     const { stdout, stderr } = service.output()
     for (const secret of hidden) expect(`${stdout}${stderr}`.includes(secret)).toBe(false)
     const files = readdirSync(folder, { recursive: true, withFileTypes: true })

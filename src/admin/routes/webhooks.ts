@@ -2,6 +2,9 @@
 
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { isUnprintable } from '../../domain/list.ts'
+import { VERIFICATION_SERVICES } from '../../domain/verification-service.ts'
+import { formatWebhookSecret, newWebhookSecret } from '../../http/webhook-signature.ts'
+import { IDENTITY_PATHS } from '../../identity/paths.ts'
 import { ConstraintViolatedError } from '../../store/errors.ts'
 import type { Tables } from '../../store/store.ts'
 import { newWebhookEndpointId, type WebhookEndpoint } from '../../store/webhook-endpoints.ts'
@@ -10,6 +13,7 @@ import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply } from '../route.ts'
 import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+import type { Services } from '../services.ts'
 
 const route = declareRoutes('Webhooks')
 
@@ -18,6 +22,8 @@ const PURPOSE = oneOf(
   ['events', 'decisions'],
   '`events` is told of every change; `decisions` is asked to decide what is handed in, in place of reviewers',
 )
+
+const SERVICE = oneOf(VERIFICATION_SERVICES)
 
 const ENDPOINT = named(
   'WebhookEndpoint',
@@ -29,6 +35,12 @@ const ENDPOINT = named(
     created_at: time(),
     old_secret_until: Type.Union([time(), Type.Null()], {
       description: 'Until then the secret before signs beside the new one',
+    }),
+    service: Type.Union([SERVICE, Type.Null()], {
+      description: 'The verification service whose own webhooks decide as well',
+    }),
+    service_path: Type.Union([Type.String(), Type.Null()], {
+      description: 'Where the service sends them, on the API’s own address',
     }),
   }),
 )
@@ -66,6 +78,9 @@ const showEndpoint = (endpoint: WebhookEndpoint) => ({
   purpose: endpoint.purpose,
   created_at: timeText(endpoint.createdAtSeconds),
   old_secret_until: timeOrNull(endpoint.previousUntilSeconds),
+  service: VERIFICATION_SERVICES.find((known) => known === endpoint.service) ?? null,
+  service_path:
+    endpoint.service === null ? null : IDENTITY_PATHS.providerEvent.path.replace('{endpointId}', () => endpoint.id),
 })
 
 const showMessage = (message: WebhookMessage) => ({
@@ -82,6 +97,12 @@ const showMessage = (message: WebhookMessage) => ({
   next_attempt_at: message.state === 'waiting' ? timeText(message.nextAttemptAtSeconds) : null,
   settled_at: timeOrNull(message.settledAtSeconds),
 })
+
+/** A new secret as its receiver is given it, and sealed. */
+const newSecret = async ({ webhooks }: Pick<Services, 'webhooks'>, organizationId: string, endpointId: string) => {
+  const secret = newWebhookSecret()
+  return { text: formatWebhookSecret(secret), ...(await webhooks.sealSecret(organizationId, endpointId, secret)) }
+}
 
 const requireEndpoint = async (
   tables: Pick<Tables, 'webhookEndpoints'>,
@@ -123,7 +144,7 @@ export const WEBHOOK_ROUTES = [
       }
       const url = services.reachableUrl(body.url, services.webhooks.reach)
       const id = newWebhookEndpointId()
-      const secret = await services.webhooks.newSecret(organization.id, id)
+      const secret = await newSecret(services, organization.id, id)
       try {
         const endpoint = await write(async (tables, note) => {
           await tables.organizationKeys.requireInUse(organization.id, secret.sealedUnder)
@@ -158,7 +179,7 @@ export const WEBHOOK_ROUTES = [
     handle: async ({ services, organization, params, body, write }) => {
       const { id } = await requireEndpoint(services.store, organization.id, params.endpoint)
       const overlapSeconds = body.overlap_seconds ?? DAY_SECONDS
-      const secret = await services.webhooks.newSecret(organization.id, id)
+      const secret = await newSecret(services, organization.id, id)
       const endpoint = await write(async (tables, note) => {
         await tables.organizationKeys.requireInUse(organization.id, secret.sealedUnder)
         await tables.webhookEndpoints.rotateSecret({
@@ -171,6 +192,45 @@ export const WEBHOOK_ROUTES = [
         return showEndpoint(await requireEndpoint(tables, organization.id, id))
       })
       return new SecretReply(200, { endpoint, secret: secret.text }, { endpoint, secret: null })
+    },
+  }),
+  route('setWebhookService', 'PUT', '/organizations/{organization}/webhooks/{endpoint}/service', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Have a verification service decide by its own webhooks',
+    description:
+      'For an endpoint that decides. The service is told the session’s id as its reference, and sends its webhooks to ' +
+      '`service_path`, signed with this secret. Named again with another secret, the one before holds until the overlap ' +
+      'is over.',
+    body: closed({
+      service: SERVICE,
+      secret: Type.String({
+        minLength: 8,
+        maxLength: 500,
+        printable: true,
+        description: 'As the service has it; it is stored sealed and shown nowhere',
+      }),
+      overlap_seconds: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 30 * DAY_SECONDS, description: 'A day unless given' }),
+      ),
+    }),
+    answer: ENDPOINT,
+    errors: [409],
+    handle: async ({ services, organization, params, body, write }) => {
+      const { id } = await requireEndpoint(services.store, organization.id, params.endpoint)
+      const secret = await services.webhooks.sealSecret(organization.id, id, new TextEncoder().encode(body.secret))
+      return write(async (tables, note) => {
+        await tables.organizationKeys.requireInUse(organization.id, secret.sealedUnder)
+        const wasSet = await tables.webhookEndpoints.setService({
+          organizationId: organization.id,
+          id,
+          service: body.service,
+          sealedSecret: secret.sealed,
+          previousUntilSeconds: services.clock.unixSeconds() + (body.overlap_seconds ?? DAY_SECONDS),
+        })
+        if (!wasSet) throw new ConflictError('the endpoint is told of events: a service decides over one that decides')
+        note({ action: 'webhook.service', subject: id, detail: { service: body.service } })
+        return showEndpoint(await requireEndpoint(tables, organization.id, id))
+      })
     },
   }),
   route('removeWebhookEndpoint', 'DELETE', '/organizations/{organization}/webhooks/{endpoint}', {

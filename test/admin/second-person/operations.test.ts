@@ -69,6 +69,7 @@ const ALONE: Readonly<Record<string, string>> = {
     'linkSession',
     'eraseEvidence',
   ),
+  ...named('decides as an endpoint that its organization’s admins may add anyway', 'setWebhookService'),
   ...named(
     'tells others what was decided, and decides nothing',
     'addWebhookEndpoint',

@@ -250,10 +250,10 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     },
     webhooks: {
       reach: 'public',
-      newSecret: async (organizationId) => {
+      sealSecret: async (organizationId, _endpointId, secret) => {
         const key = { wrappedKey: new Uint8Array([1]), wrappedBy: 'a key of tests' }
         await store.organizationKeys.add(organizationId, key)
-        return { text: `whsec_${crypto.randomUUID()}`, sealed: new Uint8Array([1]), sealedUnder: key.wrappedKey }
+        return { sealed: secret.map((byte) => byte ^ 0xff), sealedUnder: key.wrappedKey }
       },
     },
     inspectChains: async () => [

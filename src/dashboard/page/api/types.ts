@@ -1075,6 +1075,10 @@ export interface WebhookEndpoint {
   readonly created_at: string
   /** Until then the secret before signs beside the new one */
   readonly old_secret_until: string | null
+  /** The verification service whose own webhooks decide as well */
+  readonly service: 'sumsub' | 'persona' | 'veriff' | null
+  /** Where the service sends them, on the API’s own address */
+  readonly service_path: string | null
 }
 
 export interface WebhookMessage {
@@ -2536,6 +2540,18 @@ export interface Operations {
       /** `whsec_…`, by Standard Webhooks; shown this once and not stored in the clear. null for a repeated request */
       readonly secret: string | null
     }
+  }
+  'PUT /organizations/{organization}/webhooks/{endpoint}/service': {
+    params: { readonly organization: string; readonly endpoint: string }
+    query: None
+    body: {
+      readonly service: 'sumsub' | 'persona' | 'veriff'
+      /** As the service has it; it is stored sealed and shown nowhere */
+      readonly secret: string
+      /** A day unless given */
+      readonly overlap_seconds?: number | undefined
+    }
+    answer: WebhookEndpoint
   }
   'DELETE /organizations/{organization}/webhooks/{endpoint}': {
     params: { readonly organization: string; readonly endpoint: string }

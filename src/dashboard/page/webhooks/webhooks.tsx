@@ -13,8 +13,11 @@ import { Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { AddEndpoint, RemoveEndpoint, RotateSecret } from './endpoint-dialogs.tsx'
 import { Messages } from './messages.tsx'
+import { SERVICE_NAMES, ServiceDialog } from './service-dialog.tsx'
 
-type Deed = { readonly kind: 'add' } | { readonly kind: 'rotate' | 'remove'; readonly endpoint: WebhookEndpoint }
+type Deed =
+  | { readonly kind: 'add' }
+  | { readonly kind: 'rotate' | 'service' | 'remove'; readonly endpoint: WebhookEndpoint }
 
 export const Webhooks = () => {
   const { params, may } = useWorkplace()
@@ -63,7 +66,15 @@ export const Webhooks = () => {
                 rowKey={({ id }) => id}
                 columns={[
                   { label: 'URL', cell: ({ url }) => <code>{url}</code> },
-                  { label: 'For', cell: ({ purpose }) => (purpose === 'events' ? 'Events' : 'Decisions') },
+                  {
+                    label: 'For',
+                    cell: ({ purpose, service }) => (
+                      <>
+                        {purpose === 'events' ? 'Events' : 'Decisions'}
+                        {service !== null && `, and those of ${SERVICE_NAMES[service]}`}
+                      </>
+                    ),
+                  },
                   {
                     label: 'Sessions',
                     narrow: true,
@@ -95,6 +106,15 @@ export const Webhooks = () => {
                               icon: 'turn',
                               onSelect: () => setDeed({ kind: 'rotate', endpoint }),
                             },
+                            ...(endpoint.purpose === 'decisions'
+                              ? [
+                                  {
+                                    label: 'Verification service…',
+                                    icon: 'check' as const,
+                                    onSelect: () => setDeed({ kind: 'service', endpoint }),
+                                  },
+                                ]
+                              : []),
                             {
                               label: 'Remove…',
                               icon: 'trash',
@@ -114,6 +134,7 @@ export const Webhooks = () => {
       {value !== null && <Messages endpoints={value.data} mayChange={mayChange} />}
       {deed?.kind === 'add' && <AddEndpoint onClose={close} onDone={reload} />}
       {deed?.kind === 'rotate' && <RotateSecret endpoint={deed.endpoint} onClose={close} onDone={reload} />}
+      {deed?.kind === 'service' && <ServiceDialog endpoint={deed.endpoint} onClose={close} onDone={reload} />}
       {deed?.kind === 'remove' && <RemoveEndpoint endpoint={deed.endpoint} onClose={close} onDone={reload} />}
     </Page>
   )

@@ -4,11 +4,9 @@
 import { createHash } from 'node:crypto'
 import { FieldInvalidError } from '../../../domain/errors.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../../domain/session.ts'
+import type { VerificationServiceName } from '../../../domain/verification-service.ts'
 import type { JsonObject, JsonValue } from '../../../http/strict-json.ts'
 import type { verifyWebhook } from '../../../http/webhook-signature.ts'
-
-export const VERIFICATION_SERVICES = ['sumsub', 'persona', 'veriff'] as const
-export type VerificationServiceName = (typeof VERIFICATION_SERVICES)[number]
 
 export interface ServiceDecision {
   /** What the service knows the session by: it has to be the session's id. */
