@@ -1,5 +1,6 @@
 // A session as the API shows it: in a list, and alone with its wallets, their proofs and its history.
 import { LEVELS, type LevelName, levelName } from '../domain/level.ts'
+import type { HitState } from '../domain/screening-hit.ts'
 import {
   SESSION_STATUSES,
   SESSION_TYPES,
@@ -16,7 +17,7 @@ import { closed, named, nullable, oneOf, Type, time, timeOrNull, timeText } from
 export const STATUS = oneOf(SESSION_STATUSES)
 export const TYPE = oneOf(['individual', 'business'])
 export const ENVIRONMENT = oneOf(['live', 'test'])
-const LEVEL = oneOf(Object.keys(LEVELS) as LevelName[])
+export const LEVEL = oneOf(Object.keys(LEVELS) as LevelName[])
 
 const SESSION_FIELDS = {
   id: Type.String(),
@@ -31,6 +32,10 @@ const SESSION_FIELDS = {
   retry_count: Type.Integer(),
   public_comment: nullable(Type.String()),
   sequence: Type.Integer({ description: 'Rises with every change; a decision names the one it saw' }),
+  hits: closed(
+    { open: Type.Integer(), cleared: Type.Integer(), confirmed: Type.Integer() },
+    'On lists, by what was decided: a session with an open one can’t be completed',
+  ),
   assigned_to: Type.Union([Type.String(), Type.Null()], { description: 'Account of the reviewer' }),
   assignment_version: Type.Integer({ description: 'Rises with every assignment; an assignment names the one it saw' }),
   created_at: time(),
@@ -83,10 +88,14 @@ export const SESSION_DETAIL = named(
   }),
 )
 
+type HitCounts = Readonly<Record<HitState, number>>
+const NO_HITS: HitCounts = { open: 0, cleared: 0, confirmed: 0 }
+
 export const showSession = (
   session: Session,
   assignment: SessionAssignment | undefined,
   submittedAtSeconds: number | undefined,
+  hits: HitCounts | undefined,
 ) => ({
   id: session.id,
   type: SESSION_TYPES[session.checkType],
@@ -100,6 +109,7 @@ export const showSession = (
   retry_count: session.retryCount,
   public_comment: session.publicComment,
   sequence: session.sequence,
+  hits: { ...(hits ?? NO_HITS) },
   assigned_to: assignment?.userId ?? null,
   assignment_version: assignment?.version ?? 0,
   created_at: timeText(session.createdAtSeconds),
@@ -127,11 +137,13 @@ const showDetail = (
   proofs: ReadonlyMap<string, WalletProof>,
   agreement: Agreement | null,
   keyNames: ReadonlyMap<string, string>,
+  hits: HitCounts | undefined,
 ) => ({
   ...showSession(
     session,
     assignment,
     events.findLast(({ kind, status }) => kind === 'status' && status === 'submitted')?.createdAtSeconds,
+    hits,
   ),
   // The version of an agreement names its text and ends in its language.
   language: agreement?.version.split('.').at(-1) ?? null,
@@ -155,7 +167,10 @@ const showDetail = (
 })
 
 export const detailOf = async (
-  tables: Pick<Tables, 'sessions' | 'sessionAssignments' | 'sessionWallets' | 'portalProgress' | 'apiKeys'>,
+  tables: Pick<
+    Tables,
+    'sessions' | 'sessionAssignments' | 'sessionWallets' | 'portalProgress' | 'apiKeys' | 'screeningChecks'
+  >,
   state: SessionState,
 ) => {
   const { organizationId, id } = state.session
@@ -172,5 +187,6 @@ export const detailOf = async (
     await tables.sessionWallets.listProofs(organizationId, id),
     await tables.portalProgress.findAgreement(organizationId, id),
     keyNames,
+    (await tables.screeningChecks.countMany(organizationId, [id])).get(id),
   )
 }

@@ -199,6 +199,26 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
   hits: (organizationId: string, sessionId: string): Promise<readonly StoredHit[]> =>
     hitsOf(scope.statements, organizationId, sessionId),
 
+  /** How many hits of each state some sessions have; sessions without any are left out. */
+  countMany: async (
+    organizationId: string,
+    sessionIds: readonly string[],
+  ): Promise<ReadonlyMap<string, Readonly<Record<HitState, number>>>> => {
+    const counts = new Map<string, Record<HitState, number>>()
+    if (sessionIds.length === 0) return counts
+    const rows = await scope.statements.query<{ session_id: string; state: HitState; count: number }>(
+      `SELECT session_id, state, COUNT(*) AS count FROM screening_hits WHERE organization_id = ?
+         AND session_id IN (${sessionIds.map(() => '?').join(', ')}) GROUP BY session_id, state`,
+      [organizationId, ...sessionIds],
+    )
+    for (const { session_id: id, state, count } of rows) {
+      const ofSession = counts.get(id) ?? { open: 0, cleared: 0, confirmed: 0 }
+      ofSession[state] = Number(count)
+      counts.set(id, ofSession)
+    }
+    return counts
+  },
+
   /** @returns the hit as it is now, and its state before; null when the session has no such hit */
   decideHit: (
     target: { readonly organizationId: string; readonly sessionId: string; readonly hitId: string },

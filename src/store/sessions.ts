@@ -3,6 +3,8 @@
 
 import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
+import type { Level } from '../domain/level.ts'
+import type { HitState } from '../domain/screening-hit.ts'
 import type { CheckType, Session, SessionState, SessionStatus } from '../domain/session.ts'
 import type { SqlParameter } from './database.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
@@ -61,6 +63,9 @@ export const createSessionTable = (scope: TableScope) => ({
       /** Connected, or the only one that may connect. */
       readonly wallet?: WalletAddress
       readonly oldestFirst?: boolean
+      readonly level?: Level
+      /** With a hit of this state; `none`: without any. */
+      readonly hits?: HitState | 'none'
     },
     page: PageRequest,
   ): Promise<Page<Session>> => {
@@ -70,6 +75,14 @@ export const createSessionTable = (scope: TableScope) => ({
     addFilter(where, parameters, 'check_type', filter.checkType)
     addFilter(where, parameters, 'environment', filter.environment)
     addFilter(where, parameters, 'id', filter.id)
+    addFilter(where, parameters, 'level', filter.level)
+    if (filter.hits === 'none') {
+      where.push(`NOT EXISTS (SELECT 1 FROM screening_hits h WHERE h.organization_id = sessions.organization_id
+        AND h.session_id = sessions.id)`)
+    } else if (filter.hits !== undefined) {
+      where.push('id IN (SELECT session_id FROM screening_hits WHERE organization_id = ? AND state = ?)')
+      parameters.push(filter.organizationId, filter.hits)
+    }
     if (filter.wallet !== undefined) {
       // Both by an index that begins with the address.
       where.push(`id IN (

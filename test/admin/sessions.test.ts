@@ -234,3 +234,61 @@ describe('the checks of documents', () => {
     expect(items.map(({ detail }) => detail)).toEqual([{ years: [21, null] }, { years: [null, 21] }])
   })
 })
+
+describe('the queue', () => {
+  const hit = (entry: string) => ({
+    entry,
+    list: 'ofac-sdn',
+    versionId: 'v1',
+    name: 'LISTED',
+    subject: 'person',
+    score: 90,
+    why: [],
+  })
+  const found = (sessionId: string, entries: readonly string[]) =>
+    harness.store.sessionChecks.replace({ organizationId: alpha.id, sessionId }, 'lists', [
+      { name: 'lists.names', outcome: 'passed', detail: {}, version: 'k', hits: entries.map(hit) },
+    ])
+  const idsOf = async (query: string): Promise<readonly string[]> => {
+    const { status, body } = await call('GET', query, { cookie: ada.cookie })
+    expect(status).toBe(200)
+    return (body['data'] as { id: string }[]).map(({ id }) => id).sort()
+  }
+
+  test('shows the hits of each session by what was decided, and is cut by them and by level', async () => {
+    const [none, open, cleared] = [await submitted(), await submitted(), await submitted()]
+    await found(open, ['1', '2'])
+    await found(cleared, ['3'])
+    const decideHit = async (sessionId: string, at: number, state: 'cleared' | 'confirmed') => {
+      const hits = await harness.store.screeningChecks.hits(alpha.id, sessionId)
+      const body = { state, reason: 'Another date of birth.' }
+      return call('POST', `/${sessionId}/checks/lists/${hits[at]?.id}`, { cookie: ada.cookie, body })
+    }
+    expect((await decideHit(cleared, 0, 'cleared')).status).toBe(200)
+    expect((await decideHit(open, 0, 'confirmed')).status).toBe(200)
+    await harness.store.database.execute('UPDATE sessions SET level = 2 WHERE id = ?', [cleared])
+
+    const { body } = await call('GET', '?status=submitted', { cookie: ada.cookie })
+    const shown = (body['data'] as { id: string; hits: object }[]).map(({ id, hits }) => [id, hits] as const)
+    expect(new Map(shown)).toEqual(
+      new Map([
+        [none, { open: 0, cleared: 0, confirmed: 0 }],
+        [open, { open: 1, cleared: 0, confirmed: 1 }],
+        [cleared, { open: 0, cleared: 1, confirmed: 0 }],
+      ]),
+    )
+    expect((await call('GET', `/${open}`, { cookie: ada.cookie })).body['hits']).toEqual({
+      open: 1,
+      cleared: 0,
+      confirmed: 1,
+    })
+    expect(await idsOf('?hits=open')).toEqual([open])
+    expect(await idsOf('?hits=confirmed')).toEqual([open])
+    expect(await idsOf('?hits=cleared')).toEqual([cleared])
+    expect(await idsOf('?hits=none')).toEqual([none])
+    expect(await idsOf('?level=basic')).toEqual([none, open].sort())
+    expect(await idsOf('?level=standard&hits=cleared')).toEqual([cleared])
+    expect(await idsOf('?level=standard&hits=open')).toEqual([])
+    expect((await call('GET', '?hits=some', { cookie: ada.cookie })).status).toBe(400)
+  })
+})

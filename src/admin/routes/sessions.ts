@@ -2,6 +2,8 @@
 // can't overwrite each other: each says which state they saw.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { HTTPS_LINK_MAX, parseHttpsLink } from '../../domain/https-link.ts'
+import { LEVELS } from '../../domain/level.ts'
+import { HIT_STATES } from '../../domain/screening-hit.ts'
 import { CHECK_TYPES, COMMENT_MAX, isSessionOpen, type Session } from '../../domain/session.ts'
 import { parseWalletAddress } from '../../domain/wallet.ts'
 import type { Page } from '../../store/paging.ts'
@@ -12,7 +14,7 @@ import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER, SecretReply } from '../route.ts'
 import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type } from '../schema.ts'
 import { fieldMatcher } from '../session-search.ts'
-import { detailOf, ENVIRONMENT, SESSION, SESSION_DETAIL, STATUS, showSession, TYPE } from '../session-shapes.ts'
+import { detailOf, ENVIRONMENT, LEVEL, SESSION, SESSION_DETAIL, STATUS, showSession, TYPE } from '../session-shapes.ts'
 import { BASE, correctionsOf, operator, requireReason, requireSession } from '../sessions.ts'
 import { timeOf } from '../time.ts'
 
@@ -40,14 +42,17 @@ const SESSION_LINK = named(
 const isSessionId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
 const showPage = async (
-  tables: Pick<Tables, 'sessions' | 'sessionAssignments'>,
+  tables: Pick<Tables, 'sessions' | 'sessionAssignments' | 'screeningChecks'>,
   organizationId: string,
   page: Page<Session>,
 ) => {
   const ids = page.items.map(({ id }) => id)
   const assignments = await tables.sessionAssignments.findMany(organizationId, ids)
   const submitted = await tables.sessions.findSubmittedTimes(organizationId, ids)
-  return pageAnswer(page, (session) => showSession(session, assignments.get(session.id), submitted.get(session.id)))
+  const hits = await tables.screeningChecks.countMany(organizationId, ids)
+  return pageAnswer(page, (session) =>
+    showSession(session, assignments.get(session.id), submitted.get(session.id), hits.get(session.id)),
+  )
 }
 
 export const SESSION_ROUTES = [
@@ -60,19 +65,24 @@ export const SESSION_ROUTES = [
       status: Type.Optional(STATUS),
       type: Type.Optional(TYPE),
       environment: Type.Optional(ENVIRONMENT),
+      level: Type.Optional(LEVEL),
+      hits: Type.Optional(oneOf([...HIT_STATES, 'none'], 'With a hit of this state; `none`: without any')),
       assigned_to: Type.Optional(Type.String({ maxLength: 100 })),
       created_before: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive' })),
       order: Type.Optional(oneOf(['newest', 'oldest'], 'Which comes first; `newest` unless stated')),
     }),
     answer: pageOf(SESSION),
     handle: async ({ services, organization, query }) => {
-      const { status, type, environment, assigned_to: assignedTo, created_before: before, order } = query
+      const { status, type, environment, level, hits } = query
+      const { assigned_to: assignedTo, created_before: before, order } = query
       const page = await services.store.sessions.page(
         {
           organizationId: organization.id,
           ...(status === undefined ? {} : { status }),
           ...(type === undefined ? {} : { checkType: CHECK_TYPES[type] }),
           ...(environment === undefined ? {} : { environment }),
+          ...(level === undefined ? {} : { level: LEVELS[level] }),
+          ...(hits === undefined ? {} : { hits }),
           ...(assignedTo === undefined ? {} : { assignedTo: assignedTo === 'nobody' ? null : assignedTo }),
           ...(before === undefined ? {} : { createdBeforeSeconds: timeOf('created_before', before) / 1000 }),
           oldestFirst: order === 'oldest',

@@ -442,26 +442,10 @@ describe('a session', () => {
   test('with an open hit is not completed, and is once the hit is cleared and the message comes again', async () => {
     await connect('persona')
     const session = await parts.submit(demo, 'webhook')
-    const { screeningChecks, screeningLists, database } = parts.store
-    await screeningLists.set({
-      name: 'ofac-sdn',
-      format: 'ofac-csv',
-      urls: [],
-      reach: 'public',
-      intervalSeconds: 3_600,
-    })
-    await database.execute(
-      `INSERT INTO screening_versions (id, list_name, sha256, entry_count, name_count, created_at_seconds)
-       VALUES ('v1', 'ofac-sdn', '', 1, 1, 1)`,
-    )
+    const { screeningChecks, sessionChecks } = parts.store
     const hit = { list: 'ofac-sdn', entry: '36', versionId: 'v1', name: 'X', subject: 'person', score: 90, why: [] }
-    await screeningChecks.record([
-      {
-        session: { organizationId: demo, sessionId: session.id, checkType: 'kyc', level: 1, sequence: 2 },
-        listsKey: 'k',
-        check: { versions: {}, threshold: 75, problem: null },
-        hits: [hit],
-      },
+    await sessionChecks.replace({ organizationId: demo, sessionId: session.id }, 'lists', [
+      { name: 'lists.names', outcome: 'passed', detail: {}, version: 'k', hits: [hit] },
     ])
     const message = MESSAGES.persona(session.id, now())
     const refused = await send('persona', message)

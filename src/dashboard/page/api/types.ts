@@ -903,6 +903,12 @@ export interface Session {
   readonly public_comment: string | null
   /** Rises with every change; a decision names the one it saw */
   readonly sequence: number
+  /** On lists, by what was decided: a session with an open one can’t be completed */
+  readonly hits: {
+    readonly open: number
+    readonly cleared: number
+    readonly confirmed: number
+  }
   /** Account of the reviewer */
   readonly assigned_to: string | null
   /** Rises with every assignment; an assignment names the one it saw */
@@ -929,6 +935,12 @@ export interface SessionDetail {
   readonly public_comment: string | null
   /** Rises with every change; a decision names the one it saw */
   readonly sequence: number
+  /** On lists, by what was decided: a session with an open one can’t be completed */
+  readonly hits: {
+    readonly open: number
+    readonly cleared: number
+    readonly confirmed: number
+  }
   /** Account of the reviewer */
   readonly assigned_to: string | null
   /** Rises with every assignment; an assignment names the one it saw */
@@ -2269,6 +2281,8 @@ export interface Operations {
       readonly status?: 'pending' | 'submitted' | 'completed' | 'rejected' | 'retry' | undefined
       readonly type?: 'individual' | 'business' | undefined
       readonly environment?: 'live' | 'test' | undefined
+      readonly level?: 'basic' | 'standard' | 'enhanced' | undefined
+      readonly hits?: 'open' | 'cleared' | 'confirmed' | 'none' | undefined
       readonly assigned_to?: string | undefined
       readonly created_before?: string | undefined
       readonly order?: 'newest' | 'oldest' | undefined

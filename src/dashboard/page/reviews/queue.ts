@@ -9,7 +9,7 @@ import { useWorkplace } from '../shell/session.ts'
 import { useOwnId } from './members.ts'
 import { nextOf } from './next-session.ts'
 
-export const FILTER_NAMES = ['status', 'type', 'environment', 'assigned', 'age'] as const
+export const FILTER_NAMES = ['status', 'type', 'environment', 'level', 'hits', 'assigned', 'age'] as const
 
 export type QueueFilters = Readonly<Record<(typeof FILTER_NAMES)[number], string>>
 
@@ -35,6 +35,8 @@ export const queryOf = (
     status: among(status, ['pending', 'submitted', 'completed', 'rejected', 'retry']),
     type: among(filters.type, ['individual', 'business']),
     environment: among(filters.environment, ['live', 'test']),
+    level: among(filters.level, ['basic', 'standard', 'enhanced']),
+    hits: among(filters.hits, ['open', 'cleared', 'confirmed', 'none']),
     assigned_to: filters.assigned === '' ? undefined : filters.assigned === 'me' ? ownId : filters.assigned,
     created_before: hours > 0 ? hoursAgo(hours) : undefined,
     // Whoever waits longest comes first; of what is over, the latest.

@@ -90,7 +90,7 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
   const [moved, setMoved] = useState<string | null>(null)
   const [draft, setDraft] = useState(EMPTY_DRAFT)
   const [decidedHits, setDecidedHits] = useState(0)
-  const [openHits, setOpenHits] = useState(0)
+  const [openHits, setOpenHits] = useState(session.hits.open)
   const [dialog, setDialog] = useState<'revoke' | 'erase' | SessionLink | null>(null)
   const ownId = useOwnId()
   const path = { ...params, session: session.id }

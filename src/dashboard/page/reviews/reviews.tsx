@@ -43,6 +43,19 @@ const ENVIRONMENT_CHOICES: readonly Choice[] = [
   { value: 'live', label: 'Live' },
   { value: 'test', label: 'Test' },
 ]
+const LEVEL_CHOICES: readonly Choice[] = [
+  { value: '', label: 'All' },
+  { value: 'basic', label: 'Basic' },
+  { value: 'standard', label: 'Standard' },
+  { value: 'enhanced', label: 'Enhanced' },
+]
+const HIT_CHOICES: readonly Choice[] = [
+  { value: '', label: 'With and without' },
+  { value: 'open', label: 'Open' },
+  { value: 'confirmed', label: 'Confirmed' },
+  { value: 'cleared', label: 'Cleared' },
+  { value: 'none', label: 'None' },
+]
 const AGE_CHOICES: readonly Choice[] = [
   { value: '', label: 'At any time' },
   { value: '1', label: 'Over 1 hour ago' },
@@ -72,6 +85,15 @@ const Age = ({ session }: { readonly session: Session }) => {
   return <Time at={session.completed_at ?? since} />
 }
 
+/** On lists: those that somebody has to decide first. */
+const Hits = ({ open, confirmed, cleared }: Session['hits']) => (
+  <>
+    {open > 0 && <Badge tone="warn">{open} open</Badge>}{' '}
+    {confirmed > 0 && <Badge tone="bad">{confirmed} confirmed</Badge>}{' '}
+    {open + confirmed === 0 && <span class="faint">{cleared > 0 ? `${cleared} cleared` : 'none'}</span>}
+  </>
+)
+
 const columnsFor = (reviewers: Reviewers, waits: boolean): readonly Column<Session>[] => [
   {
     label: 'Session',
@@ -89,6 +111,7 @@ const columnsFor = (reviewers: Reviewers, waits: boolean): readonly Column<Sessi
     cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{STATUS_WORDS[status]}</Badge>,
   },
   { label: 'Level', narrow: true, cell: ({ level }) => level },
+  { label: 'Hits', narrow: true, cell: (session) => <Hits {...session.hits} /> },
   {
     label: 'Tries',
     narrow: true,
@@ -184,6 +207,8 @@ export const Reviews = () => {
           <search class="filters" aria-label="Filters">
             <Filter name="status" label="Status" choices={STATUS_CHOICES} />
             <Filter name="type" label="Who" choices={TYPE_CHOICES} />
+            <Filter name="level" label="Level" choices={LEVEL_CHOICES} />
+            <Filter name="hits" label="Hits" choices={HIT_CHOICES} />
             <Filter name="environment" label="Environment" choices={ENVIRONMENT_CHOICES} />
             <Filter
               name="assigned"
