@@ -34,6 +34,7 @@ import { SESSION_ROUTES } from './routes/sessions.ts'
 import { SIGN_IN_ROUTES } from './routes/sign-in.ts'
 import { TALLY_ROUTES } from './routes/tallies.ts'
 import { TASK_ROUTES } from './routes/tasks.ts'
+import { THRESHOLD_TRIAL_ROUTES } from './routes/threshold-trial.ts'
 import { USER_ROUTES } from './routes/users.ts'
 import { VERIFICATION_TRUST_ROUTES } from './routes/verification-trust.ts'
 import { WEBHOOK_ROUTES } from './routes/webhooks.ts'
@@ -62,6 +63,7 @@ const ROUTES: readonly Route[] = [
   ...SESSION_ROUTES,
   ...SCREENING_ROUTES,
   ...SCREENING_SETTINGS_ROUTES,
+  ...THRESHOLD_TRIAL_ROUTES,
   ...EVIDENCE_ROUTES,
   ...DOCUMENT_CHECK_ROUTES,
   ...WEBHOOK_ROUTES,

@@ -3,6 +3,7 @@ import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import type { Reach } from '../domain/list.ts'
+import type { NearNames } from '../domain/screening-hit.ts'
 import type { CheckType } from '../domain/session.ts'
 import type { Clock } from '../domain/time.ts'
 import type { DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
@@ -112,6 +113,8 @@ export interface Services {
    * @throws FieldInvalidError for the field `url`
    */
   readonly reachableUrl: (text: string, reach: Reach) => string
+  /** What names of an organization's newest sessions are like, from a score on; null while no list was read. */
+  readonly nearNames: (organizationId: string, lowest: number) => Promise<NearNames | null>
   readonly webhooks: {
     /** Where receivers of messages may be. */
     readonly reach: Reach

@@ -61,6 +61,7 @@ export const openDoor = ({
           clock,
           passphrase: () => locatePassphrase(config, folder, false),
           organizationKeys: once(openKeys),
+          evidence: async () => (await evidenceParts()).evidence,
           collectFacts: () => {
             throw new ServiceNeededError()
           },

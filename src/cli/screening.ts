@@ -23,6 +23,7 @@ import {
 } from './output.ts'
 import { runVerbOf } from './run-verb.ts'
 import { SETTINGS_TEXTS, screeningSettings } from './screening-settings.ts'
+import { screeningTrial } from './screening-trial.ts'
 
 const KNOWN = PUBLISHERS.map(({ list }) => list).join(', ')
 
@@ -32,6 +33,7 @@ const USAGE = `Usage: countersign screening enable LIST [--url URL] [--format FO
        countersign screening status
        countersign screening settings [--org ORG] [--threshold SCORE] [--on-new-hit ACTION] [--address-lists NAMES]
                    [--screeners NAMES] [--screener-score N] [--screeners-again on|off]
+       countersign screening trial [--org ORG] [--threshold SCORE]
        countersign screening check --file names.csv [--org ORG] [--threshold SCORE]
 
   enable   Compare people and companies with a list from now on. Known by name, with address and interval:
@@ -42,6 +44,8 @@ const USAGE = `Usage: countersign screening enable LIST [--url URL] [--format FO
            be the whole list is refused, and the content before it stays. A list that is only imported is not fetched.
   status   Lists with their size, their age and what went wrong.
   settings Show or change what is a hit for an organization, and what a new one does.
+  trial    What another threshold would have caught: the newest sessions against today's lists, counted from each score
+           on. With --threshold also the names between it and the organization's own. Changes nothing.
   check    Compare the people of a CSV file with the lists: columns id,name,birth_date,country, the last two may be empty.
 
   --format FORMAT  One of ${SCREENING_FORMATS.join(', ')}
@@ -296,6 +300,7 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
   import: { run: importList, words: Number.POSITIVE_INFINITY },
   status: { run: status, words: 0 },
   settings: { run: screeningSettings, words: 0 },
+  trial: { run: screeningTrial, words: 0 },
   check: { run: check, words: 0 },
 }
 

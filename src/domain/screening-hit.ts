@@ -42,3 +42,19 @@ export interface ScreeningSettingsOfAll {
   /** What all have set, as a text: it changes when any of it does. */
   readonly key: string
 }
+
+/** A name of a session that is like a listed one, hit or not. */
+export interface NearName extends Pick<FoundHit, 'list' | 'entry' | 'name' | 'subject' | 'score'> {
+  readonly sessionId: string
+}
+
+export interface NearNames {
+  /** How many were compared. */
+  readonly sessions: number
+  /** Of these, how many can't be read: they were compared with nothing. */
+  readonly unread: number
+  /** False: the organization has more, and only the newest were compared. */
+  readonly exact: boolean
+  /** The highest score first. */
+  readonly near: readonly NearName[]
+}

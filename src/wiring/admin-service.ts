@@ -195,6 +195,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       clock,
       passphrase: () => dependencies.passphrase,
       organizationKeys: async () => dependencies.organizationKeys,
+      evidence: async () => dependencies.identity.evidence,
       collectFacts: dependencies.factCollector.collect,
     }),
     changesTold: dependencies.changesTold,

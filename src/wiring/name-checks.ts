@@ -24,12 +24,12 @@ export interface NameCheckDependencies {
   readonly onError: (error: unknown, sessionId: string) => void
 }
 
-interface NamedSubject {
+export interface NamedSubject {
   readonly who: string
   readonly subject: ScreenedSubject
 }
 
-const subjectsOf = (checkType: CheckType, fields: EvidenceFields): readonly NamedSubject[] => {
+export const subjectsOf = (checkType: CheckType, fields: EvidenceFields): readonly NamedSubject[] => {
   const { fullName, birthDate, country, registeredName, owners = [] } = fields
   const at = country === undefined ? {} : { country }
   if (checkType === 'kyc') {

@@ -9,12 +9,14 @@ import type { Reach } from '../domain/list.ts'
 import type { Clock } from '../domain/time.ts'
 import { parseReachableUrl, UrlRefusedError } from '../facts/reachable.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
+import type { EvidenceService } from '../identity/evidence-types.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
 import { createAttesterKeystore } from '../signing/attester-files.ts'
 import { readPassphrase } from '../signing/passphrase.ts'
 import type { Store } from '../store/store.ts'
 import { inspectChains } from './chain-inspection.ts'
+import { createNearNames } from './near-names.ts'
 
 export interface OperationServicesDependencies {
   readonly config: Pick<Config, 'chains' | 'chainSettings' | 'screeners' | 'webhookReach'>
@@ -25,6 +27,8 @@ export interface OperationServicesDependencies {
   readonly passphrase: () => Passphrase
   /** Called when a secret is created. */
   readonly organizationKeys: () => Promise<Pick<OrganizationKeys, 'seal'>>
+  /** Called when names are compared. */
+  readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFields'>>
   readonly collectFacts: Services['policyFacts']['collect']
 }
 
@@ -44,6 +48,7 @@ export const createOperationServices = ({
   clock,
   passphrase,
   organizationKeys,
+  evidence,
   collectFacts,
 }: OperationServicesDependencies) =>
   ({
@@ -72,6 +77,7 @@ export const createOperationServices = ({
       sealSecret: async (organizationId, endpointId, secret) =>
         (await organizationKeys()).seal(organizationId, 'webhook secret', endpointId, secret),
     },
+    nearNames: createNearNames({ store, evidence }),
     inspectChains: () =>
       inspectChains({ ...config, readAttesters: store.attesters.list, nowSeconds: clock.unixSeconds }),
   }) satisfies Partial<Services>

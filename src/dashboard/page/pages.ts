@@ -52,6 +52,12 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./reviews/review.tsx')).Review,
   },
   {
+    path: '/o/{organization}/settings/thresholds',
+    title: 'Thresholds',
+    needs: 'reviewer',
+    load: async () => (await import('./organizations/thresholds.tsx')).Thresholds,
+  },
+  {
     path: '/o/{organization}/decisions',
     title: 'Decisions',
     needs: 'viewer',

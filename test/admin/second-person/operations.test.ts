@@ -47,6 +47,7 @@ const ALONE: Readonly<Record<string, string>> = {
   ...named('a call that whoever has its key may make anyway', 'tryProject'),
   ...named('its verdicts are recorded and never answered', 'shadowRevision'),
   ...named('asks, and changes nothing', 'checkPolicy', 'testPolicy', 'simulatePolicy', 'replayPolicy'),
+  ...named('asks, and changes nothing', 'tryThresholds'),
   ...named('reads now what is read regularly anyway', 'refreshListSource', 'refreshSharedListSource'),
   ...named(
     'what sessions are compared with; it decides nothing by itself, and a reviewer decides each hit with a reason',

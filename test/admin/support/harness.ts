@@ -26,6 +26,7 @@ import { createChainTable } from '../../../src/domain/chain.ts'
 import { FieldInvalidError } from '../../../src/domain/errors.ts'
 import { newSessionId } from '../../../src/domain/identifier.ts'
 import type { OrganizationRole } from '../../../src/domain/role.ts'
+import type { NearNames } from '../../../src/domain/screening-hit.ts'
 import { createAuthenticator } from '../../../src/http/authenticate.ts'
 import { createDeadlines } from '../../../src/http/deadline.ts'
 import { toProblem } from '../../../src/http/problem.ts'
@@ -58,6 +59,8 @@ export interface Harness {
   /** The listeners of tasks that were started, by task. */
   /** Files of attester keys that were made and given up. */
   readonly discardedKeystores: readonly string[]
+  /** What names of an organization are like, by its id. */
+  readonly near: Map<string, NearNames>
   /** Proofs of who somebody is, as they were told. */
   readonly attempts: readonly SignInAttempt[]
   readonly startedTasks: Map<string, TaskListener>
@@ -123,6 +126,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     }),
   })
   const discardedKeystores: string[] = []
+  const near = new Map<string, NearNames>()
   const attempts: SignInAttempt[] = []
   const startedTasks = new Map<string, TaskListener>()
   const askedNeeds: FactNeed[] = []
@@ -248,6 +252,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       if (!text.startsWith('https://')) throw new FieldInvalidError('url', 'must be https')
       return new URL(text).href
     },
+    nearNames: async (organizationId) => near.get(organizationId) ?? null,
     webhooks: {
       reach: 'public',
       sealSecret: async (organizationId, _endpointId, secret) => {
@@ -311,6 +316,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     startedTasks,
     askedNeeds,
     discardedKeystores,
+    near,
     attempts,
     api,
     reported,

@@ -1026,6 +1026,35 @@ export interface Simulation {
   readonly unasked: readonly string[]
 }
 
+export interface ThresholdTrial {
+  /** As it is now */
+  readonly threshold: number
+  /** Handed in or completed, the newest ones */
+  readonly sessions: number
+  /** Whether these are all */
+  readonly exact: boolean
+  /** Sessions whose names can’t be read */
+  readonly unread: number
+  readonly counts: readonly {
+    readonly threshold: number
+    readonly hits: number
+    readonly sessions: number
+  }[]
+  /** The highest score first, at most 500 */
+  readonly names: readonly {
+    readonly session_id: string
+    /** Whose name it is like: `person`, `business`, or `owner 1` */
+    readonly subject: string
+    readonly list: string
+    readonly entry: string
+    /** The listed name that resembles */
+    readonly name: string
+    readonly score: number
+    /** null: it is no hit as it is now */
+    readonly state: 'open' | 'cleared' | 'confirmed' | null
+  }[]
+}
+
 export interface UploadedList {
   /** False: some lines are bad, and nothing was changed */
   readonly applied: boolean
@@ -2438,6 +2467,12 @@ export interface Operations {
       readonly screeners_again?: boolean | undefined
     }
     answer: ScreeningSettings
+  }
+  'POST /organizations/{organization}/screening/trial': {
+    params: { readonly organization: string }
+    query: None
+    body: None | undefined
+    answer: ThresholdTrial
   }
   'GET /organizations/{organization}/sessions/{session}/evidence': {
     params: { readonly organization: string; readonly session: string }

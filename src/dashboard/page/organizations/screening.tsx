@@ -4,7 +4,7 @@ import type { ScreeningSettings } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
-import { Button } from '../ui/button.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
 import { CheckField, RadioField, TextField } from '../ui/field.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Card, Facts } from '../ui/parts.tsx'
@@ -163,7 +163,7 @@ const ScreeningForm = ({ settings, onChange }: ScreeningFormProps) => {
 }
 
 export const ScreeningCard = ({ mayChange }: { readonly mayChange: boolean }) => {
-  const { params } = useWorkplace()
+  const { params, path, may } = useWorkplace()
   const settings = useQuery(
     (signal) => call('GET /organizations/{organization}/screening', { params, signal }),
     [params.organization],
@@ -173,6 +173,13 @@ export const ScreeningCard = ({ mayChange }: { readonly mayChange: boolean }) =>
       id="screening"
       title="Screening"
       text="Names and wallets are compared with lists when somebody hands in, and again when a list changes."
+      actions={
+        may('reviewer') && (
+          <ButtonLink small href={path('/settings/thresholds')}>
+            What another score would catch
+          </ButtonLink>
+        )
+      }
     >
       <Loaded query={settings}>
         {(value) =>

@@ -1,0 +1,102 @@
+// What another threshold would have caught: the newest sessions against today's lists, by score, with what was decided about
+// those that are hits already.
+import { HIT_STATES, type NearName } from '../../domain/screening-hit.ts'
+import { DEFAULT_THRESHOLD } from '../../screening/thresholds.ts'
+import type { Tables } from '../../store/store.ts'
+import { ConflictError } from '../errors.ts'
+import { declareRoutes, REVIEWER } from '../route.ts'
+import { closed, named, oneOf, type Static, Type } from '../schema.ts'
+
+const route = declareRoutes('Screening')
+
+const LOWEST = 70
+const STEP = 5
+const HIGHEST = 100
+const THRESHOLDS = Array.from({ length: (HIGHEST - LOWEST) / STEP + 1 }, (_, at) => LOWEST + at * STEP)
+/** More names than these nobody reads. */
+const NAMES_MAX = 500
+
+const NEAR = closed({
+  session_id: Type.String(),
+  subject: Type.String({ description: 'Whose name it is like: `person`, `business`, or `owner 1`' }),
+  list: Type.String(),
+  entry: Type.String(),
+  name: Type.String({ description: 'The listed name that resembles' }),
+  score: Type.Integer(),
+  state: Type.Union([oneOf(HIT_STATES), Type.Null()], { description: 'null: it is no hit as it is now' }),
+})
+
+const TRIAL = named(
+  'ThresholdTrial',
+  closed({
+    threshold: Type.Integer({ description: 'As it is now' }),
+    sessions: Type.Integer({ description: 'Handed in or completed, the newest ones' }),
+    exact: Type.Boolean({ description: 'Whether these are all' }),
+    unread: Type.Integer({ description: 'Sessions whose names can’t be read' }),
+    counts: Type.Array(closed({ threshold: Type.Integer(), hits: Type.Integer(), sessions: Type.Integer() })),
+    names: Type.Array(NEAR, { description: `The highest score first, at most ${NAMES_MAX}` }),
+  }),
+)
+
+const keyOf = ({ sessionId, list, entry, subject }: Omit<NearName, 'name' | 'score'>): string =>
+  JSON.stringify([sessionId, list, entry, subject])
+
+/** States of the hits that these sessions have. */
+const statesOf = async (
+  tables: Pick<Tables, 'screeningChecks'>,
+  organizationId: string,
+  near: readonly NearName[],
+): Promise<ReadonlyMap<string, (typeof HIT_STATES)[number]>> => {
+  const states = new Map<string, (typeof HIT_STATES)[number]>()
+  for (const sessionId of new Set(near.map((name) => name.sessionId))) {
+    for (const hit of await tables.screeningChecks.hits(organizationId, sessionId)) {
+      states.set(keyOf({ ...hit, sessionId }), hit.state)
+    }
+  }
+  return states
+}
+
+const countFrom = (near: readonly NearName[], threshold: number) => {
+  const caught = near.filter(({ score }) => score >= threshold)
+  return { threshold, hits: caught.length, sessions: new Set(caught.map(({ sessionId }) => sessionId)).size }
+}
+
+export const THRESHOLD_TRIAL_ROUTES = [
+  route('tryThresholds', 'POST', '/organizations/{organization}/screening/trial', {
+    access: REVIEWER,
+    summary: 'What another threshold would have caught',
+    description:
+      'Compares the newest sessions that were handed in or completed, 500 of each, with the lists as they are today, in a ' +
+      'process of its own. Takes seconds, changes nothing, and is in the audit log.',
+    body: closed({}),
+    answer: TRIAL,
+    errors: [409],
+    handle: async ({ services, organization, write }): Promise<Static<typeof TRIAL>> => {
+      const found = await services.nearNames(organization.id, LOWEST)
+      if (found === null) throw new ConflictError('no list of sanctioned people was read yet: enable one first')
+      const { near, sessions, exact, unread } = found
+      const shown = near.slice(0, NAMES_MAX)
+      const states = await statesOf(services.store, organization.id, shown)
+      const { threshold } = await services.store.screeningSettings.read(organization.id)
+      await write(async (_tables, note) =>
+        note({ action: 'screening.trial', subject: organization.id, detail: { sessions } }),
+      )
+      return {
+        sessions,
+        exact,
+        unread,
+        threshold: threshold ?? DEFAULT_THRESHOLD,
+        counts: THRESHOLDS.map((from) => countFrom(near, from)),
+        names: shown.map((one) => ({
+          session_id: one.sessionId,
+          subject: one.subject,
+          list: one.list,
+          entry: one.entry,
+          name: one.name,
+          score: one.score,
+          state: states.get(keyOf(one)) ?? null,
+        })),
+      }
+    },
+  }),
+]

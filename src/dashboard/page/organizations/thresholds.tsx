@@ -1,0 +1,151 @@
+// What another threshold would have caught: how many of the newest sessions would have had a hit from each score on, and the
+// names between the organization's threshold and the one that is looked at.
+
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { ThresholdTrial } from '../api/types.ts'
+import { useAction } from '../data/use-action.ts'
+import { useSearchParam } from '../router.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { Button } from '../ui/button.tsx'
+import { shorten } from '../ui/copy.tsx'
+import { counted } from '../ui/counted.ts'
+import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { Segments } from '../ui/segments.tsx'
+import { Table } from '../ui/table.tsx'
+
+type Count = ThresholdTrial['counts'][number]
+type Name = ThresholdTrial['names'][number]
+
+const DECIDED = {
+  open: <Badge tone="warn">Open</Badge>,
+  cleared: <Badge tone="good">Cleared</Badge>,
+  confirmed: <Badge tone="bad">Confirmed</Badge>,
+} as const
+
+const Counts = ({ trial }: { readonly trial: ThresholdTrial }) => (
+  <Card
+    flush
+    title="Hits from each score on"
+    text={`Compared with today’s lists: ${counted(trial.sessions, 'session', 'sessions')}, ${
+      trial.exact ? 'all' : 'the newest'
+    } that were handed in or completed.${trial.unread === 0 ? '' : ` ${trial.unread} of them can’t be read.`}`}
+  >
+    <Table<Count>
+      caption="Hits from each score on"
+      rows={trial.counts}
+      rowKey={({ threshold }) => String(threshold)}
+      columns={[
+        {
+          label: 'From',
+          cell: ({ threshold }) => (
+            <>
+              {threshold} {threshold === trial.threshold && <Badge tone="info">As it is now</Badge>}
+            </>
+          ),
+        },
+        { label: 'Hits', align: 'end', narrow: true, cell: ({ hits }) => hits },
+        { label: 'Sessions', align: 'end', narrow: true, cell: ({ sessions }) => sessions },
+      ]}
+    />
+  </Card>
+)
+
+const Between = ({ trial }: { readonly trial: ThresholdTrial }) => {
+  const { path } = useWorkplace()
+  const [text, choose] = useSearchParam('from')
+  const chosen = trial.counts.find(({ threshold }) => String(threshold) === text)?.threshold ?? trial.threshold
+  const [from, to] = [Math.min(chosen, trial.threshold), Math.max(chosen, trial.threshold)]
+  const rows = trial.names.filter(({ score }) => score >= from && score < to)
+  const words =
+    chosen === trial.threshold
+      ? 'Choose a score to see which names lie between it and yours.'
+      : chosen < trial.threshold
+        ? `These would be hits, too, from ${chosen} on.`
+        : `These would be no hits from ${chosen} on.`
+  return (
+    <Card
+      flush
+      title="Names between"
+      text={words}
+      actions={
+        <Segments
+          label="From which score on"
+          value={String(chosen)}
+          onValue={choose}
+          choices={trial.counts.map(({ threshold }) => ({ value: String(threshold), label: String(threshold) }))}
+        />
+      }
+    >
+      {rows.length > 0 ? (
+        <Table<Name>
+          caption="Names between the two scores"
+          rows={rows}
+          rowKey={(row) => `${row.session_id} ${row.list} ${row.entry} ${row.subject}`}
+          href={({ session_id: id }) => `${path(`/reviews/${id}`)}?status=all`}
+          columns={[
+            { label: 'Session', cell: ({ session_id: id }) => <code>{shorten(id)}</code> },
+            { label: 'Whose', narrow: true, cell: ({ subject }) => subject },
+            { label: 'Like', cell: ({ name }) => name },
+            {
+              label: 'On',
+              cell: ({ list, entry }) => (
+                <span class="faint">
+                  {list}, {entry}
+                </span>
+              ),
+            },
+            { label: 'Score', align: 'end', narrow: true, cell: ({ score }) => score },
+            {
+              label: 'Decided',
+              narrow: true,
+              cell: ({ state }) => (state === null ? <span class="faint">no hit</span> : DECIDED[state]),
+            },
+          ]}
+        />
+      ) : (
+        chosen !== trial.threshold && (
+          <Empty icon="check" title="No name lies between">
+            <p>
+              {chosen} catches what {trial.threshold} catches.
+            </p>
+          </Empty>
+        )
+      )}
+    </Card>
+  )
+}
+
+export const Thresholds = () => {
+  const { params } = useWorkplace()
+  const [trial, setTrial] = useState<ThresholdTrial | null>(null)
+  const compare = useAction(async () => {
+    setTrial(await call('POST /organizations/{organization}/screening/trial', { params }))
+  })
+  return (
+    <Page
+      title="Thresholds"
+      lead="What another threshold would have caught. Names are compared with the lists as they are today; nothing changes."
+      actions={
+        <Button kind="primary" icon="search" busy={compare.busy} onClick={() => compare.run()}>
+          {trial === null ? 'Compare' : 'Compare again'}
+        </Button>
+      }
+    >
+      <Problem error={compare.failure} />
+      {trial === null ? (
+        <Card>
+          <Empty icon="search" title="Nothing is compared yet">
+            <p>Comparing takes some seconds, and is in the audit log.</p>
+          </Empty>
+        </Card>
+      ) : (
+        <>
+          <Counts trial={trial} />
+          <Between trial={trial} />
+        </>
+      )}
+    </Page>
+  )
+}

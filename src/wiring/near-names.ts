@@ -1,0 +1,109 @@
+// Compares the newest sessions of an organization with the lists as they are today, down to a score of the caller's choice: what
+// another threshold would have caught. The names are compared in a process that ends with the answer; nothing is stored.
+import { CountersignError } from '../domain/errors.ts'
+import type { NearName, NearNames } from '../domain/screening-hit.ts'
+import type { Session, SessionStatus } from '../domain/session.ts'
+import type { EvidenceFields, EvidenceService } from '../identity/evidence-types.ts'
+import type { Store } from '../store/store.ts'
+import { type NamedSubject, subjectsOf } from './name-checks.ts'
+import { type Screener, type ScreeningProcesses, screeningProcesses } from './screening-processes.ts'
+
+export interface NearNamesDependencies {
+  readonly store: Pick<Store, 'sessions' | 'screeningLists'>
+  readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFields'>>
+  readonly processes?: Pick<ScreeningProcesses, 'startScreener'>
+}
+
+/** Of each status; reading what they typed is the larger part of the work. */
+const SESSIONS_MAX = 500
+const STATUSES: readonly SessionStatus[] = ['submitted', 'completed']
+/** Subjects that the process is sent at once. */
+const BATCH = 50
+
+/** One process at a time, whoever asks. */
+class ComparisonBusyError extends CountersignError {
+  override readonly name = 'ComparisonBusyError'
+  constructor() {
+    super('OVERLOADED', 'names are being compared for someone else; ask again in a moment', { retryAfterSeconds: 5 })
+  }
+}
+
+interface Asked extends NamedSubject {
+  readonly sessionId: string
+}
+
+export const createNearNames = ({ store, evidence, processes = screeningProcesses }: NearNamesDependencies) => {
+  let isBusy = false
+
+  const newest = async (organizationId: string) => {
+    const sessions: Session[] = []
+    let exact = true
+    for (const status of STATUSES) {
+      const page = await store.sessions.page({ organizationId, status }, { after: null, limit: SESSIONS_MAX })
+      sessions.push(...page.items)
+      if (page.next !== null) exact = false
+    }
+    return { sessions, exact }
+  }
+
+  const startScreener = async (): Promise<Screener | null> => {
+    const lists = []
+    for (const { name, version } of await store.screeningLists.list()) {
+      const bytes = version === null ? null : await store.screeningLists.readVersion(version.id)
+      if (bytes !== null) lists.push({ list: name, bytes })
+    }
+    return lists.length === 0 ? null : processes.startScreener(lists)
+  }
+
+  const subjectsOfAll = async (sessions: readonly Session[]) => {
+    const { screenedFields } = await evidence()
+    const asked: Asked[] = []
+    let unread = 0
+    for (const session of sessions) {
+      const fields = await screenedFields(session).catch((): EvidenceFields | null => null)
+      if (fields === null) unread += 1
+      else
+        for (const subject of subjectsOf(session.checkType, fields)) asked.push({ ...subject, sessionId: session.id })
+    }
+    return { asked, unread }
+  }
+
+  const compare = async (screener: Screener, asked: readonly Asked[], lowest: number): Promise<readonly NearName[]> => {
+    const near: NearName[] = []
+    for (let at = 0; at < asked.length; at += BATCH) {
+      const batch = asked.slice(at, at + BATCH)
+      const answers = await screener.screen(
+        batch.map(({ subject }) => subject),
+        lowest,
+      )
+      for (const [number, { hits }] of answers.entries()) {
+        const { sessionId = '', who = '' } = batch[number] ?? {}
+        for (const { list, entry, name, score } of hits)
+          near.push({ list, entry, name, score, sessionId, subject: who })
+      }
+    }
+    return near.sort((left, right) => right.score - left.score)
+  }
+
+  /**
+   * @returns null while no list was read
+   * @throws ComparisonBusyError while another comparison of this process is under way, ScreeningProcessError
+   */
+  return async (organizationId: string, lowest: number): Promise<NearNames | null> => {
+    if (isBusy) throw new ComparisonBusyError()
+    isBusy = true
+    try {
+      const screener = await startScreener()
+      if (screener === null) return null
+      try {
+        const { sessions, exact } = await newest(organizationId)
+        const { asked, unread } = await subjectsOfAll(sessions)
+        return { sessions: sessions.length, unread, exact, near: await compare(screener, asked, lowest) }
+      } finally {
+        await screener.close()
+      }
+    } finally {
+      isBusy = false
+    }
+  }
+}
