@@ -16,6 +16,7 @@ import { LIST_SOURCE_COMMANDS, LIST_SOURCE_ROUTES } from './routes/list-sources.
 import { LIST_ROUTES } from './routes/lists.ts'
 import { MEMBER_OFFER_ROUTES } from './routes/member-offers.ts'
 import { MEMBER_ROUTES } from './routes/members.ts'
+import { MINIMUM_AGE_ROUTES } from './routes/minimum-age.ts'
 import { ORGANIZATION_ROUTES } from './routes/organizations.ts'
 import { OVERVIEW_ROUTES } from './routes/overview.ts'
 import { POLICY_ROUTES } from './routes/policies.ts'
@@ -66,6 +67,7 @@ const ROUTES: readonly Route[] = [
   ...THRESHOLD_TRIAL_ROUTES,
   ...EVIDENCE_ROUTES,
   ...DOCUMENT_CHECK_ROUTES,
+  ...MINIMUM_AGE_ROUTES,
   ...WEBHOOK_ROUTES,
   ...TALLY_ROUTES,
   ...DECISION_ROUTES,

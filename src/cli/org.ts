@@ -6,6 +6,7 @@ import type { Store } from '../store/store.ts'
 import { TRUSTED_MAX } from '../store/verification-trust.ts'
 import type { Open, Opened } from './door.ts'
 import { findOrganization, runOpened } from './in-organization.ts'
+import { parseWhole } from './key-options.ts'
 import {
   CommandFailedError,
   type CommandOutput,
@@ -24,10 +25,14 @@ const USAGE = `Usage: countersign org list
        countersign org trust ORG [all | none | OTHER ...]
        countersign org second-factor [ORG] [on | off]
        countersign org second-person [ORG] [on | off]
+       countersign org minimum-age ORG [YEARS | none] [--level LEVEL]
        countersign org brand ORG [--color COLOR] [--logo FILE]
 
 "trust" says whose verifications ORG relies on beside its own: everyone's (the default), nobody's, or those of the
 organizations named; without any it shows whose they are.
+
+"minimum-age" says how old people have to be for the check of their age to pass, at every level or with --level at one, whose
+own age counts first; without YEARS it shows how old.
 
 "second-factor" says whether people need one-time codes or a passkey: in ORG, or everywhere without one. Who has neither is
 let in only to add one. "second-person" says whether changes of who gets signed for wait for a second administrator: in ORG, or
@@ -38,7 +43,7 @@ SLUG is a new organization's short name: lower-case letters, digits and hyphens.
 LEVEL is one of ${LEVEL_NAMES}. Raising it ends the verification of wallets below it within a second.
 
   --name TEXT    The name that people read (default: the short name)
-  --level LEVEL  What the organization starts with (default basic)
+  --level LEVEL  What the organization starts with (default basic), or whose age is meant
   --color COLOR  On the verification page: # and six hex digits, or none
   --logo FILE    The same: PNG, JPEG or WebP of at most 256 KiB, or none
   --json         Print JSON
@@ -195,6 +200,32 @@ const secondFactor = async (context: Context): Promise<void> => {
   )
 }
 
+const minimumAge = async ({ store, door, output, command }: Context): Promise<void> => {
+  const [, wanted, text] = command.positionals
+  const { id, slug } = await requireOrganization(store, wanted)
+  const params = { organization: id }
+  const level = command.text('level')
+  const years = text === undefined || text === 'none' ? null : parseWhole(text, 'YEARS')
+  const body = level === undefined ? { years } : { levels: { [levelOf(level)]: years } }
+  const ages =
+    text === undefined
+      ? await door.call('GET /organizations/{organization}/minimum-age', { params })
+      : await door.call('PUT /organizations/{organization}/minimum-age', {
+          params,
+          body,
+          flags: { years: 'YEARS', levels: '--level' },
+        })
+  const shown = { slug, years: ages.years, ...ages.levels }
+  output.stdout(
+    command.flag('json')
+      ? `${JSON.stringify(shown)}\n`
+      : formatTable([
+          ['ORG', 'EVERY LEVEL', 'BASIC', 'STANDARD', 'ENHANCED'],
+          [slug, ...[shown.years, shown.basic, shown.standard, shown.enhanced].map((age) => String(age ?? '-'))],
+        ]),
+  )
+}
+
 const setBrand = async ({ store, door, output, command }: Context): Promise<void> => {
   const [, wanted] = command.positionals
   const { id, slug } = await requireOrganization(store, wanted)
@@ -235,6 +266,7 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
   trust: { run: trust, words: TRUSTED_MAX + 1 },
   'second-factor': { run: secondFactor, words: 2 },
   'second-person': { run: secondPerson, words: 2 },
+  'minimum-age': { run: minimumAge, words: 2 },
   brand: { run: setBrand, words: 1 },
 }
 

@@ -2,6 +2,7 @@
 // or the same portrait under another identity.
 import { ageOn } from '../documents/compare.ts'
 import { nameKey } from '../documents/names.ts'
+import type { Level } from '../domain/level.ts'
 import type { Session } from '../domain/session.ts'
 import type { Clock } from '../domain/time.ts'
 import type { CheckPart, NewSessionCheck } from './checks.ts'
@@ -16,8 +17,10 @@ export interface PersonCheckDependencies {
   readonly evidence: Pick<EvidenceService, 'listEvidence' | 'openDocument' | 'readFields'>
   /** Hashes a stored picture: 16 hex digits. @throws DocumentInvalidError, EvidenceBusyError */
   readonly hashPortrait: (picture: Uint8Array) => Promise<string>
-  /** Years that the organization asks for; null: none. */
-  readonly minimumAge: (organizationId: string) => Promise<number | null>
+  /** Years that the organization asks for, at all levels (null: none) or at some of them. */
+  readonly minimumAges: (
+    organizationId: string,
+  ) => Promise<{ readonly years: number | null; readonly levels: ReadonlyMap<Level, number> }>
   readonly traces: Traces
   readonly traceStore: TraceStore
   readonly clock: Clock
@@ -30,7 +33,7 @@ const GROUP = 'person.'
 const NAME = 'person.name'
 
 export const createPersonChecks = (dependencies: PersonCheckDependencies): CheckPart => {
-  const { evidence, hashPortrait, minimumAge, traces, traceStore, clock } = dependencies
+  const { evidence, hashPortrait, minimumAges, traces, traceStore, clock } = dependencies
   const check = (name: string, outcome: NewSessionCheck['outcome'], detail = {}): NewSessionCheck => ({
     name: `${GROUP}${name}`,
     outcome,
@@ -38,8 +41,9 @@ export const createPersonChecks = (dependencies: PersonCheckDependencies): Check
     version: VERSION,
   })
 
-  const ofAge = async ({ organizationId }: Session, birthDate: string): Promise<NewSessionCheck> => {
-    const required = await minimumAge(organizationId)
+  const ofAge = async ({ organizationId, level }: Session, birthDate: string): Promise<NewSessionCheck> => {
+    const { years, levels } = await minimumAges(organizationId)
+    const required = levels.get(level) ?? years
     const isOldEnough = ageOn(birthDate, clock.unixSeconds()) >= (required ?? ADULT_YEARS)
     return check('age', isOldEnough ? 'passed' : required === null ? 'look' : 'failed', {
       minimum: required ?? ADULT_YEARS,

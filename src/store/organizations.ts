@@ -122,21 +122,6 @@ export const createOrganizationTable = (scope: TableScope) => ({
       toOrganization,
     ),
 
-  /** Years that the organization asks people to have; null where it asks for none, or does not exist. */
-  findMinimumAge: async (organizationId: string): Promise<number | null> => {
-    const [row] = await scope.statements.query<{ minimum_age: number | null }>(
-      'SELECT minimum_age FROM organizations WHERE id = ?',
-      [organizationId],
-    )
-    return row?.minimum_age ?? null
-  },
-
-  /** @throws ConstraintViolatedError for years out of 1 to 99 */
-  setMinimumAge: (organizationId: string, years: number | null): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute('UPDATE organizations SET minimum_age = ? WHERE id = ?', [years, organizationId])
-    }),
-
   /** By id or by slug; null when there is none. */
   find: async (idOrSlug: string): Promise<Organization | null> => {
     const [row] = await scope.statements.query<OrganizationRow>(

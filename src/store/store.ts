@@ -19,6 +19,7 @@ import { createListBaseTable } from './list-bases.ts'
 import { createListSourceTable } from './list-sources.ts'
 import { createListTable } from './lists.ts'
 import { createLiveProcessTable } from './live-processes.ts'
+import { createMinimumAgeTable } from './minimum-ages.ts'
 import { openMigratedDatabase, type StoreOptions } from './open-database.ts'
 import { createOrganizationBrandTable } from './organization-brands.ts'
 import { createOrganizationKeyTable } from './organization-keys.ts'
@@ -71,6 +72,7 @@ const createTables = (scope: TableScope) => ({
   sessionNonces: createSessionNonceTable(scope),
   organizationBrands: createOrganizationBrandTable(scope),
   verificationTrust: createVerificationTrustTable(scope),
+  minimumAges: createMinimumAgeTable(scope),
   portalLinks: createPortalLinkTable(scope),
   portalProgress: createPortalProgressTable(scope),
   evidence: createEvidenceTable(scope),

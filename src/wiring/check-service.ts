@@ -82,7 +82,7 @@ export const createCheckParts = (dependencies: CheckPartsDependencies): CheckPar
       }),
       createPersonChecks({
         ...shared,
-        minimumAge: store.organizations.findMinimumAge,
+        minimumAges: store.minimumAges.read,
         hashPortrait: async (picture) => {
           const answer = await portraits.read(picture)
           if (!('hash' in answer)) throw new DocumentInvalidError('the picture was not hashed')

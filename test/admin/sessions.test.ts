@@ -222,16 +222,28 @@ describe('the checks of documents', () => {
 
   test('ask for the age that the organization’s admins set', async () => {
     const boss = await harness.person({ email: 'boss@example.com', roles: { [alpha.id]: 'organization-admin' } })
-    const put = (years: unknown, who = boss) =>
-      harness.request('PUT', '/organizations/alpha/minimum-age', { cookie: who.cookie, body: { years } })
+    const change = (body: object, who = boss) =>
+      harness.request('PUT', '/organizations/alpha/minimum-age', { cookie: who.cookie, body })
+    const put = (years: unknown, who = boss) => change({ years }, who)
     expect((await put(21, ada)).status).toBe(403)
     expect((await put(0)).status).toBe(400)
     expect((await put(21)).status).toBe(200)
     const read = await harness.request('GET', '/organizations/alpha/minimum-age', { cookie: ada.cookie })
-    expect(await read.json()).toEqual({ years: 21 })
+    const levels = { basic: null, standard: null, enhanced: null }
+    expect(await read.json()).toEqual({ years: 21, levels })
+    expect((await change({ levels: { enhanced: 100 } })).status).toBe(400)
+    expect((await change({})).status).toBe(400)
+    const enhanced = { ...levels, enhanced: 25 }
+    expect(await (await change({ levels: { enhanced: 25 } })).json()).toEqual({ years: 21, levels: enhanced })
+    expect(await (await change({ years: 20, levels: { enhanced: null } })).json()).toEqual({ years: 20, levels })
     expect((await put(null)).status).toBe(200)
     const { items } = await harness.store.audit.page({ action: 'organization.minimum-age' }, { after: null, limit: 5 })
-    expect(items.map(({ detail }) => detail)).toEqual([{ years: [21, null] }, { years: [null, 21] }])
+    expect(items.map(({ detail }) => detail)).toEqual([
+      { years: [20, null] },
+      { years: [21, 20], enhanced: [25, null] },
+      { enhanced: [null, 25] },
+      { years: [null, 21] },
+    ])
   })
 })
 

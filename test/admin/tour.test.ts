@@ -149,7 +149,10 @@ describe('a tour of the admin API', () => {
     await call(400, 'PATCH', '/organizations/tour/brand', { body: { logo: script } })
     await call(400, 'PATCH', '/organizations/tour/brand', { body: { color: 'red' } })
     await call(200, 'PUT', '/organizations/tour/minimum-age', { body: { years: 21 } })
-    expect(await call<object>(200, 'GET', '/organizations/tour/minimum-age')).toEqual({ years: 21 })
+    expect(await call<object>(200, 'GET', '/organizations/tour/minimum-age')).toEqual({
+      years: 21,
+      levels: { basic: null, standard: null, enhanced: null },
+    })
     await call(200, 'GET', '/organizations/tour/evidence-retention')
     expect(
       await call<object>(200, 'PATCH', '/organizations/tour/evidence-retention', { body: { rejected_days: 10 } }),
@@ -377,6 +380,12 @@ describe('a tour of the admin API', () => {
     await call(204, 'DELETE', '/screening/lists/my-own')
     await call(404, 'DELETE', '/screening/lists/my-own')
     const threshold = '/organizations/tour/screening'
+    await call(409, 'POST', `${threshold}/trial`, { body: {} })
+    harness.near.set(organizationId, { sessions: 1, unread: 0, exact: true, near: [] })
+    expect(await call<object>(200, 'POST', `${threshold}/trial`, { body: {} })).toMatchObject({
+      sessions: 1,
+      names: [],
+    })
     const defaults = {
       on_new_hit: 'review',
       address_lists: null,

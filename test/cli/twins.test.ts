@@ -12,6 +12,7 @@ const VERBS: Readonly<Record<string, string | { readonly exempt: string }>> = {
   'org list': { exempt: 'prints rows of the store' },
   'org create': 'createOrganization',
   'org level': 'changeOrganization',
+  'org minimum-age': 'changeMinimumAge',
   'org trust': 'changeVerificationTrust',
   'org second-factor': 'changeSecondFactorRule',
   'org second-person': 'changeSettings',
@@ -262,6 +263,11 @@ const STEPS: readonly Step[] = [
     words: () => ['demo', 'high'],
     request: () => ['PATCH', DEMO, { level: 'high' }],
     refused: [400, 2],
+  },
+  {
+    verb: 'org minimum-age',
+    words: () => ['demo', '21'],
+    request: () => ['PUT', `${DEMO}/minimum-age`, { years: 21 }],
   },
   {
     verb: 'org trust',

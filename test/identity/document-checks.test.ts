@@ -85,7 +85,7 @@ const runner = () => {
       }),
       createPersonChecks({
         ...shared,
-        minimumAge: store.organizations.findMinimumAge,
+        minimumAges: store.minimumAges.read,
         hashPortrait: async ({ length }) => hashes.get(length) ?? '0'.repeat(16),
       }),
     ],
@@ -292,13 +292,25 @@ test('an age is asked for by the organization; without its rule a child is looke
   const young = await handIn({ typed: child })
   await runner()()
   expect(await outcomesOf(young)).toMatchObject({ 'person.age': 'look' })
-  await world.store.organizations.setMinimumAge(organizationId, 21)
+  await world.store.minimumAges.set(organizationId, null, 21)
   const refused = await handIn({ typed: child })
   const old = await handIn()
   await runner()()
   expect(await outcomesOf(refused)).toMatchObject({ 'person.age': 'failed' })
   expect(await detailOf(refused, 'person.age')).toEqual({ minimum: 21 })
   expect(await outcomesOf(old)).toMatchObject({ 'person.age': 'passed' })
+  // A level's own age counts first, for sessions of that level alone.
+  const { level } = await world.store.sessions.find(organizationId, old.id).then((state) => state!.session)
+  await world.store.minimumAges.set(organizationId, level === 3 ? 1 : 3, 98)
+  const other = await handIn()
+  await world.store.minimumAges.set(organizationId, level, 99)
+  await runner()()
+  expect(await outcomesOf(other)).toMatchObject({ 'person.age': 'failed' })
+  expect(await detailOf(other, 'person.age')).toEqual({ minimum: 99 })
+  await world.store.minimumAges.set(organizationId, level, null)
+  const again = await handIn()
+  await runner()()
+  expect(await outcomesOf(again)).toMatchObject({ 'person.age': 'passed' })
 })
 
 test('hashes that differ in up to seven bits always share a part that is looked up', () => {

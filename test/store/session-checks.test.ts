@@ -135,14 +135,18 @@ describeStores((open) => {
     await expect(sessionTraces.addKey(organizationId, two, new Uint8Array(59))).rejects.toThrow()
   })
 
-  test('a minimum age is from 1 to 99, or none', async () => {
-    const { organizations } = temporary.store
-    expect(await organizations.findMinimumAge(organizationId)).toBeNull()
-    await organizations.setMinimumAge(organizationId, 21)
-    expect(await organizations.findMinimumAge(organizationId)).toBe(21)
-    await expect(organizations.setMinimumAge(organizationId, 0)).rejects.toThrow()
-    await organizations.setMinimumAge(organizationId, null)
-    expect(await organizations.findMinimumAge(organizationId)).toBeNull()
+  test('a minimum age is from 1 to 99, or none, at all levels or at one', async () => {
+    const ages = temporary.store.minimumAges
+    expect(await ages.read(organizationId)).toEqual({ years: null, levels: new Map() })
+    await ages.set(organizationId, null, 21)
+    await ages.set(organizationId, 3, 24)
+    await ages.set(organizationId, 3, 25)
+    expect(await ages.read(organizationId)).toEqual({ years: 21, levels: new Map([[3, 25]]) })
+    await expect(ages.set(organizationId, null, 0)).rejects.toThrow()
+    await expect(ages.set(organizationId, 2, 100)).rejects.toThrow()
+    await ages.set(organizationId, null, null)
+    await ages.set(organizationId, 3, null)
+    expect(await ages.read(organizationId)).toEqual({ years: null, levels: new Map() })
   })
 
   test('traces are found by their index', async () => {

@@ -1,14 +1,13 @@
 // What the service found of a session, for whoever decides, and what the organization asks of a
 // person's age.
 import { SubjectUnknownError } from '../errors.ts'
-import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER, VIEWER } from '../route.ts'
+import { declareRoutes, REVIEWER } from '../route.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time, timeText } from '../schema.ts'
 import { BASE, operator, requireSession } from '../sessions.ts'
 
 const route = declareRoutes('Sessions')
 
 const CHECK_OUTCOMES = ['passed', 'look', 'failed', 'unreadable', 'not-done'] as const
-const AGE = '/organizations/{organization}/minimum-age'
 
 const CHECK = named(
   'DocumentCheck',
@@ -125,31 +124,5 @@ export const DOCUMENT_CHECK_ROUTES = [
         sex: zone.sex,
       }
     },
-  }),
-  route('readMinimumAge', 'GET', AGE, {
-    access: VIEWER,
-    summary: 'How old people have to be',
-    answer: closed({ years: nullable(Type.Integer()) }),
-    handle: async ({ services, organization }) => ({
-      years: await services.store.organizations.findMinimumAge(organization.id),
-    }),
-  }),
-  route('changeMinimumAge', 'PUT', AGE, {
-    access: ORGANIZATION_ADMIN,
-    summary: 'Change how old people have to be',
-    description: 'The check of the age then fails for who is younger. Null: who is under 18 is only looked at.',
-    body: closed({ years: nullable(Type.Integer({ minimum: 1, maximum: 99 })) }),
-    answer: closed({ years: nullable(Type.Integer()) }),
-    handle: ({ organization, body, write }) =>
-      write(async (tables, note) => {
-        const before = await tables.organizations.findMinimumAge(organization.id)
-        await tables.organizations.setMinimumAge(organization.id, body.years)
-        note({
-          action: 'organization.minimum-age',
-          subject: organization.id,
-          detail: { years: [before, body.years] },
-        })
-        return { years: body.years }
-      }),
   }),
 ]

@@ -603,6 +603,16 @@ export interface MemberOffer {
   readonly expires_at: string
 }
 
+export interface MinimumAge {
+  /** Where a level has none of its own */
+  readonly years: number | null
+  readonly levels: {
+    readonly basic: number | null
+    readonly standard: number | null
+    readonly enhanced: number | null
+  }
+}
+
 export interface OneTimeLink {
   /** Opens once; not shown again */
   readonly url: string
@@ -2537,19 +2547,22 @@ export interface Operations {
     params: { readonly organization: string }
     query: None
     body: undefined
-    answer: {
-      readonly years: number | null
-    }
+    answer: MinimumAge
   }
   'PUT /organizations/{organization}/minimum-age': {
     params: { readonly organization: string }
     query: None
     body: {
-      readonly years: number | null
+      readonly years?: number | null | undefined
+      readonly levels?:
+        | {
+            readonly basic?: number | null | undefined
+            readonly standard?: number | null | undefined
+            readonly enhanced?: number | null | undefined
+          }
+        | undefined
     }
-    answer: {
-      readonly years: number | null
-    }
+    answer: MinimumAge
   }
   'GET /organizations/{organization}/webhooks': {
     params: { readonly organization: string }

@@ -15,6 +15,7 @@ import { Notice, Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { BrandCard } from './brand.tsx'
+import { MinimumAgeCard } from './minimum-age.tsx'
 import { RetentionCard } from './retention.tsx'
 import { ScreeningCard } from './screening.tsx'
 import { OrganizationSecondFactor } from './second-factor.tsx'
@@ -126,6 +127,7 @@ export const Settings = () => {
       <TrustCard mayChange={mayChange} />
       <BrandCard mayChange={mayChange} />
       <ScreeningCard mayChange={mayChange} />
+      <MinimumAgeCard mayChange={mayChange} />
       <RetentionCard mayChange={mayChange} />
       <OrganizationSecondFactor mayChange={mayChange} />
       <SecondPerson mayChange={mayChange} />

@@ -1,0 +1,61 @@
+// How old an organization asks people to be, at every level or at one of them.
+import { LEVELS, type LevelName } from '../../domain/level.ts'
+import type { MinimumAges } from '../../store/minimum-ages.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
+import { closed, named, nullable, partial, type Static, Type } from '../schema.ts'
+
+const route = declareRoutes('Sessions')
+
+const PATH = '/organizations/{organization}/minimum-age'
+
+const YEARS = nullable(Type.Integer({ minimum: 1, maximum: 99 }))
+const OF_LEVELS = { basic: YEARS, standard: YEARS, enhanced: YEARS }
+
+const AGES = named(
+  'MinimumAge',
+  closed({
+    years: Type.Union([Type.Integer(), Type.Null()], { description: 'Where a level has none of its own' }),
+    levels: closed(OF_LEVELS),
+  }),
+)
+
+const showAges = ({ years, levels }: MinimumAges): Static<typeof AGES> => {
+  const of = (name: LevelName): number | null => levels.get(LEVELS[name]) ?? null
+  return { years, levels: { basic: of('basic'), standard: of('standard'), enhanced: of('enhanced') } }
+}
+
+export const MINIMUM_AGE_ROUTES = [
+  route('readMinimumAge', 'GET', PATH, {
+    access: VIEWER,
+    summary: 'How old people have to be',
+    answer: AGES,
+    handle: async ({ services, organization }) => showAges(await services.store.minimumAges.read(organization.id)),
+  }),
+  route('changeMinimumAge', 'PUT', PATH, {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Change how old people have to be',
+    description:
+      'The check of the age then fails for who is younger. What is left out stays. A level’s own age counts before ' +
+      '`years`; without both, who is under 18 is only looked at.',
+    body: partial({ years: YEARS, levels: partial(OF_LEVELS) }),
+    example: { years: 18, levels: { enhanced: 21 } },
+    answer: AGES,
+    handle: ({ organization, body, write }) =>
+      write(async (tables, note) => {
+        const before = showAges(await tables.minimumAges.read(organization.id))
+        const changed: Record<string, readonly (number | null)[]> = {}
+        if (body.years !== undefined) {
+          await tables.minimumAges.set(organization.id, null, body.years)
+          changed['years'] = [before.years, body.years]
+        }
+        for (const name of Object.keys(LEVELS) as LevelName[]) {
+          const years = body.levels?.[name]
+          if (years === undefined) continue
+          await tables.minimumAges.set(organization.id, LEVELS[name], years)
+          changed[name] = [before.levels[name], years]
+        }
+        note({ action: 'organization.minimum-age', subject: organization.id, detail: changed })
+        return showAges(await tables.minimumAges.read(organization.id))
+      }),
+  }),
+]
