@@ -1,5 +1,5 @@
-// Checks of a person by what they typed and their portrait: the age, and whether the organization knows the same person
-// or the same portrait under another identity.
+// Checks of a person by what they typed and their portrait: the age, the country that they handed in from, and whether
+// the organization knows the same person or the same portrait under another identity.
 import { ageOn } from '../documents/compare.ts'
 import { nameKey } from '../documents/names.ts'
 import type { Level } from '../domain/level.ts'
@@ -21,19 +21,21 @@ export interface PersonCheckDependencies {
   readonly minimumAges: (
     organizationId: string,
   ) => Promise<{ readonly years: number | null; readonly levels: ReadonlyMap<Level, number> }>
+  /** Country from which the session was handed in; null where it is not known. */
+  readonly originOf: (organizationId: string, sessionId: string) => Promise<string | null>
   readonly traces: Traces
   readonly traceStore: TraceStore
   readonly clock: Clock
 }
 
-const VERSION = 'person 1'
+const VERSION = 'person 2'
 /** Without a rule of the organization, who is younger is looked at. */
 const ADULT_YEARS = 18
 const GROUP = 'person.'
 const NAME = 'person.name'
 
 export const createPersonChecks = (dependencies: PersonCheckDependencies): CheckPart => {
-  const { evidence, hashPortrait, minimumAges, traces, traceStore, clock } = dependencies
+  const { evidence, hashPortrait, minimumAges, originOf, traces, traceStore, clock } = dependencies
   const check = (name: string, outcome: NewSessionCheck['outcome'], detail = {}): NewSessionCheck => ({
     name: `${GROUP}${name}`,
     outcome,
@@ -93,9 +95,13 @@ export const createPersonChecks = (dependencies: PersonCheckDependencies): Check
           : storedKinds(portrait).map((kind) => ({ kind, value: portrait }))),
       ])
       const namesakes = name === null ? [] : await traceStore.findValues(session, NAME, [name])
+      const origin = await originOf(session.organizationId, session.id)
       const sessions = namesakes.map(({ sessionId }) => sessionId)
       return [
         ...(fields.birthDate === undefined ? [] : [await ofAge(session, fields.birthDate)]),
+        ...(origin === null || fields.country === undefined
+          ? []
+          : [check('address', origin === fields.country ? 'passed' : 'look')]),
         ...(name === null ? [] : [check('name', sessions.length === 0 ? 'passed' : 'look', { sessions })]),
         ...(portrait === null ? [] : [await ofPortrait(session, portrait)]),
       ]

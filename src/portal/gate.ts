@@ -25,13 +25,15 @@ export interface PortalCall {
   readonly deadline: Deadline
   /** The variable parts of the path, in its order. */
   readonly parameters: readonly string[]
+  /** Of the client, canonical; empty where it is not known. */
+  readonly address: string
 }
 
 export interface PortalRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Segments; `*` stands for any. */
   readonly path: string
-  readonly handle: (request: Request, parameters: readonly string[]) => Promise<Response>
+  readonly handle: (request: Request, parameters: readonly string[], address: string) => Promise<Response>
 }
 
 export interface PortalRouteSettings extends Pick<PortalRoute, 'method' | 'path'> {
@@ -75,13 +77,13 @@ export const createPortalGate =
     return {
       method,
       path,
-      handle: async (request, parameters) => {
+      handle: async (request, parameters, address) => {
         const startedMs = monotonicMs()
         const requestId = requestIds(request.headers.get('x-request-id'))
         try {
           if (method !== 'GET') checkSameOrigin(request.headers, origin)
           const response = await (slow ? uploadDeadlines : deadlines).watch((deadline) =>
-            perform({ request, requestId, deadline, parameters }),
+            perform({ request, requestId, deadline, parameters, address }),
           )
           record(response.status, monotonicMs() - startedMs)
           return response

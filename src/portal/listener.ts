@@ -1,6 +1,7 @@
 // The verification page's own listener: the page, its files, its API, and nothing else. A link that a person follows is
 // exchanged before the page loads, so that its token is in no page's address and reaches no script.
 import { randomBytes } from 'node:crypto'
+import type { ClientAddress } from '../http/client-address.ts'
 import { type ListenAddress, type ListenerTls, listenUrl, serverOptions } from '../http/listen-address.ts'
 import { ASSET_PATH, assetResponse, type PageAssets } from '../http/page-assets.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
@@ -24,6 +25,7 @@ export interface PortalListenerOptions {
   readonly requestIds: RequestIdSource
   /** The page's public address, without a trailing slash. */
   readonly portalUrl: string
+  readonly clientAddress: ClientAddress
   readonly report: (error: unknown, requestId: string) => void
 }
 
@@ -47,7 +49,7 @@ const isVisit = (headers: Headers): boolean =>
   headers.get('purpose') === null
 
 export const startPortalListener = (options: PortalListenerOptions): PortalListener => {
-  const { listen, tls, assets, entry, routes, requestIds, portalUrl, report } = options
+  const { listen, tls, assets, entry, routes, requestIds, portalUrl, clientAddress, report } = options
   const harden = createHarden(portalUrl)
   // Behind a proxy the page may live under a path of a larger site, whether the proxy takes the path away or not.
   const base = basePathOf(portalUrl)
@@ -79,14 +81,14 @@ export const startPortalListener = (options: PortalListenerOptions): PortalListe
     }
   }
 
-  const answer = async (request: Request): Promise<Response> => {
+  const answer = async (request: Request, address: string): Promise<Response> => {
     const { method } = request
     const asked = requestPath(request.url)
     const pathname = asked.startsWith(`${base}/`) ? asked.slice(base.length) : asked
     const reads = method === 'GET' || method === 'HEAD'
     if (pathname.startsWith('/api/')) {
       const found = router.find(method, pathname)
-      if (found !== null) return found.route.handle(request, found.parameters)
+      if (found !== null) return found.route.handle(request, found.parameters, address)
       const methods = router.methodsOf(pathname)
       throw methods.length === 0 ? new RouteNotFoundError() : new MethodNotAllowedError(methods.join(', '))
     }
@@ -110,7 +112,7 @@ export const startPortalListener = (options: PortalListenerOptions): PortalListe
     ...serverOptions(tls),
     fetch: async (request, self) => {
       try {
-        const response = await answer(request)
+        const response = await answer(request, clientAddress(self.requestIP(request)?.address ?? '', request.headers))
         // A stream is quiet for as long as nothing changes: no idle timeout may end it.
         if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) self.timeout(request, 0)
         return harden(response)

@@ -1,4 +1,6 @@
 // The hosted verification page, put together: its files, its API and its listener.
+
+import type { ClientAddress } from '../http/client-address.ts'
 import type { Deadlines } from '../http/deadline.ts'
 import type { ListenerTls } from '../http/listen-address.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
@@ -24,12 +26,13 @@ export interface PortalOptions {
   readonly uploadDeadlines: Deadlines
   readonly requestIds: RequestIdSource
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
+  readonly clientAddress: ClientAddress
   readonly report: (error: unknown, requestId: string) => void
 }
 
 /** @throws PageBuildError */
 export const startPortal = async (options: PortalOptions): Promise<PortalListener> => {
-  const { parts, listen, tls, deadlines, uploadDeadlines, requestIds, metrics, report } = options
+  const { parts, listen, tls, deadlines, uploadDeadlines, requestIds, metrics, clientAddress, report } = options
   const { portalUrl, clock } = parts
   const { origin } = new URL(portalUrl)
   const gate = createPortalGate({
@@ -50,6 +53,7 @@ export const startPortal = async (options: PortalOptions): Promise<PortalListene
     entry,
     requestIds,
     portalUrl,
+    clientAddress,
     report,
     assets: await buildPortalAssets(portalUrl),
     routes: [

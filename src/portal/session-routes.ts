@@ -139,6 +139,8 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
       if (agreement.shares) {
         await changes.recordConsent({ organizationId, sessionId, version: agreement.version, actor: 'person' })
       }
+      // Before the checks are made, which compare the country with what was typed.
+      await parts.noteAddress({ organizationId, sessionId }, call.address)
       await providers.of(session).submitted(session)
       return answer(state, call.requestId)
     }),

@@ -71,6 +71,8 @@ export interface OrganizationBrands {
 }
 
 export interface PortalParts {
+  /** Keeps from which country a session is handed in; never the address. */
+  readonly noteAddress: (session: LinkSession, address: string) => Promise<void>
   readonly sessions: {
     find(organizationId: string, sessionId: string): Promise<SessionState | null>
     findUsualWait(organizationId: string, environment: ApiKeyEnvironment): Promise<number | null>

@@ -19,6 +19,7 @@ import {
 } from './evidence-rows.ts'
 import { eraseResemblances } from './screening-checks.ts'
 import { addEvent, announceSession } from './session-changes.ts'
+import { eraseOrigin } from './session-origins.ts'
 import { lockSession, lockSessionAsItIs, readState } from './session-rows.ts'
 import { eraseTraces } from './session-traces.ts'
 import type { TableScope } from './table-scope.ts'
@@ -211,6 +212,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         if (session === null) return null
         const rows = await eraseEvidence(transaction, target, nowSeconds)
         await eraseTraces(transaction, organizationId, sessionId)
+        await eraseOrigin(transaction, organizationId, sessionId)
         await eraseResemblances(transaction, organizationId, sessionId)
         if (rows.length === 0) {
           const state = await readState(transaction, organizationId, sessionId)

@@ -38,6 +38,7 @@ import { createScreeningSettingsTable } from './screening-settings.ts'
 import { createSessionCheckTable } from './session-checks.ts'
 import { createSessionCounts } from './session-counts.ts'
 import { createSessionNonceTable } from './session-nonces.ts'
+import { createSessionOriginTable } from './session-origins.ts'
 import { createSessionTraceTable } from './session-traces.ts'
 import { createSessionWalletTable } from './session-wallets.ts'
 import { createSessionTable } from './sessions.ts'
@@ -69,6 +70,7 @@ const createTables = (scope: TableScope) => ({
   sessionWallets: createSessionWalletTable(scope),
   sessionChecks: createSessionCheckTable(scope),
   sessionTraces: createSessionTraceTable(scope),
+  sessionOrigins: createSessionOriginTable(scope),
   sessionNonces: createSessionNonceTable(scope),
   organizationBrands: createOrganizationBrandTable(scope),
   verificationTrust: createVerificationTrustTable(scope),

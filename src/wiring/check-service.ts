@@ -83,6 +83,7 @@ export const createCheckParts = (dependencies: CheckPartsDependencies): CheckPar
       createPersonChecks({
         ...shared,
         minimumAges: store.minimumAges.read,
+        originOf: store.sessionOrigins.find,
         hashPortrait: async (picture) => {
           const answer = await portraits.read(picture)
           if (!('hash' in answer)) throw new DocumentInvalidError('the picture was not hashed')

@@ -32,6 +32,8 @@ export interface FactsDependencies {
 }
 
 export interface Facts {
+  /** Of an address, by the geography file; null where it says nothing, or there is none. */
+  readonly countryOf: (address: string) => string | null
   readonly collector: FactCollector
   /** Address lists as they are now. */
   readonly listMemberships: () => readonly ListMembership[]
@@ -148,6 +150,7 @@ export const createFacts = (dependencies: FactsDependencies): Facts => {
       clock,
       onError: (error) => log.warn('a fact could not be had', { error }),
     }),
+    countryOf: (address) => (address === '' ? null : (geography?.lookup(address)?.country ?? null)),
     load: async () => {
       await geography?.refresh()
       await served.load()

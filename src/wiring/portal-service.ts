@@ -3,6 +3,7 @@
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../domain/time.ts'
 import { createRpcTransport } from '../facts/rpc-transport.ts'
+import { createClientAddress } from '../http/client-address.ts'
 import { createDeadlines, type Deadlines } from '../http/deadline.ts'
 import type { ListenerTls } from '../http/listen-address.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
@@ -19,7 +20,9 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { Identity } from './identity-service.ts'
 
 export interface PortalServiceDependencies {
-  readonly config: Pick<Config, 'portalListen' | 'chains' | 'chainSettings'>
+  readonly config: Pick<Config, 'portalListen' | 'chains' | 'chainSettings' | 'trustedProxies'>
+  /** By the geography file; null where it says nothing. */
+  readonly countryOf: (address: string) => string | null
   readonly tls: ListenerTls | null
   readonly store: Store
   readonly identity: Pick<Identity, 'changes' | 'providers' | 'evidence' | 'streams'>
@@ -49,7 +52,7 @@ const rpcUrlsOf = ({ chains, chainSettings }: PortalServiceDependencies['config'
 
 /** @throws PageBuildError; what the listener throws when its address is taken */
 export const startPortalService = async (dependencies: PortalServiceDependencies): Promise<PortalListener> => {
-  const { config, store, identity, portalUrl, deadlines, requestIds, metrics, clock, report } = dependencies
+  const { config, store, identity, portalUrl, countryOf, deadlines, requestIds, metrics, clock, report } = dependencies
   const rpcUrls = rpcUrlsOf(config)
   const verifyProof = createVerifyProof(
     createContractProofVerifier({
@@ -64,6 +67,7 @@ export const startPortalService = async (dependencies: PortalServiceDependencies
     requestIds,
     metrics,
     report,
+    clientAddress: createClientAddress(config.trustedProxies),
     listen: config.portalListen,
     tls: dependencies.tls,
     parts: {
@@ -74,6 +78,8 @@ export const startPortalService = async (dependencies: PortalServiceDependencies
       links: store.portalLinks,
       progress: store.portalProgress,
       evidence: identity.evidence,
+      noteAddress: ({ organizationId, sessionId }, address) =>
+        store.sessionOrigins.note(organizationId, sessionId, countryOf(address)),
       connect: createConnect({
         verifyProof,
         clock,

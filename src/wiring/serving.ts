@@ -218,6 +218,7 @@ export const serve = async (
         store,
         identity,
         portalUrl: urls.portal,
+        countryOf: facts.countryOf,
         deadlines,
         requestIds,
         metrics,

@@ -195,16 +195,18 @@ describe('the checks of documents', () => {
   test('are shown to reviewers with what they found, and wait until they are made', async () => {
     const id = await submitted()
     const read = async (who = ada) => call('GET', `/${id}/checks/documents`, { cookie: who.cookie })
-    expect((await read()).body).toEqual({ waiting: true, checks: [] })
+    expect((await read()).body).toEqual({ waiting: true, checks: [], address_country: null })
     const [target] = await harness.store.sessionChecks.claim(1, 60)
     await harness.store.sessionChecks.replace(target!, 'document', [
       { name: 'document.number', outcome: 'look', detail: { sessions: ['other'] }, version: 'v1' },
       { name: 'document.zone', outcome: 'invented', detail: {}, version: 'v1' },
     ])
     await harness.store.sessionChecks.finish(target!)
+    await harness.store.sessionOrigins.note(alpha.id, id, 'FR')
     const { body } = await read()
     expect(body).toMatchObject({
       waiting: false,
+      address_country: 'FR',
       checks: [
         { check: 'document.number', outcome: 'look', sessions: ['other'], documents: [], minimum_age: null },
         { check: 'document.zone', outcome: 'not-done' },

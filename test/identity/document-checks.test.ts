@@ -86,6 +86,7 @@ const runner = () => {
       createPersonChecks({
         ...shared,
         minimumAges: store.minimumAges.read,
+        originOf: store.sessionOrigins.find,
         hashPortrait: async ({ length }) => hashes.get(length) ?? '0'.repeat(16),
       }),
     ],
@@ -311,6 +312,25 @@ test('an age is asked for by the organization; without its rule a child is looke
   const again = await handIn()
   await runner()()
   expect(await outcomesOf(again)).toMatchObject({ 'person.age': 'passed' })
+})
+
+test('the country of the address is compared with the one that was typed, and goes with the evidence', async () => {
+  const { sessionOrigins } = world.store
+  const [home, abroad, nowhere] = [await handIn(), await handIn(), await handIn()]
+  await sessionOrigins.note(organizationId, home.id, 'DE')
+  await sessionOrigins.note(organizationId, abroad.id, 'DE')
+  await sessionOrigins.note(organizationId, abroad.id, 'FR')
+  await sessionOrigins.note(organizationId, nowhere.id, 'DE')
+  await sessionOrigins.note(organizationId, nowhere.id, null)
+  await runner()()
+  expect(await outcomesOf(home)).toMatchObject({ 'person.address': 'passed' })
+  expect(await outcomesOf(abroad)).toMatchObject({ 'person.address': 'look' })
+  expect(await detailOf(abroad, 'person.address')).toEqual({})
+  // Nothing says from where: it is not checked, and nobody is suspected.
+  expect(Object.keys(await outcomesOf(nowhere))).not.toContain('person.address')
+  await world.evidence.eraseSession(abroad, 'operator:ada')
+  expect(await sessionOrigins.find(organizationId, abroad.id)).toBeNull()
+  expect(await sessionOrigins.find(organizationId, home.id)).toBe('DE')
 })
 
 test('hashes that differ in up to seven bits always share a part that is looked up', () => {

@@ -289,6 +289,12 @@ describe('handing in', () => {
     await complete(inside)
     const { status, body } = await submit(inside)
     expect([status, body['status']]).toEqual([200, 'submitted'])
+    // The country of the address is kept, and the address is not.
+    const origins = await host.store.database.query('SELECT * FROM session_origins WHERE session_id = ?', [
+      inside.sessionId,
+    ])
+    expect(origins).toMatchObject([{ country: 'FR' }])
+    expect(JSON.stringify(origins)).not.toContain('127.0.0.1')
     // Twice, from two tabs for example.
     expect((await submit(inside)).body['reason']).toBe('session-closed')
     expect((await connectEvm(inside, 'late')).body['reason']).toBeDefined()

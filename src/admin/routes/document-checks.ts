@@ -86,6 +86,9 @@ export const DOCUMENT_CHECK_ROUTES = [
     answer: closed({
       waiting: Type.Boolean({ description: 'They are still being made' }),
       checks: Type.Array(CHECK),
+      address_country: Type.Union([Type.String(), Type.Null()], {
+        description: 'From which it was handed in, by the geography file; goes with the evidence',
+      }),
     }),
     handle: async ({ services, organization, params }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)
@@ -93,7 +96,11 @@ export const DOCUMENT_CHECK_ROUTES = [
       // Before the checks are read: a session leaves the queue only once its checks are stored.
       const waiting = await sessionChecks.isQueued(organization.id, session.id)
       const checks = await sessionChecks.list(organization.id, session.id)
-      return { waiting, checks: checks.map(showCheck) }
+      return {
+        waiting,
+        checks: checks.map(showCheck),
+        address_country: await services.store.sessionOrigins.find(organization.id, session.id),
+      }
     },
   }),
   route('readDocumentZone', 'POST', `${BASE}/{session}/evidence/zone`, {

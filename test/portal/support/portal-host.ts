@@ -93,7 +93,9 @@ export const startPortalHost = async (options: HostOptions = {}) => {
     deadlines,
     metrics,
     tls: null,
+    countryOf: (address) => (address === '127.0.0.1' ? 'FR' : null),
     config: {
+      trustedProxies: [],
       portalListen: { hostname: '127.0.0.1', port },
       chains,
       chainSettings: new Map(Object.entries(options.rpc ?? {}).map(([name, url]) => [name, { rpcUrls: [url] }])),

@@ -2535,6 +2535,8 @@ export interface Operations {
       /** They are still being made */
       readonly waiting: boolean
       readonly checks: readonly DocumentCheck[]
+      /** From which it was handed in, by the geography file; goes with the evidence */
+      readonly address_country: string | null
     }
   }
   'POST /organizations/{organization}/sessions/{session}/evidence/zone': {

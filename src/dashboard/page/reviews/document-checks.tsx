@@ -11,6 +11,7 @@ import { Badge, Card } from '../ui/parts.tsx'
 import { Problem, type Tone } from '../ui/problem.tsx'
 import { Table } from '../ui/table.tsx'
 import { useInterval } from './use-interval.ts'
+import { countryWord } from './words.ts'
 
 const LOOK_AGAIN_MS = 2_000
 
@@ -55,6 +56,7 @@ const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcom
   'document.number': { label: 'Same document', look: 'Someone else handed in this document.' },
   person: { label: 'Person', 'not-done': 'It could not be checked. That is our error, not the person’s.' },
   'person.name': { label: 'Same person', look: 'Another identity has this name and date of birth.' },
+  'person.address': { label: 'Country of the address', look: 'It was handed in from another country than was typed.' },
   'person.portrait': {
     label: 'Same portrait',
     look: 'Another identity has this picture.',
@@ -215,6 +217,7 @@ export const DocumentChecks = ({ session, decidedHits }: DocumentChecksProps) =>
         />
       )}
       {passed.length > 0 && <p class="soft">Passed: {passed.join(', ')}.</p>}
+      {value.address_country !== null && <p class="soft">Handed in from {countryWord(value.address_country)}.</p>}
       {wasRead &&
         (open ? (
           <SideBySide session={session} checks={checks} />

@@ -12,21 +12,11 @@ import { Notice, Problem } from '../ui/problem.tsx'
 import { absoluteTime } from '../ui/relative-time.ts'
 import { isPicture } from './use-picture.ts'
 import { Viewer } from './viewer.tsx'
-import { inOrder, partWord } from './words.ts'
+import { countryWord, inOrder, partWord } from './words.ts'
 
 type Fields = AnswerOf<'POST /organizations/{organization}/sessions/{session}/evidence/fields'>
 
 const YEAR_MS = 31_557_600_000
-const regionNames = new Intl.DisplayNames('en', { type: 'region' })
-
-const countryWord = (code: string): string => {
-  try {
-    return `${regionNames.of(code) ?? code} (${code})`
-  } catch {
-    // Not a region: shown as it is.
-    return code
-  }
-}
 const ageOf = (birthDate: string): string => {
   const years = Math.floor((Date.now() - Date.parse(birthDate)) / YEAR_MS)
   return Number.isNaN(years) ? birthDate : `${birthDate} (${years} years)`

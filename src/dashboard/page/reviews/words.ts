@@ -94,3 +94,15 @@ export const ageTone = (since: string, nowMs: number): Tone | 'plain' => {
   const hours = (nowMs - Date.parse(since)) / HOUR_MS
   return hours >= 72 ? 'bad' : hours >= 24 ? 'warn' : 'plain'
 }
+
+const regionNames = new Intl.DisplayNames('en', { type: 'region' })
+
+/** `France (FR)`. */
+export const countryWord = (code: string): string => {
+  try {
+    return `${regionNames.of(code) ?? code} (${code})`
+  } catch {
+    // Not a region: shown as it is.
+    return code
+  }
+}
