@@ -163,6 +163,63 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
   )
 
   test(
+    'a verification service is named with its secret, which is shown nowhere, and gives the path for its webhooks',
+    async () => {
+      const page = await dashboard.enter('/o/demo/webhooks')
+      await page.getByRole('button', { name: 'Add an endpoint' }).first().click()
+      await page.getByLabel('URL').fill('http://127.0.0.1:9/decides')
+      await page.getByText('Decides sessions that were handed in').click()
+      await page.getByRole('button', { name: 'Add the endpoint' }).click()
+      await page.getByRole('button', { name: 'I have copied it' }).click()
+      await page.getByRole('button', { name: 'Actions for http://127.0.0.1:9/decides' }).click()
+      await page.getByText('Verification service…').click()
+      await page.getByLabel('Service', { exact: true }).selectOption('veriff')
+      await page.getByLabel('Secret of its webhooks').fill('short')
+      await page.getByRole('button', { name: 'Have it decide' }).click()
+      await page.getByText('The secret as the service shows it.').waitFor()
+      await page.getByLabel('Secret of its webhooks').fill('countersign-test-secret')
+      await accessible(page)
+      await fitsPhone(page)
+      await page.getByRole('button', { name: 'Have it decide' }).click()
+      const dialog = page.getByRole('dialog')
+      const path = (await dialog.locator('code').textContent()) ?? ''
+      expect(path).toMatch(/^\/api\/v1\/provider\/endpoint_\w+\/events$/)
+      await accessible(page)
+      await fitsPhone(page)
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.getByText('Decisions, also by Veriff').waitFor()
+      expect(await page.content()).not.toContain('countersign-test-secret')
+      await accessible(page)
+      await fitsPhone(page)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'a minimum age is set for every level and for one, and what is no age is refused at its field',
+    async () => {
+      const page = await dashboard.enter('/o/demo/settings#minimum-age')
+      await page.getByLabel('Every level').fill('18')
+      await page.getByRole('spinbutton', { name: 'Enhanced' }).fill('200')
+      await page.getByRole('button', { name: 'Save the ages' }).click()
+      await page.getByText('Years, 1 to 99, or nothing.').waitFor()
+      await page.getByRole('spinbutton', { name: 'Enhanced' }).fill('21')
+      await page.getByRole('button', { name: 'Save the ages' }).click()
+      await page.getByText('Minimum age changed').waitFor()
+      const levels = { basic: null, standard: null, enhanced: 21 }
+      expect(await dashboard.admin('GET', '/organizations/demo/minimum-age')).toEqual({ years: 18, levels })
+      await page.getByLabel('Every level').fill('')
+      await page.getByRole('button', { name: 'Save the ages' }).click()
+      await until(
+        async () =>
+          ((await dashboard.admin('GET', '/organizations/demo/minimum-age')) as { years: number | null }).years ===
+          null,
+      )
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
     'what a new hit does and what wallets are looked up with is changed, field by field',
     async () => {
       const page = await dashboard.enter('/o/demo/settings')

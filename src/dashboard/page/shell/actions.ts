@@ -20,6 +20,7 @@ const SETTINGS: readonly (readonly [label: string, card: string])[] = [
   ['Verifications of others', 'trust'],
   ['Look and words of the verification page', 'page'],
   ['Screening of names and wallets', 'screening'],
+  ['How old people have to be', 'minimum-age'],
   ['How long evidence is kept', 'evidence'],
   ['Second factor of members', 'second-factor'],
   ['Second person', 'second-person'],

@@ -5,7 +5,7 @@ import type { WebhookEndpoint } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
-import { CodeBlock } from '../ui/copy.tsx'
+import { Copyable } from '../ui/copy.tsx'
 import { Dialog, FormDialog } from '../ui/dialog.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
 
@@ -44,7 +44,9 @@ export const ServiceDialog = ({ endpoint, onClose, onDone }: ServiceDialogProps)
     return (
       <Dialog title="Where the service sends its webhooks" onClose={onClose}>
         <p class="confirm-text">On the address of your API, with https. Put it into the service’s settings:</p>
-        <CodeBlock code={path} label="path" />
+        <p>
+          <Copyable text={path} label="path" />
+        </p>
         <div class="form-actions">
           <Button kind="primary" onClick={onClose}>
             Done

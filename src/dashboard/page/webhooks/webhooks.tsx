@@ -6,6 +6,7 @@ import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { useMake } from '../shell/use-make.ts'
 import { Button } from '../ui/button.tsx'
+import { Copyable } from '../ui/copy.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { RowMenu } from '../ui/menu.tsx'
 import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
@@ -68,10 +69,15 @@ export const Webhooks = () => {
                   { label: 'URL', cell: ({ url }) => <code>{url}</code> },
                   {
                     label: 'For',
-                    cell: ({ purpose, service }) => (
+                    cell: ({ purpose, service, service_path: path }) => (
                       <>
                         {purpose === 'events' ? 'Events' : 'Decisions'}
-                        {service !== null && `, and those of ${SERVICE_NAMES[service]}`}
+                        {service !== null && `, also by ${SERVICE_NAMES[service]}`}
+                        {path !== null && (
+                          <div class="faint">
+                            <Copyable text={path} label="path for its webhooks" short />
+                          </div>
+                        )}
                       </>
                     ),
                   },
