@@ -67,8 +67,9 @@ test('are found down to the score that is asked for, the highest first, and one 
     completed2: { fullName: 'Grace Hopper' },
   })
   const first = nearNames('alpha', 70)
-  await expect(nearNames('beta', 70)).rejects.toThrow('ask again')
+  const second = nearNames('beta', 70).catch((error: unknown) => String(error))
   started.resolve()
+  expect(await second).toContain('ask again')
   const found = await first
   expect(found).toMatchObject({ sessions: 5, unread: 1, exact: false })
   expect(found?.near.map(({ sessionId, score }) => [sessionId, score >= 70])).toEqual([
