@@ -48,3 +48,16 @@ export class PrivateKeyInvalidError extends SigningError {
 export class AttesterMismatchError extends SigningError {
   override readonly name = 'AttesterMismatchError'
 }
+
+/**
+ * The hardware token does not answer, or answers with an error, or was taken out. It may be back later, so the next try
+ * after a moment opens it again.
+ */
+export class TokenUnavailableError extends SigningError {
+  override readonly name = 'TokenUnavailableError'
+}
+
+/** The token can't be used as configured: module, label, PIN or key are wrong. Only a change by the operator helps. */
+export class TokenUnusableError extends SigningError {
+  override readonly name = 'TokenUnusableError'
+}

@@ -36,6 +36,10 @@ const signatureBy = (backend: Secp256k1Backend, key: Uint8Array, digest: Uint8Ar
   const signer = backend.createSigner(key)
   const signature = new Uint8Array(65)
   signer.sign(digest, signature)
+  const recovered = backend.recover(digest, signature)
+  if (recovered === null || Buffer.compare(recovered, signer.publicKey) !== 0) {
+    throw new SignerUnusableError('it recovers wrong public keys')
+  }
   return Buffer.concat([signer.publicKey, signature])
 }
 

@@ -23,6 +23,8 @@ const SYMBOLS = {
   ...CORE_SYMBOLS,
   secp256k1_ecdsa_sign_recoverable: { args: ['ptr', 'ptr', 'ptr', 'ptr', 'ptr', 'ptr'], returns: 'i32' },
   secp256k1_ecdsa_recoverable_signature_serialize_compact: { args: ['ptr', 'ptr', 'ptr', 'ptr'], returns: 'i32' },
+  secp256k1_ecdsa_recoverable_signature_parse_compact: { args: ['ptr', 'ptr', 'ptr', 'i32'], returns: 'i32' },
+  secp256k1_ecdsa_recover: { args: ['ptr', 'ptr', 'ptr', 'ptr'], returns: 'i32' },
 } as const
 
 const open = (path: string) => dlopen(path, SYMBOLS).symbols
@@ -63,15 +65,20 @@ export const createFfiBackend = ({ name, description, path }: FfiBackendOptions)
   }
   seed.fill(0)
 
-  const publicKeyOf = (key: Uint8Array): Uint8Array => {
-    const opaque = new Uint8Array(64)
+  const serialize = (opaque: Uint8Array): Uint8Array | null => {
     const publicKey = new Uint8Array(65)
     const length = new BigUint64Array([65n])
+    const made = library.secp256k1_ec_pubkey_serialize(context, publicKey, length, opaque, UNCOMPRESSED)
+    return made === 1 ? publicKey : null
+  }
+
+  const publicKeyOf = (key: Uint8Array): Uint8Array => {
+    const opaque = new Uint8Array(64)
     const made =
       library.secp256k1_ec_seckey_verify(context, key) === 1 &&
-      library.secp256k1_ec_pubkey_create(context, opaque, key) === 1 &&
-      library.secp256k1_ec_pubkey_serialize(context, publicKey, length, opaque, UNCOMPRESSED) === 1
-    if (!made) throw new SignerUnusableError('not a valid secp256k1 private key')
+      library.secp256k1_ec_pubkey_create(context, opaque, key) === 1
+    const publicKey = made ? serialize(opaque) : null
+    if (publicKey === null) throw new SignerUnusableError('not a valid secp256k1 private key')
     return publicKey
   }
 
@@ -99,6 +106,16 @@ export const createFfiBackend = ({ name, description, path }: FfiBackendOptions)
         },
         erase: () => void key.fill(0),
       }
+    },
+    recover: (digest, signature) => {
+      const recoveryId = (signature[64] ?? 0) - 27
+      if (digest.length !== 32 || signature.length !== 65 || recoveryId < 0 || recoveryId > 3) return null
+      const opaque = new Uint8Array(OPAQUE_SIGNATURE_BYTES)
+      const publicKey = new Uint8Array(64)
+      const made =
+        library.secp256k1_ecdsa_recoverable_signature_parse_compact(context, opaque, signature, recoveryId) === 1 &&
+        library.secp256k1_ecdsa_recover(context, publicKey, opaque, digest) === 1
+      return made ? serialize(publicKey) : null
     },
   }
 }

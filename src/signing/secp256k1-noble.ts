@@ -34,4 +34,12 @@ export const loadNobleSecp256k1 = (): Secp256k1Backend => ({
       erase: () => void key.fill(0),
     }
   },
+  recover: (digest, signature) => {
+    try {
+      const { r, s } = secp256k1.Signature.fromBytes(signature.subarray(0, 64), 'compact')
+      return new secp256k1.Signature(r, s, signature[64]! - 27).recoverPublicKey(digest).toBytes(false)
+    } catch {
+      return null
+    }
+  },
 })

@@ -83,6 +83,13 @@ const createNodeApiBackend = (bindings: Bindings): Secp256k1Backend => {
         erase: () => void key.fill(0),
       }
     },
+    recover: (digest, signature) => {
+      try {
+        return Uint8Array.from(bindings.ecdsaRecover(signature.subarray(0, 64), signature[64]! - 27, digest, false))
+      } catch {
+        return null
+      }
+    },
   }
 }
 

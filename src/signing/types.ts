@@ -13,6 +13,11 @@ export interface Secp256k1Backend {
    * @throws SignerUnusableError when the bytes are not 32 or not a valid private key.
    */
   createSigner(privateKey: Uint8Array): Secp256k1Signer
+  /**
+   * The signer's public key (65 bytes, 0x04 first) of r ‖ s ‖ v over a 32-byte digest; null when no key can have made
+   * it. For signatures that were made elsewhere.
+   */
+  recover(digest: Uint8Array, signature: Uint8Array): Uint8Array | null
 }
 
 export type Secp256k1BackendName = 'libsecp256k1' | 'secp256k1-node' | 'noble'

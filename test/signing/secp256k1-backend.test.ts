@@ -128,6 +128,21 @@ for (const { name, label, backend, reason } of backendCandidates()) {
       expect([...seen].toSorted()).toEqual([27, 28])
     })
 
+    test('recovers the signer of signatures that were made elsewhere, and of no other', () => {
+      for (const { key, digest, signature } of differential.slice(0, 20)) {
+        const bytes = bytesOf(signature)
+        const publicKey = signerOf(key).publicKey.toHex()
+        expect(backend!.recover(digest, bytes)?.toHex()).toBe(publicKey)
+        expect(backend!.recover(sha256(digest), bytes)?.toHex()).not.toBe(publicKey)
+        bytes[64] = 55 - bytes[64]!
+        expect(backend!.recover(digest, bytes)?.toHex()).not.toBe(publicKey)
+      }
+      const { digest } = differential[0]!
+      expect(backend!.recover(digest, Buffer.concat([new Uint8Array(64), Uint8Array.of(27)]))).toBeNull()
+      expect(backend!.recover(digest, Buffer.alloc(65, 0xff))).toBeNull()
+      expect(backend!.recover(digest, Buffer.concat([testKey(1), testKey(2), Uint8Array.of(26)]))).toBeNull()
+    })
+
     test('takes views into larger buffers and touches nothing around them', () => {
       const key = testKey(3)
       const digest = sha256('a digest')

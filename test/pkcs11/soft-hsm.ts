@@ -1,0 +1,128 @@
+// A SoftHSM token with keys, in a temporary folder: one for the whole process, because a PKCS#11 module is initialized
+// once per process. And a module in front of it that fails on demand (shim.c), where there is a C compiler.
+import { dlopen } from 'bun:ffi'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TokenSettings } from '../../src/signing/pkcs11/token.ts'
+
+const MODULES = ['/usr/lib/softhsm/libsofthsm2.so', '/usr/lib64/softhsm/libsofthsm2.so', '/usr/lib64/libsofthsm2.so']
+
+const module = MODULES.find((path) => existsSync(path)) ?? null
+const util = Bun.which('softhsm2-util')
+const tool = Bun.which('pkcs11-tool')
+const compiler = Bun.which('cc')
+
+const hasSoftHsm = module !== null && util !== null && tool !== null && process.platform === 'linux'
+/** For the names of tests: empty where SoftHSM is here. */
+export const WITHOUT_SOFT_HSM = hasSoftHsm ? '' : ' (skipped: softhsm2 or opensc is not installed)'
+export const WITHOUT_SHIM = hasSoftHsm && compiler === null ? ' (skipped: no C compiler)' : WITHOUT_SOFT_HSM
+
+export const TOKEN = 'attester keys'
+export const PIN = '648219'
+
+export type Trouble = 'hung' | 'gone' | 'lying' | 'reset' | ''
+
+export interface SoftHsm {
+  /** SOFTHSM2_CONF of processes that use it. */
+  readonly configuration: string
+  readonly module: string
+  /** Runs pkcs11-tool on the token, logged in. */
+  tool(...words: readonly string[]): void
+  makeKey(kind: 'secp256k1' | 'ed25519' | 'secp256r1', label: string, id: string, ...more: readonly string[]): void
+  /** Settings of their own: no other test's refused PIN is known to them. */
+  settings(overrides?: Partial<TokenSettings> & { readonly pinText?: string }): TokenSettings
+  /** The module in front, with its own control file. */
+  shim(): Shim
+  remove(): void
+}
+
+export interface Shim {
+  readonly module: string
+  trouble(word: Trouble): void
+  /** Results of C_Login so far, as hex. */
+  logins(): readonly string[]
+}
+
+const CURVES = { secp256k1: 'EC:secp256k1', ed25519: 'EC:edwards25519', secp256r1: 'EC:prime256v1' } as const
+
+const run = (command: readonly string[], configuration: string): void => {
+  const { exitCode, stderr } = Bun.spawnSync([...command], {
+    env: { PATH: process.env['PATH'] ?? '', SOFTHSM2_CONF: configuration },
+    stdout: 'ignore',
+  })
+  if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr}`)
+}
+
+const buildShim = (folder: string, softHsm: string): Shim => {
+  const place = mkdtempSync(join(folder, 'shim-'))
+  const [library, control, logins] = ['shim.so', 'control', 'logins'].map((name) => join(place, name)) as [
+    string,
+    string,
+    string,
+  ]
+  const { exitCode, stderr } = Bun.spawnSync([
+    compiler ?? 'cc',
+    '-shared',
+    '-fPIC',
+    '-w',
+    `-DCONTROL="${control}"`,
+    `-DLOGINS="${logins}"`,
+    `-DMODULE="${softHsm}"`,
+    '-o',
+    library,
+    join(import.meta.dir, 'shim.c'),
+  ])
+  if (exitCode !== 0) throw new Error(`the module in front could not be compiled: ${stderr}`)
+  return {
+    module: library,
+    trouble: (word) => writeFileSync(control, word),
+    logins: () => (existsSync(logins) ? readFileSync(logins, 'utf8').trim().split('\n') : []),
+  }
+}
+
+/** A token without keys, for processes that the test starts. */
+export const makeSoftHsm = (): SoftHsm => {
+  if (module === null || util === null || tool === null) throw new Error('softhsm2 or opensc is not installed')
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-softhsm-'))
+  const tokens = join(folder, 'tokens')
+  const configuration = join(folder, 'softhsm2.conf')
+  mkdirSync(tokens)
+  writeFileSync(configuration, `directories.tokendir = ${tokens}\nobjectstore.backend = file\nlog.level = ERROR\n`)
+  const pins = ['--so-pin', '12345678', '--pin', PIN]
+  run([util, '--init-token', '--free', '--label', TOKEN, ...pins], configuration)
+  const runTool = (...words: readonly string[]): void =>
+    run([tool, '--module', module, '--token-label', TOKEN, '--login', '--pin', PIN, ...words], configuration)
+  let count = 0
+  return {
+    configuration,
+    module,
+    tool: runTool,
+    makeKey: (kind, label, id, ...more) =>
+      runTool('--keypairgen', '--key-type', CURVES[kind], '--label', label, '--id', id, ...more),
+    settings: ({ pinText = PIN, ...overrides } = {}) => {
+      const path = join(folder, `pin-${count}`)
+      writeFileSync(path, `${pinText}\n`, { mode: 0o600 })
+      const loginFile = join(folder, `login-${count++}`)
+      return { module, token: TOKEN, pin: { source: 'file', path }, loginFile, ...overrides }
+    },
+    shim: () => buildShim(folder, module),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+let shared: SoftHsm | null = null
+
+/** The token of this process, with the keys `evm` (id 01) and `solana` (id 02). It is there until the process ends. */
+export const softHsm = (): SoftHsm => {
+  if (shared !== null) return shared
+  shared = makeSoftHsm()
+  shared.makeKey('secp256k1', 'evm', '01')
+  shared.makeKey('ed25519', 'solana', '02')
+  // The module reads the environment of the C library, which process.env does not change.
+  const libc = dlopen('libc.so.6', { setenv: { args: ['ptr', 'ptr', 'i32'], returns: 'i32' } })
+  const text = (value: string): Buffer => Buffer.from(`${value}\0`)
+  libc.symbols.setenv(text('SOFTHSM2_CONF'), text(shared.configuration), 1)
+  process.on('exit', () => shared?.remove())
+  return shared
+}
