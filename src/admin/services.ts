@@ -22,11 +22,11 @@ import type { LiveWatch } from './live/watch.ts'
 import type { ApiDocuments } from './routes/reference.ts'
 import type { TaskRunner } from './task-runner.ts'
 
-/** A key that was made: its keystore is on the disk, nobody knows of it yet. */
+/** A key that was made or found: its keystore is on the disk, or it is in the token; nobody knows of it yet. */
 export interface NewAttesterKey {
   readonly kind: 'secp256k1' | 'ed25519'
   readonly address: string
-  /** File name in the folder of keystores. */
+  /** File name in the folder of keystores, or the PKCS#11 URI of a key in a token. */
   readonly keystoreFile: string
 }
 
@@ -92,6 +92,12 @@ export interface Services {
   /** All processes of the service, and their workers. */
   readonly processes: ProcessControl
   readonly createAttesterKey: (kind: 'secp256k1' | 'ed25519') => Promise<NewAttesterKey>
+  /**
+   * Finds a key in the hardware token and lets it sign once.
+   * @param key its label or PKCS#11 URI
+   * @throws FieldInvalidError for `token_key`, DependencyUnavailableError while the token is away
+   */
+  readonly findTokenKey: (kind: 'secp256k1' | 'ed25519', key: string) => Promise<NewAttesterKey>
   /** Takes a keystore away again that no attester has. */
   readonly discardKeystore: (keystoreFile: string) => void
   /** Sources that simulations ask besides lists, and the screeners that documents may name. */

@@ -2,6 +2,7 @@
 // standard input and goes into an encrypted keystore; no command prints or takes it as an argument.
 import { rmSync } from 'node:fs'
 import { basename } from 'node:path'
+import { isTokenKey } from '../domain/token-key.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
 import type { PassphraseRotation } from '../setup/rotate-passphrase.ts'
@@ -22,7 +23,7 @@ import {
 import { readText } from './read-text.ts'
 import { runVerbOf } from './run-verb.ts'
 
-const USAGE = `Usage: countersign attester add --kind secp256k1|ed25519
+const USAGE = `Usage: countersign attester add --kind secp256k1|ed25519 [--pkcs11 KEY]
        countersign attester import FILE [--kind secp256k1|ed25519] [--passphrase-file FILE]
        countersign attester list
        countersign attester retire ADDRESS [--final]
@@ -31,14 +32,16 @@ const USAGE = `Usage: countersign attester add --kind secp256k1|ed25519
 Attesters sign: secp256k1 keys for EVM chains, Ed25519 keys for Solana. The oldest active key of a kind signs; a task
 with a quorum is signed by that many. A running service uses a change within a second, and no request fails for it.
 
-  add      Makes a new key.
+  add      Makes a new key. With --pkcs11, uses the one in the hardware token (pkcs11-module) that has this label or PKCS#11
+           URI, such as pkcs11:id=%01: it stays there, and signs there.
   import   Reads a key from FILE (- for standard input): a hex key (secp256k1 unless --kind says otherwise), a Web3
            Secret Storage v3 keystore, or a Solana CLI keypair. The original file is not changed.
   list     All attesters.
   retire   Stops signing with a key: it becomes retiring. With --final it becomes retired and is loaded no more.
   rotate-passphrase   Locks every keystore with another passphrase while the service runs. The next passphrase is read from
            the file of the present one with .next at its end, made where it is missing, and takes that file's place at the
-           end. On several machines put the same FILE.next beside it on each first. Interrupted, run it again.
+           end. On several machines put the same FILE.next beside it on each first. Interrupted, run it again. Keys in a
+           token have no keystore: their PIN is the token's own.
 
 To rotate a key: add the new key, register it on chain, then retire the old one.
 
@@ -90,9 +93,10 @@ const readKind = (command: ParsedCommand, byDefault?: 'secp256k1'): 'secp256k1' 
 }
 
 const add = async ({ store, door, output, command }: Context): Promise<void> => {
+  const tokenKey = command.text('pkcs11')
   const { id, kind, address } = await door.call('POST /attesters', {
-    body: { kind: readKind(command) },
-    flags: { kind: '--kind' },
+    body: { kind: readKind(command), ...(tokenKey === undefined ? {} : { token_key: tokenKey }) },
+    flags: { kind: '--kind', token_key: '--pkcs11' },
   })
   const attester = await store.attesters.find(id)
   output.stdout(command.flag('json') ? `${JSON.stringify(attester)}\n` : `${kind} attester ${address} is active\n`)
@@ -121,13 +125,14 @@ const list = async ({ store, output, command }: Context): Promise<void> => {
     output.stdout(`${JSON.stringify(attesters)}\n`)
     return
   }
-  const rows = attesters.map(({ address, kind, status, createdAtSeconds }) => [
+  const rows = attesters.map(({ address, kind, keystoreFile, status, createdAtSeconds }) => [
     address,
     kind,
     status,
     new Date(createdAtSeconds * 1000).toISOString(),
+    isTokenKey(keystoreFile) ? keystoreFile : 'keystore',
   ])
-  output.stdout(formatTable([['ADDRESS', 'KIND', 'STATUS', 'SINCE'], ...rows]))
+  output.stdout(formatTable([['ADDRESS', 'KIND', 'STATUS', 'SINCE', 'KEY'], ...rows]))
 }
 
 const retire = async ({ store, door, output, command }: Context): Promise<void> => {
@@ -146,14 +151,16 @@ const retire = async ({ store, door, output, command }: Context): Promise<void> 
   output.stdout(command.flag('json') ? `${JSON.stringify(changed)}\n` : `${address} is ${status}\n`)
 }
 
-const rotate = async ({ output, command, rotatePassphrase }: Context): Promise<void> => {
+const rotate = async ({ store, output, command, rotatePassphrase }: Context): Promise<void> => {
   const rotated = await rotatePassphrase()
+  const inToken = (await store.attesters.list()).filter(({ keystoreFile }) => isTokenKey(keystoreFile)).length
   if (command.flag('json')) {
-    output.stdout(`${JSON.stringify(rotated)}\n`)
+    output.stdout(`${JSON.stringify({ ...rotated, inToken })}\n`)
     return
   }
   const { keystores, file, inPlace } = rotated
   output.stdout(`locked anew: ${keystores} keystores; the passphrase is in ${file}\n`)
+  if (inToken > 0) output.stdout(`left out: ${inToken} keys in the hardware token, which no passphrase of ours locks\n`)
   if (!inPlace) output.stdout(`put its content in the place of ${file.replace(/\.next$/, '')} before you remove it\n`)
 }
 
@@ -169,7 +176,7 @@ const COMMAND = {
   help: USAGE,
   subject: 'attesters',
   verbs: VERBS,
-  texts: ['kind', 'passphrase-file'],
+  texts: ['kind', 'passphrase-file', 'pkcs11'],
   flags: ['final'],
 }
 

@@ -23,12 +23,21 @@ export interface Config
   extends ProcessPlan,
     Omit<
       Values,
-      'config' | 'store' | 'passphrase' | 'evidenceKey' | 'accountKey' | 'decisionsShipCredentials' | keyof ProcessPlan
+      | 'config'
+      | 'store'
+      | 'pkcs11Pin'
+      | 'passphrase'
+      | 'evidenceKey'
+      | 'accountKey'
+      | 'decisionsShipCredentials'
+      | keyof ProcessPlan
     > {
   /** Absolute. */
   readonly dataDir: string
   /** Where the store's address is to be read; null: a SQLite file in the data folder. */
   readonly store: SecretSource | null
+  /** Where the PIN of the hardware token is to be read; null where there is no token. */
+  readonly pkcs11Pin: SecretSource | null
   /** Where the passphrase is to be read; null: the data folder's own file. */
   readonly passphrase: SecretSource | null
   /** The same for the key that evidence and webhook secrets are encrypted with. */
@@ -183,6 +192,17 @@ const secretSource = (key: SettingKey, { texts, secretFiles }: EnvironmentSettin
   return text === undefined ? null : { source: 'environment', name: variable }
 }
 
+const tokenOf = (
+  pkcs11Module: string,
+  pkcs11Token: string,
+  pkcs11Pin: SecretSource | null,
+): Pick<Config, 'pkcs11Module' | 'pkcs11Token' | 'pkcs11Pin'> => {
+  const isWhole = pkcs11Module !== '' && pkcs11Token !== '' && pkcs11Pin !== null
+  const isNone = pkcs11Module === '' && pkcs11Token === '' && pkcs11Pin === null
+  if (isWhole || isNone) return { pkcs11Module, pkcs11Token, pkcs11Pin }
+  throw new SettingInvalidError('set pkcs11-module, pkcs11-token and COUNTERSIGN_PKCS11_PIN[_FILE], or none of them')
+}
+
 const resolveChains = (fileChains: unknown, rpcUrls: ReadonlyMap<string, string>) => {
   const { added, settings } = parseChainSettings(fileChains)
   const table = parseWith('config file, chains:', '', () => createChainTable(added))
@@ -262,6 +282,7 @@ export const loadConfig = (input: ConfigInput): Config => {
     organizationConcurrency: value('organizationConcurrency'),
     hangMs: value('hangMs'),
     signer: value('signer'),
+    ...tokenOf(value('pkcs11Module'), value('pkcs11Token'), secretSource('pkcs11Pin', environment)),
     decisionsSync: value('decisionsSync'),
     decisionsSegmentBytes: value('decisionsSegmentBytes'),
     decisionsIndex: value('decisionsIndex'),

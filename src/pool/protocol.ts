@@ -6,6 +6,7 @@ import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
 import type { RequestFacts } from '../policy/types/facts.ts'
 import type { SentRevision } from '../policy/types/program.ts'
+import type { TokenSettings } from '../signing/types.ts'
 
 /**
  * One request as the rules read it, ready to be evaluated and signed. It fixes everything that must not differ between
@@ -47,7 +48,10 @@ export type Outcome =
       readonly sequence: number
       readonly code: ErrorCode
       readonly detail: string
-      /** Class name of the error inside the worker, for the log; the error's text never leaves the worker. */
+      /**
+       * Class name of the error inside the worker, for the log, with the name of the fact or the token's complaint;
+       * no other text of an error leaves the worker.
+       */
       readonly errorClass: string | null
       /** Whether nothing was recorded under the job's uuid, and nothing will be. */
       readonly nothingSigned: boolean
@@ -111,6 +115,7 @@ export interface AttesterReference {
   readonly kind: 'secp256k1' | 'ed25519'
   /** Checksummed EVM address or base58 public key: must equal the address derived from the key. */
   readonly address: string
+  /** For a key in a hardware token its PKCS#11 URI. */
   readonly keystorePath: string
   readonly status: 'active' | 'retiring'
 }
@@ -127,6 +132,8 @@ export interface WorkerSettings {
   readonly attesters: readonly AttesterReference[]
   /** Where the worker itself reads the keystores' passphrase. */
   readonly passphrase: PassphraseSource
+  /** The hardware token that attester keys may be in. */
+  readonly token: TokenSettings | null
   readonly decisionsDirectory: string
   readonly decisionsSync: boolean
   readonly segmentMaxBytes: number

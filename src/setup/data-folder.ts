@@ -25,6 +25,8 @@ export interface DataFolder {
   readonly auditHead: string
   /** Seals the secrets of one-time codes. Made by the first start. */
   readonly accountKey: string
+  /** With an ending each: what is remembered of logins to the hardware token. */
+  readonly tokenLogin: string
   /** Held by the service that runs on this folder. */
   readonly lock: string
   readonly quickstart: string
@@ -45,6 +47,7 @@ export const dataFolderAt = (root: string): DataFolder => ({
   decisionTreeHead: join(root, 'decision-tree.checkpoint'),
   auditHead: join(root, 'audit.checkpoint'),
   accountKey: join(root, 'secrets', 'account-key'),
+  tokenLogin: join(root, 'token-login'),
   lock: join(root, 'service.lock'),
   quickstart: join(root, 'quickstart.env'),
   storePlace: join(root, 'store-place'),

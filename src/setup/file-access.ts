@@ -16,7 +16,7 @@ export interface AccessProblem {
 /** The settings that may name a file with a secret. */
 export type SecretSettings = Pick<
   Config,
-  'store' | 'passphrase' | 'evidenceKey' | 'accountKey' | 'decisionsShipCredentials'
+  'store' | 'pkcs11Pin' | 'passphrase' | 'evidenceKey' | 'accountKey' | 'decisionsShipCredentials'
 >
 
 const GROUP = 0o070
@@ -75,8 +75,8 @@ export const inspectAccess = (folder: DataFolder, settings: SecretSettings): rea
   // Windows has no such modes.
   if (process.platform === 'win32') return []
   const secrets = join(folder.root, 'secrets')
-  const { store, passphrase, evidenceKey, accountKey, decisionsShipCredentials } = settings
-  const named = [store, passphrase, evidenceKey, accountKey, decisionsShipCredentials].flatMap((source) =>
+  const { store, pkcs11Pin, passphrase, evidenceKey, accountKey, decisionsShipCredentials } = settings
+  const named = [store, pkcs11Pin, passphrase, evidenceKey, accountKey, decisionsShipCredentials].flatMap((source) =>
     source?.source === 'file' ? [source.path] : [],
   )
   const own = [...filesIn(folder.keystores), ...filesIn(secrets), folder.quickstart]

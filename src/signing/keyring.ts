@@ -1,7 +1,9 @@
 // Opens the attester keys for a signing thread. Private keys live only here (invariant 5), inside the closures below,
-// where JSON, inspection and callers can't reach them. An address is derived from its key, never taken from elsewhere.
+// where JSON, inspection and callers can't reach them; or in a hardware token, which they never leave. An address is
+// derived from its key, never taken from elsewhere.
 import { readFile } from 'node:fs/promises'
 import bs58 from 'bs58'
+import { isTokenKey } from '../domain/token-key.ts'
 import { evmAddressOf } from './address.ts'
 import { createEd25519Signer } from './ed25519.ts'
 import {
@@ -10,11 +12,12 @@ import {
   KeystoreLockedError,
   SignerUnusableError,
   SigningError,
+  TokenUnusableError,
 } from './errors.ts'
 import { decryptKeystorePkcs8 } from './keystore-pkcs8.ts'
 import { decryptKeystoreV3 } from './keystore-v3.ts'
 import { PassphraseMissingError } from './passphrase.ts'
-import type { EvmAttester, Keyring, KeystoreReference, Secp256k1Backend, SolanaAttester } from './types.ts'
+import type { EvmAttester, Keyring, KeystoreReference, Secp256k1Backend, SolanaAttester, TokenSigner } from './types.ts'
 
 /** The passphrases that may open a keystore now, the newest first. */
 export type ReadPassphrases = () => Promise<readonly string[]>
@@ -34,6 +37,28 @@ const readKeystore = async (reference: KeystoreReference): Promise<string> => {
   }
 }
 
+/** Finds a key in the token. Rejects only where the keyring must not be used without it. */
+export type OpenTokenKey = (reference: KeystoreReference) => Promise<TokenSigner>
+
+const evmAttesterOf = ({ id }: KeystoreReference, address: string, sign: (digest: Uint8Array) => Uint8Array) => ({
+  id,
+  address,
+  order: BigInt(address),
+  signDigest: (digest: Uint8Array) => `0x${sign(digest).toHex()}`,
+  // Leaves out `order`, because a bigint has no JSON form.
+  toJSON: () => ({ id, address }),
+})
+
+const solanaAttesterOf = ({ id }: KeystoreReference, address: string, sign: (message: Uint8Array) => Uint8Array) => ({
+  id,
+  address,
+  signMessage: (message: Uint8Array) => {
+    if (message.length !== 32) throw new SignerUnusableError('a message is not 32 bytes')
+    return `0x${sign(message).toHex()}`
+  },
+  toJSON: () => ({ id, address }),
+})
+
 const requireAddress = (reference: KeystoreReference, derived: string): void => {
   if (derived === reference.address) return
   throw new AttesterMismatchError(`it holds the key of ${derived}, not of ${reference.address}`)
@@ -50,17 +75,10 @@ const openEvmAttester = async (
     const address = evmAddressOf(signer.publicKey)
     requireAddress(reference, address)
     const signature = Buffer.alloc(65)
-    const attester = {
-      id: reference.id,
-      address,
-      order: BigInt(address),
-      signDigest: (digest: Uint8Array) => {
-        signer.sign(digest, signature)
-        return `0x${signature.toHex()}`
-      },
-      // Leaves out `order`, because a bigint has no JSON form.
-      toJSON: () => ({ id: reference.id, address }),
-    }
+    const attester = evmAttesterOf(reference, address, (digest) => {
+      signer.sign(digest, signature)
+      return signature
+    })
     return { attester, erase: () => signer.erase() }
   } finally {
     privateKey.fill(0)
@@ -76,16 +94,7 @@ const openSolanaAttester = async (
     const signer = createEd25519Signer(seed)
     const address = bs58.encode(signer.publicKey)
     requireAddress(reference, address)
-    const attester = {
-      id: reference.id,
-      address,
-      signMessage: (message: Uint8Array) => {
-        if (message.length !== 32) throw new SignerUnusableError('a message is not 32 bytes')
-        return `0x${signer.sign(message).toHex()}`
-      },
-      toJSON: () => ({ id: reference.id, address }),
-    }
-    return { attester, erase: () => signer.erase() }
+    return { attester: solanaAttesterOf(reference, address, signer.sign), erase: () => signer.erase() }
   } finally {
     seed.fill(0)
   }
@@ -122,7 +131,12 @@ const withAttester = (error: unknown, reference: KeystoreReference): unknown => 
   // A missing passphrase is not the fault of one keystore.
   if (!(error instanceof SigningError) || error instanceof PassphraseMissingError) return error
   const Kind = error.constructor as new (detail: string) => SigningError
-  return new Kind(`keystore ${reference.keystorePath} of attester ${reference.id}: ${error.detail}`)
+  const what = isTokenKey(reference.keystorePath) ? 'key' : 'keystore'
+  return new Kind(`${what} ${reference.keystorePath} of attester ${reference.id}: ${error.detail}`)
+}
+
+const refuseTokenKey: OpenTokenKey = async () => {
+  throw new TokenUnusableError('it is in a hardware token, and pkcs11-module is not set')
 }
 
 /**
@@ -133,11 +147,13 @@ const withAttester = (error: unknown, reference: KeystoreReference): unknown => 
  * @throws KeystoreInvalidError when a file can't be read or used
  * @throws AttesterMismatchError when a key does not match its reference
  * @throws SignerUnusableError when the backend refuses a key
+ * @throws what `openTokenKey` throws, for keys in a token
  */
 export const openKeyring = async (
   references: readonly KeystoreReference[],
   passphrases: ReadPassphrases,
   backend: Secp256k1Backend,
+  openTokenKey: OpenTokenKey = refuseTokenKey,
 ): Promise<Keyring> => {
   const evm: Opened<EvmAttester>[] = []
   const solana: Opened<SolanaAttester>[] = []
@@ -147,7 +163,12 @@ export const openKeyring = async (
   for (const reference of references) {
     if (reference.status !== 'active') continue
     try {
-      if (reference.kind === 'secp256k1') {
+      const { kind, address, keystorePath } = reference
+      if (isTokenKey(keystorePath)) {
+        const { sign, erase } = await openTokenKey(reference)
+        if (kind === 'secp256k1') evm.push({ attester: evmAttesterOf(reference, address, sign), erase })
+        else solana.push({ attester: solanaAttesterOf(reference, address, sign), erase })
+      } else if (kind === 'secp256k1') {
         evm.push(await openByAny(passphrases, (passphrase) => openEvmAttester(reference, passphrase, backend)))
       } else solana.push(await openByAny(passphrases, (passphrase) => openSolanaAttester(reference, passphrase)))
     } catch (error) {

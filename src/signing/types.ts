@@ -1,4 +1,5 @@
 // The interfaces of signing for the rest of the service. Private keys stay behind them.
+import type { PassphraseSource } from './passphrase.ts'
 
 /** Keccak-256 of the bytes: 32 fresh bytes. Synchronous; see keccak.ts. */
 export type Keccak256 = (bytes: Uint8Array) => Uint8Array
@@ -73,12 +74,27 @@ export interface SolanaStatement {
   readonly expirationSeconds: number
 }
 
+/** The hardware token that attester keys may live in. */
+export interface TokenSettings {
+  /** Absolute path of the vendor's PKCS#11 library. */
+  readonly module: string
+  /** Label of the token. */
+  readonly token: string
+  /** Where the PIN is read at each login. It is not kept. */
+  readonly pin: PassphraseSource
+  /** Path in the data folder that the names of the files of a login begin with. */
+  readonly loginFile: string
+  /** A token that takes longer for one signature counts as away. */
+  readonly answerMs: number
+}
+
 /** The keystore to open, and the key that it must hold. The pool's `AttesterReference` has this shape. */
 export interface KeystoreReference {
   readonly id: string
   readonly kind: 'secp256k1' | 'ed25519'
   /** Checksummed EVM address or base58 public key: must equal the address derived from the key. */
   readonly address: string
+  /** Path of the keystore; for a key in a token its PKCS#11 URI. */
   readonly keystorePath: string
   readonly status: 'active' | 'retiring'
 }
@@ -88,6 +104,16 @@ export interface KeystoreReference {
  * for generated passphrases of 256 random bits, which can't be guessed anyway, so that the start is quick.
  */
 export type KeystoreWorkFactor = 'standard' | 'light'
+
+/** A key in a token, for the thread that signs with it. */
+export interface TokenSigner {
+  /**
+   * Signs 32 bytes: r ‖ s ‖ v as Secp256k1Signer, or 64 bytes by Ed25519. The signature was verified.
+   * @throws TokenUnavailableError, TokenUnusableError, AttesterMismatchError, SignerUnusableError after `erase`
+   */
+  sign(bytes: Uint8Array): Uint8Array
+  erase(): void
+}
 
 /** An attester key that can sign: what a worker holds for each of its keystores. */
 export interface EvmAttester {

@@ -44,6 +44,7 @@ import { systemTimers } from '../pool/timers.ts'
 import { prepareAccountKey, readAccountKeys } from '../setup/account-key.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
+import type { TokenConfig } from '../setup/token-settings.ts'
 import type { Store } from '../store/store.ts'
 import type { StoreTarget } from '../store/store-address.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -74,7 +75,8 @@ export interface AdminDependencies {
     | 'decisionsIndex'
     | 'accountKey'
   > &
-    ShipSettings
+    ShipSettings &
+    TokenConfig
   readonly tls: ListenerTls | null
   readonly folder: DataFolder
   readonly target: StoreTarget

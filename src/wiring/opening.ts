@@ -15,6 +15,7 @@ import { locatePassphrase } from '../setup/passphrase.ts'
 import { isFirstStart, prepareQuickstart } from '../setup/quickstart.ts'
 import { locateStore } from '../setup/store-location.ts'
 import { rememberStore } from '../setup/store-place.ts'
+import { tokenSettingsOf } from '../setup/token-settings.ts'
 import { readPassphrase } from '../signing/passphrase.ts'
 import { openStore } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -32,6 +33,7 @@ import { createSharing } from './sharing-service.ts'
 import { startShipping } from './ship-service.ts'
 import { createSigningPool, presentAttesters, readAttesters } from './signing-pool.ts'
 import { readListenerTls } from './tls-files.ts'
+import { requireTokenKeys } from './token-check.ts'
 import { startTree } from './tree-service.ts'
 
 /** More workers than a process ever has, including lost ones that are still running in native code. */
@@ -108,10 +110,14 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
   const shares = await loadOrganizationShares(config, store, log)
   const stored = await readAttesters(store, folder)
   const attesters = presentAttesters(stored, log)
+  const token = tokenSettingsOf(config, folder)
+  // Once a node: the other processes start after the first.
+  if (isFirst) await requireTokenKeys(attesters, token, log)
   const { pool, signer, isLogHealthy, logFailures } = createSigningPool({
     config,
     folder,
     passphrase: passphrase.source,
+    token,
     attesters,
     weightOf: shares.weightOf,
     firstSlot: index * SLOTS_PER_PROCESS,

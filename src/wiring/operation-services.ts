@@ -4,23 +4,26 @@ import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Services } from '../admin/services.ts'
 import type { Config } from '../config/config.ts'
-import { FieldInvalidError } from '../domain/errors.ts'
+import { DependencyUnavailableError, FieldInvalidError } from '../domain/errors.ts'
 import type { Reach } from '../domain/list.ts'
 import type { Clock } from '../domain/time.ts'
+import { tokenKeyOf } from '../domain/token-key.ts'
 import { parseReachableUrl, UrlRefusedError } from '../facts/reachable.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
+import { type TokenConfig, tokenSettingsOf } from '../setup/token-settings.ts'
 import { createAttesterKeystore } from '../signing/attester-files.ts'
 import { readPassphrase } from '../signing/passphrase.ts'
 import type { Store } from '../store/store.ts'
 import { inspectChains } from './chain-inspection.ts'
 import { createNearNames } from './near-names.ts'
+import { createTokenCheck } from './token-check.ts'
 
 export interface OperationServicesDependencies {
-  readonly config: Pick<Config, 'chains' | 'chainSettings' | 'screeners' | 'webhookReach'>
-  readonly folder: Pick<DataFolder, 'keystores'>
+  readonly config: Pick<Config, 'chains' | 'chainSettings' | 'screeners' | 'webhookReach'> & TokenConfig
+  readonly folder: Pick<DataFolder, 'keystores' | 'tokenLogin'>
   readonly store: Store
   readonly clock: Clock
   /** Called when a key is created. */
@@ -65,6 +68,16 @@ export const createOperationServices = ({
       })
       return { kind, address: made.address, keystoreFile: basename(made.path) }
     },
+    findTokenKey: async (kind, given) => {
+      const key = tokenKeyOf(given)
+      if (key === null) throw new FieldInvalidError('token_key', 'must be a label, or pkcs11: with object or id')
+      const [finding] = await createTokenCheck(tokenSettingsOf(config, folder))([{ kind, key, address: null }])
+      if (finding?.ok === true) return { kind, address: finding.address, keystoreFile: key }
+      const { name, detail } = finding ?? { name: 'TokenUnavailableError', detail: 'the token does not answer' }
+      if (name === 'TokenUnavailableError') throw new DependencyUnavailableError(detail)
+      throw new FieldInvalidError('token_key', `can’t be used: ${detail}`)
+    },
+    // A key in a token has no file here, and stays in the token.
     discardKeystore: (keystoreFile) => rmSync(join(folder.keystores, basename(keystoreFile)), { force: true }),
     policyFacts: {
       collect: collectFacts,

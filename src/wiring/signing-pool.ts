@@ -10,6 +10,7 @@ import { answerOf } from '../decisions/answer.ts'
 import { recoverDecisions } from '../decisions/recover.ts'
 import { slotName } from '../decisions/segment-name.ts'
 import type { Clock } from '../domain/time.ts'
+import { isTokenKey } from '../domain/token-key.ts'
 import type { Catalog } from '../policy/catalog.ts'
 import type { PoolEvent } from '../pool/events.ts'
 import { createPool, type Pool } from '../pool/pool.ts'
@@ -20,6 +21,7 @@ import { systemTimers } from '../pool/timers.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { PassphraseSource } from '../signing/passphrase.ts'
 import { chooseSecp256k1Backend } from '../signing/secp256k1-backends.ts'
+import type { TokenSettings } from '../signing/types.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createThrottle, type Throttle } from '../telemetry/throttle.ts'
@@ -28,6 +30,8 @@ export interface SigningPoolDependencies {
   readonly config: Config
   readonly folder: DataFolder
   readonly passphrase: PassphraseSource
+  /** Null where no attester key may be in hardware. */
+  readonly token: TokenSettings | null
   readonly attesters: readonly AttesterReference[]
   /** An organization's weight: its share of the workers' time. */
   readonly weightOf: (organizationId: string) => number
@@ -38,10 +42,13 @@ export interface SigningPoolDependencies {
   readonly log: Logger
 }
 
+const keystorePathOf = (folder: DataFolder, keystoreFile: string): string =>
+  isTokenKey(keystoreFile) ? keystoreFile : join(folder.keystores, keystoreFile)
+
 /** The attesters that workers may load, oldest first, without retired ones. */
 export const readAttesters = async (store: Store, folder: DataFolder): Promise<AttesterReference[]> =>
   (await store.attesters.list()).flatMap(({ id, kind, address, keystoreFile, status }) =>
-    status === 'retired' ? [] : [{ id, kind, address, status, keystorePath: join(folder.keystores, keystoreFile) }],
+    status === 'retired' ? [] : [{ id, kind, address, status, keystorePath: keystorePathOf(folder, keystoreFile) }],
   )
 
 /**
@@ -54,7 +61,9 @@ export const presentAttesters = (
   log: Pick<Logger, 'warn'>,
 ): readonly AttesterReference[] => {
   const missing = new Set(
-    attesters.filter(({ status, keystorePath }) => status === 'active' && !existsSync(keystorePath)),
+    attesters.filter(
+      ({ status, keystorePath }) => status === 'active' && !isTokenKey(keystorePath) && !existsSync(keystorePath),
+    ),
   )
   const present = attesters.filter((attester) => !missing.has(attester))
   const canSign = new Set(present.filter(({ status }) => status === 'active').map(({ kind }) => kind))
@@ -163,6 +172,7 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
       signer,
       attesters: dependencies.attesters,
       passphrase: dependencies.passphrase,
+      token: dependencies.token,
       decisionsDirectory: folder.decisions,
       decisionsSync: config.decisionsSync,
       segmentMaxBytes: config.decisionsSegmentBytes,

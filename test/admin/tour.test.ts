@@ -536,6 +536,13 @@ describe('a tour of the admin API', () => {
   test('the deployment', async () => {
     const first = await call<{ id: string }>(201, 'POST', '/attesters', { body: { kind: 'secp256k1' } })
     await call(201, 'POST', '/attesters', { body: { kind: 'secp256k1' } })
+    const inToken = { kind: 'secp256k1', token_key: 'evm key' }
+    expect(await call<object>(201, 'POST', '/attesters', { body: inToken })).toMatchObject({
+      status: 'active',
+      token_key: 'pkcs11:object=evm%20key',
+    })
+    await call(409, 'POST', '/attesters', { body: inToken })
+    await call(400, 'POST', '/attesters', { body: { kind: 'secp256k1', token_key: 'missing' } })
     await call(200, 'GET', '/attesters')
     expect(await call<object>(200, 'POST', `/attesters/${first.id}/retire`, { body: { final: true } })).toMatchObject({
       status: 'retired',

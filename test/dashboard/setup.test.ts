@@ -274,7 +274,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
       const page = await dashboard.enter('/attesters')
       await page.getByRole('button', { name: 'Check the chains' }).click()
       await page.getByText('No chain has an RPC URL.').waitFor()
-      await page.getByRole('button', { name: 'Make a key' }).click()
+      await page.getByRole('button', { name: 'Add a key' }).click()
       await page.getByRole('button', { name: 'Make the key' }).click()
       await page.getByText('Attester key made').waitFor()
       const rows = page.getByRole('row').filter({ hasText: 'secp256k1' })

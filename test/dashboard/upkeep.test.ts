@@ -281,7 +281,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
       await asks.getByRole('dialog').waitFor({ state: 'detached' })
       await asks.getByText('Revision 1 waits for a second person').waitFor()
       await asks.goto(`${dashboard.url}/attesters`)
-      await asks.getByRole('button', { name: 'Make a key' }).click()
+      await asks.getByRole('button', { name: 'Add a key' }).click()
       await asks.getByRole('button', { name: 'Make the key' }).click()
       await asks.getByRole('button', { name: 'Ask for approval' }).click()
       await waitingAt(asks, SHARED).waitFor()

@@ -10,6 +10,7 @@ import { cleanEnvironment, runCountersign, runToEnd } from '../service/run-to-en
 
 const NONE: SecretSettings = {
   store: null,
+  pkcs11Pin: null,
   passphrase: null,
   evidenceKey: null,
   accountKey: null,

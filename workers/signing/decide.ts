@@ -11,7 +11,12 @@ import type { CarriedFacts, EvaluationFacts } from '../../src/policy/types/facts
 import type { ListReaders } from '../../src/policy/types/list-reader.ts'
 import { EXPIRATION_UNKNOWN } from '../../src/pool/protocol.ts'
 import type { DispatchedJob } from '../../src/pool/wire.ts'
-import { SignerUnusableError } from '../../src/signing/errors.ts'
+import {
+  AttesterMismatchError,
+  SignerUnusableError,
+  TokenUnavailableError,
+  TokenUnusableError,
+} from '../../src/signing/errors.ts'
 import { createListJournal, recordedFactsOf, requestFactsOf, shadowFactsOf } from './facts.ts'
 import type { Definition, Policies } from './policies.ts'
 import { boundedFacts, recordOf } from './record.ts'
@@ -83,6 +88,14 @@ const failureOf = (error: unknown): Failure => {
   }
   if (error instanceof DependencyUnavailableError) return failed(error.code, error.detail, errorClass)
   if (error instanceof AttestersMissingError) return failed('DEPENDENCY_UNAVAILABLE', error.detail, errorClass)
+  if (
+    error instanceof TokenUnavailableError ||
+    error instanceof TokenUnusableError ||
+    error instanceof AttesterMismatchError
+  ) {
+    const detail = 'the attester key is in a hardware token that can not sign now; retry with exponential backoff'
+    return failed('DEPENDENCY_UNAVAILABLE', detail, `${error.name}: ${error.detail}`)
+  }
   if (error instanceof SignerUnusableError) {
     return failed('DEPENDENCY_UNAVAILABLE', 'the attester key could not sign', errorClass)
   }

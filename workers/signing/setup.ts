@@ -3,7 +3,7 @@ import { openSegment } from '../../src/decisions/segment.ts'
 import { slotName } from '../../src/decisions/segment-name.ts'
 import type { SegmentWriter } from '../../src/decisions/types.ts'
 import { warmUpPolicies } from '../../src/policy/warm-up.ts'
-import type { AttesterReference, WorkerSettings } from '../../src/pool/protocol.ts'
+import { type AttesterReference, SHARED_HEARTBEAT, type WorkerSettings } from '../../src/pool/protocol.ts'
 import { SigningError } from '../../src/signing/errors.ts'
 import { loadKeccak256 } from '../../src/signing/keccak.ts'
 import { openKeyring } from '../../src/signing/keyring.ts'
@@ -14,6 +14,7 @@ import { createStatementDigester } from '../../src/signing/statement.ts'
 import { createTaskDigester } from '../../src/signing/task.ts'
 import type { Keyring, Secp256k1BackendName } from '../../src/signing/types.ts'
 import type { Digesters } from './sign.ts'
+import { createTokenKeys } from './token-thread.ts'
 
 /** The worker can't start. `detail` is one line for the operator, without secrets. */
 export class WorkerSetupError extends Error {
@@ -76,19 +77,32 @@ export const openWorkerParts = async (
   isClosing: () => boolean = () => false,
 ): Promise<WorkerParts> => {
   const { backend } = chooseSecp256k1Backend(backendName(settings.signer))
-  const open = (attesters: readonly AttesterReference[]): Promise<Keyring> =>
-    openKeyring(attesters, () => readPassphrases(settings.passphrase), backend)
+  const words = new Int32Array(settings.shared)
+  const progressed = (): void => void Atomics.add(words, SHARED_HEARTBEAT, 1)
+  const token =
+    settings.token === null ? null : createTokenKeys({ settings: settings.token, signer: backend.name, progressed })
+  const open = (attesters: readonly AttesterReference[], mustAnswer: boolean): Promise<Keyring> => {
+    const openTokenKey = token === null ? undefined : (key: AttesterReference) => token.open(key, mustAnswer)
+    return openKeyring(attesters, () => readPassphrases(settings.passphrase), backend, openTokenKey)
+  }
   const keccak = await loadKeccak256()
   const digesters: Digesters = {
     statement: createStatementDigester(keccak),
     task: createTaskDigester(keccak),
     solanaMessage: createSolanaMessageBuilder(settings.solanaMessagePrefix),
   }
-  const keyring = await open(settings.attesters)
+  // A worker also starts while the token is away: the keys beside it sign on. The service's start has asked for it.
+  const keyring = await open(settings.attesters, false)
   if (isClosing()) {
     keyring.erase()
     throw new WorkerSetupError('the worker was closed while it started')
   }
   if (settings.warmUp) warmUpPolicies(() => performance.now())
-  return { signer: backend.name, keyring, segment: openLog(settings, unixMs), digesters, openKeyring: open }
+  return {
+    signer: backend.name,
+    keyring,
+    segment: openLog(settings, unixMs),
+    digesters,
+    openKeyring: (attesters) => open(attesters, true),
+  }
 }

@@ -1,5 +1,6 @@
 // The keys that sign, and whether the chains know them. A key is made on this machine and never leaves it; what is shown is
 // its address.
+import { isTokenKey } from '../../domain/token-key.ts'
 import type { Attester } from '../../store/attesters.ts'
 import { StoreUnavailableError } from '../../store/errors.ts'
 import type { Tables } from '../../store/store.ts'
@@ -19,6 +20,9 @@ const ATTESTER = named(
     id: Type.String(),
     kind: KIND,
     address: Type.String({ description: 'EIP-55 address, or base58 public key' }),
+    token_key: Type.Union([Type.String(), Type.Null()], {
+      description: 'PKCS#11 URI of the key in the hardware token; null: it is in a keystore',
+    }),
     status: oneOf(['active', 'retiring', 'retired'], 'Active ones sign; retired ones are not loaded, for good'),
     created_at: time(),
   }),
@@ -35,10 +39,11 @@ const CHAIN_FINDING = named(
   }),
 )
 
-const showAttester = ({ id, kind, address, status, createdAtSeconds }: Attester) => ({
+const showAttester = ({ id, kind, address, keystoreFile, status, createdAtSeconds }: Attester) => ({
   id,
   kind,
   address,
+  token_key: isTokenKey(keystoreFile) ? keystoreFile : null,
   status,
   created_at: timeText(createdAtSeconds),
 })
@@ -55,7 +60,8 @@ const addAttester = async (
   { kind, address, keystoreFile }: NewAttesterKey,
 ): Promise<Attester> => {
   const attester = await tables.attesters.add({ kind, address, keystoreFile })
-  note({ action: 'attester.add', subject: attester.id, organizationId: null, detail: { kind, address } })
+  const detail = isTokenKey(keystoreFile) ? { kind, address, token_key: keystoreFile } : { kind, address }
+  note({ action: 'attester.add', subject: attester.id, organizationId: null, detail })
   return attester
 }
 
@@ -137,28 +143,37 @@ export const ATTESTER_ROUTES = [
   }),
   route('addAttester', 'POST', '/attesters', {
     access: DEPLOYMENT,
-    summary: 'Make an attester key',
+    summary: 'Make an attester key, or use one in the hardware token',
     description:
-      'Made on this machine and kept in an encrypted keystore. The oldest active key of a kind signs, so nothing changes ' +
-      'until the old one retires. A running service loads it within a second.',
-    body: closed({ kind: KIND }),
+      'Made on this machine and kept in an encrypted keystore; or, with `token_key`, found in the token that the settings ' +
+      'name, where it stays. The oldest active key of a kind signs, so nothing changes until the old one retires. A ' +
+      'running service loads it within a second.',
+    body: closed({
+      kind: KIND,
+      token_key: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 500, description: 'Label of the key in the token, or its PKCS#11 URI' }),
+      ),
+    }),
     status: 201,
     answer: ATTESTER,
     secondPerson: {
       action: 'attester.add',
       see: async (_tables, { kept }) => {
-        const { kind, address } = kept as NewAttesterKey
+        const { kind, address, keystoreFile } = kept as NewAttesterKey
         return {
           subject: address,
-          name: `${address} (${kind})`,
+          name: isTokenKey(keystoreFile) ? `${address} (${kind}, ${keystoreFile})` : `${address} (${kind})`,
           changes: [{ what: 'status', before: null, after: 'active' }],
         }
       },
       kept: { discard: (services, key) => services.discardKeystore((key as NewAttesterKey).keystoreFile) },
     },
     handle: async ({ services, body, kept, write }) => {
-      // Made when it is asked for, so that what is approved is what was seen.
-      const key = (kept as NewAttesterKey | null) ?? (await services.createAttesterKey(body.kind))
+      const { kind, token_key: tokenKey } = body
+      // Made or found when it is asked for, so that what is approved is what was seen.
+      const key =
+        (kept as NewAttesterKey | null) ??
+        (await (tokenKey === undefined ? services.createAttesterKey(kind) : services.findTokenKey(kind, tokenKey)))
       try {
         return await write(async (tables, note) => showAttester(await addAttester(tables, note, key)), key)
       } catch (error) {

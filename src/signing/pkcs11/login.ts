@@ -4,6 +4,7 @@ import { randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { TokenUnavailableError, TokenUnusableError } from '../errors.ts'
 import type { PassphraseSource } from '../passphrase.ts'
+import type { TokenSettings } from '../types.ts'
 import {
   CKF_USER_PIN_FINAL_TRY,
   CKF_USER_PIN_LOCKED,
@@ -19,13 +20,6 @@ import {
   resultName,
 } from './constants.ts'
 import type { CryptokiModule } from './module.ts'
-
-export interface LoginSettings {
-  /** Where the PIN is read at each login. It is not kept. */
-  readonly pin: PassphraseSource
-  /** Path in the data folder, from which the names of the two files here are made. */
-  readonly loginFile: string
-}
 
 const REFUSALS: ReadonlySet<number> = new Set([
   CKR_PIN_INCORRECT,
@@ -127,7 +121,7 @@ export const logIn = (
   module: CryptokiModule,
   session: bigint,
   tokenFlags: () => bigint,
-  { pin: source, loginFile }: LoginSettings,
+  { pin: source, loginFile }: Pick<TokenSettings, 'pin' | 'loginFile'>,
 ): void => {
   if (isLoggedIn(module, session)) return
   const refusedFile = `${loginFile}.refused`

@@ -2,19 +2,12 @@
 // one thread alone may use it. After an error the session is opened anew, and the keys are looked up and checked again.
 import { parseTokenKey } from '../../domain/token-key.ts'
 import { AttesterMismatchError, SigningError, TokenUnavailableError, TokenUnusableError } from '../errors.ts'
-import type { Secp256k1Backend } from '../types.ts'
+import type { Secp256k1Backend, TokenSettings } from '../types.ts'
 import { type CheckSignature, createSignatureCheck } from './checked-signature.ts'
 import { CKF_SERIAL_SESSION, CKM_ECDSA, CKM_EDDSA } from './constants.ts'
 import { findTokenKey, type TokenKey } from './keys.ts'
-import { type LoginSettings, logIn } from './login.ts'
+import { logIn } from './login.ts'
 import { type CryptokiModule, loadCryptokiModule } from './module.ts'
-
-export interface TokenSettings extends LoginSettings {
-  /** Absolute path of the vendor's PKCS#11 library. */
-  readonly module: string
-  /** Label of the token. */
-  readonly token: string
-}
 
 export interface TokenKeyReference {
   readonly kind: 'secp256k1' | 'ed25519'
@@ -33,6 +26,8 @@ export interface Token {
    */
   sign(reference: TokenKeyReference, bytes: Uint8Array): Uint8Array
 }
+
+type OpenSettings = Omit<TokenSettings, 'answerMs'>
 
 export interface TokenDependencies {
   readonly monotonicMs: () => number
@@ -86,7 +81,7 @@ const slotOf = (module: CryptokiModule, label: string): bigint => {
   return slot
 }
 
-const openSession = (settings: TokenSettings, recover: Session['recover']): Session => {
+const openSession = (settings: OpenSettings, recover: Session['recover']): Session => {
   const module = loadCryptokiModule(settings.module)
   const slot = slotOf(module, settings.token)
   const handle = new BigUint64Array(1)
@@ -149,7 +144,7 @@ const createPause = (monotonicMs: () => number) => {
   }
 }
 
-export const createToken = (settings: TokenSettings, { monotonicMs, recover }: TokenDependencies): Token => {
+export const createToken = (settings: OpenSettings, { monotonicMs, recover }: TokenDependencies): Token => {
   let session: Session | null = null
   const pauseOpening = createPause(monotonicMs)
   /** One for each key: another key's trouble is not this one's. */

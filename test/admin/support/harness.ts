@@ -27,6 +27,7 @@ import { FieldInvalidError } from '../../../src/domain/errors.ts'
 import { newSessionId } from '../../../src/domain/identifier.ts'
 import type { OrganizationRole } from '../../../src/domain/role.ts'
 import type { NearNames } from '../../../src/domain/screening-hit.ts'
+import { tokenKeyOf } from '../../../src/domain/token-key.ts'
 import { createAuthenticator } from '../../../src/http/authenticate.ts'
 import { createDeadlines } from '../../../src/http/deadline.ts'
 import { toProblem } from '../../../src/http/problem.ts'
@@ -206,6 +207,11 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       address: kind === 'secp256k1' ? `0x${crypto.randomUUID().replaceAll('-', '')}00000000` : crypto.randomUUID(),
       keystoreFile: `${crypto.randomUUID()}.json`,
     }),
+    findTokenKey: async (kind, key) => {
+      const keystoreFile = tokenKeyOf(key)
+      if (keystoreFile === null || key === 'missing') throw new FieldInvalidError('token_key', 'can’t be used')
+      return { kind, address: `0x${Buffer.from(key).toHex().padEnd(40, '0')}`, keystoreFile }
+    },
     discardKeystore: (file) => discardedKeystores.push(file),
     policyFacts: {
       collect: (needs) => {

@@ -13,6 +13,7 @@ export const SETTINGS: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'> = 
   signer: 'auto',
   attesters: [],
   passphrase: { source: 'environment', name: 'UNUSED' },
+  token: null,
   decisionsDirectory: '/decisions',
   decisionsSync: false,
   segmentMaxBytes: 1_000_000,

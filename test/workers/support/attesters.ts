@@ -53,6 +53,7 @@ export const settingsFor = (
     signer: 'auto',
     attesters,
     passphrase: { source: 'file', path: passphrasePath },
+    token: null,
     decisionsDirectory: join(directory, 'decisions'),
     decisionsSync: false,
     segmentMaxBytes: 10_000_000,

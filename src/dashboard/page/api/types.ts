@@ -125,6 +125,8 @@ export interface Attester {
   readonly kind: 'secp256k1' | 'ed25519'
   /** EIP-55 address, or base58 public key */
   readonly address: string
+  /** PKCS#11 URI of the key in the hardware token; null: it is in a keystore */
+  readonly token_key: string | null
   /** Active ones sign; retired ones are not loaded, for good */
   readonly status: 'active' | 'retiring' | 'retired'
   readonly created_at: string
@@ -3019,6 +3021,8 @@ export interface Operations {
     body: {
       /** secp256k1 for EVM chains, Ed25519 for Solana */
       readonly kind: 'secp256k1' | 'ed25519'
+      /** Label of the key in the token, or its PKCS#11 URI */
+      readonly token_key?: string | undefined
     }
     answer: Attester | Approval
   }

@@ -1,5 +1,5 @@
-// The keys that sign: made here, kept in keystores on the machine, retired when another has taken over. Their addresses
-// are public; registries on chain have to know them.
+// The keys that sign: made here and kept in keystores on the machine, or in a hardware token; retired when another has
+// taken over. Their addresses are public; registries on chain have to know them.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Attester } from '../api/types.ts'
@@ -10,7 +10,7 @@ import { useShortcut } from '../shell/shortcuts.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx'
-import { RadioField } from '../ui/field.tsx'
+import { RadioField, TextField } from '../ui/field.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { RowMenu } from '../ui/menu.tsx'
 import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
@@ -31,6 +31,12 @@ const STATUS = {
   retired: <Badge>Retired</Badge>,
 } as const
 
+const KeyInToken = ({ uri }: { readonly uri: string }) => (
+  <>
+    <Badge tone="good">Hardware</Badge> <code>{uri}</code>
+  </>
+)
+
 interface DialogProps {
   readonly onClose: () => void
   readonly onDone: () => void
@@ -38,16 +44,21 @@ interface DialogProps {
 
 const AddAttester = ({ onClose, onDone }: DialogProps) => {
   const form = useForm({
-    initial: { kind: 'secp256k1' as Attester['kind'] },
-    submit: async ({ kind }): Promise<void> => {
-      await call('POST /attesters', { body: { kind } })
-      say('Attester key made')
+    initial: { kind: 'secp256k1' as Attester['kind'], token_key: '' },
+    submit: async ({ kind, token_key: tokenKey }): Promise<void> => {
+      await call('POST /attesters', { body: { kind, ...(tokenKey === '' ? {} : { token_key: tokenKey }) } })
+      say(tokenKey === '' ? 'Attester key made' : 'Attester key added')
       onDone()
       onClose()
     },
   })
   return (
-    <FormDialog title="Make an attester key" form={form} submitLabel="Make the key" onClose={onClose}>
+    <FormDialog
+      title="Add an attester key"
+      form={form}
+      submitLabel={form.values.token_key === '' ? 'Make the key' : 'Use the key'}
+      onClose={onClose}
+    >
       <RadioField
         legend="For"
         name="kind"
@@ -55,9 +66,16 @@ const AddAttester = ({ onClose, onDone }: DialogProps) => {
         onValue={(value) => form.set('kind', value as Attester['kind'])}
         choices={Object.entries(KINDS).map(([value, words]) => ({ value, ...words }))}
       />
+      <TextField
+        label="Key in the hardware token"
+        hint="Its label, or a PKCS#11 URI such as pkcs11:id=%01. Empty: the key is made on the service’s machine and kept there in an encrypted keystore."
+        optional
+        mono
+        {...form.text('token_key')}
+      />
       <p class="soft">
-        The key is made on the service’s machine and kept there in an encrypted keystore. Nothing changes yet: the
-        oldest active key of a kind signs, until it retires. Register the new address with your contracts in between.
+        Nothing changes yet: the oldest active key of a kind signs, until it retires. Register the new address with your
+        contracts in between.
       </p>
     </FormDialog>
   )
@@ -107,14 +125,14 @@ export const Attesters = () => {
   const query = useQuery((signal) => call('GET /attesters', { signal }), [])
   const { reload } = query
   const add = (): void => setDeed({ kind: 'add' })
-  useShortcut('c', 'Make an attester key', add)
+  useShortcut('c', 'Add an attester key', add)
   return (
     <Page
       title="Attesters"
-      lead="The keys that sign for every organization of this deployment. To replace one: make a new key, register it on chain, then retire the old one."
+      lead="The keys that sign for every organization of this deployment. To replace one: add a new key, register it on chain, then retire the old one."
       actions={
         <Button kind="primary" icon="plus" onClick={add}>
-          Make a key
+          Add a key
         </Button>
       }
     >
@@ -134,6 +152,10 @@ export const Attesters = () => {
                 columns={[
                   { label: 'Address', cell: ({ address }) => <Copyable text={address} label="address" /> },
                   { label: 'For', cell: ({ kind }) => KINDS[kind].label },
+                  {
+                    label: 'Key',
+                    cell: ({ token_key: key }) => (key === null ? 'Keystore' : <KeyInToken uri={key} />),
+                  },
                   { label: 'Status', narrow: true, cell: ({ status }) => STATUS[status] },
                   { label: 'Made', narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
                   {

@@ -1,0 +1,193 @@
+// A service whose attester keys are in a SoftHSM token: it signs with them, starts only where it can, and goes on with its
+// other keys while the token is away, hung or lies.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { zeroAddress } from 'viem'
+import { verifyEvmAttestation } from '../../src/client/evm-attestation.ts'
+import { type CommandResult, runCountersign, runToEnd } from '../service/run-to-end.ts'
+import { freePort, type RunningService, startAlone } from '../service/start-service.ts'
+import { until } from '../support/until.ts'
+import { makeSoftHsm, type Shim, type SoftHsm, TOKEN, WITHOUT_SHIM } from './soft-hsm.ts'
+
+const EVM_WALLET = '0x1111111111111111111111111111111111111111'
+const SOLANA_WALLET = '4zvwRjXUKGfvwnParsHAS3HuSVzV5cA4McphgmoCtajS'
+/** A hung token is given up after half of it. */
+const HANG_MS = 2_000
+
+interface Attestation {
+  readonly attestation: { readonly uuid: string; readonly expiration: number; attester: string; signature: string }
+}
+
+describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${WITHOUT_SHIM}`, () => {
+  let hsm: SoftHsm
+  let shim: Shim
+  let service: RunningService
+  let folder: string
+  let environment: Record<string, string>
+  /** Of the key in the token. */
+  let address = ''
+  let pinFile = ''
+
+  const command = (...words: readonly string[]): Promise<CommandResult> => runCountersign(environment, ...words)
+  const done = async (...words: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await command(...words)
+    if (code !== 0) throw new Error(`${words.join(' ')}: ${stdout}${stderr}`)
+    return stdout
+  }
+  const start = (more: Readonly<Record<string, string>> = {}): Promise<RunningService> =>
+    startAlone({ dataDirectory: folder, environment: { ...environment, ...more } })
+  const hash = (): string => service.quickstart['VERIFICATION_HASH'] ?? ''
+  const attest = (family: 'evm' | 'solana' = 'evm'): Promise<Response> =>
+    service.attest(
+      family === 'evm'
+        ? { from: EVM_WALLET, chain: 'base', verification_hash: hash() }
+        : { from: SOLANA_WALLET, chain: 'solana', verification_hash: hash() },
+      { connection: 'close' },
+    )
+  const attesterOf = async (response: Response): Promise<string> => {
+    expect(response.status).toBe(200)
+    return ((await response.json()) as Attestation).attestation.attester
+  }
+  /** A start that ends: its last line. */
+  const refusedStart = async (more: Readonly<Record<string, string>>): Promise<string> => {
+    const listen = Object.fromEntries(
+      ['API', 'PORTAL', 'DASHBOARD'].map((name) => [`COUNTERSIGN_${name}_LISTEN`, `127.0.0.1:${freePort()}`]),
+    )
+    const { code, stderr } = await runToEnd(['bun', 'src/main.ts'], { ...environment, ...listen, ...more })
+    expect(code).toBe(2)
+    return stderr.trim().split('\n').at(-1) ?? ''
+  }
+
+  beforeAll(async () => {
+    hsm = makeSoftHsm()
+    hsm.makeKey('secp256k1', 'evm', '01')
+    shim = hsm.shim()
+    folder = mkdtempSync(join(tmpdir(), 'countersign-token-service-'))
+    const { pin } = hsm.settings()
+    pinFile = pin.source === 'file' ? pin.path : ''
+    environment = {
+      SOFTHSM2_CONF: hsm.configuration,
+      COUNTERSIGN_DATA_DIR: folder,
+      COUNTERSIGN_PKCS11_MODULE: shim.module,
+      COUNTERSIGN_PKCS11_TOKEN: TOKEN,
+      COUNTERSIGN_PKCS11_PIN_FILE: pinFile,
+      COUNTERSIGN_HANG_MS: String(HANG_MS),
+      COUNTERSIGN_WORKERS: '1',
+    }
+    service = await start()
+    const added = await done('attester', 'add', '--kind', 'secp256k1', '--pkcs11', 'evm', '--json')
+    address = (JSON.parse(added) as { address: string }).address
+    await done('attester', 'retire', service.quickstart['EVM_ATTESTER'] ?? '')
+    await until(async () => (await attesterOf(await attest())) === address)
+  })
+  afterAll(async () => {
+    shim?.trouble('')
+    await service?.stop()
+    rmSync(folder, { recursive: true, force: true })
+    hsm?.remove()
+  })
+
+  test('signs EVM attestations with it, and Solana ones with a keystore', async () => {
+    const answer = (await (await attest()).json()) as Attestation
+    const attestation = { ...answer.attestation, signature: answer.attestation.signature as `0x${string}` }
+    const call = { chainId: 8453, from: EVM_WALLET, to: zeroAddress, verificationHash: hash() } as const
+    expect(attestation.attester).toBe(address)
+    expect(await verifyEvmAttestation(call, attestation as never)).toBe(true)
+    expect(await attesterOf(await attest('solana'))).toBe(service.quickstart['SOLANA_ATTESTER'] ?? '')
+    expect(await done('attester', 'list')).toMatch(new RegExp(`${address} +secp256k1 +active .+ +pkcs11:object=evm`))
+  })
+
+  test('adds no key that the token has not', async () => {
+    const { code, stderr } = await command('attester', 'add', '--kind', 'ed25519', '--pkcs11', 'evm')
+    expect(code).toBe(2)
+    expect(stderr).toContain('the token has no ed25519 key pkcs11:object=evm')
+  })
+
+  test('answers 503 while the token is taken out, and signs when it is back', async () => {
+    shim.trouble('gone')
+    const refused = await attest()
+    expect(refused.status).toBe(503)
+    expect(await refused.text()).toContain('hardware token that can not sign now')
+    expect(await attesterOf(await attest('solana'))).toBe(service.quickstart['SOLANA_ATTESTER'] ?? '')
+    const line = await service.logLine(({ error_class: name, errorClass }) =>
+      String(name ?? errorClass).startsWith('TokenUnavailableError'),
+    )
+    expect(JSON.stringify(line)).toContain('CKR_DEVICE_REMOVED')
+    shim.trouble('')
+    await until(async () => (await attest()).status === 200)
+    expect(await attesterOf(await attest())).toBe(address)
+  })
+
+  test('answers 503 for a signature that is not its key’s', async () => {
+    shim.trouble('lying')
+    expect((await attest()).status).toBe(503)
+    shim.trouble('')
+    await until(async () => (await attest()).status === 200)
+  })
+
+  test('waits a bounded time for a token that hangs, and signs with other keys meanwhile', async () => {
+    const restarts = (): number => service.output().stderr.split('worker lost').length
+    const before = restarts()
+    shim.trouble('hung')
+    const startedMs = performance.now()
+    expect((await attest()).status).toBe(503)
+    expect(performance.now() - startedMs).toBeGreaterThan(HANG_MS / 4)
+    // The thread of the token is still stuck: nobody waits for it again, and the worker has not been replaced.
+    const answers = await Promise.all(Array.from({ length: 20 }, () => attest()))
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 503))
+    expect(await attesterOf(await attest('solana'))).toBe(service.quickstart['SOLANA_ATTESTER'] ?? '')
+    expect(restarts()).toBe(before)
+    shim.trouble('')
+    await until(async () => (await attest()).status === 200)
+  })
+
+  test('stops while the token hangs, and starts while it is away, since it has reached it before', async () => {
+    shim.trouble('hung')
+    expect((await attest()).status).toBe(503)
+    expect(await service.stop()).toBe(0)
+    shim.trouble('gone')
+    service = await start()
+    expect(service.output().stderr).toContain('the hardware token is away')
+    expect((await attest()).status).toBe(503)
+    expect(await attesterOf(await attest('solana'))).toBe(service.quickstart['SOLANA_ATTESTER'] ?? '')
+    shim.trouble('')
+    await until(async () => (await attest()).status === 200)
+  })
+
+  test('signs in the thread that answers, and in several processes', async () => {
+    await service.stop()
+    service = await start({ COUNTERSIGN_WORKERS: '0', COUNTERSIGN_PROCESSES: '2' })
+    await service.logLine(({ message }) => message === 'all processes are ready')
+    for (let i = 0; i < 8; i++) expect(await attesterOf(await attest())).toBe(address)
+    shim.trouble('hung')
+    for (let i = 0; i < 4; i++) expect((await attest()).status).toBe(503)
+    expect(await attesterOf(await attest('solana'))).toBe(service.quickstart['SOLANA_ATTESTER'] ?? '')
+    shim.trouble('')
+    for (let i = 0; i < 8; i++) await until(async () => (await attest()).status === 200)
+  })
+
+  test('does not start with a token, key or setting that is wrong, and tries a wrong PIN once', async () => {
+    await service.stop()
+    const wrongPin = join(folder, 'wrong-pin')
+    writeFileSync(wrongPin, '999999\n', { mode: 0o600 })
+    const tries = (): number => shim.logins().filter((result) => result !== '0').length
+    expect(await refusedStart({ COUNTERSIGN_PKCS11_PIN_FILE: wrongPin })).toContain('the token refuses the PIN')
+    expect(await refusedStart({ COUNTERSIGN_PKCS11_PIN_FILE: wrongPin })).toContain('has refused this PIN before')
+    const last = await refusedStart({
+      COUNTERSIGN_PKCS11_PIN_FILE: wrongPin,
+      COUNTERSIGN_WORKERS: '0',
+      COUNTERSIGN_PROCESSES: '2',
+    })
+    expect(last).toContain('process 0 did not start')
+    expect(tries()).toBe(1)
+    expect(await refusedStart({ COUNTERSIGN_PKCS11_TOKEN: 'another' })).toContain('has a token labelled another')
+    expect(await refusedStart({ COUNTERSIGN_PKCS11_MODULE: '/nowhere.so' })).toContain('/nowhere.so can')
+    expect(await refusedStart({ COUNTERSIGN_PKCS11_TOKEN: '' })).toContain('or none of them')
+    hsm.tool('--delete-object', '--type', 'privkey', '--id', '01')
+    expect(await refusedStart({})).toContain(`attester ${address} in the hardware token can't be used`)
+    // The PIN is in nothing that anyone reads.
+    expect(service.output().stderr + service.output().stdout).not.toContain(readFileSync(pinFile, 'utf8').trim())
+  })
+})

@@ -1,0 +1,39 @@
+// Looks keys up in the hardware token and answers: a process of its own, because a vendor's code may hang or crash,
+// and its caller must not. It reads the PIN itself, from where the settings say.
+import { createHash } from 'node:crypto'
+import { SigningError } from '../../src/signing/errors.ts'
+import { createToken, type TokenKeyReference } from '../../src/signing/pkcs11/token.ts'
+import { loadNobleSecp256k1 } from '../../src/signing/secp256k1-noble.ts'
+import type { TokenSettings } from '../../src/signing/types.ts'
+
+export interface TokenQuestion {
+  readonly settings: TokenSettings
+  readonly keys: readonly TokenKeyReference[]
+}
+
+/** What was found of one key, or why it was not. */
+export type TokenFinding =
+  | { readonly ok: true; readonly address: string; readonly isExtractable: boolean }
+  | { readonly ok: false; readonly name: string; readonly detail: string }
+
+/** Signed to see that the key may sign: the hash of no statement, task or transaction. */
+const PROBE = createHash('sha256').update('countersign: whether the key signs').digest()
+
+process.once('message', (question: TokenQuestion) => {
+  const { recover } = loadNobleSecp256k1()
+  const token = createToken(question.settings, { monotonicMs: () => performance.now(), recover })
+  const findings = question.keys.map((reference): TokenFinding => {
+    try {
+      const { address, isExtractable } = token.look(reference)
+      token.sign(reference, PROBE)
+      return { ok: true, address, isExtractable }
+    } catch (error) {
+      if (error instanceof SigningError) return { ok: false, name: error.name, detail: error.detail }
+      const detail = `it failed (${error instanceof Error ? error.name : typeof error})`
+      return { ok: false, name: 'TokenUnavailableError', detail }
+    }
+  })
+  process.send?.(findings)
+})
+// Its caller has the answer, or has ended.
+process.once('disconnect', () => process.exit(0))

@@ -1,0 +1,142 @@
+// The signing worker's side of the token's thread. A token that does not answer in time fails the job at hand; while
+// its thread is still stuck in native code, further jobs for it fail at once, so that jobs of other keys go on.
+import {
+  AttesterMismatchError,
+  SignerUnusableError,
+  type SigningError,
+  TokenUnavailableError,
+  TokenUnusableError,
+} from '../../src/signing/errors.ts'
+import type { KeystoreReference, Secp256k1BackendName, TokenSettings, TokenSigner } from '../../src/signing/types.ts'
+import {
+  ANSWERED,
+  createTokenMemory,
+  FAILED,
+  LENGTH,
+  type Looked,
+  type TokenFailure,
+  type ToTokenThread,
+  viewTokenMemory,
+} from './token-protocol.ts'
+
+export interface TokenKeys {
+  /**
+   * Waits until the key was found, or for LOOK_MS.
+   * @param mustAnswer whether a key that was not in use before must be found
+   * @throws TokenUnavailableError, TokenUnusableError, AttesterMismatchError
+   */
+  open(reference: KeystoreReference, mustAnswer: boolean): Promise<TokenSigner>
+}
+
+export interface TokenKeysOptions {
+  readonly settings: TokenSettings
+  readonly signer: Secp256k1BackendName
+  /** Called after each answer of the token: the worker makes progress. */
+  readonly progressed: () => void
+}
+
+/** How long a worker's start waits for the token: connecting and logging in may take a second or two. */
+const LOOK_MS = 5_000
+
+const errorOf = ({ name, detail }: TokenFailure): SigningError => {
+  if (name === 'AttesterMismatchError') return new AttesterMismatchError(detail)
+  return name === 'TokenUnusableError' ? new TokenUnusableError(detail) : new TokenUnavailableError(detail)
+}
+
+const silence = (limitMs: number): TokenFailure => ({
+  name: 'TokenUnavailableError',
+  detail: `the token does not answer within ${limitMs} ms`,
+})
+
+const startThread = ({ settings, signer, progressed }: TokenKeysOptions) => {
+  const worker = new Worker(new URL('./token.worker.ts', import.meta.url).href, { smol: true })
+  const say = (message: ToTokenThread): void => worker.postMessage(message)
+  const shared = createTokenMemory()
+  const { words, request, answer } = viewTokenMemory(shared)
+  const waiting = new Map<number, (failure: TokenFailure | null) => void>()
+  let numbers = 0
+  let sequence = 0
+  /** Whether a look was not answered in time: then the next ones do not wait for it. */
+  let isSilent = false
+  worker.addEventListener('message', ({ data }: { readonly data: Looked }) => {
+    isSilent = false
+    waiting.get(data.number)?.(data.failure)
+  })
+  // Its text quotes source code. Without the thread nothing is answered, which each caller notices.
+  worker.addEventListener('error', () => undefined)
+  say({ type: 'start', settings, signer, shared })
+
+  const look = async (number: number, { kind, keystorePath: key, address }: KeystoreReference) => {
+    const { promise, resolve } = Promise.withResolvers<TokenFailure | null>()
+    const limitMs = isSilent ? 0 : LOOK_MS
+    const timer = setTimeout(() => {
+      isSilent = true
+      resolve(silence(LOOK_MS))
+    }, limitMs)
+    waiting.set(number, resolve)
+    say({ type: 'look', number, kind, key, address })
+    const failure = await promise
+    clearTimeout(timer)
+    waiting.delete(number)
+    return failure
+  }
+
+  const sign = (number: number, bytes: Uint8Array): Uint8Array => {
+    if (bytes.length !== request.length) throw new SignerUnusableError('a digest or message is not 32 bytes')
+    // The answer to an earlier request is still owed: the thread is stuck, and its memory is in use.
+    if (Atomics.load(words, ANSWERED) !== sequence) throw errorOf(silence(settings.answerMs))
+    const before = sequence
+    sequence = (sequence + 1) | 0
+    request.set(bytes)
+    say({ type: 'sign', number, sequence })
+    const result = Atomics.wait(words, ANSWERED, before, settings.answerMs)
+    progressed()
+    if (result === 'timed-out') throw errorOf(silence(settings.answerMs))
+    const bytesAnswered = answer.slice(0, words[LENGTH])
+    if (words[FAILED] === 0) return bytesAnswered
+    throw errorOf(JSON.parse(Buffer.from(bytesAnswered).toString()) as TokenFailure)
+  }
+
+  return { next: () => numbers++, look, sign, end: () => worker.terminate() }
+}
+
+export const createTokenKeys = (options: TokenKeysOptions): TokenKeys => {
+  let thread: ReturnType<typeof startThread> | null = null
+  let inUse = 0
+  /** Ids of attesters that were opened: a token that is away must not keep a changed set of keys from being used. */
+  const known = new Set<string>()
+
+  const release = (): void => {
+    inUse -= 1
+    if (inUse > 0) return
+    thread?.end()
+    thread = null
+  }
+
+  return {
+    open: async (reference, mustAnswer) => {
+      thread ??= startThread(options)
+      const { next, look, sign } = thread
+      inUse += 1
+      const number = next()
+      const failure = await look(number, reference)
+      if (failure !== null && mustAnswer && !known.has(reference.id)) {
+        release()
+        throw errorOf(failure)
+      }
+      known.add(reference.id)
+      let isErased = false
+      return {
+        sign: (bytes) => {
+          if (isErased) throw new SignerUnusableError('the key was erased')
+          return sign(number, bytes)
+        },
+        erase: () => {
+          if (isErased) return
+          isErased = true
+          release()
+        },
+      }
+    },
+  }
+}
