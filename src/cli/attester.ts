@@ -153,14 +153,18 @@ const retire = async ({ store, door, output, command }: Context): Promise<void> 
 
 const rotate = async ({ store, output, command, rotatePassphrase }: Context): Promise<void> => {
   const rotated = await rotatePassphrase()
-  const inToken = (await store.attesters.list()).filter(({ keystoreFile }) => isTokenKey(keystoreFile)).length
+  const attesters = await store.attesters.list()
+  const inToken = attesters.filter(
+    ({ keystoreFile, status }) => isTokenKey(keystoreFile) && status !== 'retired',
+  ).length
   if (command.flag('json')) {
     output.stdout(`${JSON.stringify({ ...rotated, inToken })}\n`)
     return
   }
   const { keystores, file, inPlace } = rotated
   output.stdout(`locked anew: ${keystores} keystores; the passphrase is in ${file}\n`)
-  if (inToken > 0) output.stdout(`left out: ${inToken} keys in the hardware token, which no passphrase of ours locks\n`)
+  if (inToken > 0)
+    output.stdout(`left out: keys in the hardware token (${inToken}), which no passphrase of ours locks\n`)
   if (!inPlace) output.stdout(`put its content in the place of ${file.replace(/\.next$/, '')} before you remove it\n`)
 }
 

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import type { TokenAttester } from '../store/sqlite-snapshot.ts'
 import { CommandFailedError } from './output.ts'
 
 export const MANIFEST = 'manifest.json'
@@ -28,6 +29,8 @@ export interface BackupManifest {
   readonly schema: number
   /** Kind of the database that was backed up; in the backup it is always a SQLite file. */
   readonly store: 'sqlite' | 'postgres'
+  /** Attesters whose keys are in a hardware token, and not in the backup; left out by older versions. */
+  readonly tokenAttesters?: readonly TokenAttester[]
   readonly withSecrets: boolean
   readonly withDecisions: boolean
   readonly files: readonly BackedUpFile[]
@@ -44,14 +47,21 @@ const isOwnPath = (path: string): boolean =>
     path,
   ) && !path.split('/').some((part) => part === '.' || part === '..')
 
+const isTokenAttester = (value: unknown): boolean => {
+  const { kind, address, key } = (value ?? {}) as Record<string, unknown>
+  return (kind === 'secp256k1' || kind === 'ed25519') && typeof address === 'string' && typeof key === 'string'
+}
+
 export const isManifest = (value: unknown): value is BackupManifest => {
   if (typeof value !== 'object' || value === null) return false
-  const { format, files, deploymentId, schema, store } = value as Record<string, unknown>
+  const { format, files, deploymentId, schema, store, tokenAttesters = [] } = value as Record<string, unknown>
   return (
     format === BACKUP_FORMAT &&
     typeof deploymentId === 'string' &&
     typeof schema === 'number' &&
     (store === 'sqlite' || store === 'postgres') &&
+    Array.isArray(tokenAttesters) &&
+    tokenAttesters.every(isTokenAttester) &&
     Array.isArray(files) &&
     files.every((file: unknown) => {
       const { path, bytes, sha256 } = (file ?? {}) as Record<string, unknown>

@@ -40,6 +40,8 @@ meanwhile; nothing of it waits. Whatever the store is, the database in the backu
   --with-decisions  Also the decision log of this node as it is, and the tree of all. It may be large: decisions-ship copies it
                     all along.
 
+Attester keys in a hardware token are in no backup: back the token up by its own means.
+
 A bucket is reached as decisions-ship reaches its own: by the same endpoint, region and credentials. A backup for it is made in
 TMPDIR first. What it holds is as readable as the database: let the bucket encrypt it, and keep the secrets elsewhere.
 `
@@ -209,6 +211,11 @@ const print = (manifest: BackupManifest, to: string, { stdout, stderr }: Command
   stdout(`${to}: ${manifest.files.length} files, ${bytes} bytes, each with its SHA-256 in ${MANIFEST}\n`)
   if (!manifest.withSecrets) {
     stderr('Not in it: passphrase, evidence key and account key. Without them it opens nothing: keep them elsewhere.\n')
+  }
+  const { tokenAttesters = [] } = manifest
+  if (tokenAttesters.length > 0) {
+    const addresses = tokenAttesters.map(({ address }) => address).join(', ')
+    stderr(`Not in it: the keys of ${addresses}. They are in the hardware token, which has a backup of its own.\n`)
   }
   if (!manifest.withDecisions) stderr('Not in it: the decision log (--with-decisions, or decisions-ship).\n')
 }

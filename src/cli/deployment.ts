@@ -45,17 +45,25 @@ const openExistingStore = async (config: Config, folder: DataFolder, clock: Cloc
   return openStore({ target, clock, onlyExisting: true })
 }
 
+/** The token, and what its vendor's library may read of the environment. */
+const tokenVariables = ({ pkcs11Module, pkcs11Token }: Config): Record<string, string> => {
+  if (pkcs11Module === '') return {}
+  const foreign = Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))
+  const settings = { COUNTERSIGN_PKCS11_MODULE: pkcs11Module, COUNTERSIGN_PKCS11_TOKEN: pkcs11Token }
+  return { ...(Object.fromEntries(foreign) as Record<string, string>), ...settings }
+}
+
 /** This command's settings that name secrets, as environment variables for another process. */
-const secretSettingsOf = ({ passphrase, evidenceKey, accountKey }: Config): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries({ PASSPHRASE: passphrase, EVIDENCE_KEY: evidenceKey, ACCOUNT_KEY: accountKey }).flatMap(
-      ([name, source]) => {
-        if (source === null) return []
-        if (source.source === 'file') return [[`COUNTERSIGN_${name}_FILE`, source.path]]
-        return [[`COUNTERSIGN_${name}`, process.env[source.name] ?? '']]
-      },
-    ),
-  )
+const secretSettingsOf = (config: Config): Record<string, string> => {
+  const { passphrase, evidenceKey, accountKey, pkcs11Pin } = config
+  const secrets = { PASSPHRASE: passphrase, EVIDENCE_KEY: evidenceKey, ACCOUNT_KEY: accountKey, PKCS11_PIN: pkcs11Pin }
+  const variables = Object.entries(secrets).flatMap(([name, source]) => {
+    if (source === null) return []
+    if (source.source === 'file') return [[`COUNTERSIGN_${name}_FILE`, source.path]]
+    return [[`COUNTERSIGN_${name}`, process.env[source.name] ?? '']]
+  })
+  return { ...tokenVariables(config), ...Object.fromEntries(variables) }
+}
 
 /** Runs `work` where nothing else uses the data folder or the store. */
 const runAlone = async <Result>(

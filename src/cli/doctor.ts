@@ -6,20 +6,25 @@ import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
 import type { Clock } from '../domain/time.ts'
+import { isTokenKey } from '../domain/token-key.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { SecretSettings } from '../setup/file-access.ts'
 import { storeMayExist } from '../setup/store-location.ts'
+import { type TokenConfig, tokenSettingsOf } from '../setup/token-settings.ts'
 import type { Attester } from '../store/attesters.ts'
 import { StoreUnusableError } from '../store/errors.ts'
+import type { TokenAttester } from '../store/sqlite-snapshot.ts'
 import type { Store } from '../store/store.ts'
 import type { StoreTarget } from '../store/store-address.ts'
 import { inspectCertificateTerms } from '../wiring/certificate-term.ts'
 import { type ChainCheck, inspectChains } from '../wiring/chain-inspection.ts'
 import { inspectExposure, type ListenSettings } from '../wiring/exposure.ts'
 import { readListenerTls, type TlsSettings } from '../wiring/tls-files.ts'
+import { createTokenCheck } from '../wiring/token-check.ts'
 import type { WitnessSettings } from '../wiring/tree-service.ts'
 import { type Finding, inspectMachine } from './doctor-machine.ts'
 import { inspectStore } from './doctor-store.ts'
+import { inspectTokenKeys } from './doctor-token.ts'
 import { inspectWitnesses } from './doctor-witnesses.ts'
 import { type CommandOutput, formatTable, parseCommand, runToExitCode, UsageError } from './output.ts'
 
@@ -30,6 +35,7 @@ machine's clock, and, where a registry is set, that there is one and that it kno
 
   folder, access   Whether the data folder is there, and who owns, reads and can change it and the secrets
   disk, signer     The room on its disks, and by which code attestations are signed
+  token            Whether attester keys in the hardware token sign, and whether it keeps them to itself
   store, clock     Whether the store opens, and how far the database's clock is from this machine's
   listener, store  What crosses a network unprotected: listeners on addresses that other machines reach, and the store
   certificate      Certificates of listeners that are over or end within 14 days
@@ -53,6 +59,7 @@ export interface DoctorCommandInput {
     TlsSettings &
     SecretSettings &
     WitnessSettings &
+    TokenConfig &
     Pick<Config, 'scanner' | 'signer' | 'geoipFile'>
   readonly folder: DataFolder
   readonly clock: Clock
@@ -68,6 +75,11 @@ const readAttesters = async (openStore: DoctorCommandInput['openStore']): Promis
     await store.close()
   }
 }
+
+const tokenAttestersOf = async ({ attesters }: Store): Promise<readonly TokenAttester[]> =>
+  (await attesters.list()).flatMap(({ kind, address, keystoreFile: key, status }) =>
+    status === 'active' && isTokenKey(key) ? [{ kind, address, key }] : [],
+  )
 
 const inspectScanner = ({ config }: DoctorCommandInput): Finding[] => {
   if (config.scanner !== null) return []
@@ -105,7 +117,11 @@ const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Fi
     const store = await input.openStore()
     try {
       const witnesses = await inspectWitnesses({ config, folder, clock, deployment: store.deployment, target })
-      return [...(await inspectStore(store, clock, config.geoipFile)), ...witnesses, ...findings]
+      const token = await inspectTokenKeys(
+        await tokenAttestersOf(store),
+        createTokenCheck(tokenSettingsOf(config, folder)),
+      )
+      return [...(await inspectStore(store, clock, config.geoipFile)), ...token, ...witnesses, ...findings]
     } finally {
       await store.close()
     }

@@ -11,13 +11,15 @@ import { checkDecisionProof } from '../client/decision-proof.ts'
 import { RequestRefusedError } from '../client/errors.ts'
 import { verifyEvmAttestation } from '../client/evm-attestation.ts'
 import { type DataFolder, dataFolderAt } from '../setup/data-folder.ts'
+import { refusedPinFile } from '../signing/pkcs11/login.ts'
 import { countLastingRows, makeQuiet } from '../store/quiet-copy.ts'
 import type { BackupManifest } from './backup-manifest.ts'
 import { CommandFailedError } from './output.ts'
+import type { RestoreContext } from './restore.ts'
 import { startTrialService } from './trial-service.ts'
 
 export interface TrialFinding {
-  readonly check: 'files' | 'start' | 'database' | 'decisions' | 'last decision' | 'verdict'
+  readonly check: 'files' | 'token' | 'start' | 'database' | 'decisions' | 'last decision' | 'verdict'
   readonly result: 'ok' | 'problem' | 'left out'
   readonly detail: string
 }
@@ -28,6 +30,7 @@ export interface TrialInput {
   readonly folder: DataFolder
   /** Settings that name secrets, as the service reads them. */
   readonly secretSettings: Readonly<Record<string, string>>
+  readonly inspectTokenKeys: RestoreContext['inspectTokenKeys']
   /** Restores into this folder, which does not exist. */
   readonly restoreInto: (folder: DataFolder) => Promise<void>
   /** A command with these settings alone. @throws CommandFailedError */
@@ -64,6 +67,9 @@ const lendSecrets = (from: DataFolder, to: DataFolder): void => {
     mkdirSync(dirname(to[name]), { recursive: true, mode: 0o700 })
     copyFileSync(from[name], join(dirname(to[name]), basename(from[name])))
   }
+  // A PIN that the token refused before is not tried again here either.
+  const refused = refusedPinFile(from.tokenLogin)
+  if (existsSync(refused)) copyFileSync(refused, refusedPinFile(to.tokenLogin))
 }
 
 /** Repeats a call that is refused while the service does not know yet what it is about. */
@@ -122,6 +128,9 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
     await restoreInto(folder)
     add('files', 'ok', `${manifest.files.length}, all as the manifest says`)
     lendSecrets(input.folder, folder)
+    for (const { subject, result, detail } of await input.inspectTokenKeys(manifest.tokenAttesters ?? [], folder)) {
+      add('token', result === 'problem' ? 'problem' : 'ok', `${subject}: ${detail}`)
+    }
     let last: { readonly uuid: string; readonly organization: string } | null = null
     if (manifest.withDecisions) {
       await attempt('decisions', async () => {

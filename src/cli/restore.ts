@@ -10,10 +10,12 @@ import type { DataFolder } from '../setup/data-folder.ts'
 import { rememberStore } from '../setup/store-place.ts'
 import type { Transaction } from '../store/database.ts'
 import { copyDecisionTree, forgetAuditHead } from '../store/decision-tree/copy.ts'
+import type { TokenAttester } from '../store/sqlite-snapshot.ts'
 import { describeStore, type StoreTarget } from '../store/store-address.ts'
 import { copyTables, openForCopying } from '../store/table-copy.ts'
 import { type BackupManifest, verifyBackup } from './backup-manifest.ts'
 import { fetchBackup, readBucket } from './backup-place.ts'
+import type { Finding } from './doctor-machine.ts'
 import { copyFileHashed, syncPath } from './file-copy.ts'
 import {
   CommandFailedError,
@@ -34,6 +36,9 @@ FOLDER is a backup, here or in a bucket (s3://BUCKET/PREFIX/2026-11-23T04-30-00Z
 every file of it with its manifest, then makes the data folder from it. The data folder must not exist
 or be empty. Where COUNTERSIGN_STORE names a PostgreSQL database, an empty one, the tables go there instead.
 
+Attester keys in a hardware token are in no backup: at the end it says of each whether pkcs11-module, pkcs11-token and
+COUNTERSIGN_PKCS11_PIN reach it here.
+
 With --check it compares, and restores nothing.
 
 With --try it also restores into a temporary folder (TMPDIR; about twice the backup's size), starts a service from it on
@@ -52,6 +57,8 @@ export interface RestoreContext {
   readonly locateStore: () => Promise<StoreTarget>
   readonly monotonicMs: () => number
   readonly openBucket: (place: ShipPlace) => ShipTarget
+  /** Lets attester keys in the hardware token sign. */
+  readonly inspectTokenKeys: (attesters: readonly TokenAttester[], folder: DataFolder) => Promise<readonly Finding[]>
   /** For `--try`. */
   readonly trial: () => Pick<TrialInput, 'run' | 'secretSettings' | 'signal'>
 }
@@ -191,6 +198,7 @@ const restoreFrom = async (
       manifest,
       folder,
       monotonicMs,
+      inspectTokenKeys: context.inspectTokenKeys,
       restoreInto: (into) => restoreTo(from, manifest, into, { kind: 'sqlite', path: into.database }),
       ...context.trial(),
     })
@@ -201,8 +209,10 @@ const restoreFrom = async (
   }
   const target = await context.locateStore()
   await restoreTo(from, manifest, folder, target)
-  if (json) output.stdout(`${JSON.stringify({ ...facts, files: files.length, dataFolder: folder.root })}\n`)
+  const tokenKeys = await context.inspectTokenKeys(manifest.tokenAttesters ?? [], folder)
+  if (json) output.stdout(`${JSON.stringify({ ...facts, files: files.length, dataFolder: folder.root, tokenKeys })}\n`)
   else print(given, manifest, folder, target, output)
+  for (const { subject, result, detail } of tokenKeys) output.stderr(`attester ${subject}: ${result}: ${detail}\n`)
   return 0
 }
 

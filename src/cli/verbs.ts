@@ -195,6 +195,12 @@ export const runVerb = async (
         monotonicMs: clock.monotonicMs,
         locateStore: deployment.locateStore,
         openBucket,
+        inspectTokenKeys: async (attesters, restored) => {
+          const { inspectTokenKeys } = await import('./doctor-token.ts')
+          const { createTokenCheck } = await import('../wiring/token-check.ts')
+          const { tokenSettingsOf } = await import('../setup/token-settings.ts')
+          return inspectTokenKeys(attesters, createTokenCheck(tokenSettingsOf(config, restored)))
+        },
         trial: () => ({
           secretSettings: deployment.secretSettings(),
           signal: untilStopped(),

@@ -39,10 +39,19 @@ export const snapshotSqlite = (path: string, to: string): void => {
   closeSync(descriptor)
 }
 
+/** An attester whose key is in a hardware token, and so in no backup. */
+export interface TokenAttester {
+  readonly kind: 'secp256k1' | 'ed25519'
+  readonly address: string
+  /** PKCS#11 URI. */
+  readonly key: string
+}
+
 export interface DatabaseFacts {
   readonly deploymentId: string
   /** The newest migration. */
   readonly schema: number
+  readonly tokenAttesters: readonly TokenAttester[]
 }
 
 /** Of a database that a service has made. @throws StoreUnusableError when it is none, or was moved away. */
@@ -56,7 +65,13 @@ export const describeSqlite = (path: string): DatabaseFacts => {
     const [moved] = file.query('SELECT value FROM deployment WHERE name = ?').all(MOVED_TO) as { value: string }[]
     if (moved !== undefined) throw movedError(moved.value)
     if (deployment === undefined || newest === undefined) throw new StoreUnusableError(`${path} holds no deployment`)
-    return { deploymentId: deployment.value, schema: newest.number }
+    const tokenAttesters = file
+      .query(
+        `SELECT kind, address, keystore_file AS key FROM attesters
+         WHERE keystore_file LIKE 'pkcs11:%' AND status <> 'retired' ORDER BY created_at_seconds, id`,
+      )
+      .all() as TokenAttester[]
+    return { deploymentId: deployment.value, schema: newest.number, tokenAttesters }
   } catch (error) {
     if (error instanceof StoreUnusableError) throw error
     throw new StoreUnusableError(`${path} holds no deployment`, error)

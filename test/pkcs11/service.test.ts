@@ -99,6 +99,45 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     expect(await done('attester', 'list')).toMatch(new RegExp(`${address} +secp256k1 +active .+ +pkcs11:object=evm`))
   })
 
+  test('doctor says whether its key signs, and whether the token lets it out', async () => {
+    const findings = async (): Promise<readonly string[]> => {
+      const { stdout } = await command('doctor', '--json')
+      const { exposure } = JSON.parse(stdout) as { exposure: { check: string; result: string; detail: string }[] }
+      return exposure.filter(({ check }) => check === 'token').map(({ result, detail }) => `${result}: ${detail}`)
+    }
+    expect(await findings()).toEqual(['ok: pkcs11:object=evm signs, and can’t be taken out'])
+    hsm.makeKey('ed25519', 'loose', '03', '--extractable')
+    const { address: loose } = JSON.parse(
+      await done('attester', 'add', '--kind', 'ed25519', '--pkcs11', 'pkcs11:id=%03', '--json'),
+    ) as { address: string }
+    expect((await findings())[1]).toContain('note: pkcs11:id=%03 signs, but the token lets it out')
+    await done('attester', 'retire', loose, '--final')
+    shim.trouble('gone')
+    expect((await findings())[0]).toContain('problem: pkcs11:object=evm can’t sign: C_GetSlotList: CKR_DEVICE_REMOVED')
+    shim.trouble('')
+  })
+
+  test('is in no backup, which says so; a restore says whether it is reached', async () => {
+    const backup = join(folder, 'backup')
+    const made = await command('backup', '--to', backup, '--with-secrets')
+    expect(made.stderr).toContain(`Not in it: the keys of ${address}. They are in the hardware token`)
+    const restored = join(folder, 'restored')
+    const restore = (...words: readonly string[]) =>
+      runCountersign({ ...environment, COUNTERSIGN_DATA_DIR: restored }, 'restore', '--from', backup, ...words)
+    const tried = await restore('--try')
+    expect([tried.code, tried.stdout]).toEqual([0, expect.stringMatching(/token +ok +0x.+ pkcs11:object=evm signs/)])
+    expect(tried.stdout).toContain(`signed by ${address}`)
+    shim.trouble('gone')
+    const done = await restore()
+    expect([done.code, done.stderr]).toEqual([0, expect.stringContaining(`attester ${address}: problem`)])
+    shim.trouble('')
+  })
+
+  test('rotates the passphrase of the keystores without it, and says so', async () => {
+    expect(await done('attester', 'rotate-passphrase')).toContain('left out: keys in the hardware token (1)')
+    await until(async () => (await attest('solana')).status === 200)
+  })
+
   test('adds no key that the token has not', async () => {
     const { code, stderr } = await command('attester', 'add', '--kind', 'ed25519', '--pkcs11', 'evm')
     expect(code).toBe(2)

@@ -35,6 +35,9 @@ const SCRYPT_COST = { N: 2 ** 15, maxmem: 64 * 2 ** 20 }
 const CLAIM_LIMIT_MS = 30_000
 const CLAIM_RETRY_MS = 20
 
+/** Where the hash of a PIN that the token refused is kept. */
+export const refusedPinFile = (loginFile: string): string => `${loginFile}.refused`
+
 const readPin = (source: PassphraseSource): Buffer => {
   let text: string
   if (source.source === 'environment') text = process.env[source.name] ?? ''
@@ -124,7 +127,7 @@ export const logIn = (
   { pin: source, loginFile }: Pick<TokenSettings, 'pin' | 'loginFile'>,
 ): void => {
   if (isLoggedIn(module, session)) return
-  const refusedFile = `${loginFile}.refused`
+  const refusedFile = refusedPinFile(loginFile)
   const again = `; correct pkcs11-pin, or remove ${refusedFile} when the PIN is right now`
   alone(`${loginFile}.claim`, () => {
     if (isLoggedIn(module, session)) return
