@@ -172,7 +172,10 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     expect((await attest()).status).toBe(503)
     expect(performance.now() - startedMs).toBeGreaterThan(HANG_MS / 4)
     // The thread of the token is still stuck: nobody waits for it again, and the worker has not been replaced.
+    const stuckMs = performance.now()
     const answers = await Promise.all(Array.from({ length: 20 }, () => attest()))
+    // Each of them would wait half of it otherwise.
+    expect(performance.now() - stuckMs).toBeLessThan(6 * HANG_MS)
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 503))
     expect(await attesterOf(await attest('solana'))).toBe(service.quickstart['SOLANA_ATTESTER'] ?? '')
     expect(restarts()).toBe(before)

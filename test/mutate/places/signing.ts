@@ -158,6 +158,36 @@ export const signing: readonly Place[] = [
     ],
   ),
   ...placesOf(
+    'src/signing/pkcs11/checked-signature.ts',
+    ['test/pkcs11/token.test.ts'],
+    [
+      ['a token’s signature keeps a high s', 'if (s * 2n <= ORDER ||', 'if (s > 0n ||'],
+      [
+        'an EVM signature of another key leaves',
+        'Buffer.compare(recovered, publicKey) === 0',
+        'recovered.length === publicKey.length',
+      ],
+      ['a Solana signature of another key leaves', 'if (!verify(null, message, key, raw)) throw', 'if (!key) throw'],
+    ],
+  ),
+  ...placesOf(
+    'src/signing/pkcs11/login.ts',
+    ['test/pkcs11/token.test.ts'],
+    [
+      ['a refused PIN is tried again', 'if (wasRefused(refusedFile, pin)) throw', "if (pin.toString() === '') throw"],
+      ['a refused PIN is not remembered', '        rememberRefused(refusedFile, pin)\n', ''],
+    ],
+  ),
+  ...placesOf(
+    'src/signing/pkcs11/token.ts',
+    ['test/pkcs11/token.test.ts'],
+    [
+      ['another key in the token signs', 'address !== null && key.address !== address', "address === ''"],
+      ['a lost session is not opened anew', 'if (isOpened) throw error', 'throw error'],
+      ['a token that is away is asked at each request', 'failure.atMs < AGAIN_MS', 'failure.atMs < 0'],
+    ],
+  ),
+  ...placesOf(
     'src/signing/secp256k1-node.ts',
     ['test/signing/secp256k1-backend.test.ts'],
     [['the recovery byte is the other one', 'signature[64] = 27 + recid', 'signature[64] = 28 - recid']],
