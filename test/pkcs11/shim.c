@@ -1,5 +1,5 @@
 // A PKCS#11 module in front of SoftHSM that fails as hardware does, on demand: it reads the word in CONTROL before each
-// call. `hung` blocks until the word changes, `gone` is a token that was taken out, `lying` spoils signatures, `reset`
+// call. `late` answers like `gone`, after two seconds, `hung` blocks until the word changes, `gone` is a token that was taken out, `lying` spoils signatures, `reset`
 // ends all sessions once. Each C_Login is noted in LOGINS.
 #include <dlfcn.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@ static void read_word(char *text) {
 static word state(void) {
   char text[16];
   for (read_word(text); !strncmp(text, "hung", 4); read_word(text)) usleep(5000);
-  if (!strncmp(text, "gone", 4)) return 0x32;
+  if (!strncmp(text, "late", 4)) usleep(2000000);
+  if (!strncmp(text, "gone", 4) || !strncmp(text, "late", 4)) return 0x32;
   if (!strncmp(text, "reset", 5)) {
     word slots[16], count = 16;
     unlink(CONTROL);

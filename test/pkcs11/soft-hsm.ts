@@ -21,7 +21,7 @@ export const WITHOUT_SHIM = hasSoftHsm && compiler === null ? ' (skipped: no C c
 export const TOKEN = 'attester keys'
 export const PIN = '648219'
 
-export type Trouble = 'hung' | 'gone' | 'lying' | 'reset' | ''
+export type Trouble = 'late' | 'hung' | 'gone' | 'lying' | 'reset' | ''
 
 export interface SoftHsm {
   /** SOFTHSM2_CONF of processes that use it. */

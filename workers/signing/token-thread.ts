@@ -1,5 +1,6 @@
 // The signing worker's side of the token's thread. A token that does not answer in time fails the job at hand; while
-// its thread is still stuck in native code, further jobs for it fail at once, so that jobs of other keys go on.
+// its thread is still stuck in native code, further jobs for it fail at once, and a key that has just failed is waited
+// for a moment only, so that jobs of other keys go on.
 import {
   AttesterMismatchError,
   SignerUnusableError,
@@ -37,6 +38,8 @@ export interface TokenKeysOptions {
 
 /** How long a worker's start waits for the token: connecting and logging in may take a second or two. */
 const LOOK_MS = 5_000
+/** How long a worker waits for a key whose last request failed: the token may be slow to say that it is away. */
+const FAILING_MS = 50
 
 const errorOf = ({ name, detail }: TokenFailure): SigningError => {
   if (name === 'AttesterMismatchError') return new AttesterMismatchError(detail)
@@ -56,6 +59,9 @@ const startThread = ({ settings, signer, progressed }: TokenKeysOptions) => {
   const waiting = new Map<number, (failure: TokenFailure | null) => void>()
   let numbers = 0
   let sequence = 0
+  /** Keys whose last request failed, and the key of the last request, which may have been answered too late. */
+  const failing = new Set<number>()
+  let asked = -1
   /** Whether a look was not answered in time: then the next ones do not wait for it. */
   let isSilent = false
   worker.addEventListener('message', ({ data }: { readonly data: Looked }) => {
@@ -85,15 +91,22 @@ const startThread = ({ settings, signer, progressed }: TokenKeysOptions) => {
     if (bytes.length !== request.length) throw new SignerUnusableError('a digest or message is not 32 bytes')
     // The answer to an earlier request is still owed: the thread is stuck, and its memory is in use.
     if (Atomics.load(words, ANSWERED) !== sequence) throw errorOf(silence(settings.answerMs))
+    if (words[FAILED] === 0) failing.delete(asked)
+    const limitMs = failing.has(number) ? Math.min(FAILING_MS, settings.answerMs) : settings.answerMs
+    asked = number
+    failing.add(number)
     const before = sequence
     sequence = (sequence + 1) | 0
     request.set(bytes)
     say({ type: 'sign', number, sequence })
-    const result = Atomics.wait(words, ANSWERED, before, settings.answerMs)
+    const result = Atomics.wait(words, ANSWERED, before, limitMs)
     progressed()
-    if (result === 'timed-out') throw errorOf(silence(settings.answerMs))
+    if (result === 'timed-out') throw errorOf(silence(limitMs))
     const bytesAnswered = answer.slice(0, words[LENGTH])
-    if (words[FAILED] === 0) return bytesAnswered
+    if (words[FAILED] === 0) {
+      failing.delete(number)
+      return bytesAnswered
+    }
     throw errorOf(JSON.parse(Buffer.from(bytesAnswered).toString()) as TokenFailure)
   }
 
