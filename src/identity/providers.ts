@@ -3,17 +3,21 @@
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { Session, SessionStatus } from '../domain/session.ts'
 import type { SessionChanges } from './changes.ts'
+import type { SessionStore } from './types.ts'
 
 export interface RegisterContext {
   /** The outcome that the caller of a test key requested; always null for live keys. */
   readonly forcedOutcome: SessionStatus | null
+  /** Of the transaction that registered the session. */
+  readonly changes: SessionChanges
+  readonly sessions: SessionStore
 }
 
 export interface DecisionProvider {
   /** Stored with each session that this provider decides. */
   readonly name: string
-  /** Called after a session was registered (created or reused), before the answer. */
-  registered(session: Session, context: RegisterContext): Promise<void>
+  /** Called in the transaction that registered (created or reused) a session: when it rejects, nothing is registered. */
+  registered?(session: Session, context: RegisterContext): Promise<void>
   /**
    * Called after the person submitted everything that the session's level requires. The provider then changes the
    * session's status, immediately or, if it waits for a decision, later.
@@ -24,7 +28,6 @@ export interface DecisionProvider {
 /** Operators decide: submitted sessions wait for them. */
 export const createManualProvider = (changes: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => ({
   name: 'manual',
-  registered: async () => undefined,
   submitted: async ({ organizationId, id }) => {
     await changes.changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person' })
   },

@@ -4,7 +4,7 @@
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { CheckType, SessionStatus } from '../domain/session.ts'
 import { SessionUnknownError } from '../domain/session-errors.ts'
-import type { SessionChanges } from './changes.ts'
+import type { ChangeTogether } from './changes.ts'
 import { createPortalLink, type PortalLink } from './portal-link.ts'
 import type { Providers } from './providers.ts'
 import type { QrCodeOf } from './qr-code.ts'
@@ -12,7 +12,8 @@ import type { RegisterRequest } from './schema.ts'
 import type { SessionStore } from './types.ts'
 
 export interface RegisterDependencies {
-  readonly changes: Pick<SessionChanges, 'register'>
+  /** One transaction for the registration and what its provider makes of it. */
+  readonly together: ChangeTogether
   readonly sessions: Pick<SessionStore, 'addLink'>
   readonly providers: Providers
   readonly qrCodeOf: QrCodeOf
@@ -39,7 +40,7 @@ export interface RegisteredSession {
   readonly link: PortalLink
 }
 
-export const createRegister = ({ changes, sessions, providers, qrCodeOf, portalUrl }: RegisterDependencies) => ({
+export const createRegister = ({ together, sessions, providers, qrCodeOf, portalUrl }: RegisterDependencies) => ({
   register: async ({
     organizationId,
     environment,
@@ -50,18 +51,22 @@ export const createRegister = ({ changes, sessions, providers, qrCodeOf, portalU
     forcedOutcome,
   }: RegisterCall): Promise<RegisteredSession> => {
     const link = createPortalLink(portalUrl)
-    const { created, session } = await changes.register({
-      organizationId,
-      environment,
-      checkType,
-      sessionId,
-      tokenHash: link.tokenHash,
-      walletAddress: request.walletAddress,
-      originUrl: request.originUrl,
-      provider: providers.forNew(environment, organizationId).name,
-      actor,
+    const { created, session } = await together(async (changes, tables) => {
+      const registered = await changes.register({
+        organizationId,
+        environment,
+        checkType,
+        sessionId,
+        tokenHash: link.tokenHash,
+        walletAddress: request.walletAddress,
+        originUrl: request.originUrl,
+        provider: providers.forNew(environment, organizationId).name,
+        actor,
+      })
+      const provider = providers.of(registered.session)
+      await provider.registered?.(registered.session, { forcedOutcome, changes, sessions: tables.sessions })
+      return registered
     })
-    await providers.of(session).registered(session, { forcedOutcome })
     return { created, sessionId: session.id, link }
   },
 

@@ -3,9 +3,8 @@
 import { CountersignError } from '../domain/errors.ts'
 import { SESSION_STATUSES, type Session, type SessionStatus } from '../domain/session.ts'
 import { isEvmAddress } from '../domain/wallet.ts'
-import type { SessionChanges, SessionTables } from './changes.ts'
-import type { DecisionProvider } from './providers.ts'
-import type { SessionStore } from './types.ts'
+import type { SessionChanges } from './changes.ts'
+import type { DecisionProvider, RegisterContext } from './providers.ts'
 
 /** Header that names the status which a session is to get. Ignored with a live key. */
 export const SANDBOX_HEADER = 'countersign-sandbox-outcome'
@@ -28,33 +27,23 @@ export const parseSandboxOutcome = (header: string | null): SessionStatus | null
 
 const ACTOR = 'provider:sandbox'
 
-/** Does not need the wallets of ChangeTogether. */
-type Together = <Result>(
-  work: (changes: SessionChanges, tables: Pick<SessionTables, 'sessions'>) => Promise<Result>,
-) => Promise<Result>
-
-/** @param together makes the steps to a forced outcome one change; by default each step is a change of its own */
-export const createSandboxProvider = (
-  changes: SessionChanges,
-  sessions: SessionStore,
-  together: Together = (work) => work(changes, { sessions }),
-): DecisionProvider => {
+/** Makes the steps to a forced outcome part of the registration: all are kept, or none. */
+export const createSandboxProvider = ({ changeStatus }: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => {
   /**
    * Marks the session's wallet as connected and the person's consent as given, which a real person would have to do
    * first.
    */
   const prepare = async (
     { organizationId, id, lockedAddress, consentedAtSeconds }: Session,
-    steps: SessionChanges,
-    stored: SessionStore,
+    { changes, sessions }: RegisterContext,
   ): Promise<void> => {
     const target = { organizationId, sessionId: id, actor: ACTOR }
     const state =
       consentedAtSeconds === null
-        ? await steps.recordConsent({ ...target, version: 'sandbox' })
-        : await stored.find(organizationId, id)
+        ? await changes.recordConsent({ ...target, version: 'sandbox' })
+        : await sessions.find(organizationId, id)
     if (lockedAddress === null || state?.wallets.some(({ address }) => address === lockedAddress) === true) return
-    await steps.connectWallet({
+    await changes.connectWallet({
       ...target,
       address: lockedAddress,
       chain: isEvmAddress(lockedAddress) ? 'ethereum' : 'solana',
@@ -65,24 +54,23 @@ export const createSandboxProvider = (
 
   return {
     name: 'sandbox',
-    registered: async (session, { forcedOutcome }) => {
+    registered: async (session, context) => {
+      const { forcedOutcome, changes } = context
       if (session.environment !== 'test') throw new Error('the sandbox was asked about a live session')
       if (forcedOutcome === null || forcedOutcome === session.status) return
-      await together(async (steps, { sessions: stored }) => {
-        if (session.status === 'pending' || session.status === 'retry') await prepare(session, steps, stored)
-        await steps.changeStatus({
-          organizationId: session.organizationId,
-          sessionId: session.id,
-          to: forcedOutcome,
-          actor: ACTOR,
-          revoke: true,
-          publicComment: forcedOutcome === 'retry' ? 'The sandbox asks for another try.' : null,
-        })
+      if (session.status === 'pending' || session.status === 'retry') await prepare(session, context)
+      await changes.changeStatus({
+        organizationId: session.organizationId,
+        sessionId: session.id,
+        to: forcedOutcome,
+        actor: ACTOR,
+        revoke: true,
+        publicComment: forcedOutcome === 'retry' ? 'The sandbox asks for another try.' : null,
       })
     },
     // Without a forced outcome, a test session waits like a live one that no operator has looked at yet.
     submitted: async ({ organizationId, id }) => {
-      await changes.changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person' })
+      await changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person' })
     },
   }
 }

@@ -108,6 +108,14 @@ export interface Store extends Tables {
    * @throws what `work` throws, after rolling back.
    */
   transaction<Result>(work: (tables: Tables) => Promise<Result>, options?: TransactionOptions): Promise<Result>
+  /** As `transaction`, with the tables of a session's changes alone: making all forty takes longer than a statement. */
+  sessionTransaction<Result>(
+    work: (tables: {
+      readonly sessions: Tables['sessions']
+      readonly wallets: Tables['sessionWallets']
+    }) => Promise<Result>,
+    options?: TransactionOptions,
+  ): Promise<Result>
   /**
    * Resolves when a write reached the file within the last second. For `/readyz`.
    * @throws StoreUnavailableError when it can't be written.
@@ -186,6 +194,11 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
       ),
       transaction: (work, settings) =>
         database.transaction((transaction) => work(createTables(transactionScope(transaction, clock))), settings),
+      sessionTransaction: (work, settings) =>
+        database.transaction((transaction) => {
+          const own = transactionScope(transaction, clock)
+          return work({ sessions: createSessionTable(own), wallets: createSessionWalletTable(own) })
+        }, settings),
       checkWritable: createWriteCheck(database, clock),
       upkeep,
       close: async () => {

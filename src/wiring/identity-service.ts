@@ -132,7 +132,7 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
   })
   const providers = createProviders({
     manual: createManualProvider(changes),
-    sandbox: createSandboxProvider(changes, store.sessions, together),
+    sandbox: createSandboxProvider(changes),
     outside: { provider: createWebhookProvider(changes), decides: deciders.decides },
   })
   const evidenceParts = createEvidenceParts({
@@ -173,7 +173,7 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     clock: systemClock,
   })
   const register = createRegister({
-    changes,
+    together: createChangeTogether((work) => store.sessionTransaction(work, { survives: 'process-crash' }), listener),
     providers,
     portalUrl,
     sessions: store.sessions,

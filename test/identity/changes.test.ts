@@ -18,14 +18,11 @@ beforeEach(async () => {
   const { session } = await identity.register(organizationId, { environment: 'test', wallet: evmWallet(1) })
   sessionId = session.id
   told = []
-  together = createChangeTogether(
-    (work) => store.transaction((tables) => work({ sessions: tables.sessions, wallets: tables.sessionWallets })),
-    {
-      stateChanged: (state) =>
-        void told.push([state.session.sequence, store.sessions.find(organizationId, state.session.id)]),
-      standingChanged: () => undefined,
-    },
-  )
+  together = createChangeTogether(store.sessionTransaction, {
+    stateChanged: (state) =>
+      void told.push([state.session.sequence, store.sessions.find(organizationId, state.session.id)]),
+    standingChanged: () => undefined,
+  })
 })
 afterEach(() => identity.remove())
 

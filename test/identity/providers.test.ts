@@ -21,9 +21,9 @@ const register = async (
   forcedOutcome: SessionStatus | null,
   walletAddress: ReturnType<typeof evmWallet> | null = evmWallet(1),
 ) => {
-  const { changes, store, providers } = identity
+  const { together, store, providers } = identity
   const registered = await createRegister({
-    changes,
+    together,
     providers,
     sessions: store.sessions,
     qrCodeOf: () => 'data:',
@@ -65,8 +65,12 @@ describe('the sandbox', () => {
   })
 
   test('refuses what the table of transitions does not have', async () => {
-    await register('test', 'completed')
+    const { session } = await register('test', 'completed')
     await expect(register('test', 'submitted')).rejects.toMatchObject({ code: 'SESSION_CONFLICT' })
+    // Nothing of such a registration is kept, not even its link.
+    expect(identity.states.at(-1)).toMatchObject({ session: { id: session.id, status: 'completed' } })
+    const links = 'SELECT ordinal FROM session_tokens WHERE session_id = ?'
+    expect(await identity.store.database.query(links, [session.id])).toEqual([{ ordinal: 1 }])
   })
 
   test('works without a wallet and for Solana', async () => {
@@ -90,8 +94,13 @@ describe('the sandbox', () => {
 
   test('has no say about a live session, even if it were asked', async () => {
     const { session } = await register('live', null)
-    const { sandbox } = { sandbox: identity.providers.forNew('test') }
-    await expect(sandbox.registered(session, { forcedOutcome: 'completed' })).rejects.toThrow('live session')
+    const sandbox = identity.providers.forNew('test')
+    const context = {
+      forcedOutcome: 'completed',
+      changes: identity.changes,
+      sessions: identity.store.sessions,
+    } as const
+    await expect(sandbox.registered?.(session, context)).rejects.toThrow('live session')
     expect((await register('live', 'completed')).session.status).toBe('pending')
   })
 
@@ -120,7 +129,6 @@ describe('operators', () => {
 describe('providers', () => {
   const named = (name: string): DecisionProvider => ({
     name,
-    registered: async () => undefined,
     submitted: async () => undefined,
   })
 

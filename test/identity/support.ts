@@ -143,9 +143,10 @@ export const openIdentity = async () => {
     complete,
     clock: temporary.clock,
     path: temporary.path,
+    together: createChangeTogether(store.sessionTransaction, listener),
     providers: createProviders({
       manual: createManualProvider(changes),
-      sandbox: createSandboxProvider(changes, store.sessions, together),
+      sandbox: createSandboxProvider(changes),
     }),
     remove: temporary.remove,
   }

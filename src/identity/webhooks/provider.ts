@@ -9,7 +9,6 @@ export const WEBHOOK_PROVIDER = 'webhook'
 
 export const createWebhookProvider = (changes: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => ({
   name: WEBHOOK_PROVIDER,
-  registered: async () => undefined,
   submitted: async ({ organizationId, id }) => {
     await changes.changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person' })
   },

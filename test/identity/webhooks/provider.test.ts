@@ -108,7 +108,7 @@ describe('an organization with an outside decider', () => {
     const deciders = createDeciders({ endpoints: store.webhookEndpoints, onError: (error) => reported.push(error) })
     const providers = createProviders({
       manual: createManualProvider(changes),
-      sandbox: createSandboxProvider(changes, store.sessions),
+      sandbox: createSandboxProvider(changes),
       outside: { provider: createWebhookProvider(changes), decides: deciders.decides },
     })
     const other = await createOrganization('other')
