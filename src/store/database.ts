@@ -26,6 +26,8 @@ export interface DeferredStatement {
 export interface Transaction extends Statements {
   /** Distinguishes a transaction from a database, so that a function that must be atomic can require one. */
   readonly kind: 'transaction'
+  /** True where nothing else writes until the transaction ends: a row that was read needs no lock. */
+  readonly alone?: true
   /**
    * Runs one statement and returns the number of rows that it changed.
    * @throws ConstraintViolatedError, StoreUnavailableError; after either, the transaction can only be rolled back

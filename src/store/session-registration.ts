@@ -185,7 +185,7 @@ const REUSE_ATTEMPTS = 3
 const lockReusable = async (transaction: Transaction, input: Registration, level: Level): Promise<Session | null> => {
   for (let attempt = 0; attempt < REUSE_ATTEMPTS; attempt++) {
     const found = await findReusable(transaction, input, level)
-    if (found === null) return null
+    if (found === null || transaction.alone === true) return found
     const locked = await lockSessionAsItIs(transaction, found.organizationId, found.id)
     if (locked !== null && locked.status === found.status) return locked
   }

@@ -97,6 +97,7 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
     }
     const handle: Transaction = {
       kind: 'transaction',
+      alone: true,
       query: async <Row>(sql: string, parameters?: readonly SqlParameter[]) =>
         run(() => writer.all<Row>(sql, parameters)),
       execute: async (sql, parameters) => run(() => writer.run(sql, parameters)),
