@@ -20,6 +20,12 @@ export const LONG_PARTS = ['scale', 'sweep', 'overload', 'soak'] as const
 export const PARTS = [...USUAL_PARTS, ...LONG_PARTS] as const
 export type Part = (typeof PARTS)[number]
 
+/** What the table of ratios needs, and the settings its sweep tries: as much as a run of some minutes has time for. */
+const RATIO_PARTS: readonly Part[] = PARTS.filter(
+  (part) => !['naive', 'signers', 'solana', 'stages', 'soak'].includes(part),
+)
+const RATIO_SWEEP = { workers: [0, 1, 2], processes: [1, 2] } as const
+
 /** How long and how often; milliseconds. */
 export interface Durations {
   readonly rounds: number
@@ -38,6 +44,8 @@ export interface BenchOptions {
   readonly json: boolean
   readonly durations: Durations
   readonly quick: boolean
+  /** Only what the table of ratios needs is measured. */
+  readonly ratios: boolean
   readonly connections: number
   readonly ratePerSecond: number
   /** secp256k1 backend that the service is told to use. */
@@ -69,6 +77,7 @@ export class OptionInvalidError extends Error {
 export const USAGE = `bun run bench [options]
 
   --quick            fewer and shorter rounds: a first impression, not a result to quote
+  --ratios           the table of ratios alone: quick rounds of what it needs, about eight minutes on two cores
   --only a,b         some parts only: ${USUAL_PARTS.join(', ')} (ratios need floor, naive and service);
                      those that take long run only when they are named: ${LONG_PARTS.join(', ')};
                      all is everything
@@ -183,6 +192,7 @@ export const parseOptions = (argumentList: readonly string[]): BenchOptions | nu
         options: {
           help: flag,
           quick: flag,
+          ratios: flag,
           json: flag,
           only: text,
           rounds: text,
@@ -207,11 +217,14 @@ export const parseOptions = (argumentList: readonly string[]): BenchOptions | nu
   }
   const values = parse()
   if (values.help) return null
-  const base = values.quick ? QUICK : FULL
+  const { ratios } = values
+  const quick = values.quick || ratios
+  const base = quick ? QUICK : FULL
   return {
-    parts: parseParts(values.only),
+    parts: ratios && values.only === undefined ? RATIO_PARTS : parseParts(values.only),
     json: values.json,
-    quick: values.quick,
+    quick,
+    ratios,
     durations: { ...base, rounds: wholeNumber('rounds', values.rounds, base.rounds, 100) },
     connections: wholeNumber('connections', values.connections, 64, 10_000),
     ratePerSecond: wholeNumber('rate', values.rate, 1_000, 1_000_000),
@@ -219,10 +232,10 @@ export const parseOptions = (argumentList: readonly string[]): BenchOptions | nu
     minutes: wholeNumber('minutes', values.minutes, 60, 100_000),
     soakRatePerSecond:
       values['soak-rate'] === undefined ? null : wholeNumber('soak-rate', values['soak-rate'], 1, 1_000_000),
-    imageFolder: values.images ?? (values.quick ? null : IMAGE_FOLDER),
+    imageFolder: values.images ?? (quick ? null : IMAGE_FOLDER),
     sweep: {
-      workers: wholeNumbers('workers', values.workers, 64, 0),
-      processes: wholeNumbers('processes', values.processes, 64),
+      workers: wholeNumbers('workers', values.workers, 64, 0) ?? (ratios ? RATIO_SWEEP.workers : null),
+      processes: wholeNumbers('processes', values.processes, 64) ?? (ratios ? RATIO_SWEEP.processes : null),
     },
     deployment: parseDeployment(values),
   }

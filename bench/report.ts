@@ -1,4 +1,5 @@
 // A result as text for people.
+import { tableOfRatios } from './goals.ts'
 import type { BenchResult, Goal, Measurement, Unit } from './result.ts'
 import { type StageShare, stageShares } from './stage-shares.ts'
 import { describeRecommendation, type SweepPoint, sweepPoints } from './sweep.ts'
@@ -88,6 +89,19 @@ const formatSweep = (measurements: readonly Measurement[]): string[] => {
   ]
 }
 
+const findingLines = (findings: readonly string[]): string[] =>
+  findings.length === 0 ? [] : ['', 'Findings', ...findings.map((finding) => `  ${finding}`)]
+
+/** The table that `--ratios` is for, and nothing else but what makes it doubtful. */
+export const formatRatios = ({ goals, findings }: BenchResult): string => {
+  const rows = tableOfRatios(goals).map(({ label, value, unit, bound, limit }) => [
+    label,
+    formatValue(value, unit),
+    `${bound} ${formatValue(limit, unit)}`,
+  ])
+  return [formatTable([['', 'today', 'goal'], ...rows]), ...findingLines(findings)].join('\n')
+}
+
 export const formatResult = (result: BenchResult): string => {
   const { machine, runtime, commit, measurements, goals, findings } = result
   const lines = [
@@ -113,6 +127,6 @@ export const formatResult = (result: BenchResult): string => {
     )
   }
   if (goals.length > 0) lines.push('', 'Goals', formatTable(goals.map(goalRow)))
-  if (findings.length > 0) lines.push('', 'Findings', ...findings.map((finding) => `  ${finding}`))
+  lines.push(...findingLines(findings))
   return lines.join('\n')
 }

@@ -24,7 +24,7 @@ import { measureStages } from './parts/stages.ts'
 import { measureSweep } from './parts/sweep.ts'
 import { createProcesses, type Processes, stopOnSignals } from './processes.ts'
 import { createProgress } from './progress.ts'
-import { formatResult } from './report.ts'
+import { formatRatios, formatResult } from './report.ts'
 import { type BenchResult, createCollector, RESULT_SCHEMA } from './result.ts'
 import { watchStolenTime } from './stolen-time.ts'
 
@@ -140,7 +140,8 @@ const main = async (): Promise<number> => {
       return 0
     }
     const result = await run(options, processes)
-    console.log(options.json ? JSON.stringify(result, null, 1) : formatResult(result))
+    const format = options.ratios ? formatRatios : formatResult
+    console.log(options.json ? JSON.stringify(result, null, 1) : format(result))
     // A goal not reached is a number; a finding makes the numbers doubtful.
     return result.findings.length === 0 ? 0 : 1
   } catch (cause) {

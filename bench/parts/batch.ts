@@ -62,13 +62,14 @@ export const createBatchPart = async (context: BenchContext, signer: string): Pr
     for (const finding of findingsOf(report)) collector.find(finding)
     return report
   }
+  const sizes = options.ratios ? SIZES.slice(0, 1) : SIZES
   return {
     name: 'batch',
     async warm() {
-      for (const batch of SIZES) await run(batch, 0, durations.firstWarmupMs / 2)
+      for (const batch of sizes) await run(batch, 0, durations.firstWarmupMs / 2)
     },
     async round() {
-      for (const batch of SIZES) {
+      for (const batch of sizes) {
         const report = await run(batch, durations.warmupMs, durations.closedMs / 2)
         for (const [name, label, unit, value] of batchNumbers(report, batch.size)) {
           const better = unit === '/s' ? 'higher' : 'lower'

@@ -221,6 +221,6 @@ export const measureIdentity = async (context: BenchContext): Promise<void> => {
       collector.add({ label, unit, name: `identity.${name}`, better: unit === '/s' ? 'higher' : 'lower' }, value),
   }
   await measureStreams(stand)
-  await measureRequests(stand, wallets)
+  if (!options.ratios) await measureRequests(stand, wallets)
   await service.managed.stop()
 }

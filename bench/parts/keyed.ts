@@ -14,7 +14,7 @@ export const createKeyedPart = async (context: BenchContext, signer: string): Pr
     warm: load.warm,
     async round() {
       await load.closed()
-      await load.half()
+      if (!context.options.ratios) await load.half()
     },
   }
 }

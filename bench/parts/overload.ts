@@ -214,10 +214,10 @@ export const measureOverload = async (context: BenchContext): Promise<void> => {
       return perSecond
     }
     let peak = await measurePeak()
-    for (const multiple of MULTIPLES) {
+    for (const multiple of options.ratios ? [10] : MULTIPLES) {
       peak = await measureMultiple(context, flooding, { multiple, peak, peakAfter: measurePeak, add })
     }
-    await measureNeighbour(context, neighbours, { peak, add })
+    if (!options.ratios) await measureNeighbour(context, neighbours, { peak, add })
   }
   await service.managed.stop()
 }

@@ -123,11 +123,9 @@ const compareCpu = async (context: BenchContext, add: Add): Promise<void> => {
   await Promise.all([empty.service.managed.stop(), full.service.managed.stop()])
 }
 
-/** Adds measurements named `scale.…`. @throws Error when a service can't be started, filled or reached. */
-export const measureScale = async (context: BenchContext): Promise<void> => {
-  const { progress, collector } = context
-  const add: Add = (name, label, unit, value) =>
-    collector.add({ label, unit, name: `scale.${name}`, better: 'lower' }, value)
+/** What a list of a million takes, with one worker and with several. */
+const measureMemoryOfLists = async (context: BenchContext, add: Add): Promise<void> => {
+  const { progress } = context
   add('list.evm_size', 'a million EVM addresses in shared memory', 'MB', setMegabytes(20))
   add('list.solana_size', 'a million Solana addresses in shared memory', 'MB', setMegabytes(32))
   progress.step('scale memory with one worker')
@@ -135,5 +133,13 @@ export const measureScale = async (context: BenchContext): Promise<void> => {
   progress.step(`scale memory with ${WORKERS_MANY} workers`)
   const many = await measureMemory(context, WORKERS_MANY)
   add('list.memory_many', `the same, ${WORKERS_MANY} workers`, 'MB', many)
+}
+
+/** Adds measurements named `scale.…`. @throws Error when a service can't be started, filled or reached. */
+export const measureScale = async (context: BenchContext): Promise<void> => {
+  const { collector } = context
+  const add: Add = (name, label, unit, value) =>
+    collector.add({ label, unit, name: `scale.${name}`, better: 'lower' }, value)
+  if (!context.options.ratios) await measureMemoryOfLists(context, add)
   await compareCpu(context, add)
 }

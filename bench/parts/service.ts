@@ -15,7 +15,7 @@ export const createServicePart = async (context: BenchContext, signer: string): 
     warm: load.warm,
     async round() {
       await load.closed()
-      await load.open()
+      if (!context.options.ratios) await load.open()
       await load.half()
     },
   }

@@ -69,6 +69,7 @@ describe('measured load', () => {
     addDerived(context.collector, 'noble')
     const goals = judgeGoals(context.collector, 1_000)
     expect(goals.map(({ name, value }) => [name, value])).toEqual([
+      ['summary.half_p99_over_p50', 4],
       ['summary.cpu_over_floor', 0.5],
       ['summary.throughput_over_naive', 1],
       ['service.open.p50', 0.5],

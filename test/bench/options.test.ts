@@ -15,6 +15,24 @@ describe('bench options', () => {
     expect(quick?.durations.rounds).toBe(7)
   })
 
+  test('--ratios runs quick rounds of what the table needs, and draws nothing into the documentation', () => {
+    const options = parseOptions(['--ratios'])
+    expect(options).toMatchObject({ quick: true, imageFolder: null, sweep: { workers: [0, 1, 2], processes: [1, 2] } })
+    expect(options?.parts).toEqual([
+      'floor',
+      'bare',
+      'service',
+      'keyed',
+      'batch',
+      'identity',
+      'scale',
+      'sweep',
+      'overload',
+    ])
+    const chosen = parseOptions(['--ratios', '--only', 'scale', '--workers', '4'])
+    expect(chosen).toMatchObject({ parts: ['scale'], sweep: { workers: [4] } })
+  })
+
   test('--only keeps the order of the parts', () => {
     expect(parseOptions(['--only', 'naive,floor'])?.parts).toEqual(['floor', 'naive'])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { compareResults, comparisonWarnings, judgeChange } from '../../bench/compare.ts'
-import { addDerived, judgeGoals } from '../../bench/goals.ts'
-import { formatResult } from '../../bench/report.ts'
+import { addDerived, judgeGoals, tableOfRatios } from '../../bench/goals.ts'
+import { formatRatios, formatResult } from '../../bench/report.ts'
 import {
   type BenchResult,
   type Collector,
@@ -81,6 +81,32 @@ describe('goals', () => {
     )
     expect(reached).toEqual([true, true])
     expect(collector.rounds('signers.noble.cpu_over_floor')).toEqual([])
+  })
+
+  test('the table of ratios holds one run’s parts against each other, and the best setting of the sweep', () => {
+    const collector = wholeRun()
+    addRounds(collector, 'bare.closed.throughput', '/s', [40_000, 20_000, 40_000])
+    addRounds(collector, 'batch.100.throughput', '/s', [60_000, 30_000, 60_000])
+    addRounds(collector, 'keyed.closed.throughput', '/s', [12_000, 6_000, 12_000])
+    addRounds(collector, 'service.closed.cpu_index', 'µs', [4, 8, 4])
+    addRounds(collector, 'service.half.p50', 'ms', [1, 2, 1])
+    addRounds(collector, 'service.half.p99', 'ms', [9, 18, 9])
+    addRounds(collector, 'sweep.p1w1.closed.throughput', '/s', [20_000, 10_000, 20_000])
+    addRounds(collector, 'sweep.p2w0.closed.throughput', '/s', [32_000, 16_000, 32_000])
+    addRounds(collector, 'scale.cpu_growth', '%', [8, 9, 8])
+    addDerived(collector, 'noble')
+    const table = tableOfRatios(judgeGoals(collector, 1_000))
+    expect(table.map(({ name, value, reached }) => [name, value, reached])).toEqual([
+      ['summary.best_setting_over_bare', 0.8, true],
+      ['summary.indexed_cpu_over_floor', 1.5, true],
+      ['summary.batch_over_bare', 1.5, true],
+      ['summary.keyed_over_unkeyed', 0.6, false],
+      ['summary.half_p99_over_p50', 9, false],
+      ['scale.cpu_growth', 8, true],
+    ])
+    const printed = formatRatios({ ...resultOf(collector), findings: ['the machine was busy'] })
+    expect(printed).toContain('the machine was busy')
+    expect(printed).toMatch(/Idempotency-Key \/ without +0\.60× +at least 0\.85×/)
   })
 
   test('goals about 1,000/s are left out at another rate, and all that was not measured', () => {
