@@ -64,6 +64,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'bun run test:mutate': 'takes hours; test/mutate/places.test.ts holds its list',
   'bun run bench': 'takes minutes; test/bench/options.test.ts',
   'bun run bench --json > result.json': 'takes minutes; test/bench/options.test.ts',
+  'bun run bench --ratios': 'takes minutes; test/bench/options.test.ts',
   'bun run bench --only soak': 'takes an hour; test/bench/options.test.ts',
   'bun bench/speed-page.ts result.json': 'test/bench/speed-page.test.ts',
   'bun docs/generate-tables.ts --write': 'test/papers.test.ts',
