@@ -16,8 +16,11 @@ export interface Asset {
 }
 
 export interface PageAssets {
-  /** The page with one response's nonce in it. */
-  page(nonce: string): string
+  /**
+   * The page with one response's nonce in it.
+   * @param early one of the build's `early` files, which the browser then loads together with the page's own
+   */
+  page(nonce: string, early?: string): string
   /** Finds an asset by its path. Every path is named in the page or in another asset. */
   find(path: string): Asset | undefined
   /** All assets, for measuring. */
@@ -48,10 +51,10 @@ const compress = async (content: Content, encoding: Encoding, when: keyof typeof
   return Uint8Array.from(await compressBrotli(content, { params }))
 }
 
-const toAsset = async (output: Bun.BuildArtifact, pageText: string): Promise<Asset> => {
+const toAsset = async (output: Bun.BuildArtifact, isFirst: (path: string) => boolean): Promise<Asset> => {
   const content = new Uint8Array(await output.arrayBuffer())
   const path = ASSET_PATH + output.path.split('/').at(-1)
-  const when = pageText.includes(path) ? 'first' : 'late'
+  const when = isFirst(path) ? 'first' : 'late'
   const done = new Map<Encoding, Promise<Content>>()
   return {
     path,
@@ -78,10 +81,13 @@ export interface PageBuild {
   readonly basePath: string
   /** Fills in the parts of the HTML that are known only at the start. */
   readonly fill?: (html: string) => string
+  /** Names of files, without ending, of which a visitor needs one as soon as the page: the words of a language. */
+  readonly early?: readonly string[]
 }
 
 /** @throws PageBuildError */
-export const buildPageAssets = async ({ page, title, basePath, fill }: PageBuild): Promise<PageAssets> => {
+export const buildPageAssets = async (build: PageBuild): Promise<PageAssets> => {
+  const { page, title, basePath, fill, early = [] } = build
   const result = await Bun.build({
     entrypoints: [page],
     target: 'browser',
@@ -97,14 +103,27 @@ export const buildPageAssets = async ({ page, title, basePath, fill }: PageBuild
   const html = result.outputs.find(({ path }) => path.endsWith('.html'))
   if (!result.success || html === undefined) throw new PageBuildError(`${title} could not be bundled`)
   const pageText = await html.text()
+  const isNamed = (path: string, name: string): boolean => path.startsWith(`${ASSET_PATH}${name}-`)
+  const isFirst = (path: string): boolean => pageText.includes(path) || early.some((name) => isNamed(path, name))
   const all = await Promise.all(
-    result.outputs.filter((output) => output !== html).map((output) => toAsset(output, pageText)),
+    result.outputs.filter((output) => output !== html).map((output) => toAsset(output, isFirst)),
   )
   const byPath = new Map(all.map((asset) => [asset.path, asset]))
-  const filled = pageText.replaceAll(/<(script|link rel="modulepreload") /g, `<$1 nonce="${NONCE_PLACE}" `)
-  const [head = '', ...rest] = (fill === undefined ? filled : fill(filled)).split(NONCE_PLACE)
+  const withNonce = (text: string): readonly string[] => {
+    const filled = text.replaceAll(/<(script|link rel="modulepreload") /g, `<$1 nonce="${NONCE_PLACE}" `)
+    return (fill === undefined ? filled : fill(filled)).split(NONCE_PLACE)
+  }
+  const preload = (path: string): string =>
+    pageText.replace('</head>', () => `<link rel="modulepreload" crossorigin href="${basePath}${path}"></head>`)
+  const plain = withNonce(pageText)
+  const preloading = new Map(
+    early.flatMap((name) => {
+      const found = all.find(({ path }) => isNamed(path, name))
+      return found === undefined ? [] : [[name, withNonce(preload(found.path))] as const]
+    }),
+  )
   return {
-    page: (nonce) => [head, ...rest].join(nonce),
+    page: (nonce, name = '') => (preloading.get(name) ?? plain).join(nonce),
     find: (path) => byPath.get(path),
     all,
   }

@@ -7,19 +7,24 @@ export type LoadingPart<Properties> =
   | { readonly state: 'failed'; readonly retry: () => void }
   | { readonly state: 'loaded'; readonly part: ComponentType<Properties> }
 
-/** Loads once for all who show it. The result is a hook. */
+/** Loads once for all who show it: a hook that loads, and `preload`, which has it there before it is shown. */
 export const partLoader = <Properties>(load: () => Promise<ComponentType<Properties>>) => {
   let known: ComponentType<Properties> | null = null
-  return function usePart(): LoadingPart<Properties> {
+  const loadAndKeep = async (): Promise<ComponentType<Properties>> => {
+    known = await load()
+    return known
+  }
+  /** Its failure is told where the part is shown, which loads again. */
+  const preload = (): void => void loadAndKeep().catch(() => undefined)
+  const usePart = (): LoadingPart<Properties> => {
     const [loaded, setLoaded] = useState<{ readonly part: ComponentType<Properties> } | 'failed' | null>(
       known === null ? null : { part: known },
     )
     const [turn, setTurn] = useState(0)
     useEffect(() => {
       let gone = false
-      load().then(
+      loadAndKeep().then(
         (part) => {
-          known = part
           if (!gone) setLoaded({ part })
         },
         () => {
@@ -40,4 +45,5 @@ export const partLoader = <Properties>(load: () => Promise<ComponentType<Propert
       },
     }
   }
+  return { usePart, preload }
 }

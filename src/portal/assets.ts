@@ -1,8 +1,12 @@
 // The verification page's own files, which know the page's public address.
 import { join } from 'node:path'
 import { buildPageAssets, type PageAssets } from '../http/page-assets.ts'
+import type { Language } from './contract.ts'
 
 const PAGE = join(import.meta.dir, 'page', 'page.html')
+
+/** The files with the page's words: each visitor needs one. */
+export const WORDS: Readonly<Record<Language, string>> = { en: 'english', de: 'german' }
 
 /** The path part of the page's public address, without a trailing slash: empty at the root of a host. */
 export const basePathOf = (portalUrl: string): string => new URL(portalUrl).pathname.replace(/\/$/, '')
@@ -13,5 +17,6 @@ export const buildPortalAssets = (portalUrl: string): Promise<PageAssets> =>
     page: PAGE,
     title: 'the verification page',
     basePath: basePathOf(portalUrl),
+    early: Object.values(WORDS),
     fill: (html) => html.replace('PORTAL-URL', () => portalUrl),
   })

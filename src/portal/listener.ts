@@ -8,11 +8,12 @@ import type { RequestIdSource } from '../http/request-id.ts'
 import { requestPath } from '../http/request-path.ts'
 import { MethodNotAllowedError, RouteNotFoundError } from '../http/route-errors.ts'
 import { createHarden } from '../http/security-headers.ts'
-import { basePathOf } from './assets.ts'
+import { basePathOf, WORDS } from './assets.ts'
 import type { PortalEntry } from './entry.ts'
 import { LinkUnknownError } from './errors.ts'
 import { type PortalRoute, portalProblem } from './gate.ts'
 import { pageHeaders } from './page-headers.ts'
+import { requestedLanguage } from './preferred-language.ts'
 import { createRouter } from './router.ts'
 
 export interface PortalListenerOptions {
@@ -57,7 +58,8 @@ export const startPortalListener = (options: PortalListenerOptions): PortalListe
 
   const page = (request: Request, status = 200): Response => {
     const nonce = randomBytes(NONCE_BYTES).toString('base64')
-    return new Response(request.method === 'HEAD' ? null : assets.page(nonce), {
+    const words = WORDS[requestedLanguage(request.headers)]
+    return new Response(request.method === 'HEAD' ? null : assets.page(nonce, words), {
       status,
       headers: pageHeaders(nonce),
     })

@@ -5,8 +5,8 @@ import { type Asset, chooseEncoding } from '../../src/http/page-assets.ts'
 import { buildPortalAssets } from '../../src/portal/assets.ts'
 import { type PortalHost, startPortalHost } from './support/portal-host.ts'
 
-/** Of the page, its styles and everything that its first screen runs: 150 kB, of which this leaves most. */
-const FIRST_LOAD_MAX_BYTES = 150_000
+/** Of the page, its styles and what its first screen runs; first-load.test.ts counts its answers and heads too. */
+const FIRST_FILES_MAX_BYTES = 34_000
 
 let host: PortalHost
 beforeAll(async () => {
@@ -103,12 +103,16 @@ describe('the files', () => {
 
   test('of the first screen are few and small', async () => {
     const assets = await built
-    const named = [...assets.page('x').matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
-    expect(named.length).toBeGreaterThan(2)
-    let bytes = Buffer.byteLength(assets.page('x'))
-    for (const path of named) bytes += await sizeOf(assets.find(path))
-    expect(bytes).toBeGreaterThan(10_000)
-    expect(bytes).toBeLessThan(FIRST_LOAD_MAX_BYTES)
+    for (const words of ['english', 'german']) {
+      const html = assets.page('x', words)
+      const named = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
+      expect(named.some((path) => path.startsWith(`/assets/${words}-`))).toBe(true)
+      expect(named.length).toBeLessThanOrEqual(5)
+      let bytes = Buffer.byteLength(html)
+      for (const path of named) bytes += await sizeOf(assets.find(path))
+      expect(bytes).toBeGreaterThan(10_000)
+      expect(bytes).toBeLessThan(FIRST_FILES_MAX_BYTES)
+    }
   })
 
   test('are named by their content, kept for ever, and compressed as the browser likes', async () => {
@@ -144,6 +148,19 @@ describe('the files', () => {
     ])
   })
 
+  test('name the words that the browser asks for, with the nonce that lets them run', async () => {
+    for (const [language, words] of [
+      ['de-AT,de;q=0.9', 'german'],
+      ['fr', 'english'],
+    ] as const) {
+      const response = await get('/', { 'accept-language': language })
+      const nonce = /'nonce-([^']+)'/.exec(response.headers.get('content-security-policy') ?? '')?.[1] ?? ''
+      const preloads = (await response.text()).match(/<link rel="modulepreload"[^>]+>/g) ?? []
+      expect(preloads.filter((link) => link.includes(`/assets/${words}-`) && link.includes(nonce)).length).toBe(1)
+      expect(preloads.join().match(/english|german/g)).toEqual([words])
+    }
+  })
+
   test('are found with and without the path of a larger site, whatever the proxy before it does', async () => {
     const inside = await startPortalHost({ portalUrl: 'https://example.com/verify' })
     try {
@@ -166,6 +183,7 @@ describe('the files', () => {
   test('live under a path where the page does', async () => {
     const assets = await buildPortalAssets('https://example.com/verify')
     expect(assets.page('x')).toContain('src="/verify/assets/')
+    expect(assets.page('x', 'german')).toContain('href="/verify/assets/german-')
     expect(assets.page('x')).toContain('content="https://example.com/verify"')
   })
 })

@@ -6,7 +6,7 @@ import { basePath, enter, portalUrl, RefusedError, sessionCalls } from './api.ts
 import { rememberBegun } from './begun.ts'
 import { keepDraft } from './details/draft.ts'
 import { useMessages } from './language.ts'
-import { Elsewhere } from './screens/elsewhere.tsx'
+import type { ElsewhereProps } from './screens/elsewhere.tsx'
 import { Leave, Left } from './screens/leave.tsx'
 import { Problem } from './screens/problem.tsx'
 import { useOnline, useSession } from './session.ts'
@@ -14,6 +14,9 @@ import { Stepped } from './stepped.tsx'
 import { isDone } from './steps.ts'
 import { applyBrand } from './theme.ts'
 import { Frame } from './ui/frame.tsx'
+import { lazy } from './ui/lazy.tsx'
+
+const Elsewhere = lazy<ElsewhereProps>(async () => (await import('./screens/later.ts')).LATER_SCREENS.Elsewhere)
 
 const NotFound = () => {
   const { problems } = useMessages()

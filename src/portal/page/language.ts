@@ -1,9 +1,10 @@
-// Which language the page speaks: the one chosen here before, else the first of the browser's that there is. English is
-// always there; others are loaded when they are needed.
+// Which language the page speaks: the one chosen here before, else the first of the browser's that there is. Only the
+// words of that one are loaded.
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import { LANGUAGES, type Language } from '../contract.ts'
-import { english, type Messages } from './messages/english.ts'
+import type { Language } from '../contract.ts'
+import { preferredLanguage } from '../preferred-language.ts'
+import type { Messages } from './messages/english.ts'
 
 const STORAGE_KEY = 'portal-language'
 
@@ -14,9 +15,6 @@ export interface Speech {
   readonly messages: Messages
   readonly change: (language: Language) => void
 }
-
-const known = (text: string | null | undefined): Language | null =>
-  LANGUAGES.find((language) => language === text?.slice(0, 2).toLowerCase()) ?? null
 
 /** Storage may be forbidden; then the choice lasts as long as the page. */
 const stored = (): string | null => {
@@ -35,29 +33,21 @@ export const rememberLanguage = (language: Language): void => {
   }
 }
 
-export const preferredLanguage = (chosen: string | null, offered: readonly string[]): Language => {
-  const kept = known(chosen)
-  if (kept !== null) return kept
-  for (const language of offered) {
-    const found = known(language)
-    if (found !== null) return found
-  }
-  return 'en'
-}
-
 export const startLanguage = (): Language => preferredLanguage(stored(), navigator.languages)
 
-/** English when the other can't be loaded: words in the wrong language are better than none. */
-export const loadMessages = async (language: Language): Promise<Messages> => {
-  if (language === 'en') return english
-  try {
-    return (await import('./messages/german.ts')).german
-  } catch {
-    return english
-  }
+const LOADERS: Readonly<Record<Language, () => Promise<Messages>>> = {
+  en: async () => (await import('./messages/english.ts')).english,
+  de: async () => (await import('./messages/german.ts')).german,
 }
 
-export const SpeechContext = createContext<Speech>({ language: 'en', messages: english, change: () => undefined })
+/** English when the other can't be loaded: words in the wrong language are better than none. */
+export const loadMessages = (language: Language): Promise<Messages> => LOADERS[language]().catch(() => LOADERS.en())
 
-export const useSpeech = (): Speech => useContext(SpeechContext)
-export const useMessages = (): Messages => useContext(SpeechContext).messages
+export const SpeechContext = createContext<Speech | null>(null)
+
+export const useSpeech = (): Speech => {
+  const speech = useContext(SpeechContext)
+  if (speech === null) throw new Error('nothing is said outside of the page')
+  return speech
+}
+export const useMessages = (): Messages => useSpeech().messages

@@ -83,9 +83,10 @@ export const useSession = (calls: SessionCalls): SessionModel => {
     }
   }, [refresh])
 
-  const final = view !== null && isSessionFinal(view.status)
+  // Followed once it is read: the stream's first event, which tells what is, would only have it read twice.
+  const followed = view !== null && !isSessionFinal(view.status)
   useEffect(() => {
-    if (final) return
+    if (!followed) return
     let source: EventSource | undefined
     let again: ReturnType<typeof setTimeout> | undefined
     const follow = (): void => {
@@ -107,7 +108,7 @@ export const useSession = (calls: SessionCalls): SessionModel => {
       clearTimeout(again)
       source?.close()
     }
-  }, [calls, refresh, final])
+  }, [calls, refresh, followed])
 
   const tellTabs = useCallback((): void => channel.current?.postMessage('changed'), [])
 

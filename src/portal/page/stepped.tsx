@@ -6,25 +6,28 @@ import type { SessionCalls } from './api.ts'
 import { hasBegun, rememberBegun } from './begun.ts'
 import { useMessages } from './language.ts'
 import { Consent } from './screens/consent.tsx'
-import { Details } from './screens/details.tsx'
-import { Documents } from './screens/documents.tsx'
-import { Outcome } from './screens/outcome.tsx'
-import { Review } from './screens/review.tsx'
+import type { OutcomeProps } from './screens/outcome.tsx'
 import type { StepProps } from './screens/step-props.ts'
-import { Wallets } from './screens/wallets.tsx'
 import { Welcome } from './screens/welcome.tsx'
 import { allowedStep, countedSteps, currentStep, STEPS, type Step, stepAfter, stepBefore } from './steps.ts'
 import { Frame } from './ui/frame.tsx'
+import { lazy } from './ui/lazy.tsx'
 import { Notice } from './ui/parts.tsx'
 
+const later = async () => (await import('./screens/later.ts')).LATER_SCREENS
+/** Loaded while the person reads what they agree to. */
+const LATER = {
+  wallets: lazy<StepProps>(async () => (await later()).Wallets),
+  details: lazy<StepProps>(async () => (await later()).Details),
+  documents: lazy<StepProps>(async () => (await later()).Documents),
+  review: lazy<StepProps>(async () => (await later()).Review),
+}
 const SCREENS: Readonly<Record<Step, (props: StepProps) => ComponentChildren>> = {
   welcome: Welcome,
   consent: Consent,
-  wallets: Wallets,
-  details: Details,
-  documents: Documents,
-  review: Review,
+  ...LATER,
 }
+const Outcome = lazy<OutcomeProps>(async () => (await later()).Outcome)
 
 const stepInAddress = (): string => location.hash.slice(1)
 
@@ -71,6 +74,10 @@ export const Stepped = ({ view, calls, apply, refresh, online, onLeave }: Steppe
   useEffect(() => {
     if (!open) clear()
   }, [open, clear])
+
+  useEffect(() => {
+    if (step !== 'welcome') for (const part of [...Object.values(LATER), Outcome]) part.preload()
+  }, [step])
 
   const next = (newest = view): void => {
     if (step === null) return

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { formatDays, formatWait } from '../../../src/pages/lengths.ts'
 import { AGREEMENT_VERSION } from '../../../src/portal/contract.ts'
-import { preferredLanguage } from '../../../src/portal/page/language.ts'
 import { english, type Messages } from '../../../src/portal/page/messages/english.ts'
 import { german } from '../../../src/portal/page/messages/german.ts'
+import { preferredLanguage, requestedLanguage } from '../../../src/portal/preferred-language.ts'
 
 type Tree = { readonly [key: string]: unknown }
 
@@ -121,4 +121,6 @@ test('the language is the one chosen before, else the first of the browser’s t
   expect(preferredLanguage('de', ['en-GB'])).toBe('de')
   expect(preferredLanguage(null, ['fr-FR', 'de-AT', 'en'])).toBe('de')
   expect(preferredLanguage('xx', ['fr'])).toBe('en')
+  const asked = (languages: string) => requestedLanguage(new Headers({ 'accept-language': languages }))
+  expect([asked('fr;q=0.9, de-AT;q=0.8'), asked('en-US,de'), asked('')]).toEqual(['de', 'en', 'en'])
 })

@@ -8,7 +8,7 @@ import { Notice } from './problem.tsx'
 export const lazy = <Properties extends object>(
   load: () => Promise<ComponentType<Properties>>,
 ): ((properties: Properties) => JSX.Element) => {
-  const usePart = partLoader(load)
+  const { usePart } = partLoader(load)
   return (properties) => {
     const loaded = usePart()
     if (loaded.state === 'failed') {

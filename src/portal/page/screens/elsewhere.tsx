@@ -14,7 +14,7 @@ import { WalletList } from '../wallets/wallet-list.tsx'
 
 const ManualWay = lazy<ManualWayProps<EntryAnswer>>(async () => (await import('../wallets/manual-way.tsx')).ManualWay)
 
-interface ElsewhereProps {
+export interface ElsewhereProps {
   readonly token: string
   readonly organizationName: string
   readonly chains: readonly ChainView[]

@@ -8,7 +8,7 @@ import { Icon, type IconName } from '../ui/icons.tsx'
 import { Button, Notice, Screen } from '../ui/parts.tsx'
 import { WalletRow } from '../wallets/wallet-row.tsx'
 
-interface OutcomeProps {
+export interface OutcomeProps {
   readonly view: SessionView
   /** To mend what was sent back. */
   readonly onRetry: () => void

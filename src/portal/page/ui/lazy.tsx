@@ -4,11 +4,16 @@ import { partLoader } from '../../../pages/use-part.ts'
 import { useMessages } from '../language.ts'
 import { Button, Notice } from './parts.tsx'
 
+export type LazyPart<Properties> = ((properties: Properties) => JSX.Element) & {
+  /** Has the part there before it is shown. */
+  readonly preload: () => void
+}
+
 export const lazy = <Properties extends object>(
   load: () => Promise<ComponentType<Properties>>,
-): ((properties: Properties) => JSX.Element) => {
-  const usePart = partLoader(load)
-  return (properties) => {
+): LazyPart<Properties> => {
+  const { usePart, preload } = partLoader(load)
+  const Part = (properties: Properties) => {
     const { common, errors } = useMessages()
     const loaded = usePart()
     if (loaded.state === 'failed') {
@@ -26,7 +31,8 @@ export const lazy = <Properties extends object>(
         </p>
       )
     }
-    const Part = loaded.part
-    return <Part {...properties} />
+    const Loaded = loaded.part
+    return <Loaded {...properties} />
   }
+  return Object.assign(Part, { preload })
 }

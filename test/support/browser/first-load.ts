@@ -1,0 +1,50 @@
+// What a page costs on the line until its first screen stands, as the browser counts it: heads and compressed bodies.
+import type { Page } from 'playwright-core'
+
+/** Bytes by what they are; `answers` are those of the page's own API. */
+export interface FirstLoad {
+  readonly page: number
+  readonly scripts: number
+  readonly styles: number
+  readonly icons: number
+  readonly answers: number
+}
+
+type Part = keyof FirstLoad
+
+const PARTS: Readonly<Record<string, Part>> = {
+  Document: 'page',
+  Script: 'scripts',
+  Stylesheet: 'styles',
+  Other: 'icons',
+  Image: 'icons',
+  Fetch: 'answers',
+  EventSource: 'answers',
+}
+
+/** @param open goes to the page and waits until its first screen stands */
+export const measureFirstLoad = async (page: Page, open: () => Promise<unknown>): Promise<FirstLoad> => {
+  const debug = await page.context().newCDPSession(page)
+  const parts = new Map<string, Part>()
+  const load: Record<Part, number> = { page: 0, scripts: 0, styles: 0, icons: 0, answers: 0 }
+  const add = (requestId: string, bytes: number): void => {
+    load[parts.get(requestId) ?? 'page'] += bytes
+  }
+  debug.on('Network.requestWillBeSent', ({ requestId, type = '', redirectResponse }) => {
+    const part = PARTS[type]
+    if (part === undefined) throw new Error(`a first load has no ${type}`)
+    parts.set(requestId, part)
+    add(requestId, redirectResponse?.encodedDataLength ?? 0)
+  })
+  debug.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => add(requestId, encodedDataLength))
+  await debug.send('Network.enable')
+  await open()
+  await page.waitForLoadState('networkidle')
+  await debug.detach()
+  return load
+}
+
+export const sumOf = (load: FirstLoad): number => Object.values(load).reduce((sum, bytes) => sum + bytes, 0)
+
+/** For either page. */
+export const FIRST_LOAD_MAX_BYTES = 45_000
