@@ -22,6 +22,7 @@ const tally = (change: Partial<Tally>): Tally => ({
   key_name: null,
   policy_id: null,
   policy_name: null,
+  later: null,
   rule: null,
   compliant: 0,
   denied: 0,

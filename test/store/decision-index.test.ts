@@ -324,6 +324,43 @@ describe('what is counted', () => {
     )
     expect(index.tally({ organizationId: 'nobody', by: 'time', sinceMs: 0, untilMs: FIRST_MS + 1e9 })).toEqual([])
   })
+
+  test('over days is the same, whenever they begin, and what was later stands beside', () => {
+    const HOUR_MS = 3_600_000
+    const records = varied(333).map((record, n) => ({ ...record, at: FIRST_MS + n * HOUR_MS }))
+    write('w00', records)
+    takeIn()
+    const startMs = FIRST_MS - (FIRST_MS % HOUR_MS)
+    for (const [fromHours, laterHours, toHours] of [
+      [0, 30, 333],
+      [7, 100, 200],
+      [24, 48, 72],
+      [30, 31, 33],
+      [50, 300, 120],
+    ] as const) {
+      const [sinceMs, laterMs, untilMs] = [fromHours, laterHours, toHours].map((hours) => startMs + hours * HOUR_MS)
+      const within = records.filter(({ at, organization }) => organization === ALPHA && at >= sinceMs! && at < untilMs!)
+      const groupOf = ({ policy, rule }: DecisionRecord) => `${policy} ${rule}`
+      const rows = index.tally({
+        organizationId: ALPHA,
+        by: 'rule',
+        sinceMs: sinceMs!,
+        untilMs: untilMs!,
+        laterMs: laterMs!,
+      })
+      const keyed = (read: (row: TallyRow) => [number, number]) =>
+        Object.fromEntries(
+          rows.map((row) => [`${row.policyId} ${row.rule}`, read(row)] as const).filter(([, [a, b]]) => a + b > 0),
+        )
+      expect(keyed(({ compliant, denied }) => [compliant, denied])).toEqual(counted(within, groupOf))
+      expect(keyed(({ laterCompliant, laterDenied }) => [laterCompliant, laterDenied])).toEqual(
+        counted(
+          within.filter(({ at }) => at >= laterMs!),
+          groupOf,
+        ),
+      )
+    }
+  })
 })
 
 describe('the log', () => {

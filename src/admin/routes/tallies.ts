@@ -39,6 +39,9 @@ const TALLIES = named(
         rule: nullable(Type.String({ description: 'By `rule`; null: the policy’s default decided' })),
         compliant: Type.Integer(),
         denied: Type.Integer(),
+        later: nullable(
+          closed({ compliant: Type.Integer(), denied: Type.Integer() }, 'Of these, the ones since `later_since`'),
+        ),
       }),
       { description: 'By `time` oldest first, otherwise the most frequent first; what has none is left out' },
     ),
@@ -48,10 +51,10 @@ const TALLIES = named(
 const showTally = async (
   { policies, apiKeys, organizations }: Pick<Tables, 'policies' | 'apiKeys' | 'organizations'>,
   row: TallyRow,
-  asked: string | null,
+  asked: TallyQuestion,
 ) => {
-  const organizationId = row.organizationId ?? asked ?? ''
-  const { atMs, policyId, keyId, rule, compliant, denied } = row
+  const organizationId = row.organizationId ?? asked.organizationId ?? ''
+  const { atMs, policyId, keyId, rule, compliant, denied, laterCompliant, laterDenied } = row
   return {
     at: atMs === null ? null : new Date(atMs).toISOString(),
     organization_id: row.organizationId,
@@ -63,6 +66,7 @@ const showTally = async (
     rule,
     compliant,
     denied,
+    later: asked.laterMs === undefined ? null : { compliant: laterCompliant, denied: laterDenied },
   }
 }
 
@@ -77,7 +81,7 @@ const read = async ({ store, decisions }: Services, question: TallyQuestion) => 
   const { upToDate } = await decisions.ask({ operation: 'status' })
   const shown = question.by === 'time' ? rows : rows.slice(0, GROUPS_SHOWN)
   const data = []
-  for (const row of shown) data.push(await showTally(store, row, question.organizationId))
+  for (const row of shown) data.push(await showTally(store, row, question))
   return {
     since: new Date(tallyStart(question.by, question.sinceMs)).toISOString(),
     step_seconds: TALLY_STEPS_MS[question.by] / 1000,
@@ -91,14 +95,24 @@ export const TALLY_ROUTES = [
     access: VIEWER,
     summary: 'How many decisions there were, by time, by rule or by who asked',
     description: 'Up to now; quick however many there were.',
-    query: Type.Object({ ...SINCE, by: oneOf(['time', 'rule', 'source']) }),
+    query: Type.Object({
+      ...SINCE,
+      by: oneOf(['time', 'rule', 'source']),
+      later_since: Type.Optional(
+        Type.String({
+          maxLength: 40,
+          description: 'ISO 8601; what was counted from its interval on stands in `later`',
+        }),
+      ),
+    }),
     answer: TALLIES,
     errors: [503],
-    handle: ({ services, organization, query: { since, by } }) =>
+    handle: ({ services, organization, query: { since, by, later_since: later } }) =>
       read(services, {
         organizationId: organization.id,
         by,
         sinceMs: timeOf('since', since),
+        laterMs: later === undefined ? undefined : timeOf('later_since', later),
         untilMs: nowMs(services),
       }),
   }),

@@ -2,9 +2,10 @@
 // this program, is deleted and built again.
 import { Database, type Statement } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { createTallyTable } from './tally-table.ts'
 
 /** Increment it whenever the stored data or their form changes. */
-const VERSION = '5'
+const VERSION = '6'
 
 /**
  * Decisions per generation. Small enough that a generation without indexes can be scanned in some milliseconds, so that
@@ -42,6 +43,8 @@ export const createGenerationTable = (generation: number): string =>
      offset INTEGER NOT NULL, length INTEGER NOT NULL, PRIMARY KEY (organization, at, number)
    ) STRICT, WITHOUT ROWID`
 
+export const TALLIES = createTallyTable('tallies')
+
 const SCHEMA = [
   'CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT',
   // Repeated texts are stored once, and rows refer to them by number.
@@ -49,9 +52,7 @@ const SCHEMA = [
   'CREATE TABLE positions (slot TEXT PRIMARY KEY, segment TEXT NOT NULL, offset INTEGER NOT NULL) STRICT',
   `CREATE TABLE generations (id INTEGER PRIMARY KEY, rows INTEGER NOT NULL, lowest_at INTEGER NOT NULL,
      highest_at INTEGER NOT NULL, complete INTEGER NOT NULL, indexes INTEGER NOT NULL) STRICT`,
-  `CREATE TABLE tallies (grouped_by INTEGER NOT NULL, organization INTEGER NOT NULL, at INTEGER NOT NULL,
-     subject INTEGER NOT NULL, rule INTEGER NOT NULL, compliant INTEGER NOT NULL, denied INTEGER NOT NULL,
-     PRIMARY KEY (grouped_by, organization, at, subject, rule)) STRICT, WITHOUT ROWID`,
+  ...TALLIES.create('INTEGER', ' STRICT, WITHOUT ROWID'),
   'CREATE TABLE withheld (uuid INTEGER PRIMARY KEY) STRICT',
 ]
 

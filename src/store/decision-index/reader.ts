@@ -2,18 +2,9 @@
 // takes long stops and returns where to continue, so that it does not delay the next one.
 import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
-import { hasVersion, type IndexFile, setConnection, tableOf } from './file.ts'
+import { hasVersion, type IndexFile, setConnection, TALLIES, tableOf } from './file.ts'
 import { uuidKey, walletKey } from './keys.ts'
-import {
-  DEFAULT_RULE,
-  type FoundTally,
-  TALLIES_MAX,
-  TALLY_GROUPS,
-  type TallyQuestion,
-  type TallyRow,
-  tallyStart,
-  toTallyRow,
-} from './tallies.ts'
+import { DEFAULT_RULE, type TallyQuestion, type TallyRow } from './tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPlace, DecisionPosition, FoundPlaces } from './types.ts'
 import { shadowName } from './writer.ts'
 
@@ -245,31 +236,14 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
     },
 
     /** By time oldest first, otherwise the most frequent first. */
-    tally: ({ organizationId, by, sinceMs, untilMs }: TallyQuestion): readonly TallyRow[] => {
-      const columns = TALLY_GROUPS[by]
-      const named = columns
-        .split(', ')
-        .map((column) => (column === 'at' ? 'at' : `(SELECT text FROM names WHERE id = sums.${column}) AS ${column}`))
-      // Names are looked up for the groups alone.
-      return (
-        database
-          .query(
-            `SELECT ${named.join(', ')}, compliant, denied FROM (
-               SELECT ${columns}, SUM(compliant) AS compliant, SUM(denied) AS denied
-               FROM names AS organizations CROSS JOIN tallies ON tallies.organization = organizations.id
-                 AND grouped_by = (SELECT id FROM names WHERE kind = 'grouping' AND text = ?)
-               WHERE organizations.kind = 'organization' ${organizationId === null ? '' : 'AND organizations.text = ?'}
-                 AND at >= ? AND at < ?
-               GROUP BY ${columns}
-             ) AS sums ORDER BY ${by === 'time' ? 'at' : 'compliant + denied DESC'} LIMIT ${TALLIES_MAX}`,
-          )
-          .all(
-            by,
-            ...(organizationId === null ? [] : [organizationId]),
-            tallyStart(by, sinceMs),
-            untilMs,
-          ) as FoundTally[]
-      ).map((found) => toTallyRow(by, found))
+    tally: (question: TallyQuestion): readonly TallyRow[] => {
+      const asked = TALLIES.ask(question)
+      return asked === null
+        ? []
+        : database
+            .query(asked.sql)
+            .all(...asked.parameters)
+            .map(asked.toRow)
     },
 
     count: (filter: DecisionFilter): DecisionCount => {

@@ -1,16 +1,8 @@
 // Finds decisions of all nodes in the shared index. Always one organization's (invariant 6); newest first.
 import type { Database, SqlParameter } from '../database.ts'
 import { uuidKey, walletKey } from './keys.ts'
-import {
-  DEFAULT_RULE,
-  type FoundTally,
-  TALLIES_MAX,
-  TALLY_GROUPS,
-  type TallyQuestion,
-  type TallyRow,
-  tallyStart,
-  toTallyRow,
-} from './tallies.ts'
+import { SHARED_TALLIES } from './shared-tables.ts'
+import { DEFAULT_RULE, type TallyQuestion, type TallyRow } from './tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPlace, DecisionPosition } from './types.ts'
 import { shadowName } from './writer.ts'
 
@@ -109,14 +101,8 @@ export const createSharedIndexReader = (database: Database): SharedIndexReader =
     const count = row?.count ?? 0
     return { count: Math.min(count, COUNT_MAX), exact: count <= COUNT_MAX }
   },
-  tally: async ({ organizationId, by, sinceMs, untilMs }) => {
-    const columns = TALLY_GROUPS[by]
-    const rows = await database.query<FoundTally>(
-      `SELECT ${columns}, SUM(compliant) AS compliant, SUM(denied) AS denied FROM decision_index_tallies
-       WHERE grouped_by = ? AND at >= ? AND at < ?${organizationId === null ? '' : ' AND organization = ?'} GROUP BY ${columns}
-       ORDER BY ${by === 'time' ? 'at' : 'SUM(compliant + denied) DESC'} LIMIT ${TALLIES_MAX}`,
-      [by, tallyStart(by, sinceMs), untilMs, ...(organizationId === null ? [] : [organizationId])],
-    )
-    return rows.map((found) => toTallyRow(by, found))
+  tally: async (question) => {
+    const asked = SHARED_TALLIES.ask(question)
+    return asked === null ? [] : (await database.query(asked.sql, asked.parameters)).map(asked.toRow)
   },
 })

@@ -1,12 +1,15 @@
 // The decision index that all nodes share, in the deployment's PostgreSQL. It holds nothing that the logs do not, so it is
 // no part of the migrations, of backups and of moves: tables of another version are dropped and filled again.
 import type { Database } from '../database.ts'
+import { createTallyTable } from './tally-table.ts'
 
 /** Names that begin so belong to the index alone. */
 export const SHARED_INDEX_PREFIX = 'decision_index_'
 
+export const SHARED_TALLIES = createTallyTable(`${SHARED_INDEX_PREFIX}tallies`)
+
 /** Changes whenever what is stored, or how, changes. */
-const VERSION = '3'
+const VERSION = '4'
 
 const TABLES = ['rows', 'tallies', 'positions', 'withheld', 'nodes', 'meta'].map((name) => SHARED_INDEX_PREFIX + name)
 
@@ -30,12 +33,7 @@ const create = ({ schemaWords }: Database): readonly string[] => {
        node TEXT NOT NULL, slot TEXT NOT NULL, segment TEXT NOT NULL, start_byte ${integer} NOT NULL,
        byte_length ${integer} NOT NULL, PRIMARY KEY (organization_id, at, number)
      )${tableEnd}`,
-    `CREATE TABLE decision_index_tallies (
-       grouped_by TEXT NOT NULL, organization TEXT NOT NULL, at ${integer} NOT NULL, node TEXT NOT NULL,
-       subject TEXT NOT NULL, rule TEXT NOT NULL, compliant ${integer} NOT NULL, denied ${integer} NOT NULL,
-       PRIMARY KEY (grouped_by, organization, at, node, subject, rule)
-     )${tableEnd}`,
-    'CREATE INDEX decision_index_tallies_by_time ON decision_index_tallies (grouped_by, at)',
+    ...SHARED_TALLIES.create(integer, tableEnd),
     'CREATE INDEX decision_index_by_uuid ON decision_index_rows (uuid)',
     'CREATE INDEX decision_index_by_wallet ON decision_index_rows (organization_id, wallet, at, number)',
     'CREATE INDEX decision_index_by_project ON decision_index_rows (organization_id, project_id, at, number)',

@@ -2,6 +2,7 @@
 // transaction, so that no line is passed over; taken in twice, a line is the same row.
 import type { Database, SqlParameter, Transaction } from '../database.ts'
 import { uuidKey, walletKey } from './keys.ts'
+import { SHARED_TALLIES } from './shared-tables.ts'
 import { DEFAULT_RULE, isDecision, type Tally, talliesOf } from './tallies.ts'
 import type { IndexedDecision, IndexedLine } from './types.ts'
 import { type CutSegment, type SlotPosition, shadowName } from './writer.ts'
@@ -77,14 +78,8 @@ export const createSharedIndexWriter = (database: Database, node: string): Share
     decision.place.length,
   ]
 
-  const addTally = (transaction: Transaction, { by, organizationId, atMs, subject, rule, ...counts }: Tally) =>
-    transaction.execute(
-      `INSERT INTO decision_index_tallies (grouped_by, organization, at, node, subject, rule, compliant, denied)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (grouped_by, organization, at, node, subject, rule) DO UPDATE SET
-         compliant = decision_index_tallies.compliant + excluded.compliant,
-         denied = decision_index_tallies.denied + excluded.denied`,
-      [by, organizationId, atMs, node, subject, rule, counts.compliant, counts.denied],
-    )
+  const addTally = (transaction: Transaction, tally: Tally): Promise<unknown> =>
+    transaction.execute(SHARED_TALLIES.add, SHARED_TALLIES.addParameters(tally, node))
 
   /** @param sign -1 for rows that went */
   const tally = async (transaction: Transaction, rows: readonly TalliedRow[], sign: 1 | -1): Promise<number> => {

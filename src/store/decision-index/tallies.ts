@@ -1,5 +1,5 @@
-// Decisions counted while they are taken in: by time, by policy and rule, and by key, each for itself. What a page says of a
-// day is then read from some hundred rows, however many decisions there were.
+// Decisions counted while they are taken in: by time, by policy and rule, and by key, each for itself, and the last two by
+// whole days as well. What a page says of a week is then read from some hundred rows, however many decisions there were.
 import type { IndexedDecision, IndexedLine } from './types.ts'
 
 export type TallyBy = 'time' | 'rule' | 'source'
@@ -10,8 +10,17 @@ export type TallyBy = 'time' | 'rule' | 'source'
  */
 export const TALLY_STEPS_MS: Readonly<Record<TallyBy, number>> = { time: 900_000, rule: 3_600_000, source: 900_000 }
 
-/** More groups than this are no table for people; all quarters of 31 days are fewer. */
-export const TALLIES_MAX = 3_000
+/** A day in UTC, of which rules and keys are also counted as a whole. */
+export const TALLY_DAY_MS = 86_400_000
+
+/** What a row counts: of a step, or of a day. */
+export type TallyGroup = TallyBy | 'rule-day' | 'source-day'
+
+export const DAY_GROUPS: Readonly<Record<TallyBy, TallyGroup | null>> = {
+  time: null,
+  rule: 'rule-day',
+  source: 'source-day',
+}
 
 /** The name of a rule where the policy's default decided. Rule ids have no such characters. */
 export const DEFAULT_RULE = '(default)'
@@ -23,6 +32,8 @@ export interface TallyQuestion {
   /** Unix milliseconds: whole intervals, of which the first contains `sinceMs` and the last begins before `untilMs`. */
   readonly sinceMs: number
   readonly untilMs: number
+  /** Counts from this interval on stand beside those of all. */
+  readonly laterMs?: number | undefined
 }
 
 /** One group; members that were not grouped by are null. */
@@ -36,40 +47,16 @@ export interface TallyRow {
   readonly rule: string | null
   readonly compliant: number
   readonly denied: number
+  /** Of these, the ones from `laterMs` on; 0 where it was not asked. */
+  readonly laterCompliant: number
+  readonly laterDenied: number
 }
-
-/** The columns of each grouping. */
-export const TALLY_GROUPS: Readonly<Record<TallyBy, string>> = {
-  time: 'at',
-  rule: 'subject, rule',
-  source: 'organization, subject',
-}
-
-export interface FoundTally {
-  readonly at?: number
-  readonly organization?: string
-  /** A policy or a key. */
-  readonly subject?: string
-  readonly rule?: string
-  readonly compliant: number
-  readonly denied: number
-}
-
-export const toTallyRow = (by: TallyBy, found: FoundTally): TallyRow => ({
-  atMs: found.at ?? null,
-  organizationId: found.organization ?? null,
-  keyId: by === 'source' ? (found.subject ?? null) : null,
-  policyId: by === 'rule' ? (found.subject ?? null) : null,
-  rule: found.rule === undefined || found.rule === DEFAULT_RULE ? null : found.rule,
-  compliant: Number(found.compliant),
-  denied: Number(found.denied),
-})
 
 /** Beginning of the interval. */
 export const tallyStart = (by: TallyBy, atMs: number): number => atMs - (atMs % TALLY_STEPS_MS[by])
 
 export interface Tally {
-  readonly by: TallyBy
+  readonly group: TallyGroup
   readonly organizationId: string
   readonly atMs: number
   /** By rule a policy, by source a key; empty by time. */
@@ -87,20 +74,37 @@ export const isDecision = (line: IndexedLine): line is IndexedDecision => line.k
 /** A batch as few rows. */
 export const talliesOf = (decisions: Iterable<Counted>): readonly Tally[] => {
   const tallies = new Map<string, Tally>()
-  const add = (by: TallyBy, { organizationId, atMs, compliant }: Counted, subject: string, rule: string): void => {
-    const start = tallyStart(by, atMs)
-    const key = [by, organizationId, start, subject, rule].join('\n')
-    let tally = tallies.get(key)
-    if (tally === undefined) {
-      tally = { by, organizationId, atMs: start, subject, rule, compliant: 0, denied: 0 }
-      tallies.set(key, tally)
+  const add = (group: TallyGroup, key: string, of: Omit<Tally, 'group'>): void => {
+    const known = tallies.get(key)
+    if (known === undefined) tallies.set(key, { group, ...of })
+    else {
+      known.compliant += of.compliant
+      known.denied += of.denied
     }
-    tally[compliant ? 'compliant' : 'denied'] += 1
+  }
+  const count = (
+    by: TallyBy,
+    { organizationId, atMs: at, compliant }: Counted,
+    subject: string,
+    rule: string,
+  ): void => {
+    const atMs = tallyStart(by, at)
+    const key = `${by}\n${organizationId}\n${atMs}\n${subject}\n${rule}`
+    const tally = tallies.get(key)
+    if (tally !== undefined) tally[compliant ? 'compliant' : 'denied'] += 1
+    else add(by, key, { organizationId, atMs, subject, rule, compliant: compliant ? 1 : 0, denied: compliant ? 0 : 1 })
   }
   for (const decision of decisions) {
-    add('time', decision, '', '')
-    add('rule', decision, decision.policyId, decision.rule ?? DEFAULT_RULE)
-    add('source', decision, decision.keyId, '')
+    count('time', decision, '', '')
+    count('rule', decision, decision.policyId, decision.rule ?? DEFAULT_RULE)
+    count('source', decision, decision.keyId, '')
+  }
+  // Days are summed up from the few rows, not from the decisions.
+  for (const { group: by, ...tally } of [...tallies.values()]) {
+    const group = DAY_GROUPS[by as TallyBy]
+    if (group === null) continue
+    const atMs = tally.atMs - (tally.atMs % TALLY_DAY_MS)
+    add(group, [group, tally.organizationId, atMs, tally.subject, tally.rule].join('\n'), { ...tally, atMs })
   }
   return [...tallies.values()]
 }

@@ -1,6 +1,6 @@
 // Takes decisions into the index. Rows and the place up to which the log was read are one transaction, so that no line is
 // taken in twice or passed over, whenever the process ends.
-import { createGenerationTable, GENERATION_INDEXES, GENERATION_ROWS, type IndexFile, tableOf } from './file.ts'
+import { createGenerationTable, GENERATION_INDEXES, GENERATION_ROWS, type IndexFile, TALLIES, tableOf } from './file.ts'
 import { uuidKey, walletKey } from './keys.ts'
 import { type Counted, DEFAULT_RULE, isDecision, type Tally, talliesOf } from './tallies.ts'
 import type { IndexedDecision, IndexedLine } from './types.ts'
@@ -141,20 +141,8 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
     }
   }
 
-  const addTally = ({ by, organizationId, atMs, subject, rule }: Tally, compliant: number, denied: number): void => {
-    statement(
-      `INSERT INTO tallies VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (grouped_by, organization, at, subject, rule)
-       DO UPDATE SET compliant = compliant + excluded.compliant, denied = denied + excluded.denied`,
-    ).run(
-      nameId('grouping', by),
-      nameId('organization', organizationId),
-      atMs,
-      nameId(by === 'source' ? 'key' : 'policy', subject),
-      nameId('rule', rule),
-      compliant,
-      denied,
-    )
-  }
+  /** Of the only node whose decisions are here. */
+  const addTally = (tally: Tally): void => void statement(TALLIES.add).run(...TALLIES.addParameters(tally, ''))
 
   const cutOff = ({ slot, segment, length }: CutSegment): void => {
     const segmentId = nameId('segment', `${slot}/${segment}`)
@@ -168,7 +156,8 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
            FROM ${tableOf(id)} WHERE segment = ? AND offset >= ?`,
         )
         .all(segmentId, length) as Counted[]
-      for (const tally of talliesOf(rows)) addTally(tally, -tally.compliant, -tally.denied)
+      for (const { compliant, denied, ...group } of talliesOf(rows))
+        addTally({ ...group, compliant: -compliant, denied: -denied })
       const { changes } = database
         .query(`DELETE FROM ${tableOf(id)} WHERE segment = ? AND offset >= ?`)
         .run(segmentId, length)
@@ -184,7 +173,7 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
         if (line.kind === 'decision') addDecision(line)
         else statement('INSERT OR IGNORE INTO withheld (uuid) VALUES (?)').run(uuidKey(line.uuid))
       }
-      for (const tally of talliesOf(lines.filter(isDecision))) addTally(tally, tally.compliant, tally.denied)
+      for (const tally of talliesOf(lines.filter(isDecision))) addTally(tally)
       if (generation !== null) saveGeneration(generation, false)
       for (const cut of cuts) cutOff(cut)
       for (const { slot, segment, offset } of positions) {

@@ -211,8 +211,19 @@ export const decisions: readonly Place[] = [
     [
       [
         'decisions that a crash cut off stay counted',
-        'addTally(tally, -tally.compliant, -tally.denied)',
-        'addTally(tally, 0, 0)',
+        'compliant: -compliant, denied: -denied',
+        'compliant: 0, denied: 0',
+      ],
+    ],
+  ),
+  ...placesOf(
+    'src/store/decision-index/tally-table.ts',
+    ['test/store/decision-index.test.ts'],
+    [
+      [
+        'a day that is counted by its steps is counted again as a whole',
+        'const lastDay = Math.floor(toMs / TALLY_DAY_MS)',
+        'const lastDay = Math.ceil(toMs / TALLY_DAY_MS)',
       ],
     ],
   ),

@@ -319,6 +319,10 @@ export interface DecisionTallies {
     readonly rule: string | null
     readonly compliant: number
     readonly denied: number
+    readonly later: {
+      readonly compliant: number
+      readonly denied: number
+    } | null
   }[]
 }
 
@@ -2656,7 +2660,11 @@ export interface Operations {
   }
   'GET /organizations/{organization}/decisions/tally': {
     params: { readonly organization: string }
-    query: { readonly since: string; readonly by: 'time' | 'rule' | 'source' }
+    query: {
+      readonly since: string
+      readonly by: 'time' | 'rule' | 'source'
+      readonly later_since?: string | undefined
+    }
     body: undefined
     answer: DecisionTallies
   }

@@ -37,18 +37,18 @@ const readNow = async ({ params, may }: Workplace, signal: AbortSignal) => {
 
 const readCounts = async ({ params }: Workplace, signal: AbortSignal) => {
   const nowMs = Date.now()
-  const tally = (by: 'time' | 'rule', sinceMs: number) =>
-    call('GET /organizations/{organization}/decisions/tally', {
+  const path = 'GET /organizations/{organization}/decisions/tally'
+  const textOf = (atMs: number): string => new Date(atMs).toISOString()
+  const [time, rules] = await Promise.all([
+    call(path, { params, query: { by: 'time', since: textOf(sinceOf(nowMs)) }, signal }),
+    call(path, {
       params,
-      query: { by, since: new Date(sinceMs).toISOString() },
+      query: { by: 'rule', since: textOf(nowMs - WEEK_MS), later_since: textOf(startOfDay(nowMs, 0)) },
       signal,
-    })
-  const [time, today, week] = await Promise.all([
-    tally('time', sinceOf(nowMs)),
-    tally('rule', startOfDay(nowMs, 0)),
-    tally('rule', nowMs - WEEK_MS),
+    }),
   ])
-  return { time, today: today.data, week: week.data, nowMs }
+  const today = rules.data.map(({ later, ...row }) => ({ ...row, later, ...later }))
+  return { time, today, week: rules.data, nowMs }
 }
 
 const NeedsSomeone = ({ items }: { readonly items: readonly Attention[] }) => {

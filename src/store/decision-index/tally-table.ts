@@ -1,0 +1,148 @@
+// The table of counted decisions and what is asked of it, the same in the index of one machine and in the shared one.
+import {
+  DAY_GROUPS,
+  DEFAULT_RULE,
+  TALLY_DAY_MS,
+  TALLY_STEPS_MS,
+  type Tally,
+  type TallyBy,
+  type TallyGroup,
+  type TallyQuestion,
+  type TallyRow,
+  tallyStart,
+} from './tallies.ts'
+
+/** More groups than this are no table for people; all quarters of 31 days are fewer. */
+const TALLIES_MAX = 3_000
+
+/** The columns of each grouping. */
+const COLUMNS: Readonly<Record<TallyBy, string>> = {
+  time: 'at',
+  rule: 'subject, rule',
+  source: 'organization, subject',
+}
+
+interface FoundTally {
+  readonly at?: number
+  readonly organization?: string
+  /** A policy or a key. */
+  readonly subject?: string
+  readonly rule?: string
+  readonly compliant: number
+  readonly denied: number
+  readonly later_compliant: number
+  readonly later_denied: number
+}
+
+const toTallyRow = (by: TallyBy, found: FoundTally): TallyRow => ({
+  atMs: found.at ?? null,
+  organizationId: found.organization ?? null,
+  keyId: by === 'source' ? (found.subject ?? null) : null,
+  policyId: by === 'rule' ? (found.subject ?? null) : null,
+  rule: found.rule === undefined || found.rule === DEFAULT_RULE ? null : found.rule,
+  compliant: Number(found.compliant),
+  denied: Number(found.denied),
+  laterCompliant: Number(found.later_compliant),
+  laterDenied: Number(found.later_denied),
+})
+
+/** Rows of one group between two times; `later` is 1 for those from `laterMs` on. */
+interface Part {
+  readonly group: TallyGroup
+  readonly fromMs: number
+  readonly toMs: number
+  readonly later: 0 | 1
+}
+
+/** The fewest rows that cover a span: steps up to the first day's end, whole days, steps of the last day. */
+const partsBetween = (by: TallyBy, fromMs: number, toMs: number, later: 0 | 1): readonly Part[] => {
+  const group = DAY_GROUPS[by]
+  const firstDay = Math.ceil(fromMs / TALLY_DAY_MS) * TALLY_DAY_MS
+  const lastDay = Math.floor(toMs / TALLY_DAY_MS) * TALLY_DAY_MS
+  const parts: readonly Part[] =
+    group === null || firstDay >= lastDay
+      ? [{ group: by, fromMs, toMs, later }]
+      : [
+          { group: by, fromMs, toMs: firstDay, later },
+          { group, fromMs: firstDay, toMs: lastDay, later },
+          { group: by, fromMs: lastDay, toMs, later },
+        ]
+  return parts.filter((part) => part.fromMs < part.toMs)
+}
+
+const partsOf = ({ by, sinceMs, untilMs, laterMs }: TallyQuestion): readonly Part[] => {
+  const fromMs = tallyStart(by, sinceMs)
+  // What is counted from the beginning of an interval is counted to the end of one.
+  const toMs = Math.ceil(untilMs / TALLY_STEPS_MS[by]) * TALLY_STEPS_MS[by]
+  if (laterMs === undefined) return partsBetween(by, fromMs, toMs, 0)
+  const middleMs = Math.min(Math.max(tallyStart(by, laterMs), fromMs), toMs)
+  return partsBetween(by, fromMs, middleMs, 0).concat(partsBetween(by, middleMs, toMs, 1))
+}
+
+export interface TallyTable {
+  /** @param integer the database's word for 64 bits @param end of a CREATE TABLE */
+  create(integer: string, end: string): readonly string[]
+  /** Adds counts to a row, or makes it. */
+  readonly add: string
+  addParameters(tally: Tally, node: string): (string | number)[]
+  /** Null: nothing lies between these times. */
+  ask(question: TallyQuestion): TallyAsked | null
+}
+
+export interface TallyAsked {
+  readonly sql: string
+  readonly parameters: (string | number)[]
+  toRow(found: unknown): TallyRow
+}
+
+export const createTallyTable = (table: string): TallyTable => ({
+  create: (integer, end) => [
+    `CREATE TABLE ${table} (
+       grouped_by TEXT NOT NULL, organization TEXT NOT NULL, at ${integer} NOT NULL, node TEXT NOT NULL,
+       subject TEXT NOT NULL, rule TEXT NOT NULL, compliant ${integer} NOT NULL, denied ${integer} NOT NULL,
+       PRIMARY KEY (grouped_by, organization, at, node, subject, rule)
+     )${end}`,
+    // For the deployment's questions, which are of keys: there are fewer of these than of rules.
+    `CREATE INDEX ${table}_by_time ON ${table} (grouped_by, at) WHERE rule = ''`,
+  ],
+  add: `INSERT INTO ${table} (grouped_by, organization, at, node, subject, rule, compliant, denied)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (grouped_by, organization, at, node, subject, rule) DO UPDATE SET
+      compliant = ${table}.compliant + excluded.compliant, denied = ${table}.denied + excluded.denied`,
+  addParameters: ({ group, organizationId, atMs, subject, rule, compliant, denied }, node) => [
+    group,
+    organizationId,
+    atMs,
+    node,
+    subject,
+    rule,
+    compliant,
+    denied,
+  ],
+  ask: (question) => {
+    const { by, organizationId } = question
+    const parts = partsOf(question)
+    if (parts.length === 0) return null
+    const columns = COLUMNS[by]
+    // A literal, not a parameter: only a literal matches the condition of the partial index.
+    const everyones = by === 'rule' ? '' : " AND rule = ''"
+    const own = organizationId === null ? everyones : ' AND organization = ?'
+    const selects = parts.map(
+      ({ later }) =>
+        `SELECT ${columns}, compliant, denied, ${later} AS later FROM ${table}
+         WHERE grouped_by = ? AND at >= ? AND at < ?${own}`,
+    )
+    return {
+      sql: `SELECT ${columns}, SUM(compliant) AS compliant, SUM(denied) AS denied,
+          SUM(later * compliant) AS later_compliant, SUM(later * denied) AS later_denied
+        FROM (${selects.join(' UNION ALL ')}) AS parts GROUP BY ${columns}
+        ORDER BY ${by === 'time' ? 'at' : 'SUM(compliant + denied) DESC'} LIMIT ${TALLIES_MAX}`,
+      parameters: parts.flatMap(({ group, fromMs, toMs }) => [
+        group,
+        fromMs,
+        toMs,
+        ...(organizationId === null ? [] : [organizationId]),
+      ]),
+      toRow: (found) => toTallyRow(by, found as FoundTally),
+    }
+  },
+})
