@@ -100,6 +100,26 @@ describe('single entries', () => {
     expect(await audit()).toMatchObject({ action: 'list.edit', detail: { removed: [wallet] } })
   })
 
+  test('of a key carry its name beside its id', async () => {
+    const { text, record } = await harness.store.apiKeys.issue({
+      organizationId: alpha.id,
+      kind: 'admin',
+      environment: 'live',
+      name: 'Nightly import',
+      expiresAtSeconds: null,
+      rateLimit: null,
+    })
+    const put = await harness.request('POST', `${BASE}/blocked/entries`, {
+      key: text,
+      body: { add: [{ address: address(79) }] },
+    })
+    expect(put.status).toBe(200)
+    const path = `${BASE}/blocked/entries?search=${address(79)}`
+    const { data } = (await (await harness.request('GET', path, { cookie: ada.cookie })).json()) as { data: object[] }
+    expect(data).toMatchObject([{ author: `key:${record.keyId}`, key_name: 'Nightly import' }])
+    expect((await edit({ remove: [address(79)] })).status).toBe(200)
+  })
+
   test('are changed all or none', async () => {
     const response = await edit({ add: [{ address: address(77) }, { address: 'nonsense' }] })
     expect(response.status).toBe(400)

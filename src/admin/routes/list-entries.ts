@@ -4,6 +4,7 @@ import { FieldInvalidError } from '../../domain/errors.ts'
 import { type ListEntry, MEMO_LENGTH_MAX } from '../../domain/list.ts'
 import { walletAddressText } from '../../domain/wallet.ts'
 import type { PagePosition } from '../../store/paging.ts'
+import type { Tables } from '../../store/store.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { pageEntries } from '../list-entries.ts'
 import { parseAddressSearch } from '../list-search.ts'
@@ -17,15 +18,40 @@ const MEMO = Type.String({ maxLength: MEMO_LENGTH_MAX, printable: true, descript
 
 const ENTRY = named(
   'ListEntry',
-  closed({ address: Type.String(), memo: Type.String(), author: Type.String(), added_at: time() }),
+  closed({
+    address: Type.String(),
+    memo: Type.String(),
+    author: Type.String(),
+    key_name: nullable(Type.String({ description: 'Of an author that is a key, as it is called now' })),
+    added_at: time(),
+  }),
 )
 
-const showEntry = ({ key, memo, author, addedAtSeconds }: ListEntry) => ({
+const showEntry = ({ key, memo, author, addedAtSeconds }: ListEntry, keyNames: ReadonlyMap<string, string>) => ({
   address: walletAddressText(addressOfKey(key)),
   memo,
   author,
+  key_name: keyNames.get(author) ?? null,
   added_at: timeText(addedAtSeconds),
 })
+
+const KEY_AUTHOR = 'key:'
+
+/** Names by author. Keys of every organization may write the deployment's shared lists (`owner` null). */
+const keyNamesOf = async (
+  { apiKeys }: Pick<Tables, 'apiKeys'>,
+  owner: string | null,
+  entries: readonly ListEntry[],
+): Promise<ReadonlyMap<string, string>> => {
+  const names = new Map<string, string>()
+  for (const author of new Set(entries.map((entry) => entry.author))) {
+    if (!author.startsWith(KEY_AUTHOR)) continue
+    const keyId = author.slice(KEY_AUTHOR.length)
+    const key = await (owner === null ? apiKeys.findForAuthentication(keyId) : apiKeys.find(owner, keyId))
+    if (key !== null) names.set(author, key.name)
+  }
+  return names
+}
 
 /** The last key seen, as a cursor has it. */
 const keyOf = (after: PagePosition | null): string | null => {
@@ -77,10 +103,12 @@ export const listEntryRoutes = ({ tag, prefix, suffix, access }: ListOwner): Rou
       answer: pageOf(ENTRY),
       handle: async ({ services, organization, params, query }) => {
         const search = parseAddressSearch(query.search ?? '')
-        const list = await requireList(services.store, ownerOf({ organization }), params.list)
+        const owner = ownerOf({ organization })
+        const list = await requireList(services.store, owner, params.list)
         const { limit, after } = pageRequest(query, ['string'])
         const page = await pageEntries(services.store, list, search, { limit, after: keyOf(after) })
-        return pageAnswer(page, showEntry)
+        const keyNames = await keyNamesOf(services.store, owner, page.items)
+        return pageAnswer(page, (entry) => showEntry(entry, keyNames))
       },
     }),
     route(`find${suffix}ListEntry`, 'GET', `${prefix}/lists/{list}/entries/{address}`, {

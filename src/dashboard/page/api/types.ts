@@ -444,6 +444,7 @@ export interface ListEntry {
   readonly address: string
   readonly memo: string
   readonly author: string
+  readonly key_name: string | null
   readonly added_at: string
 }
 

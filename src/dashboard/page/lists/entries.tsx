@@ -151,7 +151,11 @@ export const Entries = (parts: ListParts) => {
           columns={[
             { label: 'Address', cell: ({ address }) => <Copyable text={address} label="address" /> },
             { label: 'Why', cell: ({ memo }) => memo },
-            { label: 'By', narrow: true, cell: ({ author }) => author },
+            {
+              label: 'By',
+              narrow: true,
+              cell: ({ author, key_name: key }) => (key === null ? author : `API key ${key}`),
+            },
             { label: 'When', narrow: true, cell: ({ added_at: at }) => <Time at={at} /> },
             {
               label: '',
