@@ -93,7 +93,7 @@ describe('the words', () => {
       }
     }
     expect(english.manual.expires(1)).toContain('1 minute,')
-    expect(german.manual.expires(1_000)).toContain('1.000 Minuten,')
+    expect(german.manual.expires(1_000)).toContain('1.000 Minuten lang,')
   })
 
   test('round a wait up, in the largest unit of which there are two', () => {

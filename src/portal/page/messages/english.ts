@@ -212,10 +212,11 @@ export const english = {
     title: { kyc: 'About you', kyb: 'About the business' },
     lead: { kyc: 'As it is written in your passport or identity card.', kyb: 'As it is written in the register.' },
     fill: 'Fill in from a photo of my passport or card',
-    fillHint: 'Of the side with the lines of < at its edge. The photo is read on this device and not sent.',
+    fillHint:
+      'Photograph the side with the lines of < along its edge. The photo is read on this device and is not sent.',
     fillReading: 'Reading…',
     fillRead: 'Filled in. Please compare every letter with your document.',
-    fillUnread: 'The lines could not be read. Try a sharper photo, or type instead.',
+    fillUnread: 'The lines could not be read. Try a sharper photo, or type the details in.',
     fullName: 'Full name',
     fullNameHint: 'All first names and family names.',
     birthDate: 'Date of birth',

@@ -186,13 +186,13 @@ export const german: Messages = {
     messageText:
       'Kopieren Sie den ganzen Text, signieren Sie ihn mit der Wallet als persönliche Nachricht und fügen Sie die Signatur unten ein.',
     message: 'Nachricht zum Signieren',
-    expires: (minutes) => `Die Nachricht gilt ${plural(minutes, 'Minute', 'Minuten')}, einmal.`,
+    expires: (minutes) => `Die Nachricht gilt ${plural(minutes, 'Minute', 'Minuten')} lang, und nur einmal.`,
     signature: 'Signatur',
     signatureHint: { evm: 'Beginnt mit 0x.', solana: 'Base58, oder hexadezimal mit 0x am Anfang.' },
     check: 'Signatur prüfen',
-    contract: (chains) => `Contract-Wallets, etwa eine Safe, können auf ${chains} geprüft werden.`,
+    contract: (chains) => `Contract-Wallets, etwa von Safe, können auf ${chains} geprüft werden.`,
     noContract:
-      'Contract-Wallets, etwa eine Safe, können hier nicht geprüft werden: Dieser Dienst hat keine Verbindung zu ihren Chains.',
+      'Contract-Wallets, etwa von Safe, können hier nicht geprüft werden: Dieser Dienst hat keine Verbindung zu ihren Chains.',
     startOver: 'Andere Adresse verwenden',
   },
 
@@ -200,7 +200,8 @@ export const german: Messages = {
     title: { kyc: 'Angaben zu Ihnen', kyb: 'Angaben zum Unternehmen' },
     lead: { kyc: 'So, wie es in Ihrem Pass oder Personalausweis steht.', kyb: 'So, wie es im Register steht.' },
     fill: 'Aus einem Foto von Pass oder Ausweis ausfüllen',
-    fillHint: 'Von der Seite mit den Zeilen aus < am Rand. Das Foto wird auf diesem Gerät gelesen und nicht gesendet.',
+    fillHint:
+      'Fotografieren Sie die Seite mit den Zeilen voller <-Zeichen am Rand. Das Foto wird auf diesem Gerät gelesen und nicht gesendet.',
     fillReading: 'Wird gelesen …',
     fillRead: 'Ausgefüllt. Bitte vergleichen Sie jeden Buchstaben mit dem Dokument.',
     fillUnread: 'Die Zeilen sind nicht lesbar. Versuchen Sie ein schärferes Foto, oder tippen Sie.',
@@ -237,7 +238,7 @@ export const german: Messages = {
     numberMissing: 'Geben Sie die Registernummer ein.',
     numberLong: 'Höchstens 64 Zeichen.',
     ownersMissing: 'Nennen Sie mindestens einen Eigentümer.',
-    shareInvalid: 'Geben Sie eine ganze Zahl von 1 bis 100 ein.',
+    shareInvalid: 'Geben Sie einen ganzen Prozentwert von 1 bis 100 ein.',
     sharesOver: 'Zusammen sind das mehr als 100 Prozent.',
   },
 
@@ -273,7 +274,7 @@ export const german: Messages = {
     uploading: (percent) => `Wird gesendet: ${number(percent)} Prozent`,
     checking: 'Wird geprüft und verschlüsselt',
     paused: 'Unterbrochen. Es geht weiter, sobald Sie wieder online sind.',
-    stopUpload: 'Anhalten',
+    stopUpload: 'Abbrechen',
     removeLabel: (name) => `${name} entfernen`,
     received: (name) => `${name} ist angekommen.`,
     removed: (name) => `${name} wurde entfernt.`,
@@ -288,7 +289,7 @@ export const german: Messages = {
     unreadable: 'Diese Datei scheint beschädigt zu sein. Wählen Sie eine andere oder machen Sie ein Foto.',
     empty: 'Diese Datei ist leer.',
     busy: 'Gerade senden viele Menschen Dokumente. Versuchen Sie es gleich noch einmal.',
-    wait: 'Bitte warten Sie, bis alles gesendet ist, oder halten Sie an, was Sie nicht brauchen.',
+    wait: 'Bitte warten Sie, bis alles gesendet ist, oder brechen Sie ab, was Sie nicht brauchen.',
     missing: (items) => `Es fehlt noch: ${items}.`,
     phoneText: 'Machen Sie mit Ihrem Handy weiter und nehmen Sie die Fotos dort auf.',
     phoneAction: 'Auf dem Handy weitermachen',
@@ -378,13 +379,13 @@ export const german: Messages = {
     title: 'Dieses Gerät verlassen?',
     text: 'Danach kann niemand mehr Ihre Prüfung in diesem Browser öffnen. Was Sie gesendet haben, bleibt bei Ihrer Prüfung; was Sie eingegeben und nicht gesendet haben, wird gelöscht.',
     goOn: (organization) =>
-      `Um anderswo weiterzumachen, öffnen Sie dort Ihren Link und unterschreiben Sie mit einer verbundenen Wallet, oder bitten Sie ${organization} um einen neuen Link.`,
+      `Um anderswo weiterzumachen, öffnen Sie dort Ihren Link und signieren Sie mit einer verbundenen Wallet, oder bitten Sie ${organization} um einen neuen Link.`,
     action: 'Dieses Gerät verlassen',
     failed: 'Dieser Browser kann Ihre Prüfung noch öffnen',
     leftTitle: 'Sie haben dieses Gerät verlassen',
     leftText: 'Dieser Browser kann Ihre Prüfung nicht mehr öffnen. Sie können diese Seite schließen.',
     leftDo:
-      'Um weiterzumachen, öffnen Sie Ihren Link auf Ihrem eigenen Gerät und unterschreiben Sie mit einer verbundenen Wallet, oder bitten Sie um einen neuen Link.',
+      'Um weiterzumachen, öffnen Sie Ihren Link auf Ihrem eigenen Gerät und signieren Sie mit einer verbundenen Wallet, oder bitten Sie um einen neuen Link.',
   },
 
   problems: {
@@ -422,7 +423,7 @@ export const german: Messages = {
       `${wallet} meldet ein Problem. Entsperren Sie die Wallet und versuchen Sie es noch einmal.`,
     locked: 'Diese Prüfung gilt für eine andere Wallet und nimmt nur diese an.',
     limit: (maximum) => `Mehr als ${plural(maximum, 'Wallet ist', 'Wallets sind')} nicht möglich.`,
-    closed: 'Diese Prüfung ist inzwischen weiter.',
+    closed: 'Diese Prüfung ist inzwischen schon weiter.',
     address: 'Das ist keine Wallet-Adresse.',
     addressChecksum: 'Diese Adresse enthält einen Tippfehler. Kopieren Sie sie aus der Wallet.',
     addressMissing: 'Geben Sie die Adresse der Wallet ein.',
