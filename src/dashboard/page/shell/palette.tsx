@@ -1,6 +1,7 @@
 // Finds a page, an action, an organization or a thing by a few letters of its name. Pages and actions are known here; things
 // are asked of the server once the typing pauses.
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { useModal } from '../ui/dialog.tsx'
 import { Icon, type IconName } from '../ui/icons.tsx'
 import { FIND_MIN } from './find-things.ts'
 import { matchScore } from './match.ts'
@@ -70,16 +71,11 @@ const useThings = (search: PaletteProps['search'], text: string) => {
 export const Palette = ({ commands, search, onClose }: PaletteProps) => {
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
-  const dialog = useRef<HTMLDialogElement>(null)
+  const dialog = useModal()
   const id = useId()
   const { things, failed, asking } = useThings(search, text)
   const found = [...findCommands(commands, text), ...things]
   const chosen = found[Math.min(at, found.length - 1)]
-  useEffect(() => {
-    const element = dialog.current
-    if (element !== null && !element.open) element.showModal()
-    return () => element?.close()
-  }, [])
   useEffect(() => {
     if (chosen !== undefined) document.getElementById(`${id}-${chosen.id}`)?.scrollIntoView({ block: 'nearest' })
   }, [chosen, id])

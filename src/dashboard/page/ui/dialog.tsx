@@ -1,11 +1,27 @@
 // Dialogs: the browser's own, which keeps the focus inside and gives it back, and closes with Escape.
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { WaitsForApproval } from '../api/errors.ts'
 import type { Action } from '../data/use-action.ts'
 import type { Form } from '../data/use-form.ts'
 import { Button, type ButtonKind, IconButton } from './button.tsx'
 import { Problem } from './problem.tsx'
+
+/** Shows the element as a dialog for as long as it is rendered, and gives the focus back to what had it before. */
+export const useModal = (): RefObject<HTMLDialogElement | null> => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const element = dialog.current
+    const opener = document.activeElement
+    if (element !== null && !element.open) element.showModal()
+    return () => {
+      element?.close()
+      // The browser does it only for as long as the dialog is in the page.
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
+    }
+  }, [])
+  return dialog
+}
 
 interface DialogProps {
   readonly title: string
@@ -17,13 +33,8 @@ interface DialogProps {
 
 /** Open for as long as it is rendered. */
 export const Dialog = ({ title, onClose, wide = false, children }: DialogProps) => {
-  const dialog = useRef<HTMLDialogElement>(null)
+  const dialog = useModal()
   const id = useId()
-  useEffect(() => {
-    const element = dialog.current
-    if (element !== null && !element.open) element.showModal()
-    return () => element?.close()
-  }, [])
   return (
     <dialog
       ref={dialog}
