@@ -12,6 +12,8 @@ export interface DeniedVerdict {
   /** The deciding rule's own words, where it has them. Nothing else is ever revealed to the caller. */
   readonly code?: string
   readonly message?: string
+  /** Of a policy that decides sessions: a person is to decide. */
+  readonly review?: true
 }
 
 export type Verdict = CompliantVerdict | DeniedVerdict

@@ -105,6 +105,7 @@ const compareTests = (from: readonly PolicyTest[], to: readonly PolicyTest[]): P
 const compareDocuments = (from: PolicyDocument, to: PolicyDocument): PolicyDifference[] => [
   ...compare('name', from.name, to.name),
   ...compare('description', from.description, to.description),
+  ...compare('decides', from.decides, to.decides),
   ...compare('default', from.default, to.default),
   ...compare('quorum', from.quorum, to.quorum),
   ...compareNamed('constants', from.constants, to.constants, constantInWords),

@@ -1,8 +1,8 @@
-// Reads the rules of a document: an id, one of allow, deny and require, and the code and message of a denial (decisions
-// §4).
+// Reads the rules of a document: an id, one of allow, deny and require (of sessions also review), and the code and message
+// of a denial (decisions §4). A rule that rejects a session has a message, because the person reads it.
 import { createMappingReader, type DocumentContext, type MappingReader } from './document-reader.ts'
 import { POLICY_LIMITS } from './limits.ts'
-import type { PolicyRule, RuleKind } from './types/document.ts'
+import type { PolicyRule, PolicySubject, RuleKind } from './types/document.ts'
 import type { ScalarNode } from './yaml-tree.ts'
 
 /** A rule and the place of its expression. */
@@ -12,8 +12,10 @@ export interface RuleReading {
   readonly expression: ScalarNode
 }
 
-const RULE_KINDS: readonly RuleKind[] = ['allow', 'deny', 'require']
-const RULE_KEYS: readonly string[] = ['id', ...RULE_KINDS, 'code', 'message']
+const RULE_KINDS: Readonly<Record<PolicySubject, readonly RuleKind[]>> = {
+  requests: ['allow', 'deny', 'require'],
+  sessions: ['allow', 'deny', 'require', 'review'],
+}
 
 const IDENTIFIER = /^[a-z0-9_-]+$/
 const CODE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/
@@ -31,25 +33,38 @@ const readIdentifier = (reader: MappingReader, index: number, seen: Map<string, 
   return id
 }
 
-const readRule = (reader: MappingReader, index: number, seen: Map<string, number>): RuleReading | null => {
-  reader.refuseUnknownKeys(RULE_KEYS)
+const readRule = (
+  reader: MappingReader,
+  index: number,
+  seen: Map<string, number>,
+  decides: PolicySubject,
+): RuleReading | null => {
+  const allKinds = RULE_KINDS[decides]
+  reader.refuseUnknownKeys(['id', ...allKinds, 'code', 'message'])
   const id = readIdentifier(reader, index, seen)
   const code = reader.has('code')
     ? reader.matching('code', POLICY_LIMITS.codeLength, CODE, 'is upper snake case, for example LIMIT_EXCEEDED')
     : null
   const message = reader.has('message') ? reader.prose('message', POLICY_LIMITS.messageLength) : null
 
-  const kinds = RULE_KINDS.filter((kind) => reader.has(kind))
+  const kinds = allKinds.filter((kind) => reader.has(kind))
   const kind = kinds[0]
-  if (kind === undefined) return reader.complainOf('', 'the rule has none of allow, deny, require')
+  if (kind === undefined) return reader.complainOf('', `the rule has none of ${allKinds.join(', ')}`)
   for (const extra of kinds.slice(1)) reader.complainOf(extra, `the rule already has "${kind}": one of both must go`)
+  if (decides === 'sessions' && (kind === 'deny' || kind === 'require') && !reader.has('message')) {
+    reader.complainOf('', 'the rule rejects a session: give it a message, which the person reads')
+  }
   const expression = reader.text(kind, POLICY_LIMITS.expressionLength)
   const node = reader.node(kind)
   if (expression === null || node?.kind !== 'scalar') return null
   return { rule: { id, kind, expression, code, message }, index, expression: node }
 }
 
-export const readRules = (context: DocumentContext, reader: MappingReader): readonly RuleReading[] => {
+export const readRules = (
+  context: DocumentContext,
+  reader: MappingReader,
+  decides: PolicySubject,
+): readonly RuleReading[] => {
   if (!reader.has('rules')) {
     reader.complainOf('rules', 'the policy has no rules; write "rules: []" for none')
     return []
@@ -63,11 +78,11 @@ export const readRules = (context: DocumentContext, reader: MappingReader): read
   const rules: RuleReading[] = []
   for (const [index, item] of items.entries()) {
     if (item.kind !== 'mapping') {
-      const shape = 'a rule must be a mapping with an id and one of allow, deny, require'
+      const shape = `a rule must be a mapping with an id and one of ${RULE_KINDS[decides].join(', ')}`
       context.complain(item.start, `/rules/${index}`, shape)
       continue
     }
-    const rule = readRule(createMappingReader(context, item, `/rules/${index}`, 'a rule'), index, seen)
+    const rule = readRule(createMappingReader(context, item, `/rules/${index}`, 'a rule'), index, seen, decides)
     if (rule !== null) rules.push(rule)
   }
   return rules

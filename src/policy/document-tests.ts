@@ -1,14 +1,17 @@
 // Reads the `tests` of a document: each gives a request and facts, and expects a verdict and a rule. A fact that a test
-// leaves out is unavailable, as on a service without that source: a rule that reads it fails.
+// leaves out is unavailable, as on a service without that source: a rule that reads it fails. Where the policy decides
+// sessions, a test gives facts alone.
 import { EVM_ZERO_ADDRESS, isHexBytes, parseAddress, SOLANA_ZERO_ADDRESS } from '../domain/address.ts'
 import { BUILT_IN_CHAINS, type Chain } from '../domain/chain.ts'
 import { CONTROL, createMappingReader, type DocumentContext, type MappingReader } from './document-reader.ts'
 import { DEFAULT_RULE } from './document-rules.ts'
 import { readTestFacts } from './document-test-facts.ts'
+import { NO_REQUEST } from './evaluation.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { LiteralMalformedError, parseTimestampLiteral, parseUint256Literal } from './literals.ts'
+import { readSessionTestFacts } from './session-test-facts.ts'
 import { parseTestAmount } from './test-amount.ts'
-import type { PolicyRead, PolicyTest, TestExpectation } from './types/document.ts'
+import type { PolicyRead, PolicySubject, PolicyTest, TestExpectation } from './types/document.ts'
 import type { RequestFacts } from './types/facts.ts'
 
 export interface TestReading {
@@ -19,6 +22,7 @@ export interface TestReading {
 
 /** The names that tests may refer to. */
 export interface TestScope {
+  readonly decides: PolicySubject
   readonly rules: readonly string[]
   readonly reads: readonly PolicyRead[]
 }
@@ -26,7 +30,14 @@ export interface TestScope {
 /** The time of a test's request unless the test gives one. Any time will do, as long as it is always the same. */
 const TEST_TIME_SECONDS = Date.UTC(2026, 0, 1) / 1000
 const DATA_MAX_LENGTH = 2 + 2 * 65_536
-const OUTCOMES = ['allow', 'deny', 'failure'] as const
+const TEST_KEYS: Readonly<Record<PolicySubject, readonly string[]>> = {
+  requests: ['name', 'request', 'facts', 'verdict', 'rule'],
+  sessions: ['name', 'facts', 'verdict', 'rule'],
+}
+const OUTCOMES: Readonly<Record<PolicySubject, readonly TestExpectation['outcome'][]>> = {
+  requests: ['allow', 'deny', 'failure'],
+  sessions: ['allow', 'deny', 'review', 'failure'],
+}
 
 const parseData = (text: string): string => {
   if (isHexBytes(text) && text.length <= DATA_MAX_LENGTH) return text
@@ -86,12 +97,12 @@ const readRequest = (test: MappingReader): RequestFacts | null => {
   return { chainName, chainFamily, chainId, from, onBehalf, to, value, data, userIp, nowSeconds }
 }
 
-const readExpectation = (reader: MappingReader, { rules }: TestScope): TestExpectation | null => {
+const readExpectation = (reader: MappingReader, { decides, rules }: TestScope): TestExpectation | null => {
   if (!reader.has('verdict')) return reader.complainOf('verdict', 'the test expects no verdict')
   const stated = reader.text('verdict', 16)
   if (stated === null) return null
-  const outcome = OUTCOMES.find((candidate) => candidate === stated)
-  if (outcome === undefined) return reader.complainOf('verdict', `verdict is one of ${OUTCOMES.join(', ')}`)
+  const outcome = OUTCOMES[decides].find((candidate) => candidate === stated)
+  if (outcome === undefined) return reader.complainOf('verdict', `verdict is one of ${OUTCOMES[decides].join(', ')}`)
   if (!reader.has('rule')) return { outcome, ruleId: undefined }
   const rule = reader.text('rule', POLICY_LIMITS.identifierLength)
   if (rule === null) return null
@@ -107,8 +118,15 @@ const readTest = (
   index: number,
   scope: TestScope,
 ): PolicyTest | null => {
-  reader.refuseUnknownKeys(['name', 'request', 'facts', 'verdict', 'rule'])
+  const ofSessions = scope.decides === 'sessions'
+  reader.refuseUnknownKeys(TEST_KEYS[scope.decides])
   const name = reader.has('name') ? reader.prose('name', POLICY_LIMITS.nameLength) : `test ${index + 1}`
+  if (ofSessions) {
+    const session = readSessionTestFacts(reader)
+    const expected = readExpectation(reader, scope)
+    if (name === null || session === null || expected === null) return null
+    return { name, request: NO_REQUEST, external: {}, lists: {}, session, expected }
+  }
   const request = readRequest(reader)
   const facts = readTestFacts(context, reader, scope.reads)
   const expected = readExpectation(reader, scope)
@@ -129,7 +147,7 @@ export const readTests = (
   }
   return items.flatMap((item, index) => {
     if (item.kind !== 'mapping') {
-      context.complain(item.start, `/tests/${index}`, 'a test is a mapping with name, request, facts, verdict and rule')
+      context.complain(item.start, `/tests/${index}`, `a test is a mapping with ${TEST_KEYS[scope.decides].join(', ')}`)
       return []
     }
     const test = readTest(context, createMappingReader(context, item, `/tests/${index}`, 'a test'), index, scope)

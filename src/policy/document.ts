@@ -17,7 +17,7 @@ import { PolicyInvalidError, type PolicyIssue } from './errors.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { offsetInSource } from './scalar-position.ts'
 import { finish } from './steps.ts'
-import type { PolicyDocument } from './types/document.ts'
+import { POLICY_SUBJECTS, type PolicyDocument, type PolicySubject } from './types/document.ts'
 import { type Complain, readYamlTree, type SourceNode } from './yaml-tree.ts'
 
 /**
@@ -36,18 +36,22 @@ export interface PolicyReading {
   testIssue(index: number, message: string): PolicyIssue
 }
 
-const DOCUMENT_KEYS: readonly string[] = [
-  'name',
-  'description',
-  'default',
-  'quorum',
-  'constants',
-  'abi',
-  'idl',
-  'reads',
-  'rules',
-  'tests',
-]
+const DOCUMENT_KEYS: Readonly<Record<PolicySubject, readonly string[]>> = {
+  requests: [
+    'name',
+    'description',
+    'decides',
+    'default',
+    'quorum',
+    'constants',
+    'abi',
+    'idl',
+    'reads',
+    'rules',
+    'tests',
+  ],
+  sessions: ['name', 'description', 'decides', 'default', 'constants', 'rules', 'tests'],
+}
 
 /** Converts UTF-16 offsets into lines and columns, both counted from 1. */
 const createLocator = (source: string): ((offset: number) => { line: number; column: number }) => {
@@ -73,7 +77,22 @@ const readName = (reader: MappingReader): string => {
   return name
 }
 
-const readDefault = (reader: MappingReader): 'allow' | 'deny' => {
+const readSubject = (reader: MappingReader): PolicySubject => {
+  if (!reader.has('decides')) return 'requests'
+  const node = reader.node('decides')
+  const subject = POLICY_SUBJECTS.find((known) => node?.kind === 'scalar' && node.value === known)
+  if (subject === undefined) reader.complainOf('decides', `decides is one of ${POLICY_SUBJECTS.join(', ')}`)
+  return subject ?? 'requests'
+}
+
+const readDefault = (reader: MappingReader, decides: PolicySubject): PolicyDocument['default'] => {
+  if (decides === 'sessions') {
+    const node = reader.has('default') ? reader.node('default') : null
+    if (reader.has('default') && !(node?.kind === 'scalar' && node.value === 'review')) {
+      reader.complainOf('default', 'what no rule decides about a session, a person decides: leave default out')
+    }
+    return 'review'
+  }
   if (!reader.has('default')) return 'deny'
   const node = reader.node('default')
   if (node?.kind === 'scalar' && (node.value === 'allow' || node.value === 'deny')) return node.value
@@ -95,6 +114,7 @@ const readQuorum = (reader: MappingReader): number => {
 const NOTHING: PolicyDocument = {
   name: '',
   description: '',
+  decides: 'requests',
   default: 'deny',
   quorum: 1,
   constants: [],
@@ -118,20 +138,22 @@ const readDocument = (context: DocumentContext, tree: SourceNode | null): Readin
     return { document: NOTHING, rules: [], calls: null, testStarts: [] }
   }
   const reader = createMappingReader(context, tree, '', 'a policy')
-  reader.refuseUnknownKeys(DOCUMENT_KEYS)
+  const decides = readSubject(reader)
+  reader.refuseUnknownKeys(DOCUMENT_KEYS[decides])
   const name = readName(reader)
   const description = reader.has('description')
     ? (reader.prose('description', POLICY_LIMITS.descriptionLength) ?? '')
     : ''
-  const rules = readRules(context, reader)
+  const rules = readRules(context, reader, decides)
   const abi = readAbi(context, reader)
   const idl = readIdlSource(reader)
   const reads = readReads(context, reader)
-  const tests = readTests(context, reader, { rules: rules.map(({ rule }) => rule.id), reads })
+  const tests = readTests(context, reader, { decides, reads, rules: rules.map(({ rule }) => rule.id) })
   const document: PolicyDocument = {
     name,
     description,
-    default: readDefault(reader),
+    decides,
+    default: readDefault(reader, decides),
     quorum: readQuorum(reader),
     constants: readConstants(context, reader),
     abi: abi.map(({ item }) => item),

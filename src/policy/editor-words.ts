@@ -3,6 +3,7 @@
 // Source: https://github.com/redhat-developer/vscode-yaml, https://code.visualstudio.com/docs/languages/json.
 import { FACTS } from './facts.ts'
 import type { Schema } from './schema-shapes.ts'
+import { SESSION_FACTS } from './session-facts.ts'
 
 interface Word {
   readonly label: string
@@ -32,7 +33,7 @@ export const FUNCTION_WORDS: readonly Word[] = [
 ]
 
 const factWords = (): readonly Word[] =>
-  Object.entries(FACTS).flatMap(([group, fields]) =>
+  [...Object.entries(FACTS), ...Object.entries(SESSION_FACTS)].flatMap(([group, fields]) =>
     Object.entries(fields).map(([name, { type, description }]) => ({
       label: `${group}.${name}`,
       description: `${type.replace('google.protobuf.', '').toLowerCase()}. ${description}`,

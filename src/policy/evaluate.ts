@@ -1,6 +1,6 @@
 // Evaluates the rules in order; the first decisive one wins (decisions §4). `allow` that is true ends compliant; `deny`
-// that is true and `require` that is false end non-compliant. When no rule decides, the document's default does. A rule
-// that fails is an error, never a verdict (invariant 1).
+// that is true and `require` that is false end non-compliant; `review` that is true leaves a session to a person. When no
+// rule decides, the document's default does. A rule that fails is an error, never a verdict (invariant 1).
 //
 // Failures inside a rule follow CEL: `a || b` is true when either is true, even if the other fails, and `a && b` is
 // false when either is false; the same holds for `exists` and `all` over a list. Any other failure ends the rule.
@@ -16,12 +16,15 @@ export interface EvaluableRule {
   readonly evaluate: CompiledExpression['evaluate']
 }
 
+const reviewBy = (ruleId: string | null): Verdict => Object.freeze({ compliant: false, ruleId, review: true })
+
 /**
  * The value at which a rule decides, and the verdict that it then gives. Created once, because the verdict is always
  * the same.
  */
 const decisionOf = ({ id, kind, code, message }: PolicyRule): { decisive: boolean; verdict: Verdict } => {
   if (kind === 'allow') return { decisive: true, verdict: Object.freeze({ compliant: true, ruleId: id }) }
+  if (kind === 'review') return { decisive: true, verdict: reviewBy(id) }
   const words = { ...(code === null ? {} : { code }), ...(message === null ? {} : { message }) }
   return { decisive: kind === 'deny', verdict: Object.freeze({ compliant: false, ruleId: id, ...words }) }
 }
@@ -37,7 +40,8 @@ export const createEvaluator = (
   evaluation: Evaluation,
 ): ((facts: EvaluationFacts) => Verdict) => {
   const steps = rules.map(({ rule, evaluate }) => ({ id: rule.id, evaluate, ...decisionOf(rule) }))
-  const defaultVerdict: Verdict = Object.freeze({ compliant: fallback === 'allow', ruleId: null })
+  const defaultVerdict: Verdict =
+    fallback === 'review' ? reviewBy(null) : Object.freeze({ compliant: fallback === 'allow', ruleId: null })
 
   const firstDecision = (): Verdict => {
     for (const { id, evaluate, decisive, verdict } of steps) {

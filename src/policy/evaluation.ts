@@ -6,7 +6,8 @@ import type { CallTable, DecodedCall } from './call-table.ts'
 import type { EvaluationFacts } from './types/facts.ts'
 import { Uint256 } from './uint256.ts'
 
-const NO_FACTS: EvaluationFacts = {
+/** Before and after an evaluation, and where a session is decided. */
+export const NO_REQUEST: EvaluationFacts = {
   chainName: '',
   chainFamily: 'evm',
   chainId: 0,
@@ -20,7 +21,7 @@ const NO_FACTS: EvaluationFacts = {
 }
 
 export class Evaluation {
-  request: EvaluationFacts = NO_FACTS
+  request: EvaluationFacts = NO_REQUEST
   readonly #calls: CallTable | null
   // Values that several rules read are created once, because creating them costs more than the rest of reading them.
   #wallet: AddressValue | null = null
@@ -44,7 +45,7 @@ export class Evaluation {
 
   /** Drops the references to the last request. */
   release(): void {
-    this.bind(NO_FACTS)
+    this.bind(NO_REQUEST)
   }
 
   get wallet(): AddressValue {

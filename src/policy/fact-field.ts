@@ -22,6 +22,8 @@ export interface FactField {
   readonly requires?: OptionalField
   /** The source that must be asked when a rule reads this fact. */
   readonly need?: FactNeed
+  /** Reading it may fail, although no source is asked. */
+  readonly mayFail?: true
   /** Checks a literal that this fact is compared with: says why the two could never be equal; null when they could. */
   readonly refuseLiteral?: (literal: string) => string | null
   /** @throws FactUnavailableError when the fact can't be had */

@@ -2,7 +2,6 @@
 // the library's, and resolves its names.
 
 import type { FactField } from './fact-field.ts'
-import { FACTS } from './facts.ts'
 import { foldCountedDuration, foldTime, literalProblem, replaceNegation, textsOf } from './fold.ts'
 import {
   DURATION_FUNCTIONS,
@@ -13,12 +12,13 @@ import {
   METHODS,
   meantOf,
   refusedName,
+  SOURCE_FUNCTIONS,
   TIME_METHODS,
   VELOCITY_METHODS,
 } from './language.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { createResolver, factField, type Refuse, type Resolver } from './resolve.ts'
-import { type PolicyScope, ROOT_NAMES } from './scope.ts'
+import type { PolicyScope } from './scope.ts'
 import { childrenOf, type SyntaxNode } from './syntax.ts'
 
 /** A mistake inside one expression; `at` is a UTF-16 index into the expression. */
@@ -93,15 +93,33 @@ class Inspector {
     if (name === 'constants') return [...this.#scope.constants.keys()]
     if (name === 'reads') return [...this.#scope.reads.keys()]
     if (name === 'velocity') return [...VELOCITY_METHODS].map((method) => `${method}()`)
-    return [...Object.keys(FACTS[name] ?? {}), ...(name === 'call' ? ['args'] : [])]
+    const { facts } = this.#scope
+    const within = Object.keys(facts).flatMap((group) =>
+      group.startsWith(`${name}.`) ? [group.slice(name.length + 1)] : [],
+    )
+    return [...Object.keys(facts[name] ?? {}), ...within, ...(name === 'call' ? ['args'] : [])]
+  }
+
+  /** The group that `name` or `name.name` is; null for anything else. */
+  #groupOf(node: SyntaxNode, { variable }: Place): string | null {
+    const { facts, roots } = this.#scope
+    if (node.op === 'id') {
+      const name = node.args as string
+      return name !== variable && roots.has(name) ? name : null
+    }
+    if (node.op !== '.') return null
+    const [root, name] = node.args as [SyntaxNode, string]
+    const group = root.op === 'id' && root.args !== variable ? `${root.args}.${name}` : ''
+    return Object.hasOwn(facts, group) ? group : null
   }
 
   /** Checks a name without a dot: it must be a loop's variable, because everything else is a member of a first name. */
   #inspectName(node: SyntaxNode, place: Place): void {
     const name = node.args as string
     if (name === place.variable) return
-    if (!ROOT_NAMES.has(name)) {
-      this.#refuse(node, `"${name.slice(0, 64)}" is unknown${meantOf(name, ROOT_NAMES)}`)
+    const { roots } = this.#scope
+    if (!roots.has(name)) {
+      this.#refuse(node, `"${name.slice(0, 64)}" is unknown${meantOf(name, roots)}`)
       return
     }
     const members = this.#membersOf(name).join(', ') || 'none'
@@ -110,13 +128,14 @@ class Inspector {
 
   #inspectSelection(node: SyntaxNode, place: Place): void {
     const [root, field] = node.args as [SyntaxNode, string]
-    if (root.op === 'id' && root.args !== place.variable && ROOT_NAMES.has(root.args as string)) {
+    const group = this.#groupOf(root, place)
+    if (group !== null) {
       this.nodes++
-      this.#inspectMember(node, root.args as string, field)
+      this.#inspectMember(node, group, field)
     } else if (root.op === '.' && root.args[1] === 'args' && isName(root.args[0] as SyntaxNode, 'call', place)) {
       this.nodes += 2
       this.#resolver.argument(node, field)
-    } else if (root.op === 'call' && root.args[0] === 'screener') {
+    } else if (root.op === 'call' && root.args[0] === 'screener' && this.#scope.decides === 'requests') {
       this.nodes++
       const parameters = root.args[1] as SyntaxNode[]
       // The address is part of the question, so it must be read here: below, names are replaced by values.
@@ -140,9 +159,12 @@ class Inspector {
     } else if (root === 'call' && field === 'args') {
       this.#refuse(node, 'name an argument: call.args.amount')
     } else {
-      const fact = factField(root, field)
+      const fact = factField(this.#scope, root, field)
+      const within = `${root}.${field}`
       if (fact !== undefined) this.#resolver.fact(node, root, field, fact)
-      else this.#refuse(node, `${root} has no "${field.slice(0, 64)}"; it has: ${this.#membersOf(root).join(', ')}`)
+      else if (Object.hasOwn(this.#scope.facts, within)) {
+        this.#refuse(node, `name a field of ${within}: ${this.#membersOf(within).join(', ')}`)
+      } else this.#refuse(node, `${root} has no "${field.slice(0, 64)}"; it has: ${this.#membersOf(root).join(', ')}`)
     }
   }
 
@@ -150,14 +172,15 @@ class Inspector {
   #literalCheck(node: SyntaxNode, place: Place): FactField['refuseLiteral'] {
     if (node.op !== '.') return undefined
     const [root, field] = node.args as [SyntaxNode, string]
-    if (root.op !== 'id' || root.args === place.variable) return undefined
+    const group = this.#groupOf(root, place)
+    if (group === null) return undefined
     const { calls } = this.#scope
-    if (root.args === 'call' && calls !== null && (field === 'function' || field === 'signature')) {
+    if (group === 'call' && calls !== null && (field === 'function' || field === 'signature')) {
       const known = field === 'function' ? calls.names : calls.signatures
       return (literal) =>
         literal === '' || known.has(literal) ? null : `the policy's abi has no function "${literal.slice(0, 64)}"`
     }
-    return factField(root.args as string, field)?.refuseLiteral
+    return factField(this.#scope, group, field)?.refuseLiteral
   }
 
   /**
@@ -179,6 +202,8 @@ class Inspector {
     const [only] = parameters
     if (!FUNCTIONS.has(name)) {
       this.#refuse(node, refusedName(name, 'function', FUNCTIONS))
+    } else if (this.#scope.decides === 'sessions' && SOURCE_FUNCTIONS.has(name)) {
+      this.#refuse(node, `${name}() is for policies that decide requests`)
     } else if (name === 'timestamp' || name === 'duration') {
       this.nodes++
       foldTime(node, name, this.#complain)
@@ -218,6 +243,10 @@ class Inspector {
 
   #inspectVelocity(node: SyntaxNode, name: string, parameters: readonly SyntaxNode[], place: Place): void {
     this.nodes++
+    if (this.#scope.decides === 'sessions') {
+      this.#refuse(node, 'velocity is for policies that decide requests')
+      return
+    }
     if (!VELOCITY_METHODS.has(name)) {
       this.#refuse(node, `velocity has no "${name.slice(0, 64)}()"; it has: ${[...VELOCITY_METHODS].join(', ')}`)
       return
@@ -234,7 +263,7 @@ class Inspector {
     } else if (variable?.op !== 'id' || !LOOPS.get(name)?.includes(parameters.length)) {
       // With another number of arguments, the parser treats it as an ordinary method.
       this.#refuse(node, `${name}() takes a variable's name and an expression`)
-    } else if (ROOT_NAMES.has(variable.args as string)) {
+    } else if (this.#scope.roots.has(variable.args as string)) {
       this.#refuse(variable, `"${variable.args}" is taken: give the variable another name`)
     } else {
       this.#inspectAll(bodies, { depth: place.depth, variable: variable.args as string })

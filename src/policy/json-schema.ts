@@ -6,7 +6,9 @@ import { READ_KINDS } from './document-reads.ts'
 import { conditionWords } from './editor-words.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { amount, duration, flag, list, object, type Schema, scalar, text } from './schema-shapes.ts'
+import { sessionTestSchemas } from './session-test-facts.ts'
 import { FACT_SOURCES } from './sources/all.ts'
+import { POLICY_SUBJECTS } from './types/document.ts'
 
 const NAME = '^[a-z][a-z0-9_]{0,63}$'
 const named = (description: string, members: Schema, maxProperties: number): Schema => ({
@@ -29,15 +31,19 @@ const rule: Schema = {
     allow: condition('True ends compliant.'),
     deny: condition('True ends non-compliant.'),
     require: condition('False ends non-compliant.'),
+    review: condition('True leaves a session to a person.'),
     code: {
       type: 'string',
       pattern: '^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$',
       maxLength: POLICY_LIMITS.codeLength,
       description: 'The reason for programs.',
     },
-    message: text('The reason for people.', POLICY_LIMITS.messageLength),
+    message: text(
+      'The reason for people. A rule that rejects a session has one: the person reads it.',
+      POLICY_LIMITS.messageLength,
+    ),
   }),
-  oneOf: [{ required: ['allow'] }, { required: ['deny'] }, { required: ['require'] }],
+  oneOf: [{ required: ['allow'] }, { required: ['deny'] }, { required: ['require'] }, { required: ['review'] }],
 }
 
 const constant: Schema = object('A value that rules name as constants.<name>.', ['type', 'value'], {
@@ -101,7 +107,7 @@ const read: Schema = object('State on chain that rules name as reads.<name>.', [
   },
 })
 
-const testFacts: Schema = object('What the sources say. What is left out is not available.', [], {
+const REQUEST_FACTS: Readonly<Record<string, Schema>> = {
   ...Object.fromEntries(FACT_SOURCES.map(({ group, testSchema }) => [group, testSchema])),
   screeners: {
     type: 'object',
@@ -133,9 +139,14 @@ const testFacts: Schema = object('What the sources say. What is left out is not 
       ],
     },
   },
+}
+const SESSION_FACT_SCHEMAS = sessionTestSchemas()
+const testFacts: Schema = object('What the sources say. What is left out is not available.', [], {
+  ...REQUEST_FACTS,
+  ...SESSION_FACT_SCHEMAS,
 })
 
-const test: Schema = object('A request with facts, and what the policy says to it.', ['request', 'verdict'], {
+const test: Schema = object('A request with facts, or facts of a session, and what the policy says.', ['verdict'], {
   name: text('What it shows.', POLICY_LIMITS.nameLength),
   request: object('The request.', ['from'], {
     from: { type: 'string' },
@@ -149,9 +160,15 @@ const test: Schema = object('A request with facts, and what the policy says to i
     time: { type: 'string', description: '2026-01-01T00:00:00Z unless stated.' },
   }),
   facts: testFacts,
-  verdict: { enum: ['allow', 'deny', 'failure'] },
+  verdict: { enum: ['allow', 'deny', 'review', 'failure'] },
   rule: text('The rule that decides (or fails), or "default".', POLICY_LIMITS.identifierLength),
 })
+
+/** Members that may not be there. */
+const without = (...names: readonly string[]): Readonly<Record<string, false>> =>
+  Object.fromEntries(names.map((name) => [name, false]))
+const members = (properties: Readonly<Record<string, unknown>>): Schema => ({ type: 'object', properties })
+const every = (items: Schema): Schema => ({ type: 'array', items })
 
 /** The schema of a whole document. */
 export const POLICY_JSON_SCHEMA: Schema = {
@@ -160,7 +177,11 @@ export const POLICY_JSON_SCHEMA: Schema = {
   ...object('Ordered rules: the first decisive one wins.', ['name', 'rules'], {
     name: text('Shown to callers.', POLICY_LIMITS.nameLength),
     description: text('For its readers.', POLICY_LIMITS.descriptionLength),
-    default: { enum: ['allow', 'deny'], description: 'The verdict when no rule decides; deny unless stated.' },
+    decides: { enum: POLICY_SUBJECTS, description: 'requests unless stated.' },
+    default: {
+      enum: ['allow', 'deny', 'review'],
+      description: 'The verdict when no rule decides; deny unless stated, always review for sessions.',
+    },
     quorum: { type: 'integer', minimum: 1, maximum: POLICY_LIMITS.quorum, description: 'Signatures of a v1 task.' },
     constants: named('Values with names.', constant, POLICY_LIMITS.constants),
     abi,
@@ -168,6 +189,28 @@ export const POLICY_JSON_SCHEMA: Schema = {
     reads: named('State on chain with names.', read, POLICY_LIMITS.reads),
     rules: list('In order.', rule, POLICY_LIMITS.rules),
     tests: list('Run whenever the policy is saved.', test, POLICY_LIMITS.tests),
+  }),
+  if: { required: ['decides'], ...members({ decides: { const: 'sessions' } }) },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: members({
+    ...without('quorum', 'abi', 'idl', 'reads'),
+    default: { const: 'review' },
+    rules: every({
+      type: 'object',
+      anyOf: [{ required: ['message'] }, { required: ['allow'] }, { required: ['review'] }],
+    }),
+    tests: every(members({ ...without('request'), facts: members(without(...Object.keys(REQUEST_FACTS))) })),
+  }),
+  else: members({
+    default: { enum: ['allow', 'deny'] },
+    rules: every(members(without('review'))),
+    tests: every({
+      ...members({
+        verdict: { enum: ['allow', 'deny', 'failure'] },
+        facts: members(without(...Object.keys(SESSION_FACT_SCHEMAS))),
+      }),
+      required: ['request'],
+    }),
   }),
   $defs: { parameter, condition: CONDITION },
 }

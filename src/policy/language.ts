@@ -16,8 +16,8 @@ export const DURATION_FUNCTIONS: ReadonlyMap<string, number> = new Map([
   ['minutes', 60],
 ])
 
-/** Functions that need sources beyond the request; see resolve.ts. */
-const SOURCE_FUNCTIONS: ReadonlySet<string> = new Set(['in_list', 'screener'])
+/** Functions that need sources beyond the request, see resolve.ts: not for policies that decide sessions. */
+export const SOURCE_FUNCTIONS: ReadonlySet<string> = new Set(['in_list', 'screener'])
 
 export const FUNCTIONS: ReadonlySet<string> = new Set([
   'size',

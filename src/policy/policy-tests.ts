@@ -27,10 +27,12 @@ export const readerOfLists = (lists: Readonly<Record<string, TestList>>): ListRe
   }
 }
 
-const evaluate = (policy: CompiledPolicy, { request, external, lists }: PolicyTest): Outcome => {
+const evaluate = (policy: CompiledPolicy, { request, external, lists, session }: PolicyTest): Outcome => {
   try {
-    const verdict = policy.evaluate({ ...request, external, lists: readerOfLists(lists) })
-    return { outcome: verdict.compliant ? 'allow' : 'deny', ruleId: verdict.ruleId, reason: '' }
+    const facts = { ...request, external, lists: readerOfLists(lists) }
+    const verdict = policy.evaluate(session === undefined ? facts : { ...facts, session })
+    const outcome = verdict.compliant ? 'allow' : verdict.review === true ? 'review' : 'deny'
+    return { outcome, ruleId: verdict.ruleId, reason: '' }
   } catch (error) {
     if (!(error instanceof PolicyEvaluationError)) throw error
     const { cause } = error

@@ -7,7 +7,6 @@ import { UnreadableValue } from './decoding.ts'
 import { NAME, NAME_RULE } from './document-reader.ts'
 import { type FactField, intOf, isOfType } from './fact-field.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
-import { FACTS } from './facts.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { toReadValue } from './read-value.ts'
 import type { PolicyScope } from './scope.ts'
@@ -90,7 +89,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     if (field.need !== undefined) needs.add(field.need)
     const isTime = field.type.startsWith('google.protobuf.')
     const steps = isTime ? TIME_STEPS : FACT_STEPS
-    const mayFail = field.need === undefined ? 0 : FAILURE_STEPS
+    const mayFail = field.need === undefined && field.mayFail !== true ? 0 : FAILURE_STEPS
     const { read } = field
     replaceByValue(node, field.type, bounds(steps + mayFail, field.maxLength), () => read(evaluation))
   }
@@ -234,7 +233,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
 export type Resolver = ReturnType<typeof createResolver>
 
 /** The fact that `group.name` is, if it is one. */
-export const factField = (group: string, name: string): FactField | undefined => {
-  const fields = Object.hasOwn(FACTS, group) ? FACTS[group] : undefined
+export const factField = ({ facts }: PolicyScope, group: string, name: string): FactField | undefined => {
+  const fields = Object.hasOwn(facts, group) ? facts[group] : undefined
   return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined
 }

@@ -6,10 +6,12 @@ import type { CallTable } from './call-table.ts'
 import { type ConstantValue, constantValue } from './constants.ts'
 import { createTupleEnvironment, permittedTypes, sharedEnvironment } from './environment.ts'
 import { Evaluation } from './evaluation.ts'
+import type { FactGroup } from './fact-field.ts'
 import { FACTS } from './facts.ts'
 import { createNeeds, type Needs } from './needs.ts'
+import { SESSION_FACTS } from './session-facts.ts'
 import type { Steps } from './steps.ts'
-import type { PolicyDocument, PolicyRead } from './types/document.ts'
+import type { PolicyDocument, PolicyRead, PolicySubject } from './types/document.ts'
 
 /** The sources that exist where an author's policy will run. */
 export interface KnownSources {
@@ -24,6 +26,11 @@ export interface KnownSources {
 }
 
 export interface PolicyScope {
+  readonly decides: PolicySubject
+  /** What the rules may read, by group. */
+  readonly facts: Readonly<Record<string, FactGroup>>
+  /** First names that an expression may read. A loop's variable can't use any of them. */
+  readonly roots: ReadonlySet<string>
   readonly environment: Environment
   /** Types in addition to the language's own: tuples, and lists of tuples. */
   readonly types: ReadonlySet<string>
@@ -37,12 +44,15 @@ export interface PolicyScope {
   readonly needs: Needs
 }
 
-/** First names that an expression may read. A loop's variable can't use any of them. */
-export const ROOT_NAMES: ReadonlySet<string> = new Set([...Object.keys(FACTS), 'constants', 'reads', 'velocity'])
+const REQUEST_ROOTS: ReadonlySet<string> = new Set([...Object.keys(FACTS), 'constants', 'reads', 'velocity'])
+const SESSION_ROOTS: ReadonlySet<string> = new Set([
+  ...Object.keys(SESSION_FACTS).map((group) => group.split('.')[0] ?? ''),
+  'constants',
+])
 
 /** @throws LiteralMalformedError when the document holds a constant that the reader would have refused */
 export function* createPolicyScope(
-  { constants, reads }: Pick<PolicyDocument, 'constants' | 'reads'>,
+  { decides, constants, reads }: Pick<PolicyDocument, 'decides' | 'constants' | 'reads'>,
   calls: CallTable | null,
   known: KnownSources = {},
 ): Steps<PolicyScope> {
@@ -53,7 +63,11 @@ export function* createPolicyScope(
     yield
     values.set(constant.name, constantValue(constant))
   }
+  const ofSessions = decides === 'sessions'
   return {
+    decides,
+    facts: ofSessions ? SESSION_FACTS : FACTS,
+    roots: ofSessions ? SESSION_ROOTS : REQUEST_ROOTS,
     environment,
     types: permittedTypes(calls),
     evaluation: new Evaluation(calls),

@@ -15,9 +15,9 @@ const forgotten = new FinalizationRegistry<string>((key) => {
  * counts.
  */
 export const programKey = (document: PolicyDocument): string => {
-  const { constants, abi, idl, reads, rules } = document
+  const { decides, constants, abi, idl, reads, rules } = document
   return createHash('sha256')
-    .update(JSON.stringify([constants, abi, idl, reads, rules, document.default]))
+    .update(JSON.stringify([decides, constants, abi, idl, reads, rules, document.default]))
     .digest('base64')
 }
 

@@ -350,7 +350,7 @@ tests:
   const request = `request: { from: "${WALLET}" }`
   test.each([
     ['tests: 5', '1:8 tests must be a list'],
-    ['tests: [5]', '1:9 a test is a mapping with name, request, facts, verdict and rule'],
+    ['tests: [5]', '1:9 a test is a mapping with name, request, facts, verdict, rule'],
     [test_('verdict: deny'), '1:9 the test has no request'],
     [test_('request: {}, verdict: deny'), '1:20 the request has no from'],
     [test_('request: { from: 0x00 }, verdict: deny'), '1:28 an address is 0x and 40 hex digits'],

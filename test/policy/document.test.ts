@@ -129,7 +129,7 @@ describe('a wrong shape is refused where it stands', () => {
       'unknown key',
       'name: P\nrule: []\nrules: []',
       [
-        '2:1 "rule" is not a key of a policy; it has: name, description, default, quorum, constants, abi, idl, reads, rules, tests',
+        '2:1 "rule" is not a key of a policy; it has: name, description, decides, default, quorum, constants, abi, idl, reads, rules, tests',
       ],
     ],
     ['rules a mapping', 'name: P\nrules: {}', ['2:8 rules must be a list']],

@@ -10,7 +10,8 @@ export const EVM_WALLET = '0xabababababababababababababababababababab'
 export const EVM_ZERO = '0x0000000000000000000000000000000000000000'
 
 /** The parts of a document that most tests have no use for. */
-export const NO_PARTS: Pick<PolicyDocument, 'constants' | 'abi' | 'idl' | 'reads' | 'tests'> = {
+export const NO_PARTS: Pick<PolicyDocument, 'decides' | 'constants' | 'abi' | 'idl' | 'reads' | 'tests'> = {
+  decides: 'requests',
   constants: [],
   abi: [],
   idl: null,

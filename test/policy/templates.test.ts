@@ -38,11 +38,12 @@ const isReadable = (source: string): boolean => {
 }
 
 describe('templates', () => {
-  test('are the five that the documentation names', () => {
+  test('are the six that the documentation names', () => {
     expect(templates).toEqual([
       'allow-list-only.yaml',
       'function-allow-list.yaml',
       'identity-required.yaml',
+      'people-automatically.yaml',
       'sanctions-and-geography.yaml',
       'value-and-velocity-limit.yaml',
     ])
@@ -122,6 +123,22 @@ describe('docs/policy.schema.json', () => {
     ['a test with a long country', testOf({ facts: { client: { country: 'Cuba' } } })],
     ['a test with a flag that is a text', testOf({ facts: { client: { vpn: 'yes' } } })],
     ['a test with an unknown window', testOf({ facts: { velocity: { '1d': {} } } })],
+    ['a rule of requests that is left to a person', { rules: [{ id: 'a', review: 'true' }] }],
+    ['a default of requests that is left to a person', { default: 'review' }],
+    ['a test of requests that expects a person', testOf({ verdict: 'review' })],
+    ['a test of requests with facts of a session', testOf({ facts: { person: { age: 3 } } })],
+    ['something else that is decided', { decides: 'people' }],
+    ['sessions', { decides: 'sessions', default: 'review', rules: [rule, { id: 'b', review: 'true' }] }],
+    ['a rejection of sessions', { decides: 'sessions', rules: [{ id: 'b', deny: 'true', message: 'No.' }] }],
+    ['a rejection of sessions without words', { decides: 'sessions', rules: [{ id: 'b', require: 'true' }] }],
+    ['sessions with a quorum', { decides: 'sessions', quorum: 2 }],
+    ['sessions that are allowed by default', { decides: 'sessions', default: 'allow' }],
+    ['a test of sessions', { decides: 'sessions', tests: [{ facts: { person: { age: 3 } }, verdict: 'review' }] }],
+    ['a test of sessions with a request', { decides: 'sessions', ...testOf({}) }],
+    [
+      'a test of sessions with facts of a request',
+      { decides: 'sessions', tests: [{ facts: { lists: {} }, verdict: 'review' }] },
+    ],
     ['a test with an identity of level 4', testOf({ facts: { identity: { verified: true, level: 4 } } })],
   ] as const)('says of %s what the parser says', (_name, changes) => {
     const document: Record<string, unknown> = { name: 'P', rules: [rule], ...changes }

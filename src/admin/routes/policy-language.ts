@@ -2,9 +2,11 @@
 import { FACTS } from '../../policy/facts.ts'
 import { POLICY_JSON_SCHEMA } from '../../policy/json-schema.ts'
 import { FUNCTIONS, METHODS } from '../../policy/language.ts'
+import { SESSION_FACTS } from '../../policy/session-facts.ts'
 import { readTemplates } from '../../policy/templates.ts'
+import { POLICY_SUBJECTS } from '../../policy/types/document.ts'
 import { CALLER, declareRoutes } from '../route.ts'
-import { closed, named, Type } from '../schema.ts'
+import { closed, named, oneOf, Type } from '../schema.ts'
 
 const route = declareRoutes('Policy trials')
 
@@ -18,17 +20,27 @@ export const POLICY_LANGUAGE_ROUTES = [
     access: CALLER,
     summary: 'What rules may read and call',
     answer: closed({
-      facts: Type.Array(closed({ name: Type.String(), type: Type.String(), description: Type.String() })),
+      facts: Type.Array(
+        closed({
+          name: Type.String(),
+          type: Type.String(),
+          description: Type.String(),
+          decides: oneOf(POLICY_SUBJECTS, 'Which policies may read it'),
+        }),
+      ),
       functions: Type.Array(Type.String()),
       methods: Type.Array(Type.String()),
     }),
     handle: async () => ({
-      facts: Object.entries(FACTS).flatMap(([group, fields]) =>
-        Object.entries(fields).map(([name, { type, description }]) => ({
-          name: `${group}.${name}`,
-          type,
-          description,
-        })),
+      facts: POLICY_SUBJECTS.flatMap((decides) =>
+        Object.entries({ requests: FACTS, sessions: SESSION_FACTS }[decides]).flatMap(([group, fields]) =>
+          Object.entries(fields).map(([name, { type, description }]) => ({
+            name: `${group}.${name}`,
+            type,
+            description,
+            decides,
+          })),
+        ),
       ),
       functions: [...FUNCTIONS],
       methods: [...METHODS],

@@ -7,11 +7,12 @@ import { runPolicyTests } from '../../policy/policy-tests.ts'
 import { recordedAnswersOf } from '../../policy/recorded-facts.ts'
 import { draftRevision } from '../../policy/revision.ts'
 import { FACT_SOURCES, sourceOf } from '../../policy/sources/all.ts'
+import { POLICY_SUBJECTS } from '../../policy/types/document.ts'
 import type { ExternalFacts } from '../../policy/types/facts.ts'
 import { type FactNeed, screenerKey } from '../../policy/types/needs.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
 import { mayIn } from '../actor.ts'
-import { SubjectUnknownError } from '../errors.ts'
+import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { knownSources } from '../policies/find.ts'
 import { POLICY_ISSUE as ISSUE, showIssues, WARNINGS } from '../policies/issue.ts'
 import { withLists } from '../policies/lists-on-demand.ts'
@@ -25,9 +26,11 @@ import type { Services } from '../services.ts'
 
 const route = declareRoutes('Policy trials')
 
+const RULE_KIND = oneOf(['allow', 'deny', 'require', 'review'])
+
 const RULE = closed({
   id: Type.String(),
-  kind: oneOf(['allow', 'deny', 'require']),
+  kind: RULE_KIND,
   expression: Type.String(),
   code: nullable(Type.String()),
   message: nullable(Type.String()),
@@ -38,7 +41,8 @@ const CHECKED = named(
   closed({
     name: Type.String(),
     description: Type.String(),
-    default: oneOf(['allow', 'deny']),
+    decides: oneOf(POLICY_SUBJECTS),
+    default: oneOf(['allow', 'deny', 'review']),
     quorum: Type.Integer(),
     rules: Type.Array(RULE),
     requires: Type.Array(Type.String(), { description: 'Request fields that a caller has to send' }),
@@ -56,6 +60,7 @@ const showNeed = (need: FactNeed): Record<string, unknown> => ({ ...need })
 const showChecked = ({ document, requires, needs }: CompiledPolicy) => ({
   name: document.name,
   description: document.description,
+  decides: document.decides,
   default: document.default,
   quorum: document.quorum,
   rules: document.rules.map(({ id, kind, expression, code, message }) => ({ id, kind, expression, code, message })),
@@ -93,7 +98,7 @@ const SIMULATION = named(
     rules: Type.Array(
       closed({
         id: Type.String(),
-        kind: oneOf(['allow', 'deny', 'require']),
+        kind: RULE_KIND,
         value: Type.Union([Type.Boolean(), Type.Null()], { description: 'Of its expression; null when it fails' }),
         decisive: Type.Boolean(),
         reached: Type.Boolean({ description: 'No rule before it ended the evaluation' }),
@@ -230,6 +235,9 @@ export const POLICY_TRIAL_ROUTES = [
     answer: SIMULATION,
     handle: async ({ services, organization, actor, body, deadline }) => {
       const policy = await compiledOf(services, organization.id, body)
+      if (policy.document.decides === 'sessions') {
+        throw new ConflictError('the policy decides sessions: run it over those that people have decided')
+      }
       const { request, facts: recorded } = await trialOf(services, organization.id, body)
       const facts = decodeSimulatedRequest(request, services.chains, services.clock.unixSeconds())
       const known: ExternalFacts = { ...recordedAnswersOf(recorded), ...body.facts }

@@ -1,8 +1,16 @@
 // The document that people write. Source: decisions §4.
 import type { ExternalFacts, RequestFacts } from './facts.ts'
 import type { AbiFunctionItem, ReadDefinition, ReadType } from './reads.ts'
+import type { SessionFacts } from './session-facts.ts'
 
-export type RuleKind = 'allow' | 'deny' | 'require'
+/**
+ * What a policy decides: attestations of requests, or sessions that were handed in. A session has one more verdict:
+ * `review` leaves it to a person.
+ */
+export const POLICY_SUBJECTS = ['requests', 'sessions'] as const
+export type PolicySubject = (typeof POLICY_SUBJECTS)[number]
+
+export type RuleKind = 'allow' | 'deny' | 'require' | 'review'
 
 export interface PolicyRule {
   readonly id: string
@@ -41,7 +49,7 @@ export interface TestList {
 /** What a test expects. `ruleId` null means the default, undefined means any rule. */
 export interface TestExpectation {
   /** `failure`: the rule can't be evaluated, so there is no verdict. */
-  readonly outcome: 'allow' | 'deny' | 'failure'
+  readonly outcome: 'allow' | 'deny' | 'review' | 'failure'
   readonly ruleId: string | null | undefined
 }
 
@@ -51,14 +59,18 @@ export interface PolicyTest {
   readonly request: RequestFacts
   readonly external: ExternalFacts
   readonly lists: Readonly<Record<string, TestList>>
+  /** In place of the request, in a policy that decides sessions. */
+  readonly session?: SessionFacts
   readonly expected: TestExpectation
 }
 
 export interface PolicyDocument {
   readonly name: string
   readonly description: string
-  /** The verdict when no rule decides. Default: `deny`. */
-  readonly default: 'allow' | 'deny'
+  /** Default: `requests`. */
+  readonly decides: PolicySubject
+  /** The verdict when no rule decides. Default: `deny`; always `review` where sessions are decided. */
+  readonly default: 'allow' | 'deny' | 'review'
   /** v1: how many attester keys must sign. Default: 1. */
   readonly quorum: number
   readonly constants: readonly PolicyConstant[]

@@ -1,6 +1,7 @@
 // The facts that a verdict is based on: the request, and what was collected for it. Source: decisions §4.
 import type { ListReader } from './list-reader.ts'
 import type { ReadValue } from './reads.ts'
+import type { SessionFacts } from './session-facts.ts'
 import type { SourceAnswers } from './sources.ts'
 
 /** Everything a rule may read about one request. Values are canonical (see domain/address.ts). */
@@ -107,4 +108,6 @@ export interface EvaluationFacts extends RequestFacts {
   /** Left out when the policy needs none. */
   readonly external?: ExternalFacts
   readonly lists?: ListReader
+  /** In place of a request, for a policy that decides sessions. */
+  readonly session?: SessionFacts
 }

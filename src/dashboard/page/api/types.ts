@@ -202,11 +202,12 @@ export interface ChainFinding {
 export interface CheckedPolicy {
   readonly name: string
   readonly description: string
-  readonly default: 'allow' | 'deny'
+  readonly decides: 'requests' | 'sessions'
+  readonly default: 'allow' | 'deny' | 'review'
   readonly quorum: number
   readonly rules: readonly {
     readonly id: string
-    readonly kind: 'allow' | 'deny' | 'require'
+    readonly kind: 'allow' | 'deny' | 'require' | 'review'
     readonly expression: string
     readonly code: string | null
     readonly message: string | null
@@ -1029,7 +1030,7 @@ export interface Simulation {
   readonly missing: readonly string[]
   readonly rules: readonly {
     readonly id: string
-    readonly kind: 'allow' | 'deny' | 'require'
+    readonly kind: 'allow' | 'deny' | 'require' | 'review'
     /** Of its expression; null when it fails */
     readonly value: boolean | null
     readonly decisive: boolean
@@ -1947,6 +1948,8 @@ export interface Operations {
         readonly name: string
         readonly type: string
         readonly description: string
+        /** Which policies may read it */
+        readonly decides: 'requests' | 'sessions'
       }[]
       readonly functions: readonly string[]
       readonly methods: readonly string[]

@@ -9,7 +9,7 @@ import { Badge, Card, Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { type Check, isGood } from './use-check.ts'
 
-const KIND_TONES = { allow: 'good', deny: 'bad', require: 'info' } as const
+const KIND_TONES = { allow: 'good', deny: 'bad', require: 'info', review: 'warn' } as const
 
 interface Place {
   readonly onPlace: (line: number, column: number) => void
@@ -64,7 +64,7 @@ const Summary = ({ policy }: { readonly policy: CheckedPolicy }) => (
         </li>
       ))}
       <li>
-        <Badge tone={policy.default === 'allow' ? 'good' : 'bad'}>{policy.default}</Badge>
+        <Badge tone={KIND_TONES[policy.default]}>{policy.default}</Badge>
         <span class="rule-name soft">otherwise</span>
       </li>
     </ol>

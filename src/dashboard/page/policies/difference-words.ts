@@ -34,7 +34,9 @@ const MEMBERS: Readonly<Record<string, string>> = {
 const memberWords = (what: string): string => {
   const [section = '', name = '', part] = what.split('/')
   if (section === 'rules')
-    return part === undefined || ['allow', 'deny', 'require'].includes(part) ? `Rule ${name}` : `Rule ${name}, ${part}`
+    return part === undefined || ['allow', 'deny', 'require', 'review'].includes(part)
+      ? `Rule ${name}`
+      : `Rule ${name}, ${part}`
   if (section === 'constants') return `Constant ${name}`
   if (section === 'reads') return `Read ${name}`
   return MEMBERS[what] ?? what

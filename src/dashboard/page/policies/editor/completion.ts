@@ -61,7 +61,13 @@ export const completePolicy = ({ facts, schema }: PolicyWords) => {
   const keys = [...keysOf(schema as SchemaPart)].map(
     ([label, info]): Completion => ({ label, type: 'property', apply: `${label}: `, ...(info === '' ? {} : { info }) }),
   )
-  const groups = new Set(facts.facts.map(({ name }) => name.split('.')[0] ?? ''))
+  /** What stands before the last dot of a fact, or before an earlier one: `checks`, `checks.document`. */
+  const starts = new Set(
+    facts.facts.flatMap(({ name }) => {
+      const parts = name.split('.')
+      return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('.'))
+    }),
+  )
 
   return (context: CompletionContext): CompletionResult | null => {
     const word = context.matchBefore(/[A-Za-z_][\w.]*/)
@@ -73,7 +79,8 @@ export const completePolicy = ({ facts, schema }: PolicyWords) => {
       return /^\s*(?:-\s+)?$/.test(before) ? { from, options: keys, validFor: /^\w*$/ } : null
     }
     const parts = word?.text.split('.') ?? []
-    const isMethod = parts.length > 1 && !(parts.length === 2 && groups.has(parts[0] ?? ''))
+    // `checks.document.` goes on to a fact, `call.function.` to a method of its value.
+    const isMethod = parts.length > 1 && !starts.has(parts.slice(0, -1).join('.'))
     if (word !== null && isMethod) {
       return { from: word.to - (parts.at(-1)?.length ?? 0), options: methods, validFor: /^\w*$/ }
     }

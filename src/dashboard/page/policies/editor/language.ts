@@ -14,7 +14,7 @@ interface State {
   atKey: boolean
 }
 
-export const CONDITION_KEYS: ReadonlySet<string> = new Set(['allow', 'deny', 'require'])
+export const CONDITION_KEYS: ReadonlySet<string> = new Set(['allow', 'deny', 'require', 'review'])
 const KEY = /^[A-Za-z_][\w./-]*(?=\s*:(?:\s|$))/
 const NUMBER = /^(?:0x[0-9a-fA-F]+|[0-9][0-9_]*(?:\.[0-9]+)?)/
 const OPERATOR = /^(?:&&|\|\||==|!=|<=|>=|[<>!+\-*/%?])/

@@ -1,0 +1,91 @@
+// Everything that a rule may read about a session that was handed in, in one table: for policies that decide sessions. The
+// check when a policy is saved, the tests of documents, their JSON Schema and the table in the documentation are derived
+// from it. A fact that can't be had fails the rule that reads it, and the session waits for a person.
+import { type FactField, type FactGroup, intOf, isOfType, matching, oneOf } from './fact-field.ts'
+import { FactUnavailableError } from './fact-unavailable.ts'
+
+type Options = Pick<FactField, 'description' | 'maxLength' | 'refuseLiteral'> & {
+  readonly type: 'bool' | 'int' | 'string'
+}
+type Declared = Readonly<Record<string, Options>>
+
+const COUNTRY = /^[A-Z]{2}$/
+
+/** By first name, or by the first two: `checks.document` holds `checks.document.matches`. */
+const DECLARED: Readonly<Record<string, Declared>> = {
+  session: {
+    type: {
+      type: 'string',
+      maxLength: 10,
+      description: '"individual" or "business".',
+      refuseLiteral: oneOf(['individual', 'business'], 'session.type is "individual" or "business"'),
+    },
+    level: { type: 'int', description: '1 basic, 2 standard, 3 enhanced.' },
+    environment: {
+      type: 'string',
+      maxLength: 4,
+      description: '"live" or "test", by the key that made the session.',
+      refuseLiteral: oneOf(['live', 'test'], 'session.environment is "live" or "test"'),
+    },
+    retries: { type: 'int', description: 'How often it was sent back to the person.' },
+  },
+  person: {
+    age: { type: 'int', description: 'Whole years, by the typed birth date. Fails for a business.' },
+    country: {
+      type: 'string',
+      maxLength: 2,
+      description: 'Where the person lives or the business is registered, as typed, ISO 3166-1: "CH".',
+      refuseLiteral: matching(COUNTRY, 'person.country is two capital letters (ISO 3166-1), for example "CH"'),
+    },
+  },
+  checks: {
+    duplicate: {
+      type: 'bool',
+      description: 'Whether the organization knows the document, person or portrait under another identity.',
+    },
+  },
+  'checks.sanctions': {
+    score: {
+      type: 'int',
+      description: 'The highest score of a hit that was not cleared; 0 without one. Fails where nothing was compared.',
+    },
+    open: { type: 'bool', description: 'Whether a hit is open: no policy completes such a session.' },
+  },
+  'checks.document': {
+    read: { type: 'bool', description: 'Whether a machine-readable zone was read. Fails where none was looked for.' },
+    matches: {
+      type: 'bool',
+      description: 'Whether the zone has the typed name and birth date. Fails where a person has to compare them.',
+    },
+    expired: { type: 'bool', description: 'Whether its last day is past. Fails where no zone was read.' },
+    same_country: {
+      type: 'bool',
+      description: 'Whether nationality or issuer is the typed country. Fails where no zone was read.',
+    },
+  },
+  wallets: {
+    denied: { type: 'bool', description: 'Whether a list or screener says something of a connected wallet.' },
+  },
+}
+
+const fieldOf = (name: string, options: Options): FactField => {
+  const unavailable = new FactUnavailableError(name)
+  return {
+    ...options,
+    mayFail: true,
+    read: ({ request }) => {
+      const known = request.session?.[name] ?? null
+      const value = options.type === 'int' ? intOf(known) : known
+      if (!isOfType(options, value)) throw unavailable
+      return value
+    },
+  }
+}
+
+/** The facts of sessions by group, as FACTS holds those of requests. */
+export const SESSION_FACTS: Readonly<Record<string, FactGroup>> = Object.fromEntries(
+  Object.entries(DECLARED).map(([group, fields]) => [
+    group,
+    Object.fromEntries(Object.entries(fields).map(([name, options]) => [name, fieldOf(`${group}.${name}`, options)])),
+  ]),
+)
