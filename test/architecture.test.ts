@@ -54,7 +54,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/documents': [],
   'src/dashboard': ['src/domain', 'src/http', 'src/admin', 'src/pages'],
   'src/portal': ['src/domain', 'src/http', 'src/identity', 'src/telemetry', 'src/pages', 'src/documents'],
-  'src/identity': ['src/domain', 'src/http', 'src/telemetry', 'src/documents'],
+  'src/identity': ['src/domain', 'src/http', 'src/telemetry', 'src/documents', 'src/policy/types/session-facts.ts'],
   // The decision index finds places in the log.
   'src/store': ['src/domain', 'src/policy/types', 'src/decisions/located.ts', 'src/transparency'],
   'src/client': ['src/domain'],

@@ -4,6 +4,7 @@ import type { Zone } from '../documents/zone/zone.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
 import type { Level } from '../domain/level.ts'
 import type { CheckType, Session } from '../domain/session.ts'
+import type { SessionFacts } from '../policy/types/session-facts.ts'
 
 /** A person who owns a part of a business. */
 export interface Owner {
@@ -184,12 +185,20 @@ export interface DocumentReading {
   readonly zone: Zone | null
 }
 
-export interface DocumentReadings {
+/** What the service itself keeps beside a session's evidence, sealed and erased as the evidence is. */
+export interface SealedNote<Content> {
   /** In place of the former. Nothing where the evidence was erased meanwhile. */
-  put(session: EvidenceSession, reading: DocumentReading): Promise<void>
-  /** Null where nothing was read yet. Audited. */
-  read(session: EvidenceSession, actor: string): Promise<DocumentReading | null>
+  put(session: EvidenceSession, content: Content): Promise<void>
+  /** Null where nothing was kept yet. Audited. */
+  read(session: EvidenceSession, actor: string): Promise<Content | null>
+  /** The same for the service's own work: nobody sees it, so no reading is recorded. */
+  peek(session: EvidenceSession): Promise<Content | null>
 }
+
+export type DocumentReadings = SealedNote<DocumentReading>
+
+/** What policies were evaluated on when they decided the session, by the session's sequence number then. */
+export type DecisionFacts = SealedNote<Readonly<Record<string, SessionFacts>>>
 
 /** Parses a document kind as the page's form sends it. @throws FieldInvalidError */
 export const parseDocumentKind = (text: string): DocumentKind => {

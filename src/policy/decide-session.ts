@@ -1,5 +1,5 @@
 // Decides one session by a policy. Whatever is neither a clear yes nor a clear no waits for a person: a `review` rule, no
-// rule at all, a rule that fails, an open hit (invariants 1 and 12).
+// rule at all, a rule that fails, a hit that is not cleared (invariants 1 and 12).
 import { PolicyEvaluationError } from './errors.ts'
 import { NO_REQUEST } from './evaluation.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
@@ -13,7 +13,7 @@ export interface SessionVerdict {
   /** Where it is rejected: the rule's own words. */
   readonly code: string | null
   readonly message: string | null
-  /** Why a person has to decide, where no rule says so: a fact that can't be had, a rule that fails, an open hit. */
+  /** Why a person has to decide, where no rule says so: a fact that can't be had, a rule that fails, a hit that is not cleared. */
   readonly problem: string | null
 }
 
@@ -35,8 +35,8 @@ export const decideSession = (policy: PolicyProgram, session: SessionFacts): Ses
       const { code = null, message = null } = verdict
       return { outcome: 'rejected', ruleId, code, message, problem: null }
     }
-    // The store refuses it, too (requireNoOpenHit): here it is told what would come of it.
-    if (session['checks.sanctions.open'] === true) return review(ruleId, 'a hit is open')
+    // Of an open one the store refuses it, too (requireNoOpenHit): here it is told what would come of it.
+    if (session['checks.sanctions.uncleared'] === true) return review(ruleId, 'a hit is not cleared')
     return { outcome: 'completed', ruleId, code: null, message: null, problem: null }
   } catch (error) {
     if (!(error instanceof PolicyEvaluationError)) throw error

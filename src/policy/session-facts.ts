@@ -49,7 +49,7 @@ const DECLARED: Readonly<Record<string, Declared>> = {
       type: 'int',
       description: 'The highest score of a hit that was not cleared; 0 without one. Fails where nothing was compared.',
     },
-    open: { type: 'bool', description: 'Whether a hit is open: no policy completes such a session.' },
+    uncleared: { type: 'bool', description: 'Whether a hit is open or confirmed: no policy completes such a session.' },
   },
   'checks.document': {
     read: { type: 'bool', description: 'Whether a machine-readable zone was read. Fails where none was looked for.' },

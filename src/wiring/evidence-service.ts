@@ -5,12 +5,12 @@ import { createClamd, type ScannerAddress } from '../identity/evidence/clamd.ts'
 import { createEvidence } from '../identity/evidence/evidence.ts'
 import { createEvidenceFiles } from '../identity/evidence/evidence-files.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
-import { createReadings } from '../identity/evidence/readings.ts'
 import { createReencoder, type Reencoder } from '../identity/evidence/reencode.ts'
 import { createRetentionSweep, RETENTION_ACTOR, type SweepResult } from '../identity/evidence/retention.ts'
 import { createDocumentScan } from '../identity/evidence/scan.ts'
+import { createSealedNote } from '../identity/evidence/sealed-note.ts'
 import { createVault } from '../identity/evidence/vault.ts'
-import type { DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
+import type { DecisionFacts, DocumentReading, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
 import { type Duty, type Lead, LeadLostError, whileLeading } from '../processes/leader.ts'
 import type { Store } from '../store/store.ts'
 import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
@@ -34,6 +34,8 @@ export interface EvidenceParts {
   readonly evidence: EvidenceService
   /** What the service read of documents. */
   readonly readings: DocumentReadings
+  /** What policies decided sessions on. */
+  readonly decisionFacts: DecisionFacts
   /** Counts since this process started. */
   metrics(): Pick<IdentityMetrics, 'evidencePieces' | 'evidenceBytesStored' | 'retentionRuns'>
   /** Erases expired evidence now. */
@@ -114,9 +116,11 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
     }
   }
 
+  const notes = { vault, store: store.evidence, clock: systemClock }
   return {
     evidence,
-    readings: createReadings({ vault, store: store.evidence, clock: systemClock }),
+    readings: createSealedNote<DocumentReading>({ ...notes, kind: 'reading' }),
+    decisionFacts: createSealedNote({ ...notes, kind: 'decision' }),
     metrics: () => ({ evidencePieces, evidenceBytesStored, retentionRuns }),
     sweep: createSweep({ leads: () => true }),
     duty: {

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createCheckRunner } from '../../src/identity/check-runner.ts'
 import { createDocumentChecks } from '../../src/identity/document-checks.ts'
 import { DocumentInvalidError, EvidenceBusyError } from '../../src/identity/evidence/errors.ts'
-import { createReadings } from '../../src/identity/evidence/readings.ts'
+import { createSealedNote } from '../../src/identity/evidence/sealed-note.ts'
 import { createVault } from '../../src/identity/evidence/vault.ts'
-import type { EvidenceSession } from '../../src/identity/evidence-types.ts'
+import type { DocumentReading, EvidenceSession } from '../../src/identity/evidence-types.ts'
 import { createPersonChecks } from '../../src/identity/person-checks.ts'
 import { distanceOf, soughtKinds, storedKinds } from '../../src/identity/portrait-trace.ts'
 import { createTraces } from '../../src/identity/traces.ts'
@@ -54,10 +54,11 @@ beforeEach(async () => {
 afterEach(() => world.remove())
 
 const readingsOf = () =>
-  createReadings({
+  createSealedNote<DocumentReading>({
     store: world.store.evidence,
     vault: createVault({ files: world.files, keys: world.keys }),
     clock: world.clock,
+    kind: 'reading',
   })
 
 const runner = () => {

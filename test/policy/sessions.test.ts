@@ -93,8 +93,8 @@ describe('what its rules read', () => {
         problem: `${name} is not available`,
       })
     }
-    // An open hit is never completed, whatever the rule says.
-    const right = type === 'bool' ? name !== 'checks.sanctions.open' : type === 'int' ? 1 : 'CH'
+    // With a hit that is not cleared it is never completed, whatever the rule says.
+    const right = type === 'bool' ? name !== 'checks.sanctions.uncleared' : type === 'int' ? 1 : 'CH'
     expect(decide(rule, { [name]: right }).outcome).toBe('completed')
   })
 })
@@ -130,12 +130,12 @@ describe('its decision', () => {
     })
   })
 
-  test('never completes a session with an open hit', () => {
-    expect(decide('true', { 'checks.sanctions.open': true })).toMatchObject({
+  test('never completes a session with a hit that is not cleared', () => {
+    expect(decide('true', { 'checks.sanctions.uncleared': true })).toMatchObject({
       outcome: 'review',
-      problem: 'a hit is open',
+      problem: 'a hit is not cleared',
     })
-    expect(decide('true', { 'checks.sanctions.open': false }).outcome).toBe('completed')
+    expect(decide('true', { 'checks.sanctions.uncleared': false }).outcome).toBe('completed')
   })
 })
 

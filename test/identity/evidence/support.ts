@@ -6,11 +6,11 @@ import type { CheckType, SessionState } from '../../../src/domain/session.ts'
 import { createEvidence } from '../../../src/identity/evidence/evidence.ts'
 import { createEvidenceFiles } from '../../../src/identity/evidence/evidence-files.ts'
 import { createOrganizationKeys } from '../../../src/identity/evidence/organization-keys.ts'
-import { createReadings } from '../../../src/identity/evidence/readings.ts'
 import type { Reencoder } from '../../../src/identity/evidence/reencode.ts'
 import { createRetentionSweep } from '../../../src/identity/evidence/retention.ts'
+import { createSealedNote } from '../../../src/identity/evidence/sealed-note.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
-import type { DocumentKind, EvidenceSession } from '../../../src/identity/evidence-types.ts'
+import type { DocumentKind, DocumentReading, EvidenceSession } from '../../../src/identity/evidence-types.ts'
 import { temporaryFolder } from '../../store/temporary-store.ts'
 import { openIdentity } from '../support.ts'
 import { streamOf } from './images.ts'
@@ -65,7 +65,12 @@ export const openEvidence = async (options: { readonly reencoder?: Reencoder; re
   return {
     ...identity,
     evidence,
-    readings: createReadings({ vault: createVault({ files, keys }), store: store.evidence, clock }),
+    readings: createSealedNote<DocumentReading>({
+      vault: createVault({ files, keys }),
+      store: store.evidence,
+      clock,
+      kind: 'reading',
+    }),
     files,
     keys,
     told,

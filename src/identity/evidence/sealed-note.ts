@@ -1,0 +1,65 @@
+// What the service itself keeps of a session's evidence, for example what it read of documents: sealed, read and erased as
+// the evidence that it is.
+import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
+import type { Clock } from '../../domain/time.ts'
+import type { EvidenceSession, SealedNote } from '../evidence-types.ts'
+import { collect } from './sealed-stream.ts'
+import type { EvidenceRecord, EvidenceStore } from './store-types.ts'
+import type { Vault } from './vault.ts'
+
+/** A rotation of the evidence key exchanges an organization's key twice. */
+const SEAL_ATTEMPTS = 3
+
+/** @param kind of its row among the evidence: no kind of document */
+export const createSealedNote = <Content>(input: {
+  readonly store: Pick<EvidenceStore, 'list' | 'recordRead' | 'replaceReading'>
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly kind: 'reading' | 'decision'
+}): SealedNote<Content> => {
+  const { store, vault, clock, kind } = input
+
+  const find = async ({ organizationId, id }: EvidenceSession) =>
+    (await store.list({ organizationId, sessionId: id })).find((record) => record.kind === kind)
+
+  const open = async ({ organizationId, id }: EvidenceSession, record: EvidenceRecord): Promise<Content> => {
+    const stream = await vault.open({ organizationId, sessionId: id }, record)
+    return JSON.parse(Buffer.from(await collect(stream)).toString())
+  }
+
+  return {
+    put: async ({ organizationId, id }, content) => {
+      const target = { organizationId, sessionId: id }
+      for (let attempt = 1; ; attempt++) {
+        const record = await vault.put(target, {
+          kind,
+          mediaType: 'application/json',
+          bytes: Buffer.from(JSON.stringify(content)),
+          fileName: null,
+          fieldNames: [],
+          createdAtSeconds: clock.unixSeconds(),
+        })
+        try {
+          const obsolete = await store.replaceReading(target, record)
+          await vault.discard(obsolete ?? [record.storageName])
+          return
+        } catch (error) {
+          // Where the store can't say whether it was stored, the sweep takes the file once no record names it.
+          if (!(error instanceof OrganizationKeyExchangedError)) throw error
+          await vault.discard([record.storageName])
+          if (attempt === SEAL_ATTEMPTS) throw error
+        }
+      }
+    },
+    peek: async (session) => {
+      const record = await find(session)
+      return record === undefined ? null : open(session, record)
+    },
+    read: async (session, actor) => {
+      const found = await find(session)
+      const target = { organizationId: session.organizationId, sessionId: session.id }
+      const record = found === undefined ? null : await store.recordRead(target, found.id, actor)
+      return record === null ? null : open(session, record)
+    },
+  }
+}

@@ -1,0 +1,87 @@
+// What a policy that decides sessions may read of one: made of the stored checks, their hits and what the person typed. What
+// is not certain is null, so that a rule that reads it fails and a person decides: a name in another script is neither
+// "matches" nor its opposite, and an error of ours is no fact at all (invariant 12).
+import { ageOn } from '../documents/compare.ts'
+import { SESSION_TYPES, type Session } from '../domain/session.ts'
+import type { SessionFacts } from '../policy/types/session-facts.ts'
+import type { SessionCheck } from './checks.ts'
+import type { EvidenceFields } from './evidence-types.ts'
+
+export interface KnownOfSession {
+  readonly session: Pick<Session, 'checkType' | 'level' | 'environment' | 'retryCount'>
+  readonly fields: Pick<EvidenceFields, 'birthDate' | 'country'>
+  readonly checks: readonly Pick<SessionCheck, 'name' | 'outcome'>[]
+  readonly hits: readonly {
+    readonly check: string
+    readonly score: number
+    readonly state: 'open' | 'cleared' | 'confirmed'
+  }[]
+  readonly atSeconds: number
+}
+
+const NAMES = 'lists.names'
+const WALLETS = 'wallets'
+const SAME_PERSON = ['document.number', 'person.name', 'person.portrait']
+
+type Outcomes = ReadonlyMap<string, SessionCheck['outcome']>
+
+/** True and false for these two outcomes, null for any other and where the check was not made. */
+const told = (outcomes: Outcomes, name: string, yes: string, no: string): boolean | null => {
+  const outcome = outcomes.get(name)
+  return outcome === yes ? true : outcome === no ? false : null
+}
+
+const documentFacts = (outcomes: Outcomes): SessionFacts => {
+  // Two documents that contradict each other say nothing together.
+  const isCertain = outcomes.get('document.zone') !== 'look'
+  const of = (name: string, yes: string, no: string) => (isCertain ? told(outcomes, name, yes, no) : null)
+  const compared = ['document.name', 'document.birth-date'].map((name) => of(name, 'passed', 'failed'))
+  return {
+    'checks.document.read': of('document.zone', 'passed', 'unreadable'),
+    'checks.document.matches': compared.includes(false) ? false : compared.includes(null) ? null : true,
+    'checks.document.expired': of('document.expiry', 'failed', 'passed'),
+    'checks.document.same_country': of('document.country', 'passed', 'look'),
+  }
+}
+
+const isDuplicate = (outcomes: Outcomes): boolean | null => {
+  const found = SAME_PERSON.map((name) => outcomes.get(name))
+  if (found.includes('look')) return true
+  // A document whose zone was not read can't be looked for; without a document there is none to look for.
+  const isUnsure =
+    found.some((outcome) => outcome !== undefined && outcome !== 'passed') ||
+    (outcomes.has('document.zone') && !outcomes.has('document.number')) ||
+    outcomes.has('document') ||
+    !outcomes.has('person.name')
+  return isUnsure ? null : false
+}
+
+const walletsDenied = (outcomes: Outcomes): boolean | null => {
+  const found = [...outcomes].flatMap(([name, outcome]) =>
+    name === WALLETS || name.startsWith(`${WALLETS}.`) ? [outcome] : [],
+  )
+  if (found.some((outcome) => outcome === 'look' || outcome === 'failed')) return true
+  return found.length > 0 && found.every((outcome) => outcome === 'passed') ? false : null
+}
+
+export const sessionFactsOf = ({ session, fields, checks, hits, atSeconds }: KnownOfSession): SessionFacts => {
+  const outcomes: Outcomes = new Map(checks.map(({ name, outcome }) => [name, outcome]))
+  const { birthDate, country } = fields
+  const names = outcomes.get(NAMES)
+  const wasCompared = names !== undefined && names !== 'not-done' && names !== 'unreadable'
+  const scores = hits.flatMap(({ check, state, score }) => (check === NAMES && state !== 'cleared' ? [score] : []))
+  const isPerson = session.checkType === 'kyc'
+  return {
+    'session.type': SESSION_TYPES[session.checkType],
+    'session.level': session.level,
+    'session.environment': session.environment,
+    'session.retries': session.retryCount,
+    'person.age': isPerson && birthDate !== undefined ? ageOn(birthDate, atSeconds) : null,
+    'person.country': country ?? null,
+    'checks.duplicate': isPerson ? isDuplicate(outcomes) : null,
+    'checks.sanctions.score': wasCompared ? Math.max(0, ...scores) : null,
+    'checks.sanctions.uncleared': hits.some(({ state }) => state !== 'cleared'),
+    ...documentFacts(outcomes),
+    'wallets.denied': walletsDenied(outcomes),
+  }
+}

@@ -1,0 +1,121 @@
+// What a policy may read of a session's checks: certain answers alone. Whatever a person would have to look at is no fact.
+import { expect, test } from 'bun:test'
+import { type KnownOfSession, sessionFactsOf } from '../../src/identity/session-facts.ts'
+import { SESSION_FACTS } from '../../src/policy/session-facts.ts'
+
+const AT = Date.UTC(2026, 10, 23) / 1000
+type Outcome = KnownOfSession['checks'][number]['outcome']
+
+const PASSED = [
+  'document.zone',
+  'document.name',
+  'document.birth-date',
+  'document.country',
+  'document.expiry',
+  'document.number',
+  'person.age',
+  'person.name',
+  'person.portrait',
+  'lists.names',
+]
+
+const factsOf = (changed: Readonly<Record<string, Outcome | null>> = {}, known: Partial<KnownOfSession> = {}) => {
+  const outcomes: Record<string, Outcome | null> = Object.fromEntries(PASSED.map((name) => [name, 'passed']))
+  return sessionFactsOf({
+    session: { checkType: 'kyc', level: 2, environment: 'live', retryCount: 1 },
+    fields: { birthDate: '1990-11-24', country: 'CH' },
+    checks: Object.entries({ ...outcomes, ...changed }).flatMap(([name, outcome]) =>
+      outcome === null ? [] : [{ name, outcome }],
+    ),
+    hits: [],
+    atSeconds: AT,
+    ...known,
+  })
+}
+
+test('every fact of the language is told, and no other', () => {
+  const names = Object.entries(SESSION_FACTS).flatMap(([group, fields]) =>
+    Object.keys(fields).map((name) => `${group}.${name}`),
+  )
+  expect(Object.keys(factsOf()).sort()).toEqual(names.sort())
+})
+
+test('a person whose checks passed', () => {
+  expect(factsOf({ 'wallets.lists': 'passed' })).toEqual({
+    'session.type': 'individual',
+    'session.level': 2,
+    'session.environment': 'live',
+    'session.retries': 1,
+    'person.age': 35,
+    'person.country': 'CH',
+    'checks.duplicate': false,
+    'checks.sanctions.score': 0,
+    'checks.sanctions.uncleared': false,
+    'checks.document.read': true,
+    'checks.document.matches': true,
+    'checks.document.expired': false,
+    'checks.document.same_country': true,
+    'wallets.denied': false,
+  })
+})
+
+test.each([
+  ['document.name', 'failed', 'checks.document.matches', false],
+  ['document.name', 'look', 'checks.document.matches', null],
+  ['document.name', null, 'checks.document.matches', null],
+  ['document.birth-date', 'failed', 'checks.document.matches', false],
+  ['document.birth-date', 'look', 'checks.document.matches', null],
+  ['document.zone', 'unreadable', 'checks.document.read', false],
+  ['document.zone', 'not-done', 'checks.document.read', null],
+  ['document.zone', 'look', 'checks.document.matches', null],
+  ['document.zone', 'look', 'checks.document.expired', null],
+  ['document.expiry', 'failed', 'checks.document.expired', true],
+  ['document.expiry', null, 'checks.document.expired', null],
+  ['document.country', 'look', 'checks.document.same_country', false],
+  ['document.number', 'look', 'checks.duplicate', true],
+  ['document.number', null, 'checks.duplicate', null],
+  ['person.name', 'look', 'checks.duplicate', true],
+  ['person.name', null, 'checks.duplicate', null],
+  ['person.portrait', 'unreadable', 'checks.duplicate', null],
+  ['document', 'not-done', 'checks.duplicate', null],
+  ['lists.names', 'not-done', 'checks.sanctions.score', null],
+  ['lists.names', null, 'checks.sanctions.score', null],
+  ['wallets', 'not-done', 'wallets.denied', null],
+  ['wallets.lists', 'look', 'wallets.denied', true],
+  ['wallets.lists', 'failed', 'wallets.denied', true],
+  ['wallets.lists', null, 'wallets.denied', null],
+] as const)('%s that is %s: %s is %p', (check, outcome, fact, value) => {
+  expect(factsOf({ [check]: outcome })[fact] ?? null).toBe(value)
+})
+
+test('a look at one wallet check counts although another could not be made', () => {
+  expect(factsOf({ 'wallets.lists': 'look', 'wallets.screener': 'not-done' })['wallets.denied']).toBe(true)
+  expect(factsOf({ 'wallets.lists': 'passed', 'wallets.screener': 'not-done' })['wallets.denied']).toBeNull()
+})
+
+test('a person without a document is looked for by name and portrait', () => {
+  const none = Object.fromEntries(PASSED.filter((name) => name.startsWith('document.')).map((name) => [name, null]))
+  expect(factsOf(none)['checks.duplicate']).toBe(false)
+})
+
+test('the score is the highest of hits that were not cleared, of names alone', () => {
+  const hit = (check: string, score: number, state: 'open' | 'cleared' | 'confirmed') => ({ check, score, state })
+  const of = (...hits: KnownOfSession['hits']) => {
+    const facts = factsOf({ 'lists.names': 'look' }, { hits })
+    return [facts['checks.sanctions.score'], facts['checks.sanctions.uncleared']]
+  }
+  expect(of(hit('lists.names', 81, 'open'), hit('lists.names', 95, 'cleared'))).toEqual([81, true])
+  expect(of(hit('lists.names', 95, 'cleared'))).toEqual([0, false])
+  expect(of(hit('lists.names', 90, 'confirmed'))).toEqual([90, true])
+  expect(of(hit('wallets.lists', 100, 'open'))).toEqual([0, true])
+})
+
+test('a business has no age and nobody whom it could be the same as', () => {
+  const facts = factsOf({}, { session: { checkType: 'kyb', level: 1, environment: 'test', retryCount: 0 } })
+  expect(facts).toMatchObject({ 'session.type': 'business', 'person.age': null, 'checks.duplicate': null })
+})
+
+test('the age is that of the day on which it is asked for', () => {
+  expect(factsOf({}, { atSeconds: AT + 86_400 })['person.age']).toBe(36)
+  expect(factsOf({}, { fields: {} })).toMatchObject({ 'person.age': null, 'person.country': null })
+})
