@@ -100,13 +100,22 @@ export interface SessionEvent {
   readonly kind: SessionEventKind
   /** The status after the change. */
   readonly status: SessionStatus
-  /** Who made it: `key:<key id>`, `person`, `operator:<name>` or `provider:<name>`. */
+  /** Who made it: `key:<key id>`, `person`, `operator:<name>`, `provider:<name>`, or a policy (policyActor). */
   readonly actor: string
   /** For the person. */
   readonly publicComment: string | null
   /** For operators. */
   readonly privateComment: string | null
   readonly createdAtSeconds: number
+}
+
+/** How a policy that decides sessions is named as who made a change. */
+export const policyActor = (policyId: string, revision: number): string => `policy:${policyId}:${revision}`
+
+/** The policy, and its revision's number; null for any other actor. */
+export const parsePolicyActor = (actor: string): { readonly policyId: string; readonly revision: number } | null => {
+  const [, policyId, revision] = /^policy:([^:]+):([0-9]+)$/.exec(actor) ?? []
+  return policyId === undefined ? null : { policyId, revision: Number(revision) }
 }
 
 /** What a new status rests on. */

@@ -4,13 +4,12 @@
 import { ageOn } from '../documents/compare.ts'
 import { SESSION_TYPES, type Session } from '../domain/session.ts'
 import type { SessionFacts } from '../policy/types/session-facts.ts'
-import type { SessionCheck } from './checks.ts'
 import type { EvidenceFields } from './evidence-types.ts'
 
 export interface KnownOfSession {
   readonly session: Pick<Session, 'checkType' | 'level' | 'environment' | 'retryCount'>
   readonly fields: Pick<EvidenceFields, 'birthDate' | 'country'>
-  readonly checks: readonly Pick<SessionCheck, 'name' | 'outcome'>[]
+  readonly checks: readonly { readonly name: string; readonly outcome: string }[]
   readonly hits: readonly {
     readonly check: string
     readonly score: number
@@ -23,7 +22,7 @@ const NAMES = 'lists.names'
 const WALLETS = 'wallets'
 const SAME_PERSON = ['document.number', 'person.name', 'person.portrait']
 
-type Outcomes = ReadonlyMap<string, SessionCheck['outcome']>
+type Outcomes = ReadonlyMap<string, string>
 
 /** True and false for these two outcomes, null for any other and where the check was not made. */
 const told = (outcomes: Outcomes, name: string, yes: string, no: string): boolean | null => {
@@ -61,7 +60,7 @@ const walletsDenied = (outcomes: Outcomes): boolean | null => {
     name === WALLETS || name.startsWith(`${WALLETS}.`) ? [outcome] : [],
   )
   if (found.some((outcome) => outcome === 'look' || outcome === 'failed')) return true
-  return found.length > 0 && found.every((outcome) => outcome === 'passed') ? false : null
+  return found.every((outcome) => outcome === 'passed') ? false : null
 }
 
 export const sessionFactsOf = ({ session, fields, checks, hits, atSeconds }: KnownOfSession): SessionFacts => {

@@ -64,7 +64,10 @@ const DECLARED: Readonly<Record<string, Declared>> = {
     },
   },
   wallets: {
-    denied: { type: 'bool', description: 'Whether a list or screener says something of a connected wallet.' },
+    denied: {
+      type: 'bool',
+      description: 'Whether a list or screener in use names a connected wallet. Fails where one could not be asked.',
+    },
   },
 }
 

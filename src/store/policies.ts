@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { newIdentifier } from '../domain/identifier.ts'
 import type { PolicyRevision } from '../domain/target.ts'
+import type { PolicySubject } from '../policy/types/document.ts'
 import { recordChange } from './changes.ts'
 import type { Transaction } from './database.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
@@ -13,6 +14,8 @@ export interface Policy {
   readonly organizationId: string
   /** Display name: `policy_name` of the answer. */
   readonly name: string
+  /** Fixed: every revision decides the same. */
+  readonly decides: PolicySubject
   /** Null until a revision is activated; then the policy's projects can be attested for. */
   readonly activeRevisionId: string | null
   /** The revision whose verdicts are recorded in addition to the active one's; null for none. */
@@ -35,6 +38,7 @@ interface PolicyRow {
   readonly id: string
   readonly organization_id: string
   readonly name: string
+  readonly decides: PolicySubject
   readonly active_revision_id: string | null
   readonly shadow_revision_id: string | null
   readonly revision_count: number
@@ -54,7 +58,7 @@ export interface RevisionRow {
 }
 
 const POLICY_COLUMNS =
-  'id, organization_id, name, active_revision_id, shadow_revision_id, revision_count, version, created_at_seconds'
+  'id, organization_id, name, decides, active_revision_id, shadow_revision_id, revision_count, version, created_at_seconds'
 export const REVISION_COLUMNS =
   'id, organization_id, policy_id, number, source, content_hash, quorum, created_at_seconds'
 
@@ -62,6 +66,7 @@ const toPolicy = (row: PolicyRow): Policy => ({
   id: row.id,
   organizationId: row.organization_id,
   name: row.name,
+  decides: row.decides,
   activeRevisionId: row.active_revision_id,
   shadowRevisionId: row.shadow_revision_id,
   revisionCount: row.revision_count,
@@ -95,22 +100,29 @@ export const createPolicyTable = (scope: TableScope) => {
 
   return {
     /** A policy without revisions. @throws ConstraintViolatedError when there is no such organization. */
-    create: (input: { readonly organizationId: string; readonly name: string }): Promise<Policy> =>
+    create: (input: {
+      readonly organizationId: string
+      readonly name: string
+      /** Default: `requests`. */
+      readonly decides?: PolicySubject
+    }): Promise<Policy> =>
       scope.write(async (transaction) => {
         const policy: Policy = {
           id: newIdentifier('policy'),
           organizationId: input.organizationId,
           name: input.name,
+          decides: input.decides ?? 'requests',
           activeRevisionId: null,
           shadowRevisionId: null,
           revisionCount: 0,
           version: 1,
           createdAtSeconds: scope.nowSeconds(),
         }
-        await transaction.execute(`INSERT INTO policies (${POLICY_COLUMNS}) VALUES (?, ?, ?, NULL, NULL, 0, 1, ?)`, [
+        await transaction.execute(`INSERT INTO policies (${POLICY_COLUMNS}) VALUES (?, ?, ?, ?, NULL, NULL, 0, 1, ?)`, [
           policy.id,
           policy.organizationId,
           policy.name,
+          policy.decides,
           policy.createdAtSeconds,
         ])
         await announce(transaction, policy.organizationId, policy.id)

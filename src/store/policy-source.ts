@@ -26,6 +26,7 @@ const TARGET_COLUMNS = `
   policy_revisions.quorum`
 const POLICY_JOINS = `
   JOIN policies ON policies.organization_id = projects.organization_id AND policies.id = projects.policy_id
+    AND policies.decides = 'requests'
   JOIN policy_revisions ON policy_revisions.organization_id = policies.organization_id
     AND policy_revisions.policy_id = policies.id AND policy_revisions.id = policies.active_revision_id`
 

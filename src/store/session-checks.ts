@@ -198,6 +198,17 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     }, DURABILITY)
   },
 
+  /** Makes due what was taken by a process that is gone. For whoever alone takes from the queue, before it does. */
+  releaseClaims: (): Promise<number> =>
+    scope.write((transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      // What was tried before waits for its next attempt.
+      return transaction.execute(
+        'UPDATE session_check_queue SET due_at_seconds = ? WHERE due_at_seconds > ? AND attempts = 0',
+        [nowSeconds, nowSeconds],
+      )
+    }, DURABILITY),
+
   /** Puts a part's checks in place of those it made before. @returns how many hits are new */
   replace: (
     { organizationId, sessionId }: Pick<QueuedChecks, 'organizationId' | 'sessionId'>,

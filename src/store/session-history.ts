@@ -1,9 +1,9 @@
 // The events of a session, and its state after each change, so that a process which did not make the changes can still
 // report all of them in order.
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
-import type { SessionEvent, SessionState, SessionStatus } from '../domain/session.ts'
+import type { Session, SessionEvent, SessionState, SessionStatus } from '../domain/session.ts'
 import type { Statements } from './database.ts'
-import { readState } from './session-rows.ts'
+import { readState, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
 
 interface EventRow {
@@ -70,6 +70,11 @@ const newestDecided = (status: SessionStatus): string =>
   `SELECT id, environment FROM (SELECT id, environment FROM sessions WHERE organization_id = ? AND status = '${status}'
      ORDER BY id DESC LIMIT ${WAITS_READ}) AS newest_${status}`
 
+export interface DecidedByPeople {
+  readonly session: Session
+  readonly decidedAtSeconds: number
+}
+
 export const createSessionHistory = (scope: TableScope) => ({
   /** Everything that happened to a session, oldest first. */
   listEvents: (organizationId: string, sessionId: string): Promise<readonly SessionEvent[]> =>
@@ -107,6 +112,34 @@ export const createSessionHistory = (scope: TableScope) => ({
     const waits = rows.flatMap(({ waited }) => (waited === null || waited < 0 ? [] : [Number(waited)]))
     if (waits.length < WAITS_MIN) return null
     return waits.sort((left, right) => left - right)[Math.floor(waits.length / 2)] ?? null
+  },
+
+  /**
+   * Of the newest `limit` sessions that are completed and as many that are rejected: those on which people, or a service
+   * outside, decided within a time. Newest first.
+   */
+  findDecidedByPeople: async (
+    organizationId: string,
+    time: { readonly sinceSeconds: number; readonly untilSeconds: number },
+    limit: number,
+  ): Promise<readonly DecidedByPeople[]> => {
+    const found: DecidedByPeople[] = []
+    for (const status of ['completed', 'rejected'] as const) {
+      const rows = await scope.statements.query<SessionRow & { readonly decided_at: number }>(
+        `SELECT newest.*, e.created_at_seconds AS decided_at
+         FROM (SELECT ${SESSION_COLUMNS} FROM sessions WHERE organization_id = ? AND status = ?
+           ORDER BY id DESC LIMIT ?) AS newest
+         JOIN session_events e ON e.organization_id = newest.organization_id AND e.session_id = newest.id
+           AND e.sequence = (SELECT MAX(last.sequence) FROM session_events last
+             WHERE last.organization_id = newest.organization_id AND last.session_id = newest.id AND last.kind = 'status')
+         WHERE e.created_at_seconds >= ? AND e.created_at_seconds < ?
+           AND (e.actor LIKE 'operator:%' OR e.actor = 'provider:webhook')
+         ORDER BY newest.id DESC`,
+        [organizationId, status, limit, time.sinceSeconds, time.untilSeconds],
+      )
+      found.push(...rows.map((row) => ({ session: toSession(row), decidedAtSeconds: row.decided_at })))
+    }
+    return found
   },
 
   /** The session after each change beyond a sequence, oldest first; empty when there is none, or no such session. */

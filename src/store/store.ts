@@ -39,6 +39,7 @@ import { createSessionCheckTable } from './session-checks.ts'
 import { createSessionCounts } from './session-counts.ts'
 import { createSessionNonceTable } from './session-nonces.ts'
 import { createSessionOriginTable } from './session-origins.ts'
+import { createSessionPolicyTable } from './session-policies.ts'
 import { createSessionTraceTable } from './session-traces.ts'
 import { createSessionWalletTable } from './session-wallets.ts'
 import { createSessionTable } from './sessions.ts'
@@ -72,6 +73,7 @@ const createTables = (scope: TableScope) => ({
   sessionTraces: createSessionTraceTable(scope),
   sessionOrigins: createSessionOriginTable(scope),
   sessionNonces: createSessionNonceTable(scope),
+  sessionPolicies: createSessionPolicyTable(scope),
   organizationBrands: createOrganizationBrandTable(scope),
   verificationTrust: createVerificationTrustTable(scope),
   minimumAges: createMinimumAgeTable(scope),

@@ -36,7 +36,10 @@ export interface ToldHit {
 /** The content of a message: the session immediately after the event. */
 export interface WebhookSnapshot {
   readonly state: SessionState
-  readonly event: Pick<SessionEvent, 'sequence' | 'publicComment' | 'createdAtSeconds'>
+  readonly event: Pick<SessionEvent, 'sequence' | 'publicComment' | 'createdAtSeconds'> & {
+    /** Who made the change; left out where nothing was changed. */
+    readonly actor?: string
+  }
   /** As they were then; messages that were queued by an older version have none. */
   readonly checks?: readonly { readonly name: string; readonly outcome: string }[]
   /** Of `screening.hit`: those that nobody has decided. */
@@ -113,11 +116,11 @@ export const queueMessages = async (
   if (targets.length === 0) return
   const state = await readState(transaction, organizationId, id)
   if (state === null) return
-  const { sequence, publicComment, createdAtSeconds } = event
+  const { sequence, publicComment, createdAtSeconds, actor } = event
   const snapshot: WebhookSnapshot = {
     state,
     // Comments for operators only are not sent.
-    event: { sequence, publicComment, createdAtSeconds },
+    event: { sequence, publicComment, createdAtSeconds, actor },
     checks: event.kind === 'status' ? await readChecks(transaction, organizationId, id) : [],
   }
   for (const target of targets) {

@@ -2,6 +2,7 @@
 // One process of the deployment makes them, the leader. Called by identity-service.ts.
 
 import type { PictureAnswer } from '../../workers/documents/read-picture.process.ts'
+import type { Session } from '../domain/session.ts'
 import { systemClock } from '../domain/time.ts'
 import { createCheckRunner } from '../identity/check-runner.ts'
 import type { CheckPart, SessionCheckStore } from '../identity/checks.ts'
@@ -25,6 +26,8 @@ export interface CheckPartsDependencies {
   readonly log: Pick<Logger, 'warn'>
   /** Further kinds of checks. */
   readonly parts: readonly CheckPart[]
+  /** Called once all checks of a session are stored, at least once. */
+  readonly onChecked: (session: Session) => Promise<void>
 }
 
 export interface CheckParts {
@@ -56,7 +59,7 @@ const createPictureReader = (what: 'zone' | 'portrait') => {
 }
 
 export const createCheckParts = (dependencies: CheckPartsDependencies): CheckParts => {
-  const { store, keys, evidence, readings, replaceChecks, log, parts } = dependencies
+  const { store, keys, evidence, readings, replaceChecks, log, parts, onChecked } = dependencies
   const zones = createPictureReader('zone')
   const portraits = createPictureReader('portrait')
   const shared = {
@@ -68,6 +71,7 @@ export const createCheckParts = (dependencies: CheckPartsDependencies): CheckPar
   const runDue = createCheckRunner({
     store: { ...store.sessionChecks, replace: replaceChecks },
     findSession: store.sessions.find,
+    onChecked,
     clock: systemClock,
     onError: (error, part) => log.warn('a check could not be made; it is tried again', { part, error }),
     parts: [
@@ -96,8 +100,13 @@ export const createCheckParts = (dependencies: CheckPartsDependencies): CheckPar
   let timer: ReturnType<typeof setInterval> | undefined
   let current: Promise<void> | null = null
 
+  /** What a process before this one had taken is nobody's now. */
+  let released = false
+
   const runAll = async (lead: Lead): Promise<void> => {
     try {
+      if (!released) await store.sessionChecks.releaseClaims()
+      released = true
       while (lead.leads() && timer !== undefined && (await runDue()) > 0);
     } catch (error) {
       log.warn('the sessions to be checked could not be read; it is tried again', { error })
@@ -108,6 +117,7 @@ export const createCheckParts = (dependencies: CheckPartsDependencies): CheckPar
     duty: {
       name: 'checks of sessions',
       start: (lead) => {
+        released = false
         timer = setInterval(() => {
           current ??= runAll(lead).finally(() => {
             current = null

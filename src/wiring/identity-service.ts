@@ -16,7 +16,7 @@ import {
 import { createIdentityEndpoints, type IdentityEndpoints } from '../identity/endpoints.ts'
 import type { ScannerAddress } from '../identity/evidence/clamd.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
-import type { DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
+import type { DecisionFacts, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
 import { createManualProvider, createProviders, type Providers } from '../identity/providers.ts'
 import { createQrCodes } from '../identity/qr-code.ts'
 import { createRegister, type Register } from '../identity/register.ts'
@@ -35,7 +35,9 @@ import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createCheckParts } from './check-service.ts'
 import { createEvidenceParts } from './evidence-service.ts'
+import { createPolicyDecider } from './policy-decider.ts'
 import { createScreeningService, type ScreeningService, type WalletSources } from './screening-service.ts'
+import { createSessionKnowledge, type SessionKnowledge } from './session-knowledge.ts'
 import { createWebhookParts } from './webhook-service.ts'
 
 export interface IdentityDependencies {
@@ -75,6 +77,10 @@ export interface Identity {
   readonly register: Register
   /** What the service read of documents, for whoever decides. */
   readonly readings: DocumentReadings
+  /** What policies decided sessions on. */
+  readonly decisionFacts: DecisionFacts
+  /** For trying a policy on sessions that people have decided. */
+  readonly sessionKnowledge: SessionKnowledge
   /** Lists of sanctioned people, in the process that compares people with them. */
   readonly screeningLists: ScreeningService['lists']
   /** Metrics of webhooks and evidence. */
@@ -144,6 +150,7 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     scannerAway: dependencies.scannerAway,
     changed: hub.publish,
   })
+  const sessionKnowledge = createSessionKnowledge({ store, evidence: evidenceParts.evidence })
   const storeChecks = createStoreChecks(together)
   const screening = createScreeningService({
     store,
@@ -161,6 +168,15 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     keys: dependencies.organizationKeys,
     evidence: evidenceParts.evidence,
     readings: evidenceParts.readings,
+    onChecked: createPolicyDecider({
+      store,
+      knowledge: sessionKnowledge,
+      evidence: evidenceParts.evidence,
+      decisionFacts: evidenceParts.decisionFacts,
+      changesOver,
+      clock: systemClock,
+      log,
+    }),
   })
   const webhooks = createWebhookParts({
     store,
@@ -201,6 +217,8 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     evidence: evidenceParts.evidence,
     register,
     readings: evidenceParts.readings,
+    decisionFacts: evidenceParts.decisionFacts,
+    sessionKnowledge,
     metrics: () => ({ ...webhooks.metrics(), ...evidenceParts.metrics() }),
     followChange: ({ topic, subjectId }) => {
       if (topic === 'organization') {

@@ -1,7 +1,7 @@
 // Builds the JSON of a message. It describes the session with the same builder as the status object, and adds the
 // order, which only a receiver of many messages needs. No message holds any of the evidence.
 import { levelName } from '../../domain/level.ts'
-import { SESSION_TYPES } from '../../domain/session.ts'
+import { parsePolicyActor, SESSION_TYPES } from '../../domain/session.ts'
 import { IDENTITY_PATHS } from '../paths.ts'
 import { buildStatus, isoTime } from '../status.ts'
 import type { ClaimedMessage, WebhookMessageType } from './types.ts'
@@ -32,7 +32,12 @@ const dataOf = ({ type, endpointId, snapshot }: ClaimedMessage): object => {
     ...(openHits === undefined ? {} : { hits: openHits }),
   }
   if (type !== 'session.decision_requested') {
-    return event.publicComment === null ? told : { ...told, comment: event.publicComment }
+    const decider = parsePolicyActor(event.actor ?? '')
+    return {
+      ...told,
+      ...(event.publicComment === null ? {} : { comment: event.publicComment }),
+      ...(decider === null ? {} : { decidedBy: { policyId: decider.policyId, revision: decider.revision } }),
+    }
   }
   return {
     ...told,

@@ -36,7 +36,10 @@ export interface ClaimedMessage {
   /** The session immediately after the event. */
   readonly snapshot: {
     readonly state: SessionState
-    readonly event: Pick<SessionEvent, 'sequence' | 'publicComment' | 'createdAtSeconds'>
+    readonly event: Pick<SessionEvent, 'sequence' | 'publicComment' | 'createdAtSeconds'> & {
+      /** Who made the change; left out where nothing was changed. */
+      readonly actor?: string
+    }
     readonly checks?: readonly { readonly name: string; readonly outcome: string }[]
     readonly openHits?: readonly {
       readonly id: string

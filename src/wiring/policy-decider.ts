@@ -1,0 +1,196 @@
+// Decides a session by its organization's policy once its checks are made. The outcome goes the way of any other decision:
+// one transaction with its record, its audit entry and its webhooks, then the streams. A session is decided once each time it
+// is handed in, however often this is called; whatever goes wrong leaves it to a person (invariant 12).
+import { policyActor, type Session } from '../domain/session.ts'
+import {
+  EvidenceErasedError,
+  HitOpenError,
+  SessionChangedError,
+  TransitionRefusedError,
+} from '../domain/session-errors.ts'
+import type { Clock } from '../domain/time.ts'
+import type { SessionChanges, SessionChangesDependencies } from '../identity/changes.ts'
+import type { DecisionFacts, EvidenceService } from '../identity/evidence-types.ts'
+import { WEBHOOK_PROVIDER } from '../identity/webhooks/provider.ts'
+import { decideSession, type SessionVerdict } from '../policy/decide-session.ts'
+import { PolicyUnusableError } from '../policy/errors.ts'
+import { compileRevision } from '../policy/revision.ts'
+import type { SessionFacts } from '../policy/types/session-facts.ts'
+import type { Policy, StoredRevision } from '../store/policies.ts'
+import type { EvaluatedRevision, SessionPolicyDecision } from '../store/session-policies.ts'
+import type { Store, Tables } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { SessionKnowledge } from './session-knowledge.ts'
+
+export interface PolicyDeciderDependencies {
+  readonly store: Store
+  readonly knowledge: Pick<SessionKnowledge, 'factsOf'>
+  readonly evidence: Pick<EvidenceService, 'missing'>
+  readonly decisionFacts: DecisionFacts
+  /** Session changes over a way of changing a status: they are told as any other change is. */
+  readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'info' | 'error'>
+}
+
+/** The policy was switched off, or another revision made live, after the session was evaluated: it is evaluated again. */
+class PolicyReplacedError extends Error {
+  override readonly name = 'PolicyReplacedError'
+}
+
+/** Someone else was faster, or the session is not what was decided on: there is nothing left to decide. */
+class AlreadyDecidedError extends Error {
+  override readonly name = 'AlreadyDecidedError'
+}
+
+interface Evaluated {
+  readonly revision: StoredRevision
+  readonly verdict: SessionVerdict
+}
+
+const PROBLEM_UNUSABLE = 'the revision can not be used'
+const PROBLEM_FAILED = 'the policy failed'
+
+const toStored = ({ revision, verdict }: Evaluated): EvaluatedRevision & { readonly code: string | null } => ({
+  revisionId: revision.id,
+  outcome: verdict.outcome,
+  rule: verdict.ruleId,
+  code: verdict.code,
+  problem: verdict.problem,
+})
+
+/** @returns null where the organization lets people decide */
+const findPolicy = async (
+  { sessionPolicies, policies }: Pick<Tables, 'sessionPolicies' | 'policies'>,
+  organizationId: string,
+): Promise<Policy | null> => {
+  const policyId = await sessionPolicies.find(organizationId)
+  return policyId === null ? null : policies.find(organizationId, policyId)
+}
+
+export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => {
+  const { store, knowledge, evidence, decisionFacts, changesOver, clock, log } = dependencies
+
+  const evaluate = async (
+    organizationId: string,
+    revisionId: string | null,
+    facts: SessionFacts,
+  ): Promise<Evaluated | null> => {
+    const revision = revisionId === null ? null : await store.policies.findRevision(organizationId, revisionId)
+    if (revision === null) return null
+    try {
+      return { revision, verdict: decideSession(compileRevision(revision), facts) }
+    } catch (error) {
+      log.error('a policy could not decide a session; it waits for a person', { revision: revision.id, error })
+      const problem = error instanceof PolicyUnusableError ? PROBLEM_UNUSABLE : PROBLEM_FAILED
+      return { revision, verdict: { outcome: 'review', ruleId: null, code: null, message: null, problem } }
+    }
+  }
+
+  /** @throws PolicyReplacedError, AlreadyDecidedError: nothing is stored then */
+  const record = async (
+    tables: Tables,
+    session: Session,
+    policy: Policy,
+    decision: Pick<SessionPolicyDecision, 'decided' | 'shadow'>,
+  ): Promise<void> => {
+    const { organizationId, id: sessionId, sequence } = session
+    const now = await findPolicy(tables, organizationId)
+    if (now?.id !== policy.id || now.activeRevisionId !== policy.activeRevisionId) throw new PolicyReplacedError()
+    const target = { organizationId, sessionId, sequence, policyId: policy.id }
+    if (!(await tables.sessionPolicies.record({ ...target, ...decision }))) throw new AlreadyDecidedError()
+  }
+
+  /** Leaves the session to a person, and says why. */
+  const leave = (
+    session: Session,
+    policy: Policy,
+    decision: Pick<SessionPolicyDecision, 'decided' | 'shadow'>,
+  ): Promise<void> => store.transaction((tables) => record(tables, session, policy, decision))
+
+  const carryOut = async (
+    session: Session,
+    policy: Policy,
+    { revision, verdict }: Evaluated,
+    shadow: EvaluatedRevision | null,
+  ): Promise<void> => {
+    const { organizationId, id: sessionId, sequence } = session
+    const { outcome, ruleId, code, message } = verdict
+    if (outcome === 'review') return leave(session, policy, { decided: toStored({ revision, verdict }), shadow })
+    const actor = policyActor(policy.id, revision.number)
+    const changes = changesOver((change) =>
+      store.transaction(async (tables) => {
+        await record(tables, session, policy, { decided: toStored({ revision, verdict }), shadow })
+        const state = await tables.sessions.changeStatus(change)
+        await tables.audit.append({
+          organizationId,
+          actor,
+          actorName: `${policy.name}, revision ${revision.number}`,
+          action: 'session.decide',
+          subject: sessionId,
+          detail: { status: [session.status, outcome], policy: policy.id, revision: revision.id, rule: ruleId },
+          requestId: '',
+        })
+        return state
+      }),
+    )
+    await changes.changeStatus({
+      organizationId,
+      sessionId,
+      actor,
+      to: outcome,
+      publicComment: message,
+      privateComment: `rule ${ruleId ?? 'default'}${code === null ? '' : ` (${code})`}`,
+      expectedSequence: sequence,
+    })
+    log.info('a policy decided a session', {
+      session: sessionId,
+      policy: policy.id,
+      revision: revision.number,
+      outcome,
+    })
+  }
+
+  /** @throws PolicyReplacedError */
+  const decide = async (session: Session): Promise<void> => {
+    const { organizationId, sequence } = session
+    const policy = await findPolicy(store, organizationId)
+    if (policy === null || (policy.activeRevisionId === null && policy.shadowRevisionId === null)) return
+    const facts = await knowledge.factsOf(session, clock.unixSeconds())
+    const active = await evaluate(organizationId, policy.activeRevisionId, facts)
+    const beside = await evaluate(organizationId, policy.shadowRevisionId, facts)
+    const shadow = beside === null ? null : toStored(beside)
+    // Before the decision: one that nobody could explain is not made.
+    await decisionFacts.put(session, { ...(await decisionFacts.peek(session)), [sequence]: facts })
+    if (active === null) return leave(session, policy, { decided: null, shadow })
+    try {
+      await carryOut(session, policy, active, shadow)
+    } catch (error) {
+      if (!(error instanceof HitOpenError || error instanceof EvidenceErasedError)) throw error
+      const verdict = { ...active.verdict, outcome: 'review', problem: error.detail } as const
+      await leave(session, policy, { decided: toStored({ ...active, verdict }), shadow })
+    }
+  }
+
+  /** The session as its checks were made of it. Throws where it could not be decided now: to be called again. */
+  return async (checked: Session): Promise<void> => {
+    const state = await store.sessions.find(checked.organizationId, checked.id)
+    const session = state?.session
+    if (session?.status !== 'submitted' || session.sequence !== checked.sequence) return
+    // An outside service was asked; and what nobody handed in, nothing can be decided on.
+    if (session.provider === WEBHOOK_PROVIDER || (await evidence.missing(session)).length > 0) return
+    for (;;) {
+      try {
+        return await decide(session)
+      } catch (error) {
+        if (error instanceof PolicyReplacedError) continue
+        const isSettled =
+          error instanceof AlreadyDecidedError ||
+          error instanceof SessionChangedError ||
+          error instanceof TransitionRefusedError
+        if (isSettled) return
+        throw error
+      }
+    }
+  }
+}

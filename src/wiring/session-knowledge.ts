@@ -1,0 +1,60 @@
+// Gathers what policies may read of a session: for the decision about one that was handed in, and for trying a policy on
+// those that people have decided.
+import type { Session } from '../domain/session.ts'
+import type { EvidenceService } from '../identity/evidence-types.ts'
+import { sessionFactsOf } from '../identity/session-facts.ts'
+import type { DecidedSession } from '../policy/session-replay.ts'
+import type { SessionFacts } from '../policy/types/session-facts.ts'
+import type { Store } from '../store/store.ts'
+
+export interface SessionKnowledge {
+  /** As it is known now. */
+  factsOf(session: Session, atSeconds: number): Promise<SessionFacts>
+  /**
+   * The newest sessions of each outcome on which people decided within a time, with what was known of them then: hits that
+   * people cleared or confirmed are open again. Evidence that was erased is not known any more.
+   */
+  decidedByPeople(
+    organizationId: string,
+    time: { readonly sinceSeconds: number; readonly untilSeconds: number },
+  ): Promise<readonly DecidedSession[]>
+}
+
+/** Of each outcome, in one trial. */
+const SESSIONS_MAX = 1_000
+
+export const createSessionKnowledge = ({
+  store,
+  evidence,
+}: {
+  readonly store: Pick<Store, 'sessions' | 'sessionChecks' | 'screeningChecks'>
+  readonly evidence: Pick<EvidenceService, 'screenedFields'>
+}): SessionKnowledge => {
+  const known = async (session: Session) => ({
+    session,
+    fields: await evidence.screenedFields(session),
+    checks: await store.sessionChecks.list(session.organizationId, session.id),
+    hits: await store.screeningChecks.hits(session.organizationId, session.id),
+  })
+  return {
+    factsOf: async (session, atSeconds) => sessionFactsOf({ ...(await known(session)), atSeconds }),
+
+    decidedByPeople: async (organizationId, time) => {
+      const decided: DecidedSession[] = []
+      for (const { session, decidedAtSeconds: atSeconds } of await store.sessions.findDecidedByPeople(
+        organizationId,
+        time,
+        SESSIONS_MAX,
+      )) {
+        const { hits, ...rest } = await known(session)
+        const then = hits.flatMap((hit) => (hit.foundAtSeconds > atSeconds ? [] : [{ ...hit, state: 'open' as const }]))
+        decided.push({
+          sessionId: session.id,
+          decided: session.status === 'completed' ? 'completed' : 'rejected',
+          facts: sessionFactsOf({ ...rest, hits: then, atSeconds }),
+        })
+      }
+      return decided
+    },
+  }
+}
