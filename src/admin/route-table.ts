@@ -31,6 +31,7 @@ import { REQUIRED_FACTOR_ROUTES } from './routes/required-factor.ts'
 import { SCREENING_ROUTES } from './routes/screening.ts'
 import { SCREENING_SETTINGS_ROUTES } from './routes/screening-settings.ts'
 import { SECOND_FACTOR_ROUTES } from './routes/second-factors.ts'
+import { SESSION_POLICY_ROUTES } from './routes/session-policies.ts'
 import { SESSION_ROUTES } from './routes/sessions.ts'
 import { SIGN_IN_ROUTES } from './routes/sign-in.ts'
 import { TALLY_ROUTES } from './routes/tallies.ts'
@@ -49,6 +50,7 @@ const ROUTES: readonly Route[] = [
   ...OVERVIEW_ROUTES,
   ...PORTAL_SETTING_ROUTES,
   ...VERIFICATION_TRUST_ROUTES,
+  ...SESSION_POLICY_ROUTES,
   ...REQUIRED_FACTOR_ROUTES,
   ...MEMBER_ROUTES,
   ...USER_ROUTES,

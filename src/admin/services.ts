@@ -6,7 +6,7 @@ import type { Reach } from '../domain/list.ts'
 import type { NearNames } from '../domain/screening-hit.ts'
 import type { CheckType } from '../domain/session.ts'
 import type { Clock } from '../domain/time.ts'
-import type { DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
+import type { DecisionFacts, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
 import type { Store } from '../store/store.ts'
 import type { DashboardOrigins } from './accounts/origin.ts'
@@ -113,6 +113,8 @@ export interface Services {
     readonly sessions: SessionMaker
     /** What the service read of documents. */
     readonly readings: Pick<DocumentReadings, 'read'>
+    /** What policies decided sessions on. */
+    readonly decisionFacts: Pick<DecisionFacts, 'read'>
   }
   /**
    * A URL that an operator wrote, if it may be asked at all, in its canonical form.

@@ -2,6 +2,7 @@
 import { LEVELS, type LevelName, levelName } from '../domain/level.ts'
 import type { HitState } from '../domain/screening-hit.ts'
 import {
+  parsePolicyActor,
   SESSION_STATUSES,
   SESSION_TYPES,
   type Session,
@@ -80,6 +81,7 @@ export const SESSION_DETAIL = named(
         key_name: nullable(
           Type.String({ description: 'Where the actor is an API key that is still known: as it is called now' }),
         ),
+        policy_name: nullable(Type.String({ description: 'Where the actor is a policy: as it is called now' })),
         public_comment: nullable(Type.String()),
         private_comment: nullable(Type.String()),
         at: time(),
@@ -136,7 +138,8 @@ const showDetail = (
   assignment: SessionAssignment,
   proofs: ReadonlyMap<string, WalletProof>,
   agreement: Agreement | null,
-  keyNames: ReadonlyMap<string, string>,
+  /** Of keys and policies, by id. */
+  names: ReadonlyMap<string, string>,
   hits: HitCounts | undefined,
 ) => ({
   ...showSession(
@@ -159,7 +162,8 @@ const showDetail = (
     kind: event.kind,
     status: event.status,
     actor: event.actor,
-    key_name: keyNames.get(keyOf(event) ?? '') ?? null,
+    key_name: names.get(keyOf(event) ?? '') ?? null,
+    policy_name: names.get(parsePolicyActor(event.actor)?.policyId ?? '') ?? null,
     public_comment: event.publicComment,
     private_comment: event.privateComment,
     at: timeText(event.createdAtSeconds),
@@ -169,16 +173,26 @@ const showDetail = (
 export const detailOf = async (
   tables: Pick<
     Tables,
-    'sessions' | 'sessionAssignments' | 'sessionWallets' | 'portalProgress' | 'apiKeys' | 'screeningChecks'
+    | 'sessions'
+    | 'sessionAssignments'
+    | 'sessionWallets'
+    | 'portalProgress'
+    | 'apiKeys'
+    | 'policies'
+    | 'screeningChecks'
   >,
   state: SessionState,
 ) => {
   const { organizationId, id } = state.session
   const events = await tables.sessions.listEvents(organizationId, id)
-  const keyNames = new Map<string, string>()
+  const names = new Map<string, string>()
   for (const keyId of new Set(events.flatMap((event) => keyOf(event) ?? []))) {
     const key = await tables.apiKeys.find(organizationId, keyId)
-    if (key !== null) keyNames.set(keyId, key.name)
+    if (key !== null) names.set(keyId, key.name)
+  }
+  for (const policyId of new Set(events.flatMap(({ actor }) => parsePolicyActor(actor)?.policyId ?? []))) {
+    const policy = await tables.policies.find(organizationId, policyId)
+    if (policy !== null) names.set(policyId, policy.name)
   }
   return showDetail(
     state,
@@ -186,7 +200,7 @@ export const detailOf = async (
     await tables.sessionAssignments.find(organizationId, id),
     await tables.sessionWallets.listProofs(organizationId, id),
     await tables.portalProgress.findAgreement(organizationId, id),
-    keyNames,
+    names,
     (await tables.screeningChecks.countMany(organizationId, [id])).get(id),
   )
 }

@@ -84,6 +84,7 @@ export const openDoor = ({
             link: () => Promise.reject(new ServiceNeededError()),
           },
           readings: { read: async (session, actor) => (await evidenceParts()).readings.read(session, actor) },
+          decisionFacts: { read: async (session, actor) => (await evidenceParts()).decisionFacts.read(session, actor) },
         },
       },
     })

@@ -83,7 +83,7 @@ export interface AdminDependencies {
   readonly store: Store
   readonly changesTold: Services['changesTold']
   readonly processes: ProcessControl
-  readonly identity: Pick<Identity, 'evidence' | 'readings' | 'register'>
+  readonly identity: Pick<Identity, 'evidence' | 'readings' | 'register' | 'decisionFacts' | 'sessionKnowledge'>
   readonly organizationKeys: Pick<OrganizationKeys, 'seal'>
   readonly factCollector: FactCollector
   readonly prove: Services['prove']
@@ -166,6 +166,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
         ship: config,
         chains: config.chains,
         clock,
+        decidedByPeople: identity.sessionKnowledge.decidedByPeople,
       }),
       onFailed: (task, errorClass) => log.error('a task failed', { task: task.id, kind: task.kind, errorClass }),
     }),
@@ -227,6 +228,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
     identity: {
       evidence: identity.evidence,
       readings: identity.readings,
+      decisionFacts: identity.decisionFacts,
       sessions: sessionMaker(identity.register),
     },
     decisions: search,

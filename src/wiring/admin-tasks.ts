@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts'
 import type { StoreTarget } from '../store/store-address.ts'
 import type { Task } from '../store/tasks.ts'
 import { encodeVerifierKey } from '../transparency/note.ts'
+import type { SessionKnowledge } from './session-knowledge.ts'
 import { bucketAccessOf, type ShipSettings } from './ship-service.ts'
 import { openTreeAccess } from './tree-access.ts'
 import { treeTargetOf } from './tree-service.ts'
@@ -22,6 +23,7 @@ export interface TaskPreparation {
   readonly ship: ShipSettings
   readonly chains: ChainTable
   readonly clock: Clock
+  readonly decidedByPeople: SessionKnowledge['decidedByPeople']
 }
 
 /** What the log is compared with; null where no start has made a tree. */
@@ -80,7 +82,14 @@ export const createPrepareTask =
       return { kind: task.kind, input: { ...input, tree: await readTree(preparation) }, lists: [] }
     }
     if (task.kind !== 'policy.replay') return { kind: task.kind, input, lists: [] }
-    const { needs } = compilePolicy(String(task.input['source']))
+    const { needs, document } = compilePolicy(String(task.input['source']))
+    if (document.decides === 'sessions') {
+      const sessions = await preparation.decidedByPeople(task.organizationId ?? '', {
+        sinceSeconds: Math.floor(Number(task.input['sinceMs']) / 1_000),
+        untilSeconds: Math.ceil(Number(task.input['untilMs']) / 1_000),
+      })
+      return { kind: task.kind, input: { ...input, sessions }, lists: [] }
+    }
     const names = new Set(needs.flatMap((need) => (need.kind === 'list' ? [need.list] : [])))
     return {
       kind: task.kind,

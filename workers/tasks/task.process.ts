@@ -4,8 +4,10 @@ import { DecisionDirectoryMissingError } from '../../src/decisions/errors.ts'
 import { verifyDecisions } from '../../src/decisions/verify.ts'
 import type { TreeReport } from '../../src/decisions/verify-tree.ts'
 import { errorClassOf } from '../../src/domain/errors.ts'
+import { compilePolicy } from '../../src/policy/compile.ts'
 import { PolicyInvalidError } from '../../src/policy/errors.ts'
 import type { ReplayChange } from '../../src/policy/replay.ts'
+import { type DecidedSession, replaySessions } from '../../src/policy/session-replay.ts'
 import { parseVerifierKey } from '../../src/transparency/note.ts'
 import { stayInBackground } from '../background-process.ts'
 import { type PolicyReplay, replayPolicy } from './policy-replay.ts'
@@ -101,16 +103,31 @@ const showOutcome = ({ compliant, rule }: ReplayChange['from']) => ({
   rule,
 })
 
+/** Over sessions that people have decided: they come with the input, since a task has no database. */
+const replayOverSessions = (input: TaskInput['input'], sessions: readonly DecidedSession[]) => {
+  const { disagreements, reasons, ...counts } = replaySessions(compilePolicy(String(input['source'])), sessions)
+  return {
+    ...counts,
+    disagreements: disagreements.slice(0, CHANGES_SHOWN),
+    reasons: reasons.slice(0, CHANGES_SHOWN),
+  }
+}
+
 const replay = async ({ input, lists }: TaskInput): Promise<Record<string, unknown>> => {
+  const subject = {
+    policy_id: input['policyId'],
+    revision_id: input['revisionId'] ?? null,
+    since: new Date(Number(input['sinceMs'])).toISOString(),
+    until: new Date(Number(input['untilMs'])).toISOString(),
+  }
+  const sessions = input['sessions'] as readonly DecidedSession[] | undefined
+  if (sessions !== undefined) return { ...subject, ...replayOverSessions(input, sessions) }
   const found = await replayPolicy(input as unknown as PolicyReplay, lists, Date.now(), sayProgress)
   send({ type: 'progress', done: found.bytes, total: found.bytes })
   const sum = (changes: readonly ReplayChange[]): number => changes.reduce((total, { count }) => total + count, 0)
   const otherVerdict = sum(found.changes.filter(({ from, to }) => from.compliant !== to.compliant))
   return {
-    policy_id: input['policyId'],
-    revision_id: input['revisionId'] ?? null,
-    since: new Date(Number(input['sinceMs'])).toISOString(),
-    until: new Date(Number(input['untilMs'])).toISOString(),
+    ...subject,
     decisions: found.decisions,
     same: found.same,
     unreadable: found.unreadable,

@@ -1,4 +1,7 @@
 // Policies and revisions of one organization, or 404; and what its documents may name.
+import { FieldInvalidError } from '../../domain/errors.ts'
+import type { PolicySubject } from '../../policy/types/document.ts'
+import type { CompiledPolicy } from '../../policy/types/program.ts'
 import type { Policy, StoredRevision } from '../../store/policies.ts'
 import type { Store, Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
@@ -12,6 +15,23 @@ export const requirePolicy = async (
   const policy = await tables.policies.find(organizationId, policyId)
   if (policy === null) throw new SubjectUnknownError('policy')
   return policy
+}
+
+/** What a policy decides is fixed. @throws FieldInvalidError */
+export const requireSameSubject = (decides: PolicySubject, { document }: CompiledPolicy): void => {
+  if (document.decides === decides) return
+  throw new FieldInvalidError('source', `decides ${document.decides}, and the policy decides ${decides}`)
+}
+
+/** @throws FieldInvalidError: a project can't be attested for by a policy that decides sessions */
+export const requireRequestPolicy = async (
+  tables: Pick<Tables, 'policies'>,
+  organizationId: string,
+  policyId: string,
+): Promise<Policy> => {
+  const policy = await requirePolicy(tables, organizationId, policyId)
+  if (policy.decides === 'requests') return policy
+  throw new FieldInvalidError('policy_id', 'must name a policy that decides requests')
 }
 
 export const requireRevision = async (

@@ -30,7 +30,7 @@ const shadowText = async (
   policy: Policy,
   revision: StoredRevision,
 ): Promise<readonly string[]> => {
-  if (policy.shadowRevisionId !== revision.id) return []
+  if (policy.shadowRevisionId !== revision.id || policy.decides === 'sessions') return []
   const count = (outcome: ShadowOutcome) =>
     decisions.ask({
       operation: 'count',
@@ -67,6 +67,13 @@ const replayText = async (
   )
   const result = task?.result ?? null
   if (result === null) return []
+  if (policy.decides === 'sessions') {
+    const { sessions, completed, rejected, left, agreed } = result
+    const otherwise = Number(completed) + Number(rejected) - Number(agreed)
+    return [
+      `Tried on ${sessions} sessions: ${completed} completed, ${rejected} rejected, ${left} left to people; ${otherwise} otherwise than people did`,
+    ]
+  }
   const { decisions, same, other_verdict: otherVerdict, other_rule: otherRule } = result
   return [
     `Replayed over ${decisions} decisions: ${same} the same, ${otherVerdict} another verdict, ${otherRule} only another rule`,

@@ -2,17 +2,18 @@
 // it is only asked.
 import { diffPolicies } from '../../policy/diff.ts'
 import { compileRevision, draftRevision } from '../../policy/revision.ts'
+import { POLICY_SUBJECTS } from '../../policy/types/document.ts'
 import type { Policy, StoredRevision } from '../../store/policies.ts'
 import type { Tables } from '../../store/store.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
-import { knownSources, requirePolicy, requireRevision } from '../policies/find.ts'
+import { knownSources, requirePolicy, requireRevision, requireSameSubject } from '../policies/find.ts'
 import { showIssues, WARNINGS } from '../policies/issue.ts'
 import { activate, requireVersion, shadow } from '../policies/live.ts'
 import { seeActivation, seeEffects } from '../policies/see-activation.ts'
 import { SOURCE, SOURCE_BYTES_MAX } from '../policies/source.ts'
 import { declareRoutes, type Note, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
-import { closed, named, nullable, PAGE_QUERY, pageOf, Type, time, timeText } from '../schema.ts'
+import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeText } from '../schema.ts'
 
 const route = declareRoutes('Policies')
 
@@ -21,6 +22,7 @@ const POLICY = named(
   closed({
     id: Type.String(),
     name: Type.String({ description: '`policy_name` of the answers' }),
+    decides: oneOf(POLICY_SUBJECTS, 'Fixed by its first document'),
     active_revision_id: Type.Union([Type.String(), Type.Null()], { description: 'The one that decides' }),
     shadow_revision_id: Type.Union([Type.String(), Type.Null()], {
       description: 'Evaluated beside it; recorded, never answered',
@@ -48,6 +50,7 @@ const REVISION_WITH_SOURCE = named('RevisionWithSource', closed({ ...REVISION_FI
 const showPolicy = (policy: Policy) => ({
   id: policy.id,
   name: policy.name,
+  decides: policy.decides,
   active_revision_id: policy.activeRevisionId,
   shadow_revision_id: policy.shadowRevisionId,
   revisions: policy.revisionCount,
@@ -109,9 +112,9 @@ export const POLICY_ROUTES = [
     handle: async ({ services, organization, body, write }) => {
       const known = await knownSources(services.store, organization.id, services.policyFacts)
       const { compiled, warnings } = draftRevision(body.source, known)
-      const { name, quorum } = compiled.document
+      const { name, quorum, decides } = compiled.document
       return write(async (tables, note) => {
-        const policy = await tables.policies.create({ organizationId: organization.id, name })
+        const policy = await tables.policies.create({ organizationId: organization.id, name, decides })
         const revision = await save(tables, note, {
           organizationId: organization.id,
           policyId: policy.id,
@@ -164,6 +167,7 @@ export const POLICY_ROUTES = [
       const { quorum } = compiled.document
       return write(async (tables, note) => {
         const policy = await requirePolicy(tables, organization.id, params.policy)
+        requireSameSubject(policy.decides, compiled)
         const revision = await save(tables, note, {
           organizationId: organization.id,
           policyId: policy.id,

@@ -3,7 +3,7 @@ import { compilePolicy } from '../../policy/compile.ts'
 import type { ShadowOutcome } from '../../store/decision-index/types.ts'
 import { actorId } from '../actor.ts'
 import { ConflictError } from '../errors.ts'
-import { requirePolicy } from '../policies/find.ts'
+import { requirePolicy, requireSameSubject } from '../policies/find.ts'
 import { SOURCE, SOURCE_BYTES_MAX, sourceOf } from '../policies/source.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, nullable, Type } from '../schema.ts'
@@ -16,6 +16,7 @@ const route = declareRoutes('Policy trials')
 const OPEN_TASKS_MAX = 3
 const DAY_MS = 86_400_000
 const REPLAYED_DAYS = 7
+const REPLAYED_DAYS_OF_SESSIONS = 365
 
 const SHADOW_RESULTS = named(
   'ShadowResults',
@@ -25,6 +26,12 @@ const SHADOW_RESULTS = named(
     different: Type.Integer({ description: 'Another verdict, or the same by another rule' }),
     failed: Type.Integer({ description: 'It would have had no verdict' }),
     exact: Type.Boolean({ description: 'False: there are more, and counting stopped to stay quick' }),
+    sessions: Type.Union(
+      [closed({ completed: Type.Integer(), rejected: Type.Integer(), left: Type.Integer() }), Type.Null()],
+      {
+        description: 'What it would have made of sessions, where the policy decides those',
+      },
+    ),
   }),
 )
 
@@ -34,11 +41,15 @@ export const POLICY_EFFECT_ROUTES = [
     summary: 'Run a document or a revision over recorded decisions, as a job',
     description:
       'Says what it would change: `result` counts what would stay the same, what would go another way and from which rule ' +
-      'to which, and what can’t be told because a rule reads what the log does not hold.',
+      'to which, and what can’t be told because a rule reads what the log does not hold. A policy that decides sessions ' +
+      'runs over the newest that people have completed and rejected, a thousand of each at most: `result` counts what it ' +
+      'would have `completed`, `rejected` and `left`, and lists `disagreements`.',
     body: closed({
       source: Type.Optional(SOURCE),
       revision_id: Type.Optional(Type.String({ maxLength: 100 })),
-      since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601; seven days ago unless given' })),
+      since: Type.Optional(
+        Type.String({ maxLength: 40, description: 'ISO 8601; seven days ago unless given, a year for sessions' }),
+      ),
       until: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive; now unless given' })),
     }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
@@ -48,14 +59,15 @@ export const POLICY_EFFECT_ROUTES = [
     handle: async ({ services, organization, actor, params, body, write }) => {
       const nowMs = services.clock.unixSeconds() * 1000
       // Before anything of the body: what is not there is not there, whatever was sent to it.
-      await requirePolicy(services.store, organization.id, params.policy)
+      const { decides } = await requirePolicy(services.store, organization.id, params.policy)
       const source = await sourceOf(services, organization.id, body)
-      compilePolicy(source)
+      requireSameSubject(decides, compilePolicy(source))
+      const replayedDays = decides === 'sessions' ? REPLAYED_DAYS_OF_SESSIONS : REPLAYED_DAYS
       const input = {
         source,
         revisionId: body.revision_id ?? null,
         policyId: params.policy,
-        sinceMs: body.since === undefined ? nowMs - REPLAYED_DAYS * DAY_MS : timeOf('since', body.since),
+        sinceMs: body.since === undefined ? nowMs - replayedDays * DAY_MS : timeOf('since', body.since),
         untilMs: body.until === undefined ? nowMs : timeOf('until', body.until),
       }
       const task = await write(async (tables, note) => {
@@ -89,7 +101,18 @@ export const POLICY_EFFECT_ROUTES = [
     handle: async ({ services, organization, params, query }) => {
       const policy = await requirePolicy(services.store, organization.id, params.policy)
       const revisionId = policy.shadowRevisionId
-      if (revisionId === null) return { revision_id: null, same: 0, different: 0, failed: 0, exact: true }
+      if (revisionId === null)
+        return { revision_id: null, same: 0, different: 0, failed: 0, exact: true, sessions: null }
+      if (policy.decides === 'sessions') {
+        const since = query.since === undefined ? undefined : Math.floor(timeOf('since', query.since) / 1_000)
+        const { byOutcome, ...counts } = await services.store.sessionPolicies.countShadow(
+          organization.id,
+          revisionId,
+          since,
+        )
+        const { completed, rejected, review: left } = byOutcome
+        return { revision_id: revisionId, ...counts, exact: true, sessions: { completed, rejected, left } }
+      }
       const count = (outcome: ShadowOutcome) =>
         services.decisions.ask({
           operation: 'count',
@@ -106,6 +129,7 @@ export const POLICY_EFFECT_ROUTES = [
         different: different.count,
         failed: failed.count,
         exact: same.exact && different.exact && failed.exact,
+        sessions: null,
       }
     },
   }),

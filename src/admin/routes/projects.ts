@@ -12,7 +12,7 @@ import { DEFAULT_LIFETIME_SECONDS, type Project } from '../../store/projects.ts'
 import type { Tables } from '../../store/store.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
-import { requirePolicy } from '../policies/find.ts'
+import { requirePolicy, requireRequestPolicy } from '../policies/find.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, label, named, PAGE_QUERY, pageOf, partial, Type, time, timeText } from '../schema.ts'
 import { change } from '../second-person/declaration.ts'
@@ -125,7 +125,7 @@ export const PROJECT_ROUTES = [
     secondPerson: {
       action: 'project.create',
       see: async (tables, { organization, body }) => {
-        const policy = await requirePolicy(tables, organization.id, body.policy_id)
+        const policy = await requireRequestPolicy(tables, organization.id, body.policy_id)
         return {
           subject: policy.id,
           name: body.name,
@@ -144,7 +144,7 @@ export const PROJECT_ROUTES = [
     },
     handle: ({ organization, body, write }) =>
       write(async (tables, note) => {
-        await requirePolicy(tables, organization.id, body.policy_id)
+        await requireRequestPolicy(tables, organization.id, body.policy_id)
         const project = await tables.projects.create({
           organizationId: organization.id,
           name: body.name,
@@ -226,7 +226,8 @@ export const PROJECT_ROUTES = [
       see: async (tables, { organization, params, body }) => {
         const project = await requireProject(tables, organization.id, params.project)
         const now = await requirePolicy(tables, organization.id, project.policyId)
-        const then = body.policy_id === undefined ? now : await requirePolicy(tables, organization.id, body.policy_id)
+        const then =
+          body.policy_id === undefined ? now : await requireRequestPolicy(tables, organization.id, body.policy_id)
         return {
           subject: project.id,
           name: project.name,
@@ -243,7 +244,7 @@ export const PROJECT_ROUTES = [
       write(async (tables, note) => {
         const before = await requireProject(tables, organization.id, params.project)
         const { policy_id: policyId } = body
-        if (policyId !== undefined) await requirePolicy(tables, organization.id, policyId)
+        if (policyId !== undefined) await requireRequestPolicy(tables, organization.id, policyId)
         const after = await tables.projects.update(organization.id, before.id, {
           ...(body.name === undefined ? {} : { name: body.name }),
           ...(policyId === undefined ? {} : { policyId }),

@@ -21,6 +21,7 @@ export const APPROVAL_ACTIONS = [
   'member.invite',
   'organization.level',
   'organization.verification-trust',
+  'organization.session-policy',
   'account.create',
   'account.change',
   'attester.add',

@@ -235,6 +235,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
         make: async () => ({ created: true, sessionId: newSessionId(), link: 'https://verify.example/v/secret' }),
         link: async () => 'https://verify.example/v/another',
       },
+      decisionFacts: { read: async () => ({ 2: { 'person.age': 34 } }) },
       readings: {
         read: async () => ({
           documentId: 'evidence_one',

@@ -86,6 +86,7 @@ export interface Approval {
     | 'member.invite'
     | 'organization.level'
     | 'organization.verification-trust'
+    | 'organization.session-policy'
     | 'account.create'
     | 'account.change'
     | 'attester.add'
@@ -717,6 +718,8 @@ export interface Policy {
   readonly id: string
   /** `policy_name` of the answers */
   readonly name: string
+  /** Fixed by its first document */
+  readonly decides: 'requests' | 'sessions'
   /** The one that decides */
   readonly active_revision_id: string | null
   /** Evaluated beside it; recorded, never answered */
@@ -988,6 +991,7 @@ export interface SessionDetail {
     readonly status: 'pending' | 'submitted' | 'completed' | 'rejected' | 'retry'
     readonly actor: string
     readonly key_name: string | null
+    readonly policy_name: string | null
     readonly public_comment: string | null
     readonly private_comment: string | null
     readonly at: string
@@ -1000,6 +1004,47 @@ export interface SessionLink {
   readonly url: string
 }
 
+export interface SessionPolicy {
+  /** Null: people decide */
+  readonly policy_id: string | null
+  readonly name: string | null
+  /** Number of the revision that decides; null: none is active, and people decide */
+  readonly revision: number | null
+}
+
+export interface SessionPolicyDecision {
+  /** Of the session when it was decided */
+  readonly sequence: number
+  readonly policy_id: string
+  readonly policy_name: string
+  /** Null: no revision was active */
+  readonly decided: {
+    readonly revision_id: string
+    /** Its number */
+    readonly revision: number
+    /** `review`: it was left to a person */
+    readonly outcome: 'completed' | 'rejected' | 'review'
+    /** The one that decided or failed; null: none decided */
+    readonly rule: string | null
+    /** Why it was left to a person, where no rule says so */
+    readonly problem: string | null
+  } | null
+  readonly code: string | null
+  /** Evaluated beside it, and of no effect */
+  readonly shadow: {
+    readonly revision_id: string
+    /** Its number */
+    readonly revision: number
+    /** `review`: it was left to a person */
+    readonly outcome: 'completed' | 'rejected' | 'review'
+    /** The one that decided or failed; null: none decided */
+    readonly rule: string | null
+    /** Why it was left to a person, where no rule says so */
+    readonly problem: string | null
+  } | null
+  readonly at: string
+}
+
 export interface ShadowResults {
   readonly revision_id: string | null
   readonly same: number
@@ -1009,6 +1054,12 @@ export interface ShadowResults {
   readonly failed: number
   /** False: there are more, and counting stopped to stay quick */
   readonly exact: boolean
+  /** What it would have made of sessions, where the policy decides those */
+  readonly sessions: {
+    readonly completed: number
+    readonly rejected: number
+    readonly left: number
+  } | null
 }
 
 export interface SignedIn {
@@ -1502,6 +1553,40 @@ export interface Operations {
       readonly organizations?: readonly string[] | undefined
     }
     answer: VerificationTrust | Approval
+  }
+  'GET /organizations/{organization}/session-policy': {
+    params: { readonly organization: string }
+    query: None
+    body: undefined
+    answer: SessionPolicy
+  }
+  'PUT /organizations/{organization}/session-policy': {
+    params: { readonly organization: string }
+    query: { readonly comment?: string | undefined }
+    body: {
+      readonly policy_id: string | null
+    }
+    answer: SessionPolicy | Approval
+  }
+  'GET /organizations/{organization}/sessions/{session}/policy-decisions': {
+    params: { readonly organization: string; readonly session: string }
+    query: None
+    body: undefined
+    answer: {
+      readonly items: readonly SessionPolicyDecision[]
+    }
+  }
+  'POST /organizations/{organization}/sessions/{session}/policy-decisions/facts': {
+    params: { readonly organization: string; readonly session: string }
+    query: None
+    body: None | undefined
+    answer: {
+      readonly items: readonly {
+        readonly sequence: number
+        /** By name, as rules read them; null: it could not be had */
+        readonly facts: Readonly<Record<string, unknown>>
+      }[]
+    }
   }
   'GET /organizations/{organization}/second-factor-rule': {
     params: { readonly organization: string }
@@ -2056,7 +2141,7 @@ export interface Operations {
           /** The document, YAML or JSON */
           readonly source?: string | undefined
           readonly revision_id?: string | undefined
-          /** ISO 8601; seven days ago unless given */
+          /** ISO 8601; seven days ago unless given, a year for sessions */
           readonly since?: string | undefined
           /** ISO 8601, exclusive; now unless given */
           readonly until?: string | undefined

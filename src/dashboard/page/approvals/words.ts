@@ -19,6 +19,7 @@ export const ACTIONS: Readonly<Record<Approval['action'], string>> = {
   'member.invite': 'Make another invitation',
   'organization.level': 'Change the organization’s level',
   'organization.verification-trust': 'Change whose verifications count',
+  'organization.session-policy': 'Change who decides sessions',
   'account.create': 'Add a deployment admin',
   'account.change': 'Change an account',
   'attester.add': 'Use a new attester key',

@@ -1,0 +1,198 @@
+// Which policy decides an organization's sessions, if any, and what policies made of one session: by which rule, and on which
+// facts.
+import { FieldInvalidError } from '../../domain/errors.ts'
+import { describeRules } from '../../policy/diff.ts'
+import { compileRevision } from '../../policy/revision.ts'
+import type { Policy } from '../../store/policies.ts'
+import type { EvaluatedRevision, SessionPolicyDecision } from '../../store/session-policies.ts'
+import type { Tables } from '../../store/store.ts'
+import { requirePolicy, requireRevision } from '../policies/find.ts'
+import { seeEffects } from '../policies/see-activation.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER, VIEWER } from '../route.ts'
+import { closed, named, nullable, oneOf, type Static, Type, time, timeText } from '../schema.ts'
+import { BASE, operator, requireSession } from '../sessions.ts'
+
+const route = declareRoutes('Sessions')
+const PATH = '/organizations/{organization}/session-policy'
+const DECISIONS = `${BASE}/{session}/policy-decisions` as const
+
+const SESSION_POLICY = named(
+  'SessionPolicy',
+  closed({
+    policy_id: Type.Union([Type.String(), Type.Null()], { description: 'Null: people decide' }),
+    name: nullable(Type.String()),
+    revision: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'Number of the revision that decides; null: none is active, and people decide',
+    }),
+  }),
+)
+
+const revisionOf = async (tables: Pick<Tables, 'policies'>, organizationId: string, policy: Policy) =>
+  policy.activeRevisionId === null ? null : requireRevision(tables, organizationId, policy.id, policy.activeRevisionId)
+
+const readCurrent = async (
+  tables: Pick<Tables, 'policies' | 'sessionPolicies'>,
+  organizationId: string,
+): Promise<Static<typeof SESSION_POLICY>> => {
+  const policyId = await tables.sessionPolicies.find(organizationId)
+  const policy = policyId === null ? null : await tables.policies.find(organizationId, policyId)
+  if (policy === null) return { policy_id: null, name: null, revision: null }
+  const revision = await revisionOf(tables, organizationId, policy)
+  return { policy_id: policy.id, name: policy.name, revision: revision?.number ?? null }
+}
+
+const inWords = ({ name, revision }: Static<typeof SESSION_POLICY>): string =>
+  name === null ? 'people' : revision === null ? `people (${name} is not live)` : `${name}, revision ${revision}`
+
+/** @throws FieldInvalidError, SubjectUnknownError */
+const requireSessionPolicy = async (tables: Tables, organizationId: string, policyId: string): Promise<Policy> => {
+  const policy = await requirePolicy(tables, organizationId, policyId)
+  if (policy.decides === 'sessions') return policy
+  throw new FieldInvalidError('policy_id', 'must name a policy that decides sessions')
+}
+
+const OUTCOME = oneOf(['completed', 'rejected', 'review'], '`review`: it was left to a person')
+
+const EVALUATED = closed({
+  revision_id: Type.String(),
+  revision: Type.Integer({ description: 'Its number' }),
+  outcome: OUTCOME,
+  rule: Type.Union([Type.String(), Type.Null()], { description: 'The one that decided or failed; null: none decided' }),
+  problem: Type.Union([Type.String(), Type.Null()], {
+    description: 'Why it was left to a person, where no rule says so',
+  }),
+})
+
+const POLICY_DECISION = named(
+  'SessionPolicyDecision',
+  closed({
+    sequence: Type.Integer({ description: 'Of the session when it was decided' }),
+    policy_id: Type.String(),
+    policy_name: Type.String(),
+    decided: Type.Union([EVALUATED, Type.Null()], { description: 'Null: no revision was active' }),
+    code: nullable(Type.String()),
+    shadow: Type.Union([EVALUATED, Type.Null()], { description: 'Evaluated beside it, and of no effect' }),
+    at: time(),
+  }),
+)
+
+const showEvaluated = async (
+  tables: Pick<Tables, 'policies'>,
+  organizationId: string,
+  evaluated: EvaluatedRevision,
+) => {
+  const { revisionId, outcome, rule, problem } = evaluated
+  const revision = await tables.policies.findRevision(organizationId, revisionId)
+  return { revision_id: revisionId, revision: revision?.number ?? 0, outcome, rule, problem }
+}
+
+const showDecision = async (
+  tables: Pick<Tables, 'policies'>,
+  { organizationId, sequence, policyId, decided, shadow, decidedAtSeconds }: SessionPolicyDecision,
+): Promise<Static<typeof POLICY_DECISION>> => ({
+  sequence,
+  policy_id: policyId,
+  policy_name: (await tables.policies.find(organizationId, policyId))?.name ?? policyId,
+  decided: decided === null ? null : await showEvaluated(tables, organizationId, decided),
+  code: decided?.code ?? null,
+  shadow: shadow === null ? null : await showEvaluated(tables, organizationId, shadow),
+  at: timeText(decidedAtSeconds),
+})
+
+export const SESSION_POLICY_ROUTES = [
+  route('readSessionPolicy', 'GET', PATH, {
+    access: VIEWER,
+    summary: 'Who decides sessions: people, or a policy',
+    answer: SESSION_POLICY,
+    handle: async ({ services, organization }) => readCurrent(services.store, organization.id),
+  }),
+  route('changeSessionPolicy', 'PUT', PATH, {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Let a policy decide sessions, or people again',
+    description:
+      'For sessions that are handed in from now on. What its active revision neither allows nor denies waits for a person. ' +
+      'While the policy has no active revision, its shadow is recorded and people decide.',
+    body: closed({ policy_id: nullable(Type.String({ maxLength: 100 })) }),
+    answer: SESSION_POLICY,
+    secondPerson: {
+      action: 'organization.session-policy',
+      // People decide again: the safe way.
+      needs: (_tables, { body }) => (body.policy_id === null ? 'nothing' : 'second-person'),
+      see: async (tables, { organization, body }) => {
+        const { id, name } = organization
+        const before = await readCurrent(tables, id)
+        const policy = body.policy_id === null ? null : await requireSessionPolicy(tables, id, body.policy_id)
+        const revision = policy === null ? null : await revisionOf(tables, id, policy)
+        const after = { policy_id: policy?.id ?? null, name: policy?.name ?? null, revision: revision?.number ?? null }
+        return {
+          subject: id,
+          name,
+          changes: [{ what: 'sessions are decided by', before: inWords(before), after: inWords(after) }],
+          ...(revision === null
+            ? {}
+            : { differences: describeRules(compileRevision(revision)).map((difference) => ({ ...difference })) }),
+          basis: [policy?.id ?? null, revision?.contentHash ?? null],
+        }
+      },
+      effects: async ({ services, organization, body }) => {
+        if (body.policy_id === null) return []
+        const policy = await requirePolicy(services.store, organization.id, body.policy_id)
+        return policy.activeRevisionId === null
+          ? []
+          : seeEffects(services, organization.id, policy.id, policy.activeRevisionId)
+      },
+    },
+    handle: ({ organization, body, write }) =>
+      write(async (tables, note) => {
+        const { id } = organization
+        const before = await readCurrent(tables, id)
+        if (body.policy_id !== null) await requireSessionPolicy(tables, id, body.policy_id)
+        await tables.sessionPolicies.set(id, body.policy_id)
+        const after = await readCurrent(tables, id)
+        note({
+          action: 'organization.session-policy',
+          subject: id,
+          detail: { policy: [before.policy_id, after.policy_id], revision: after.revision },
+        })
+        return after
+      }),
+  }),
+  route('listPolicyDecisions', 'GET', DECISIONS, {
+    access: REVIEWER,
+    summary: 'What policies made of a session, newest first',
+    answer: closed({ items: Type.Array(POLICY_DECISION) }),
+    handle: async ({ services, organization, params }) => {
+      const { session } = await requireSession(services.store, organization.id, params.session)
+      const decisions = await services.store.sessionPolicies.list(organization.id, session.id)
+      return { items: await Promise.all(decisions.map((decision) => showDecision(services.store, decision))) }
+    },
+  }),
+  route('readPolicyDecisionFacts', 'POST', `${DECISIONS}/facts`, {
+    access: REVIEWER,
+    summary: 'Read what policies decided a session on',
+    description: 'A POST, since each reading is recorded. Empty once the evidence is erased.',
+    body: closed({}),
+    answer: closed({
+      items: Type.Array(
+        closed({
+          sequence: Type.Integer(),
+          facts: Type.Record(Type.String(), Type.Unknown(), {
+            description: 'By name, as rules read them; null: it could not be had',
+          }),
+        }),
+      ),
+    }),
+    handle: async ({ services, organization, actor, params, write }) => {
+      const { session } = await requireSession(services.store, organization.id, params.session)
+      await write(async (_tables, note) =>
+        note({ action: 'session.evidence-read', subject: session.id, detail: { part: 'decision' } }),
+      )
+      const facts = (await services.identity.decisionFacts.read(session, operator(actor))) ?? {}
+      return {
+        items: Object.entries(facts)
+          .map(([sequence, known]) => ({ sequence: Number(sequence), facts: { ...known } }))
+          .sort((left, right) => right.sequence - left.sequence),
+      }
+    },
+  }),
+]
