@@ -29,6 +29,10 @@ const USAGE = `Usage: countersign session list [--status STATUS] [--type TYPE] [
        countersign session show SESSION [--org NAME]
        countersign session decide SESSION completed|rejected|retry [--comment TEXT] [--note TEXT] [--by NAME] [--revoke]
                                   [--fix PARTS] [--org NAME]
+       countersign session policy [POLICY | off] [--org NAME]
+
+"policy" says which policy decides sessions that are handed in; "off": people do. Without either it shows which. Try it on
+past sessions first, in the dashboard under Policies.
 
   --status STATUS  One of ${SESSION_STATUSES.join(', ')}
   --type TYPE      individual or business
@@ -221,10 +225,35 @@ const decide = async (context: Context): Promise<void> => {
   printState(context, await requireSession(context), await store.sessions.listEvents(organizationId, session.id))
 }
 
+/** Who decides sessions: people, or a policy. */
+const decider = async ({ door, output, command, organizationId }: Context): Promise<void> => {
+  const [, wanted] = command.positionals
+  const params = { organization: organizationId }
+  const path = '/organizations/{organization}/session-policy'
+  const { policy_id, name, revision } =
+    wanted === undefined
+      ? await door.call(`GET ${path}`, { params })
+      : await door.call(`PUT ${path}`, {
+          params,
+          body: { policy_id: wanted === 'off' ? null : wanted },
+          flags: { policy_id: 'POLICY' },
+        })
+  const shown = { policy: policy_id, name, revision }
+  output.stdout(
+    command.flag('json')
+      ? `${JSON.stringify(shown)}\n`
+      : formatTable([
+          ['DECIDED BY', 'NAME', 'REVISION'],
+          [policy_id ?? 'people', printable(name ?? '-'), revision === null ? '-' : String(revision)],
+        ]),
+  )
+}
+
 const VERBS: Verbs<(context: Context) => Promise<void>> = {
   list: { run: list, words: 0 },
   show: { run: show, words: 1 },
   decide: { run: decide, words: 2 },
+  policy: { run: decider, words: 1 },
 }
 
 const COMMAND = {
