@@ -239,6 +239,7 @@ describe('the table of routes', () => {
       'decideSession',
       'readDocumentZone',
       'readEvidenceFields',
+      'readPolicyDecisionFacts',
       'searchSessions',
     ]
     expect(changing.sort()).toEqual(known)

@@ -473,6 +473,8 @@ describe('a tour of the admin API', () => {
     await call(200, 'POST', `${base}/${id}/evidence/fields`, { body: {} })
     await call(200, 'POST', `${base}/${id}/evidence/zone`, { body: {} })
     await call(200, 'GET', `${base}/${id}/checks/documents`)
+    await call(200, 'GET', `${base}/${id}/policy-decisions`)
+    await call(200, 'POST', `${base}/${id}/policy-decisions/facts`, { body: {} })
     await call(404, 'GET', `${base}/${id}/evidence/documents/none`)
     const decided = await call<{ sequence: number }>(200, 'POST', `${base}/${id}/decide`, {
       body: { status: 'completed', sequence: seen.sequence, private_comment: 'fine' },
@@ -584,6 +586,8 @@ describe('a tour of the admin API', () => {
     await call(200, 'GET', '/organizations/tour/settings')
     await call(200, 'PUT', '/organizations/tour/verification-trust', { body: { trusts: 'none' } })
     await call(200, 'GET', '/organizations/tour/verification-trust')
+    await call(200, 'GET', '/organizations/tour/session-policy')
+    await call(200, 'PUT', '/organizations/tour/session-policy', { body: { policy_id: null } })
     const key = await harness.issueKey(organizationId, 'admin')
     await call(200, 'PUT', '/organizations/tour/second-factor-rule', { key, body: { required: true } })
     await call(200, 'PUT', '/organizations/tour/second-factor-rule', { key, body: { required: false } })

@@ -44,7 +44,8 @@ test('after a decision comes the next session that is one\u2019s own or nobody\u
 })
 
 test('who did something is said by name, a key by its own', () => {
-  const word = (actor: string, keyName: string | null = null): string => actorWord({ actor, key_name: keyName })
+  const word = (actor: string, keyName: string | null = null, policyName: string | null = null): string =>
+    actorWord({ actor, key_name: keyName, policy_name: policyName })
   expect([
     word('operator:Ada Byron'),
     word('operator:key:k1', 'Backend'),
@@ -52,7 +53,16 @@ test('who did something is said by name, a key by its own', () => {
     word('key:k1'),
     word('operator:key:k1'),
     word('person'),
-  ]).toEqual(['Ada Byron', 'API key Backend', 'API key Backend', 'API key k1', 'API key k1', 'the person'])
+    word('policy:policy_1:3', null, 'People'),
+  ]).toEqual([
+    'Ada Byron',
+    'API key Backend',
+    'API key Backend',
+    'API key k1',
+    'API key k1',
+    'the person',
+    'the policy People, revision 3',
+  ])
 })
 
 test('differences of a policy are said in words', () => {

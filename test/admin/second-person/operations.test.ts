@@ -65,6 +65,7 @@ const ALONE: Readonly<Record<string, string>> = {
     'revokeSession',
     'readEvidenceFields',
     'readDocumentZone',
+    'readPolicyDecisionFacts',
     'searchSessions',
     'makeSession',
     'linkSession',

@@ -8,6 +8,7 @@ import type { CallOptions } from '../support/request.ts'
 export const WALLET = `0x${'1'.repeat(40)}`
 export const OTHER_WALLET = `0x${'2'.repeat(40)}`
 const CONTRACT = `0x${'3'.repeat(40)}`
+const OF_SESSIONS = 'name: People\ndecides: sessions\nrules: [{ id: grown, allow: person.age > 17 }]\n'
 const STRICT = 'name: Strict\nrules: [{ id: all, deny: "true", code: NO, message: no }]\n'
 const LAX = 'name: Strict\nrules: []\n'
 
@@ -63,13 +64,14 @@ export const startWorld = async () => {
     new Uint8Array(32),
   )
 
-  const policyOf = async (name: string, source: string) => {
-    const { id } = await store.policies.create({ organizationId: alpha.id, name })
+  const policyOf = async (name: string, source: string, decides: 'requests' | 'sessions' = 'requests') => {
+    const { id } = await store.policies.create({ organizationId: alpha.id, name, decides })
     const revision = await store.policies.saveRevision({ organizationId: alpha.id, policyId: id, source, quorum: 1 })
     if (revision === null) throw new Error('no revision')
     await store.policies.activateRevision(alpha.id, id, revision.id)
     return { id, revision: revision.id }
   }
+  const ofSessions = await policyOf('People', OF_SESSIONS, 'sessions')
   const strict = await policyOf('Strict', STRICT)
   const lax = await policyOf('Lax', LAX.replace('Strict', 'Lax'))
   const next = await store.policies.saveRevision({
@@ -127,6 +129,7 @@ export const startWorld = async () => {
     removeMember: [`${base}/members/${viewer.id}`, {}],
     changeMemberOffer: [`${base}/member-offers/${offer}`, { body: { role: 'organization-admin' } }],
     changeOrganization: [base, { body: { level: 'enhanced' } }],
+    changeSessionPolicy: [`${base}/session-policy`, { body: { policy_id: ofSessions.id } }],
     changeVerificationTrust: [`${base}/verification-trust`, { body: { trusts: 'none' } }],
     changeSettings: [`${base}/settings`, { body: { second_person: false } }],
     createSharedList: ['/lists', { deployment: true, body: { name: 'fresh' } }],

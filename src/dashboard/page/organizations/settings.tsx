@@ -19,6 +19,7 @@ import { MinimumAgeCard } from './minimum-age.tsx'
 import { RetentionCard } from './retention.tsx'
 import { ScreeningCard } from './screening.tsx'
 import { OrganizationSecondFactor } from './second-factor.tsx'
+import { SessionPolicyCard } from './session-policy.tsx'
 import { TrustCard } from './trust.tsx'
 
 export type Level = Organization['level']
@@ -128,6 +129,7 @@ export const Settings = () => {
       <BrandCard mayChange={mayChange} />
       <ScreeningCard mayChange={mayChange} />
       <MinimumAgeCard mayChange={mayChange} />
+      <SessionPolicyCard mayChange={mayChange} />
       <RetentionCard mayChange={mayChange} />
       <OrganizationSecondFactor mayChange={mayChange} />
       <SecondPerson mayChange={mayChange} />

@@ -49,3 +49,28 @@ export const NextStep = ({ policyId }: { readonly policyId: string }) => {
     </Notice>
   )
 }
+
+/** What comes after a policy of sessions is live: it is chosen in the settings. */
+export const SessionStep = ({ policyId }: { readonly policyId: string }) => {
+  const { params, path, may } = useWorkplace()
+  const { value } = useQuery(
+    (signal) => call('GET /organizations/{organization}/session-policy', { params, signal }),
+    [params.organization, policyId],
+  )
+  if (value === null) return null
+  if (value.policy_id === policyId) return <p class="soft">Decides the sessions of this organization.</p>
+  if (!may('organization-admin')) return null
+  return (
+    <Notice
+      tone="info"
+      title="Next: let it decide"
+      actions={
+        <ButtonLink kind="primary" small href={`${path('/settings')}#session-policy`}>
+          To the settings
+        </ButtonLink>
+      }
+    >
+      <p>The policy is live and decides nothing yet. Try it on past sessions and switch it on in the settings.</p>
+    </Notice>
+  )
+}

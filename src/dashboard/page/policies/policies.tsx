@@ -13,7 +13,8 @@ import { Time } from '../ui/time.tsx'
 
 const NAMES_SHOWN = 3
 
-const usedBy = (projects: readonly Project[] | null, { id }: Policy): string => {
+const usedBy = (projects: readonly Project[] | null, { id, decides }: Policy): string => {
+  if (decides === 'sessions') return 'sessions'
   if (projects === null) return ''
   const names = projects.filter(({ policy_id: policy }) => policy === id).map(({ name }) => name)
   if (names.length === 0) return 'no project yet'
@@ -57,7 +58,14 @@ export const Policies = () => {
           rowKey={({ id }) => id}
           href={({ id }) => path(`/policies/${id}`)}
           columns={[
-            { label: 'Name', cell: ({ name }) => name },
+            {
+              label: 'Name',
+              cell: ({ name, decides }) => (
+                <>
+                  {name} {decides === 'sessions' && <Badge tone="info">Decides sessions</Badge>}
+                </>
+              ),
+            },
             {
               label: 'State',
               cell: ({ active_revision_id: active, shadow_revision_id: shadow }) => (

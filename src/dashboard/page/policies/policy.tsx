@@ -13,7 +13,7 @@ import { Notice, Problem } from '../ui/problem.tsx'
 import { Tabs, useTab } from '../ui/tabs.tsx'
 import { say } from '../ui/toast.tsx'
 import { MakeLive } from './make-live.tsx'
-import { NextStep } from './next-step.tsx'
+import { NextStep, SessionStep } from './next-step.tsx'
 import { PolicyEditor } from './policy-editor.tsx'
 import { Replay } from './replay.tsx'
 import { Revisions } from './revisions.tsx'
@@ -31,8 +31,12 @@ const TABS = [
   { id: 'replay', label: 'Replay' },
 ] as const
 
+/** A session is no request: it is tried on those that people have decided. */
+const SESSION_TABS = TABS.filter(({ id }) => id !== 'trial')
+
 const StateBadges = ({ policy, revisions }: { readonly policy: Policy; readonly revisions: readonly Revision[] }) => (
   <>
+    {policy.decides === 'sessions' && <Badge tone="info">Decides sessions</Badge>}{' '}
     {policy.active_revision_id === null ? (
       <Badge tone="warn">Not live</Badge>
     ) : (
@@ -98,7 +102,9 @@ interface WorkbenchProps {
 const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
   const { params, may } = useWorkplace()
   const mayChange = may('organization-admin')
-  const [tab, setTab] = useTab(TABS)
+  const ofSessions = policy.decides === 'sessions'
+  const tabs = ofSessions ? SESSION_TABS : TABS
+  const [tab, setTab] = useTab(tabs)
   const [goingLive, setGoingLive] = useState<Revision | null>(null)
   const newest = revisions[0]
   const draft = useDraft(policy.id, newest?.id ?? null)
@@ -128,7 +134,9 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
     if (maySave) save.run()
   }
   useShortcut('e', 'Edit the document', () => setTab('document'))
-  useShortcut('t', 'Try it on a request', () => setTab('trial'))
+  useShortcut('t', ofSessions ? 'Try it on past sessions' : 'Try it on a request', () =>
+    setTab(ofSessions ? 'replay' : 'trial'),
+  )
 
   const active = revisions.find(({ id }) => id === policy.active_revision_id) ?? null
   const isAhead =
@@ -163,8 +171,8 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
     >
       <Problem error={save.failure ?? shadow.failure ?? draft.error} />
       <Waiting data={data} />
-      {active !== null && <NextStep policyId={policy.id} />}
-      <Tabs label="Parts of the policy" tabs={TABS} current={tab} />
+      {active !== null && (ofSessions ? <SessionStep policyId={policy.id} /> : <NextStep policyId={policy.id} />)}
+      <Tabs label="Parts of the policy" tabs={tabs} current={tab} />
       {tab === 'document' && (
         <>
           <p class="editor-state" role="status">

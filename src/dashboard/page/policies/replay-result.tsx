@@ -2,6 +2,7 @@
 import { useWorkplace } from '../shell/session.ts'
 import { Badge } from '../ui/parts.tsx'
 import { Table } from '../ui/table.tsx'
+import { SessionReplayResult, type SessionSummary } from './session-replay-result.tsx'
 
 interface Outcome {
   readonly verdict: 'compliant' | 'denied'
@@ -37,7 +38,14 @@ const OutcomeWords = ({ outcome: { verdict, rule } }: { readonly outcome: Outcom
   </>
 )
 
-export const ReplayResult = ({ result }: { readonly result: object }) => {
+export const ReplayResult = ({ result }: { readonly result: object }) =>
+  'sessions' in result ? (
+    <SessionReplayResult result={result as SessionSummary} />
+  ) : (
+    <DecisionReplayResult result={result} />
+  )
+
+const DecisionReplayResult = ({ result }: { readonly result: object }) => {
   const { path } = useWorkplace()
   const { decisions, same, changes, unknown, failed, ...rest } = result as Summary
   if (decisions === 0) return <p class="soft">No decision of this policy was recorded in that time.</p>

@@ -1,6 +1,6 @@
 // A document over the decisions that were made: what it would have changed. A job of the service; its progress is shown
 // here, and its result stays under the same address.
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Job, Policy, Revision } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
@@ -36,7 +36,8 @@ const STATES = {
 
 const isOpen = ({ state }: Job): boolean => state === 'queued' || state === 'running'
 
-const JobCard = ({ id }: { readonly id: string }) => {
+/** @param onDone called when the replay has ended well */
+export const JobCard = ({ id, onDone }: { readonly id: string; readonly onDone?: () => void }) => {
   const { params, may } = useWorkplace()
   const path = { ...params, job: id }
   const job = useQuery(
@@ -45,6 +46,10 @@ const JobCard = ({ id }: { readonly id: string }) => {
   )
   const { value, reload, set } = job
   useReadLater(value !== null && isOpen(value), value, POLL_MS, reload)
+  const isDone = value?.state === 'done'
+  useEffect(() => {
+    if (isDone) onDone?.()
+  }, [isDone])
   const stop = useAction(async () => {
     set(await call('POST /organizations/{organization}/jobs/{job}/cancel', { params: path, body: {} }))
   })
@@ -67,7 +72,7 @@ const JobCard = ({ id }: { readonly id: string }) => {
       {isOpen(value) && (
         <div class="progress">
           <progress max={100} value={percent} aria-label="Progress of the replay" />
-          <span class="soft">{total === 0 ? 'reading the log' : `${percent}% of the log`}</span>
+          <span class="soft">{total === 0 ? 'reading' : `${percent}%`}</span>
         </div>
       )}
       {value.failure !== null && (
@@ -89,7 +94,7 @@ interface ReplayProps {
 export const Replay = ({ policy, revisions, draft }: ReplayProps) => {
   const { params, may } = useWorkplace()
   const [subject, setSubject] = useState('')
-  const [hours, setHours] = useState('168')
+  const [hours, setHours] = useState(policy.decides === 'sessions' ? '8760' : '168')
   const [job, setJob] = useSearchParam('job')
   const start = useAction(async () => {
     const { id } = await call('POST /organizations/{organization}/policies/{policy}/replay', {
@@ -105,7 +110,7 @@ export const Replay = ({ policy, revisions, draft }: ReplayProps) => {
     <>
       <Card
         title="Replay"
-        text="Runs a document over the recorded decisions of this policy, in the background and at the lowest priority, and says what it would have changed. Nothing is decided anew."
+        text={`Runs a document over ${policy.decides === 'sessions' ? 'the newest sessions that people have decided' : 'the recorded decisions of this policy'}, in the background and at the lowest priority, and says what it would have changed. Nothing is decided anew.`}
       >
         {may('organization-admin') ? (
           <div class="filters">

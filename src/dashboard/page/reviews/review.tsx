@@ -22,6 +22,7 @@ import { Evidence } from './evidence.tsx'
 import { History } from './history.tsx'
 import { ListChecks } from './list-checks.tsx'
 import { useOwnId } from './members.ts'
+import { PolicyDecisions } from './policy-decisions.tsx'
 import { useWay, type Way } from './queue.ts'
 import { SendLink } from './session-link.tsx'
 import { Side } from './side.tsx'
@@ -213,6 +214,7 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
       )}
       <div class="review">
         <div class="review-main">
+          <PolicyDecisions session={session} />
           <ListChecks session={session} onDecided={() => setDecidedHits((hits) => hits + 1)} onOpenHits={setOpenHits} />
           <DocumentChecks session={session} decidedHits={decidedHits} />
           <Evidence session={session} list={list} />

@@ -64,8 +64,13 @@ const EVENT_WORDS: Readonly<Record<string, string>> = {
 export const eventWord = ({ kind, status }: SessionEvent): string =>
   kind === 'status' ? STATUS_WORDS[status] : (EVENT_WORDS[kind] ?? kind)
 
-/** `operator:Ada Byron` → `Ada Byron`; a key by its name. */
-export const actorWord = ({ actor, key_name: keyName }: Pick<SessionEvent, 'actor' | 'key_name'>): string => {
+/** `operator:Ada Byron` → `Ada Byron`; a key and a policy by their names. */
+export const actorWord = ({
+  actor,
+  key_name: keyName,
+  policy_name: policyName,
+}: Pick<SessionEvent, 'actor' | 'key_name' | 'policy_name'>): string => {
+  if (policyName !== null) return `the policy ${policyName}, revision ${actor.split(':').at(-1)}`
   if (keyName !== null) return `API key ${keyName}`
   const colon = actor.indexOf(':')
   const name = actor.slice(colon + 1)

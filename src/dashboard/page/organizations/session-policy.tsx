@@ -1,0 +1,148 @@
+// Who decides sessions: people, or a policy. A policy is tried on what people have decided before it is switched on.
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { Policy, SessionPolicy } from '../api/types.ts'
+import { useAction } from '../data/use-action.ts'
+import { readAll } from '../data/use-pages.ts'
+import { useQuery } from '../data/use-query.ts'
+import { JobCard } from '../policies/replay.tsx'
+import { useWorkplace } from '../shell/session.ts'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { SelectField } from '../ui/field.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Card } from '../ui/parts.tsx'
+import { Notice, Problem } from '../ui/problem.tsx'
+import { say } from '../ui/toast.tsx'
+
+const Current = ({ current }: { readonly current: SessionPolicy }) => {
+  const { path } = useWorkplace()
+  if (current.policy_id === null) return <p>People decide every session.</p>
+  const link = <a href={path(`/policies/${current.policy_id}`)}>{current.name}</a>
+  return current.revision === null ? (
+    <p>People decide every session: no revision of {link} is live. What its shadow says is recorded.</p>
+  ) : (
+    <p>
+      {link}, revision {current.revision}, decides sessions as soon as their checks are made. What it neither allows nor
+      denies waits for a person.
+    </p>
+  )
+}
+
+interface SwitchProps {
+  readonly policies: readonly Policy[]
+  readonly onChange: (current: SessionPolicy) => void
+}
+
+const SwitchOn = ({ policies, onChange }: SwitchProps) => {
+  const { params, path } = useWorkplace()
+  const [chosen, setChosen] = useState('')
+  const [job, setJob] = useState<string | null>(null)
+  const [tried, setTried] = useState(false)
+  const policy = policies.find(({ id }) => id === chosen) ?? policies[0]
+  const trial = useAction(async () => {
+    if (policy?.active_revision_id == null) return
+    const { id } = await call('POST /organizations/{organization}/policies/{policy}/replay', {
+      params: { ...params, policy: policy.id },
+      body: { revision_id: policy.active_revision_id },
+    })
+    setTried(false)
+    setJob(id)
+  })
+  const change = useAction(async () => {
+    if (policy === undefined) return
+    onChange(await call('PUT /organizations/{organization}/session-policy', { params, body: { policy_id: policy.id } }))
+    say('The policy decides sessions')
+  })
+  if (policy === undefined) {
+    return (
+      <Notice
+        tone="info"
+        title="No policy decides sessions yet"
+        actions={
+          <ButtonLink small href={path('/policies/new')}>
+            Write one
+          </ButtonLink>
+        }
+      >
+        <p>Begin with the template “People, decided by their checks”.</p>
+      </Notice>
+    )
+  }
+  const isLive = policy.active_revision_id !== null
+  return (
+    <>
+      <div class="filters">
+        <SelectField
+          label="Policy"
+          value={policy.id}
+          onValue={(value) => {
+            setChosen(value)
+            setJob(null)
+            setTried(false)
+          }}
+          choices={policies.map(({ id, name }) => ({ value: id, label: name }))}
+        />
+        {isLive && (
+          <Button busy={trial.busy} icon="play" onClick={() => trial.run()}>
+            Try it on past sessions
+          </Button>
+        )}
+        <Button kind="primary" busy={change.busy} disabled={isLive && !tried} onClick={() => change.run()}>
+          {isLive ? 'Let it decide' : 'Record its shadow'}
+        </Button>
+      </div>
+      {isLive && !tried && <p class="soft">Try it first: then it can be switched on.</p>}
+      <Problem error={trial.failure ?? change.failure} />
+      {job !== null && <JobCard key={job} id={job} onDone={() => setTried(true)} />}
+    </>
+  )
+}
+
+export const SessionPolicyCard = ({ mayChange }: { readonly mayChange: boolean }) => {
+  const { params } = useWorkplace()
+  const current = useQuery(
+    (signal) => call('GET /organizations/{organization}/session-policy', { params, signal }),
+    [params.organization],
+  )
+  const policies = useQuery(
+    (signal) =>
+      readAll((cursor) =>
+        call('GET /organizations/{organization}/policies', { params, query: { limit: 200, cursor }, signal }),
+      ),
+    [params.organization],
+  )
+  const off = useAction(async () => {
+    current.set(await call('PUT /organizations/{organization}/session-policy', { params, body: { policy_id: null } }))
+    say('People decide every session')
+  })
+  return (
+    <Card
+      id="session-policy"
+      title="Automatic decisions"
+      text="A policy may decide sessions by their checks. It never completes one with a hit that is open or confirmed."
+      actions={
+        mayChange &&
+        current.value?.policy_id != null && (
+          <Button busy={off.busy} onClick={() => off.run()}>
+            Let people decide
+          </Button>
+        )
+      }
+    >
+      <Problem error={off.failure ?? policies.error} />
+      <Loaded query={current}>
+        {(value) => (
+          <>
+            <Current current={value} />
+            {mayChange && value.policy_id === null && policies.value !== null && (
+              <SwitchOn
+                policies={policies.value.filter(({ decides }) => decides === 'sessions')}
+                onChange={current.set}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Card>
+  )
+}

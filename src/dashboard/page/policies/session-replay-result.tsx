@@ -1,0 +1,100 @@
+// What a trial on sessions came to: how many the policy would have decided, and where people decided otherwise.
+import { useWorkplace } from '../shell/session.ts'
+import { Badge } from '../ui/parts.tsx'
+import { Table } from '../ui/table.tsx'
+
+interface Disagreement {
+  readonly decided: 'completed' | 'rejected'
+  readonly outcome: 'completed' | 'rejected'
+  readonly rule: string | null
+  readonly count: number
+  readonly sessions: readonly string[]
+}
+
+interface Reason {
+  readonly rule: string | null
+  readonly problem: string | null
+  readonly count: number
+}
+
+/** `result` of a replay's task over sessions (workers/tasks/task.process.ts). */
+export interface SessionSummary {
+  readonly sessions: number
+  readonly completed: number
+  readonly rejected: number
+  readonly left: number
+  readonly agreed: number
+  readonly disagreements: readonly Disagreement[]
+  readonly reasons: readonly Reason[]
+}
+
+const WORDS = { completed: 'Approved', rejected: 'Rejected' } as const
+const TONES = { completed: 'good', rejected: 'bad' } as const
+
+const Outcome = ({ of }: { readonly of: Disagreement['outcome'] }) => <Badge tone={TONES[of]}>{WORDS[of]}</Badge>
+
+const reasonWord = ({ rule, problem }: Reason): string => {
+  if (rule === null) return problem ?? 'no rule decides'
+  return problem === null ? `rule ${rule}` : `rule ${rule}: ${problem}`
+}
+
+export const SessionReplayResult = ({ result }: { readonly result: SessionSummary }) => {
+  const { path } = useWorkplace()
+  const { sessions, completed, rejected, left, agreed, disagreements, reasons } = result
+  if (sessions === 0) return <p class="soft">No session was decided by people in that time.</p>
+  return (
+    <div class="replay-result">
+      <dl class="tiles">
+        {(
+          [
+            ['Sessions', sessions],
+            ['Would be approved', completed],
+            ['Would be rejected', rejected],
+            ['Left to people', left],
+            ['Otherwise than people', completed + rejected - agreed],
+          ] as const
+        ).map(([label, value]) => (
+          <div key={label} class="tile">
+            <dt>{label}</dt>
+            <dd>
+              <span class="tile-value">{value.toLocaleString('en')}</span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {disagreements.length > 0 && (
+        <Table<Disagreement>
+          caption="Where people decided otherwise"
+          rows={disagreements}
+          rowKey={({ decided, outcome, rule }) => JSON.stringify([decided, outcome, rule])}
+          columns={[
+            { label: 'People', cell: ({ decided }) => <Outcome of={decided} /> },
+            {
+              label: 'The policy',
+              cell: ({ outcome, rule }) => (
+                <>
+                  <Outcome of={outcome} /> {rule}
+                </>
+              ),
+            },
+            { label: 'Sessions', narrow: true, align: 'end', cell: ({ count }) => count },
+            {
+              label: 'For example',
+              cell: ({ sessions: examples }) =>
+                examples.map((id) => (
+                  <a key={id} class="example mono" href={path(`/reviews/${id}`)}>
+                    {id.slice(-6)}
+                  </a>
+                )),
+            },
+          ]}
+        />
+      )}
+      {reasons.length > 0 && (
+        <p class="soft">
+          Left to people: {reasons.map((reason) => `${reasonWord(reason)} (${reason.count})`).join('; ')}.
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,110 @@
+// What the organization's policy made of a session, by which rule, and on which facts. Facts hold what the person typed, so
+// looking at them is recorded.
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { SessionDetail, SessionPolicyDecision } from '../api/types.ts'
+import { useAction } from '../data/use-action.ts'
+import { useQuery } from '../data/use-query.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { Button } from '../ui/button.tsx'
+import { Badge, Card, Facts } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+
+type Evaluated = NonNullable<SessionPolicyDecision['decided']>
+type Known = Readonly<Record<string, unknown>>
+
+const WORDS: Readonly<Record<Evaluated['outcome'], string>> = {
+  completed: 'Approved',
+  rejected: 'Rejected',
+  review: 'Left to a person',
+}
+const TONES = { completed: 'good', rejected: 'bad', review: 'warn' } as const
+
+const Outcome = ({ of: { outcome, rule, problem } }: { readonly of: Evaluated }) => (
+  <>
+    <Badge tone={TONES[outcome]}>{WORDS[outcome]}</Badge> {rule === null ? 'no rule decided' : `by rule ${rule}`}
+    {problem !== null && <span class="soft">: {problem}</span>}
+  </>
+)
+
+const factWord = (value: unknown): string => (value === null ? 'not known' : String(value))
+
+const FactTable = ({ facts }: { readonly facts: Known }) => (
+  <Table<readonly [string, unknown]>
+    caption="Facts that the policy saw"
+    rows={Object.entries(facts)}
+    rowKey={([name]) => name}
+    columns={[
+      { label: 'Fact', cell: ([name]) => <code>{name}</code> },
+      { label: 'Was', cell: ([, value]) => factWord(value) },
+    ]}
+  />
+)
+
+const Decision = ({ decision, facts }: { readonly decision: SessionPolicyDecision; readonly facts: Known | null }) => {
+  const { path } = useWorkplace()
+  const { decided, shadow, policy_id: policyId, policy_name: name, at } = decision
+  const policy = <a href={path(`/policies/${policyId}`)}>{name}</a>
+  return (
+    <>
+      <Facts
+        items={[
+          [
+            'Policy',
+            <>
+              {policy}
+              {decided === null ? ', no revision is live' : `, revision ${decided.revision}`}, <Time at={at} />
+            </>,
+          ] as const,
+          ...(decided === null ? [] : [['Outcome', <Outcome key="outcome" of={decided} />] as const]),
+          ...(shadow === null
+            ? []
+            : [[`In shadow, revision ${shadow.revision}`, <Outcome key="shadow" of={shadow} />] as const]),
+        ]}
+      />
+      {facts !== null && <FactTable facts={facts} />}
+    </>
+  )
+}
+
+export const PolicyDecisions = ({ session }: { readonly session: SessionDetail }) => {
+  const { params } = useWorkplace()
+  const path = { ...params, session: session.id }
+  const [facts, setFacts] = useState<ReadonlyMap<number, Known> | null>(null)
+  const decisions = useQuery(
+    (signal) => call('GET /organizations/{organization}/sessions/{session}/policy-decisions', { params: path, signal }),
+    [session.id, session.sequence],
+  )
+  const read = useAction(async () => {
+    const { items } = await call('POST /organizations/{organization}/sessions/{session}/policy-decisions/facts', {
+      params: path,
+      body: {},
+    })
+    setFacts(new Map(items.map(({ sequence, facts: known }) => [sequence, known])))
+  })
+  const items = decisions.value?.items ?? []
+  if (items.length === 0) return decisions.error === null ? null : <Problem error={decisions.error} />
+  const [newest] = items
+  const title =
+    newest?.decided != null && newest.decided.outcome !== 'review' ? 'Decided by policy' : 'Looked at by policy'
+  return (
+    <Card
+      title={title}
+      actions={
+        facts === null && (
+          <Button small busy={read.busy} onClick={() => read.run()}>
+            Show the facts it saw
+          </Button>
+        )
+      }
+    >
+      <Problem error={read.failure} />
+      {facts !== null && facts.size === 0 && <p class="soft">The facts were erased with the evidence.</p>}
+      {items.map((decision) => (
+        <Decision key={decision.sequence} decision={decision} facts={facts?.get(decision.sequence) ?? null} />
+      ))}
+    </Card>
+  )
+}
