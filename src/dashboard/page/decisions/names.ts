@@ -30,7 +30,7 @@ export const useNames = (): Names => {
   const names = new Map((value ?? []).map(({ id, name }) => [id, name]))
   return {
     projects: [all, ...(value ?? []).map(({ id, name }) => ({ value: id, label: name }))],
-    policies: [all, ...(policies.all ?? []).map(({ id, name }) => ({ value: id, label: name }))],
+    policies: [all, ...(policies.ofRequests ?? []).map(({ id, name }) => ({ value: id, label: name }))],
     projectName: (id) => names.get(id) ?? id,
     firstHash: value?.[0]?.verification_hash ?? null,
     known: value !== null,

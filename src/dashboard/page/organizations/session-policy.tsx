@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Policy, SessionPolicy } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
-import { readAll } from '../data/use-pages.ts'
 import { useQuery } from '../data/use-query.ts'
 import { JobCard } from '../policies/replay.tsx'
+import { usePolicies } from '../projects/policies.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { SelectField } from '../ui/field.tsx'
@@ -104,13 +104,7 @@ export const SessionPolicyCard = ({ mayChange }: { readonly mayChange: boolean }
     (signal) => call('GET /organizations/{organization}/session-policy', { params, signal }),
     [params.organization],
   )
-  const policies = useQuery(
-    (signal) =>
-      readAll((cursor) =>
-        call('GET /organizations/{organization}/policies', { params, query: { limit: 200, cursor }, signal }),
-      ),
-    [params.organization],
-  )
+  const { ofSessions } = usePolicies()
   const off = useAction(async () => {
     current.set(await call('PUT /organizations/{organization}/session-policy', { params, body: { policy_id: null } }))
     say('People decide every session')
@@ -129,16 +123,13 @@ export const SessionPolicyCard = ({ mayChange }: { readonly mayChange: boolean }
         )
       }
     >
-      <Problem error={off.failure ?? policies.error} />
+      <Problem error={off.failure} />
       <Loaded query={current}>
         {(value) => (
           <>
             <Current current={value} />
-            {mayChange && value.policy_id === null && policies.value !== null && (
-              <SwitchOn
-                policies={policies.value.filter(({ decides }) => decides === 'sessions')}
-                onChange={current.set}
-              />
+            {mayChange && value.policy_id === null && ofSessions !== null && (
+              <SwitchOn policies={ofSessions} onChange={current.set} />
             )}
           </>
         )}

@@ -6,8 +6,10 @@ import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 
 export interface Policies {
-  /** Null until they were read. */
-  readonly all: readonly Policy[] | null
+  /** Those that a project may take: null until they were read. */
+  readonly ofRequests: readonly Policy[] | null
+  /** Those that may decide sessions: null until they were read. */
+  readonly ofSessions: readonly Policy[] | null
   /** The id where the policy is not known. */
   readonly nameOf: (id: string) => string
 }
@@ -21,5 +23,10 @@ export const usePolicies = (): Policies => {
       ),
     [params.organization],
   )
-  return { all: value, nameOf: (id) => value?.find((policy) => policy.id === id)?.name ?? id }
+  const of = (subject: Policy['decides']) => value?.filter(({ decides }) => decides === subject) ?? null
+  return {
+    ofRequests: of('requests'),
+    ofSessions: of('sessions'),
+    nameOf: (id) => value?.find((policy) => policy.id === id)?.name ?? id,
+  }
 }

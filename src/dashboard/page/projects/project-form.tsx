@@ -34,7 +34,7 @@ const check = ({ name, policy_id, lifetime_seconds }: Values) => {
 const Fields = ({ form, policies }: { readonly form: Form<Values>; readonly policies: Policies }) => (
   <>
     <TextField {...form.text('name')} label="Name" input={{ maxLength: 100, autofocus: true }} />
-    {policies.all?.length === 0 ? (
+    {policies.ofRequests?.length === 0 ? (
       <Notice tone="warn" title="There is no policy yet">
         <p>A project needs one that decides. Make a policy first, from one of the templates.</p>
       </Notice>
@@ -44,8 +44,8 @@ const Fields = ({ form, policies }: { readonly form: Form<Values>; readonly poli
         label="Policy"
         hint="Decides for every request of this project. Can be changed at any time."
         choices={[
-          { value: '', label: policies.all === null ? 'Loading…' : 'Choose one' },
-          ...(policies.all ?? []).map(({ id, name, active_revision_id: active }) => ({
+          { value: '', label: policies.ofRequests === null ? 'Loading…' : 'Choose one' },
+          ...(policies.ofRequests ?? []).map(({ id, name, active_revision_id: active }) => ({
             value: id,
             label: active === null ? `${name} (nothing active yet)` : name,
           })),
@@ -89,7 +89,7 @@ export const CreateProject = ({ policies, onClose, onCreated }: CreateProps) => 
   })
   // Of the address, where a policy leads here; else the only one there is.
   const [named] = useSearchParam('policy')
-  const all = policies.all ?? []
+  const all = policies.ofRequests ?? []
   const wanted = all.find(({ id }) => id === named) ?? (all.length === 1 ? all[0] : undefined)
   const { policy_id, name } = form.values
   const { set } = form

@@ -1,0 +1,101 @@
+// Automatic decisions in a real browser: a policy of sessions is recognised, tried on past sessions and switched on in the
+// settings, and a review shows what it decided and on which facts.
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { CHROMIUM } from '../support/browser/chromium.ts'
+import { until } from '../support/until.ts'
+import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
+import { createPeople, type People } from './support/people.ts'
+
+const TIMEOUT_MS = 120_000
+const SLOW = { limitMs: 60_000 }
+const SOURCE = `name: Grown-ups
+decides: sessions
+rules:
+  - { id: young, deny: person.age < 18, code: TOO_YOUNG, message: You have to be at least 18 years old. }
+  - { id: grown, allow: person.age < 90 }
+`
+
+let dashboard: Dashboard
+let people: People
+let policyId = ''
+
+/** Where pictures are wanted: COUNTERSIGN_SHOTS names a folder. */
+const picture = async (page: Page, name: string): Promise<void> => {
+  const folder = process.env['COUNTERSIGN_SHOTS']
+  if (folder === undefined) return
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.screenshot({ path: join(folder, `${name}-${width}.png`), fullPage: true })
+  }
+  await page.setViewportSize({ width: 1280, height: 900 })
+}
+
+useDashboard(async (started) => {
+  dashboard = started
+  people = createPeople(dashboard.service)
+  const made = await dashboard.admin('POST', '/organizations/demo/policies', { source: SOURCE })
+  const { policy, revision } = made as { policy: { id: string }; revision: { id: string } }
+  policyId = policy.id
+  await dashboard.admin('POST', `/organizations/demo/policies/${policyId}/activate`, { revision_id: revision.id })
+})
+
+const fields = (fullName: string, birthDate: string) => ({ fullName, birthDate, country: 'CH' })
+
+describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => {
+  test(
+    'are tried, switched on, and shown where they were made',
+    async () => {
+      const past = await people.submit({ name: 'otto', fields: fields('Otto Beispiel', '1980-01-01'), documents: [] })
+      const session = (await dashboard.admin('GET', `/organizations/demo/sessions/${past}`)) as { sequence: number }
+      await dashboard.admin('POST', `/organizations/demo/sessions/${past}/decide`, {
+        status: 'rejected',
+        sequence: session.sequence,
+        private_comment: 'not him',
+      })
+
+      const page = await dashboard.enter('/o/demo/policies')
+      await page.getByRole('row', { name: /Grown-ups Decides sessions/ }).waitFor()
+      await picture(page, 'policies')
+      await page.getByRole('link', { name: /Grown-ups/ }).click()
+      await page.getByText('Next: let it decide').waitFor()
+      expect(await page.getByRole('tab', { name: 'Try it' }).count()).toBe(0)
+      await picture(page, 'policy')
+      await page.getByRole('link', { name: 'To the settings' }).click()
+
+      await page.getByText('People decide every session.').waitFor()
+      const letItDecide = page.getByRole('button', { name: 'Let it decide' })
+      expect(await letItDecide.isDisabled()).toBe(true)
+      await page.getByRole('button', { name: 'Try it on past sessions' }).click()
+      const table = page.getByRole('table', { name: 'Where people decided otherwise' })
+      await table.getByRole('row', { name: /Rejected Approved grown/ }).waitFor()
+      await accessible(page)
+      await fitsPhone(page)
+      await picture(page, 'settings')
+      await letItDecide.click()
+      await page.getByText(/decides sessions as soon as their checks are made/).waitFor()
+
+      const young = await people.submit({ name: 'kim', fields: fields('Kim Jung', '2020-01-01'), documents: [] })
+      const statusOf = async (id: string) =>
+        ((await dashboard.admin('GET', `/organizations/demo/sessions/${id}`)) as { status: string }).status
+      await until(async () => (await statusOf(young)) === 'rejected', SLOW)
+      await page.goto(new URL(`/o/demo/reviews/${young}`, page.url()).href)
+      await page.getByText('Decided by policy').waitFor()
+      await page.getByText(/by the policy Grown-ups, revision 1/).waitFor()
+      await page.getByText('You have to be at least 18 years old.').first().waitFor()
+      await page.getByRole('button', { name: 'Show the facts it saw' }).click()
+      const facts = page.getByRole('table', { name: 'Facts that the policy saw' })
+      await facts.getByRole('row', { name: /person\.country CH/ }).waitFor()
+      await facts.getByRole('row', { name: /checks\.document\.matches not known/ }).waitFor()
+      await accessible(page)
+      await fitsPhone(page)
+      await picture(page, 'review')
+
+      await page.goto(new URL('/o/demo/settings', page.url()).href)
+      await page.getByRole('button', { name: 'Let people decide' }).click()
+      await page.getByText('People decide every session.').first().waitFor()
+    },
+    TIMEOUT_MS,
+  )
+})
