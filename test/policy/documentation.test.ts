@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { FACTS } from '../../src/policy/facts.ts'
 import { FUNCTIONS } from '../../src/policy/language.ts'
 import { draftRevision } from '../../src/policy/revision.ts'
+import { SESSION_FACTS } from '../../src/policy/session-facts.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const pages = ['README.md', 'docs/policies.md'].map((page) => readFileSync(join(ROOT, page), 'utf8')).join('\n')
@@ -37,6 +38,26 @@ test('its table of facts has every fact, with its type, what it needs and what i
       `\`${group}.${name}\``,
       type.replace('google.protobuf.', '').toLowerCase(),
       requires === undefined ? '' : `\`${requires}\``,
+      description.replace(/\.$/, ''),
+    ]),
+  )
+  expect(rows).toEqual(expected)
+})
+
+test('its table of facts of sessions has every one, with its type and what it is', () => {
+  const rows = pages
+    .split('\n')
+    .filter((line) => /^\| `(?:session|person|checks|wallets)\.[a-z_.]+` +\|/.test(line))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split(' | ')
+        .map((cell) => cell.trim()),
+    )
+  const expected = Object.entries(SESSION_FACTS).flatMap(([group, fields]) =>
+    Object.entries(fields).map(([name, { type, description }]) => [
+      `\`${group}.${name}\``,
+      type,
       description.replace(/\.$/, ''),
     ]),
   )

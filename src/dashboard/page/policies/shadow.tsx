@@ -132,6 +132,43 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
   )
 }
 
+/** Of a policy that decides sessions: compared with what the live revision did, and what it would have made of them. */
+const SessionResults = ({ policy }: { readonly policy: Policy }) => {
+  const { params } = useWorkplace()
+  const path = { ...params, policy: policy.id }
+  const { value, error, reload } = useQuery(
+    (signal) =>
+      call('GET /organizations/{organization}/policies/{policy}/shadow-results', { params: path, query: {}, signal }),
+    [policy.id, policy.shadow_revision_id],
+  )
+  useEffect(() => {
+    const timer = setInterval(reload, REREAD_MS)
+    return () => clearInterval(timer)
+  }, [reload])
+  if (value === null) return error === null ? <Loading /> : <Problem error={error} retry={reload} />
+  return (
+    <dl class="tiles" aria-label="Since it runs in shadow">
+      {(
+        [
+          ['Would be approved', value.sessions?.completed ?? 0],
+          ['Would be rejected', value.sessions?.rejected ?? 0],
+          ['Left to people', value.sessions?.left ?? 0],
+          ['As the live one', value.same],
+          ['Otherwise', value.different],
+          ['Could not say', value.failed],
+        ] as const
+      ).map(([label, count]) => (
+        <div key={label} class="tile">
+          <dt>{label}</dt>
+          <dd>
+            <span class="tile-value">{count.toLocaleString('en')}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
 export const Shadow = ({ policy, revisions, onChanged }: ShadowProps) => {
   const { params, may } = useWorkplace()
   const [chosen, setChosen] = useState('')
@@ -146,12 +183,17 @@ export const Shadow = ({ policy, revisions, onChanged }: ShadowProps) => {
     onChanged()
   })
   const mayChange = may('organization-admin')
+  const ofSessions = policy.decides === 'sessions'
   if (policy.shadow_revision_id !== null) {
     return (
       <>
         <Card
           title={`${running === undefined ? 'An older revision' : `Revision ${running.number}`} runs in shadow`}
-          text="Evaluated on every request beside the live one. Its verdicts are recorded, and never answered."
+          text={
+            ofSessions
+              ? 'Evaluated on each session that is handed in while the policy is chosen in the settings. Reviews show what it says; it decides nothing.'
+              : 'Evaluated on every request beside the live one. Its verdicts are recorded, and never answered.'
+          }
           actions={
             mayChange && (
               <Button busy={change.busy} onClick={() => change.run(null)}>
@@ -162,16 +204,20 @@ export const Shadow = ({ policy, revisions, onChanged }: ShadowProps) => {
         >
           <Problem error={change.failure} />
         </Card>
-        <Results policy={policy} />
+        {ofSessions ? <SessionResults policy={policy} /> : <Results policy={policy} />}
       </>
     )
   }
   return (
     <Card
       title="Nothing runs in shadow"
-      text="A revision in shadow is evaluated on every real request beside the live one, so that you see what it would change before it does. It costs each request a second evaluation."
+      text={
+        ofSessions
+          ? 'A revision in shadow is evaluated on each session that is handed in, beside the live one or alone, so that you see what it would do before it does.'
+          : 'A revision in shadow is evaluated on every real request beside the live one, so that you see what it would change before it does. It costs each request a second evaluation.'
+      }
     >
-      {policy.active_revision_id === null ? (
+      {policy.active_revision_id === null && !ofSessions ? (
         <p class="soft">Make a revision live first: a shadow needs one to be compared with.</p>
       ) : others.length === 0 ? (
         <p class="soft">Save another revision first: the live one has nothing to be compared with.</p>
