@@ -142,6 +142,18 @@ describe('the checks of a session', () => {
     expect(await isQueued()).toBe(false)
   })
 
+  test('are made at once by the process that comes after one that was killed; what failed waits for its time', async () => {
+    const { isQueued } = await handIn()
+    const { sessionChecks } = identity.store
+    expect(await sessionChecks.claim(4, 180)).toHaveLength(1)
+    await sessionChecks.releaseClaims()
+    const broken = part('first', () => Promise.reject(new Error('broken')))
+    expect(await runnerOf(broken)()).toBe(1)
+    await sessionChecks.releaseClaims()
+    expect(await runnerOf(broken)()).toBe(0)
+    expect(await isQueued()).toBe(true)
+  })
+
   test('are told of once all are stored: not while one fails, and again where whoever is told fails', async () => {
     const { checks, isQueued, target } = await handIn()
     const told: unknown[] = []

@@ -6,11 +6,53 @@ const ZONE = ['test/documents/zone.test.ts']
 const WALLETS = ['test/wiring/wallet-screening.test.ts']
 const HITS = ['test/identity/store-checks.test.ts']
 const RUNNER = ['test/identity/check-runner.test.ts']
+const DECIDER = ['test/wiring/policy-decider.test.ts']
+const FACTS = ['test/identity/session-facts.test.ts']
+const SESSIONS = ['test/policy/sessions.test.ts']
 
 export const documents: readonly Place[] = [
   ...placesOf('src/documents/zone/decode-zone.ts', ZONE, [
     ['check digits are trusted with G and 6', "&& !countsAs(character, first?.character ?? '')", ''],
     ['a doubtful character is read', 'if (isDoubtful) return null', ''],
+  ]),
+  ...placesOf('src/wiring/policy-decider.ts', DECIDER, [
+    [
+      'a policy that was switched off decides',
+      'now?.id !== policy.id || now.activeRevisionId !== policy.activeRevisionId',
+      "now?.id === ''",
+    ],
+    ['a session is decided by a policy and by a service outside', 'session.provider === WEBHOOK_PROVIDER ||', ''],
+    ['what nobody handed in is decided', '(await evidence.missing(session)).length > 0', 'false'],
+    [
+      'a hit that comes late is an error of ours',
+      'error instanceof HitOpenError || error instanceof EvidenceErasedError',
+      'error instanceof EvidenceErasedError',
+    ],
+    ['what was decided on is not kept', '[sequence]: facts })', '[sequence]: {} })'],
+  ]),
+  ...placesOf('src/policy/decide-session.ts', SESSIONS, [
+    ['a hit that is not cleared is completed', "session['checks.sanctions.uncleared'] === true", 'false'],
+    ['a review is a rejection', 'if (verdict.review === true) return review(ruleId, null)', ''],
+  ]),
+  ...placesOf('src/policy/document-rules.ts', SESSIONS, [
+    ['a rejection needs no words', "&& !reader.has('message')", '&& false'],
+  ]),
+  ...placesOf('src/identity/session-facts.ts', FACTS, [
+    ['a name in another script does not match', 'compared.includes(null) ? null', 'compared.includes(null) ? false'],
+    ['documents that contradict each other match', "outcomes.get('document.zone') !== 'look'", 'true'],
+    ['an unread document is nobody’s', "(outcomes.has('document.zone') && !outcomes.has('document.number')) ||", ''],
+    [
+      'a screener that was away denies nothing',
+      "found.every((outcome) => outcome === 'passed') ? false : null",
+      'false',
+    ],
+  ]),
+  ...placesOf('src/store/session-checks.ts', RUNNER, [
+    [
+      'what a process that is gone had taken waits',
+      'due_at_seconds > ? AND attempts = 0',
+      'due_at_seconds < ? AND attempts < 0',
+    ],
   ]),
   ...placesOf('src/identity/check-runner.ts', RUNNER, [
     ['a part that fails once is not done', 'if (!isLast) return false', ''],
