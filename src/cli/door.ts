@@ -6,6 +6,7 @@ import type { Approval, Attester, ListSource, Operations } from '../dashboard/pa
 import { CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { PolicyInvalidError } from '../policy/errors.ts'
 import type { Store } from '../store/store.ts'
+import type { SessionKnowledge } from '../wiring/session-knowledge.ts'
 import { CommandFailedError, UsageError } from './output.ts'
 
 /** Operations that only the command line has. */
@@ -57,6 +58,8 @@ export interface Door {
 export interface Opened {
   readonly store: Store
   readonly door: Door
+  /** For trying a policy on sessions that people have decided. */
+  readonly decidedByPeople: SessionKnowledge['decidedByPeople']
   close(): Promise<void>
 }
 

@@ -6,6 +6,7 @@ import type { DataFolder } from '../setup/data-folder.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
 import type { Store } from '../store/store.ts'
 import type { EvidenceParts } from '../wiring/evidence-service.ts'
+import { createSessionKnowledge } from '../wiring/session-knowledge.ts'
 import { createDoor, type Opened } from './door.ts'
 import type { Override } from './second-person.ts'
 
@@ -92,6 +93,11 @@ export const openDoor = ({
   return {
     store,
     door: createDoor(load),
+    decidedByPeople: async (organizationId, time) =>
+      createSessionKnowledge({ store, evidence: (await evidenceParts()).evidence }).decidedByPeople(
+        organizationId,
+        time,
+      ),
     close: async () => {
       await parts?.close()
       await store.close()

@@ -10,6 +10,7 @@ import { createReplayTally, type ReplayChange, type ReplaySummary, replayDecisio
 import type { ListReader } from '../policy/types/list-reader.ts'
 import { formatTable, UsageError } from './output.ts'
 import { type PolicyStoreContext, print, requirePolicy, resolvePolicyText } from './policy-context.ts'
+import { replayOverSessions } from './policy-session-replay.ts'
 
 export interface ReplayContext extends PolicyStoreContext {
   readonly decisionsDirectory: string
@@ -121,12 +122,18 @@ export const replay = async (context: ReplayContext): Promise<number> => {
   const { command, clock, chains, organizationId, decisionsDirectory } = context
   const reference = command.positionals[1]
   if (reference === undefined) throw new UsageError('REVISION_OR_FILE is missing')
-  const sinceMs = parseMoment('since', command.text('since') ?? '7d', clock.unixSeconds() * 1000)
   const untilMs =
     command.text('until') === undefined
       ? Number.POSITIVE_INFINITY
       : parseMoment('until', command.required('until'), clock.unixSeconds() * 1000)
   const { policy, policyId } = await resolvePolicyText(context, reference)
+  const ofSessions = policy.document.decides === 'sessions'
+  const sinceMs = parseMoment(
+    'since',
+    command.text('since') ?? (ofSessions ? '365d' : '7d'),
+    clock.unixSeconds() * 1000,
+  )
+  if (ofSessions) return replayOverSessions(context, policy, { sinceMs, untilMs })
   const subject = policyId ?? (await requirePolicy(context, command.text('policy'))).id
   const lists = await currentLists(context)
 

@@ -37,7 +37,8 @@ with --policy. Every command but the first five takes --org NAME, by name or id 
   activate   Makes a saved revision the one that decides.
   shadow     Has a revision evaluated beside the active one; its verdicts are recorded and never answered.
   replay     Runs a revision or file over recorded decisions (of the last 7 days, or --since 36h or a time in RFC 3339)
-             and says what it would change, by rule.
+             and says what it would change, by rule. A policy that decides sessions runs over the newest that people have
+             decided (of the last year).
   list       The organization's policies.
   show       A policy's active document, or that of a revision; --revisions lists them.
 

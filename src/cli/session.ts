@@ -32,7 +32,7 @@ const USAGE = `Usage: countersign session list [--status STATUS] [--type TYPE] [
        countersign session policy [POLICY | off] [--org NAME]
 
 "policy" says which policy decides sessions that are handed in; "off": people do. Without either it shows which. Try it on
-past sessions first, in the dashboard under Policies.
+past sessions first: countersign policy replay.
 
   --status STATUS  One of ${SESSION_STATUSES.join(', ')}
   --type TYPE      individual or business

@@ -154,4 +154,6 @@ test('a trial says what it would have made of the sessions that people decided',
   await until(async () => (await admin('GET', `/jobs/${id}`))['state'] === 'done', SLOW)
   // The one that a person rejected, and none of those that the policy decided.
   expect((await admin('GET', `/jobs/${id}`))['result']).toMatchObject({ sessions: 1, policy_id: policyId })
+  expect(await command('policy', 'replay', '1', '--policy', policyId)).toStartWith('1 sessions: ')
+  expect(JSON.parse(await command('policy', 'replay', TEMPLATE, '--json'))).toMatchObject({ sessions: 1, left: 1 })
 }, 120_000)

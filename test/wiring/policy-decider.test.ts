@@ -161,6 +161,7 @@ test('is not made where the policy is off, or nothing was handed in, or an outsi
   })
   if (state !== null) await decider()(state.session)
   expect((await now(empty))?.status).toBe('submitted')
+  expect(await decisions(empty)).toEqual([])
   const asked = await world.session(organizationId)
   await world.store.database.execute("UPDATE sessions SET provider = 'webhook' WHERE id = ?", [asked.id])
   await world.evidence.putFields(asked, { fullName: 'Nina', birthDate: '1980-01-01', country: 'CH' })

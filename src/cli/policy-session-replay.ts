@@ -1,0 +1,37 @@
+// `countersign policy replay` of a policy that decides sessions: over those that people have decided.
+import { replaySessions, type SessionReplay } from '../policy/session-replay.ts'
+import type { CompiledPolicy } from '../policy/types/program.ts'
+import { formatTable } from './output.ts'
+import { type PolicyStoreContext, print } from './policy-context.ts'
+
+const reasonOf = ({ rule, problem }: SessionReplay['reasons'][number]): string =>
+  [rule === null ? 'no rule decides' : `rule ${rule}`, ...(problem === null ? [] : [problem])].join(': ')
+
+const render = (replay: SessionReplay): string => {
+  const { sessions, completed, rejected, left, agreed, disagreements, reasons } = replay
+  const otherwise = completed + rejected - agreed
+  const head = `${sessions} sessions: ${completed} completed, ${rejected} rejected, ${left} left to people; ${otherwise} otherwise than people did\n`
+  const rows = disagreements.map(({ decided, outcome, rule, count, sessions: examples }) => [
+    String(count),
+    decided,
+    `${outcome} by ${rule ?? 'default'}`,
+    examples[0] ?? '',
+  ])
+  const table = rows.length === 0 ? '' : `\n${formatTable([['COUNT', 'PEOPLE', 'THE POLICY', 'FOR EXAMPLE'], ...rows])}`
+  const notes = reasons.map((reason) => `${reason.count} left: ${reasonOf(reason)}\n`)
+  return `${head}${table}${notes.length === 0 ? '' : `\n${notes.join('')}`}`
+}
+
+export const replayOverSessions = async (
+  context: PolicyStoreContext,
+  policy: CompiledPolicy,
+  time: { readonly sinceMs: number; readonly untilMs: number },
+): Promise<number> => {
+  const sessions = await context.decidedByPeople(context.organizationId, {
+    sinceSeconds: Math.floor(time.sinceMs / 1_000),
+    untilSeconds: Math.min(Math.ceil(time.untilMs / 1_000), Number.MAX_SAFE_INTEGER),
+  })
+  const replay = replaySessions(policy, sessions)
+  print(context, { since: new Date(time.sinceMs).toISOString(), ...replay }, render(replay))
+  return 0
+}
