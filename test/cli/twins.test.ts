@@ -52,6 +52,7 @@ const VERBS: Readonly<Record<string, string | { readonly exempt: string }>> = {
   'lists delete': 'removeList',
   'session list': { exempt: 'prints rows of the store' },
   'session show': { exempt: 'prints rows of the store' },
+  'session policy': 'changeSessionPolicy',
   'session decide': { exempt: 'decideSession or revokeSession, by the state that the command has read' },
   'evidence show': { exempt: 'readEvidenceFields, over evidence that the harness only stands in for' },
   'evidence save': { exempt: 'openDocument, over evidence that the harness only stands in for' },
@@ -284,6 +285,11 @@ const STEPS: readonly Step[] = [
     verb: 'org second-person',
     words: () => ['demo', 'off'],
     request: () => ['PATCH', `${DEMO}/settings`, { second_person: false }],
+  },
+  {
+    verb: 'session policy',
+    words: () => ['off', '--org', 'demo'],
+    request: () => ['PUT', `${DEMO}/session-policy`, { policy_id: null }],
   },
   {
     verb: 'org brand',
