@@ -154,6 +154,8 @@ const RUNS: Readonly<Record<string, (words: string[], output: CommandOutput) => 
       user: 'ada',
       rotateKey: () => Promise.reject(new Error('not reached')),
     }),
+  session: async (words, output) =>
+    (await import('../../src/cli/session.ts')).runSession(words, { output, open: open(), user: 'ada' }),
   webhook: async (words, output) =>
     (await import('../../src/cli/webhook.ts')).runWebhook(words, { output, open: open() }),
   attester: async (words, output) =>
