@@ -68,16 +68,19 @@ export const createEndpoint = <Decoded>(
     header: string,
     body: string,
     decoded: Decoded,
-    { requestId, principal, rateLimit, deadline }: Call,
+    { requestId, principal, rateLimit, deadline, trace = null }: Call,
   ): Promise<Response> => {
     const { organizationId, keyId, environment } = principal
     const { deadlineMs } = deadline
     let decided: string | null = null
+    trace?.enter('idempotency')
     const final = await idempotent(
       { organizationId, keyId, header, route, body, uuid: crypto.randomUUID() },
       async (uuid, onDispatch) => {
-        const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch }
+        const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch, trace }
+        trace?.enter('policy')
         const answer = await perform(decoded, context)
+        trace?.enter('idempotency')
         if (deadline.passed) {
           // The answer is not stored either: the claim stays until it expires, and a retry then finds the outcome in
           // the log.
@@ -86,6 +89,7 @@ export const createEndpoint = <Decoded>(
         }
         decided = uuid
         metrics.recordDecision(kind, answer.chainName, answer.compliant)
+        trace?.verdict(answer.compliant)
         return { body: answer.body, keepSeconds: answer.lifetimeSeconds }
       },
     )
@@ -95,7 +99,7 @@ export const createEndpoint = <Decoded>(
   }
 
   const handle = async (call: Call): Promise<Response> => {
-    const { request, requestId, principal, rateLimit, deadline } = call
+    const { request, requestId, principal, rateLimit, deadline, trace = null } = call
     const body = await readJsonBody(request)
     const confirmed = call.confirmKey()
     if (confirmed !== undefined) await confirmed
@@ -105,9 +109,11 @@ export const createEndpoint = <Decoded>(
     const { organizationId, keyId, environment } = principal
     const uuid = crypto.randomUUID()
     const { deadlineMs } = deadline
-    const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch: IGNORE }
+    const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch: IGNORE, trace }
+    trace?.enter('policy')
     const answer = await perform(decoded, context)
     metrics.recordDecision(kind, answer.chainName, answer.compliant)
+    trace?.verdict(answer.compliant)
     // The pool answered in time, but this thread was blocked before it could send the answer.
     if (deadline.passed) withhold([uuid])
     return jsonResponse(answer.body, requestId, { rateLimit })

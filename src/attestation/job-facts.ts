@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import type { VelocityCounters, VelocityTicket } from '../facts/velocity.ts'
 import { FACT_SOURCES } from '../policy/sources/all.ts'
 import type { CarriedFacts, ExternalFacts, FactDigests } from '../policy/types/facts.ts'
-import type { FactCollector, FactNeed, FactSubject } from '../policy/types/needs.ts'
+import type { FactCollector, FactNeed, FactSubject, WatchQuestion } from '../policy/types/needs.ts'
 import type { ResolvedTarget } from '../policy/types/source.ts'
 import type { Timers } from '../pool/timers.ts'
 
@@ -28,6 +28,7 @@ export type CollectJobFacts = (
   subject: FactSubject,
   /** True when the request lacks fields that the shadow revision reads: the shadow then has no verdict. */
   shadowless: boolean,
+  watch?: WatchQuestion,
 ) => JobFacts | Promise<JobFacts>
 
 /** The longest time that an answer waits for facts that only a shadow revision needs. */
@@ -74,25 +75,29 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
     return Object.keys(digests).length === 0 ? null : digests
   }
 
-  const collect = (needs: readonly FactNeed[], subject: FactSubject): ExternalFacts | Promise<ExternalFacts> =>
-    needs.some(isCollected) ? collector.collect(needs, subject) : {}
+  const collect = (
+    needs: readonly FactNeed[],
+    subject: FactSubject,
+    watch?: WatchQuestion,
+  ): ExternalFacts | Promise<ExternalFacts> => (needs.some(isCollected) ? collector.collect(needs, subject, watch) : {})
 
   /** Resolves to null when the facts did not arrive in time: the shadow then has no verdict. */
   const collectForShadow = (
     needs: readonly FactNeed[],
     subject: FactSubject,
+    watch?: WatchQuestion,
   ): ExternalFacts | null | Promise<ExternalFacts | null> => {
-    const found = collect(needs, subject)
+    const found = collect(needs, subject, watch)
     if (!(found instanceof Promise)) return found
     const late = Promise.withResolvers<null>()
     const cancel = timers.after(SHADOW_WAIT_MS, () => late.resolve(null))
     return Promise.race([found, late.promise]).finally(cancel)
   }
 
-  return (target, subject, shadowless) => {
+  return (target, subject, shadowless, watch) => {
     const { needs, shadowNeeds } = target
-    const collected = collect(needs, subject)
-    const shadow = shadowless ? null : collectForShadow(shadowNeeds, subject)
+    const collected = collect(needs, subject, watch)
+    const shadow = shadowless ? null : collectForShadow(shadowNeeds, subject, watch)
     const windows = windowsOf(needs)
     const shadowWindows = shadowless ? [] : windowsOf(shadowNeeds)
     const allWindows = [...windows, ...shadowWindows]

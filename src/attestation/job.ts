@@ -10,6 +10,7 @@ import type { ResolvedTarget } from '../policy/types/source.ts'
 import type { PoolAnswer } from '../pool/entry.ts'
 import type { Pool } from '../pool/pool.ts'
 import type { Job } from '../pool/protocol.ts'
+import type { RequestTrace } from '../telemetry/request-trace.ts'
 import { type CollectJobFacts, carriesFacts } from './job-facts.ts'
 
 /** Who makes the request, and everything that stays the same over all tries of it. */
@@ -24,6 +25,8 @@ export interface CallContext {
   readonly deadlineMs: number
   /** Called before the job goes to the pool; a returned promise is awaited. From then on the job may be signed. */
   readonly onDispatch: OnDispatch
+  /** Null: the request is not traced. */
+  readonly trace?: RequestTrace | null
 }
 
 /** The complete body of a 200. */
@@ -96,20 +99,28 @@ const subjectOf = (job: Job, target: ResolvedTarget, { environment }: CallContex
   deadlineMs: job.deadlineMs,
 })
 
+const submit = (
+  pool: JobDependencies['pool'],
+  job: Job,
+  target: ResolvedTarget,
+  trace: RequestTrace | null,
+): Promise<PoolAnswer> => pool.submit(trace === null ? job : { ...job, stages: trace.enterPool() }, target)
+
 const decideOnFacts = async (
   { pool, collectFacts }: JobDependencies,
   job: Job,
   target: ResolvedTarget,
   subject: FactSubject,
   shadowless: boolean,
-  onDispatch: OnDispatch,
+  { onDispatch, trace = null }: CallContext,
 ): Promise<PoolAnswer> => {
-  const collected = collectFacts(target, subject, shadowless)
+  trace?.enter('facts')
+  const collected = collectFacts(target, subject, shadowless, trace?.asks)
   const facts = collected instanceof Promise ? await collected : collected
   try {
     const marked = onDispatch()
     if (marked !== undefined) await marked
-    const answer = await pool.submit({ ...job, facts: facts.text }, target)
+    const answer = await submit(pool, { ...job, facts: facts.text }, target, trace)
     // If a compliant answer was not signed yet, the job is submitted again, and that time it counts.
     facts.settle(answer.compliant && answer.body !== '')
     return answer
@@ -132,12 +143,13 @@ export const decideJob = (
   context: CallContext,
   isMissing: (field: OptionalField) => boolean,
 ): Promise<PoolAnswer> => {
-  const { onDispatch } = context
+  const { onDispatch, trace = null } = context
+  trace?.decides(job.chainName, target.revisionId)
   if (!carriesFacts(target)) {
     const marked = onDispatch()
-    if (marked === undefined) return dependencies.pool.submit(job, target)
-    return marked.then(() => dependencies.pool.submit(job, target))
+    if (marked === undefined) return submit(dependencies.pool, job, target, trace)
+    return marked.then(() => submit(dependencies.pool, job, target, trace))
   }
   const shadowless = target.shadowRequires.some(isMissing)
-  return decideOnFacts(dependencies, job, target, subjectOf(job, target, context), shadowless, onDispatch)
+  return decideOnFacts(dependencies, job, target, subjectOf(job, target, context), shadowless, context)
 }

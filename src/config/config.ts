@@ -299,6 +299,8 @@ export const loadConfig = (input: ConfigInput): Config => {
     scanner: value('scanner'),
     scannerAway: value('scannerAway'),
     solanaMessagePrefix: value('solanaMessagePrefix'),
+    tracingUrl: value('tracingUrl'),
+    tracingSample: value('tracingSample'),
     logLevel: value('logLevel'),
     store: secretSource('store', environment),
     passphrase: secretSource('passphrase', environment),

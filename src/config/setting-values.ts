@@ -89,6 +89,25 @@ export const parseWitnesses = (text: string): readonly WitnessSetting[] => {
   return witnesses
 }
 
+/** Where a collector takes traces; empty: none. http is allowed anywhere, because no span holds a secret. */
+export const parseTracingUrl = (text: string): string => {
+  if (text === '') return ''
+  const url = URL.parse(text)
+  const plain = url !== null && url.username === '' && url.password === '' && url.hash === ''
+  if (!plain || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw new Error('must be an http or https URL without credentials')
+  }
+  if (url.pathname === '/') url.pathname = '/v1/traces'
+  return url.href
+}
+
+/** A decimal fraction. */
+export const parseShare = (text: string): number => {
+  const value = /^(0|1|[01]?\.[0-9]{1,9})$/.test(text) ? Number(text) : Number.NaN
+  if (!(value >= 0 && value <= 1)) throw new Error('must be a number from 0 to 1, such as 0.01')
+  return value
+}
+
 export const parsePath = (text: string): string => {
   if (text === '' || text.includes('\0')) throw new Error('must be a path')
   return text

@@ -15,6 +15,8 @@ import {
   parsePath,
   parsePublicUrl,
   parseScanner,
+  parseShare,
+  parseTracingUrl,
   parseWitnesses,
 } from './setting-values.ts'
 
@@ -369,6 +371,19 @@ export const SETTINGS = {
       if (!/^[\x21-\x7e]{1,64}$/.test(text)) throw new Error('must be 1 to 64 visible ASCII characters')
       return text
     },
+  }),
+  tracingUrl: setting({
+    name: 'tracing-url',
+    description:
+      'Where an OpenTelemetry collector takes traces by OTLP/HTTP, as http://127.0.0.1:4318 (/v1/traces unless it has a path); nothing is traced unless set',
+    defaultText: '',
+    parse: parseTracingUrl,
+  }),
+  tracingSample: setting({
+    name: 'tracing-sample',
+    description: 'Share of the requests that are traced (0 to 1), where no traceparent of the caller decides',
+    defaultText: '0.01',
+    parse: parseShare,
   }),
   logLevel: setting({
     name: 'log-level',

@@ -4,7 +4,13 @@
 import type { Clock } from '../domain/time.ts'
 import { sourceOf } from '../policy/sources/all.ts'
 import type { ExternalFacts, ScreenerFacts } from '../policy/types/facts.ts'
-import { type FactCollector, type FactNeed, type FactSubject, screenerKey } from '../policy/types/needs.ts'
+import {
+  type FactCollector,
+  type FactNeed,
+  type FactSubject,
+  screenerKey,
+  type WatchQuestion,
+} from '../policy/types/needs.ts'
 import type { ReadValue } from '../policy/types/reads.ts'
 import type { AnswerOf, SourceKind } from '../policy/types/sources.ts'
 import type { ChainReads } from './chain-reads.ts'
@@ -53,13 +59,20 @@ const place = <Value>(
   value: Value | null | Promise<Value | null>,
   pending: Promise<void>[],
   put: (value: Value | null) => void,
+  watch: () => ((answered: boolean) => void) | undefined,
 ): void => {
   if (!(value instanceof Promise)) {
     put(value)
     return
   }
   put(null)
-  pending.push(value.then(put))
+  const answered = watch()
+  pending.push(
+    value.then((found) => {
+      answered?.(found !== null)
+      put(found)
+    }),
+  )
 }
 
 /** A copy of the facts collected so far: answers that arrive later must not change the facts of this request. */
@@ -85,7 +98,14 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
     }
   }
 
-  const collectOne = (need: FactNeed, subject: FactSubject, into: Collected, pending: Promise<void>[]): void => {
+  const collectOne = (
+    need: FactNeed,
+    subject: FactSubject,
+    into: Collected,
+    pending: Promise<void>[],
+    watch?: WatchQuestion,
+  ): void => {
+    const watchFor = (source: string) => () => watch?.(need.kind, source)
     switch (need.kind) {
       // The worker looks up lists; the service itself keeps the velocity counters.
       case 'list':
@@ -95,24 +115,39 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
         into.screeners ??= {}
         const { screeners: results } = into
         const asked = need.onBehalf === true ? representedOf(subject) : subject
-        place(screeners.get(need.screener)?.screen(asked) ?? null, pending, (value) => {
-          results[screenerKey(need)] = value
-        })
+        place(
+          screeners.get(need.screener)?.screen(asked) ?? null,
+          pending,
+          (value) => {
+            results[screenerKey(need)] = value
+          },
+          watchFor(need.screener),
+        )
         break
       }
       case 'read': {
         into.reads ??= {}
         const { reads: results } = into
-        place(reads.read(need.definition, subject), pending, (value) => {
-          results[need.read] = value
-        })
+        place(
+          reads.read(need.definition, subject),
+          pending,
+          (value) => {
+            results[need.read] = value
+          },
+          watchFor(need.definition.chain ?? subject.chainName),
+        )
         break
       }
       default: {
         const part = sourceOf(need.kind).part
-        place(askSource(need.kind, subject), pending, (value) => {
-          into.answers[part] = value
-        })
+        place(
+          askSource(need.kind, subject),
+          pending,
+          (value) => {
+            into.answers[part] = value
+          },
+          watchFor(need.kind === 'base-fee' ? subject.chainName : ''),
+        )
       }
     }
   }
@@ -131,10 +166,10 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
   }
 
   return {
-    collect: (needs, subject) => {
+    collect: (needs, subject, watch) => {
       const collected: Collected = { answers: {} }
       const pending: Promise<void>[] = []
-      for (const need of needs) collectOne(need, subject, collected, pending)
+      for (const need of needs) collectOne(need, subject, collected, pending, watch)
       return pending.length === 0 ? factsOf(collected) : settle(collected, pending, subject.deadlineMs)
     },
   }

@@ -4,12 +4,15 @@
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import type { CountersignError } from '../domain/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { RequestTrace } from '../telemetry/request-trace.ts'
+import type { Tracer } from '../telemetry/tracer.ts'
 import type { Authenticator, Principal } from './authenticate.ts'
 import type { Deadline, Deadlines } from './deadline.ts'
 import { toProblem } from './problem.ts'
 import type { RateLimiter, RateLimitState } from './rate-limit.ts'
 import type { RequestIdSource } from './request-id.ts'
 import { problemResponse, repeatedProblemResponse } from './response.ts'
+import { parseTraceParent } from './trace-context.ts'
 import type { TurnValve } from './turn-valve.ts'
 
 export interface GateDependencies {
@@ -17,6 +20,8 @@ export interface GateDependencies {
   readonly limiter: RateLimiter
   readonly deadlines: Deadlines
   readonly requestIds: RequestIdSource
+  /** Null: no request is traced. */
+  readonly tracer?: Tracer | null
   readonly monotonicMs: () => number
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
   /** Called for every refusal and failure. Must not throw. */
@@ -54,6 +59,8 @@ export interface Call {
   /** Null: the key has no limit. */
   readonly rateLimit: RateLimitState | null
   readonly deadline: Deadline
+  /** Null: the request is not traced. */
+  readonly trace?: RequestTrace | null
   /**
    * Checks the key again when the body took long to arrive, because it may have been revoked meanwhile. Rejects as the
    * gate does.
@@ -75,6 +82,7 @@ export type Gate = (settings: GateSettings, handle: (call: Call) => Promise<Resp
 export const createGate = (dependencies: GateDependencies): Gate => {
   const { authenticator, limiter, deadlines, requestIds, valve, monotonicMs, metrics, report, isStopping } =
     dependencies
+  const { tracer = null } = dependencies
 
   return ({ method, route, scope, readKey, challenge, refusal }, handle) => {
     const record = metrics.route(method, route)
@@ -85,20 +93,25 @@ export const createGate = (dependencies: GateDependencies): Gate => {
       const { headers } = request
       const requestId = requestIds(headers.get('x-request-id'))
       let rateLimit: RateLimitState | null = null
+      let trace: RequestTrace | null = null
 
       const answer = (response: Response): Response => {
         if (isStopping()) response.headers.set('connection', 'close')
         record(response.status, monotonicMs() - startedMs)
+        trace?.end(response.status)
         return response
       }
       const refuse = (error: unknown): Response | Promise<Response> =>
         valve.refuse(() => {
-          metrics.recordError(toProblem(error).code)
+          const { code } = toProblem(error)
+          metrics.recordError(code)
+          trace?.error(code)
           return answer(problemResponse(error, requestId, { report, rateLimit, challenge, requestHeaders: headers }))
         })
       const turnAway = (error: CountersignError): Response | Promise<Response> =>
         valve.refuse(() => {
           metrics.recordError(error.code)
+          trace?.error(error.code)
           report(error, requestId)
           return answer(repeatedProblemResponse(error, requestId))
         })
@@ -109,9 +122,13 @@ export const createGate = (dependencies: GateDependencies): Gate => {
       }
       const letIn = (principal: Principal, deadline: Deadline): Promise<Response> => {
         rateLimit = limiter.take(principal)
-        return handle({ request, requestId, principal, rateLimit, deadline, confirmKey })
+        trace?.enter('front')
+        return handle({ request, requestId, principal, rateLimit, deadline, trace, confirmKey })
       }
       const admit = (principal: Principal, deadline: Deadline): CountersignError | Promise<Response> => {
+        // Only now: what comes without a key of ours must not fill the exporter's buffer.
+        if (tracer !== null)
+          trace = tracer.begin(parseTraceParent(headers.get('traceparent')), method, route, startedMs)
         const refused = refusal?.(principal, headers, deadline.deadlineMs) ?? null
         if (refused !== null) return refused
         const ready = limiter.ready(principal)

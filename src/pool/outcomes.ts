@@ -65,6 +65,11 @@ export const createTakeOutcomes = (options: OutcomesOptions): ((handle: WorkerHa
       handle.inFlight.delete(outcome.sequence)
       dispatcher.release(entry)
       statistics.recordRun(nowMs - entry.dispatchedMs)
+      const { stages } = entry.job
+      if (stages !== undefined) {
+        stages.answeredMs = nowMs
+        if (outcome.status === 'answered') stages.worker = outcome.stages ?? stages.worker
+      }
       if (!takeOutcome(handle, entry, outcome)) late.push(entry.job.uuid)
     }
     if (late.length > 0) withhold(late)

@@ -2,6 +2,7 @@
 // sixteen jobs on, that costs a third of a structured clone. Control messages are rare and travel as objects. No
 // message ever holds key material (invariant 5): workers open the keystores themselves.
 import type { ErrorCode } from '../domain/errors.ts'
+import type { JobStages, WorkerStages } from '../domain/job-stages.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
 import type { RequestFacts } from '../policy/types/facts.ts'
@@ -27,6 +28,8 @@ export interface Job extends Omit<RequestFacts, 'nowSeconds'> {
   readonly expiration: number
   /** Absolute, on the main thread's monotonic clock, milliseconds. */
   readonly deadlineMs: number
+  /** Of a traced request: where the pool writes the job's times down. */
+  readonly stages?: JobStages | undefined
 }
 
 /** The latest block has not been read yet: a denial is recorded, and any other verdict is answered `unsigned`. */
@@ -42,6 +45,8 @@ export type Outcome =
       readonly ruleId: string | null
       /** The complete JSON response body. */
       readonly body: string
+      /** Of a traced request. */
+      readonly stages?: WorkerStages | undefined
     }
   | {
       readonly status: 'failed'

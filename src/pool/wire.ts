@@ -2,6 +2,7 @@
 // structured clone. Jobs are one JSON array of rows. Outcomes are a JSON line of rows, then one line per response body,
 // verbatim: a body is already JSON without raw line breaks, so it need not be escaped and parsed again.
 import type { ErrorCode } from '../domain/errors.ts'
+import { createJobStages, type WorkerStages } from '../domain/job-stages.ts'
 import type { Job, Outcome } from './protocol.ts'
 
 /** A job on its way to a worker. Its `deadlineMs` is on the worker's clock. */
@@ -21,7 +22,7 @@ export class WireFormatError extends Error {
   override readonly name = 'WireFormatError'
 }
 
-type JobRow = readonly [
+type UntracedRow = readonly [
   sequence: number,
   kind: 0 | 1,
   uuid: string,
@@ -43,7 +44,9 @@ type JobRow = readonly [
   chainFamily: 0 | 1,
 ]
 
-const jobRow = (job: DispatchedJob): JobRow => [
+type JobRow = UntracedRow | readonly [...UntracedRow, traced: 1]
+
+const untracedRow = (job: DispatchedJob): UntracedRow => [
   job.sequence,
   job.kind === 'task' ? 1 : 0,
   job.uuid,
@@ -64,6 +67,8 @@ const jobRow = (job: DispatchedJob): JobRow => [
   job.onBehalf,
   job.chainFamily === 'solana' ? 1 : 0,
 ]
+
+const jobRow = (job: DispatchedJob): JobRow => (job.stages === undefined ? untracedRow(job) : [...untracedRow(job), 1])
 
 export const encodeJobs = (jobs: readonly DispatchedJob[]): string => JSON.stringify(jobs.map(jobRow))
 
@@ -90,6 +95,7 @@ export const decodeJobs = (text: string): DispatchedJob[] => {
     deadlineMs: row[16],
     onBehalf: row[17],
     chainFamily: row[18] === 1 ? 'solana' : 'evm',
+    stages: row[19] === undefined ? undefined : createJobStages(),
   }))
 }
 
@@ -99,7 +105,7 @@ const UNDEFINED_TARGET = 2
 const UNSIGNED = 3
 
 type OutcomeRow =
-  | readonly [sequence: number, status: typeof ANSWERED, compliant: 0 | 1, ruleId: string | null]
+  | readonly [sequence: number, status: typeof ANSWERED, compliant: 0 | 1, ruleId: string | null, stages?: WorkerStages]
   | readonly [
       sequence: number,
       status: typeof FAILED,
@@ -115,7 +121,13 @@ export const encodeOutcomes = (batch: OutcomeBatch): string => {
   let bodies = ''
   for (const outcome of batch.outcomes) {
     if (outcome.status === 'answered') {
-      rows.push([outcome.sequence, ANSWERED, outcome.compliant ? 1 : 0, outcome.ruleId])
+      const { sequence, ruleId, stages } = outcome
+      const compliant = outcome.compliant ? 1 : 0
+      rows.push(
+        stages === undefined
+          ? [sequence, ANSWERED, compliant, ruleId]
+          : [sequence, ANSWERED, compliant, ruleId, stages],
+      )
       bodies += `\n${outcome.body}`
     } else if (outcome.status === 'failed') {
       const { sequence, code, detail, errorClass, nothingSigned } = outcome
@@ -141,7 +153,7 @@ export const decodeOutcomes = (text: string): OutcomeBatch => {
       line += 1
       const body = lines[line]
       if (body === undefined) throw new WireFormatError('an answer has no body')
-      return { status: 'answered', sequence, compliant: row[2] === 1, ruleId: row[3], body }
+      return { status: 'answered', sequence, compliant: row[2] === 1, ruleId: row[3], body, stages: row[4] }
     }
     if (row[1] === FAILED) {
       const nothingSigned = row[5] === 1

@@ -160,6 +160,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
       handle.inFlight.set(entry.sequence, entry)
       entry.dispatchedMs = nowMs
       outbox.push({ ...entry.job, sequence: entry.sequence, deadlineMs: entry.job.deadlineMs - clockOffsetMs })
+      if (entry.job.stages !== undefined) Object.assign(entry.job.stages, { dispatchedMs: nowMs, clockOffsetMs })
       return true
     },
     flush: () => {

@@ -55,6 +55,14 @@ export const METRICS = {
     'Answers whose idempotency key could not be completed or released in the store.',
   ),
   logLinesDropped: define('countersign_log_lines_dropped_total', 'counter', 'Log lines that could not be written.'),
+  traces: define('countersign_traces_total', 'counter', 'Sampled requests. Only where tracing-url is set.', {
+    outcome: 'sent, dropped',
+  }),
+  spansRejected: define(
+    'countersign_trace_spans_rejected_total',
+    'counter',
+    'Spans of sent traces that the collector says it did not take.',
+  ),
   poolWait: define(
     'countersign_pool_wait_duration_seconds',
     'histogram',

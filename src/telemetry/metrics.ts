@@ -11,6 +11,8 @@ import { addProcessMetrics } from './process-metrics.ts'
 import { createRouteMetrics, type RouteRecorder } from './route-metrics.ts'
 import { addSharingMetrics, type SharingMetrics } from './sharing-metrics.ts'
 import { addShipMetrics, type ShipMetrics } from './ship-metrics.ts'
+import type { TraceCounts } from './trace-exporter.ts'
+import { addTraceMetrics } from './trace-metrics.ts'
 import { addTreeMetrics, type TreeMetrics } from './tree-metrics.ts'
 
 export type DecisionKind = 'attestation' | 'task'
@@ -56,6 +58,8 @@ export interface MetricsOptions {
   readonly openStreams?: () => number
   readonly facts?: () => FactMetrics
   readonly sharing?: () => SharingMetrics
+  /** Null when nothing is traced. */
+  readonly tracing?: () => TraceCounts | null
   /** Null when this process does not ship the decision log. */
   readonly shipping?: () => ShipMetrics | null
   /** Null when this process does not maintain the tree over the decision log. */
@@ -195,6 +199,7 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
   let readIdentity: (() => IdentityMetrics) | null = null
   addIdentityMetrics(exposition, () => readIdentity?.() ?? null)
   addSharingMetrics(exposition, () => options.sharing?.() ?? null)
+  addTraceMetrics(exposition, () => options.tracing?.() ?? null)
   addShipMetrics(exposition, () => options.shipping?.() ?? null)
   addTreeMetrics(exposition, () => options.tree?.() ?? null)
   exposition.add(METRICS.openStreams, () => one(options.openStreams?.()))

@@ -1,4 +1,4 @@
-// A request to a log or a witness, whose time and whose answer's size are bounded: the other side can neither hold this
+// A request to a log, a witness or a collector, whose time and whose answer's size are bounded: the other side can neither hold this
 // process up nor fill its memory.
 
 /** `message` is one line for the operator: it holds nothing that the other side said. */
@@ -8,7 +8,8 @@ export class FetchFailedError extends Error {
 
 export interface BoundedRequest {
   /** Left out: GET. */
-  readonly post?: string
+  readonly post?: string | Uint8Array<ArrayBuffer>
+  readonly contentType?: string
   /** From the call to the end of the answer. */
   readonly timeoutMs: number
   readonly maxBytes: number
@@ -17,8 +18,8 @@ export interface BoundedRequest {
 /** @param url https or http: `fetch` opens files as well. @throws FetchFailedError */
 export const fetchBounded = async (
   url: string,
-  { post, timeoutMs, maxBytes }: BoundedRequest,
-): Promise<{ readonly status: number; readonly body: Buffer }> => {
+  { post, contentType, timeoutMs, maxBytes }: BoundedRequest,
+): Promise<{ readonly status: number; readonly headers: Headers; readonly body: Buffer }> => {
   const parts: Uint8Array[] = []
   let length = 0
   try {
@@ -26,6 +27,7 @@ export const fetchBounded = async (
       signal: AbortSignal.timeout(timeoutMs),
       redirect: 'error',
       ...(post === undefined ? {} : { method: 'POST', body: post }),
+      ...(contentType === undefined ? {} : { headers: { 'content-type': contentType } }),
     })
     for await (const part of response.body ?? []) {
       length += part.length
@@ -33,7 +35,7 @@ export const fetchBounded = async (
       if (length > maxBytes) throw new FetchFailedError(`${url} answers too much`)
       parts.push(part)
     }
-    return { status: response.status, body: Buffer.concat(parts) }
+    return { status: response.status, headers: response.headers, body: Buffer.concat(parts) }
   } catch (error) {
     if (error instanceof FetchFailedError) throw error
     const { code, name } = error as { code?: unknown; name?: unknown }

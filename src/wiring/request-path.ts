@@ -14,6 +14,7 @@ import type { Store } from '../store/store.ts'
 import { createFailureReport, type FailureReport } from '../telemetry/failure-report.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createMetrics, type Metrics, type MetricsOptions } from '../telemetry/metrics.ts'
+import type { Tracer } from '../telemetry/tracer.ts'
 
 /**
  * How much longer than the deadline a claim lasts, so that its holder can't sign any more when another request takes it
@@ -27,6 +28,8 @@ export interface RequestPathDependencies {
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
   readonly isStopping: () => boolean
+  /** Null: no request is traced. */
+  readonly tracer: Tracer | null
   /** Looks up the decision of a request that was cut off. */
   readonly memory: NodeMemory
   /** The parts' counters, which the metrics read. */
@@ -50,7 +53,7 @@ export interface RequestPath {
 }
 
 export const createRequestPath = (dependencies: RequestPathDependencies): RequestPath => {
-  const { config, store, authenticator, limiter, isStopping, memory, parts, clock, log } = dependencies
+  const { config, store, authenticator, limiter, isStopping, tracer, memory, parts, clock, log } = dependencies
   const report = createFailureReport({ log, monotonicMs: clock.monotonicMs })
   const requestIds = createRequestIds()
   const deadlines = createDeadlines({
@@ -72,6 +75,7 @@ export const createRequestPath = (dependencies: RequestPathDependencies): Reques
     metrics,
     report,
     isStopping,
+    tracer,
     monotonicMs: clock.monotonicMs,
   })
   const signedGate = createSignedGate({ deadlines, requestIds, clock, metrics, report })

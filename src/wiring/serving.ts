@@ -29,6 +29,7 @@ import { createReadiness } from './readiness.ts'
 import { createDecisionMemory } from './recall-answers.ts'
 import { createRequestPath } from './request-path.ts'
 import type { ServicePlace } from './service-place.ts'
+import { startTracing } from './tracing.ts'
 
 const BUN_IDLE_TIMEOUT_MAX_SECONDS = 255
 
@@ -58,6 +59,9 @@ export const serve = async (
     node: store.kind === 'postgres' ? nodeNameOf(folder.decisions) : '',
     usableSeconds: longestUse(config) + KEEP_SLACK_SECONDS,
   })
+  const tracing = startTracing({ config, clock, after: systemTimers.after, log })
+  // Closed after the listener and the pool: what they trace last is sent as well.
+  if (tracing !== null) closers.add(tracing.stop)
   const path = createRequestPath({
     config,
     store,
@@ -66,6 +70,7 @@ export const serve = async (
     clock,
     log,
     isStopping,
+    tracer: tracing?.tracer ?? null,
     memory,
     parts: {
       chains: config.chains.chains.map(({ name }) => name),
@@ -77,6 +82,7 @@ export const serve = async (
       decisionLogFailures: opened.logFailures,
       openStreams,
       facts: facts.metrics,
+      tracing: () => tracing?.counts() ?? null,
       sharing: sharing.metrics,
       shipping: () => shipping?.metrics() ?? null,
       tree: () => tree?.metrics() ?? null,

@@ -3,6 +3,7 @@
 import { answerOf } from '../../src/decisions/answer.ts'
 import type { DecisionRecord } from '../../src/decisions/types.ts'
 import { CountersignError } from '../../src/domain/errors.ts'
+import type { WorkerStages } from '../../src/domain/job-stages.ts'
 import { CURRENT_NONE, type Outcome, SHARED_CURRENT, SHARED_HEARTBEAT } from '../../src/pool/protocol.ts'
 import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
 import { type Decision, type Failure, TOO_LATE, type WorkerClock } from './decide.ts'
@@ -25,12 +26,13 @@ const logFailure = (error: unknown): Failure => ({
 })
 
 /** Builds the answer from the record alone, so that recovery builds the same bytes from the log. */
-const answered = (sequence: number, record: DecisionRecord): Outcome => ({
+const answered = (sequence: number, record: DecisionRecord, stages: WorkerStages | undefined): Outcome => ({
   status: 'answered',
   sequence,
   compliant: record.compliant,
   ruleId: record.rule,
   body: answerOf(record),
+  stages,
 })
 
 export interface Attest {
@@ -71,6 +73,7 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
     })
     const result = recorder.commit(records)
     if (result.status === 'fenced') return null
+    const recordedMs = clock.monotonicMs()
     const outcomes: Outcome[] = []
     jobs.forEach((job, index) => {
       const { sequence } = job
@@ -82,7 +85,11 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
       else if (result.status === 'failed') {
         // It is not known whether part of the append reached the file.
         outcomes.push({ ...logFailure(result.error), sequence, nothingSigned: false })
-      } else outcomes.push(answered(sequence, decision.record))
+      } else {
+        const stages = job.stages?.worker
+        if (stages !== undefined) Object.assign(stages, { recordingMs: decidedMs, recordedMs })
+        outcomes.push(answered(sequence, decision.record, stages))
+      }
     })
     return outcomes
   }

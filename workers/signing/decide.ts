@@ -3,6 +3,7 @@
 // signed after the deadline (invariant 4).
 import type { DecisionRecord, ShadowVerdict } from '../../src/decisions/types.ts'
 import { DependencyUnavailableError, type ErrorCode } from '../../src/domain/errors.ts'
+import type { WorkerStages } from '../../src/domain/job-stages.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { dutyVerdict } from '../../src/policy/duties.ts'
 import { PolicyEvaluationError, PolicyUnusableError } from '../../src/policy/errors.ts'
@@ -128,10 +129,14 @@ const asksForLists = ({ policy, shadow }: Definition): boolean =>
 /** Never throws. */
 export const createDecide = (dependencies: DecideDependencies): ((job: DispatchedJob) => Decision) => {
   const { policies, lists, sign, clock } = dependencies
+  const reach = ({ stages }: DispatchedJob, stage: keyof WorkerStages): void => {
+    if (stages !== undefined) stages.worker[stage] = clock.monotonicMs()
+  }
   const isTooLate = (job: DispatchedJob): boolean => clock.monotonicMs() >= job.deadlineMs
 
   const decide = (job: DispatchedJob, definition: Definition): Decision => {
     const { target, policy } = definition
+    reach(job, 'evaluatingMs')
     const reader = lists.of(target.organizationId)
     const carried = job.facts === '' ? null : (JSON.parse(job.facts) as CarriedFacts)
     const journal = asksForLists(definition) ? createListJournal(reader) : null
@@ -145,7 +150,9 @@ export const createDecide = (dependencies: DecideDependencies): ((job: Dispatche
     if (verdict.compliant && isTooLate(job)) return TOO_LATE
     if (verdict.compliant && job.expiration === EXPIRATION_UNKNOWN) return { status: 'unsigned' }
     const shadow = shadowVerdictOf(definition, facts, carried, duty)
+    reach(job, 'signingMs')
     const signed = verdict.compliant ? sign()(job, target) : NOTHING_SIGNED
+    if (verdict.compliant) reach(job, 'decidedMs')
     const recorded = carried === null && journal === null ? null : recordedFactsOf(carried, journal)
     const bounded = recorded === null ? null : boundedFacts(recorded)
     const record = recordOf({ job, target, verdict, signed, facts: bounded, shadow, at: clock.unixMs() })

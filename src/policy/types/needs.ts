@@ -62,11 +62,21 @@ export interface FactSubject extends RequestFacts {
   readonly deadlineMs: number
 }
 
+/**
+ * Told of each question that is not answered at once: its kind, and the configured name of the screener or chain, or an
+ * empty text. Returns the function to call with whether it was answered.
+ */
+export type WatchQuestion = (kind: FactNeed['kind'], source: string) => (answered: boolean) => void
+
 /** Asks the sources outside the workers. */
 export interface FactCollector {
   /**
    * Answers synchronously when everything is at hand. Skips needs of kind `list` and `velocity`, which are met
    * elsewhere. Never rejects: a fact that can't be had is null.
    */
-  collect(needs: readonly FactNeed[], subject: FactSubject): ExternalFacts | Promise<ExternalFacts>
+  collect(
+    needs: readonly FactNeed[],
+    subject: FactSubject,
+    watch?: WatchQuestion,
+  ): ExternalFacts | Promise<ExternalFacts>
 }

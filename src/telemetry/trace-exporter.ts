@@ -1,0 +1,164 @@
+// Sends finished traces to a collector in the background: a bounded buffer, one request at a time, each with a time limit.
+// A collector that is away, slow or answers nonsense costs traces, which are counted, and one line in the log.
+import { createFailureLog } from './failure-log.ts'
+import type { Logger } from './log.ts'
+import { OTLP_CONTENT_TYPE, readRejectedSpans } from './otlp.ts'
+import type { FinishedTrace } from './request-trace.ts'
+
+export interface CollectorAnswer {
+  readonly status: number
+  readonly contentType: string
+  /** Seconds; null where the answer names none. */
+  readonly retryAfterSeconds: number | null
+  readonly body: Uint8Array
+}
+
+export interface TraceExporterOptions {
+  /** Bounded in time and size. @throws any error when there is no answer */
+  readonly post: (body: Uint8Array<ArrayBuffer>) => Promise<CollectorAnswer>
+  readonly encode: (traces: readonly FinishedTrace[]) => Uint8Array<ArrayBuffer>
+  /** Calls back once, after that many milliseconds; returns a function that cancels the call. */
+  readonly after: (delayMs: number, callback: () => void) => () => void
+  readonly log: Pick<Logger, 'info' | 'warn'>
+}
+
+/** Since the start, in traces; `rejectedSpans` in spans of traces that count as sent. */
+export interface TraceCounts {
+  readonly sent: number
+  readonly dropped: number
+  readonly rejectedSpans: number
+}
+
+export interface TraceExporter {
+  /** False while the buffer is full: the trace that does not begin is counted as dropped. */
+  hasRoom(): boolean
+  add(trace: FinishedTrace): void
+  counts(): TraceCounts
+  /** Sends what is left, for a few seconds at most. Nothing is taken any more. */
+  stop(): Promise<void>
+}
+
+/** Some megabytes at most. */
+const BUFFERED_MAX = 2_048
+const BATCH_MAX = 512
+/** Traces wait for this long for others that share their request. */
+const GATHER_MS = 1_000
+/** A batch is tried for half a minute, with pauses of 1, 2, 4, 8 and 16 s unless the collector names others. */
+const TRIES_MAX = 6
+const FIRST_PAUSE_MS = 1_000
+const PAUSE_MAX_MS = 30_000
+const FLUSH_MS = 3_000
+
+/** OTLP/HTTP, "Retryable Response Codes". */
+const RETRYABLE = new Set([429, 502, 503, 504])
+
+/** Why a batch was not taken. `name` is all that the log says: nothing that the collector said. */
+class ExportFailure {
+  readonly name: string
+  readonly retryable: boolean
+  readonly pauseMs: number | null
+  constructor(name: string, retryable: boolean, pauseMs: number | null = null) {
+    this.name = name
+    this.retryable = retryable
+    this.pauseMs = pauseMs
+  }
+}
+
+const failureOf = ({ status, contentType, retryAfterSeconds, body }: CollectorAnswer): ExportFailure | null => {
+  if (status !== 200) {
+    const pauseMs = retryAfterSeconds === null ? null : retryAfterSeconds * 1_000
+    return new ExportFailure(`status ${status}`, RETRYABLE.has(status), pauseMs)
+  }
+  // A web server that answers every path with a page is no collector.
+  const isOtlp = body.length === 0 || contentType.startsWith(OTLP_CONTENT_TYPE)
+  return isOtlp ? null : new ExportFailure('answer is not OTLP', false)
+}
+
+export const createTraceExporter = ({ post, encode, after, log }: TraceExporterOptions): TraceExporter => {
+  const buffer: FinishedTrace[] = []
+  const counts = { sent: 0, dropped: 0, rejectedSpans: 0 }
+  let stopping = false
+  let running: Promise<void> | null = null
+  /** Ends the pause under way at once. */
+  let wake = (): void => undefined
+  const outcome = createFailureLog(log, {
+    failed: 'traces could not be sent to the collector; those that do not fit the buffer are dropped',
+    works: 'traces are sent to the collector again',
+  })
+
+  const pause = (delayMs: number): Promise<void> =>
+    new Promise((resolve) => {
+      const cancel = after(delayMs, resolve)
+      wake = () => {
+        cancel()
+        resolve()
+      }
+    })
+
+  const tryOnce = async (body: Uint8Array<ArrayBuffer>, spans: number): Promise<ExportFailure | null> => {
+    let answer: CollectorAnswer
+    try {
+      answer = await post(body)
+    } catch (error) {
+      return new ExportFailure(error instanceof Error ? error.name : typeof error, true)
+    }
+    const failure = failureOf(answer)
+    if (failure !== null) return failure
+    const rejected = Math.min(spans, readRejectedSpans(answer.body))
+    counts.rejectedSpans += rejected
+    if (rejected > 0) outcome.failed('spans rejected')
+    else outcome.works()
+    return null
+  }
+
+  const sendBatch = async (traces: readonly FinishedTrace[]): Promise<void> => {
+    const body = encode(traces)
+    const spans = traces.reduce((sum, trace) => sum + trace.spans.length, 0)
+    for (let tries = 1; ; tries++) {
+      const failure = await tryOnce(body, spans)
+      if (failure === null) {
+        counts.sent += traces.length
+        return
+      }
+      outcome.failed(failure.name)
+      if (!failure.retryable || stopping || tries === TRIES_MAX) {
+        counts.dropped += traces.length
+        return
+      }
+      await pause(Math.min(PAUSE_MAX_MS, failure.pauseMs ?? FIRST_PAUSE_MS * 2 ** (tries - 1)))
+    }
+  }
+
+  const run = async (): Promise<void> => {
+    while (buffer.length > 0) {
+      if (!stopping && buffer.length < BATCH_MAX) await pause(GATHER_MS)
+      await sendBatch(buffer.splice(0, BATCH_MAX))
+    }
+    running = null
+  }
+
+  return {
+    hasRoom: () => {
+      if (buffer.length < BUFFERED_MAX) return true
+      counts.dropped += 1
+      return false
+    },
+    add: (trace) => {
+      if (stopping || buffer.length >= BUFFERED_MAX) {
+        counts.dropped += 1
+        return
+      }
+      buffer.push(trace)
+      running ??= run()
+    },
+    counts: () => counts,
+    stop: async () => {
+      stopping = true
+      wake()
+      const late = Promise.withResolvers<void>()
+      const cancel = after(FLUSH_MS, late.resolve)
+      await Promise.race([running, late.promise])
+      cancel()
+    },
+  }
+}

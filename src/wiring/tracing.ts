@@ -1,0 +1,67 @@
+// Puts tracing together where a collector is set; elsewhere there is none, and requests are not measured for it.
+
+import type { Config } from '../config/config.ts'
+import { VERSION } from '../config/version.ts'
+import type { Clock } from '../domain/time.ts'
+import type { Timers } from '../pool/timers.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { encodeTraces, OTLP_CONTENT_TYPE } from '../telemetry/otlp.ts'
+import { createTraceExporter, type TraceExporter } from '../telemetry/trace-exporter.ts'
+import { createTracer, type Tracer } from '../telemetry/tracer.ts'
+import { fetchBounded } from '../transparency/bounded-fetch.ts'
+
+export interface TracingDependencies {
+  readonly config: Pick<Config, 'tracingUrl' | 'tracingSample'>
+  readonly clock: Clock
+  readonly after: Timers['after']
+  readonly log: Logger
+}
+
+const POST_TIMEOUT_MS = 5_000
+const ANSWER_BYTES_MAX = 65_536
+
+const retryAfterSeconds = (text: string | null): number | null =>
+  text !== null && /^[0-9]{1,6}$/.test(text) ? Number(text) : null
+
+/** Null where no collector is set. */
+export const startTracing = ({ config, clock, after, log }: TracingDependencies) => {
+  const { tracingUrl: url, tracingSample: sample } = config
+  if (url === '') return null
+  const resource = {
+    'service.name': 'countersign',
+    'service.version': VERSION,
+    // A process of its own each: its number says nothing after a restart.
+    'service.instance.id': crypto.randomUUID(),
+  }
+  const exporter: TraceExporter = createTraceExporter({
+    encode: (traces) => encodeTraces(traces, resource),
+    post: async (body) => {
+      const {
+        status,
+        headers,
+        body: answer,
+      } = await fetchBounded(url, {
+        post: body,
+        contentType: OTLP_CONTENT_TYPE,
+        timeoutMs: POST_TIMEOUT_MS,
+        maxBytes: ANSWER_BYTES_MAX,
+      })
+      return {
+        status,
+        body: answer,
+        contentType: headers.get('content-type') ?? '',
+        retryAfterSeconds: retryAfterSeconds(headers.get('retry-after')),
+      }
+    },
+    after,
+    log,
+  })
+  const tracer: Tracer = createTracer({
+    sample,
+    hasRoom: exporter.hasRoom,
+    onEnd: exporter.add,
+    monotonicMs: clock.monotonicMs,
+    unixMs: Date.now,
+  })
+  return { tracer, counts: exporter.counts, stop: exporter.stop }
+}

@@ -1,0 +1,255 @@
+// Tracing in the running service, with a collector that decodes what it gets by the protocol's schema: the stages are
+// there, nothing of a caller is, and a collector that is no collector holds nothing up.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ScreenerStub, startScreenerStub } from '../../src/cli/screener-stub.ts'
+import { until } from '../support/until.ts'
+import { type Collector, type ReceivedSpan, startCollector } from '../telemetry/support/collector.ts'
+import { runToEnd } from './run-to-end.ts'
+import { freePort, type RunningService, startService } from './start-service.ts'
+
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
+const PARENT_ID = '00f067aa0ba902b7'
+const WALLET = '0x52908400098527886e0f7030069857d2e4169ee7'
+const REQUEST_ID = 'caller-chose-this-request-id'
+const USER_IP = '203.0.113.77'
+const PATIENCE_MS = 60_000
+
+const POLICY = `name: Screened
+rules:
+  - { id: screened, allow: '!screener("stub").flagged' }
+`
+
+let folder: string
+let stub: ScreenerStub
+let collector: Collector
+let service: RunningService
+
+const attest = (fields: object = {}, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+  service.attest(
+    { from: WALLET, chain: 'base', verification_hash: service.quickstart['VERIFICATION_HASH'], ...fields },
+    headers,
+  )
+
+const sampled = (spanId = PARENT_ID, flags = '01'): Record<string, string> => ({
+  traceparent: `00-${TRACE_ID}-${spanId}-${flags}`,
+})
+
+/** The spans of the request whose caller's span is this. */
+const spansUnder = async (spanId: string): Promise<ReceivedSpan[]> => {
+  const root = (): ReceivedSpan | undefined => collector.spans.find(({ parentId }) => parentId === spanId)
+  await until(() => root() !== undefined, { what: `a span below ${spanId}` })
+  const found = [root()!]
+  for (const parent of found) found.push(...collector.spans.filter(({ parentId }) => parentId === parent.spanId))
+  return found
+}
+
+const metric = async (name: string): Promise<number> => {
+  const text = await (await fetch(`${service.url}/metrics`)).text()
+  const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `))
+  return line === undefined ? Number.NaN : Number(line.slice(name.length + 1))
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-tracing-'))
+  stub = startScreenerStub({ hostname: '127.0.0.1', port: 0 })
+  collector = startCollector(freePort())
+  const config = join(folder, 'config.json')
+  writeFileSync(
+    config,
+    JSON.stringify({
+      'tracing-url': collector.url,
+      'tracing-sample': 0,
+      screeners: {
+        stub: {
+          url: `${stub.url}/screen`,
+          reach: 'loopback',
+          method: 'POST',
+          body: { address: `\${address}`, chain: `\${chain}` },
+          answer: { address: '/address', flagged: '/flagged', score: '/score', categories: '/categories' },
+          'cache-seconds': 0,
+        },
+      },
+    }),
+  )
+  service = await startService({ environment: { COUNTERSIGN_WORKERS: '1', COUNTERSIGN_CONFIG: config } })
+  const command = async (...words: string[]): Promise<string> => {
+    const environment = { COUNTERSIGN_DATA_DIR: service.dataDirectory, COUNTERSIGN_CONFIG: config }
+    const { stdout, stderr } = await runToEnd([process.execPath, 'src/cli/countersign.ts', ...words], environment)
+    expect(stderr).toBe('')
+    return stdout
+  }
+  const policy = (JSON.parse(await command('policy', 'list', '--json')) as { id: string }[])[0]?.id ?? ''
+  writeFileSync(join(folder, 'policy.yaml'), POLICY)
+  await command('policy', 'apply', join(folder, 'policy.yaml'), '--policy', policy)
+  await until(async () => ((await (await attest()).json()) as { policy_name: string }).policy_name === 'Screened')
+}, PATIENCE_MS)
+afterAll(async () => {
+  await service.stop()
+  await collector.stop()
+  stub.stop()
+  rmSync(folder, { recursive: true, force: true })
+}, PATIENCE_MS)
+
+describe('a traced attestation', () => {
+  test(
+    'shows its stages in their order, below the caller’s span',
+    async () => {
+      expect((await attest({}, sampled())).status).toBe(200)
+      const spans = await spansUnder(PARENT_ID)
+      const [root] = spans
+      const parentName = ({ parentId }: ReceivedSpan) => spans.find(({ spanId }) => spanId === parentId)?.name
+      expect(spans.map((span) => `${span.name} < ${parentName(span) ?? ''}`)).toEqual([
+        'POST /v2/attestation < ',
+        'key < POST /v2/attestation',
+        'front < POST /v2/attestation',
+        'policy < POST /v2/attestation',
+        'facts < POST /v2/attestation',
+        'queue < POST /v2/attestation',
+        'worker < POST /v2/attestation',
+        'screener < facts',
+        'evaluate < worker',
+        'sign < worker',
+        'record < worker',
+      ])
+      expect(root?.attributes).toEqual({
+        'http.request.method': 'POST',
+        'http.route': '/v2/attestation',
+        'http.response.status_code': 200,
+        'countersign.chain': 'base',
+        'countersign.verdict': 'compliant',
+        'countersign.policy.revision': expect.stringMatching(/^[a-z]+_[0-9A-Za-z]+$/),
+      })
+      expect(spans.find(({ name }) => name === 'screener')?.attributes).toEqual({
+        'countersign.fact.source': 'stub',
+        'countersign.fact.answered': true,
+      })
+      for (const span of spans) {
+        const parent = spans.find(({ spanId }) => spanId === span.parentId)
+        expect(span).toMatchObject({ traceId: TRACE_ID, failed: false, kind: span === root ? 2 : 1 })
+        expect(span.endNs >= span.startNs).toBe(true)
+        if (parent !== undefined) expect(span.startNs >= parent.startNs && span.endNs <= parent.endNs).toBe(true)
+      }
+      // The caller's clock and ours agree on the day, at least.
+      expect(Math.abs(Number(root?.startNs) / 1e6 - Date.now())).toBeLessThan(PATIENCE_MS)
+      expect(collector.resources.at(-1)).toMatchObject({ 'service.name': 'countersign' })
+    },
+    PATIENCE_MS,
+  )
+
+  test(
+    'holds nothing of the caller: no key, no wallet, no body, no id that the caller chose',
+    async () => {
+      const data = `0xa9059cbb${'beef'.repeat(16)}`
+      const headers = { ...sampled('00000000000000aa'), 'x-request-id': REQUEST_ID, 'idempotency-key': 'order-4711' }
+      const response = await attest({ data, msg_value: '123456789', user_ip: USER_IP }, headers)
+      const answer = (await response.json()) as { attestation: { uuid: string; signature: string } }
+      const spans = await spansUnder('00000000000000aa')
+      expect(spans.filter(({ name }) => name === 'idempotency')).toHaveLength(2)
+      const { uuid, signature } = answer.attestation
+      const key = service.quickstart['ATTESTATION_API_KEY'] ?? ''
+      expect(key.length).toBeGreaterThan(20)
+      const bytes = Buffer.concat(collector.bodies)
+      const traced = bytes.toString('latin1').toLowerCase()
+      expect(bytes.includes(Buffer.from(WALLET.slice(2), 'hex'))).toBe(false)
+      const sent = [
+        WALLET,
+        key,
+        key.slice(9, 20),
+        data,
+        '123456789',
+        USER_IP,
+        REQUEST_ID,
+        'order-4711',
+        uuid,
+        signature,
+      ]
+      sent.push(service.quickstart['VERIFICATION_HASH'] ?? '', 'demo')
+      expect(sent.filter((text) => text === '' || traced.includes(text.toLowerCase().replace(/^0x/, '')))).toEqual([])
+    },
+    PATIENCE_MS,
+  )
+
+  test(
+    'is one whose caller says so: not without a valid key, not against the caller’s flag, not by a broken header',
+    async () => {
+      const wrongKey = await attest({}, { ...sampled('00000000000000b1'), 'x-api-key': 'csa_live_nobody' })
+      expect(wrongKey.status).toBe(401)
+      await attest({}, sampled('00000000000000b2', '00'))
+      await attest({}, { traceparent: `00-${TRACE_ID}-00000000000000b3` })
+      expect((await attest({ chain: 'nowhere' }, sampled('00000000000000b4'))).status).toBe(400)
+      // Traces are sent in their order.
+      const [refused] = await spansUnder('00000000000000b4')
+      expect(refused?.attributes).toMatchObject({ 'http.response.status_code': 400, 'error.type': expect.any(String) })
+      const ids = collector.spans.map(({ parentId }) => parentId)
+      expect(ids.filter((id) => /^0{14}b[123]$/.test(id))).toEqual([])
+    },
+    PATIENCE_MS,
+  )
+})
+
+describe('a collector that is none', () => {
+  test(
+    'costs traces and a line in the log, and no request its time',
+    async () => {
+      const held = Promise.withResolvers<Response>()
+      const { bodies } = collector
+      const before = bodies.length
+      collector.answer = () => held.promise
+      await attest({}, sampled())
+      await until(() => bodies.length > before, { what: 'the collector holds a request' })
+      const started = performance.now()
+      for (let count = 0; count < 100; count++) expect((await attest({}, sampled())).status).toBe(200)
+      expect(performance.now() - started).toBeLessThan(5_000)
+
+      const known = await metric('countersign_traces_total{outcome="dropped"}')
+      collector.answer = () => new Response('<p>It works!', { headers: { 'content-type': 'text/html' } })
+      held.resolve(new Response('', { status: 400 }))
+      await until(async () => (await metric('countersign_traces_total{outcome="dropped"}')) >= known + 101)
+      collector.answer = null
+      expect((await attest({}, sampled('00000000000000c1'))).status).toBe(200)
+      await spansUnder('00000000000000c1')
+      await service.logLine(({ message }) => message === 'traces are sent to the collector again')
+      const lines = service
+        .output()
+        .stderr.split('\n')
+        .filter((line) => line.includes('traces could not be sent'))
+      // One for each way in which it failed.
+      expect(lines.length).toBe(2)
+    },
+    PATIENCE_MS,
+  )
+})
+
+test(
+  'what is traced last is sent when the service stops; a process that signs in its own thread traces the same',
+  async () => {
+    const own = await startService({
+      environment: {
+        COUNTERSIGN_PROCESSES: '1',
+        COUNTERSIGN_WORKERS: '0',
+        COUNTERSIGN_TRACING_URL: `${collector.url}/v1/traces`,
+        COUNTERSIGN_TRACING_SAMPLE: '1',
+      },
+    })
+    const before = collector.spans.length
+    const body = { from: WALLET, chain: 'base', verification_hash: own.quickstart['VERIFICATION_HASH'] }
+    expect((await own.attest(body)).status).toBe(200)
+    expect(await own.stop()).toBe(0)
+    const names = collector.spans.slice(before).map(({ name }) => name)
+    expect(names).toEqual([
+      'POST /v2/attestation',
+      'key',
+      'front',
+      'policy',
+      'queue',
+      'worker',
+      'evaluate',
+      'sign',
+      'record',
+    ])
+  },
+  PATIENCE_MS,
+)

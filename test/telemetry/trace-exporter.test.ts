@@ -1,0 +1,197 @@
+// A collector that is well, away, slow, or answers what no collector answers.
+import { beforeEach, describe, expect, test } from 'bun:test'
+import type { FinishedTrace } from '../../src/telemetry/request-trace.ts'
+import { type CollectorAnswer, createTraceExporter } from '../../src/telemetry/trace-exporter.ts'
+import { partialSuccess } from './support/collector.ts'
+
+const trace = (name: string): FinishedTrace => ({
+  traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+  parentId: null,
+  spans: [{ name, parent: null, startMs: 0, endMs: 1, attributes: {} }],
+  unixOffsetMs: 0,
+  failed: false,
+})
+
+const TAKEN: CollectorAnswer = {
+  status: 200,
+  contentType: 'application/x-protobuf',
+  retryAfterSeconds: null,
+  body: new Uint8Array(),
+}
+
+let sent: string[][]
+let lines: { readonly message: string; readonly errorClass?: unknown }[]
+let timers: { readonly delayMs: number; readonly run: () => void }[]
+let answer: () => Promise<CollectorAnswer>
+let encoded: string[]
+beforeEach(() => {
+  sent = []
+  lines = []
+  timers = []
+  encoded = []
+  answer = async () => TAKEN
+})
+
+/** Until nothing more happens without a timer. */
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 50; turn++) await Promise.resolve()
+}
+
+/** Lets the oldest timer fire, and says what it was set to. */
+const fire = async (): Promise<number | null> => {
+  const timer = timers.shift()
+  timer?.run()
+  await settle()
+  return timer?.delayMs ?? null
+}
+
+const create = () => {
+  const line = (message: string, fields: object = {}): void => void lines.push({ message, ...fields })
+  return createTraceExporter({
+    encode: (traces) => {
+      encoded = traces.map(({ spans }) => spans[0]?.name ?? '')
+      return new Uint8Array()
+    },
+    post: () => {
+      sent.push(encoded)
+      return answer()
+    },
+    after: (delayMs, run) => {
+      const timer = { delayMs, run }
+      timers.push(timer)
+      return () => {
+        timers = timers.filter((other) => other !== timer)
+      }
+    },
+    log: { info: line, warn: line },
+  })
+}
+
+const saying = (change: Partial<CollectorAnswer>) => async (): Promise<CollectorAnswer> => ({ ...TAKEN, ...change })
+
+describe('the exporter', () => {
+  test('sends what gathers within a second by one request', async () => {
+    const exporter = create()
+    exporter.add(trace('a'))
+    exporter.add(trace('b'))
+    expect(sent).toEqual([])
+    expect(await fire()).toBe(1_000)
+    expect(sent).toEqual([['a', 'b']])
+    expect(exporter.counts()).toEqual({ sent: 2, dropped: 0, rejectedSpans: 0 })
+    expect(timers).toEqual([])
+    exporter.add(trace('c'))
+    await fire()
+    expect(sent).toEqual([['a', 'b'], ['c']])
+    expect(lines).toEqual([])
+  })
+
+  test('tries again with growing pauses, then gives the batch up, and says so once', async () => {
+    const exporter = create()
+    answer = () => Promise.reject(new TypeError('refused: https://user:secret@host'))
+    exporter.add(trace('a'))
+    const pauses: (number | null)[] = []
+    while (timers.length > 0) pauses.push(await fire())
+    expect(pauses).toEqual([1_000, 1_000, 2_000, 4_000, 8_000, 16_000])
+    expect(sent).toHaveLength(6)
+    expect(exporter.counts()).toMatchObject({ sent: 0, dropped: 1 })
+    expect(lines).toHaveLength(1)
+    expect(JSON.stringify(lines)).not.toContain('secret')
+    answer = async () => TAKEN
+    exporter.add(trace('b'))
+    await fire()
+    expect(exporter.counts()).toMatchObject({ sent: 1, dropped: 1 })
+    expect(lines.map(({ message }) => message)).toEqual([
+      'traces could not be sent to the collector; those that do not fit the buffer are dropped',
+      'traces are sent to the collector again',
+    ])
+  })
+
+  test('heeds Retry-After, up to half a minute', async () => {
+    const exporter = create()
+    answer = saying({ status: 429, retryAfterSeconds: 7 })
+    exporter.add(trace('a'))
+    await fire()
+    expect(timers.map(({ delayMs }) => delayMs)).toEqual([7_000])
+    answer = saying({ status: 503, retryAfterSeconds: 86_400 })
+    await fire()
+    expect(timers.map(({ delayMs }) => delayMs)).toEqual([30_000])
+    answer = async () => TAKEN
+    await fire()
+    expect(exporter.counts()).toMatchObject({ sent: 1, dropped: 0 })
+  })
+
+  for (const [what, wrong] of [
+    ['a refusal', { status: 400 }],
+    ['a redirect', { status: 307 }],
+    ['a page', { contentType: 'text/html', body: Buffer.from('<p>It works!') }],
+  ] as const) {
+    test(`does not repeat itself after ${what}`, async () => {
+      const exporter = create()
+      answer = saying(wrong)
+      exporter.add(trace('a'))
+      await fire()
+      expect({ sent: sent.length, timers: timers.length }).toEqual({ sent: 1, timers: 0 })
+      expect(exporter.counts()).toMatchObject({ sent: 0, dropped: 1 })
+      expect(lines).toHaveLength(1)
+    })
+  }
+
+  test('counts the spans that the collector did not take, never more than were sent', async () => {
+    const exporter = create()
+    answer = saying({ body: partialSuccess(1, 'too old') })
+    exporter.add(trace('a'))
+    exporter.add(trace('b'))
+    await fire()
+    expect(exporter.counts()).toEqual({ sent: 2, dropped: 0, rejectedSpans: 1 })
+    answer = saying({ body: partialSuccess(1_000_000_000) })
+    exporter.add(trace('c'))
+    await fire()
+    expect(exporter.counts()).toEqual({ sent: 3, dropped: 0, rejectedSpans: 2 })
+    expect(lines).toMatchObject([{ errorClass: 'spans rejected' }])
+  })
+
+  test('holds a bounded number while the collector does not answer, and counts the rest', async () => {
+    const exporter = create()
+    const held = Promise.withResolvers<CollectorAnswer>()
+    answer = () => held.promise
+    exporter.add(trace('first'))
+    await fire()
+    for (let count = 0; count < 5_000; count++) exporter.add(trace('more'))
+    expect(exporter.counts()).toMatchObject({ sent: 0, dropped: 5_000 - 2_048 })
+    expect(exporter.hasRoom()).toBe(false)
+    expect(exporter.counts().dropped).toBe(5_001 - 2_048)
+    held.resolve(TAKEN)
+    await settle()
+    // Full batches do not wait for more.
+    expect(sent.map((names) => names.length)).toEqual([1, 512, 512, 512, 512])
+    expect(exporter.hasRoom()).toBe(true)
+  })
+
+  test('sends what is left when the service stops', async () => {
+    const exporter = create()
+    exporter.add(trace('a'))
+    await exporter.stop()
+    expect(sent).toEqual([['a']])
+    expect(timers).toEqual([])
+    exporter.add(trace('late'))
+    expect(exporter.counts()).toEqual({ sent: 1, dropped: 1, rejectedSpans: 0 })
+  })
+
+  test('does not hold a stop up: neither by tries nor by a collector that hangs', async () => {
+    const away = create()
+    answer = () => Promise.reject(new Error('away'))
+    away.add(trace('a'))
+    await fire()
+    await away.stop()
+    expect(away.counts()).toMatchObject({ dropped: 1 })
+
+    const hanging = create()
+    answer = () => new Promise(() => undefined)
+    hanging.add(trace('a'))
+    const stopped = hanging.stop()
+    await settle()
+    expect(timers.map(({ delayMs }) => delayMs)).toEqual([3_000])
+    await fire()
+    await stopped
+  })
+})
