@@ -89,7 +89,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.stop()
   await collector.stop()
-  stub.stop()
+  await stub.stop()
   rmSync(folder, { recursive: true, force: true })
 }, PATIENCE_MS)
 

@@ -50,11 +50,11 @@ export interface ReceivedSpan {
 
 const hex = (bytes: Uint8Array | null): string => Buffer.from(bytes ?? []).toString('hex')
 
-const valueOf = ({ stringValue, boolValue, intValue }: Value): unknown =>
+const attributeValue = ({ stringValue, boolValue, intValue }: Value): unknown =>
   stringValue ?? boolValue ?? (typeof intValue === 'object' && intValue !== null ? intValue.toNumber() : intValue)
 
 const attributesOf = (attributes: DecodedSpan['attributes']): Record<string, unknown> =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, valueOf(value)]))
+  Object.fromEntries(attributes.map(({ key, value }) => [key, attributeValue(value)]))
 
 /** @throws when the bytes are not an ExportTraceServiceRequest */
 export const decodeRequest = (bytes: Uint8Array) => {
