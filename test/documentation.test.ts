@@ -41,6 +41,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'bun start': 'test/service/lifecycle.test.ts',
   'bun start --help': 'test/service/lifecycle.test.ts',
   'bun start --processes 4': 'test/service/processes.test.ts',
+  'bun start --tracing-url http://127.0.0.1:4318 --tracing-sample 1': 'test/service/tracing.test.ts',
   'bun start --config docs/examples/screener.yaml': 'test/facts/screener-stub.test.ts',
   'bun run countersign screener-stub': 'test/facts/screener-stub.test.ts',
   'npx -y bun@1.4.4 start': 'the test of npx below runs a command of the same kind',

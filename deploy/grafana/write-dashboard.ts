@@ -244,6 +244,14 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
       queries: { [PROCESS]: `increase(${gauge('countersign_log_lines_dropped_total')}[$__rate_interval])` },
     },
     {
+      title: 'Traces, where a collector is set',
+      unit: 'ops',
+      queries: {
+        '{{outcome}}': rate('countersign_traces_total', 'outcome'),
+        'spans rejected': rate('countersign_trace_spans_rejected_total', 'instance'),
+      },
+    },
+    {
       title: 'What runs here',
       unit: 'short',
       queries: { '{{instance}} {{version}} {{signer}} {{store}}': gauge('countersign_build_info') },
