@@ -173,13 +173,7 @@ const showDetail = (
 export const detailOf = async (
   tables: Pick<
     Tables,
-    | 'sessions'
-    | 'sessionAssignments'
-    | 'sessionWallets'
-    | 'portalProgress'
-    | 'apiKeys'
-    | 'policies'
-    | 'screeningChecks'
+    'sessions' | 'sessionAssignments' | 'sessionWallets' | 'portalProgress' | 'apiKeys' | 'policies' | 'screeningChecks'
   >,
   state: SessionState,
 ) => {

@@ -25,8 +25,8 @@ import { portalWords } from './migrations/0019-portal-words.ts'
 import { sessionChecks } from './migrations/0020-session-checks.ts'
 import { screening } from './migrations/0021-screening.ts'
 import { checksAgain } from './migrations/0022-checks-again.ts'
-import { verificationServices } from './migrations/0024-verification-services.ts'
 import { sessionPolicies } from './migrations/0023-session-policies.ts'
+import { verificationServices } from './migrations/0024-verification-services.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
