@@ -8,8 +8,8 @@ export const webhooks: readonly Place[] = [
     [
       [
         'an old message verifies',
-        'Math.abs(nowSeconds - atSeconds) <= TIMESTAMP_TOLERANCE_SECONDS',
-        '!Number.isNaN(atSeconds)',
+        'Math.abs(nowSeconds - Number(timestamp)) <= TIMESTAMP_TOLERANCE_SECONDS',
+        '!Number.isNaN(nowSeconds)',
       ],
       ['a message of 301 s verifies', '<= TIMESTAMP_TOLERANCE_SECONDS', '<= TIMESTAMP_TOLERANCE_SECONDS + 1'],
       ['any signature verifies', 'if (!verified || secrets.length === 0) throw', 'if (secrets.length === 0) throw'],
@@ -17,8 +17,8 @@ export const webhooks: readonly Place[] = [
       ['who has no secret verifies by zeros', 'if (!verified || secrets.length === 0) throw', 'if (!verified) throw'],
       [
         'only the first signature is looked at',
-        'for (const signature of given) if',
-        'for (const signature of given.slice(0, 1)) if',
+        'of given) if (sameText',
+        'of given.slice(0, 1)) if (sameText',
       ],
     ],
   ),
