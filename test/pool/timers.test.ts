@@ -1,8 +1,9 @@
-import { afterEach, expect, spyOn, test } from 'bun:test'
+import { beforeEach, expect, spyOn, test } from 'bun:test'
 import { systemTimers } from '../../src/pool/timers.ts'
 
 const setTimer = spyOn(globalThis, 'setTimeout')
-afterEach(() => setTimer.mockClear())
+// Timers of what other files left running are not this one's.
+beforeEach(() => setTimer.mockClear())
 
 test('a delay is whole milliseconds, at least one, and at most what a timer can hold', () => {
   for (const delayMs of [-5, 0, 0.2, 7.1, 25_000, 2 ** 40, Number.POSITIVE_INFINITY]) {
