@@ -15,11 +15,7 @@ export const webhooks: readonly Place[] = [
       ['any signature verifies', 'if (!verified || secrets.length === 0) throw', 'if (secrets.length === 0) throw'],
       ['the id is not signed', '`${id}.${timestamp}.${body}`', '`.${timestamp}.${body}`'],
       ['who has no secret verifies by zeros', 'if (!verified || secrets.length === 0) throw', 'if (!verified) throw'],
-      [
-        'only the first signature is looked at',
-        'of given) if (sameText',
-        'of given.slice(0, 1)) if (sameText',
-      ],
+      ['only the first signature is looked at', 'of given) if (sameText', 'of given.slice(0, 1)) if (sameText'],
     ],
   ),
   ...placesOf(
