@@ -75,6 +75,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/domain',
     'src/decisions',
     'src/transparency',
+    'src/http/bounded-fetch.ts',
     'src/store',
     'src/signing',
     'workers/background-process.ts',

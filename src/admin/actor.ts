@@ -42,6 +42,9 @@ export const actorId = (actor: Actor): string => {
 /** The account that `actorId` names; null for a key. */
 export const accountOf = (id: string): string | null => (id.startsWith('user:') ? id.slice('user:'.length) : null)
 
+/** The key that `actorId` names, also behind the `operator:` of a session's event; null for anybody else. */
+export const keyIdOf = (id: string): string | null => /^(?:operator:)?key:(.+)$/.exec(id)?.[1] ?? null
+
 /** As people know them. */
 export const actorName = (actor: Actor): string => {
   if (actor.kind === 'command-line') return actor.user

@@ -13,6 +13,7 @@ import type { Agreement } from '../store/portal-progress.ts'
 import type { SessionAssignment } from '../store/session-assignments.ts'
 import type { WalletProof } from '../store/session-wallets.ts'
 import type { Tables } from '../store/store.ts'
+import { keyIdOf } from './actor.ts'
 import { closed, named, nullable, oneOf, Type, time, timeOrNull, timeText } from './schema.ts'
 
 export const STATUS = oneOf(SESSION_STATUSES)
@@ -129,16 +130,13 @@ const showProof = (proof: WalletProof | undefined) =>
         proved_at: timeText(proof.provedAtSeconds),
       }
 
-/** `key:<id>`, or `operator:key:<id>` where a program decided; null for whatever is no key. */
-const keyOf = ({ actor }: SessionEvent): string | null => /^(?:operator:)?key:(.+)$/.exec(actor)?.[1] ?? null
-
 const showDetail = (
   { session, wallets }: SessionState,
   events: readonly SessionEvent[],
   assignment: SessionAssignment,
   proofs: ReadonlyMap<string, WalletProof>,
   agreement: Agreement | null,
-  /** Of keys and policies, by id. */
+  /** Names by id: of the keys and policies that events name. */
   names: ReadonlyMap<string, string>,
   hits: HitCounts | undefined,
 ) => ({
@@ -162,7 +160,7 @@ const showDetail = (
     kind: event.kind,
     status: event.status,
     actor: event.actor,
-    key_name: names.get(keyOf(event) ?? '') ?? null,
+    key_name: names.get(keyIdOf(event.actor) ?? '') ?? null,
     policy_name: names.get(parsePolicyActor(event.actor)?.policyId ?? '') ?? null,
     public_comment: event.publicComment,
     private_comment: event.privateComment,
@@ -180,7 +178,7 @@ export const detailOf = async (
   const { organizationId, id } = state.session
   const events = await tables.sessions.listEvents(organizationId, id)
   const names = new Map<string, string>()
-  for (const keyId of new Set(events.flatMap((event) => keyOf(event) ?? []))) {
+  for (const keyId of new Set(events.flatMap((event) => keyIdOf(event.actor) ?? []))) {
     const key = await tables.apiKeys.find(organizationId, keyId)
     if (key !== null) names.set(keyId, key.name)
   }

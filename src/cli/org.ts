@@ -216,12 +216,13 @@ const minimumAge = async ({ store, door, output, command }: Context): Promise<vo
           flags: { years: 'YEARS', levels: '--level' },
         })
   const shown = { slug, years: ages.years, ...ages.levels }
+  const ageTexts = [shown.years, shown.basic, shown.standard, shown.enhanced].map((age) => String(age ?? '-'))
   output.stdout(
     command.flag('json')
       ? `${JSON.stringify(shown)}\n`
       : formatTable([
           ['ORG', 'EVERY LEVEL', 'BASIC', 'STANDARD', 'ENHANCED'],
-          [slug, ...[shown.years, shown.basic, shown.standard, shown.enhanced].map((age) => String(age ?? '-'))],
+          [slug, ...ageTexts],
         ]),
   )
 }

@@ -36,7 +36,7 @@ const bodyOf = (command: ParsedCommand) => {
   const [threshold, onNewHit, lists, screeners, score, again] = SETTINGS_TEXTS.map((name) => command.text(name))
   return {
     ...(threshold === undefined ? {} : { threshold: numberGiven('--threshold', threshold) }),
-    // As it is: the operation checks it.
+    // The operation checks what it says.
     ...(onNewHit === undefined ? {} : { on_new_hit: onNewHit as HitAction }),
     ...(lists === undefined ? {} : { address_lists: namesGiven(lists) }),
     ...(screeners === undefined ? {} : { screeners: namesGiven(screeners) }),

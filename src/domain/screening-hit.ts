@@ -1,5 +1,10 @@
 // A hit: what a check found on a list or was told by a screener, for a person to clear or confirm.
 
+/** The check that compares names. */
+export const NAME_CHECK = 'lists.names'
+/** Checks of wallets begin with it and a point: a policy reads them as one. */
+export const WALLET_CHECKS = 'wallets'
+
 export const HIT_STATES = ['open', 'cleared', 'confirmed'] as const
 export type HitState = (typeof HIT_STATES)[number]
 

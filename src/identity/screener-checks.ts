@@ -1,6 +1,6 @@
 // Asks the outside screeners that an organization uses about a session's wallets. A flagged wallet is a hit, which a person
 // clears or confirms. A screener that does not answer in time is `not-done`: it is asked again, and rejects nobody.
-import type { FoundHit } from '../domain/screening-hit.ts'
+import { type FoundHit, WALLET_CHECKS } from '../domain/screening-hit.ts'
 import type { SessionWallet } from '../domain/wallet.ts'
 import type { NewSessionCheck, RepeatedPart } from './checks.ts'
 import { comparisonKey } from './comparison-key.ts'
@@ -23,7 +23,7 @@ export interface ScreenerCheckDependencies extends WalletScreeningDependencies {
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
-const PART = 'wallets.screeners'
+const PART = `${WALLET_CHECKS}.screeners`
 /** For all wallets of a session together: other sessions wait meanwhile. What comes later is there when it is tried again. */
 const TIME_LIMIT_MS = 3_000
 /** Questions of all sessions at once: requests for attestations ask the same screeners. */

@@ -2,6 +2,7 @@
 // is not certain is null, so that a rule that reads it fails and a person decides: a name in another script is neither
 // "matches" nor its opposite, and an error of ours is no fact at all (invariant 12).
 import { ageOn } from '../documents/compare.ts'
+import { NAME_CHECK, WALLET_CHECKS } from '../domain/screening-hit.ts'
 import { SESSION_TYPES, type Session } from '../domain/session.ts'
 import type { SessionFacts } from '../policy/types/session-facts.ts'
 import type { EvidenceFields } from './evidence-types.ts'
@@ -18,8 +19,6 @@ export interface KnownOfSession {
   readonly atSeconds: number
 }
 
-const NAMES = 'lists.names'
-const WALLETS = 'wallets'
 const SAME_PERSON = ['document.number', 'person.name', 'person.portrait']
 
 type Outcomes = ReadonlyMap<string, string>
@@ -57,7 +56,7 @@ const isDuplicate = (outcomes: Outcomes): boolean | null => {
 
 const walletsDenied = (outcomes: Outcomes): boolean | null => {
   const found = [...outcomes].flatMap(([name, outcome]) =>
-    name === WALLETS || name.startsWith(`${WALLETS}.`) ? [outcome] : [],
+    name === WALLET_CHECKS || name.startsWith(`${WALLET_CHECKS}.`) ? [outcome] : [],
   )
   if (found.some((outcome) => outcome === 'look' || outcome === 'failed')) return true
   return found.every((outcome) => outcome === 'passed') ? false : null
@@ -66,9 +65,9 @@ const walletsDenied = (outcomes: Outcomes): boolean | null => {
 export const sessionFactsOf = ({ session, fields, checks, hits, atSeconds }: KnownOfSession): SessionFacts => {
   const outcomes: Outcomes = new Map(checks.map(({ name, outcome }) => [name, outcome]))
   const { birthDate, country } = fields
-  const names = outcomes.get(NAMES)
+  const names = outcomes.get(NAME_CHECK)
   const wasCompared = names !== undefined && names !== 'not-done' && names !== 'unreadable'
-  const scores = hits.flatMap(({ check, state, score }) => (check === NAMES && state !== 'cleared' ? [score] : []))
+  const scores = hits.flatMap(({ check, state, score }) => (check === NAME_CHECK && state !== 'cleared' ? [score] : []))
   const isPerson = session.checkType === 'kyc'
   return {
     'session.type': SESSION_TYPES[session.checkType],

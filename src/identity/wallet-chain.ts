@@ -2,23 +2,44 @@
 // (`polygon`), then `eip155:<id>` (decisions §5, "Wallet entry").
 import type { ChainTable } from '../domain/chain.ts'
 
-/** EIP-155 id → viem's name. Loaded on first use: several hundred chains that most deployments never need. */
-let knownNames: Promise<ReadonlyMap<number, string>> | undefined
+interface KnownChains {
+  /** EIP-155 id → viem's name. */
+  readonly names: ReadonlyMap<number, string>
+  readonly ids: ReadonlyMap<string, number>
+}
 
-const loadNames = async (): Promise<ReadonlyMap<number, string>> => {
+/** Loaded on first use: several hundred chains that most deployments never need. */
+let knownChains: Promise<KnownChains> | undefined
+
+const loadKnown = async (): Promise<KnownChains> => {
   const chains: Readonly<Record<string, unknown>> = await import('viem/chains')
   const names = new Map<number, string>()
+  const ids = new Map<string, number>()
   // In alphabetical order, so that when two names share an id, every process chooses the same one.
   for (const name of Object.keys(chains).sort()) {
     const id = (chains[name] as { readonly id?: unknown } | null)?.id
-    if (typeof id === 'number' && !names.has(id)) names.set(id, name)
+    if (typeof id !== 'number') continue
+    if (!names.has(id)) names.set(id, name)
+    ids.set(name, id)
   }
-  return names
+  return { names, ids }
+}
+
+const known = (): Promise<KnownChains> => {
+  knownChains ??= loadKnown()
+  return knownChains
 }
 
 export const evmChainName = async (table: ChainTable, chainId: number): Promise<string> => {
   const own = table.byId(chainId)
   if (own !== undefined) return own.name
-  knownNames ??= loadNames()
-  return (await knownNames).get(chainId) ?? `eip155:${chainId}`
+  return (await known()).names.get(chainId) ?? `eip155:${chainId}`
+}
+
+/** The inverse of `evmChainName`; null for Solana's and for a name that none of the three gives. */
+export const evmChainId = async (table: ChainTable, name: string): Promise<number | null> => {
+  const own = table.byName(name)
+  if (own !== undefined) return own.family === 'evm' ? own.chainId : null
+  const written = /^eip155:(\d+)$/.exec(name)?.[1]
+  return written === undefined ? ((await known()).ids.get(name) ?? null) : Number(written)
 }

@@ -1,7 +1,7 @@
 // Looks a session's wallets up in address lists: those that its organization names, or the deployment's and its own deny
 // list. A listed wallet is a hit, which a person clears or confirms.
 import type { WalletAddress } from '../domain/address.ts'
-import type { FoundHit, ScreeningSettingsOfAll } from '../domain/screening-hit.ts'
+import { type FoundHit, type ScreeningSettingsOfAll, WALLET_CHECKS } from '../domain/screening-hit.ts'
 import type { Session, SessionState } from '../domain/session.ts'
 import type { SessionWallet } from '../domain/wallet.ts'
 import type { RepeatedPart } from './checks.ts'
@@ -28,7 +28,7 @@ export interface WalletCheckDependencies extends WalletScreeningDependencies {
 }
 
 /** The part, and its one check. */
-const WALLET_CHECK = 'wallets.lists'
+const WALLET_CHECK = `${WALLET_CHECKS}.lists`
 /** Of the organization, also before anybody was put on it. */
 const DENY = 'deny'
 /** A listed address is the address itself, not one like it. */

@@ -142,11 +142,11 @@ export const createEvidenceTable = (scope: TableScope) => {
       }),
 
     /**
-     * Puts what the service itself read of the evidence in place of what it read before: no change of the session.
+     * Puts what the service itself keeps beside the evidence in place of the former note of that kind: no change of the session.
      * Answers the files that nobody can read any more; null where there is no such session, or its evidence was erased.
      * @throws OrganizationKeyExchangedError
      */
-    replaceReading: (target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null> =>
+    replaceNote: (target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null> =>
       scope.write(async (transaction) => {
         const session = await lockSessionAsItIs(transaction, target.organizationId, target.sessionId)
         if (session === null) return null

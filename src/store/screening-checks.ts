@@ -1,7 +1,7 @@
 // Hits of sessions, and what was decided about them: one that was cleared or confirmed stays as it was decided, also when
 // the list changes.
 import { randomBase62 } from '../domain/identifier.ts'
-import type { FoundHit, HitState } from '../domain/screening-hit.ts'
+import { type FoundHit, type HitState, NAME_CHECK } from '../domain/screening-hit.ts'
 import type { Session } from '../domain/session.ts'
 import { HitOpenError } from '../domain/session-errors.ts'
 import type { Statements, Transaction } from './database.ts'
@@ -56,8 +56,6 @@ const toHit = (row: HitRow): StoredHit => ({
   reason: row.reason,
 })
 
-/** The check that compares names, which are evidence: src/wiring/name-checks.ts. */
-export const NAME_CHECK = 'lists.names'
 const OF_SESSION = 'organization_id = ? AND session_id = ?'
 
 const hitsOf = async (

@@ -4,7 +4,7 @@ import type { Clock } from '../domain/time.ts'
 import type { ScreeningListTable } from '../store/screening-lists.ts'
 import type { FactMetrics } from '../telemetry/fact-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
-import type { ListVersions } from './name-checks.ts'
+import { type ListVersions, packLists, versionsOf } from './list-versions.ts'
 import type { Screener, ScreeningProcesses } from './screening-processes.ts'
 
 /** The lists have changed since they were asked for, or another process screens now. */
@@ -43,11 +43,7 @@ export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreene
   }
 
   const start = async (versions: ListVersions, former: Held | null): Promise<Screener> => {
-    const packed = []
-    for (const [list, versionId] of Object.entries(versions)) {
-      const bytes = await lists.readVersion(versionId)
-      if (bytes !== null) packed.push({ list, bytes })
-    }
+    const packed = await packLists(lists, versions)
     const screener = await processes.startScreener(packed)
     log.info('the lists of sanctioned people are in use', { lists: packed.length })
     // Only now: the former one answers until then.
@@ -76,7 +72,7 @@ export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreene
         entries: version?.entries ?? 0,
         ageSeconds: confirmedAtSeconds === null ? null : Math.max(0, clock.unixSeconds() - confirmedAtSeconds),
       }))
-      const versions = Object.fromEntries(inUse.map(({ name, version }) => [name, version?.id ?? '']))
+      const versions = versionsOf(inUse)
       newestKey = JSON.stringify(versions)
       if (inUse.length > 0) return versions
       await closeHeld()

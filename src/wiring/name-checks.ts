@@ -1,17 +1,14 @@
 // Compares what a session's person or company typed with the names of the lists. What was typed is read in memory, and only
 // what the list says is kept beside the session.
-import type { FoundHit, ScreeningSettingsOfAll } from '../domain/screening-hit.ts'
+import { type FoundHit, NAME_CHECK, type ScreeningSettingsOfAll } from '../domain/screening-hit.ts'
 import type { CheckType, Session } from '../domain/session.ts'
 import type { RepeatedPart } from '../identity/checks.ts'
 import { comparisonKey } from '../identity/comparison-key.ts'
 import type { EvidenceFields, EvidenceService } from '../identity/evidence-types.ts'
 import type { ScreenedSubject } from '../screening/entry.ts'
 import { DEFAULT_THRESHOLD } from '../screening/thresholds.ts'
-import { NAME_CHECK } from '../store/screening-checks.ts'
+import type { ListVersions } from './list-versions.ts'
 import type { Screener } from './screening-processes.ts'
-
-/** Name of the list → id of its version. */
-export type ListVersions = Readonly<Record<string, string>>
 
 export interface NameCheckDependencies {
   /** The lists in use; null: none is. */

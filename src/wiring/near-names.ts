@@ -5,6 +5,7 @@ import type { NearName, NearNames } from '../domain/screening-hit.ts'
 import type { Session, SessionStatus } from '../domain/session.ts'
 import type { EvidenceFields, EvidenceService } from '../identity/evidence-types.ts'
 import type { Store } from '../store/store.ts'
+import { packLists, versionsOf } from './list-versions.ts'
 import { type NamedSubject, subjectsOf } from './name-checks.ts'
 import { type Screener, type ScreeningProcesses, screeningProcesses } from './screening-processes.ts'
 
@@ -47,11 +48,7 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
   }
 
   const startScreener = async (): Promise<Screener | null> => {
-    const lists = []
-    for (const { name, version } of await store.screeningLists.list()) {
-      const bytes = version === null ? null : await store.screeningLists.readVersion(version.id)
-      if (bytes !== null) lists.push({ list: name, bytes })
-    }
+    const lists = await packLists(store.screeningLists, versionsOf(await store.screeningLists.list()))
     return lists.length === 0 ? null : processes.startScreener(lists)
   }
 

@@ -25,7 +25,7 @@ export interface WalletSources {
   /** By name. */
   readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
   /** Of a session's wallet; 0 where the chain has no id. */
-  readonly chainIdOf: (chain: string) => number
+  readonly chainIdOf: (chain: string) => Promise<number>
 }
 
 export interface ScreeningServiceDependencies {
@@ -99,7 +99,7 @@ export const createScreeningService = ({
     ask: async (name, { address, chain }) =>
       (await wallets.screeners
         .get(name)
-        ?.screen({ from: address, chainName: chain, chainId: wallets.chainIdOf(chain) })) ?? null,
+        ?.screen({ from: address, chainName: chain, chainId: await wallets.chainIdOf(chain) })) ?? null,
     listsKey: async () => comparisonKey(await held.versions()),
   })
 

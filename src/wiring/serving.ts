@@ -8,6 +8,7 @@ import { nodeNameOf } from '../decisions/ship-names.ts'
 import { KEEP_SLACK_SECONDS } from '../http/idempotency.ts'
 import { startMetricsListener } from '../http/metrics-listener.ts'
 import { createMetricsAnswer } from '../http/operations.ts'
+import { evmChainId } from '../identity/wallet-chain.ts'
 import { systemTimers } from '../pool/timers.ts'
 import { createProcessReading } from '../processes/reading.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -123,10 +124,7 @@ export const serve = async (
     walletSources: {
       lists: facts.listMemberships,
       screeners: facts.screeners,
-      chainIdOf: (name) => {
-        const chain = config.chains.byName(name)
-        return chain?.family === 'evm' ? chain.chainId : Number(/^eip155:(\d+)$/.exec(name)?.[1] ?? 0)
-      },
+      chainIdOf: async (name) => (await evmChainId(config.chains, name)) ?? 0,
     },
   })
   metrics.watchIdentity(identity.metrics)

@@ -132,7 +132,7 @@ const service = createScreeningService({
   evidence,
   clock,
   storeAgain: parts.storeChecks.again,
-  wallets: { lists: lists.memberships, screeners: new Map(), chainIdOf: () => 1 },
+  wallets: { lists: lists.memberships, screeners: new Map(), chainIdOf: async () => 1 },
   walletsEveryMs: 1_000,
   log: createLogger({
     write: (line) => {

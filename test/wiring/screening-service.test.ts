@@ -34,7 +34,7 @@ beforeAll(async () => {
     clock: identity.clock,
     everyMs: 20,
     storeAgain: identity.storeChecks.again,
-    wallets: { lists: () => [], screeners: new Map(), chainIdOf: () => 0 },
+    wallets: { lists: () => [], screeners: new Map(), chainIdOf: async () => 0 },
     evidence: {
       screenedFields: async ({ id }) => {
         const fields = typed.get(id)

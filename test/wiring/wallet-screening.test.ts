@@ -69,7 +69,7 @@ beforeAll(async () => {
     wallets: {
       lists: lists.memberships,
       screeners: new Map([['stub', createScreener(settings, { clock, environment: {}, onError: () => undefined })]]),
-      chainIdOf: () => 1,
+      chainIdOf: async () => 1,
     },
   })
   service.duty.start(LEAD)

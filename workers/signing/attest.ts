@@ -73,7 +73,6 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
     })
     const result = recorder.commit(records)
     if (result.status === 'fenced') return null
-    const recordedMs = clock.monotonicMs()
     const outcomes: Outcome[] = []
     jobs.forEach((job, index) => {
       const { sequence } = job
@@ -87,7 +86,7 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
         outcomes.push({ ...logFailure(result.error), sequence, nothingSigned: false })
       } else {
         const stages = job.stages?.worker
-        if (stages !== undefined) Object.assign(stages, { recordingMs: decidedMs, recordedMs })
+        if (stages !== undefined) Object.assign(stages, { recordingMs: decidedMs, recordedMs: clock.monotonicMs() })
         outcomes.push(answered(sequence, decision.record, stages))
       }
     })

@@ -1,10 +1,10 @@
 // Asks witnesses to cosign the newest head, round by round. Nothing waits for it: a head is signed and kept whether or not a
 // witness answers, and a round ends in bounded time. Source: https://c2sp.org/tlog-witness.
 import { HEAD_MAX_BYTES } from '../../src/decisions/tree-heads.ts'
+import { FetchFailedError, fetchBounded } from '../../src/http/bounded-fetch.ts'
 import type { DecisionTree } from '../../src/store/decision-tree/open.ts'
 import type { StoredHead } from '../../src/store/decision-tree/types.ts'
 import { encodeSubmission } from '../../src/transparency/add-checkpoint.ts'
-import { FetchFailedError, fetchBounded } from '../../src/transparency/bounded-fetch.ts'
 import { openCosignature, withCosignatures } from '../../src/transparency/cosignature.ts'
 import { NoteInvalidError, type VerifierKey } from '../../src/transparency/note.ts'
 import { proveConsistency } from '../../src/transparency/prove.ts'

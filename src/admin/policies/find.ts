@@ -23,15 +23,16 @@ export const requireSameSubject = (decides: PolicySubject, { document }: Compile
   throw new FieldInvalidError('source', `decides ${document.decides}, and the policy decides ${decides}`)
 }
 
-/** @throws FieldInvalidError: a project can't be attested for by a policy that decides sessions */
-export const requireRequestPolicy = async (
+/** A policy for what decides this: projects take policies of requests alone. @throws FieldInvalidError, SubjectUnknownError */
+export const requirePolicyOf = async (
+  decides: PolicySubject,
   tables: Pick<Tables, 'policies'>,
   organizationId: string,
   policyId: string,
 ): Promise<Policy> => {
   const policy = await requirePolicy(tables, organizationId, policyId)
-  if (policy.decides === 'requests') return policy
-  throw new FieldInvalidError('policy_id', 'must name a policy that decides requests')
+  if (policy.decides === decides) return policy
+  throw new FieldInvalidError('policy_id', `must name a policy that decides ${decides}`)
 }
 
 export const requireRevision = async (

@@ -5,6 +5,7 @@ import { type ListEntry, MEMO_LENGTH_MAX } from '../../domain/list.ts'
 import { walletAddressText } from '../../domain/wallet.ts'
 import type { PagePosition } from '../../store/paging.ts'
 import type { Tables } from '../../store/store.ts'
+import { keyIdOf } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { pageEntries } from '../list-entries.ts'
 import { parseAddressSearch } from '../list-search.ts'
@@ -35,8 +36,6 @@ const showEntry = ({ key, memo, author, addedAtSeconds }: ListEntry, keyNames: R
   added_at: timeText(addedAtSeconds),
 })
 
-const KEY_AUTHOR = 'key:'
-
 /** Names by author. Keys of every organization may write the deployment's shared lists (`owner` null). */
 const keyNamesOf = async (
   { apiKeys }: Pick<Tables, 'apiKeys'>,
@@ -45,8 +44,8 @@ const keyNamesOf = async (
 ): Promise<ReadonlyMap<string, string>> => {
   const names = new Map<string, string>()
   for (const author of new Set(entries.map((entry) => entry.author))) {
-    if (!author.startsWith(KEY_AUTHOR)) continue
-    const keyId = author.slice(KEY_AUTHOR.length)
+    const keyId = keyIdOf(author)
+    if (keyId === null) continue
     const key = await (owner === null ? apiKeys.findForAuthentication(keyId) : apiKeys.find(owner, keyId))
     if (key !== null) names.set(author, key.name)
   }

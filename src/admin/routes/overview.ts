@@ -37,7 +37,7 @@ const OVERVIEW = named(
         exact: Type.Boolean({ description: 'False: there are more' }),
         first: nullable(Type.String({ description: 'The session whose hit was found first' })),
       },
-      'Of people and businesses that are verified',
+      'Hits on people and businesses that are verified',
     ),
     approvals: Type.Integer({ description: 'Changes that wait for a second person' }),
     keys: Type.Array(closed({ id: Type.String(), name: Type.String(), expires_at: time() }), {

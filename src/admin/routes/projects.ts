@@ -12,7 +12,7 @@ import { DEFAULT_LIFETIME_SECONDS, type Project } from '../../store/projects.ts'
 import type { Tables } from '../../store/store.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
-import { requirePolicy, requireRequestPolicy } from '../policies/find.ts'
+import { requirePolicy, requirePolicyOf } from '../policies/find.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, label, named, PAGE_QUERY, pageOf, partial, Type, time, timeText } from '../schema.ts'
 import { change } from '../second-person/declaration.ts'
@@ -125,7 +125,7 @@ export const PROJECT_ROUTES = [
     secondPerson: {
       action: 'project.create',
       see: async (tables, { organization, body }) => {
-        const policy = await requireRequestPolicy(tables, organization.id, body.policy_id)
+        const policy = await requirePolicyOf('requests', tables, organization.id, body.policy_id)
         return {
           subject: policy.id,
           name: body.name,
@@ -144,7 +144,7 @@ export const PROJECT_ROUTES = [
     },
     handle: ({ organization, body, write }) =>
       write(async (tables, note) => {
-        await requireRequestPolicy(tables, organization.id, body.policy_id)
+        await requirePolicyOf('requests', tables, organization.id, body.policy_id)
         const project = await tables.projects.create({
           organizationId: organization.id,
           name: body.name,
@@ -227,7 +227,9 @@ export const PROJECT_ROUTES = [
         const project = await requireProject(tables, organization.id, params.project)
         const now = await requirePolicy(tables, organization.id, project.policyId)
         const then =
-          body.policy_id === undefined ? now : await requireRequestPolicy(tables, organization.id, body.policy_id)
+          body.policy_id === undefined
+            ? now
+            : await requirePolicyOf('requests', tables, organization.id, body.policy_id)
         return {
           subject: project.id,
           name: project.name,
@@ -244,7 +246,7 @@ export const PROJECT_ROUTES = [
       write(async (tables, note) => {
         const before = await requireProject(tables, organization.id, params.project)
         const { policy_id: policyId } = body
-        if (policyId !== undefined) await requireRequestPolicy(tables, organization.id, policyId)
+        if (policyId !== undefined) await requirePolicyOf('requests', tables, organization.id, policyId)
         const after = await tables.projects.update(organization.id, before.id, {
           ...(body.name === undefined ? {} : { name: body.name }),
           ...(policyId === undefined ? {} : { policyId }),

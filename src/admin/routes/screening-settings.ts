@@ -1,4 +1,5 @@
-// What is a hit for an organization, what its people's wallets are looked up with, and what a new hit does.
+// An organization's settings for screening: from which score a name is a hit, which lists and screeners wallets are
+// looked up in, and what a new hit does to somebody who is verified.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { DUTY_LIST_NAMES } from '../../domain/list.ts'
 import { HIT_ACTIONS, type ScreeningSettings } from '../../domain/screening-hit.ts'

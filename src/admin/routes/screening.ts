@@ -89,7 +89,7 @@ const CHECK = named(
   closed({
     outcome: oneOf(
       OUTCOMES,
-      'Of the names. `off`: they were compared with no list. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared',
+      'How the names compare. `off`: they were compared with no list. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared',
     ),
     waiting: Type.Boolean({ description: 'Checks of the session are still being made' }),
     detail: Type.Union([Type.String(), Type.Null()], { description: 'Why it could not be compared' }),

@@ -1,12 +1,11 @@
 // Which policy decides an organization's sessions, if any, and what policies made of one session: by which rule, and on which
 // facts.
-import { FieldInvalidError } from '../../domain/errors.ts'
 import { describeRules } from '../../policy/diff.ts'
 import { compileRevision } from '../../policy/revision.ts'
 import type { Policy } from '../../store/policies.ts'
 import type { EvaluatedRevision, SessionPolicyDecision } from '../../store/session-policies.ts'
 import type { Tables } from '../../store/store.ts'
-import { requirePolicy, requireRevision } from '../policies/find.ts'
+import { requirePolicy, requirePolicyOf, requireRevision } from '../policies/find.ts'
 import { seeEffects } from '../policies/see-activation.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER, VIEWER } from '../route.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time, timeText } from '../schema.ts'
@@ -44,13 +43,6 @@ const readCurrent = async (
 const inWords = ({ name, revision }: Static<typeof SESSION_POLICY>): string =>
   name === null ? 'people' : revision === null ? `people (${name} is not live)` : `${name}, revision ${revision}`
 
-/** @throws FieldInvalidError, SubjectUnknownError */
-const requireSessionPolicy = async (tables: Tables, organizationId: string, policyId: string): Promise<Policy> => {
-  const policy = await requirePolicy(tables, organizationId, policyId)
-  if (policy.decides === 'sessions') return policy
-  throw new FieldInvalidError('policy_id', 'must name a policy that decides sessions')
-}
-
 const OUTCOME = oneOf(['completed', 'rejected', 'review'], '`review`: it was left to a person')
 
 const EVALUATED = closed({
@@ -66,7 +58,7 @@ const EVALUATED = closed({
 const POLICY_DECISION = named(
   'SessionPolicyDecision',
   closed({
-    sequence: Type.Integer({ description: 'Of the session when it was decided' }),
+    sequence: Type.Integer({ description: 'The session’s sequence number when it was decided' }),
     policy_id: Type.String(),
     policy_name: Type.String(),
     decided: Type.Union([EVALUATED, Type.Null()], { description: 'Null: no revision was active' }),
@@ -121,7 +113,7 @@ export const SESSION_POLICY_ROUTES = [
       see: async (tables, { organization, body }) => {
         const { id, name } = organization
         const before = await readCurrent(tables, id)
-        const policy = body.policy_id === null ? null : await requireSessionPolicy(tables, id, body.policy_id)
+        const policy = body.policy_id === null ? null : await requirePolicyOf('sessions', tables, id, body.policy_id)
         const revision = policy === null ? null : await revisionOf(tables, id, policy)
         const after = { policy_id: policy?.id ?? null, name: policy?.name ?? null, revision: revision?.number ?? null }
         return {
@@ -146,7 +138,7 @@ export const SESSION_POLICY_ROUTES = [
       write(async (tables, note) => {
         const { id } = organization
         const before = await readCurrent(tables, id)
-        if (body.policy_id !== null) await requireSessionPolicy(tables, id, body.policy_id)
+        if (body.policy_id !== null) await requirePolicyOf('sessions', tables, id, body.policy_id)
         await tables.sessionPolicies.set(id, body.policy_id)
         const after = await readCurrent(tables, id)
         note({

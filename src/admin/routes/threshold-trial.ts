@@ -29,7 +29,7 @@ const NEAR = closed({
 const TRIAL = named(
   'ThresholdTrial',
   closed({
-    threshold: Type.Integer({ description: 'As it is now' }),
+    threshold: Type.Integer({ description: 'The organization’s threshold now' }),
     sessions: Type.Integer({ description: 'Handed in or completed, the newest ones' }),
     exact: Type.Boolean({ description: 'Whether these are all' }),
     unread: Type.Integer({ description: 'Sessions whose names can’t be read' }),

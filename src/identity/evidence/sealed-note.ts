@@ -12,7 +12,7 @@ const SEAL_ATTEMPTS = 3
 
 /** @param kind of its row among the evidence: no kind of document */
 export const createSealedNote = <Content>(input: {
-  readonly store: Pick<EvidenceStore, 'list' | 'recordRead' | 'replaceReading'>
+  readonly store: Pick<EvidenceStore, 'list' | 'recordRead' | 'replaceNote'>
   readonly vault: Vault
   readonly clock: Clock
   readonly kind: 'reading' | 'decision'
@@ -40,7 +40,7 @@ export const createSealedNote = <Content>(input: {
           createdAtSeconds: clock.unixSeconds(),
         })
         try {
-          const obsolete = await store.replaceReading(target, record)
+          const obsolete = await store.replaceNote(target, record)
           await vault.discard(obsolete ?? [record.storageName])
           return
         } catch (error) {

@@ -53,7 +53,7 @@ export interface EvidenceStore {
   /** False: there is no such document. @throws SessionClosedError */
   removeDocument(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceChange | false | null>
   /** In place of the former; answers its files. Null also where the session's evidence was erased. @throws OrganizationKeyExchangedError */
-  replaceReading(target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null>
+  replaceNote(target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null>
   eraseAll(target: EvidenceTarget, actor: string): Promise<EvidenceChange | null>
   /** The row, with the reading recorded; null also where there is no such evidence. */
   recordRead(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceRecord | null>

@@ -402,7 +402,7 @@ export interface Job {
 }
 
 export interface ListCheck {
-  /** Of the names. `off`: they were compared with no list. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared */
+  /** How the names compare. `off`: they were compared with no list. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared */
   readonly outcome: 'off' | 'waiting' | 'passed' | 'look' | 'failed' | 'not-done'
   /** Checks of the session are still being made */
   readonly waiting: boolean
@@ -664,7 +664,7 @@ export interface Overview {
     /** False: only the newest sessions were counted */
     readonly exact: boolean
   }
-  /** Of people and businesses that are verified */
+  /** Hits on people and businesses that are verified */
   readonly hits: {
     /** Completed sessions with a hit that nobody has decided */
     readonly verified: number
@@ -1013,7 +1013,7 @@ export interface SessionPolicy {
 }
 
 export interface SessionPolicyDecision {
-  /** Of the session when it was decided */
+  /** The session’s sequence number when it was decided */
   readonly sequence: number
   readonly policy_id: string
   readonly policy_name: string
@@ -1096,7 +1096,7 @@ export interface Simulation {
 }
 
 export interface ThresholdTrial {
-  /** As it is now */
+  /** The organization’s threshold now */
   readonly threshold: number
   /** Handed in or completed, the newest ones */
   readonly sessions: number

@@ -132,7 +132,7 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
   )
 }
 
-/** Of a policy that decides sessions: compared with what the live revision did, and what it would have made of them. */
+/** Shadow of a policy that decides sessions: where it differs from the live revision, and what it would have done. */
 const SessionResults = ({ policy }: { readonly policy: Policy }) => {
   const { params } = useWorkplace()
   const path = { ...params, policy: policy.id }
