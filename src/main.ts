@@ -12,6 +12,7 @@ import { endWithSupervisor } from './processes/end-with-supervisor.ts'
 import { CAN_SHARE_PORT, hostProcesses, startProcesses } from './processes/host.ts'
 import { createProcessLink, type ProcessLink } from './processes/link.ts'
 import { ProcessStartError } from './processes/process-supervisor.ts'
+import { PROGRAM, START } from './program/words.ts'
 import { startService } from './service.ts'
 import { bannerText } from './setup/banner.ts'
 import { SigningError } from './signing/errors.ts'
@@ -21,13 +22,13 @@ import { createLogger, type Logger } from './telemetry/log.ts'
 import type { ServicePlace } from './wiring/service-place.ts'
 import { readListenerTls } from './wiring/tls-files.ts'
 
-const USAGE = `Usage: bun start [--SETTING VALUE …]
+const USAGE = `Usage: ${START} [--SETTING VALUE …]
 
 Starts Countersign. Flags come first, then COUNTERSIGN_* variables, then the config file.
 
 ${describeSettings()}
 
-Other commands: bun run countersign --help
+Other commands: ${PROGRAM} --help
 `
 
 /** Why the start failed, in one line for whoever started it; null for a fault of ours. */

@@ -9,17 +9,20 @@ const ROOT = join(import.meta.dir, '..')
 /** Folder → what of ours it may import: a folder, or one file of a folder. Its own files are always allowed. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/domain': [],
+  // How the program finds what ships with it, and starts its own threads and processes.
+  'src/program': [],
   'src/telemetry': ['src/domain'],
-  'src/policy': ['src/domain'],
+  // The templates are files of the documentation.
+  'src/policy': ['src/domain', 'docs/policies'],
   'src/facts': ['src/domain', 'src/policy/types', 'src/policy/sources'],
   // Lists and names: it opens no file, asks no server and knows no session.
   'src/screening': ['src/domain', 'src/identity/evidence/countries.ts'],
-  'src/signing': ['src/domain'],
+  'src/signing': ['src/domain', 'src/program'],
   'src/decisions': ['src/domain', 'src/transparency'],
   // A tree knows hashes and no decisions.
   'src/transparency': [],
   'src/pool': ['src/domain', 'src/policy/types', 'src/signing/types.ts', 'src/decisions/types.ts'],
-  'src/http': ['src/domain', 'src/telemetry'],
+  'src/http': ['src/domain', 'src/telemetry', 'src/program'],
   'src/attestation': [
     'src/domain',
     'src/policy',
@@ -54,9 +57,16 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/documents': [],
   'src/dashboard': ['src/domain', 'src/http', 'src/admin', 'src/pages'],
   'src/portal': ['src/domain', 'src/http', 'src/identity', 'src/telemetry', 'src/pages', 'src/documents'],
-  'src/identity': ['src/domain', 'src/http', 'src/telemetry', 'src/documents', 'src/policy/types/session-facts.ts'],
+  'src/identity': [
+    'src/domain',
+    'src/http',
+    'src/telemetry',
+    'src/documents',
+    'src/policy/types/session-facts.ts',
+    'src/program',
+  ],
   // The decision index finds places in the log.
-  'src/store': ['src/domain', 'src/policy/types', 'src/decisions/located.ts', 'src/transparency'],
+  'src/store': ['src/domain', 'src/policy/types', 'src/decisions/located.ts', 'src/transparency', 'src/program'],
   'src/client': ['src/domain'],
   // Threads that sign have no use for a database.
   'workers/signing': [
@@ -67,6 +77,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/pool/port.ts',
     'src/pool/protocol.ts',
     'src/pool/wire.ts',
+    'src/program',
   ],
   'workers/index': ['src/domain', 'src/decisions', 'src/store/decision-index', 'workers/background-process.ts'],
   'workers/ship': ['src/domain', 'src/decisions', 'workers/background-process.ts'],
@@ -115,6 +126,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/store',
     'src/config',
     'src/transparency',
+    'src/program',
   ],
   // Several processes of a node, and what they and other nodes must know of each other. What is asked of all of them are
   // the live page's figures.
@@ -130,10 +142,11 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/setup/data-folder.ts',
     'src/setup/file-access.ts',
     'src/config',
+    'src/program',
   ],
   // The composition: one part of the service put together a file. src/service.ts calls them in the order of the house.
   'src/wiring': ['src', 'workers', 'package.json'],
-  'src/cli': ['src'],
+  'src/cli': ['src', 'package.json'],
   src: ['src', 'workers', 'package.json'],
 }
 

@@ -10,6 +10,7 @@ import { wholeLength } from '../decisions/backwards.ts'
 import { listSegments, listSlots } from '../decisions/segment-name.ts'
 import type { ShipPlace, ShipTarget } from '../decisions/ship-target.ts'
 import { CountersignError } from '../domain/errors.ts'
+import { PROGRAM } from '../program/words.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { copyDecisionTreeToFile } from '../store/decision-tree/copy.ts'
 import { StoreUnusableError } from '../store/errors.ts'
@@ -24,8 +25,8 @@ import { copyFileHashed, syncPath, writeFileHashed } from './file-copy.ts'
 import { parseDuration, parseWhole } from './key-options.ts'
 import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
 
-const USAGE = `Usage: bun run countersign backup --to FOLDER [--with-secrets] [--with-decisions] [--json]
-       bun run countersign backup --into PLACE [--every 24h] [--keep N] [--with-secrets] [--with-decisions] [--json]
+const USAGE = `Usage: ${PROGRAM} backup --to FOLDER [--with-secrets] [--with-decisions] [--json]
+       ${PROGRAM} backup --into PLACE [--every 24h] [--keep N] [--with-secrets] [--with-decisions] [--json]
 
 Makes FOLDER (--to), or one in PLACE that is named by the time (--into; a folder, or s3://BUCKET/PREFIX), with the database, the keystores (encrypted), the
 evidence (encrypted), the settings that this command sees, and a manifest with the SHA-256 of each file. The service may run

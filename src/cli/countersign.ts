@@ -6,6 +6,7 @@ import { loadConfig } from '../config/config.ts'
 import { describeSettings, SettingInvalidError } from '../config/settings.ts'
 import { CountersignError } from '../domain/errors.ts'
 import { systemClock } from '../domain/time.ts'
+import { PROGRAM } from '../program/words.ts'
 import { StoreUnreachableError, StoreUnusableError } from '../store/errors.ts'
 import { explainFileProblem } from '../store/file-problem.ts'
 import { isNoted, noteCommand } from './command-note.ts'
@@ -17,8 +18,9 @@ import { NEEDS_SECOND_PERSON, REFUSAL, splitOverride } from './second-person.ts'
 import { splitSettingFlags } from './setting-flags.ts'
 import { type CommandPlace, runVerb } from './verbs.ts'
 
-const USAGE = `Usage: bun run countersign VERB [--data-dir FOLDER] [--config FILE] …
+const USAGE = `Usage: ${PROGRAM} VERB [--data-dir FOLDER] [--config FILE] …
 
+  start       start the service
   org         list and create organizations, and set their level
   account     let somebody back in who lost password or second factor
   keys        issue, list, regenerate and revoke API keys
@@ -104,7 +106,13 @@ export const runCountersign = async (commandLine: readonly string[], place: Comm
   }
 }
 
-if (import.meta.main) {
+/** Runs the words that this process was started with. */
+export const runCommandLine = async (): Promise<void> => {
+  if (process.argv[2] === 'start') {
+    process.argv.splice(2, 1)
+    await import('../main.ts')
+    return
+  }
   process.exitCode = await runCountersign(process.argv.slice(2), {
     output: {
       stdout: (text) => void process.stdout.write(text),
@@ -115,3 +123,5 @@ if (import.meta.main) {
     user: operatingUser(),
   })
 }
+
+if (import.meta.main) await runCommandLine()

@@ -1,7 +1,10 @@
 // The packages that the lock file pins, with what is installed of them: for the bill of materials.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import manifest from '../../package.json'
+import { BUILT } from '../program/built.ts'
 
+/** Of a program that runs from its source. */
 const ROOT = join(import.meta.dir, '..', '..')
 
 export interface LockedPackage {
@@ -40,7 +43,7 @@ export interface Manifest {
   readonly packageManager: string
 }
 
-export const readManifest = (): Manifest => JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest
+export const readManifest = (): Manifest => manifest
 
 /** `@a/b/c` → `['@a/b', 'c']`. */
 const namesIn = (place: string): string[] => place.match(/@[^/]+\/[^/]+|[^/]+/g) ?? []
@@ -59,6 +62,7 @@ const licenseAt = (place: string): string | null => {
  * @throws Error when the file is of a kind that this does not know
  */
 export const readLockedPackages = (): readonly LockedPackage[] => {
+  if (BUILT !== null) return JSON.parse(readFileSync(BUILT.packages, 'utf8')) as readonly LockedPackage[]
   const lock = Bun.JSONC.parse(readFileSync(join(ROOT, 'bun.lock'), 'utf8')) as LockFile
   const { packages } = lock
   const own = lock.workspaces['']

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { SettingInvalidError } from '../config/settings.ts'
+import { PROGRAM } from '../program/words.ts'
 import { dataFolderAt } from '../setup/data-folder.ts'
 import { rememberedStore, rememberStore } from '../setup/store-place.ts'
 import { copyDecisionTree, copyDecisionTreeToFile } from '../store/decision-tree/copy.ts'
@@ -21,8 +22,8 @@ import {
   UsageError,
 } from './output.ts'
 
-const USAGE = `Usage: bun run countersign migrate --from ADDRESS --to ADDRESS [--json]
-       bun run countersign migrate --take-back ADDRESS
+const USAGE = `Usage: ${PROGRAM} migrate --from ADDRESS --to ADDRESS [--json]
+       ${PROGRAM} migrate --take-back ADDRESS
 
 Copies a whole database into an empty one, table by table, and compares what arrived by count and SHA-256. The target
 has all of it at the end, or stays empty. No service may use the source meanwhile, and nothing opens it afterwards: it

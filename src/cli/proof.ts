@@ -2,14 +2,15 @@
 import { readFileSync } from 'node:fs'
 import { checkDecisionProof, ProofInvalidError } from '../client/decision-proof.ts'
 import { ArgumentInvalidError } from '../client/errors.ts'
+import { PROGRAM } from '../program/words.ts'
 import type { LogKey } from '../setup/log-key.ts'
 import { encodeVerifierKey } from '../transparency/note.ts'
 import { shown } from './decisions-report.ts'
 import { readLogKeyOption } from './log-key-option.ts'
 import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
 
-const USAGE = `Usage: bun run countersign proof check FILE --key KEY [--json]
-       bun run countersign proof key [--json]
+const USAGE = `Usage: ${PROGRAM} proof check FILE --key KEY [--json]
+       ${PROGRAM} proof key [--json]
 
 check  Checks offline that the decision in FILE is in the log with this key, and prints what was decided. KEY is a verifier
        key, <name>+<8 hex digits>+<base64>, or a file that holds one. FILE may be - for standard input.

@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, rename, rm, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { ShipPlace, ShipTarget } from '../decisions/ship-target.ts'
+import { PROGRAM } from '../program/words.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { rememberStore } from '../setup/store-place.ts'
 import type { Transaction } from '../store/database.ts'
@@ -28,9 +29,9 @@ import {
 } from './output.ts'
 import { type TrialInput, tryRestore } from './restore-trial.ts'
 
-const USAGE = `Usage: bun run countersign restore --from FOLDER --data-dir NEW-FOLDER [--json]
-       bun run countersign restore --from FOLDER --check [--json]
-       bun run countersign restore --from FOLDER --try [--json]
+const USAGE = `Usage: ${PROGRAM} restore --from FOLDER --data-dir NEW-FOLDER [--json]
+       ${PROGRAM} restore --from FOLDER --check [--json]
+       ${PROGRAM} restore --from FOLDER --try [--json]
 
 FOLDER is a backup, here or in a bucket (s3://BUCKET/PREFIX/2026-11-23T04-30-00Z, which is copied into TMPDIR first). Compares
 every file of it with its manifest, then makes the data folder from it. The data folder must not exist

@@ -3,6 +3,7 @@
 import { type ChainSettings, parseRpcUrl } from '../config/chain-settings.ts'
 import { parseAddress } from '../domain/address.ts'
 import { programAddress } from '../facts/solana-program-address.ts'
+import { PROGRAM } from '../program/words.ts'
 import type { Store } from '../store/store.ts'
 import { type CommandOutput, type ParsedCommand, UsageError } from './output.ts'
 import { runVerbOf } from './run-verb.ts'
@@ -66,7 +67,7 @@ const planText = ({ url, program, attesters }: Plan): string => {
 
 5. Name the program in the configuration, under chains: solana: { rpc: ..., registry: ${address} }, and check.
 
-   bun run countersign doctor --chain solana
+   ${PROGRAM} doctor --chain solana
 
 6. Give the upgrade authority to those who shall have it, a multisignature wallet for example.
 

@@ -1,10 +1,9 @@
 // The service in a process of its own, on a folder that is thrown away: it listens on loopback at free ports and has no
 // setting but those it is given.
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ownProcess } from '../program/entries.ts'
 import { CommandFailedError } from './output.ts'
 
-const ROOT = join(import.meta.dir, '..', '..')
 const START_LIMIT_MS = 120_000
 const STOP_LIMIT_MS = 45_000
 /** How much of the service's output is kept: its last lines say why it ended. */
@@ -34,9 +33,10 @@ export const startTrialService = async (
   environment: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<TrialService> => {
+  const program = ownProcess('src/main.ts')
   const anywhere = '127.0.0.1:0'
-  const child = Bun.spawn([process.execPath, 'src/main.ts', '--no-demo'], {
-    cwd: ROOT,
+  const child = Bun.spawn([...program.words, '--no-demo'], {
+    cwd: '/',
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',
@@ -44,6 +44,7 @@ export const startTrialService = async (
       COUNTERSIGN_PORTAL_LISTEN: anywhere,
       COUNTERSIGN_DASHBOARD_LISTEN: anywhere,
       COUNTERSIGN_WORKERS: '1',
+      ...program.environment,
       ...environment,
     },
     stdin: 'ignore',

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseListen } from '../config/setting-values.ts'
 import { HEAD_MAX_BYTES } from '../decisions/tree-heads.ts'
 import { fetchBounded } from '../http/bounded-fetch.ts'
+import { PROGRAM } from '../program/words.ts'
 import { encodeVerifierKey, NoteInvalidError, parseVerifierKey, verifierKeyOf } from '../transparency/note.ts'
 import type { ReadTiles } from '../transparency/prove.ts'
 import { TILE_BYTES, TILE_WIDTH, tilePath } from '../transparency/tiles.ts'
@@ -16,8 +17,8 @@ import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, Us
 import { listenForHeads } from './witness-listen.ts'
 import { openWitnessState } from './witness-state.ts'
 
-const USAGE = `Usage: bun run countersign witness --listen ADDRESS --log-key KEY --state FOLDER --name NAME
-       bun run countersign witness --log PLACE --log-key KEY --state FOLDER --name NAME [--interval SECONDS] [--once]
+const USAGE = `Usage: ${PROGRAM} witness --listen ADDRESS --log-key KEY --state FOLDER --name NAME
+       ${PROGRAM} witness --log PLACE --log-key KEY --state FOLDER --name NAME [--interval SECONDS] [--once]
 
 Cosigns each head of a log that goes on from the last one that it cosigned. With --listen the log asks for that, where its
 setting witnesses names this one. With --log the witness looks by itself at the files that the log publishes.

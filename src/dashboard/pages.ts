@@ -1,12 +1,11 @@
 // The dashboard's pages: one document for every address, its files, and what browsers are told about it. Which page an
 // address is, the document itself finds out.
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
-import { ASSET_PATH, assetResponse, buildPageAssets, type PageAssets } from '../http/page-assets.ts'
+import { ASSET_PATH } from '../http/bundled-page.ts'
+import { assetResponse, buildPageAssets, type PageAssets } from '../http/page-assets.ts'
 import { PAGE_HEADERS } from '../http/security-headers.ts'
 import type { DashboardPages } from './listener.ts'
 
-const PAGE = join(import.meta.dir, 'page', 'page.html')
 const NONCE_BYTES = 18
 
 /**
@@ -38,7 +37,7 @@ const pageHeaders = (nonce: string): Record<string, string> => ({
 
 /** @throws PageBuildError */
 export const buildDashboardAssets = (): Promise<PageAssets> =>
-  buildPageAssets({ page: PAGE, title: 'the dashboard', basePath: '' })
+  buildPageAssets({ page: 'dashboard', title: 'the dashboard', basePath: '' })
 
 export const createDashboardPages = (assets: PageAssets): DashboardPages => {
   return async (request, path) => {

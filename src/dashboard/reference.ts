@@ -1,13 +1,14 @@
 // The API reference at /docs: one page an interface, made here from its document, served whole from this host. Nothing is
 // asked of anyone else, and the policy of the page sees to it that nothing could be.
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { ApiDocuments } from '../admin/routes/reference.ts'
 import { RouteNotFoundError } from '../http/route-errors.ts'
 import { PAGE_HEADERS } from '../http/security-headers.ts'
+import TOKENS from './page/styles/tokens.css' with { type: 'text' }
 import type { OpenApiDocument } from './reference/document.ts'
 import { type ReferencePage, renderPage } from './reference/page.ts'
+import SCRIPT from './reference/reference.client.js' with { type: 'text' }
+import STYLES from './reference/reference.css' with { type: 'text' }
 
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -31,7 +32,6 @@ export interface ReferencePages {
   find(path: string, headers: Headers): Response | null
 }
 
-const read = (path: string): string => readFileSync(join(import.meta.dir, path), 'utf8')
 const parse = (text: string): OpenApiDocument => JSON.parse(text) as OpenApiDocument
 
 const pagesOf = (documents: ApiDocuments): readonly ReferencePage[] => [
@@ -80,10 +80,9 @@ const prepare = (documents: ApiDocuments): ReadonlyMap<string, File> => {
     files.set(path, { type, text, immutable: true })
     return path
   }
-  const styles = read('page/styles/tokens.css') + read('reference/reference.css')
   const links = {
-    stylesheet: add('reference', 'css', 'text/css', styles),
-    script: add('reference', 'js', 'text/javascript', read('reference/reference.client.js')),
+    stylesheet: add('reference', 'css', 'text/css', TOKENS + STYLES),
+    script: add('reference', 'js', 'text/javascript', SCRIPT),
   }
   const pages = pagesOf(documents)
   for (const page of pages) {

@@ -1,12 +1,10 @@
-// The files of a page: Bun bundles them once at the start, names them by their content, so that browsers may cache them
-// forever, and compresses them once. Nothing is loaded from other hosts. Used for every page that the service serves.
+// The files of a page: bundled once at the start, named by their content, so that browsers may cache them forever, and
+// compressed once. Nothing is loaded from other hosts. Used for every page that the service serves.
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-
-export const ASSET_PATH = '/assets/'
+import { ASSET_PATH, type BundledFile, bundledPage, type Content, type PageName } from './bundled-page.ts'
 
 export type Encoding = 'br' | 'gzip' | 'identity'
-type Content = Uint8Array<ArrayBuffer>
 
 export interface Asset {
   readonly path: string
@@ -25,11 +23,6 @@ export interface PageAssets {
   find(path: string): Asset | undefined
   /** All assets, for measuring. */
   readonly all: readonly Asset[]
-}
-
-/** The page could not be built: the service does not start without it. */
-class PageBuildError extends Error {
-  override readonly name = 'PageBuildError'
 }
 
 const compressBrotli = promisify(brotliCompress)
@@ -51,14 +44,13 @@ const compress = async (content: Content, encoding: Encoding, when: keyof typeof
   return Uint8Array.from(await compressBrotli(content, { params }))
 }
 
-const toAsset = async (output: Bun.BuildArtifact, isFirst: (path: string) => boolean): Promise<Asset> => {
-  const content = new Uint8Array(await output.arrayBuffer())
-  const path = ASSET_PATH + output.path.split('/').at(-1)
+const toAsset = ({ name, type, content }: BundledFile, isFirst: (path: string) => boolean): Asset => {
+  const path = ASSET_PATH + name
   const when = isFirst(path) ? 'first' : 'late'
   const done = new Map<Encoding, Promise<Content>>()
   return {
     path,
-    type: output.type,
+    type,
     encoded: (encoding) => {
       let compressed = done.get(encoding)
       if (compressed === undefined) {
@@ -73,8 +65,7 @@ const toAsset = async (output: Bun.BuildArtifact, isFirst: (path: string) => boo
 const NONCE_PLACE = 'NONCE-OF-THIS-RESPONSE'
 
 export interface PageBuild {
-  /** Path of the HTML file. */
-  readonly page: string
+  readonly page: PageName
   /** The page's name in the error message, for example `the verification page`. */
   readonly title: string
   /** Path part of the page's public address, without a trailing slash. */
@@ -88,26 +79,10 @@ export interface PageBuild {
 /** @throws PageBuildError */
 export const buildPageAssets = async (build: PageBuild): Promise<PageAssets> => {
   const { page, title, basePath, fill, early = [] } = build
-  const result = await Bun.build({
-    entrypoints: [page],
-    target: 'browser',
-    minify: true,
-    splitting: true,
-    sourcemap: 'none',
-    publicPath: basePath + ASSET_PATH,
-    define: { 'process.env.NODE_ENV': '"production"' },
-    naming: { entry: '[name]-[hash].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
-  }).catch((error: unknown) => {
-    throw new PageBuildError(`${title} could not be bundled`, { cause: error })
-  })
-  const html = result.outputs.find(({ path }) => path.endsWith('.html'))
-  if (!result.success || html === undefined) throw new PageBuildError(`${title} could not be bundled`)
-  const pageText = await html.text()
+  const { html: pageText, files } = await bundledPage(page, title, basePath)
   const isNamed = (path: string, name: string): boolean => path.startsWith(`${ASSET_PATH}${name}-`)
   const isFirst = (path: string): boolean => pageText.includes(path) || early.some((name) => isNamed(path, name))
-  const all = await Promise.all(
-    result.outputs.filter((output) => output !== html).map((output) => toAsset(output, isFirst)),
-  )
+  const all = files.map((file) => toAsset(file, isFirst))
   const byPath = new Map(all.map((asset) => [asset.path, asset]))
   const withNonce = (text: string): readonly string[] => {
     const filled = text.replaceAll(/<(script|link rel="modulepreload") /g, `<$1 nonce="${NONCE_PLACE}" `)

@@ -1,9 +1,6 @@
 // The verification page's own files, which know the page's public address.
-import { join } from 'node:path'
 import { buildPageAssets, type PageAssets } from '../http/page-assets.ts'
 import type { Language } from './contract.ts'
-
-const PAGE = join(import.meta.dir, 'page', 'page.html')
 
 /** The files with the page's words: each visitor needs one. */
 export const WORDS: Readonly<Record<Language, string>> = { en: 'english', de: 'german' }
@@ -14,7 +11,7 @@ export const basePathOf = (portalUrl: string): string => new URL(portalUrl).path
 /** @throws PageBuildError */
 export const buildPortalAssets = (portalUrl: string): Promise<PageAssets> =>
   buildPageAssets({
-    page: PAGE,
+    page: 'portal',
     title: 'the verification page',
     basePath: basePathOf(portalUrl),
     early: Object.values(WORDS),

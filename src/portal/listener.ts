@@ -1,9 +1,10 @@
 // The verification page's own listener: the page, its files, its API, and nothing else. A link that a person follows is
 // exchanged before the page loads, so that its token is in no page's address and reaches no script.
 import { randomBytes } from 'node:crypto'
+import { ASSET_PATH } from '../http/bundled-page.ts'
 import type { ClientAddress } from '../http/client-address.ts'
 import { type ListenAddress, type ListenerTls, listenUrl, serverOptions } from '../http/listen-address.ts'
-import { ASSET_PATH, assetResponse, type PageAssets } from '../http/page-assets.ts'
+import { assetResponse, type PageAssets } from '../http/page-assets.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
 import { requestPath } from '../http/request-path.ts'
 import { MethodNotAllowedError, RouteNotFoundError } from '../http/route-errors.ts'

@@ -1,5 +1,6 @@
 // Starts a process that works beside the service, and ends it. The process has none of the service's secrets: its
 // environment only says where the runtime's own files are, and what it must know comes on standard input.
+import { ownProcess } from '../program/entries.ts'
 import { sendToChild } from './send.ts'
 
 export interface BackgroundChildOptions<Message> {
@@ -23,9 +24,9 @@ export const startBackgroundChild = <Message, Order>(
 ): BackgroundChild<Order> => {
   const { commandLine, input, onMessage, onExit } = options
   const [entry, ...commandArguments] = commandLine
-  const path = Bun.fileURLToPath(new URL(`../../workers/${entry}`, import.meta.url))
-  const child = Bun.spawn([process.execPath, path, ...commandArguments], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },
+  const program = ownProcess(`workers/${entry}`)
+  const child = Bun.spawn([...program.words, ...commandArguments], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...program.environment },
     stdin: input ?? 'ignore',
     stdout: 'ignore',
     stderr: 'ignore',

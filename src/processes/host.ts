@@ -2,12 +2,12 @@
 // this process is only the supervisor: it claims the addresses and the data folder for all of them, does not listen,
 // and opens neither the store nor keys. When it is started with one, this process is the first of them and supervises
 // further ones if they are requested later, so a single process has no extra hop.
-import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
 import { systemClock } from '../domain/time.ts'
 import { listenText } from '../http/listen-address.ts'
 import { lastingTimers, systemTimers } from '../pool/timers.ts'
+import { ownProcess } from '../program/entries.ts'
 import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
 import { checkAccess } from '../setup/file-access.ts'
 import { type FolderLock, lockFolder } from '../store/folder-lock.ts'
@@ -50,8 +50,14 @@ const claim = (config: Config, log: Logger): Claim => {
 }
 
 const spawnProcess = (assignment: ProcessAssignment, listener: ProcessListener, log: Logger): SupervisedProcess => {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, '..', 'main.ts'), ...process.argv.slice(2)], {
-    env: { ...ALLOCATOR_ENVIRONMENT, ...process.env, [ASSIGNMENT_VARIABLE]: JSON.stringify(assignment) },
+  const program = ownProcess('src/main.ts')
+  const child = Bun.spawn([...program.words, ...process.argv.slice(2)], {
+    env: {
+      ...ALLOCATOR_ENVIRONMENT,
+      ...process.env,
+      ...program.environment,
+      [ASSIGNMENT_VARIABLE]: JSON.stringify(assignment),
+    },
     stdio: ['ignore', 'inherit', 'inherit'],
     ipc: (message: FromProcess) => listener.onMessage(message),
     onExit: (_child, exitCode) => listener.onExit(exitCode),

@@ -2,6 +2,7 @@
 // they are in quickstart.env, readable by its owner alone.
 import { relative } from 'node:path'
 import type { Config } from '../config/config.ts'
+import { PROGRAM } from '../program/words.ts'
 import { dataFolderAt } from './data-folder.ts'
 import type { Quickstart } from './quickstart.ts'
 
@@ -47,7 +48,7 @@ export const bannerText = (service: StartedService, config: Config): string => {
     lines.push(
       '',
       'The first start made two attesters, and no organization and no key, as --no-demo asks. Make the first account by the',
-      'link below; then make an organization in the dashboard (or: bun run countersign org create SLUG --name NAME), and in',
+      `link below; then make an organization in the dashboard (or: ${PROGRAM} org create SLUG --name NAME), and in`,
       'it a policy, a project and keys.',
     )
   } else if (first) {

@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
+import { nativeFile } from '../program/native-files.ts'
 import { SignerUnusableError, SigningError } from './errors.ts'
 import { createFfiBackend } from './secp256k1-ffi.ts'
 import type { Secp256k1Backend } from './types.ts'
@@ -22,14 +23,14 @@ const LOAD_ATTEMPTS = 5
 const LOAD_PAUSE_MS = 20
 
 /**
- * Loads the addon. When several workers load it for the first time at the same moment, Bun 1.4.4 sometimes reports to
+ * Loads an addon. When several workers load it for the first time at the same moment, Bun 1.4.4 sometimes reports to
  * one of them that the file is no addon, so an existing file is tried again.
  */
-const requireBindings = (require: NodeJS.Require): Bindings => {
+const retried = (load: () => Bindings): Bindings => {
   const pause = new Int32Array(new SharedArrayBuffer(4))
   for (let attempt = 1; ; attempt++) {
     try {
-      return require('secp256k1/bindings') as Bindings
+      return load()
     } catch (error) {
       if (attempt === LOAD_ATTEMPTS) throw error
       Atomics.wait(pause, 0, 0, LOAD_PAUSE_MS)
@@ -37,14 +38,23 @@ const requireBindings = (require: NodeJS.Require): Bindings => {
   }
 }
 
+/** In the one-file program: what the package's `bindings` entry does, with the file at another place. */
+const loadBuiltAddon = (path: string): Addon => {
+  const wrap = require('secp256k1/lib/index.js') as (addon: unknown) => Bindings
+  const load = () => wrap(new (createRequire(import.meta.url)(path) as { Secp256k1: new () => unknown }).Secp256k1())
+  return { bindings: retried(load), path }
+}
+
 const loadAddon = (): Addon => {
   try {
+    const built = nativeFile('secp256k1.node')
+    if (built !== null) return loadBuiltAddon(built)
     const require = createRequire(import.meta.url)
     const manifest = require.resolve('secp256k1/package.json')
     const prebuilt = createRequire(manifest)('node-gyp-build') as { path(directory: string): string }
     // Throws when no prebuilt file fits.
     const path = prebuilt.path(dirname(manifest))
-    return { bindings: requireBindings(require), path }
+    return { bindings: retried(() => require('secp256k1/bindings') as Bindings), path }
   } catch {
     throw new SignerUnusableError(`the npm package secp256k1 has no prebuilt for ${process.platform} ${process.arch}`)
   }

@@ -2,6 +2,8 @@
 // then a single commit waits for the disk on behalf of hundreds before it (https://sqlite.org/wal.html, "Automatic
 // Checkpoint").
 
+import { threadEntry } from '../program/entries.ts'
+
 export type CheckpointOrder =
   | {
       readonly type: 'start'
@@ -22,7 +24,7 @@ export interface Checkpoints {
 export const startCheckpoints = (path: string, onLost: () => void): Checkpoints => {
   const commits = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   // The type is named, because this file is also compiled with a browser's types.
-  const worker = new Worker(new URL('./checkpoint.worker.ts', import.meta.url).href, { smol: true }) as Bun.Worker
+  const worker = new Worker(threadEntry('src/store/checkpoint.worker.ts'), { smol: true }) as Bun.Worker
   const ended = Promise.withResolvers<void>()
   let stopping = false
   worker.addEventListener('close', () => {

@@ -41,7 +41,7 @@ const LOOK_INTERVAL_MS = 500
 /** A picture takes a tenth of this on a processor of its own. */
 const PICTURE_TIME_LIMIT_MS = 10_000
 const ANSWER_BYTES_MAX = 65_536
-const PICTURE_SCRIPT = Bun.fileURLToPath(new URL('../../workers/documents/read-picture.process.ts', import.meta.url))
+const PICTURE_SCRIPT = 'workers/documents/read-picture.process.ts'
 
 /** One picture at a time; the process ends with it, so no memory stays taken. */
 const createPictureReader = (what: 'zone' | 'portrait') => {

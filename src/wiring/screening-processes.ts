@@ -12,6 +12,7 @@ import {
   type ScreeningReply,
 } from '../../workers/screening/screening-protocol.ts'
 import { sendToChild } from '../processes/send.ts'
+import { ownProcess } from '../program/entries.ts'
 import type { ScreenedSubject } from '../screening/entry.ts'
 import type { ScreeningAnswer } from '../screening/screen-subject.ts'
 
@@ -38,16 +39,16 @@ const READING_TIME_LIMIT_MS = 300_000
 const START_TIME_LIMIT_MS = 60_000
 const ANSWER_TIME_LIMIT_MS = 60_000
 
-const entry = (name: string): string => Bun.fileURLToPath(new URL(`../../workers/screening/${name}`, import.meta.url))
 const environment = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' })
 
 /** What a process makes of its input. */
 const transformed = async (script: string, input: Uint8Array): Promise<Uint8Array> => {
-  const child = Bun.spawn([process.execPath, '--no-env-file', entry(script)], {
+  const program = ownProcess(`workers/screening/${script}`)
+  const child = Bun.spawn([...program.words], {
     stdin: input,
     stdout: 'pipe',
     stderr: 'ignore',
-    env: environment(),
+    env: { ...environment(), ...program.environment },
     timeout: READING_TIME_LIMIT_MS,
     killSignal: 'SIGKILL',
   })
@@ -61,11 +62,12 @@ const startScreener = async (image: Uint8Array): Promise<Screener> => {
   const ready = Promise.withResolvers<boolean>()
   let number = 0
   let ended = false
-  const child = Bun.spawn([process.execPath, '--smol', '--no-env-file', entry('screening.process.ts')], {
+  const program = ownProcess('workers/screening/screening.process.ts', true)
+  const child = Bun.spawn([...program.words], {
     stdin: image,
     stdout: 'ignore',
     stderr: 'ignore',
-    env: environment(),
+    env: { ...environment(), ...program.environment },
     serialization: 'json',
     ipc: (message: ScreeningReply) => {
       if (message.type === 'ready') ready.resolve(true)

@@ -18,6 +18,7 @@ import type { OpenPort } from '../pool/port.ts'
 import type { AttesterReference } from '../pool/protocol.ts'
 import { createThreadPort } from '../pool/thread-port.ts'
 import { systemTimers } from '../pool/timers.ts'
+import { threadEntry } from '../program/entries.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { PassphraseSource } from '../signing/passphrase.ts'
 import { chooseSecp256k1Backend } from '../signing/secp256k1-backends.ts'
@@ -129,7 +130,7 @@ export interface SigningPool {
 }
 
 const inThread: OpenPort = (listener) =>
-  createThreadPort(new Worker(new URL('../../workers/signing/attest.worker.ts', import.meta.url).href), listener)
+  createThreadPort(new Worker(threadEntry('workers/signing/attest.worker.ts')), listener)
 
 const inOwnThread =
   (clock: Clock): OpenPort =>

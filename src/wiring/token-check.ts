@@ -6,6 +6,7 @@ import type { TokenFinding, TokenQuestion } from '../../workers/signing/token-ch
 import { isTokenKey } from '../domain/token-key.ts'
 import type { AttesterReference } from '../pool/protocol.ts'
 import { sendToChild } from '../processes/send.ts'
+import { ownProcess } from '../program/entries.ts'
 import { TokenUnavailableError, TokenUnusableError } from '../signing/errors.ts'
 import type { TokenKeyReference } from '../signing/pkcs11/token.ts'
 import type { TokenSettings } from '../signing/types.ts'
@@ -14,7 +15,7 @@ import type { Logger } from '../telemetry/log.ts'
 export type { TokenFinding } from '../../workers/signing/token-check.process.ts'
 export type AskToken = (keys: TokenQuestion['keys']) => Promise<readonly TokenFinding[]>
 
-const SCRIPT = Bun.fileURLToPath(new URL('../../workers/signing/token-check.process.ts', import.meta.url))
+const PROGRAM = ownProcess('workers/signing/token-check.process.ts', true)
 /** Connecting to a network HSM, a login and a signature a key. */
 const TIME_LIMIT_MS = 20_000
 
@@ -25,7 +26,8 @@ const notSet: AskToken = async (keys) =>
 const askProcess = async (question: TokenQuestion): Promise<readonly TokenFinding[]> => {
   const answered = Promise.withResolvers<readonly TokenFinding[] | null>()
   // The module reads its own settings in the environment, and the PIN may be there.
-  const child = Bun.spawn([process.execPath, '--smol', '--no-env-file', SCRIPT], {
+  const child = Bun.spawn([...PROGRAM.words], {
+    env: { ...process.env, ...PROGRAM.environment },
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'ignore',

@@ -1,6 +1,7 @@
 // The signing worker's side of the token's thread. A token that does not answer in time fails the job at hand; while
 // its thread is still stuck in native code, further jobs for it fail at once, and a key that has just failed is waited
 // for a moment only, so that jobs of other keys go on.
+import { threadEntry } from '../../src/program/entries.ts'
 import {
   AttesterMismatchError,
   SignerUnusableError,
@@ -52,7 +53,7 @@ const silence = (limitMs: number): TokenFailure => ({
 })
 
 const startThread = ({ settings, signer, progressed }: TokenKeysOptions) => {
-  const worker = new Worker(new URL('./token.worker.ts', import.meta.url).href, { smol: true })
+  const worker = new Worker(threadEntry('workers/signing/token.worker.ts'), { smol: true })
   const say = (message: ToTokenThread): void => worker.postMessage(message)
   const shared = createTokenMemory()
   const { words, request, answer } = viewTokenMemory(shared)

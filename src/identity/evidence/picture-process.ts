@@ -1,9 +1,10 @@
 // Hands a picture to a program in a process with limits of memory and time, a few at once: a picture made to exhaust a
 // decoder costs a process that is killed, and nothing of the service (threats row 18).
+import { ownProcess } from '../../program/entries.ts'
 import { DocumentInvalidError, EvidenceBusyError } from './errors.ts'
 
 export interface PictureProcessOptions {
-  /** The program: reads a picture on its standard input, and exits with 3 where it is none. */
+  /** The program's entry: reads a picture on its standard input, and exits with 3 where it is none. */
   readonly script: string
   readonly programArguments?: readonly string[]
   /** At once. */
@@ -52,6 +53,7 @@ export const createPictureProcess = (options: PictureProcessOptions): PicturePro
     script,
     programArguments = [],
   } = options
+  const program = ownProcess(script)
   const running = new Set<ReturnType<typeof spawn>>()
   const waiting: (() => void)[] = []
   let taken = 0
@@ -66,9 +68,7 @@ export const createPictureProcess = (options: PictureProcessOptions): PicturePro
         'picture',
         String(Math.floor(memoryLimitBytes / 1024)),
         String(Math.ceil(timeLimitMs / 1000) + 1),
-        process.execPath,
-        '--no-env-file',
-        script,
+        ...program.words,
         ...programArguments,
       ],
       {
@@ -76,7 +76,7 @@ export const createPictureProcess = (options: PictureProcessOptions): PicturePro
         stdout: 'pipe',
         stderr: 'ignore',
         // No secret of the service, and no setting of its folder, reaches what opens strangers' files.
-        env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0' },
+        env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0', ...program.environment },
         cwd: '/',
       },
     )

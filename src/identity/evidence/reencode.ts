@@ -1,5 +1,4 @@
 // Writes strangers' pictures anew in a process that may be killed: see reencode.process.ts.
-import { join } from 'node:path'
 import { createPictureProcess, type PictureProcess, type PictureProcessOptions } from './picture-process.ts'
 
 /** Another program in tests. */
@@ -10,7 +9,7 @@ export interface Reencoder extends Omit<PictureProcess, 'run'> {
   readonly reencode: PictureProcess['run']
 }
 
-const SCRIPT = join(import.meta.dir, 'reencode.process.ts')
+const SCRIPT = 'src/identity/evidence/reencode.process.ts'
 
 export const createReencoder = (options: ReencoderOptions = {}): Reencoder => {
   const { run, running, close } = createPictureProcess({ script: SCRIPT, ...options })

@@ -1,0 +1,54 @@
+// What the one-file program starts with: the command line, or one of the program's own processes when it starts itself.
+// Threads come along as further entries of the build: deploy/release/one-file.ts.
+import { existsSync } from 'node:fs'
+import { runCommandLine } from './cli/countersign.ts'
+import { BUILT } from './program/built.ts'
+import { ENTRY_WORD } from './program/entries.ts'
+import { systemLibraryPaths } from './signing/secp256k1-system.ts'
+
+/** Paths from the root of the repository, as `ownProcess` names them. */
+export const PROCESSES: Readonly<Record<string, () => Promise<unknown>>> = {
+  'src/main.ts': () => import('./main.ts'),
+  'src/identity/evidence/reencode.process.ts': () => import('./identity/evidence/reencode.process.ts'),
+  'workers/documents/read-picture.process.ts': () => import('../workers/documents/read-picture.process.ts'),
+  'workers/index/decision-index.process.ts': () => import('../workers/index/decision-index.process.ts'),
+  'workers/index/decision-search.process.ts': () => import('../workers/index/decision-search.process.ts'),
+  'workers/index/shared-index.process.ts': () => import('../workers/index/shared-index.process.ts'),
+  'workers/index/shared-search.process.ts': () => import('../workers/index/shared-search.process.ts'),
+  'workers/screening/screening-image.process.ts': () => import('../workers/screening/screening-image.process.ts'),
+  'workers/screening/screening-list.process.ts': () => import('../workers/screening/screening-list.process.ts'),
+  'workers/screening/screening.process.ts': () => import('../workers/screening/screening.process.ts'),
+  'workers/ship/decision-ship.process.ts': () => import('../workers/ship/decision-ship.process.ts'),
+  'workers/signing/token-check.process.ts': () => import('../workers/signing/token-check.process.ts'),
+  'workers/tasks/task.process.ts': () => import('../workers/tasks/task.process.ts'),
+  'workers/tree/decision-tree.process.ts': () => import('../workers/tree/decision-tree.process.ts'),
+}
+
+/** What this file can't hold, one line each, with what follows from it here. */
+const missingParts = (): readonly string[] => {
+  const natives = Object.keys(BUILT?.natives ?? {})
+  const library = systemLibraryPaths(process.platform, process.arch).find((path) => existsSync(path))
+  const without = natives.includes('secp256k1.node')
+    ? 'the slower copy inside signs'
+    : 'JavaScript signs, at a third of the speed'
+  const lines = [
+    `libsecp256k1, which signs fastest: ${library === undefined ? `this system has none, so ${without}` : `this system has ${library}`}`,
+    'PostgreSQL, ClamAV, PKCS#11 modules, geography files, lists of sanctions: settings name those of yours',
+  ]
+  if (process.platform === 'win32' || !natives.some((name) => name.startsWith('@img/'))) {
+    lines.push('what opens pictures on this platform: documents are refused')
+  }
+  return lines.map((line) => `Not in this file: ${line}.`)
+}
+
+if (import.meta.main) {
+  const [word, entry = ''] = process.argv.slice(2)
+  if (word === ENTRY_WORD) {
+    process.argv.splice(2, 2)
+    await PROCESSES[entry]?.()
+  } else {
+    const isHelp = process.argv.some((argument) => argument === '--help' || argument === '-h')
+    if (word === 'start' && !isHelp) for (const line of missingParts()) process.stdout.write(`${line}\n`)
+    await runCommandLine()
+  }
+}
