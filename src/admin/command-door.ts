@@ -36,7 +36,6 @@ export interface CommandDoor {
 
 /** Services that only a running service has. */
 export const RUNNING_SERVICES = [
-  'origins',
   'passwords',
   'passkeys',
   'sessions',

@@ -57,7 +57,8 @@ export const authorize = async (
   }
   if (access.kind === 'deployment') {
     if (!mayDeployment(actor)) throw new RoleInsufficientError('deployment-admin')
-    if (access.person && actor.kind !== 'person') throw new RoleInsufficientError('person')
+    const isCommandAllowed = access.person === 'or-command' && actor.kind === 'command-line'
+    if (access.person && actor.kind !== 'person' && !isCommandAllowed) throw new RoleInsufficientError('person')
   }
   if (access.kind === 'person' && actor.kind !== 'person') throw new RoleInsufficientError('person')
   return null

@@ -25,7 +25,7 @@ export type Access =
   /** Someone of the organization that the path names, with at least this role. For anyone else there is no such organization. */
   | { readonly kind: 'organization'; readonly role: OrganizationRole; readonly person?: true }
   /** A deployment admin, or an admin key with the scope `deployment`. */
-  | { readonly kind: 'deployment'; readonly person?: true }
+  | { readonly kind: 'deployment'; readonly person?: true | 'or-command' }
 
 export const PUBLIC = { kind: 'public' } as const satisfies Access
 export const SECOND_FACTOR = { kind: 'second-factor' } as const satisfies Access
@@ -33,6 +33,8 @@ export const PERSON = { kind: 'person' } as const satisfies Access
 export const CALLER = { kind: 'caller' } as const satisfies Access
 export const DEPLOYMENT = { kind: 'deployment' } as const satisfies Access
 export const DEPLOYMENT_PERSON = { kind: 'deployment', person: true } as const satisfies Access
+/** A deployment admin, or a command on the deployment's machine, but no key. */
+export const DEPLOYMENT_PERSON_OR_COMMAND = { kind: 'deployment', person: 'or-command' } as const satisfies Access
 export const VIEWER = { kind: 'organization', role: 'viewer' } as const satisfies Access
 export const REVIEWER = { kind: 'organization', role: 'reviewer' } as const satisfies Access
 export const ORGANIZATION_ADMIN = { kind: 'organization', role: 'organization-admin' } as const satisfies Access

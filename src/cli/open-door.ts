@@ -1,6 +1,7 @@
 // Opens the command line's door over a store that is open: gathers what operations need of the settings and the data folder.
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../domain/time.ts'
+import { listenUrl } from '../http/listen-address.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
@@ -48,6 +49,7 @@ export const openDoor = ({
     return parts
   })
   const load = once(async () => {
+    const { createDashboardOrigins } = await import('../admin/accounts/origin.ts')
     const { createCommandDoor, ServiceNeededError } = await import('../admin/command-door.ts')
     const { COMMAND_ROUTES } = await import('../admin/route-table.ts')
     const { createOperationServices } = await import('../wiring/operation-services.ts')
@@ -67,6 +69,11 @@ export const openDoor = ({
             throw new ServiceNeededError()
           },
         }),
+        origins: createDashboardOrigins(
+          config.dashboardUrl === ''
+            ? listenUrl(config.dashboardListen, config.tlsCertificate.dashboard !== '')
+            : config.dashboardUrl,
+        ),
         // A running service reads what was committed within a second.
         changesTold: async () => undefined,
         identity: {

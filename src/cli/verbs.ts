@@ -1,8 +1,6 @@
 // What each verb of the command line is given. Each brings its own code: loading all of it takes longer than most commands do.
-import type { Config } from '../config/config.ts'
 import type { ShipPlace } from '../decisions/ship-target.ts'
 import type { Clock } from '../domain/time.ts'
-import { listenUrl } from '../http/listen-address.ts'
 import { readLogKey } from '../setup/log-key.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
 import { openBackupBucket } from './backup-place.ts'
@@ -53,9 +51,6 @@ const runWithin =
     throw new CommandFailedError(`countersign ${words.slice(0, 2).join(' ')}: ${stderr === '' ? stdout : stderr}`)
   }
 
-const dashboardOrigin = ({ dashboardUrl, dashboardListen, tlsCertificate }: Config): string =>
-  new URL(dashboardUrl === '' ? listenUrl(dashboardListen, tlsCertificate.dashboard !== '') : dashboardUrl).origin
-
 /** Resolves to the exit code; null when there is no such verb. */
 export const runVerb = async (
   verb: string,
@@ -77,13 +72,7 @@ export const runVerb = async (
     case 'org':
       return (await import('./org.ts')).runOrg(commandArguments, { output, open })
     case 'account':
-      return (await import('./account.ts')).runAccount(commandArguments, {
-        output,
-        openStore,
-        clock,
-        dashboardUrl: dashboardOrigin(config),
-        user,
-      })
+      return (await import('./account.ts')).runAccount(commandArguments, { output, open })
     case 'session':
       return (await import('./session.ts')).runSession(commandArguments, {
         output,

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
 import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
 import { runAccount } from '../../src/cli/account.ts'
+import { openOver } from '../cli/door-over.ts'
 import { createSoftwareAuthenticator } from './support/authenticator.ts'
 import { decodeBase32 } from './support/base32.ts'
 import { type Harness, PASSWORD, startHarness } from './support/harness.ts'
@@ -241,10 +242,7 @@ describe('account recover', () => {
           stderr += text
         },
       },
-      openStore: async () => ({ ...harness.store, close: async () => undefined }),
-      clock: harness.clock,
-      dashboardUrl: DASHBOARD,
-      user: 'anna',
+      open: openOver(harness),
     })
     return { code, stdout, stderr, token: /#(\S+)/.exec(stdout)?.[1] ?? '' }
   }

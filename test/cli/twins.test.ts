@@ -72,7 +72,7 @@ const VERBS: Readonly<Record<string, string | { readonly exempt: string }>> = {
   'attester list': { exempt: 'prints rows of the store' },
   'attester retire': 'retireAttester',
   'attester rotate-passphrase': { exempt: 'works on files, not on rows' },
-  'account recover': { exempt: 'for who can sign in nowhere: recoverUser is for a person who is signed in' },
+  'account recover': 'recoverUser',
 }
 
 const COMMANDS = ['org', 'keys', 'policy', 'project', 'lists', 'session', 'evidence', 'webhook', 'attester', 'account']
@@ -106,6 +106,7 @@ beforeAll(async () => {
   const { id, cookie: own } = await api.person({ email: 'ada@example.org', deploymentAdmin: true })
   cookie = own
   for (const { store, clock } of [api, commands]) {
+    await store.users.create({ email: 'bea@example.org', name: 'Bea', deploymentAdmin: false, passwordHash: 'x' })
     for (const slug of ['demo', 'other']) {
       await store.organizations.create({ slug, name: slug })
       clock.advance(1)
@@ -168,6 +169,8 @@ const RUNS: Readonly<Record<string, (words: string[], output: CommandOutput) => 
       },
       rotatePassphrase: () => Promise.reject(new Error('not reached')),
     }),
+  account: async (words, output) =>
+    (await import('../../src/cli/account.ts')).runAccount(words, { output, open: open() }),
 }
 const open = () => openOver({ store: commands.store, clock: commands.clock }, 'ada@example.org')
 
@@ -225,6 +228,7 @@ const idsOf = async ({ store }: Harness) => {
     key: (await store.apiKeys.list(id))[0]?.keyId ?? '',
     other: (await store.organizations.find('other'))?.id ?? '',
     attester: (await store.attesters.list()).find(({ address }) => address === 'one')?.id ?? '',
+    recovered: (await store.users.findByEmail('bea@example.org'))?.id ?? '',
   }
 }
 type Ids = Awaited<ReturnType<typeof idsOf>>
@@ -429,6 +433,11 @@ const STEPS: readonly Step[] = [
     verb: 'attester retire',
     words: () => ['one'],
     request: ({ attester }) => ['POST', `/attesters/${attester}/retire`, { final: false }],
+  },
+  {
+    verb: 'account recover',
+    words: () => ['bea@example.org', '--remove-second-factors'],
+    request: ({ recovered }) => ['POST', `/users/${recovered}/recovery`, { remove_second_factors: true }],
   },
 ]
 

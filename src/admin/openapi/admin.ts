@@ -41,7 +41,7 @@ const FRESHNESS: Readonly<Record<Route['freshness'], string>> = {
 const securityOf = (access: Access): string[] => {
   if (access.kind === 'public') return []
   const personOnly =
-    access.kind === 'person' || access.kind === 'second-factor' || ('person' in access && access.person === true)
+    access.kind === 'person' || access.kind === 'second-factor' || ('person' in access && access.person !== undefined)
   return personOnly ? ['cookie'] : ['cookie', 'adminKey']
 }
 

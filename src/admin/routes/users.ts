@@ -1,5 +1,6 @@
 // The deployment's accounts, whoever made them. Nobody is sent anything: a link is answered once, and whoever made it
 // passes it on.
+import { COMMAND_LINE } from '../../store/account-makers.ts'
 import type { Tables } from '../../store/store.ts'
 import type { User } from '../../store/users.ts'
 import { invite, requireAccount } from '../accounts/invitations.ts'
@@ -7,7 +8,7 @@ import { recoverAccount } from '../accounts/links.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError } from '../errors.ts'
 import { EMAIL, LINK } from '../member-shapes.ts'
-import { DEPLOYMENT_PERSON, declareRoutes, SecretReply } from '../route.ts'
+import { DEPLOYMENT_PERSON, DEPLOYMENT_PERSON_OR_COMMAND, declareRoutes, SecretReply } from '../route.ts'
 import {
   closed,
   label,
@@ -174,18 +175,18 @@ export const USER_ROUTES = [
       }),
   }),
   route('recoverUser', 'POST', '/users/{user}/recovery', {
-    access: DEPLOYMENT_PERSON,
+    access: DEPLOYMENT_PERSON_OR_COMMAND,
     summary: 'Make a link with which an account sets a new password',
     fresh: true,
     description: 'With `remove_second_factors` its one-time codes, recovery codes and passkeys end as well.',
     body: closed({ remove_second_factors: Type.Optional(Type.Boolean()) }),
     answer: LINK,
-    handle: ({ services, actor, params, body, write }) =>
+    handle: ({ services, author, params, body, write }) =>
       write(async (tables, note) => {
         const user = await requireAccount(tables, params.user)
         const removes = body.remove_second_factors === true
         const made = await recoverAccount(tables, services.clock, services.origins.url, user.id, {
-          by: actor.user.id,
+          by: author ?? COMMAND_LINE,
           removeSecondFactors: removes,
         })
         note({ action: 'account.recovery', subject: user.id, detail: { second_factors_removed: removes } })

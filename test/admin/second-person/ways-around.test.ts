@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { runAccount } from '../../../src/cli/account.ts'
 import { addressKey } from '../../../src/domain/address-key.ts'
+import { openOver } from '../../cli/door-over.ts'
 import { OTHER_WALLET, type Person, startWorld, WALLET, type World } from './world.ts'
 
 let world: World
@@ -153,10 +154,7 @@ describe('a puppet', () => {
     for (const email of ['ada@example.com', 'bob@example.com']) {
       const code = await runAccount(['recover', email], {
         output: { stdout: () => undefined, stderr: () => undefined },
-        openStore: async () => ({ ...harness.store, close: async () => undefined }),
-        clock: harness.clock,
-        dashboardUrl: 'https://dashboard.example',
-        user: 'anna',
+        open: openOver(harness),
       })
       expect(code).toBe(0)
     }
