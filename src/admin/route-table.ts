@@ -29,6 +29,7 @@ import { PROJECT_ROUTES } from './routes/projects.ts'
 import { REFERENCE_ROUTES } from './routes/reference.ts'
 import { REQUIRED_FACTOR_ROUTES } from './routes/required-factor.ts'
 import { SCREENING_ROUTES } from './routes/screening.ts'
+import { SCREENING_COMMANDS } from './routes/screening-import.ts'
 import { SCREENING_SETTINGS_ROUTES } from './routes/screening-settings.ts'
 import { SECOND_FACTOR_ROUTES } from './routes/second-factors.ts'
 import { SESSION_POLICY_ROUTES } from './routes/session-policies.ts'
@@ -86,4 +87,9 @@ const ROUTES: readonly Route[] = [
 export const ADMIN_ROUTES: readonly Route[] = [...ROUTES, ...approvalRoutes(ROUTES)]
 
 /** All routes, and those of the command line alone, which use files of the machine: no request may name such files. */
-export const COMMAND_ROUTES: readonly Route[] = [...ADMIN_ROUTES, ...ATTESTER_COMMANDS, ...LIST_SOURCE_COMMANDS]
+export const COMMAND_ROUTES: readonly Route[] = [
+  ...ADMIN_ROUTES,
+  ...ATTESTER_COMMANDS,
+  ...LIST_SOURCE_COMMANDS,
+  ...SCREENING_COMMANDS,
+]

@@ -10,7 +10,6 @@ const NOTED: ReadonlySet<string> = new Set([
   'evidence rotate-key',
   'account-key rotate',
   'decisions begin-tree',
-  'screening import',
 ])
 
 const SUBJECT_LENGTH_MAX = 200

@@ -26,6 +26,17 @@ interface OwnOperations {
     }
     answer: ListSource
   }
+  'PUT /screening/lists/{list}/content-here': {
+    params: { readonly list: string }
+    query: {
+      readonly sha256: string
+      readonly entries: number
+      readonly names: number
+      readonly next_due_at_seconds: number
+    }
+    body: undefined
+    answer: undefined
+  }
 }
 type AllOperations = Operations & OwnOperations
 

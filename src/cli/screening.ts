@@ -190,12 +190,18 @@ const importList = async (context: Context): Promise<void> => {
       entriesMin: publisher?.entriesMin ?? 1,
       now: version === null ? null : { entries: version.entries, names: version.names },
     })
-    if (known === null) {
-      await door.call('PUT /screening/lists/{list}', { params: { list: name }, body: { format, urls: [] } })
-    }
-    const packed = packEntries(entries)
-    const nextDueAtSeconds = clock.unixSeconds() + (known?.intervalSeconds ?? publisher?.intervalSeconds ?? 86_400)
-    await store.screeningLists.replace(name, packed, { token: null, validators: {}, nextDueAtSeconds })
+    const { bytes, ...packed } = packEntries(entries)
+    const everySeconds = known?.intervalSeconds ?? publisher?.intervalSeconds ?? 86_400
+    await door.together(async (together) => {
+      if (known === null) {
+        await together.call('PUT /screening/lists/{list}', { params: { list: name }, body: { format, urls: [] } })
+      }
+      await together.call('PUT /screening/lists/{list}/content-here', {
+        params: { list: name },
+        query: { ...packed, next_due_at_seconds: clock.unixSeconds() + everySeconds },
+        file: { mediaType: 'application/octet-stream', bytes: new Blob([bytes]).stream() },
+      })
+    })
     const { shareWallets } = await import('../wiring/sanctioned-wallets.ts')
     await shareWallets(
       store,

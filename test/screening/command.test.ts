@@ -100,6 +100,23 @@ describe('countersign screening', () => {
     ])
   })
 
+  test('an import is in the audit log with what it read, and what is refused is not', async () => {
+    expect((await run('import', 'mine', file('own.csv', OWN), '--format', 'csv')).code).toBe(0)
+    expect((await run('import', 'mine', file('empty.csv', 'id,kind,name\n'), '--format', 'csv')).code).toBe(1)
+    const { items } = await temporary.store.audit.page({ actionPrefix: 'screening.' }, { after: null, limit: 10 })
+    const list = await temporary.store.screeningLists.find('mine')
+    expect(items).toMatchObject([
+      {
+        action: 'screening.import',
+        actor: 'command-line',
+        actorName: 'operator',
+        subject: 'mine',
+        detail: { sha256: list?.version?.sha256, entries: 1, names: 2 },
+      },
+      { action: 'screening.enable', subject: 'mine' },
+    ])
+  })
+
   test('shares the wallets that a list names', async () => {
     const files = ['sdn.csv', 'alt.csv', 'add.csv'].map((name) => join(DATA, name))
     expect((await run('import', 'cut-sdn', ...files, '--format', 'ofac-csv')).code).toBe(0)

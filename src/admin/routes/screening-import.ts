@@ -1,0 +1,39 @@
+// The content of a list of sanctioned people from files of this machine, for the command line alone: it has read the files and
+// packed their entries, so a request carries no path.
+import { SubjectUnknownError } from '../errors.ts'
+import { DEPLOYMENT, declareRoutes } from '../route.ts'
+import { Type } from '../schema.ts'
+
+const PACKED = 'application/octet-stream'
+const COUNT = Type.Integer({ minimum: 0 })
+
+export const SCREENING_COMMANDS = [
+  declareRoutes('Screening')('importScreeningList', 'PUT', '/screening/lists/{list}/content-here', {
+    access: DEPLOYMENT,
+    summary: 'Make entries that were read here the content of a list',
+    rawBody: [PACKED],
+    query: Type.Object({
+      sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+      entries: COUNT,
+      names: COUNT,
+      next_due_at_seconds: COUNT,
+    }),
+    handle: async ({ request, params, query, write }) => {
+      const { sha256, entries, names, next_due_at_seconds: nextDueAtSeconds } = query
+      const bytes = new Uint8Array(await request.arrayBuffer())
+      await write(async (tables, note) => {
+        const version = { bytes, sha256, entries, names }
+        const read = { token: null, validators: {}, nextDueAtSeconds }
+        const done = await tables.screeningLists.replace(params.list, version, read)
+        if (done === null) throw new SubjectUnknownError('list')
+        note({
+          action: 'screening.import',
+          subject: params.list,
+          organizationId: null,
+          detail: { sha256, entries, names },
+        })
+      })
+      return undefined
+    },
+  }),
+]
