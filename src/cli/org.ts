@@ -173,28 +173,34 @@ const secondPerson = async (context: Context): Promise<void> => {
   )
 }
 
-const secondFactor = async (context: Context): Promise<void> => {
-  const { store, door, output, command } = context
-  const { organization, wanted } = await readRule(context)
-  if (wanted !== undefined) {
-    const body = { required: wanted }
-    if (organization === null) await door.call('PUT /deployment/second-factor-rule', { body })
-    else
-      await door.call('PUT /organizations/{organization}/second-factor-rule', {
-        params: { organization: organization.id },
-        body,
-      })
+/** Of an organization, or of everybody. */
+const secondFactorRule = async ({ door }: Context, id: string | undefined, wanted: boolean | undefined) => {
+  const body = { required: wanted === true }
+  if (id === undefined) {
+    const { required } = await (wanted === undefined
+      ? door.call('GET /deployment/second-factor-rule', {})
+      : door.call('PUT /deployment/second-factor-rule', { body }))
+    return { required, required_everywhere: required }
   }
-  const { deployment, organizationIds } = await store.organizationSettings.readSecondFactorRules()
-  const required = organization === null ? deployment : organizationIds.includes(organization.id)
+  const params = { organization: id }
+  return wanted === undefined
+    ? door.call('GET /organizations/{organization}/second-factor-rule', { params })
+    : door.call('PUT /organizations/{organization}/second-factor-rule', { params, body })
+}
+
+const secondFactor = async (context: Context): Promise<void> => {
+  const { output, command } = context
+  const { organization, wanted } = await readRule(context)
+  const rule = await secondFactorRule(context, organization?.id, wanted)
+  const { required, required_everywhere: everywhere } = rule
   output.stdout(
     command.flag('json')
-      ? `${JSON.stringify({ slug: organization?.slug ?? null, required, requiredEverywhere: deployment })}\n`
+      ? `${JSON.stringify({ slug: organization?.slug ?? null, required, requiredEverywhere: everywhere })}\n`
       : formatTable([
           ['ORG', 'SECOND FACTOR'],
           [
             organization?.slug ?? '(everywhere)',
-            required ? 'required' : deployment ? 'required everywhere' : 'not required',
+            required ? 'required' : everywhere ? 'required everywhere' : 'not required',
           ],
         ]),
   )

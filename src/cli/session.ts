@@ -116,13 +116,16 @@ const list = async ({ store, output, command, organizationId }: Context): Promis
   const type = typeText === undefined ? null : parseSessionType(typeText)
   if (typeText !== undefined && type === null) throw new UsageError('--type must be individual or business')
   const environment = parseEnvironment(command)
-  const sessions = await store.sessions.list(organizationId, {
-    ...(status === undefined ? {} : { status }),
-    ...(type === null ? {} : { checkType: CHECK_TYPES[type] }),
-    ...(environment === undefined ? {} : { environment }),
-    limit: parseLimit(command.text('limit')),
-  })
-  const rows = sessions.map(describe)
+  const { items } = await store.sessions.page(
+    {
+      organizationId,
+      ...(status === undefined ? {} : { status }),
+      ...(type === null ? {} : { checkType: CHECK_TYPES[type] }),
+      ...(environment === undefined ? {} : { environment }),
+    },
+    { after: null, limit: parseLimit(command.text('limit')) },
+  )
+  const rows = items.map(describe)
   if (command.flag('quiet')) output.stdout(rows.map(({ sessionId }) => `${sessionId}\n`).join(''))
   else if (command.flag('json')) output.stdout(`${JSON.stringify(rows)}\n`)
   else {

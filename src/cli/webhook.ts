@@ -194,12 +194,12 @@ const deliveries = async ({ store, output, command, organizationId }: Context): 
     throw new UsageError(`--state must be one of ${WEBHOOK_MESSAGE_STATES.join(', ')}`)
   }
   const endpointId = command.text('endpoint')
-  const messages = await store.webhookMessages.list(organizationId, {
-    ...(state === undefined ? {} : { state }),
-    ...(endpointId === undefined ? {} : { endpointId }),
-    limit: parseLimit(command.text('limit')),
-  })
-  const rows = messages.map(describeMessage)
+  const { items } = await store.webhookMessages.page(
+    organizationId,
+    { ...(state === undefined ? {} : { state }), ...(endpointId === undefined ? {} : { endpointId }) },
+    { after: null, limit: parseLimit(command.text('limit')) },
+  )
+  const rows = items.map(describeMessage)
   if (command.flag('json')) {
     output.stdout(`${JSON.stringify(rows)}\n`)
     return

@@ -17,10 +17,20 @@ import { createTokenReader } from './session-tokens.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface SessionFilter {
+  readonly organizationId: string
   readonly status?: SessionStatus
   readonly checkType?: CheckType
   readonly environment?: ApiKeyEnvironment
-  readonly limit: number
+  /** Null: assigned to nobody. */
+  readonly assignedTo?: string | null
+  readonly createdBeforeSeconds?: number
+  readonly id?: string
+  /** Connected, or the only one that may connect. */
+  readonly wallet?: WalletAddress
+  readonly oldestFirst?: boolean
+  readonly level?: Level
+  /** With a hit of this state; `none`: without any. */
+  readonly hits?: HitState | 'none'
 }
 
 export const createSessionTable = (scope: TableScope) => ({
@@ -34,41 +44,8 @@ export const createSessionTable = (scope: TableScope) => ({
   find: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
     readState(scope.statements, organizationId, sessionId),
 
-  /** Newest first. */
-  list: async (organizationId: string, filter: SessionFilter) => {
-    const conditions = ['organization_id = ?']
-    const parameters: SqlParameter[] = [organizationId]
-    const add = (column: string, value: string | undefined): void => {
-      if (value === undefined) return
-      conditions.push(`${column} = ?`)
-      parameters.push(value)
-    }
-    add('status', filter.status)
-    add('check_type', filter.checkType)
-    add('environment', filter.environment)
-    const rows = await scope.statements.query<SessionRow>(
-      `SELECT ${SESSION_COLUMNS} FROM sessions WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ?`,
-      [...parameters, filter.limit],
-    )
-    return rows.map(toSession)
-  },
-
-  /** Newest first unless `oldestFirst`, page by page; `assignedTo` null: nobody's. */
-  page: (
-    filter: Omit<SessionFilter, 'limit'> & {
-      readonly organizationId: string
-      readonly assignedTo?: string | null
-      readonly createdBeforeSeconds?: number
-      readonly id?: string
-      /** Connected, or the only one that may connect. */
-      readonly wallet?: WalletAddress
-      readonly oldestFirst?: boolean
-      readonly level?: Level
-      /** With a hit of this state; `none`: without any. */
-      readonly hits?: HitState | 'none'
-    },
-    page: PageRequest,
-  ): Promise<Page<Session>> => {
+  /** Newest first unless `oldestFirst`. */
+  page: (filter: SessionFilter, page: PageRequest): Promise<Page<Session>> => {
     const where = ['organization_id = ?']
     const parameters: SqlParameter[] = [filter.organizationId]
     addFilter(where, parameters, 'status', filter.status)

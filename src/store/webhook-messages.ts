@@ -63,7 +63,6 @@ export type WebhookOutcome =
 export interface MessageFilter {
   readonly state?: WebhookMessageState
   readonly endpointId?: string
-  readonly limit: number
 }
 
 const COLUMNS = `id, organization_id, endpoint_id, session_id, sequence, type, state, attempts, next_attempt_at_seconds,
@@ -193,31 +192,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
   },
 
   /** Newest first. */
-  list: async (organizationId: string, filter: MessageFilter): Promise<readonly WebhookMessage[]> => {
-    const conditions = ['organization_id = ?']
-    const parameters: SqlParameter[] = [organizationId]
-    if (filter.state !== undefined) {
-      conditions.push('state = ?')
-      parameters.push(filter.state)
-    }
-    if (filter.endpointId !== undefined) {
-      conditions.push('endpoint_id = ?')
-      parameters.push(filter.endpointId)
-    }
-    const rows = await scope.statements.query<MessageRow>(
-      `SELECT ${COLUMNS} FROM webhook_messages WHERE ${conditions.join(' AND ')}
-       ORDER BY created_at_seconds DESC, id DESC LIMIT ?`,
-      [...parameters, filter.limit],
-    )
-    return rows.map(toMessage)
-  },
-
-  /** The same, page by page. */
-  page: (
-    organizationId: string,
-    filter: Omit<MessageFilter, 'limit'>,
-    page: PageRequest,
-  ): Promise<Page<WebhookMessage>> => {
+  page: (organizationId: string, filter: MessageFilter, page: PageRequest): Promise<Page<WebhookMessage>> => {
     const where = ['organization_id = ?']
     const parameters: SqlParameter[] = [organizationId]
     addFilter(where, parameters, 'state', filter.state)

@@ -160,20 +160,21 @@ const QUERIES: Readonly<Record<string, string>> = { diffRevisions: '?from=revisi
 
 const snapshot = async (id: string) => {
   const { store } = harness
+  const { items: sessions } = await store.sessions.page({ organizationId: id }, { after: null, limit: 100 })
   return {
     keys: await store.apiKeys.list(id),
     projects: await store.projects.list(id),
     policies: await store.policies.list(id),
     bindings: (await store.bindings.page({ organizationId: id }, { after: null, limit: 100 })).items,
     lists: await store.lists.list(id),
-    sessions: await store.sessions.list(id, { limit: 100 }),
+    sessions,
     endpoints: await store.webhookEndpoints.list(id),
     messages: (await store.webhookMessages.page(id, {}, { after: null, limit: 100 })).items,
     jobs: (await store.tasks.page(id, { after: null, limit: 100 })).items,
     approvals: (await store.approvals.page({ organizationId: id }, { after: null, limit: 100 })).items,
     members: (await store.memberships.page(id, { after: null, limit: 100 })).items,
     offers: (await store.membershipOffers.page(id, { after: null, limit: 100 })).items,
-    hits: await store.screeningChecks.hits(id, (await store.sessions.list(id, { limit: 1 }))[0]?.id ?? ''),
+    hits: await store.screeningChecks.hits(id, sessions[0]?.id ?? ''),
   }
 }
 

@@ -17,7 +17,7 @@ const snapshot = async () => {
   return {
     state: await store.sessions.find(theirs, id),
     events: await store.sessions.listEvents(theirs, id),
-    list: await store.sessions.list(theirs, { limit: 100 }),
+    list: await store.sessions.page({ organizationId: theirs }, { after: null, limit: 100 }),
     tokens: await store.database.query('SELECT * FROM session_tokens ORDER BY hash'),
     nonces: await store.database.query('SELECT * FROM session_nonces ORDER BY nonce'),
   }
@@ -47,7 +47,7 @@ describe('another organization’s session', () => {
     }
     expect(await sessions.find(ours, id)).toBeNull()
     expect(await sessions.listEvents(ours, id)).toEqual([])
-    expect(await sessions.list(ours, { limit: 100 })).toEqual([])
+    expect((await sessions.page({ organizationId: ours }, { after: null, limit: 100 })).items).toEqual([])
     expect(await sessions.addLink(ours, id, createPortalLink('http://x').tokenHash)).toBe(false)
     for (const to of ['submitted', 'completed', 'rejected', 'retry'] as const) {
       expect(await sessions.changeStatus({ ...target, to })).toBeNull()

@@ -97,7 +97,9 @@ export const OVERVIEW_ROUTES = [
       const isAdmin = mayIn(actor, id, 'organization-admin')
       const endpoints = isAdmin ? await store.webhookEndpoints.list(id) : []
       const failing = failingSince(
-        endpoints.length === 0 ? [] : await store.webhookMessages.list(id, { limit: MESSAGES_READ }),
+        endpoints.length === 0
+          ? []
+          : (await store.webhookMessages.page(id, {}, { after: null, limit: MESSAGES_READ })).items,
       )
       const waiting = await store.sessionCounts.waiting(id)
       const hits = await store.sessionCounts.withOpenHits(id)

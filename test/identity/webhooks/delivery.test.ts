@@ -23,8 +23,9 @@ afterEach(async () => {
   await parts.remove()
 })
 
-const listed = (state?: 'waiting' | 'delivered' | 'dead') =>
-  parts.store.webhookMessages.list(demo, { limit: 100, ...(state === undefined ? {} : { state }) })
+const listed = async (state?: 'waiting' | 'delivered' | 'dead') =>
+  (await parts.store.webhookMessages.page(demo, state === undefined ? {} : { state }, { after: null, limit: 100 }))
+    .items
 
 describe('an event', () => {
   test('is told with the session as it left it, signed, once', async () => {
@@ -90,7 +91,7 @@ describe('an event', () => {
     await register(demo)
     expect(await run()).toBe(1)
     expect((await listed()).map(({ endpointId }) => endpointId)).toEqual([live.id])
-    expect(await parts.store.webhookMessages.list(other, { limit: 10 })).toEqual([])
+    expect((await parts.store.webhookMessages.page(other, {}, { after: null, limit: 10 })).items).toEqual([])
   })
 
   test('that did not happen is not told', async () => {

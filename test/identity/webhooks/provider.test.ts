@@ -149,7 +149,7 @@ describe('an organization with an outside decider', () => {
     await evidence.putFields(open, { fullName: 'countersign-canary-jane' })
     await changes.changeStatus({ organizationId: demo, sessionId: open.id, to: 'submitted', actor: 'person' })
     expect(await run()).toBe(0)
-    expect((await store.webhookMessages.list(demo, { limit: 10 })).length).toBe(1)
+    expect((await store.webhookMessages.page(demo, {}, { after: null, limit: 10 })).items.length).toBe(1)
   })
 
   test('has one only', async () => {
