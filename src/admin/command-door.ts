@@ -1,7 +1,7 @@
 // The command line's door to the operations that the admin API has: the same declaration, the same checks and the same work
 // with its audit entries in one transaction, over an open store and without a service. Nothing goes over a network; the
 // request is only the form in which an operation takes its input.
-import { CountersignError } from '../domain/errors.ts'
+import { fixedError } from '../domain/errors.ts'
 import type { Deadline } from '../http/deadline.ts'
 import { requestPath } from '../http/request-path.ts'
 import type { CommandActor } from './actor.ts'
@@ -58,12 +58,10 @@ export const RUNNING_SERVICES = [
 export type CommandServices = Omit<Services, (typeof RUNNING_SERVICES)[number]>
 
 /** The operation has to do with the processes, or with people's sessions of the dashboard. */
-export class ServiceNeededError extends CountersignError {
-  override readonly name = 'ServiceNeededError'
-  constructor() {
-    super('DEPENDENCY_UNAVAILABLE', 'this needs the running service: use the dashboard or the admin API')
-  }
-}
+export class ServiceNeededError extends fixedError(
+  'DEPENDENCY_UNAVAILABLE',
+  'this needs the running service: use the dashboard or the admin API',
+) {}
 
 /** With what is missing refused when an operation asks for it. */
 const withoutService = (services: CommandServices): Services => {

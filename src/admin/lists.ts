@@ -27,7 +27,6 @@ export type Write = <Result>(work: (tables: Tables, note: Note) => Promise<Resul
 
 /** A file that can't be a list's content; nothing was changed. */
 class ListFileRefusedError extends CountersignError {
-  override readonly name = 'ListFileRefusedError'
   constructor(detail: string) {
     super('INVALID_REQUEST', `the list was not changed: ${detail}`)
   }

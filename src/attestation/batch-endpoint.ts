@@ -2,7 +2,7 @@
 // place with a verdict or its own problem, in one JSON document or as newline-delimited JSON while the answers arrive.
 import { randomUUID } from 'node:crypto'
 import type { AttestationRequest } from '../domain/attestation.ts'
-import { CountersignError, DeadlineExceededError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import { DeadlineExceededError, FieldInvalidError, FieldMissingError, fixedError } from '../domain/errors.ts'
 import type { Call, Endpoint } from '../http/gate.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { problemBody, toProblem } from '../http/problem.ts'
@@ -41,23 +41,16 @@ const SENDING_MS = 250
 const NDJSON = 'application/x-ndjson'
 
 /** The element is not an object, but null, a number or the like. */
-class ElementInvalidError extends CountersignError {
-  override readonly name = 'ElementInvalidError'
-  constructor() {
-    super('INVALID_REQUEST', 'each element of requests must be a JSON object')
-  }
-}
+class ElementInvalidError extends fixedError('INVALID_REQUEST', 'each element of requests must be a JSON object') {}
 
 /**
  * One Idempotency-Key for the whole batch would not say which elements a later batch repeats. Ignoring the header would
  * be worse.
  */
-class BatchKeyRefusedError extends CountersignError {
-  override readonly name = 'BatchKeyRefusedError'
-  constructor() {
-    super('INVALID_HEADER', 'the Idempotency-Key header is for single requests; give each element an idempotency_key')
-  }
-}
+class BatchKeyRefusedError extends fixedError(
+  'INVALID_HEADER',
+  'the Idempotency-Key header is for single requests; give each element an idempotency_key',
+) {}
 
 /** @throws FieldMissingError, FieldInvalidError */
 const readElements = (body: JsonObject): readonly JsonValue[] => {

@@ -6,7 +6,6 @@ import type { CallAnswer, CallContext } from './job.ts'
 
 /** The organization has reached its limit of attestations under way. */
 class ConcurrencyExceededError extends CountersignError {
-  override readonly name = 'ConcurrencyExceededError'
   constructor(cap: number) {
     super('RATE_LIMITED', `at most ${cap} attestations of this organization may be under way at once`, {
       retryAfterSeconds: 1,

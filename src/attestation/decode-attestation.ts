@@ -7,7 +7,7 @@
 // Other fields that are not known are ignored: live clients send some (decisions §1).
 import type { AttestationRequest } from '../domain/attestation.ts'
 import type { ChainTable } from '../domain/chain.ts'
-import { CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import { FieldInvalidError, FieldMissingError, fixedError } from '../domain/errors.ts'
 import { parseIpAddress } from '../domain/ip-address.ts'
 import type { JsonObject } from '../http/strict-json.ts'
 import {
@@ -37,12 +37,10 @@ const ATTESTATION_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /** The request has both `to` and `verification_hash`, so it is not clear which policy is meant. */
-class TargetAmbiguousError extends CountersignError {
-  override readonly name = 'TargetAmbiguousError'
-  constructor() {
-    super('AMBIGUOUS_TARGET', 'request validation failed: send either to or verification_hash, not both')
-  }
-}
+class TargetAmbiguousError extends fixedError(
+  'AMBIGUOUS_TARGET',
+  'request validation failed: send either to or verification_hash, not both',
+) {}
 
 const decodeUserIp = (text: string): string => {
   const address = parseIpAddress(text)

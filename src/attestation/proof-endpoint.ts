@@ -1,5 +1,5 @@
 // `GET /v2/attestations/{uuid}/proof`: the proof that a decision of the key's organization is in the log.
-import { CountersignError } from '../domain/errors.ts'
+import { fixedError } from '../domain/errors.ts'
 import type { Endpoint, Gate } from '../http/gate.ts'
 import { requestPath } from '../http/request-path.ts'
 import { API_KEY_CHALLENGE, jsonResponse } from '../http/response.ts'
@@ -14,12 +14,7 @@ export type ProveDecision = (
   uuid: string,
 ) => Promise<{ readonly proof: string; readonly logKey: string } | null>
 
-class DecisionUnknownError extends CountersignError {
-  override readonly name = 'DecisionUnknownError'
-  constructor() {
-    super('NOT_FOUND', 'no such decision, or it was made a moment ago')
-  }
-}
+class DecisionUnknownError extends fixedError('NOT_FOUND', 'no such decision, or it was made a moment ago') {}
 
 export const createProofEndpoint = (dependencies: { readonly gate: Gate; readonly prove: ProveDecision }): Endpoint =>
   dependencies.gate(

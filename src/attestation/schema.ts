@@ -151,7 +151,6 @@ export const requireChain = (chains: ChainTable, name: string): Chain => {
  * signed.
  */
 class FieldMisspeltError extends CountersignError {
-  override readonly name = 'FieldMisspeltError'
   constructor(sent: string, known: string) {
     super('INVALID_FIELD', `request validation failed: unknown field ${sent}, did you mean ${known}?`)
   }

@@ -3,7 +3,6 @@ import { CountersignError } from '../domain/errors.ts'
 
 /** The log can't be written: nothing may be signed or answered (invariant 2). Answered 503 (decisions §2). */
 export class DecisionLogError extends CountersignError {
-  override readonly name = 'DecisionLogError'
   /** For the log and the operator, without user text: an error code such as `ENOSPC`, or a short reason. */
   readonly reason: string
 

@@ -51,7 +51,7 @@ export interface CountersignErrorOptions {
 
 /** The base of every error whose text a caller may see. */
 export class CountersignError extends Error {
-  override readonly name: string = 'CountersignError'
+  override readonly name: string
   readonly code: ErrorCode
   readonly detail: string
   readonly retryAfterSeconds: number | undefined
@@ -59,6 +59,7 @@ export class CountersignError extends Error {
 
   constructor(code: ErrorCode, detail: string, options: CountersignErrorOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = new.target.name
     this.code = code
     this.detail = detail
     this.retryAfterSeconds = options.retryAfterSeconds
@@ -66,9 +67,16 @@ export class CountersignError extends Error {
   }
 }
 
+/** Base class of an error that always has the same code and text: `class LinkUnknownError extends fixedError(…) {}`. */
+export const fixedError = (code: ErrorCode, detail: string, options: CountersignErrorOptions = {}) =>
+  class extends CountersignError {
+    constructor() {
+      super(code, detail, options)
+    }
+  }
+
 /** Spec, Errors row 2. */
 export class FieldMissingError extends CountersignError {
-  override readonly name = 'FieldMissingError'
   readonly field: string
   constructor(field: string) {
     super('MISSING_REQUIRED_FIELD', `Missing required field: ${field}`)
@@ -78,7 +86,6 @@ export class FieldMissingError extends CountersignError {
 
 /** A field that is there but can't be used. `rule` says what is expected, never what was sent. */
 export class FieldInvalidError extends CountersignError {
-  override readonly name = 'FieldInvalidError'
   readonly field: string
   readonly rule: string
   constructor(field: string, rule: string) {
@@ -90,7 +97,6 @@ export class FieldInvalidError extends CountersignError {
 
 /** Spec, Errors row 3. `value` is the chain id (v1) or the chain name (v2), cut to a readable length. */
 export class ChainUnsupportedError extends CountersignError {
-  override readonly name = 'ChainUnsupportedError'
   /** Names of supported chains that were likely meant. Beside the text, which clients compare. */
   readonly near: readonly string[]
   constructor(value: string, near: readonly string[] = []) {
@@ -101,7 +107,6 @@ export class ChainUnsupportedError extends CountersignError {
 
 /** Spec, Errors row 1: no policy for the address (or, for a project, the verification hash). */
 export class PolicyMissingError extends CountersignError {
-  override readonly name = 'PolicyMissingError'
   constructor(kind: 'address' | 'verification hash', value: string) {
     super('POLICY_NOT_FOUND', `request validation failed: failed to get policy ID for ${kind} ${value}`)
   }
@@ -109,7 +114,6 @@ export class PolicyMissingError extends CountersignError {
 
 /** Spec, Errors row 5. */
 export class DeadlineExceededError extends CountersignError {
-  override readonly name = 'DeadlineExceededError'
   constructor(options: Pick<CountersignErrorOptions, 'nothingSigned'> = {}) {
     super('DEADLINE_EXCEEDED', 'validation took longer than the deadline; retry with exponential backoff', options)
   }
@@ -117,23 +121,20 @@ export class DeadlineExceededError extends CountersignError {
 
 /** A part the answer needs is down: no verdict and no signature (decisions §2). */
 export class DependencyUnavailableError extends CountersignError {
-  override readonly name = 'DependencyUnavailableError'
   constructor(detail: string, options: CountersignErrorOptions = {}) {
     super('DEPENDENCY_UNAVAILABLE', detail, { retryAfterSeconds: 1, ...options })
   }
 }
 
 /** What an organization's key sealed can't be stored: the key was exchanged meanwhile (503; sealed again, it can). */
-export class OrganizationKeyExchangedError extends CountersignError {
-  override readonly name = 'OrganizationKeyExchangedError'
-  constructor() {
-    super('OVERLOADED', 'the organization’s key was exchanged this moment; try again', { retryAfterSeconds: 1 })
-  }
-}
+export class OrganizationKeyExchangedError extends fixedError(
+  'OVERLOADED',
+  'the organization’s key was exchanged this moment; try again',
+  { retryAfterSeconds: 1 },
+) {}
 
 /** A full queue fails at once (invariant 8). */
 export class QueueFullError extends CountersignError {
-  override readonly name = 'QueueFullError'
   constructor(retryAfterSeconds = 1) {
     super('OVERLOADED', 'the service is at capacity; retry with exponential backoff', { retryAfterSeconds })
   }

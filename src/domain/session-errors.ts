@@ -1,86 +1,59 @@
 // Why a session can't be changed as asked. All are answers (409 unless stated), none is a breakdown.
-import { CountersignError } from './errors.ts'
+import { CountersignError, fixedError } from './errors.ts'
 import { RETRIES_MAX, type SessionStatus } from './session.ts'
 import { WALLETS_PER_SESSION_MAX } from './wallet.ts'
 
 /** Unknown, of another type, of another organization or of the other environment: the caller can't tell which (404). */
-export class SessionUnknownError extends CountersignError {
-  override readonly name = 'SessionUnknownError'
-  constructor() {
-    super('NOT_FOUND', 'there is no such session')
-  }
-}
+export class SessionUnknownError extends fixedError('NOT_FOUND', 'there is no such session') {}
 
 /** Not in the table of transitions, or leaving `completed` without saying so. */
 export class TransitionRefusedError extends CountersignError {
-  override readonly name = 'TransitionRefusedError'
   constructor(from: SessionStatus, to: SessionStatus) {
     super('SESSION_CONFLICT', `a session that is ${from} can not become ${to}`)
   }
 }
 
 /** Someone else changed it first. */
-export class SessionChangedError extends CountersignError {
-  override readonly name = 'SessionChangedError'
-  constructor() {
-    super('SESSION_CONFLICT', 'the session has changed since it was read; look at it again')
-  }
-}
+export class SessionChangedError extends fixedError(
+  'SESSION_CONFLICT',
+  'the session has changed since it was read; look at it again',
+) {}
 
-export class RetriesExhaustedError extends CountersignError {
-  override readonly name = 'RetriesExhaustedError'
-  constructor() {
-    super('SESSION_CONFLICT', `the session was sent back ${RETRIES_MAX} times: complete or reject it`)
-  }
-}
+export class RetriesExhaustedError extends fixedError(
+  'SESSION_CONFLICT',
+  `the session was sent back ${RETRIES_MAX} times: complete or reject it`,
+) {}
 
 /** Nobody can complete a session whose evidence is gone. */
-export class EvidenceErasedError extends CountersignError {
-  override readonly name = 'EvidenceErasedError'
-  constructor() {
-    super(
-      'SESSION_CONFLICT',
-      'the evidence of the session was erased: it can not be completed until it is handed in again',
-    )
-  }
-}
+export class EvidenceErasedError extends fixedError(
+  'SESSION_CONFLICT',
+  'the evidence of the session was erased: it can not be completed until it is handed in again',
+) {}
 
 /** Nobody completes a session while its person or wallet may be listed, whichever door the decision comes through. */
-export class HitOpenError extends CountersignError {
-  override readonly name = 'HitOpenError'
-  constructor() {
-    super('SESSION_CONFLICT', 'a hit on a list or of a screener is open: clear or confirm it first')
-  }
-}
+export class HitOpenError extends fixedError(
+  'SESSION_CONFLICT',
+  'a hit on a list or of a screener is open: clear or confirm it first',
+) {}
 
 /** Handed in or decided: nothing can be added any more. */
 export class SessionClosedError extends CountersignError {
-  override readonly name = 'SessionClosedError'
   constructor(status: SessionStatus) {
     super('SESSION_CONFLICT', `a session that is ${status} takes no changes`)
   }
 }
 
 /** The session was made for one wallet, and this is another. */
-export class WalletLockedError extends CountersignError {
-  override readonly name = 'WalletLockedError'
-  constructor() {
-    super('SESSION_CONFLICT', 'this session is for another wallet')
-  }
-}
+export class WalletLockedError extends fixedError('SESSION_CONFLICT', 'this session is for another wallet') {}
 
 /** Spec, "Limits". */
-export class WalletLimitError extends CountersignError {
-  override readonly name = 'WalletLimitError'
-  constructor() {
-    super('SESSION_CONFLICT', `a session has at most ${WALLETS_PER_SESSION_MAX} wallets`)
-  }
-}
+export class WalletLimitError extends fixedError(
+  'SESSION_CONFLICT',
+  `a session has at most ${WALLETS_PER_SESSION_MAX} wallets`,
+) {}
 
 /** The proof does not hold: wrong signature, wrong wallet, or a nonce that is unknown, spent or too old (400). */
-export class ProofInvalidError extends CountersignError {
-  override readonly name = 'ProofInvalidError'
-  constructor() {
-    super('INVALID_REQUEST', 'the ownership proof is not valid; ask for a new message and sign it')
-  }
-}
+export class ProofInvalidError extends fixedError(
+  'INVALID_REQUEST',
+  'the ownership proof is not valid; ask for a new message and sign it',
+) {}

@@ -12,7 +12,7 @@ import {
   matchesApiKey,
   parseApiKey,
 } from '../domain/api-key.ts'
-import { CountersignError, DependencyUnavailableError, QueueFullError } from '../domain/errors.ts'
+import { CountersignError, DependencyUnavailableError, fixedError, QueueFullError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 
 /** The caller. One frozen object per cached key, shared by the key's requests. */
@@ -26,16 +26,10 @@ export interface Principal {
 }
 
 /** Spec, Errors row 4: there is no key, or the key does not work. All cases share one text. */
-export class KeyUnusableError extends CountersignError {
-  override readonly name = 'KeyUnusableError'
-  constructor() {
-    super('UNAUTHENTICATED', 'the API key is missing, invalid or expired')
-  }
-}
+export class KeyUnusableError extends fixedError('UNAUTHENTICATED', 'the API key is missing, invalid or expired') {}
 
 /** The key works, but is not allowed on this interface. */
 export class KeyScopeError extends CountersignError {
-  override readonly name = 'KeyScopeError'
   constructor(scope: ApiKeyScope) {
     super('FORBIDDEN_SCOPE', `the API key is not allowed to use the ${scope} API`)
   }

@@ -1,7 +1,7 @@
 // The HTTP half of idempotency (decisions §1; invariant 3). A request with an Idempotency-Key claims a uuid before it
 // is dispatched. A retry gets the stored answer, a refusal, or the same uuid again, so it can't produce a second
 // attestation. Requests without the header do none of this.
-import { CountersignError } from '../domain/errors.ts'
+import { CountersignError, fixedError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import { isVisibleAscii } from './request-id.ts'
 
@@ -61,16 +61,13 @@ export interface IdempotencyStore<Claim extends HeldClaim> {
  * The key is not 1 to 255 visible ASCII characters. Two headers arrive joined by a comma and a space, and are refused
  * as well.
  */
-class IdempotencyKeyInvalidError extends CountersignError {
-  override readonly name = 'IdempotencyKeyInvalidError'
-  constructor() {
-    super('INVALID_HEADER', 'the Idempotency-Key header must be 1 to 255 visible ASCII characters')
-  }
-}
+class IdempotencyKeyInvalidError extends fixedError(
+  'INVALID_HEADER',
+  'the Idempotency-Key header must be 1 to 255 visible ASCII characters',
+) {}
 
 /** Another request with this key is being answered, or was cut off and may still have been signed. */
 export class IdempotencyTwinInFlightError extends CountersignError {
-  override readonly name = 'IdempotencyTwinInFlightError'
   /** @param retryAfterSeconds until the other request's claim ends, which is the longest that it can take */
   constructor(retryAfterSeconds = 1) {
     super('IDEMPOTENCY_IN_FLIGHT', 'a request with this Idempotency-Key is in flight; retry later', {
@@ -80,12 +77,10 @@ export class IdempotencyTwinInFlightError extends CountersignError {
 }
 
 /** The key was used with another body or on another route. */
-class IdempotencyKeyReusedError extends CountersignError {
-  override readonly name = 'IdempotencyKeyReusedError'
-  constructor() {
-    super('IDEMPOTENCY_MISMATCH', 'this Idempotency-Key was used with another request')
-  }
-}
+class IdempotencyKeyReusedError extends fixedError(
+  'IDEMPOTENCY_MISMATCH',
+  'this Idempotency-Key was used with another request',
+) {}
 
 export interface IdempotentRequest {
   readonly organizationId: string

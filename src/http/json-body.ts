@@ -1,7 +1,7 @@
 // Reads the body of a JSON request once, with an exact content type, a hard size limit and valid UTF-8. Source:
 // decisions §1; threats row 12. Never buffers more than the limit plus one chunk, whatever Content-Length says, or
 // without it.
-import { CountersignError } from '../domain/errors.ts'
+import { CountersignError, fixedError } from '../domain/errors.ts'
 import { JsonMalformedError } from './strict-json.ts'
 
 /** 256 KiB (decisions §1). */
@@ -13,7 +13,6 @@ export interface JsonBodyOptions {
 
 /** The content type is not JSON, or the body is compressed. */
 export class MediaTypeUnsupportedError extends CountersignError {
-  override readonly name = 'MediaTypeUnsupportedError'
   constructor(detail: string) {
     super('UNSUPPORTED_MEDIA_TYPE', detail)
   }
@@ -21,7 +20,6 @@ export class MediaTypeUnsupportedError extends CountersignError {
 
 /** The body is over the limit. */
 class BodyTooLargeError extends CountersignError {
-  override readonly name = 'BodyTooLargeError'
   constructor(maxBytes: number) {
     super('PAYLOAD_TOO_LARGE', `the request body is over ${maxBytes} bytes`)
   }
@@ -30,16 +28,13 @@ class BodyTooLargeError extends CountersignError {
 /**
  * Content-Length is not all digits, for example because it was sent twice: no proxy may read another size than we do.
  */
-export class ContentLengthInvalidError extends CountersignError {
-  override readonly name = 'ContentLengthInvalidError'
-  constructor() {
-    super('INVALID_REQUEST', 'the Content-Length header must be one whole number')
-  }
-}
+export class ContentLengthInvalidError extends fixedError(
+  'INVALID_REQUEST',
+  'the Content-Length header must be one whole number',
+) {}
 
 /** The client left, or the connection broke, before the body was complete. Nobody reads the answer. */
 class BodyIncompleteError extends CountersignError {
-  override readonly name = 'BodyIncompleteError'
   constructor(cause: unknown) {
     super('INVALID_REQUEST', 'the request body could not be read', { cause })
   }

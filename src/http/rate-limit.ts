@@ -19,7 +19,6 @@ export interface RateLimitState {
 
 /** Too many requests were made with one key. */
 export class RateExceededError extends CountersignError {
-  override readonly name = 'RateExceededError'
   readonly state: RateLimitState
   constructor(state: RateLimitState, retryAfterSeconds: number) {
     super('RATE_LIMITED', 'too many requests; retry with exponential backoff', { retryAfterSeconds })

@@ -1,18 +1,12 @@
 // Turns the router's own refusals into our errors: without this, Elysia answers in its own words and formats.
-import { CountersignError } from '../domain/errors.ts'
+import { CountersignError, fixedError } from '../domain/errors.ts'
 import { JsonMalformedError } from './strict-json.ts'
 
 /** No such path. */
-export class RouteNotFoundError extends CountersignError {
-  override readonly name = 'RouteNotFoundError'
-  constructor() {
-    super('NOT_FOUND', 'there is nothing at this path')
-  }
-}
+export class RouteNotFoundError extends fixedError('NOT_FOUND', 'there is nothing at this path') {}
 
 /** The path exists, but not with this method. `allow` is the value of the Allow header (RFC 9110 §15.5.6). */
 export class MethodNotAllowedError extends CountersignError {
-  override readonly name = 'MethodNotAllowedError'
   readonly allow: string
   constructor(allow: string) {
     super('METHOD_NOT_ALLOWED', `this path answers ${allow} only`)
@@ -22,7 +16,6 @@ export class MethodNotAllowedError extends CountersignError {
 
 /** The router's own validation refused the request. Its message would repeat the input. */
 class RequestRefusedError extends CountersignError {
-  override readonly name = 'RequestRefusedError'
   constructor(cause: unknown) {
     super('INVALID_REQUEST', 'the request is not valid', { cause })
   }

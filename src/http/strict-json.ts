@@ -1,7 +1,7 @@
 // Strict JSON (RFC 8259 within the limits of I-JSON, RFC 7493): refuses texts that two readers could understand
 // differently. A linear scan counts the members in the text; if the parsed value has fewer, a key came twice, however
 // it was spelled. Nothing is decoded twice, so this costs about as much as JSON.parse alone.
-import { CountersignError } from '../domain/errors.ts'
+import { CountersignError, fixedError } from '../domain/errors.ts'
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
 export interface JsonObject {
@@ -21,31 +21,22 @@ const BRACE_CLOSE = 125
 
 /** The text is not JSON, or not well-formed Unicode. Neither the text nor the parser's message is repeated. */
 export class JsonMalformedError extends CountersignError {
-  override readonly name = 'JsonMalformedError'
   constructor(cause?: unknown) {
     super('MALFORMED_JSON', 'the request body is not valid JSON', { cause })
   }
 }
 
 /** An object has a key twice, so two readers could see different requests. */
-class JsonKeyDuplicateError extends CountersignError {
-  override readonly name = 'JsonKeyDuplicateError'
-  constructor() {
-    super('DUPLICATE_KEY', 'the request body has a duplicate key')
-  }
-}
+class JsonKeyDuplicateError extends fixedError('DUPLICATE_KEY', 'the request body has a duplicate key') {}
 
 /** Nested deeper than JSON_DEPTH_MAX. */
-class JsonTooDeepError extends CountersignError {
-  override readonly name = 'JsonTooDeepError'
-  constructor() {
-    super('JSON_TOO_DEEP', `the request body is nested more than ${JSON_DEPTH_MAX} levels deep`)
-  }
-}
+class JsonTooDeepError extends fixedError(
+  'JSON_TOO_DEEP',
+  `the request body is nested more than ${JSON_DEPTH_MAX} levels deep`,
+) {}
 
 /** Valid JSON that no request may have: the root is not an object, or a key is `__proto__`. */
 class JsonShapeError extends CountersignError {
-  override readonly name = 'JsonShapeError'
   constructor(detail: string) {
     super('INVALID_REQUEST', detail)
   }

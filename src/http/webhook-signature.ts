@@ -2,7 +2,7 @@
 // so that its libraries verify our signatures and create theirs. Source: https://www.standardwebhooks.com,
 // specification 1.0.0.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { CountersignError } from '../domain/errors.ts'
+import { fixedError } from '../domain/errors.ts'
 
 /** Followed by base64. */
 const SECRET_PREFIX = 'whsec_'
@@ -17,12 +17,10 @@ const SIGNATURES_MAX = 8
  * The message is unsigned, signed with another secret, too old or too new, or was altered: one text for all cases
  * (401).
  */
-export class WebhookSignatureInvalidError extends CountersignError {
-  override readonly name = 'WebhookSignatureInvalidError'
-  constructor() {
-    super('UNAUTHENTICATED', 'the message is not signed as it must be')
-  }
-}
+export class WebhookSignatureInvalidError extends fixedError(
+  'UNAUTHENTICATED',
+  'the message is not signed as it must be',
+) {}
 
 export const newWebhookSecret = (): Uint8Array => new Uint8Array(randomBytes(SECRET_BYTES))
 

@@ -1,6 +1,6 @@
 // The provider of test keys: the caller chooses the outcome of a session, for integration tests and benchmarks. It
 // works only on sessions of test keys, which are separate: no request with a live key can see them.
-import { CountersignError } from '../domain/errors.ts'
+import { fixedError } from '../domain/errors.ts'
 import { SESSION_STATUSES, type Session, type SessionStatus } from '../domain/session.ts'
 import { isEvmAddress } from '../domain/wallet.ts'
 import type { SessionChanges } from './changes.ts'
@@ -10,12 +10,10 @@ import type { DecisionProvider, RegisterContext } from './providers.ts'
 export const SANDBOX_HEADER = 'countersign-sandbox-outcome'
 
 /** The header of a test key's request names no status. */
-class SandboxOutcomeInvalidError extends CountersignError {
-  override readonly name = 'SandboxOutcomeInvalidError'
-  constructor() {
-    super('INVALID_HEADER', `the ${SANDBOX_HEADER} header must be one of ${SESSION_STATUSES.join(', ')}`)
-  }
-}
+class SandboxOutcomeInvalidError extends fixedError(
+  'INVALID_HEADER',
+  `the ${SANDBOX_HEADER} header must be one of ${SESSION_STATUSES.join(', ')}`,
+) {}
 
 /** Null without the header. @throws SandboxOutcomeInvalidError */
 export const parseSandboxOutcome = (header: string | null): SessionStatus | null => {

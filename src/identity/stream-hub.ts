@@ -1,27 +1,21 @@
 // Tracks which streams follow which session. A stream subscribes first and then reads the current status, so that it
 // misses no change in between (invariant 7); the stream itself drops events that are not newer than what was read.
 // Keeps nothing of a client that has left.
-import { CountersignError, DeadlineExceededError } from '../domain/errors.ts'
+import { DeadlineExceededError, fixedError } from '../domain/errors.ts'
 import type { SessionState } from '../domain/session.ts'
 import { SessionUnknownError } from '../domain/session-errors.ts'
 import { createEventStream, type EventStream, type StreamEvent } from '../http/event-stream.ts'
 import { buildStatus } from './status.ts'
 
 /** The key, or the service, has too many streams (threats row 20). */
-class StreamLimitError extends CountersignError {
-  override readonly name = 'StreamLimitError'
-  constructor() {
-    super('RATE_LIMITED', 'too many open streams; close some, or retry later', { retryAfterSeconds: 15 })
-  }
-}
+class StreamLimitError extends fixedError('RATE_LIMITED', 'too many open streams; close some, or retry later', {
+  retryAfterSeconds: 15,
+}) {}
 
 /** The service is stopping and takes no more streams. */
-class StreamsStoppingError extends CountersignError {
-  override readonly name = 'StreamsStoppingError'
-  constructor() {
-    super('SHUTTING_DOWN', 'the service is stopping; connect again', { retryAfterSeconds: 1 })
-  }
-}
+class StreamsStoppingError extends fixedError('SHUTTING_DOWN', 'the service is stopping; connect again', {
+  retryAfterSeconds: 1,
+}) {}
 
 export interface StreamHubDependencies {
   /** The current state; null when the organization has no such session. */

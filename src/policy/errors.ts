@@ -45,7 +45,6 @@ export const inReadingOrder = (a: PolicyIssue, b: PolicyIssue): number => a.line
  * line and a caret. `detail` holds no part of the source, since others than the author may read it.
  */
 export class PolicyInvalidError extends CountersignError {
-  override readonly name = 'PolicyInvalidError'
   readonly issues: readonly PolicyIssue[]
   /** Warnings, when only the document's tests fail. */
   readonly warnings: readonly PolicyIssue[]
@@ -63,7 +62,6 @@ export class PolicyInvalidError extends CountersignError {
  * and the policy's author has to fix the rule. The cause is not shown to callers.
  */
 export class PolicyEvaluationError extends CountersignError {
-  override readonly name = 'PolicyEvaluationError'
   /** The rule that failed, for the log and for metrics. */
   readonly ruleId: string
 
@@ -78,8 +76,6 @@ export class PolicyEvaluationError extends CountersignError {
  * verdict and no signature until someone repairs it.
  */
 export class PolicyUnusableError extends CountersignError {
-  override readonly name = 'PolicyUnusableError'
-
   constructor(cause: unknown) {
     super('DEPENDENCY_UNAVAILABLE', 'the policy of this project can not be used at the moment', {
       cause,

@@ -4,7 +4,6 @@ import { CountersignError } from '../domain/errors.ts'
 
 /** The request was made by another site's page, or by this page under another address. */
 class OriginForeignError extends CountersignError {
-  override readonly name = 'OriginForeignError'
   constructor(origin: string) {
     super('FORBIDDEN_ORIGIN', `this may only be asked by the verification page at ${origin}`)
   }

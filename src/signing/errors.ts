@@ -3,11 +3,12 @@
 
 /** Base class. `detail` is a text of our choice that may be logged; it is not meant for callers of the API. */
 export class SigningError extends Error {
-  override readonly name: string = 'SigningError'
+  override readonly name: string
   readonly detail: string
 
   constructor(detail: string) {
     super(detail)
+    this.name = new.target.name
     this.detail = detail
   }
 }
@@ -15,49 +16,31 @@ export class SigningError extends Error {
 /**
  * No signature can be made: the backend does not work, the key is invalid, a length is wrong, or the library refuses.
  */
-export class SignerUnusableError extends SigningError {
-  override readonly name = 'SignerUnusableError'
-}
+export class SignerUnusableError extends SigningError {}
 
 /** The statement can't be encoded: a number is out of range, or an address or data is not hex. */
-export class StatementInvalidError extends SigningError {
-  override readonly name = 'StatementInvalidError'
-}
+export class StatementInvalidError extends SigningError {}
 
 /** The passphrase does not open the keystore. */
-export class KeystoreLockedError extends SigningError {
-  override readonly name = 'KeystoreLockedError'
-}
+export class KeystoreLockedError extends SigningError {}
 
 /** The file can't be read, is not a keystore, is damaged, or asks for more work than we allow. */
-export class KeystoreInvalidError extends SigningError {
-  override readonly name = 'KeystoreInvalidError'
-}
+export class KeystoreInvalidError extends SigningError {}
 
 /** The folder already has a keystore for this address; a key is never overwritten. */
-export class KeystoreExistsError extends SigningError {
-  override readonly name = 'KeystoreExistsError'
-}
+export class KeystoreExistsError extends SigningError {}
 
 /** The text offered for import is not a private key of the named format. */
-export class PrivateKeyInvalidError extends SigningError {
-  override readonly name = 'PrivateKeyInvalidError'
-}
+export class PrivateKeyInvalidError extends SigningError {}
 
 /** The keystore holds another key than the attester's: every contract would refuse its signatures. */
-export class AttesterMismatchError extends SigningError {
-  override readonly name = 'AttesterMismatchError'
-}
+export class AttesterMismatchError extends SigningError {}
 
 /**
  * The hardware token does not answer, or answers with an error, or was taken out. It may be back later, so the next try
  * after a moment opens it again.
  */
-export class TokenUnavailableError extends SigningError {
-  override readonly name = 'TokenUnavailableError'
-}
+export class TokenUnavailableError extends SigningError {}
 
 /** The token can't be used as configured: module, label, PIN or key are wrong. Only a change by the operator helps. */
-export class TokenUnusableError extends SigningError {
-  override readonly name = 'TokenUnusableError'
-}
+export class TokenUnusableError extends SigningError {}

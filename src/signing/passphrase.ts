@@ -11,9 +11,7 @@ export type PassphraseSource =
   | { readonly source: 'environment'; readonly name: string }
 
 /** `detail` names the place, never the passphrase. */
-export class PassphraseMissingError extends SigningError {
-  override readonly name = 'PassphraseMissingError'
-}
+export class PassphraseMissingError extends SigningError {}
 
 /** The file that holds the next passphrase during a rotation. */
 export const nextPassphrasePath = (path: string): string => `${path}.next`

@@ -3,7 +3,6 @@ import { CountersignError } from '../domain/errors.ts'
 
 /** The store is locked for too long, the disk is full or failing, or the store is closed: 503, nothing was written. */
 export class StoreUnavailableError extends CountersignError {
-  override readonly name = 'StoreUnavailableError'
   constructor(cause?: unknown) {
     super('DEPENDENCY_UNAVAILABLE', 'the store is unavailable; retry with exponential backoff', {
       cause,

@@ -1,6 +1,6 @@
 // Compares the newest sessions of an organization with the lists as they are today, down to a score of the caller's choice: what
 // another threshold would have caught. The names are compared in a process that ends with the answer; nothing is stored.
-import { CountersignError } from '../domain/errors.ts'
+import { fixedError } from '../domain/errors.ts'
 import type { NearName, NearNames } from '../domain/screening-hit.ts'
 import type { Session, SessionStatus } from '../domain/session.ts'
 import type { EvidenceFields, EvidenceService } from '../identity/evidence-types.ts'
@@ -22,12 +22,11 @@ const STATUSES: readonly SessionStatus[] = ['submitted', 'completed']
 const BATCH = 50
 
 /** One process at a time, whoever asks. */
-class ComparisonBusyError extends CountersignError {
-  override readonly name = 'ComparisonBusyError'
-  constructor() {
-    super('OVERLOADED', 'names are being compared for someone else; ask again in a moment', { retryAfterSeconds: 5 })
-  }
-}
+class ComparisonBusyError extends fixedError(
+  'OVERLOADED',
+  'names are being compared for someone else; ask again in a moment',
+  { retryAfterSeconds: 5 },
+) {}
 
 interface Asked extends NamedSubject {
   readonly sessionId: string

@@ -2,7 +2,7 @@
 // must be signed with the endpoint's secret and at most five minutes old, and is accepted once. It may only concern
 // sessions of the endpoint's organization that this decider was asked to decide. Source: Standard Webhooks 1.0.0;
 // threats row 1.
-import { CountersignError } from '../../domain/errors.ts'
+import { fixedError } from '../../domain/errors.ts'
 import type { SessionState, SessionStatus, StatusChange } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
 import type { Clock } from '../../domain/time.ts'
@@ -57,19 +57,12 @@ export interface ProviderEndpointDependencies {
 }
 
 /** The same message again: it had its effect already (409). */
-class ProviderMessageRepeatedError extends CountersignError {
-  override readonly name = 'ProviderMessageRepeatedError'
-  constructor() {
-    super('SESSION_CONFLICT', 'this message was taken before: send a new one, with an id of its own')
-  }
-}
+class ProviderMessageRepeatedError extends fixedError(
+  'SESSION_CONFLICT',
+  'this message was taken before: send a new one, with an id of its own',
+) {}
 
-class DocumentUnknownError extends CountersignError {
-  override readonly name = 'DocumentUnknownError'
-  constructor() {
-    super('NOT_FOUND', 'there is no such document')
-  }
-}
+class DocumentUnknownError extends fixedError('NOT_FOUND', 'there is no such document') {}
 
 /** `/api/v1/provider/{endpointId}/sessions/{sessionId}/{what}` */
 const parsePath = (path: string): { readonly endpointId: string; readonly sessionId: string | null } => {

@@ -1,0 +1,22 @@
+// An error is known by its class, and logs tell it by its class's name.
+import { expect, test } from 'bun:test'
+import { CountersignError, errorClassOf, fixedError, QueueFullError } from '../../src/domain/errors.ts'
+import { SessionUnknownError } from '../../src/domain/session-errors.ts'
+import { KeystoreLockedError, SigningError } from '../../src/signing/errors.ts'
+
+test('an error is named after its class', () => {
+  expect(new QueueFullError().name).toBe('QueueFullError')
+  expect(new SessionUnknownError().name).toBe('SessionUnknownError')
+  expect(errorClassOf(new KeystoreLockedError('the passphrase is wrong'))).toBe('KeystoreLockedError')
+  expect(new KeystoreLockedError('')).toBeInstanceOf(SigningError)
+})
+
+test('classes with a fixed text are told apart, though their bases are alike', () => {
+  class FirstError extends fixedError('CONFLICT', 'the same text') {}
+  class SecondError extends fixedError('CONFLICT', 'the same text', { retryAfterSeconds: 2 }) {}
+  const error = new SecondError()
+  expect(error).toBeInstanceOf(SecondError)
+  expect(error).toBeInstanceOf(CountersignError)
+  expect(error).not.toBeInstanceOf(FirstError)
+  expect(error).toMatchObject({ name: 'SecondError', code: 'CONFLICT', detail: 'the same text', retryAfterSeconds: 2 })
+})
