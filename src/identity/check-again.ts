@@ -5,7 +5,7 @@ import type { Comparison, NewSessionCheck, RepeatedPart } from './checks.ts'
 
 export interface CheckAgainDependencies {
   readonly organizations: () => Promise<readonly { readonly id: string }[]>
-  /** Sessions of a status without a check of this part and version, in the order of their ids. */
+  /** Sessions of a status whose checks of this part are not of this version, in the order of their ids. */
   readonly outdated: (
     organizationId: string,
     status: SessionStatus,
@@ -40,8 +40,8 @@ export const createCheckAgain = (
   { name, begin }: RepeatedPart,
   { organizations, outdated, store }: CheckAgainDependencies,
 ) => {
-  /** With what all sessions were compared. */
-  let settledKey = ''
+  /** With what all sessions were compared; null while it is not the same for all. */
+  let settledKey: string | null = null
   /** By organization: the same of its sessions. */
   const settled = new Map<string, string>()
 
@@ -58,7 +58,8 @@ export const createCheckAgain = (
         const batch = await outdated(organizationId, status, { part: name, version }, after, BATCH)
         const last = batch.at(-1)
         if (last === undefined) break
-        const made = await Promise.all(batch.map(async (session) => ({ session, checks: await compare(session) })))
+        const checks = await compare(batch)
+        const made = batch.map((session, at) => ({ session, checks: checks[at] ?? [] }))
         const stored = await store(name, organizationId, made)
         seen += batch.length
         sessions += batch.length - stored.skipped
@@ -75,10 +76,13 @@ export const createCheckAgain = (
     const comparison = await begin(null)
     let [sessions, opened] = [0, 0]
     if (comparison === null || comparison.key === settledKey) return { sessions, opened }
+    // From here on some sessions are compared with this: what comes next may be what was there before.
+    settledKey = null
     let isSettled = true
     for (const { id } of await organizations()) {
       const version = comparison.keyOf(id)
       if (version === null || settled.get(id) === version) continue
+      settled.delete(id)
       const made = await makeOf(comparison.compare, id, version, goesOn)
       sessions += made.sessions
       opened += made.opened

@@ -39,14 +39,17 @@ export interface CheckPart {
   run(session: Session): Promise<readonly NewSessionCheck[]>
 }
 
+/** A comparison's key where there is nothing to compare with: sessions lose the checks that they have of the part. */
+export const NOTHING = ''
+
 /** What sessions are compared with at one moment. */
 export interface Comparison {
   /** Changes when anything does that any session is compared with; for all organizations alone. */
   readonly key: string
-  /** The same for one organization's sessions: the version of their checks. Null: they are not compared again. */
+  /** The same for one organization's sessions: the version of their checks, or NOTHING. Null: they are not compared again. */
   keyOf(organizationId: string): string | null
-  /** Throws where it could not be made now. */
-  compare(session: Session): Promise<readonly NewSessionCheck[]>
+  /** Of sessions of one organization, in their order. Throws where it could not be made now. */
+  compare(sessions: readonly Session[]): Promise<readonly (readonly NewSessionCheck[])[]>
 }
 
 /** A part whose checks are made again when what it compares sessions with changes. */
@@ -61,7 +64,10 @@ export interface RepeatedPart {
 
 export const partOf = ({ name, begin }: RepeatedPart): CheckPart => ({
   name,
-  run: async (session) => (await begin(session.organizationId))?.compare(session) ?? [],
+  run: async (session) => {
+    const comparison = await begin(session.organizationId)
+    return (await comparison?.compare([session]))?.[0] ?? []
+  },
 })
 
 /** A session whose checks are to be made. */

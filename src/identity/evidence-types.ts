@@ -144,6 +144,8 @@ export interface EvidenceService {
   readFields(session: EvidenceSession, actor: string): Promise<EvidenceFields>
   /** The values, for comparison with lists: nobody sees them, so no reading is recorded. Empty when there are none. */
   screenedFields(session: EvidenceSession): Promise<EvidenceFields>
+  /** The same of many sessions of one organization: the store is asked once, and a session's values are read when asked for. */
+  screenedFieldsOf(sessions: readonly EvidenceSession[]): Promise<(session: EvidenceSession) => Promise<EvidenceFields>>
   /**
    * Which of some sessions, all of one organization, have fields that match, or a document whose zone does. What is found
    * counts as read by `actor`: to be found says what it holds.

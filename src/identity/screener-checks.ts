@@ -2,9 +2,9 @@
 // clears or confirms. A screener that does not answer in time is `not-done`: it is asked again, and rejects nobody.
 import { type FoundHit, WALLET_CHECKS } from '../domain/screening-hit.ts'
 import type { SessionWallet } from '../domain/wallet.ts'
-import type { NewSessionCheck, RepeatedPart } from './checks.ts'
+import { type NewSessionCheck, NOTHING, type RepeatedPart } from './checks.ts'
 import { comparisonKey } from './comparison-key.ts'
-import { type WalletScreeningDependencies, walletsOf } from './wallet-checks.ts'
+import { addressesOf, type WalletScreeningDependencies } from './wallet-checks.ts'
 
 export interface ScreenerAnswer {
   readonly flagged: boolean | null
@@ -45,7 +45,7 @@ const describe = ({ flagged, score, categories }: ScreenerAnswer): string =>
   )
 
 export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): RepeatedPart => {
-  const { screeners, ask, settings, findSession, listsKey, wait = Bun.sleep } = dependencies
+  const { screeners, ask, settings, walletsOf, listsKey, wait = Bun.sleep } = dependencies
   const waiting: (() => void)[] = []
   let underWay = 0
 
@@ -111,16 +111,23 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
         ])
       return {
         key: comparisonKey([screeners, key, lists]),
-        keyOf: (organizationId) =>
-          of(organizationId).screenersAgain && askedFor(organizationId).length > 0 ? versionOf(organizationId) : null,
-        compare: async (session) => {
-          const { organizationId } = session
+        keyOf: (organizationId) => {
+          if (askedFor(organizationId).length === 0) return NOTHING
+          return of(organizationId).screenersAgain ? versionOf(organizationId) : null
+        },
+        compare: async (sessions) => {
+          const [first] = sessions
+          if (first === undefined) return []
+          const { organizationId } = first
           const asked = askedFor(organizationId)
-          if (asked.length === 0) return []
-          const wallets = await walletsOf(findSession, session)
+          if (asked.length === 0) return sessions.map(() => [])
           const { screenerScore } = of(organizationId)
           const version = versionOf(organizationId)
-          return Promise.all(asked.map((screener) => check(screener, wallets, screenerScore, version)))
+          return Promise.all(
+            (await addressesOf(walletsOf, organizationId, sessions)).map((wallets) =>
+              Promise.all(asked.map((screener) => check(screener, wallets, screenerScore, version))),
+            ),
+          )
         },
       }
     },

@@ -59,7 +59,8 @@ const walletsDenied = (outcomes: Outcomes): boolean | null => {
     name === WALLET_CHECKS || name.startsWith(`${WALLET_CHECKS}.`) ? [outcome] : [],
   )
   if (found.some((outcome) => outcome === 'look' || outcome === 'failed')) return true
-  return found.every((outcome) => outcome === 'passed') ? false : null
+  // Where nothing was looked up, nothing is certain.
+  return found.length > 0 && found.every((outcome) => outcome === 'passed') ? false : null
 }
 
 export const sessionFactsOf = ({ session, fields, checks, hits, atSeconds }: KnownOfSession): SessionFacts => {

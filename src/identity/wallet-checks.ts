@@ -2,9 +2,9 @@
 // list. A listed wallet is a hit, which a person clears or confirms.
 import type { WalletAddress } from '../domain/address.ts'
 import { type FoundHit, type ScreeningSettingsOfAll, WALLET_CHECKS } from '../domain/screening-hit.ts'
-import type { Session, SessionState } from '../domain/session.ts'
+import type { Session } from '../domain/session.ts'
 import type { SessionWallet } from '../domain/wallet.ts'
-import type { RepeatedPart } from './checks.ts'
+import { NOTHING, type RepeatedPart } from './checks.ts'
 import { comparisonKey } from './comparison-key.ts'
 
 export interface AddressListInUse {
@@ -20,7 +20,11 @@ export interface AddressListInUse {
 
 export interface WalletScreeningDependencies {
   readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
-  readonly findSession: (organizationId: string, sessionId: string) => Promise<SessionState | null>
+  /** By session: those that have any. */
+  readonly walletsOf: (
+    organizationId: string,
+    sessionIds: readonly string[],
+  ) => Promise<ReadonlyMap<string, readonly SessionWallet[]>>
 }
 
 export interface WalletCheckDependencies extends WalletScreeningDependencies {
@@ -39,13 +43,19 @@ export class ListBehindError extends Error {
   override readonly name = 'ListBehindError'
 }
 
-/** Each address once, whatever the chains that it was connected on. */
-export const walletsOf = async (
-  findSession: WalletScreeningDependencies['findSession'],
-  { organizationId, id }: Session,
-): Promise<readonly SessionWallet[]> => {
-  const wallets = (await findSession(organizationId, id))?.wallets ?? []
-  return [...new Map(wallets.map((wallet) => [wallet.address, wallet])).values()]
+/** Of each session, in their order: each address once, whatever the chains that it was connected on. */
+export const addressesOf = async (
+  walletsOf: WalletScreeningDependencies['walletsOf'],
+  organizationId: string,
+  sessions: readonly Session[],
+): Promise<readonly (readonly SessionWallet[])[]> => {
+  const wallets = await walletsOf(
+    organizationId,
+    sessions.map(({ id }) => id),
+  )
+  return sessions.map(({ id }) => [
+    ...new Map((wallets.get(id) ?? []).map((wallet) => [wallet.address, wallet])).values(),
+  ])
 }
 
 /** By owner; the deployment's by null. */
@@ -63,7 +73,7 @@ const listsFor = (
     .sort((left, right) => (left.name < right.name ? -1 : 1))
 
 export const createWalletChecks = (dependencies: WalletCheckDependencies): RepeatedPart => {
-  const { lists: readLists, settings, findSession } = dependencies
+  const { lists: readLists, settings, walletsOf } = dependencies
 
   const hitsOf = ({ address, addressText }: SessionWallet, lists: readonly AddressListInUse[]): FoundHit[] =>
     lists
@@ -86,35 +96,36 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
       const { of, key } = await settings(organization)
       const usedBy = (organizationId: string) => listsFor(owned, organizationId, of(organizationId).addressLists)
       const versionsFor = (used: readonly AddressListInUse[]) => used.map(({ id, version }) => [id, version])
-      const keyOf = (organizationId: string): string | null => {
+      const keyOf = (organizationId: string): string => {
         const used = usedBy(organizationId)
         const named = of(organizationId).addressLists
-        return used.length + (named?.length ?? 0) === 0 ? null : comparisonKey([versionsFor(used), named])
+        return used.length + (named?.length ?? 0) === 0 ? NOTHING : comparisonKey([versionsFor(used), named])
       }
       return {
         key: organization === null ? comparisonKey([versionsFor(lists), key]) : '',
         keyOf,
-        compare: async (session) => {
-          const used = usedBy(session.organizationId)
-          const version = keyOf(session.organizationId)
-          if (version === null) return []
+        compare: async (sessions) => {
+          const [first] = sessions
+          if (first === undefined) return []
+          const { organizationId } = first
+          const version = keyOf(organizationId)
+          if (version === NOTHING) return sessions.map(() => [])
+          const used = usedBy(organizationId)
           if (used.some(({ current }) => !current)) throw new ListBehindError()
-          const wallets = await walletsOf(findSession, session)
-          const named = of(session.organizationId).addressLists ?? []
+          const named = of(organizationId).addressLists ?? []
           const missing = named.filter((name) => name !== DENY && !used.some((list) => list.name === name))
-          return [
+          const check = { version, name: WALLET_CHECK, outcome: missing.length === 0 ? 'passed' : 'not-done' } as const
+          const detail = {
+            ...(missing.length === 0 ? {} : { problem: `there is no list ${missing.join(', ')}` }),
+            versions: Object.fromEntries(used.map((list) => [list.name, String(list.version)])),
+          }
+          return (await addressesOf(walletsOf, organizationId, sessions)).map((wallets) => [
             {
-              version,
-              name: WALLET_CHECK,
-              outcome: missing.length === 0 ? 'passed' : 'not-done',
+              ...check,
               hits: wallets.flatMap((wallet) => hitsOf(wallet, used)),
-              detail: {
-                ...(missing.length === 0 ? {} : { problem: `there is no list ${missing.join(', ')}` }),
-                wallets: wallets.length,
-                versions: Object.fromEntries(used.map((list) => [list.name, String(list.version)])),
-              },
+              detail: { ...detail, wallets: wallets.length },
             },
-          ]
+          ])
         },
       }
     },

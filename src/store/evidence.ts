@@ -20,7 +20,7 @@ import {
 import { eraseResemblances } from './screening-checks.ts'
 import { addEvent, announceSession } from './session-changes.ts'
 import { eraseOrigin } from './session-origins.ts'
-import { lockSession, lockSessionAsItIs, readState } from './session-rows.ts'
+import { lockSession, lockSessionAsItIs, marksFor, readState } from './session-rows.ts'
 import { eraseTraces } from './session-traces.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -105,6 +105,20 @@ export const createEvidenceTable = (scope: TableScope) => {
           [organizationId, sessionId],
         )
       ).map(toRecord),
+
+    /** The fields of sessions of one organization, by session: those that have any. */
+    fieldsOf: async (
+      organizationId: string,
+      sessionIds: readonly string[],
+    ): Promise<ReadonlyMap<string, EvidenceRecord>> => {
+      if (sessionIds.length === 0) return new Map()
+      const rows = await scope.statements.query<EvidenceRow & { readonly session_id: string }>(
+        `SELECT session_id, ${EVIDENCE_COLUMNS} FROM session_evidence WHERE organization_id = ?
+           AND session_id IN (${marksFor(sessionIds)}) AND kind = '${FIELDS_KIND}' AND erased_at_seconds IS NULL`,
+        [organizationId, ...sessionIds],
+      )
+      return new Map(rows.map((row) => [row.session_id, toRecord(row)]))
+    },
 
     /**
      * Puts the fields in place of `replacedId`, which must be the ones that are there (null: none): false when someone

@@ -1,10 +1,10 @@
 // The checks of sessions and the queue of those still to be made. A session enters the queue in the transaction that
 // hands it in, so that none is forgotten, and leaves it when its checks are stored.
-import type { FoundHit } from '../domain/screening-hit.ts'
+import type { FoundHit, HitState } from '../domain/screening-hit.ts'
 import type { Session, SessionStatus } from '../domain/session.ts'
 import type { Transaction } from './database.ts'
 import { replaceHits } from './screening-checks.ts'
-import { SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
+import { marksFor, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
 import { queueCheckMessages } from './webhook-queue.ts'
 
@@ -24,6 +24,11 @@ export interface StoredCheck {
   readonly version: string
   readonly checkedAtSeconds: number
 }
+
+/** Matches the names of a part's checks. Names of parts are ours: none has a wildcard of LIKE. */
+const ofPart = (part: string): readonly [string, string] => [part, `${part}.%`]
+
+const isOfPart = (part: string, name: string): boolean => name === part || name.startsWith(`${part}.`)
 
 interface QueuedChecks {
   readonly organizationId: string
@@ -71,8 +76,6 @@ export interface SessionChecks {
   readonly checks: readonly NewCheck[]
 }
 
-const marksFor = (items: readonly unknown[]): string => items.map(() => '?').join(', ')
-
 /** Another process or part of this one may have made the same check at the same moment: the later counts. */
 const insertChecks = (
   transaction: Transaction,
@@ -108,8 +111,8 @@ const writeChecks = async (
   if (made.length === 0) return opened
   const ids = made.map(({ sessionId }) => sessionId)
   const ofSessions = `organization_id = ? AND session_id IN (${marksFor(ids)})`
-  const known = await transaction.query<{ session_id: string }>(
-    `SELECT DISTINCT session_id FROM screening_hits WHERE ${ofSessions}`,
+  const known = await transaction.query<{ session_id: string; check_name: string; state: HitState }>(
+    `SELECT DISTINCT session_id, check_name, state FROM screening_hits WHERE ${ofSessions}`,
     [organizationId, ...ids],
   )
   const haveHits = new Set(known.map((row) => row.session_id))
@@ -134,13 +137,19 @@ const writeChecks = async (
       if (found.opened > 0) opened.set(sessionId, (opened.get(sessionId) ?? 0) + found.opened)
     }
     written.push({ sessionId, checks: withOutcomes })
+    // A part that could not be made at all says nothing about its hits.
+    if (checks.some(({ name, outcome }) => name === part && outcome === 'not-done')) continue
+    const made = new Set(checks.map(({ name }) => name))
+    const ofSession = known.filter((row) => row.session_id === sessionId && row.state === 'open')
+    const lost = ofSession.filter(({ check_name: name }) => isOfPart(part, name) && !made.has(name))
+    for (const { check_name: check } of lost) {
+      await replaceHits(transaction, { organizationId, sessionId, check }, [], 'passed', nowSeconds)
+    }
   }
-  // Names of parts are ours: none has a wildcard of LIKE.
   await transaction.execute(`DELETE FROM session_checks WHERE ${ofSessions} AND (name = ? OR name LIKE ?)`, [
     organizationId,
     ...ids,
-    part,
-    `${part}.%`,
+    ...ofPart(part),
   ])
   await insertChecks(transaction, organizationId, written, nowSeconds)
   for (const sessionId of opened.keys()) {
@@ -148,6 +157,13 @@ const writeChecks = async (
   }
   return opened
 }
+
+const CHECKS_OF_PART = `SELECT 1 FROM session_checks c WHERE c.organization_id = sessions.organization_id
+  AND c.session_id = sessions.id AND (c.name = ? OR c.name LIKE ?)`
+const LACKS_VERSION = `NOT EXISTS (${CHECKS_OF_PART} AND c.version = ?)`
+const HAS_CHECKS = `(EXISTS (${CHECKS_OF_PART}) OR EXISTS (SELECT 1 FROM screening_hits h
+  WHERE h.organization_id = sessions.organization_id AND h.session_id = sessions.id
+  AND (h.check_name = ? OR h.check_name LIKE ?) AND h.state = 'open'))`
 
 export const createSessionCheckTable = (scope: TableScope) => ({
   /** In the order of their names. */
@@ -240,7 +256,10 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       return { opened, skipped: made.length - same.length }
     }, DURABILITY),
 
-  /** Sessions of a status without a check of this part and version, in the order of their ids. */
+  /**
+   * Sessions of a status without a check of this part and version, in the order of their ids; without a version, those that
+   * have a check or an open hit of the part.
+   */
   outdated: async (
     organizationId: string,
     status: SessionStatus,
@@ -251,10 +270,15 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     (
       await scope.statements.query<SessionRow>(
         `SELECT ${SESSION_COLUMNS} FROM sessions WHERE organization_id = ? AND status = ? AND id > ?
-           AND NOT EXISTS (SELECT 1 FROM session_checks c WHERE c.organization_id = sessions.organization_id
-             AND c.session_id = sessions.id AND (c.name = ? OR c.name LIKE ?) AND c.version = ?)
-         ORDER BY id LIMIT ?`,
-        [organizationId, status, afterId, made.part, `${made.part}.%`, made.version, limit],
+           AND ${made.version === '' ? HAS_CHECKS : LACKS_VERSION} ORDER BY id LIMIT ?`,
+        [
+          organizationId,
+          status,
+          afterId,
+          ...ofPart(made.part),
+          ...(made.version === '' ? ofPart(made.part) : [made.version]),
+          limit,
+        ],
       )
     ).map(toSession),
 

@@ -26,7 +26,7 @@ export interface SessionRow {
   readonly completed_at_seconds: number | null
 }
 
-interface StateRow extends SessionRow {
+interface WalletRow {
   readonly wallet_id: string | null
   readonly wallet_chain: string
   readonly wallet_address: WalletAddress
@@ -34,6 +34,8 @@ interface StateRow extends SessionRow {
   readonly wallet_connected: number
   readonly wallet_sequence: number
 }
+
+type StateRow = SessionRow & WalletRow
 
 const COLUMN_NAMES = [
   'organization_id',
@@ -55,15 +57,20 @@ const COLUMN_NAMES = [
   'completed_at_seconds',
 ]
 
+/** A mark for each, for `IN (…)`. */
+export const marksFor = (items: readonly unknown[]): string => items.map(() => '?').join(', ')
+
 /** For statements over `sessions` alone. */
 export const SESSION_COLUMNS = COLUMN_NAMES.join(', ')
 
 /** Always the full name, so that a join is never ambiguous. */
 const QUALIFIED_COLUMNS = COLUMN_NAMES.map((name) => `sessions.${name}`).join(', ')
 
-const STATE = `SELECT ${QUALIFIED_COLUMNS}, session_wallets.id AS wallet_id, session_wallets.chain AS wallet_chain,
+const WALLET_COLUMNS = `session_wallets.id AS wallet_id, session_wallets.chain AS wallet_chain,
     session_wallets.address AS wallet_address, session_wallets.address_text AS wallet_text,
-    session_wallets.connected_at_seconds AS wallet_connected, session_wallets.connected_sequence AS wallet_sequence
+    session_wallets.connected_at_seconds AS wallet_connected, session_wallets.connected_sequence AS wallet_sequence`
+
+const STATE = `SELECT ${QUALIFIED_COLUMNS}, ${WALLET_COLUMNS}
   FROM sessions LEFT JOIN session_wallets ON session_wallets.organization_id = sessions.organization_id
     AND session_wallets.session_id = sessions.id
   WHERE sessions.organization_id = ? AND sessions.id = ? ORDER BY session_wallets.connected_sequence`
@@ -88,7 +95,7 @@ export const toSession = (row: SessionRow): Session => ({
   completedAtSeconds: row.completed_at_seconds,
 })
 
-const toWallet = (row: StateRow): SessionWallet[] =>
+const toWallet = (row: WalletRow): SessionWallet[] =>
   row.wallet_id === null
     ? []
     : [
@@ -111,6 +118,23 @@ export const readState = async (
   const rows = await statements.query<StateRow>(STATE, [organizationId, sessionId])
   const [first] = rows
   return first === undefined ? null : { session: toSession(first), wallets: rows.flatMap(toWallet) }
+}
+
+/** By session: those that have any. */
+export const readWallets = async (
+  statements: Statements,
+  organizationId: string,
+  sessionIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly SessionWallet[]>> => {
+  const wallets = new Map<string, SessionWallet[]>()
+  if (sessionIds.length === 0) return wallets
+  const rows = await statements.query<WalletRow & { readonly session_id: string }>(
+    `SELECT session_id, ${WALLET_COLUMNS} FROM session_wallets WHERE organization_id = ?
+       AND session_id IN (${marksFor(sessionIds)}) ORDER BY session_id, connected_sequence`,
+    [organizationId, ...sessionIds],
+  )
+  for (const row of rows) wallets.set(row.session_id, [...(wallets.get(row.session_id) ?? []), ...toWallet(row)])
+  return wallets
 }
 
 /**

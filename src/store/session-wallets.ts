@@ -7,7 +7,7 @@ import { ProofInvalidError, SessionClosedError, WalletLimitError, WalletLockedEr
 import { WALLETS_PER_SESSION_MAX, walletAddressText } from '../domain/wallet.ts'
 import type { Transaction } from './database.ts'
 import { addEvent, announceSession } from './session-changes.ts'
-import { lockSession, readState } from './session-rows.ts'
+import { lockSession, readState, readWallets } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
 
 export type ProofKind = 'eip191' | 'erc1271' | 'siws' | 'sandbox'
@@ -121,6 +121,10 @@ interface ProofRow {
 }
 
 export const createSessionWalletTable = (scope: TableScope) => ({
+  /** Connected wallets of sessions of one organization, by session: those that have any. */
+  ofSessions: (organizationId: string, sessionIds: readonly string[]) =>
+    readWallets(scope.statements, organizationId, sessionIds),
+
   /** By the wallet's id. */
   listProofs: async (organizationId: string, sessionId: string): Promise<ReadonlyMap<string, WalletProof>> => {
     const rows = await scope.statements.query<ProofRow>(

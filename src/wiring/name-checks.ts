@@ -6,6 +6,7 @@ import type { RepeatedPart } from '../identity/checks.ts'
 import { comparisonKey } from '../identity/comparison-key.ts'
 import type { EvidenceFields, EvidenceService } from '../identity/evidence-types.ts'
 import type { ScreenedSubject } from '../screening/entry.ts'
+import type { ScreeningAnswer } from '../screening/screen-subject.ts'
 import { DEFAULT_THRESHOLD } from '../screening/thresholds.ts'
 import type { ListVersions } from './list-versions.ts'
 import type { Screener } from './screening-processes.ts'
@@ -16,7 +17,7 @@ export interface NameCheckDependencies {
   /** The process that holds the names of these lists. */
   readonly screenerFor: (versions: ListVersions) => Promise<Pick<Screener, 'screen'>>
   readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
-  readonly evidence: Pick<EvidenceService, 'screenedFields'>
+  readonly evidence: Pick<EvidenceService, 'screenedFieldsOf'>
   /** What a session's person typed could not be read. */
   readonly onError: (error: unknown, sessionId: string) => void
 }
@@ -53,26 +54,33 @@ const PROBLEMS = {
 const NO_NAME = 'there is no name to compare: nothing was typed in, or it was erased'
 const UNREADABLE = 'what was typed in can not be read'
 
+/** What is compared of a session, or why nothing is. */
+type Asked = { readonly problem: string } | { readonly subjects: readonly NamedSubject[] }
 type Found = { readonly problem: string } | { readonly hits: readonly FoundHit[] }
 
 export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedPart => {
   const { screenerFor, evidence, onError } = dependencies
 
-  const find = async (session: Session, versions: ListVersions, threshold: number): Promise<Found> => {
-    let fields: EvidenceFields
-    try {
-      fields = await evidence.screenedFields(session)
-    } catch (error) {
-      onError(error, session.id)
-      return { problem: UNREADABLE }
-    }
-    const subjects = subjectsOf(session.checkType, fields)
-    if (subjects.length === 0) return { problem: NO_NAME }
-    const screener = await screenerFor(versions)
-    const answers = await screener.screen(
-      subjects.map(({ subject }) => subject),
-      threshold,
+  const read = (sessions: readonly Session[]): Promise<readonly Asked[]> =>
+    evidence.screenedFieldsOf(sessions).then((fieldsOf) =>
+      Promise.all(
+        sessions.map(async (session): Promise<Asked> => {
+          try {
+            const subjects = subjectsOf(session.checkType, await fieldsOf(session))
+            return subjects.length === 0 ? { problem: NO_NAME } : { subjects }
+          } catch (error) {
+            onError(error, session.id)
+            return { problem: UNREADABLE }
+          }
+        }),
+      ),
     )
+
+  const foundOf = (
+    subjects: readonly NamedSubject[],
+    answers: readonly ScreeningAnswer[],
+    versions: ListVersions,
+  ): Found => {
     const problem = answers.find((answer) => answer.problem !== null)?.problem ?? null
     const hits = answers.flatMap((answer, at) =>
       answer.hits.map(
@@ -81,6 +89,29 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
     )
     // A name that can't be compared beside one that is a hit: the hit is what has to be looked at.
     return problem === null || hits.length > 0 ? { hits } : { problem: PROBLEMS[problem] }
+  }
+
+  /** One question for all of them. */
+  const find = async (
+    sessions: readonly Session[],
+    versions: ListVersions,
+    threshold: number,
+  ): Promise<readonly Found[]> => {
+    const asked = await read(sessions)
+    const subjects = asked.flatMap((each) => ('subjects' in each ? each.subjects : []))
+    const answers =
+      subjects.length === 0
+        ? []
+        : await (await screenerFor(versions)).screen(
+            subjects.map(({ subject }) => subject),
+            threshold,
+          )
+    let at = 0
+    return asked.map((each) => {
+      if ('problem' in each) return each
+      at += each.subjects.length
+      return foundOf(each.subjects, answers.slice(at - each.subjects.length, at), versions)
+    })
   }
 
   return {
@@ -94,13 +125,17 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
       return {
         key: comparisonKey([versions, key]),
         keyOf,
-        compare: async (session) => {
-          const threshold = thresholdOf(session.organizationId)
-          const found = await find(session, versions, threshold)
-          const check = { name: NAME_CHECK, version: keyOf(session.organizationId) }
+        compare: async (sessions) => {
+          const [first] = sessions
+          if (first === undefined) return []
+          const threshold = thresholdOf(first.organizationId)
+          const check = { name: NAME_CHECK, version: keyOf(first.organizationId) }
           const detail = { threshold, versions }
-          if ('hits' in found) return [{ ...check, detail, outcome: 'passed', hits: found.hits }]
-          return [{ ...check, outcome: 'not-done', hits: [], detail: { ...detail, problem: found.problem } }]
+          return (await find(sessions, versions, threshold)).map((found) =>
+            'hits' in found
+              ? [{ ...check, detail, outcome: 'passed', hits: found.hits }]
+              : [{ ...check, outcome: 'not-done', hits: [], detail: { ...detail, problem: found.problem } }],
+          )
         },
       }
     },

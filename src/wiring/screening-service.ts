@@ -30,7 +30,7 @@ export interface WalletSources {
 
 export interface ScreeningServiceDependencies {
   readonly store: Store
-  readonly evidence: Pick<EvidenceService, 'screenedFields'>
+  readonly evidence: Pick<EvidenceService, 'screenedFieldsOf'>
   readonly wallets: WalletSources
   /** Stores checks that were made again. */
   readonly storeAgain: StoreChecks
@@ -84,9 +84,9 @@ export const createScreeningService = ({
       log.warn('the addresses of a list could not be shared', { list: name, error }),
     )
   const held = createHeldScreener({ processes, clock, log, lists: store.screeningLists })
-  const shared = { settings: store.screeningSettings.readAll, findSession: store.sessions.find }
+  const shared = { settings: store.screeningSettings.readAll, walletsOf: store.sessionWallets.ofSessions }
   const names = createNameChecks({
-    ...shared,
+    settings: shared.settings,
     evidence,
     versions: held.versions,
     screenerFor: held.screenerFor,

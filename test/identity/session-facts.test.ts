@@ -83,7 +83,7 @@ test.each([
   ['wallets', 'not-done', 'wallets.denied', null],
   ['wallets.lists', 'look', 'wallets.denied', true],
   ['wallets.lists', 'failed', 'wallets.denied', true],
-  ['wallets.lists', null, 'wallets.denied', false],
+  ['wallets.lists', null, 'wallets.denied', null],
 ] as const)('%s that is %s: %s is %p', (check, outcome, fact, value) => {
   expect(factsOf({ [check]: outcome })[fact] ?? null).toBe(value)
 })

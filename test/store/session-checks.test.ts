@@ -102,6 +102,29 @@ describeStores((open) => {
     expect([await left('v'), await left('w')]).toEqual([[], [first.id]])
   })
 
+  test('checks that are made no more take the hits along that nobody has decided, unless the part could not be made', async () => {
+    const { id: sessionId } = await handIn()
+    const target = { organizationId, sessionId }
+    const { sessionChecks, screeningChecks } = temporary.store
+    const hit = { list: 'own', entry: 'p1', versionId: 'v', name: 'Ivan', subject: 'person', score: 90, why: [] }
+    const check = { name: 'one.a', outcome: 'passed', detail: {}, version: 'v', hits: [hit, { ...hit, entry: 'p2' }] }
+    await sessionChecks.replace(target, 'one', [check])
+    const [decided] = await screeningChecks.hits(organizationId, sessionId)
+    await screeningChecks.decideHit(
+      { ...target, hitId: decided?.id ?? '' },
+      { state: 'cleared', by: 'operator:ada', reason: 'somebody else' },
+    )
+    const states = async () => (await screeningChecks.hits(organizationId, sessionId)).map(({ state }) => state).sort()
+    const left = async () =>
+      (await sessionChecks.outdated(organizationId, 'submitted', { version: '', part: 'one' }, '', 9)).length
+    await sessionChecks.replace(target, 'one', [{ name: 'one', outcome: 'not-done', detail: {}, version: '' }])
+    expect([await states(), await left()]).toEqual([['cleared', 'open'], 1])
+    await sessionChecks.replace(target, 'other', [])
+    expect(await states()).toEqual(['cleared', 'open'])
+    await sessionChecks.replace(target, 'one', [])
+    expect([await states(), await left()]).toEqual([['cleared'], 0])
+  })
+
   test('traces find the sessions of others in the same environment, and go with the evidence', async () => {
     const [first, second, sandbox] = [await handIn(), await handIn(), await handIn('test')]
     const { sessionTraces, evidence } = temporary.store

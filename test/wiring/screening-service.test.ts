@@ -36,11 +36,13 @@ beforeAll(async () => {
     storeAgain: identity.storeChecks.again,
     wallets: { lists: () => [], screeners: new Map(), chainIdOf: async () => 0 },
     evidence: {
-      screenedFields: async ({ id }) => {
-        const fields = typed.get(id)
-        if (fields === undefined) throw new Error('unreadable')
-        return fields
-      },
+      screenedFieldsOf:
+        async () =>
+        async ({ id }) => {
+          const fields = typed.get(id)
+          if (fields === undefined) throw new Error('unreadable')
+          return fields
+        },
     },
   })
   duty = service.duty

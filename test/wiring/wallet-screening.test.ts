@@ -65,7 +65,7 @@ beforeAll(async () => {
     everyMs: 20,
     storeAgain: identity.storeChecks.again,
     walletsEveryMs: 20,
-    evidence: { screenedFields: async () => ({}) },
+    evidence: { screenedFieldsOf: async () => async () => ({}) },
     wallets: {
       lists: lists.memberships,
       screeners: new Map([['stub', createScreener(settings, { clock, environment: {}, onError: () => undefined })]]),
@@ -245,4 +245,25 @@ describe('when a list changes', () => {
     await until(async () => (await hitsOf(id)).length > 0, SLOW)
     expect(await hitsOf(id)).toMatchObject([{ check: 'wallets.screeners.stub', entry: evmWallet(20) }])
   })
+})
+
+test('when an organization’s last list is gone, hits that nobody has decided go with it, and nothing is looked up', async () => {
+  const { store, changes } = identity
+  const former = organizationId
+  organizationId = await identity.createOrganization('last-list')
+  const settings = await store.screeningSettings.read(organizationId)
+  await store.screeningSettings.set(organizationId, { ...settings, addressLists: [], screeners: ['stub'] })
+  verdictOf = () => ({ flagged: true })
+  const id = await handIn(evmWallet(40))
+  expect(await outcomesOf(id)).toEqual({ 'wallets.screeners.stub': 'look' })
+  await store.screeningSettings.set(organizationId, { ...settings, addressLists: ['last'], screeners: ['stub'] })
+  await list(organizationId, 'last', evmWallet(40))
+  await until(async () => (await hitsOf(id)).length === 2, SLOW)
+  await store.screeningSettings.set(organizationId, { ...settings, addressLists: [], screeners: [] })
+  await until(async () => (await hitsOf(id)).length === 0, SLOW)
+  expect(await outcomesOf(id)).toEqual({})
+  expect((await complete(id)).session.status).toBe('completed')
+  await changes.changeStatus({ organizationId, sessionId: id, to: 'rejected', actor: 'operator:test', revoke: true })
+  organizationId = former
+  verdictOf = () => ({ flagged: false })
 })

@@ -216,6 +216,17 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
     else uploading.set(sessionId, left)
   }
 
+  const screenedFields = async (session: EvidenceSession): Promise<EvidenceFields> => {
+    const target = targetOf(session)
+    for (let attempt = 0; attempt < FIELD_ATTEMPTS; attempt++) {
+      const current = (await store.list(target)).find(({ kind }) => kind === FIELDS_KIND)
+      if (current === undefined) return {}
+      const values = await readUnlessReplaced(target, current)
+      if (values !== null) return values
+    }
+    throw new EvidenceUnreadableError()
+  }
+
   const service: EvidenceService = {
     putFields: async (session, fields) => {
       const decoded = decodeFields(fields, session.checkType, clock.unixSeconds())
@@ -225,15 +236,20 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
       throw new EvidenceBusyError()
     },
 
-    screenedFields: async (session) => {
-      const target = targetOf(session)
-      for (let attempt = 0; attempt < FIELD_ATTEMPTS; attempt++) {
-        const current = (await store.list(target)).find(({ kind }) => kind === FIELDS_KIND)
-        if (current === undefined) return {}
-        const values = await readUnlessReplaced(target, current)
-        if (values !== null) return values
+    screenedFields,
+
+    screenedFieldsOf: async (sessions) => {
+      const [first] = sessions
+      if (first === undefined) return async () => ({})
+      const records = await store.fieldsOf(
+        first.organizationId,
+        sessions.map(({ id }) => id),
+      )
+      return async (session) => {
+        const record = records.get(session.id)
+        if (record === undefined) return {}
+        return (await readUnlessReplaced(targetOf(session), record)) ?? screenedFields(session)
       }
-      throw new EvidenceUnreadableError()
     },
 
     readFields: async (session, actor) => {

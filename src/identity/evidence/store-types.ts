@@ -36,6 +36,8 @@ export interface EvidenceChange {
 /** Null everywhere: the organization has no such session. */
 export interface EvidenceStore {
   list(target: EvidenceTarget): Promise<readonly EvidenceRecord[]>
+  /** The fields of sessions of one organization, by session: those that have any. */
+  fieldsOf(organizationId: string, sessionIds: readonly string[]): Promise<ReadonlyMap<string, EvidenceRecord>>
   /** False: `replacedId` is not the fields that are there. @throws SessionClosedError, OrganizationKeyExchangedError */
   replaceFields(
     target: EvidenceTarget,
