@@ -84,7 +84,20 @@ const ensureList = async (
 
 const REFUSALS: Readonly<Record<Exclude<EditResult['status'], 'edited' | 'unknown' | 'edits-full'>, string>> = {
   'kept-by-source': 'the list is kept by its source',
+  'kept-by-screening':
+    'screening writes the list: it has the wallets of a list of sanctioned people, and changes would be lost. Disable ' +
+    'that list first, or make another one',
   full: 'the list would have too many entries',
+}
+
+/** @throws ConflictError where people's changes would be lost */
+const requireKeptByPeople = ({ keptBy }: AddressList): void => {
+  if (keptBy !== 'people') throw new ConflictError(REFUSALS[`kept-by-${keptBy}`])
+}
+
+/** For a change of who keeps it, and for its end. @throws ConflictError */
+export const requireNotScreening = ({ keptBy }: AddressList): void => {
+  if (keptBy === 'screening') throw new ConflictError(REFUSALS['kept-by-screening'])
 }
 
 async function* limited(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -211,6 +224,7 @@ const activateUpload = async ({ write, owner, name }: EditContext, staged: Stage
 /** Makes a file that was staged earlier the list's content. @throws ConflictError, SubjectUnknownError */
 export const finishUpload = async (context: EditContext, staged: StagedUpload): Promise<void> => {
   const list = await requireList(context.store, context.owner, context.name)
+  requireKeptByPeople(list)
   if ((await context.store.listBases.find(staged.activation.baseId)) === null || list.id !== staged.activation.listId) {
     throw new ConflictError('the file is not there any more: upload it again')
   }
@@ -250,7 +264,7 @@ export const uploadList = async (
   // A file with bad lines does not even make the list.
   const refused = badLineCount > 0 && !options.skipBad
   const list = await store.transaction((tables) => ensureList(tables, owner, name, !refused))
-  if (list?.hasSource) throw new ConflictError(REFUSALS['kept-by-source'])
+  if (list !== null) requireKeptByPeople(list)
   if (refused || list === null) return { applied: false, entries: list?.entryCount ?? 0, ...said }
   const contents: ListContents = {
     ...contentsOf(store),

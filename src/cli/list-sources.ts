@@ -31,7 +31,7 @@ const describe = (list: AddressList, source: ListSource | null, nowSeconds: numb
   organizationId: list.organizationId,
   description: list.description,
   entries: list.entryCount,
-  keptBy: list.hasSource ? 'source' : 'people',
+  keptBy: list.keptBy,
   updatedAt: isoTime(list.updatedAtSeconds),
   ...(source === null
     ? {}
@@ -55,7 +55,7 @@ const describe = (list: AddressList, source: ListSource | null, nowSeconds: numb
 })
 
 const stateText = (list: AddressList, source: ListSource | undefined, nowSeconds: number): string => {
-  if (source === undefined) return list.hasSource ? 'source' : 'people'
+  if (source === undefined) return list.keptBy
   const { confirmedAtSeconds, failure } = source
   const age =
     confirmedAtSeconds === null ? 'never read' : `${durationText(Math.max(0, nowSeconds - confirmedAtSeconds))} old`
@@ -155,7 +155,7 @@ const refreshNow = async (context: ListsContext, { id, name }: AddressList): Pro
 
 export const refresh = async (context: ListsContext): Promise<number> => {
   const found = await requireList(context)
-  if (!found.hasSource) throw new CommandFailedError(`the list ${found.name} has no source`)
+  if (found.keptBy !== 'source') throw new CommandFailedError(`the list ${found.name} has no source`)
   await callLists(context, 'POST /organizations/{organization}/lists/{list}/source/refresh', { body: {} })
   return refreshNow(context, found)
 }
@@ -165,7 +165,8 @@ export const source = async (context: ListsContext): Promise<number> => {
   const found = await requireList(context)
   if (command.flag('none')) {
     // Said again, it is so already.
-    if (found.hasSource) await callLists(context, 'DELETE /organizations/{organization}/lists/{list}/source', {})
+    if (found.keptBy === 'source')
+      await callLists(context, 'DELETE /organizations/{organization}/lists/{list}/source', {})
     if (command.flag('json')) printJson(context, { list: found.name, source: null })
     else output.stdout(`${found.name} is kept by people now, with the ${found.entryCount} entries that it has\n`)
     return 0

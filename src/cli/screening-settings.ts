@@ -74,7 +74,7 @@ export const screeningSettings = async ({
       ['SETTING', slug],
       ['threshold', String(settings.threshold)],
       ['on-new-hit', settings.on_new_hit],
-      ['address-lists', wordsOf(settings.address_lists, 'all shared ones, and deny')],
+      ['address-lists', wordsOf(settings.address_lists, 'of sanctioned people, and deny')],
       ['screeners', wordsOf(settings.screeners, 'all that are configured')],
       ['screener-score', settings.screener_score === null ? NONE : String(settings.screener_score)],
       ['screeners-again', settings.screeners_again ? 'on' : 'off'],

@@ -54,7 +54,8 @@ const USAGE = `Usage: countersign screening enable LIST [--url URL] [--format FO
   --threshold N    Lowest score of a hit, ${THRESHOLD_MIN} to ${THRESHOLD_MAX}; with check instead of the organization's
   --on-new-hit ACTION   What a new hit does to who is verified: review (it waits for a look), retry (the person is sent
                    back) or revoke (rejected, for good)
-  --address-lists NAMES Lists that wallets are looked up in, separated by commas; none, or default: all shared ones and deny
+  --address-lists NAMES Lists that wallets are looked up in, separated by commas; none, or default: the shared ones of
+                   sanctioned people and deny
   --screeners NAMES     Screeners that are asked about wallets; none, or default: all that are configured
   --screener-score N    From which score of a screener on a wallet is a hit; none: only flagged ones are
   --screeners-again on|off  Ask screeners about verified wallets, too, when a list changes

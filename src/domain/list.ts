@@ -60,6 +60,10 @@ export interface ListEdit extends ListEntry {
 /** How a source is read. */
 export type ListFormat = 'text' | 'csv' | 'sdn-advanced'
 
+/** Who changes a list: people; a source; or screening, which writes the wallets of a list of sanctioned people into it. */
+export const LIST_KEEPERS = ['people', 'source', 'screening'] as const
+export type ListKeeper = (typeof LIST_KEEPERS)[number]
+
 /** Which addresses a URL may lead to: `private` and `loopback` are for what the operator runs. See guarded-fetch.ts. */
 export type Reach = 'public' | 'private' | 'loopback'
 export const REACHES: readonly Reach[] = ['public', 'private', 'loopback']

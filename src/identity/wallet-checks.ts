@@ -1,5 +1,5 @@
-// Looks a session's wallets up in address lists: those that its organization names, or the deployment's and its own deny
-// list. A listed wallet is a hit, which a person clears or confirms.
+// Looks a session's wallets up in address lists: those that its organization names, or the shared ones of sanctioned people and
+// its own deny list. A listed wallet is a hit, which a person clears or confirms.
 import type { WalletAddress } from '../domain/address.ts'
 import { type FoundHit, type ScreeningSettingsOfAll, WALLET_CHECKS } from '../domain/screening-hit.ts'
 import type { Session } from '../domain/session.ts'
@@ -12,6 +12,8 @@ export interface AddressListInUse {
   /** Null: the deployment's. */
   readonly organizationId: string | null
   readonly name: string
+  /** Its publisher names sanctioned people. */
+  readonly isOfSanctioned: boolean
   readonly version: number
   /** False: it can't be read as it is now. */
   readonly current: boolean
@@ -69,7 +71,11 @@ const listsFor = (
   named: readonly string[] | null,
 ): readonly AddressListInUse[] =>
   [...(lists.get(null) ?? []), ...(lists.get(organizationId) ?? [])]
-    .filter(({ name, organizationId: owner }) => named?.includes(name) ?? (owner === null || name === DENY))
+    .filter(
+      ({ name, organizationId: owner, isOfSanctioned }) =>
+        // Any other shared list may be one of partners: to be on it is no reason for anything.
+        named?.includes(name) ?? (owner === null ? isOfSanctioned : name === DENY),
+    )
     .sort((left, right) => (left.name < right.name ? -1 : 1))
 
 export const createWalletChecks = (dependencies: WalletCheckDependencies): RepeatedPart => {

@@ -10,6 +10,8 @@ import {
   LIST_NAME_RULE,
   type ListEdit,
   type ListEntry,
+  type ListFormat,
+  type ListKeeper,
 } from '../domain/list.ts'
 import { recordChange } from './changes.ts'
 import type { Statements, Transaction } from './database.ts'
@@ -28,11 +30,11 @@ export interface AddressList {
   readonly entryCount: number
   /** Rises with every change of its entries. */
   readonly version: number
-  /** A source keeps it; otherwise people do. */
-  readonly hasSource: boolean
-  /** Its content is confirmed from outside, by its source or as the addresses of a list of sanctioned people, and ages. */
-  readonly hasAge: boolean
-  /** When it was last confirmed; null before the first time, and without an age. */
+  /** Not by people: its content is confirmed from outside, and ages. */
+  readonly keptBy: ListKeeper
+  /** Its publisher names sanctioned people: screening writes it, or its source is a list of these. */
+  readonly isOfSanctioned: boolean
+  /** When it was last confirmed; null before the first time, and where people keep it. */
   readonly confirmedAtSeconds: number | null
   readonly createdAtSeconds: number
   readonly updatedAtSeconds: number
@@ -48,12 +50,12 @@ interface ListRow {
   readonly version: number
   readonly created_at_seconds: number
   readonly updated_at_seconds: number
-  readonly source_list_id: string | null
+  readonly source_format: ListFormat | null
   readonly screened_name: string | null
   readonly confirmed_at_seconds: number | null
 }
 
-const SELECT = `SELECT lists.*, list_sources.list_id AS source_list_id, screened_name,
+const SELECT = `SELECT lists.*, list_sources.format AS source_format, screened_name,
     COALESCE(list_sources.confirmed_at_seconds, screened_at_seconds) AS confirmed_at_seconds
   FROM lists LEFT JOIN list_sources ON list_sources.list_id = lists.id
   LEFT JOIN (SELECT REPLACE(name, '-', '_') AS screened_name, confirmed_at_seconds AS screened_at_seconds
@@ -70,8 +72,8 @@ const toList = (row: ListRow): AddressList => ({
   baseId: row.base_id,
   entryCount: row.entry_count,
   version: row.version,
-  hasSource: row.source_list_id !== null,
-  hasAge: row.source_list_id !== null || row.screened_name !== null,
+  keptBy: row.source_format !== null ? 'source' : row.screened_name !== null ? 'screening' : 'people',
+  isOfSanctioned: row.source_format === 'sdn-advanced' || row.screened_name !== null,
   confirmedAtSeconds: row.confirmed_at_seconds,
   createdAtSeconds: row.created_at_seconds,
   updatedAtSeconds: row.updated_at_seconds,
@@ -81,8 +83,8 @@ export type EditResult =
   /** `changed`: how many are new or gone; a new memo alone does not count. */
   | { readonly status: 'edited'; readonly list: AddressList; readonly changed: number }
   | { readonly status: 'unknown' }
-  /** A source keeps the list: what people change there would be lost. */
-  | { readonly status: 'kept-by-source' }
+  /** People do not keep the list: what they change there would be lost. */
+  | { readonly status: 'kept-by-source' | 'kept-by-screening' }
   /** There would be more than LIST_ENTRIES_MAX entries. */
   | { readonly status: 'full' }
   /** More than LIST_EDITS_MAX single entries have changed: write the list whole (list-bases.ts), then try again. */
@@ -213,8 +215,8 @@ export const createListTable = (scope: TableScope) => {
           baseId: null,
           entryCount: 0,
           version: 1,
-          hasSource: false,
-          hasAge: false,
+          keptBy: 'people',
+          isOfSanctioned: false,
           confirmedAtSeconds: null,
           createdAtSeconds: now,
           updatedAtSeconds: now,
@@ -266,7 +268,7 @@ export const createListTable = (scope: TableScope) => {
       scope.write(async (transaction): Promise<EditResult> => {
         const list = await lockOwn(transaction, owner, name)
         if (list === null) return { status: 'unknown' }
-        if (list.hasSource) return { status: 'kept-by-source' }
+        if (list.keptBy !== 'people') return { status: `kept-by-${list.keptBy}` }
         const [kept] = await transaction.query<{ edits: number }>(
           'SELECT COUNT(*) AS edits FROM list_edits WHERE list_id = ?',
           [list.id],

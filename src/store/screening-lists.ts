@@ -95,7 +95,7 @@ const findIn = async (statements: Statements, name: string): Promise<ScreeningLi
   return row === undefined ? null : toList(row)
 }
 
-/** The shared list of its wallets has its age: whoever holds that list in memory is told. */
+/** The shared list of its wallets has its age, and its keeper: whoever holds that list in memory is told. */
 const announceShared = async (transaction: Transaction, name: string, nowSeconds: number): Promise<void> => {
   const [shared] = await transaction.query<{ id: string }>(
     'SELECT id FROM lists WHERE organization_id IS NULL AND name = ?',
@@ -123,6 +123,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
            leased_until_seconds = 0, validators = '{}'`,
         [name, format, JSON.stringify(urls), reach, intervalSeconds, scope.nowSeconds(), randomBase62(16)],
       )
+      await announceShared(transaction, name, scope.nowSeconds())
     }),
 
   /** Nobody is compared with it any more. Its versions stay. False when there is no such list. */

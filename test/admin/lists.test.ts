@@ -1,5 +1,6 @@
 // Lists through the API: whole files in and out, all or nothing, and single entries with who put them there.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { shareWallets } from '../../src/wiring/sanctioned-wallets.ts'
 import { type Harness, startHarness } from './support/harness.ts'
 
 let harness: Harness
@@ -131,5 +132,41 @@ describe('single entries', () => {
 
   test('a memo can’t carry what would break a terminal or a table', async () => {
     expect((await edit({ add: [{ address: address(78), memo: 'a\u0007b' }] })).status).toBe(400)
+  })
+})
+
+describe('the wallets that a list of sanctioned people names', () => {
+  test('are changed by nobody, through no door, until that list is disabled', async () => {
+    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
+    const { store, clock } = harness
+    const source = { name: 'ofac-sdn', format: 'ofac-csv', urls: [], reach: 'public', intervalSeconds: 3_600 } as const
+    await store.screeningLists.set(source)
+    await shareWallets(store, clock, 'ofac-sdn', [address(7)])
+    const ask = async (method: string, path: string, body: object | undefined) => {
+      const response = await harness.request(method, `/lists/ofac_sdn${path}`, {
+        cookie: root.cookie,
+        ...(body === undefined ? {} : { body }),
+      })
+      return [response.status, ((await response.json()) as { detail?: string }).detail ?? '']
+    }
+    const file = await harness.request('PUT', '/lists/ofac_sdn/content', {
+      cookie: root.cookie,
+      raw: `${address(8)}\n`,
+      headers: { 'content-type': 'text/plain' },
+    })
+    expect(file.status).toBe(409)
+    const add = { add: [{ address: address(9) }] }
+    const url = { url: 'https://example.org/list.txt', format: 'text' }
+    for (const asked of [
+      await ask('POST', '/entries', add),
+      await ask('PUT', '/source', url),
+      await ask('DELETE', '', undefined),
+    ]) {
+      expect(asked).toEqual([409, expect.stringContaining('screening writes the list')])
+    }
+    const read = await harness.request('GET', '/lists/ofac_sdn', { cookie: root.cookie })
+    expect(await read.json()).toMatchObject({ entries: 1, kept_by: 'screening' })
+    await store.screeningLists.remove('ofac-sdn')
+    expect((await ask('POST', '/entries', add))[0]).toBe(200)
   })
 })

@@ -77,7 +77,7 @@ describeStores((openTemporaryStore) => {
         await expect(lists.create({ owner: ours, name })).rejects.toBeInstanceOf(FieldInvalidError)
       }
       const list = await lists.create({ owner: ours, name: 'partners', description: 'known' })
-      expect(list).toMatchObject({ entryCount: 0, baseId: null, hasSource: false, description: 'known' })
+      expect(list).toMatchObject({ entryCount: 0, baseId: null, keptBy: 'people', description: 'known' })
       await expect(lists.create({ owner: ours, name: 'partners' })).rejects.toMatchObject({ constraint: 'unique' })
       expect((await lists.create({ owner: theirs, name: 'partners' })).id).not.toBe(list.id)
     })
@@ -264,7 +264,7 @@ describeStores((openTemporaryStore) => {
       const { lists, listSources, listBases } = temporary.store
       const list = await newList()
       expect(await listSources.set(list.id, settings)).toMatchObject({ ...settings, confirmedAtSeconds: null })
-      expect(await reload(list)).toMatchObject({ hasSource: true, confirmedAtSeconds: null })
+      expect(await reload(list)).toMatchObject({ keptBy: 'source', confirmedAtSeconds: null })
       expect(await lists.edit(ours, list.name, [edit(evm(1))])).toEqual({ status: 'kept-by-source' })
       const baseId = await listBases.begin(list.id)
       const activation = { listId: list.id, baseId, ifVersion: null, confirmation: null }
@@ -335,10 +335,10 @@ describeStores((openTemporaryStore) => {
     test('of sanctioned people give the shared list of their wallets an age, which is told', async () => {
       const { store, clock } = temporary
       const list = await store.lists.create({ owner: null, name: 'our_people' })
-      expect(await reload(list)).toMatchObject({ hasAge: false, confirmedAtSeconds: null })
+      expect(await reload(list)).toMatchObject({ keptBy: 'people', isOfSanctioned: false, confirmedAtSeconds: null })
       const source = { name: 'our-people', format: 'csv', urls: [], reach: 'public', intervalSeconds: 3_600 } as const
       await store.screeningLists.set(source)
-      expect(await reload(list)).toMatchObject({ hasAge: true, hasSource: false, confirmedAtSeconds: null })
+      expect(await reload(list)).toMatchObject({ keptBy: 'screening', isOfSanctioned: true, confirmedAtSeconds: null })
       const version = { bytes: new Uint8Array(3), sha256: 'ab', entries: 1, names: 1 }
       const read = { token: null, validators: {}, nextDueAtSeconds: 9e9 }
       const told = { topic: 'list' as const, subjectId: list.id, organizationId: null }
@@ -350,9 +350,9 @@ describeStores((openTemporaryStore) => {
         expect(await changesSince(before)).toEqual([told])
       }
       const theirs = await store.lists.create({ owner: ours, name: 'our_own_people' })
-      expect(await reload(theirs)).toMatchObject({ hasAge: false })
+      expect(await reload(theirs)).toMatchObject({ keptBy: 'people', isOfSanctioned: false })
       await store.screeningLists.remove('our-people')
-      expect(await reload(list)).toMatchObject({ hasAge: false, confirmedAtSeconds: null })
+      expect(await reload(list)).toMatchObject({ keptBy: 'people', isOfSanctioned: false, confirmedAtSeconds: null })
     })
   })
 })

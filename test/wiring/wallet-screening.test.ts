@@ -8,6 +8,7 @@ import { createScreener } from '../../src/facts/screener.ts'
 import { parseScreenerSettings } from '../../src/facts/screener-settings.ts'
 import { createCheckRunner } from '../../src/identity/check-runner.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
+import { shareWallets } from '../../src/wiring/sanctioned-wallets.ts'
 import { createScreeningService, type ScreeningService } from '../../src/wiring/screening-service.ts'
 import { evmWallet, openIdentity, SOLANA_WALLET } from '../identity/support.ts'
 import { until } from '../support/until.ts'
@@ -103,6 +104,18 @@ const list = async (owner: string | null, name: string, ...addresses: readonly W
   await lists.settled()
 }
 
+/** The shared list of wallets that a list of sanctioned people names. */
+const sanction = async (...addresses: readonly WalletAddress[]): Promise<void> => {
+  const { store, clock } = identity
+  if ((await store.screeningLists.find('ofac-sdn')) === null) {
+    const source = { name: 'ofac-sdn', format: 'ofac-csv', urls: [], reach: 'public', intervalSeconds: 3_600 } as const
+    await store.screeningLists.set(source)
+  }
+  await shareWallets(store, clock, 'ofac-sdn', addresses)
+  lists.changed((await store.lists.find(null, 'ofac_sdn'))?.id ?? '')
+  await lists.settled()
+}
+
 const handIn = async (...wallets: readonly WalletAddress[]): Promise<string> => {
   const { session } = await identity.register(organizationId)
   for (const wallet of wallets) await identity.connect(organizationId, session.id, wallet)
@@ -127,8 +140,10 @@ const complete = (sessionId: string) =>
   identity.changes.changeStatus({ organizationId, sessionId, to: 'completed', actor: 'operator:test' })
 
 describe('the wallets of a session', () => {
-  test('are looked up in the shared lists and the organization’s deny list, and a listed one is a hit', async () => {
-    await list(null, 'ofac_sdn', evmWallet(1), SOLANA_WALLET)
+  test('are looked up in the shared lists of sanctioned people and the organization’s deny list, and a listed one is a hit', async () => {
+    await sanction(evmWallet(1), SOLANA_WALLET)
+    // To be on any other shared list is no reason for a look.
+    await list(null, 'partners', evmWallet(3))
     await list(organizationId, 'deny', evmWallet(2))
     await list(organizationId, 'allow', evmWallet(3))
     await list(await identity.createOrganization('another'), 'deny', evmWallet(3))
@@ -227,14 +242,11 @@ describe('when a list changes', () => {
     const id = await handIn(evmWallet(20))
     await complete(id)
     const before = asked
-    await list(null, 'ofac_sdn', evmWallet(20))
+    await sanction(evmWallet(1), evmWallet(20))
     await until(async () => (await hitsOf(id)).length > 0, SLOW)
     expect(await outcomesOf(id)).toMatchObject({ 'wallets.lists': 'look' })
     expect((await identity.store.sessions.find(organizationId, id))?.session.status).toBe('completed')
-    await identity.store.lists.edit(null, 'ofac_sdn', [
-      { present: false, memo: '', author: 'test', addedAtSeconds: 1, key: addressKey(evmWallet(20)) },
-    ])
-    lists.changed((await identity.store.lists.find(null, 'ofac_sdn'))?.id ?? '')
+    await sanction(evmWallet(1))
     await until(async () => (await hitsOf(id)).length === 0, SLOW)
     expect(await outcomesOf(id)).toMatchObject({ 'wallets.lists': 'passed' })
     // Screeners are asked again only where the organization wants it.

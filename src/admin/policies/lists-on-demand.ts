@@ -64,7 +64,7 @@ export const withLists = async <Result>(
       const list = lists.get(name)
       if (list === undefined) return ask(name, null)
       if (list === null) return null
-      if (!list.hasAge) return 0
+      if (list.keptBy === 'people') return 0
       return list.confirmedAtSeconds === null ? null : Math.max(0, clock.unixSeconds() - list.confirmedAtSeconds)
     },
   }

@@ -1,5 +1,5 @@
 // What the routes of lists have in common: whose lists they are, and a list as the API shows it.
-import { AUTHOR_LENGTH_MAX } from '../../domain/list.ts'
+import { AUTHOR_LENGTH_MAX, LIST_KEEPERS } from '../../domain/list.ts'
 import type { AddressList } from '../../store/lists.ts'
 import type { Organization } from '../../store/organizations.ts'
 import { type Actor, authorName } from '../actor.ts'
@@ -28,7 +28,7 @@ export const LIST = named(
     shared: Type.Boolean({ description: 'The deployment’s: every organization’s policies may read it' }),
     entries: Type.Integer(),
     version: Type.Integer(),
-    kept_by: oneOf(['people', 'source']),
+    kept_by: oneOf(LIST_KEEPERS, '`screening`: the wallets that a list of sanctioned people names'),
     confirmed_at: Type.Union([Type.String(), Type.Null()], {
       description: 'When its source last confirmed the content; null before that, and for lists kept by people',
     }),
@@ -43,7 +43,7 @@ export const showList = (list: AddressList) => ({
   shared: list.organizationId === null,
   entries: list.entryCount,
   version: list.version,
-  kept_by: list.hasSource ? ('source' as const) : ('people' as const),
+  kept_by: list.keptBy,
   confirmed_at: timeOrNull(list.confirmedAtSeconds),
   created_at: timeText(list.createdAtSeconds),
   updated_at: timeText(list.updatedAtSeconds),

@@ -4,7 +4,7 @@ import type { ListSource } from '../../store/list-sources.ts'
 import type { AddressList } from '../../store/lists.ts'
 import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
-import { requireList } from '../lists.ts'
+import { requireList, requireNotScreening } from '../lists.ts'
 import { DEPLOYMENT, declareRoutes, type Note, ORGANIZATION_ADMIN, type Route } from '../route.ts'
 import { closed, named, nullable, oneOf, Type, time, timeOrNull, timeText } from '../schema.ts'
 import { seeSource } from '../second-person/see-list.ts'
@@ -72,6 +72,7 @@ const setSource = async (
   settings: Parameters<Tables['listSources']['set']>[1],
 ) => {
   const list = await requireList(tables, owner, name)
+  requireNotScreening(list)
   const source = await tables.listSources.set(list.id, settings)
   const { location, format, intervalSeconds } = source
   note({

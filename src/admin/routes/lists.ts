@@ -1,6 +1,6 @@
 // Lists of addresses: each organization's own, and those of the deployment that all share.
 import { DUTY_LIST_NAMES, LIST_NAME_RULE } from '../../domain/list.ts'
-import { requireList } from '../lists.ts'
+import { requireList, requireNotScreening } from '../lists.ts'
 import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, type Route, VIEWER } from '../route.ts'
 import { closed, Type } from '../schema.ts'
 import { seeCreation, seeRemoval } from '../second-person/see-list.ts'
@@ -68,6 +68,7 @@ const listRoutes = (owner: ListOwner): Route[] => {
         await write(async (tables, note) => {
           const owner = ownerOf({ organization })
           const list = await requireList(tables, owner, params.list)
+          requireNotScreening(list)
           await tables.lists.remove(owner, list.name)
           note({
             action: 'list.remove',

@@ -25,7 +25,8 @@ const CHANGEABLE = {
       'back to its person. `revoke`: it is rejected, for good',
   ),
   address_lists: Type.Union([NAMES, Type.Null()], {
-    description: 'Lists that wallets are looked up in; null: all shared ones and the organization’s `deny`',
+    description:
+      'Lists that wallets are looked up in; null: the shared ones of sanctioned people and the organization’s `deny`',
   }),
   screeners: Type.Union([NAMES, Type.Null()], {
     description: 'Screeners that are asked about wallets; null: all that are configured',

@@ -4,7 +4,7 @@
 
 import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth, SOLANA_KEY_WIDTH } from '../../domain/address-key.ts'
 import { AddressSetInvalidError, createAddressSetBuilder, EMPTY_ADDRESS_SET } from '../../domain/address-set.ts'
-import type { ListEdit } from '../../domain/list.ts'
+import type { ListEdit, ListKeeper } from '../../domain/list.ts'
 import { type ListImage, type ListMembers, openListImage } from '../../domain/list-image.ts'
 import type { Clock } from '../../domain/time.ts'
 
@@ -16,8 +16,9 @@ export interface StoredListRow {
   readonly baseId: string | null
   readonly entryCount: number
   readonly version: number
-  /** Otherwise people keep it, and it is what it says it is. */
-  readonly hasAge: boolean
+  /** What people keep is what it says it is; anything else ages. */
+  readonly keptBy: ListKeeper
+  readonly isOfSanctioned: boolean
   readonly confirmedAtSeconds: number | null
 }
 
@@ -61,6 +62,8 @@ export interface ListMembership extends ListMembers {
   readonly id: string
   readonly organizationId: string | null
   readonly name: string
+  /** Its publisher names sanctioned people. */
+  readonly isOfSanctioned: boolean
   /** Rises with every change of its entries. */
   readonly version: number
   /** False: nothing may be decided on it. */
@@ -116,7 +119,7 @@ const describe = (row: StoredListRow): Omit<ListImage, 'entries' | 'added' | 're
   id: row.id,
   organizationId: row.organizationId,
   name: row.name,
-  keptBy: row.hasAge ? 'source' : 'people',
+  keptBy: row.keptBy === 'people' ? 'people' : 'source',
   confirmedAtSeconds: row.confirmedAtSeconds,
 })
 
@@ -318,12 +321,13 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
         current: image.current,
       })),
     memberships: () =>
-      [...held.values()].map(({ row: { id, organizationId, name, version }, image }) => {
+      [...held.values()].map(({ row: { id, organizationId, name, isOfSanctioned, version }, image }) => {
         let members: ListMembers | null = null
         return {
           id,
           organizationId,
           name,
+          isOfSanctioned,
           version,
           current: image.current,
           has: (address) => {

@@ -37,7 +37,8 @@ export interface AddressList {
   readonly shared: boolean
   readonly entries: number
   readonly version: number
-  readonly kept_by: 'people' | 'source'
+  /** `screening`: the wallets that a list of sanctioned people names */
+  readonly kept_by: 'people' | 'source' | 'screening'
   /** When its source last confirmed the content; null before that, and for lists kept by people */
   readonly confirmed_at: string | null
   readonly created_at: string
@@ -891,7 +892,7 @@ export interface ScreeningSettings {
   readonly threshold: number
   /** What a new hit does to a session that is completed. `review`: it stays so and waits for a look. `retry`: it goes back to its person. `revoke`: it is rejected, for good */
   readonly on_new_hit: 'review' | 'retry' | 'revoke'
-  /** Lists that wallets are looked up in; null: all shared ones and the organization’s `deny` */
+  /** Lists that wallets are looked up in; null: the shared ones of sanctioned people and the organization’s `deny` */
   readonly address_lists: readonly string[] | null
   /** Screeners that are asked about wallets; null: all that are configured */
   readonly screeners: readonly string[] | null
@@ -2562,7 +2563,7 @@ export interface Operations {
       readonly threshold?: number | undefined
       /** What a new hit does to a session that is completed. `review`: it stays so and waits for a look. `retry`: it goes back to its person. `revoke`: it is rejected, for good */
       readonly on_new_hit?: 'review' | 'retry' | 'revoke' | undefined
-      /** Lists that wallets are looked up in; null: all shared ones and the organization’s `deny` */
+      /** Lists that wallets are looked up in; null: the shared ones of sanctioned people and the organization’s `deny` */
       readonly address_lists?: readonly string[] | null | undefined
       /** Screeners that are asked about wallets; null: all that are configured */
       readonly screeners?: readonly string[] | null | undefined

@@ -45,28 +45,30 @@ const RemoveList = ({
   )
 }
 
+/** Whose changes count. */
+const KEEPERS = { source: 'Kept by its source', screening: 'Written by screening' } as const
+
 const ListBody = ({ parts, back }: { readonly parts: ListParts; readonly back: string }) => {
   const { owner, list, mayChange, onChange } = parts
   const [dialog, setDialog] = useState<'upload' | 'remove' | null>(null)
-  const sourced = list.kept_by === 'source'
   const content = addressFor(listKey(owner, 'GET', '/{list}/content'), { params: listParams(parts) })
   return (
     <Page
       title={list.name}
       crumbs={[{ label: owner === null ? 'Shared lists' : 'Lists', href: back }]}
-      badge={sourced ? <Badge>Kept by its source</Badge> : undefined}
+      badge={list.kept_by === 'people' ? undefined : <Badge>{KEEPERS[list.kept_by]}</Badge>}
       {...(list.description === '' ? {} : { lead: list.description })}
       actions={
         <>
           <ButtonLink icon="download" href={content} download="">
             Export
           </ButtonLink>
-          {mayChange && !sourced && (
+          {mayChange && list.kept_by === 'people' && (
             <Button icon="upload" onClick={() => setDialog('upload')}>
               Upload a file
             </Button>
           )}
-          {mayChange && (
+          {mayChange && list.kept_by !== 'screening' && (
             <Button icon="trash" onClick={() => setDialog('remove')}>
               Remove
             </Button>

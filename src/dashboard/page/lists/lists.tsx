@@ -126,7 +126,8 @@ const ListsOf = ({ owner, title, lead, mayChange, href }: ListTableProps) => {
                   {
                     label: 'Kept by',
                     narrow: true,
-                    cell: ({ kept_by: by }) => (by === 'source' ? <Badge>Source</Badge> : 'People'),
+                    cell: ({ kept_by: by }) =>
+                      by === 'people' ? 'People' : <Badge>{by === 'source' ? 'Source' : 'Screening'}</Badge>,
                   },
                   {
                     label: 'Changed',

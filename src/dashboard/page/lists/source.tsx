@@ -104,6 +104,13 @@ const SourceFacts = ({ source }: { readonly source: ListSource }) => (
   </>
 )
 
+const KEPT = {
+  people: 'The list is kept by people. It can be read from a URL instead, again and again.',
+  screening:
+    'Screening writes the wallets here that a list of sanctioned people names, each time that list is read. For your ' +
+    'own addresses make another list.',
+} as const
+
 export const Source = (parts: ListParts) => {
   const { owner, list, mayChange, onChange } = parts
   const [setting, setSetting] = useState(false)
@@ -134,9 +141,10 @@ export const Source = (parts: ListParts) => {
   return (
     <Card
       title="Source"
-      {...(sourced ? {} : { text: 'The list is kept by people. It can be read from a URL instead, again and again.' })}
+      {...(sourced ? {} : { text: KEPT[list.kept_by === 'screening' ? 'screening' : 'people'] })}
       actions={
         mayChange &&
+        list.kept_by !== 'screening' &&
         (sourced ? (
           <>
             <Button small icon="turn" busy={refresh.busy} onClick={() => refresh.run()}>

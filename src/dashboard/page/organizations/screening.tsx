@@ -138,7 +138,7 @@ const ScreeningForm = ({ settings, onChange }: ScreeningFormProps) => {
         {...form.text('lists')}
         label="Lists of wallets"
         optional
-        hint="Names, separated by commas. Empty: all shared lists and your deny list."
+        hint="Names, separated by commas. Empty: the shared lists of sanctioned people and your deny list."
       />
       <TextField
         {...form.text('screeners')}
@@ -190,7 +190,10 @@ export const ScreeningCard = ({ mayChange }: { readonly mayChange: boolean }) =>
               items={[
                 ['A new hit of somebody who is verified', wordOf(value.on_new_hit)],
                 ['Lowest score of a hit', String(value.threshold)],
-                ['Lists of wallets', textOf(value.address_lists) || 'all shared lists and the deny list'],
+                [
+                  'Lists of wallets',
+                  textOf(value.address_lists) || 'the shared lists of sanctioned people and the deny list',
+                ],
                 ['Screeners of wallets', textOf(value.screeners) || 'all that are configured'],
               ]}
             />
