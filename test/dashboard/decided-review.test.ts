@@ -68,7 +68,7 @@ describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => 
       const letItDecide = page.getByRole('button', { name: 'Let it decide' })
       expect(await letItDecide.isDisabled()).toBe(true)
       await page.getByRole('button', { name: 'Try it on past sessions' }).click()
-      const table = page.getByRole('table', { name: 'Where people decided otherwise' })
+      const table = page.getByRole('table', { name: 'Where people decided differently' })
       await table.getByRole('row', { name: /Rejected Approved grown/ }).waitFor()
       await accessible(page)
       await fitsPhone(page)

@@ -135,7 +135,7 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
 
       await hits.getByRole('button', { name: 'Somebody else' }).click()
       await page.getByRole('button', { name: 'Clear the hit' }).click()
-      await page.getByText('Say why: the next one who looks reads it.').waitFor()
+      await page.getByText('Say why: the next reviewer reads it.').waitFor()
       await page.getByLabel('Reason').fill('Born in another town')
       await page.getByRole('button', { name: 'Clear the hit' }).click()
       await hits.getByText('“Born in another town”').waitFor()

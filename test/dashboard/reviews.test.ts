@@ -149,7 +149,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
       await pressed(page, 'r')
       await page.getByLabel('Reason').selectOption('Portrait: face not visible')
       const comment = page.getByLabel('To the person')
-      expect(await comment.inputValue()).toContain('Your face can not be seen')
+      expect(await comment.inputValue()).toContain('Your face cannot be seen')
       await comment.fill('Once more,\nwith <b>light</b>.')
       expect(await page.getByRole('checkbox', { name: 'Portrait' }).isChecked()).toBe(true)
       await page.getByRole('checkbox', { name: 'Full name' }).check()

@@ -288,7 +288,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
       await page.getByText('Retiring', { exact: true }).waitFor()
 
       await page.getByLabel(/^Attester keys change only when/).check()
-      await page.getByText('Keys can make none of these changes any more.').waitFor()
+      await page.getByText('API keys can no longer make these changes.').waitFor()
       await page.getByRole('button', { name: 'Ask from now on' }).click()
       await page.getByText(/^A second person needs two deployment admins/).waitFor()
       await page.getByRole('button', { name: 'Cancel' }).click()

@@ -202,7 +202,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
       await page.getByLabel('Every level').fill('18')
       await page.getByRole('spinbutton', { name: 'Enhanced' }).fill('200')
       await page.getByRole('button', { name: 'Save the ages' }).click()
-      await page.getByText('Years, 1 to 99, or nothing.').waitFor()
+      await page.getByText('A whole number of years, 1 to 99, or nothing.').waitFor()
       await page.getByRole('spinbutton', { name: 'Enhanced' }).fill('21')
       await page.getByRole('button', { name: 'Save the ages' }).click()
       await page.getByText('Minimum age changed').waitFor()

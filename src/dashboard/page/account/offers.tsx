@@ -5,8 +5,7 @@ import { call } from '../api/client.ts'
 import type { OwnOffer } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useQuery } from '../data/use-query.ts'
-import { ROLE_LABELS } from '../members/roles.tsx'
-import { useSession } from '../shell/session.ts'
+import { ROLE_WORDS, useSession } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Card } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
@@ -58,7 +57,7 @@ export const Offers = () => {
           title={`${offer.organization_name} asks you to become a member`}
           text={
             <>
-              As {ROLE_LABELS.get(offer.role)}. Asked by {offer.asked_by_name} <Time at={offer.created_at} />; ends{' '}
+              As {ROLE_WORDS[offer.role]}. Asked by {offer.asked_by_name} <Time at={offer.created_at} />; ends{' '}
               <Time at={offer.expires_at} />.
             </>
           }

@@ -17,12 +17,20 @@ import { say } from '../ui/toast.tsx'
 import { ApprovalCard, SeenChanges } from './approval.tsx'
 import { ACTIONS } from './words.ts'
 
+/** What can be made of a change that waits: the question, its button, and what is said afterwards. */
+const DEEDS = {
+  approve: { title: 'Approve this change?', confirm: 'Approve it', done: 'Approved and done' },
+  reject: { title: 'Reject this change?', confirm: 'Reject it', done: 'Rejected' },
+  'take-back': { title: 'Take this change back?', confirm: 'Take it back', done: 'Taken back' },
+} as const
+
 interface Asked {
   readonly approval: Approval
-  readonly approve: boolean
+  readonly deed: keyof typeof DEEDS
 }
 
 interface ApprovalsOfProps {
+  readonly title: string
   readonly lead: string
   readonly pages: Pages<Approval>
   /** Null: not for this account to see. */
@@ -55,13 +63,13 @@ const Overrides = ({ pages }: { readonly pages: Pages<AuditEntry> }) => {
   )
 }
 
-const ApprovalsOf = ({ lead, pages, overrides, decide, mayDecide }: ApprovalsOfProps) => {
+const ApprovalsOf = ({ title, lead, pages, overrides, decide, mayDecide }: ApprovalsOfProps) => {
   const { account } = useSession()
   const [asked, setAsked] = useState<Asked | null>(null)
   const action = useAction(async () => {
     if (asked === null) return
-    await decide(asked.approval, asked.approve)
-    say(asked.approve ? 'Approved and done' : 'Rejected')
+    await decide(asked.approval, asked.deed === 'approve')
+    say(DEEDS[asked.deed].done)
     setAsked(null)
     pages.reload()
     readWaitingAgain()
@@ -69,15 +77,15 @@ const ApprovalsOf = ({ lead, pages, overrides, decide, mayDecide }: ApprovalsOfP
   const isOwn = ({ requested_by: by }: Approval): boolean => account.id === by || account.id === `user:${by}`
   const { items, error, loading, more, loadMore, reload } = pages
   return (
-    <Page title="Approvals" lead={lead}>
+    <Page title={title} lead={lead}>
       <Problem error={error} retry={reload} />
       {items === null && error === null && <Loading />}
       {items?.length === 0 && (
         <Card>
           <Empty icon="approve" title="Nothing waits">
             <p>
-              Where a second person is asked for, changes wait here until someone other than who asked approves them.
-              They lapse after a week.
+              Where a second person is asked for, changes wait here until someone other than the person who asked
+              approves them. They lapse after a week.
             </p>
           </Empty>
         </Card>
@@ -87,11 +95,11 @@ const ApprovalsOf = ({ lead, pages, overrides, decide, mayDecide }: ApprovalsOfP
           {mayDecide && approval.state === 'pending' && (
             <div class="form-actions">
               {!isOwn(approval) && (
-                <Button small icon="check" onClick={() => setAsked({ approval, approve: true })}>
+                <Button small icon="check" onClick={() => setAsked({ approval, deed: 'approve' })}>
                   Approve
                 </Button>
               )}
-              <Button small onClick={() => setAsked({ approval, approve: false })}>
+              <Button small onClick={() => setAsked({ approval, deed: isOwn(approval) ? 'take-back' : 'reject' })}>
                 {isOwn(approval) ? 'Take back' : 'Reject'}
               </Button>
             </div>
@@ -108,9 +116,9 @@ const ApprovalsOf = ({ lead, pages, overrides, decide, mayDecide }: ApprovalsOfP
       {overrides !== null && <Overrides pages={overrides} />}
       {asked !== null && (
         <ConfirmDialog
-          title={asked.approve ? 'Approve this change?' : 'Reject this change?'}
-          confirmLabel={asked.approve ? 'Approve it' : 'Reject it'}
-          danger={!asked.approve}
+          title={DEEDS[asked.deed].title}
+          confirmLabel={DEEDS[asked.deed].confirm}
+          danger={asked.deed !== 'approve'}
           action={action}
           onClose={() => {
             action.clear()
@@ -124,7 +132,7 @@ const ApprovalsOf = ({ lead, pages, overrides, decide, mayDecide }: ApprovalsOfP
             , asked for by {asked.approval.requested_by_name}.
           </p>
           <SeenChanges approval={asked.approval} />
-          {asked.approve && <p>It is done at once.</p>}
+          {asked.deed === 'approve' && <p>It is done at once.</p>}
         </ConfirmDialog>
       )}
     </Page>
@@ -147,6 +155,7 @@ export const Approvals = () => {
   )
   return (
     <ApprovalsOf
+      title="Approvals"
       lead="Changes of this organization that need a second person."
       pages={pages}
       overrides={isAdmin ? overrides : null}
@@ -169,6 +178,7 @@ export const DeploymentApprovals = () => {
   )
   return (
     <ApprovalsOf
+      title="Deployment approvals"
       lead="Changes of attester keys, deployment admins and shared lists, and of the rule itself, that need a second deployment admin."
       pages={pages}
       overrides={overrides}

@@ -56,10 +56,10 @@ export const SecondPersonSwitch = ({ label, covers, settings, change }: SecondPe
         >
           {asked ? (
             <>
-              <p>{covers} From now on they wait until someone other than who asked approves them.</p>
+              <p>{covers} From now on they wait until someone other than the person who asked approves them.</p>
               <p>
-                Whoever approves must have been an administrator before, and neither of the two may have invited or
-                recovered the other. Keys can make none of these changes any more.
+                Whoever approves must have been an administrator before, and neither of the two may have invited or let
+                the other in again. API keys can no longer make these changes.
               </p>
             </>
           ) : (

@@ -24,5 +24,5 @@ export const ACTIONS: Readonly<Record<Approval['action'], string>> = {
   'account.change': 'Change an account',
   'attester.add': 'Use a new attester key',
   'attester.retire': 'Retire an attester key',
-  'settings.second-person-off': 'Ask for no second person any more',
+  'settings.second-person-off': 'Stop asking for a second person',
 }

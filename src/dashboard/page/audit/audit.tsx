@@ -183,10 +183,10 @@ const Entries = ({ pages, filtered, read }: EntriesProps) => {
           { label: 'When', narrow: true, cell: ({ at }) => <Time at={at} /> },
         ]}
         empty={
-          <Empty icon="audit" title={filtered ? 'No change is like that' : 'No changes yet'}>
+          <Empty icon="audit" title={filtered ? 'No change matches' : 'No changes yet'}>
             <p>
               {filtered
-                ? 'An action is found by how it begins (“key.”), the others as they are in full.'
+                ? 'An action is found by its beginning (“key.”), everything else only in full.'
                 : 'Everything that changes is written here.'}
             </p>
           </Empty>

@@ -1,5 +1,6 @@
 // One decision in full: the verdict and the rule behind it, what it was decided on, what was signed, and where it stands in
 // the log.
+
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 import { amountText, currencyOf } from '../../../domain/currency.ts'
@@ -11,6 +12,7 @@ import type { PageProps } from '../pages.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { CodeBlock, Copyable, CopyButton } from '../ui/copy.tsx'
+import { counted } from '../ui/counted.ts'
 import { Card, Empty, Facts, Loading, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { zoneWord } from '../ui/relative-time.ts'
@@ -145,11 +147,7 @@ const Request = ({ answer: { decision, basis, names } }: { readonly answer: Answ
           ['Value', <Amount key="value" value={decision.value} chain={decision.chain} />],
           [
             'Call data',
-            decision.data_size === 0 ? (
-              <span class="faint">none</span>
-            ) : (
-              `${decision.data_size.toLocaleString('en')} bytes`
-            ),
+            decision.data_size === 0 ? <span class="faint">none</span> : counted(decision.data_size, 'byte', 'bytes'),
           ],
           ...(decision.data_size === 0
             ? []
@@ -240,7 +238,7 @@ export const DecisionPage = ({ params: { uuid = '' } }: PageProps) => {
             <p>
               {isUuid(uuid)
                 ? 'Nothing in the log of this organization has this uuid. One of the last moments may not be found yet: this page looks again by itself.'
-                : 'This is no uuid.'}
+                : 'This is not a uuid.'}
             </p>
           </Empty>
         ) : error === null ? (

@@ -87,7 +87,7 @@ export const Decisions = () => {
   return (
     <Page
       title="Decisions"
-      lead="Every verdict that was ever given, from the log that each signature is written to first."
+      lead="Every verdict ever given, read from the log that is written before a signature leaves."
       actions={
         <>
           <Button icon="turn" busy={loading && items !== null} onClick={refresh}>
@@ -138,10 +138,10 @@ export const Decisions = () => {
                   search.narrowed || seen.current ? (
                     <Empty
                       icon="search"
-                      title="Nothing was decided like that"
+                      title="No decision matches"
                       actions={<Button onClick={search.clear}>Show all decisions</Button>}
                     >
-                      <p>No decision in the log is as the search asks for.</p>
+                      <p>No decision in the log matches this search.</p>
                     </Empty>
                   ) : (
                     <FirstDecision verificationHash={names.firstHash} known={names.known} />

@@ -29,7 +29,7 @@ export const DecisionLog = () => {
   return (
     <Page
       title="Decision log"
-      lead="What was decided is written here before its signature leaves. The search is made from it and can be made again at any time."
+      lead="What was decided is written here before its signature leaves. The search index is built from it and can be built anew at any time."
     >
       <VerifyLog />
       <LogHeadCard />
@@ -74,7 +74,7 @@ export const DecisionLog = () => {
       {rebuilding && (
         <ConfirmDialog
           title="Build the search anew"
-          confirmLabel="Throw it away and build it"
+          confirmLabel="Build it anew"
           action={rebuild}
           onClose={() => setRebuilding(false)}
         >

@@ -64,7 +64,7 @@ const ChainLink = ({ title, hash, current = false, text, holds }: LinkProps) => 
 
 const CHECK_TEXT: Readonly<Record<NonNullable<Check>, string>> = {
   right: 'this browser hashed it and comes to the same',
-  wrong: 'this browser comes to another hash',
+  wrong: 'this browser comes to a different hash',
   impossible: 'as the service hashed it; a browser can check it over https only',
 }
 
@@ -117,7 +117,11 @@ export const Proof = ({ proof, uuid }: { readonly proof: DecisionProof; readonly
           title="Line before"
           hash={previous_hash}
           holds={previous_matches}
-          text={previous_matches ? 'has the hash that this line carries' : 'has another hash than this line carries'}
+          text={
+            previous_matches
+              ? 'has the hash that this line carries'
+              : 'has a different hash from the one that this line carries'
+          }
         />
         <ChainLink
           current
@@ -135,7 +139,7 @@ export const Proof = ({ proof, uuid }: { readonly proof: DecisionProof; readonly
               ? 'is not written yet: this is the newest of its file'
               : next_matches
                 ? 'carries the hash of this line'
-                : 'carries another hash'
+                : 'carries a different hash'
           }
         />
       </ol>

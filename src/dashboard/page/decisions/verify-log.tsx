@@ -76,10 +76,11 @@ const TreeLines = ({ title, lines }: { readonly title: string; readonly lines: r
 
 const treeWords = ({ size, compared, newer, elsewhere }: TreeReport): string => {
   const parts = [
-    `${countWord(compared)} of ${counted(size, 'line', 'lines')} under the signed head were compared with the tree`,
+    `${counted(compared, 'line was', 'lines were')} compared with the tree, of ${countWord(size)} under the signed head`,
   ]
-  if (elsewhere > 0) parts.push(`${countWord(elsewhere)} are other nodes’`)
-  if (newer > 0) parts.push(`${countWord(newer)} are newer than the head`)
+  if (elsewhere > 0)
+    parts.push(counted(elsewhere, 'line is in another node’s files', 'lines are in other nodes’ files'))
+  if (newer > 0) parts.push(counted(newer, 'line is newer than the head', 'lines are newer than the head'))
   return `${parts.join(', ')}.`
 }
 
@@ -93,7 +94,7 @@ const ReportOf = ({ report }: { readonly report: Report }) => (
     >
       <p>
         {counted(report.decisions, 'decision', 'decisions')} in {counted(report.segments, 'file', 'files')}: hashes,
-        lines, ties between files and uuids were checked. {report.tree && treeWords(report.tree)}
+        lines, links between files and uuids were checked. {report.tree && treeWords(report.tree)}
       </p>
     </Notice>
     <Findings title="Broken" findings={report.problems} />

@@ -108,7 +108,7 @@ export const Welcome = ({ token, onDone }: WelcomeProps) => {
   }
   return (
     <EntryFrame title="One moment">
-      {error === null ? <Loading label="Looking at the link" /> : <Problem error={error} retry={link.reload} />}
+      {error === null ? <Loading label="Checking the link" /> : <Problem error={error} retry={link.reload} />}
     </EntryFrame>
   )
 }

@@ -1,4 +1,5 @@
 // Single addresses: to look through page by page, to find by how they begin, and a few to put in or take out.
+
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { fieldProblemOf } from '../api/errors.ts'
@@ -10,6 +11,7 @@ import { useSearchParam } from '../router.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
+import { counted } from '../ui/counted.ts'
 import { FormDialog } from '../ui/dialog.tsx'
 import { TextArea, TextField } from '../ui/field.tsx'
 import { Card, Empty } from '../ui/parts.tsx'
@@ -26,9 +28,11 @@ const AddEntries = ({ onClose, ...parts }: ListParts & { readonly onClose: () =>
   const form = useForm({
     initial: { add: '', memo: '' },
     check: ({ add }) => {
-      const count = add.split(/\s+/).filter(Boolean).length
+      const count = add.split(/[\s,]+/).filter(Boolean).length
       if (count === 0) return { add: 'Enter at least one address.' }
-      return count > EDITS_MAX ? { add: `At most ${EDITS_MAX} at once: upload a file for more.` } : {}
+      return count > EDITS_MAX
+        ? { add: `At most ${counted(EDITS_MAX, 'address', 'addresses')} at once: upload a file for more.` }
+        : {}
     },
     submit: async ({ add, memo }): Promise<void> => {
       const { changed } = await call(listKey(parts.owner, 'POST', '/{list}/entries'), {
@@ -40,7 +44,7 @@ const AddEntries = ({ onClose, ...parts }: ListParts & { readonly onClose: () =>
             .map((address) => ({ address, ...(memo.trim() === '' ? {} : { memo: memo.trim() }) })),
         },
       })
-      say(changed === 1 ? 'One address put in' : `${changed} addresses put in`)
+      say(counted(changed, 'address put in', 'addresses put in'))
       parts.onChange()
       onClose()
     },
@@ -169,12 +173,12 @@ export const Entries = (parts: ListParts) => {
           ]}
           empty={
             search === '' ? (
-              <Empty icon="list" title="Nobody is in it">
-                <p>Put single addresses in, or upload a file with one a line.</p>
+              <Empty icon="list" title="No addresses yet">
+                <p>Put single addresses in, or upload a file with one address a line.</p>
               </Empty>
             ) : (
               <Empty icon="search" title="It is not in the list">
-                <p>No address of this list is {search}, or begins so.</p>
+                <p>No address of this list is {search}, or begins with it.</p>
               </Empty>
             )
           }

@@ -38,8 +38,8 @@ const RemoveList = ({
   return (
     <ConfirmDialog title={`Remove ${list.name}?`} confirmLabel="Remove the list" action={action} onClose={onClose}>
       <p>
-        It has {counted(list.entries, 'address', 'addresses')}, which go with it. A policy that reads this list fails
-        from then on and never decides without it. This can’t be undone: export the list first if in doubt.
+        It has {counted(list.entries, 'address that goes', 'addresses that go')} with it. A policy that reads this list
+        fails from then on and never decides without it. This can’t be undone: export the list first if in doubt.
       </p>
     </ConfirmDialog>
   )

@@ -97,7 +97,7 @@ const SourceFacts = ({ source }: { readonly source: ListSource }) => (
           source.location === null ? 'A file on the service’s machine' : <code key="url">{source.location}</code>,
         ],
         ['Format', FORMATS.find(({ value }) => value === source.format)?.label ?? source.format],
-        ['Last read whole', <Time key="confirmed" at={source.confirmed_at} />],
+        ['Last read in full', <Time key="confirmed" at={source.confirmed_at} />],
         ['Next', <Time key="due" at={source.due_at} />],
       ]}
     />

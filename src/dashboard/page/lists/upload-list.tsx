@@ -32,7 +32,7 @@ const Outcome = ({ result }: { readonly result: UploadedList }) => (
       </Notice>
     ) : (
       <Notice tone="bad" title="Nothing was changed" urgent>
-        <p>{counted(result.bad_line_count, 'line of the file is', 'lines of the file are')} not as they should be.</p>
+        <p>{counted(result.bad_line_count, 'line of the file is', 'lines of the file are')} wrong.</p>
       </Notice>
     )}
     {result.bad_lines.length > 0 && (

@@ -105,7 +105,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'latency',
     title: 'Latency',
-    text: 'Of answers to the attestation API, from the request to its answer. From 250 ms on it shows, from 1 s on it should wake someone.',
+    text: 'Of answers to the attestation API, from the request to its answer. From 250 ms people notice it; from 1 s someone should be called.',
     unit: 'ms',
     axis: 'milliseconds',
     limits: LATENCY_LIMITS,
@@ -152,7 +152,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'cores',
     title: 'CPU cores in use',
-    text: 'Of the whole service. At the number of the machine’s cores nothing gets faster.',
+    text: 'Of the whole service. Once it reaches the number of the machine’s cores, nothing gets faster.',
     unit: '',
     axis: 'cores',
     lines: lines(line('cores', 1, ({ cpu }) => cpu.cores)),
@@ -173,7 +173,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'errors',
     title: 'Errors by code',
-    text: 'Refused and failed requests of all interfaces. Denials are none.',
+    text: 'Refused and failed requests of all interfaces. A denial is not an error.',
     unit: '/s',
     axis: 'per second',
     lines: byName(({ errors }) => errors, 'any code'),

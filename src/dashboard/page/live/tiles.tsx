@@ -1,5 +1,7 @@
 // The last second in a few numbers. Each keeps its place and its width, whatever it says.
+
 import type { LivePoint } from '../api/types.ts'
+import { counted } from '../ui/counted.ts'
 import { Notice } from '../ui/problem.tsx'
 import { formatClock, formatMegabytes, formatNumber } from './format.ts'
 import { LATENCY_LIMITS, toneOf } from './series.ts'
@@ -47,7 +49,7 @@ const tilesOf = (point: LivePoint | null): readonly Tile[] => {
     {
       label: 'Failed',
       value: `${formatNumber(failed)}/s`,
-      more: `${queue.waiting.toLocaleString('en')} wait in the queue`,
+      more: `${counted(queue.waiting, 'waits', 'wait')} in the queue`,
       tone: failed > 0 ? 'bad' : null,
     },
     {

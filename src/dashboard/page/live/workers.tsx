@@ -1,11 +1,13 @@
 // How many processes serve and how many workers sign: what there is, what was asked for, and numbers to ask for others. The
 // new ones are there within seconds; what the live stream says is shown meanwhile.
+
 import { useEffect } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Pool } from '../api/types.ts'
 import { type Form, useForm } from '../data/use-form.ts'
 import { useQuery } from '../data/use-query.ts'
 import { Button } from '../ui/button.tsx'
+import { counted } from '../ui/counted.ts'
 import { TextField } from '../ui/field.tsx'
 import { Badge, Card, Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
@@ -42,8 +44,8 @@ const check = (
   ...(inPlace || fits(workers, WORKERS_MAX) ? {} : { workers: `A whole number from 1 to ${WORKERS_MAX}.` }),
 })
 
-const count = (number: number, one: string): string =>
-  `${number} ${number === 1 ? one : `${one}${one.endsWith('s') ? 'es' : 's'}`}`
+const processesOf = (count: number): string => counted(count, 'process', 'processes')
+const workersOf = (count: number): string => counted(count, 'worker', 'workers')
 
 interface Shown {
   readonly processes: { readonly there: number; readonly ready: number; readonly wanted: number }
@@ -52,13 +54,15 @@ interface Shown {
 
 const stateOf = ({ processes, workers }: Shown) => {
   if (processes.ready < processes.wanted) {
-    return <Badge tone="info">{`Starting ${count(processes.wanted - processes.ready, 'process')}`}</Badge>
+    return <Badge tone="info">{`Starting ${processesOf(processes.wanted - processes.ready)}`}</Badge>
   }
   if (processes.there > processes.wanted) {
-    return <Badge tone="info">{`Ending ${count(processes.there - processes.wanted, 'process')}`}</Badge>
+    return <Badge tone="info">{`Ending ${processesOf(processes.there - processes.wanted)}`}</Badge>
   }
-  if (workers.live < workers.wanted) return <Badge tone="info">{`Starting ${workers.wanted - workers.live}`}</Badge>
-  if (workers.live > workers.wanted) return <Badge tone="info">{`Ending ${workers.live - workers.wanted}`}</Badge>
+  if (workers.live < workers.wanted)
+    return <Badge tone="info">{`Starting ${workersOf(workers.wanted - workers.live)}`}</Badge>
+  if (workers.live > workers.wanted)
+    return <Badge tone="info">{`Ending ${workersOf(workers.live - workers.wanted)}`}</Badge>
   return <Badge tone="good">As asked for</Badge>
 }
 
@@ -123,8 +127,8 @@ export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
     submit: async ({ processes, workers }): Promise<void> => {
       const answer = await call('PATCH /pool', { body: { processes: Number(processes), workers: Number(workers) } })
       pool.set(answer)
-      const each = inPlace ? '' : ` with ${count(answer.workers.each, 'worker')} each`
-      say(`${count(answer.processes.wanted, 'process')}${each} asked for`)
+      const each = inPlace ? '' : ` with ${workersOf(answer.workers.each)} each`
+      say(`${processesOf(answer.processes.wanted)}${each} asked for`)
     },
   })
   const wantedProcesses = value?.processes.wanted
@@ -155,13 +159,13 @@ export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
       <p class="workers-state" role="status">
         <strong class="workers-live">{shown.workers.live}</strong>
         <span>
-          live of {count(shown.workers.wanted, 'worker')} in {count(shown.processes.ready, 'process')} {stateOf(shown)}
+          live of {workersOf(shown.workers.wanted)} in {processesOf(shown.processes.ready)} {stateOf(shown)}
         </span>
       </p>
       <p class="workers-facts">
         <span>
           Signs with <code>{value.signer}</code>, {formatNumber(value.mean_service_ms * 1000)} µs each, on{' '}
-          {count(value.cores, 'core')}
+          {counted(value.cores, 'core', 'cores')}
         </span>
         <span>
           Queue: {newest?.queue.waiting ?? value.queue.waiting} of at most {value.queue.limit.toLocaleString('en')}

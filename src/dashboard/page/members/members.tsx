@@ -6,7 +6,7 @@ import type { Member, OneTimeLink } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useForm } from '../data/use-form.ts'
 import { usePages } from '../data/use-pages.ts'
-import { useSession, useWorkplace } from '../shell/session.ts'
+import { ROLE_WORDS, type Role, useSession, useWorkplace } from '../shell/session.ts'
 import { useMake } from '../shell/use-make.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx'
@@ -19,7 +19,7 @@ import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { AcceptanceDialog, LinkDialog } from './link-dialog.tsx'
 import { Offers } from './offers.tsx'
-import { ROLE_LABELS, type Role, RoleField } from './roles.tsx'
+import { RoleField } from './roles.tsx'
 
 /** What was answered, for its dialog. */
 type Shown = { readonly kind: 'invitation' | 'acceptance'; readonly link: OneTimeLink }
@@ -93,7 +93,7 @@ const RemoveMember = ({ member, onClose, onDone }: DialogProps & { readonly memb
   })
   return (
     <ConfirmDialog title={`Remove ${member.name}?`} confirmLabel="Remove the member" action={action} onClose={onClose}>
-      <p>With the next request they have no part in this organization any more. Their account stays.</p>
+      <p>From their next request on they can no longer open this organization. Their account stays.</p>
     </ConfirmDialog>
   )
 }
@@ -160,7 +160,7 @@ export const Members = () => {
                 </span>
               ),
             },
-            { label: 'Role', cell: ({ role }) => ROLE_LABELS.get(role) },
+            { label: 'Role', cell: ({ role }) => ROLE_WORDS[role] },
             {
               label: 'Status',
               narrow: true,

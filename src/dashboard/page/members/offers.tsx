@@ -5,7 +5,7 @@ import type { MemberOffer, OneTimeLink } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useForm } from '../data/use-form.ts'
 import type { Pages } from '../data/use-pages.ts'
-import { useWorkplace } from '../shell/session.ts'
+import { ROLE_WORDS, useWorkplace } from '../shell/session.ts'
 import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx'
 import { RowMenu } from '../ui/menu.tsx'
 import { Card } from '../ui/parts.tsx'
@@ -13,7 +13,7 @@ import { Problem } from '../ui/problem.tsx'
 import { PagedTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
-import { ROLE_LABELS, RoleField } from './roles.tsx'
+import { RoleField } from './roles.tsx'
 
 interface DialogProps {
   readonly offer: MemberOffer
@@ -54,7 +54,7 @@ const WithdrawOffer = ({ offer, onClose, onDone }: DialogProps) => {
   })
   return (
     <ConfirmDialog
-      title={`Take back what ${offer.email} was asked?`}
+      title={`Take back the question to ${offer.email}?`}
       confirmLabel="Take it back"
       action={action}
       onClose={onClose}
@@ -94,7 +94,7 @@ export const Offers = ({ pages, onLink }: OffersProps) => {
             rowKey={({ id }) => id}
             columns={[
               { label: 'Email', cell: ({ email }) => <strong>{email}</strong> },
-              { label: 'Role', cell: ({ role }) => ROLE_LABELS.get(role) },
+              { label: 'Role', cell: ({ role }) => ROLE_WORDS[role] },
               { label: 'Asked by', cell: ({ asked_by_name: name }) => name },
               { label: 'Asked', narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
               { label: 'Ends', narrow: true, cell: ({ expires_at: at }) => <Time at={at} /> },

@@ -1,25 +1,19 @@
 // The roles of an organization, in the words of the pages.
-import type { Member } from '../api/types.ts'
+import { ROLE_WORDS, type Role } from '../shell/session.ts'
 import { RadioField } from '../ui/field.tsx'
 
-export type Role = Member['role']
+const HINTS: Readonly<Record<Role, string>> = {
+  'organization-admin': 'Everything in this organization: policies, keys, members.',
+  reviewer: 'Decides identity sessions, and sees everything else but admin keys.',
+  viewer: 'Sees everything but evidence of people and admin keys, and changes nothing.',
+}
 
-const ROLES: readonly { readonly value: Role; readonly label: string; readonly hint: string }[] = [
-  { value: 'organization-admin', label: 'Admin', hint: 'Everything in this organization: policies, keys, members.' },
-  {
-    value: 'reviewer',
-    label: 'Reviewer',
-    hint: 'Decides identity sessions, and sees everything else but admin keys.',
-  },
-  {
-    value: 'viewer',
-    label: 'Viewer',
-    hint: 'Sees everything but evidence of people and admin keys, and changes nothing.',
-  },
-]
-
-export const ROLE_LABELS: ReadonlyMap<Role, string> = new Map(ROLES.map(({ value, label }) => [value, label]))
+const CHOICES = (Object.keys(HINTS) as Role[]).map((value) => ({
+  value,
+  label: ROLE_WORDS[value],
+  hint: HINTS[value],
+}))
 
 export const RoleField = ({ value, onRole }: { readonly value: Role; readonly onRole: (role: Role) => void }) => (
-  <RadioField legend="Role" name="role" value={value} onValue={(chosen) => onRole(chosen as Role)} choices={ROLES} />
+  <RadioField legend="Role" name="role" value={value} onValue={(chosen) => onRole(chosen as Role)} choices={CHOICES} />
 )

@@ -1,4 +1,5 @@
 // All accounts of the deployment: who may administer it, and how someone who lost everything comes in again.
+
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { OneTimeLink, User } from '../api/types.ts'
@@ -9,6 +10,7 @@ import { DeploymentSecondFactor } from '../organizations/second-factor.tsx'
 import { useSession } from '../shell/session.ts'
 import { useMake } from '../shell/use-make.ts'
 import { Button } from '../ui/button.tsx'
+import { counted } from '../ui/counted.ts'
 import { FormDialog } from '../ui/dialog.tsx'
 import { CheckField, TextField } from '../ui/field.tsx'
 import { RowMenu } from '../ui/menu.tsx'
@@ -71,7 +73,7 @@ const RecoverUser = ({ user, onClose, onDone, onLink }: DialogProps & { readonly
         You get a link with which they set a new password; their sessions end when they do. Be sure who asks you for it.
       </p>
       <CheckField
-        label="Also end their one-time codes and passkeys"
+        label="Also remove their one-time codes and passkeys"
         hint="When those are lost as well, or when the account is to become a deployment admin and an organization made it."
         checked={form.values.remove_second_factors}
         onChecked={(checked) => form.set('remove_second_factors', checked)}
@@ -94,7 +96,7 @@ export const Users = () => {
   })
   const endSessions = useAction(async ({ id }: User) => {
     const { ended } = await call('DELETE /users/{user}/sessions', { params: { user: id } })
-    say(ended === 1 ? 'One session ended' : `${ended} sessions ended`)
+    say(counted(ended, 'session ended', 'sessions ended'))
   })
   const close = (): void => setDeed(null)
   useMake('Add an account', () => setDeed({ kind: 'add' }))
@@ -129,7 +131,7 @@ export const Users = () => {
               ),
             },
             {
-              label: 'Is',
+              label: 'Role',
               cell: ({ deployment_admin: admin }) => (admin ? <Badge tone="info">Deployment admin</Badge> : 'Member'),
             },
             {
@@ -151,7 +153,7 @@ export const Users = () => {
                   label={`Actions for ${user.name}`}
                   items={[
                     {
-                      label: user.deployment_admin ? 'Take the deployment away' : 'Make deployment admin',
+                      label: user.deployment_admin ? 'Make an ordinary member' : 'Make deployment admin',
                       icon: 'approve',
                       onSelect: () => change.run(user, { deployment_admin: !user.deployment_admin }),
                     },

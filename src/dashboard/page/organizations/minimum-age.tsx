@@ -37,7 +37,9 @@ const yearsOf = (text: string): number | null => {
 
 const check = (values: Values): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    FIELDS.flatMap(({ name }) => (Number.isNaN(yearsOf(values[name])) ? [[name, 'Years, 1 to 99, or nothing.']] : [])),
+    FIELDS.flatMap(({ name }) =>
+      Number.isNaN(yearsOf(values[name])) ? [[name, 'A whole number of years, 1 to 99, or nothing.']] : [],
+    ),
   )
 
 const AgeForm = ({ ages, onChange }: { readonly ages: MinimumAge; readonly onChange: (ages: MinimumAge) => void }) => {
@@ -96,7 +98,7 @@ export const MinimumAgeCard = ({ mayChange }: { readonly mayChange: boolean }) =
     <Card
       id="minimum-age"
       title="Minimum age"
-      text="Years that people need. The check of the age fails for who is younger; a level’s own age counts before that of every level. Without any, people under 18 are looked at."
+      text="How old people have to be, in years. Whoever is younger fails the age check. An age for one level replaces the one for every level. Without any age, people under 18 are marked for a look."
     >
       <Loaded query={ages}>
         {(value) =>

@@ -22,12 +22,12 @@ const CHOICES: readonly { readonly value: NewHit; readonly label: string; readon
   {
     value: 'review',
     label: 'Wait for a look',
-    hint: 'They stay verified. The overview says so until someone decided.',
+    hint: 'They stay verified. The overview says so until someone decides.',
   },
   {
     value: 'retry',
     label: 'Send the person back',
-    hint: 'They are not verified until they handed in again and passed.',
+    hint: 'They are not verified until they hand in again and pass.',
   },
   {
     value: 'revoke',
@@ -113,9 +113,7 @@ const ScreeningForm = ({ settings, onChange }: ScreeningFormProps) => {
       />
       {onNewHit !== 'review' && lists.trim() === '' && (
         <Notice tone="warn" title="Every shared list counts">
-          <p>
-            Name below the lists whose wallets are meant, so that none of partners takes anybody’s verification away.
-          </p>
+          <p>Name below the lists whose wallets count. Otherwise a list of partners takes verifications away, too.</p>
         </Notice>
       )}
       <div class="form-row">
@@ -130,7 +128,7 @@ const ScreeningForm = ({ settings, onChange }: ScreeningFormProps) => {
           {...form.text('score')}
           label="Score of a screener"
           optional
-          hint="From it on a wallet is a hit, too."
+          hint="A wallet with this score or a higher one is a hit, too."
           input={{ inputMode: 'numeric' }}
         />
       </div>
@@ -148,7 +146,7 @@ const ScreeningForm = ({ settings, onChange }: ScreeningFormProps) => {
       />
       <CheckField
         label="Ask screeners again when a list changes"
-        hint="A request for the wallet of everybody who is verified, each time."
+        hint="Each change then sends a request for every verified wallet."
         checked={again}
         onChecked={(on) => form.set('again', on)}
       />

@@ -64,7 +64,7 @@ export const OrganizationSecondFactor = ({ mayChange }: { readonly mayChange: bo
       hint={
         rule.value?.required_everywhere === true
           ? 'The deployment requires a second factor of everybody, whatever is set here.'
-          : `Who has neither is let in only to add one. ${OWN_FIRST}`
+          : `Whoever has neither is let in only to add one. ${OWN_FIRST}`
       }
       rule={rule}
       change={
@@ -81,7 +81,7 @@ export const DeploymentSecondFactor = () => {
   return (
     <SecondFactorSwitch
       label="Everybody needs one-time codes or a passkey"
-      hint={`In every organization. Who has neither is let in only to add one. ${OWN_FIRST}`}
+      hint={`In every organization. Whoever has neither is let in only to add one. ${OWN_FIRST}`}
       rule={rule}
       change={(required) => call('PUT /deployment/second-factor-rule', { body: { required } })}
     />

@@ -28,9 +28,9 @@ const Counts = ({ trial }: { readonly trial: ThresholdTrial }) => (
   <Card
     flush
     title="Hits from each score on"
-    text={`Compared with today’s lists: ${counted(trial.sessions, 'session', 'sessions')}, ${
-      trial.exact ? 'all' : 'the newest'
-    } that were handed in or completed.${trial.unread === 0 ? '' : ` ${trial.unread} of them can’t be read.`}`}
+    text={`Compared with today’s lists: ${trial.exact ? '' : 'the newest '}${counted(trial.sessions, 'session that was', 'sessions that were')} handed in or completed.${
+      trial.unread === 0 ? '' : ` ${trial.unread.toLocaleString('en')} of them can’t be read.`
+    }`}
   >
     <Table<Count>
       caption="Hits from each score on"
@@ -108,7 +108,7 @@ const Between = ({ trial }: { readonly trial: ThresholdTrial }) => {
         chosen !== trial.threshold && (
           <Empty icon="check" title="No name lies between">
             <p>
-              {chosen} catches what {trial.threshold} catches.
+              {chosen} catches exactly what {trial.threshold} catches.
             </p>
           </Empty>
         )

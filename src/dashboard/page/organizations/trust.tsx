@@ -27,7 +27,7 @@ const CHOICES: readonly { readonly value: Trusts; readonly label: string; readon
     hint: 'A wallet that any organization here has verified at your level, and whose owner agreed to share it, is verified for you.',
   },
   { value: 'listed', label: 'Some organizations', hint: 'The same, from the organizations that you name.' },
-  { value: 'none', label: 'Nobody', hint: 'Everyone is verified by you.' },
+  { value: 'none', label: 'Nobody', hint: 'Only your own verifications count.' },
 ]
 
 const linesOf = (text: string): string[] => text.split(/[\s,]+/).filter((line) => line !== '')
@@ -91,7 +91,7 @@ const TrustForm = ({ trust, onChange }: TrustFormProps) => {
           label="Organizations"
           mono
           rows={4}
-          hint="Ids, one a line. Each organization sees its own under Settings and can give it to you."
+          hint="One id a line. Each organization sees its own under Settings and can give it to you."
         />
       )}
       {trusts !== 'all' && trusts !== trust.trusts && (

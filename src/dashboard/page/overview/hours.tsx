@@ -17,7 +17,7 @@ export const Hours = ({ hours }: { readonly hours: readonly Hour[] }) => {
   const zone = zoneWord()
   const heightOf = (count: number): number => (count / highest) * HEIGHT
   return (
-    <Card title="By hour" text={`The last 24 hours, in ${zone}. The last bar is not over yet.`}>
+    <Card title="By hour" text={`The last 24 hours, in ${zone}. The last hour is not over yet.`}>
       <div class="bars">
         <span class="bars-top faint">{formatTick(highest)}</span>
         <svg

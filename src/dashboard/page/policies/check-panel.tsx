@@ -97,7 +97,9 @@ const Tests = ({ source, count }: { readonly source: string; readonly count: num
       actions={
         value !== null && (
           <Badge tone={value.failed === 0 ? 'good' : 'bad'}>
-            {value.failed === 0 ? `${value.passed} pass` : `${value.failed} of ${value.results.length} fail`}
+            {value.failed === 0
+              ? counted(value.passed, 'test passes', 'tests pass')
+              : `${counted(value.failed, 'test fails', 'tests fail')}, of ${value.results.length}`}
           </Badge>
         )
       }
@@ -128,7 +130,7 @@ const stateOf = (check: Check) => {
   const { length } = check.issues
   if (length > 0) return <Badge tone="bad">{counted(length, 'problem', 'problems')}</Badge>
   const doubts = check.warnings.length
-  if (doubts > 0) return <Badge tone="warn">{doubts === 1 ? '1 warning' : `${doubts} warnings`}</Badge>
+  if (doubts > 0) return <Badge tone="warn">{counted(doubts, 'warning', 'warnings')}</Badge>
   return check.source === '' ? <Badge>Empty</Badge> : <Badge tone="good">No problems</Badge>
 }
 

@@ -27,7 +27,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   default: 'Where no rule decides',
   quorum: 'Signatures of a task',
   requires: 'Fields that a request must have',
-  needs: 'What is asked of others',
+  needs: 'Sources that are asked',
 }
 
 /** `rules/limit/message` → `Rule limit, message`; `constants/limit` → `Constant limit`. */
@@ -54,7 +54,7 @@ export const sentence = (difference: Readonly<Record<string, unknown>>): string 
     case 'test-removed':
       return `Test “${words(test)}” is gone`
     case 'test-changed':
-      return `Test “${words(test)}” is another`
+      return `Test “${words(test)}” is changed`
     case 'rules-reordered':
       return 'The rules come in another order'
     default:

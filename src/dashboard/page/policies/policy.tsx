@@ -69,7 +69,7 @@ const Waiting = ({ data }: { readonly data: PolicyData }) => {
             </ButtonLink>
           }
         >
-          <p>It is made live as soon as someone other than who asked approves it.</p>
+          <p>It is made live as soon as someone other than the person who asked approves it.</p>
         </Notice>
       ))}
     </>

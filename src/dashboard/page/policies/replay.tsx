@@ -76,7 +76,7 @@ export const JobCard = ({ id, onDone }: { readonly id: string; readonly onDone?:
         </div>
       )}
       {value.failure !== null && (
-        <Notice tone="bad" title="It did not end well">
+        <Notice tone="bad" title="The replay failed">
           <p>{value.failure}</p>
         </Notice>
       )}

@@ -51,7 +51,7 @@ export const SessionReplayResult = ({ result }: { readonly result: SessionSummar
             ['Would be approved', completed],
             ['Would be rejected', rejected],
             ['Left to people', left],
-            ['Otherwise than people', completed + rejected - agreed],
+            ['Different from people', completed + rejected - agreed],
           ] as const
         ).map(([label, value]) => (
           <div key={label} class="tile">
@@ -64,7 +64,7 @@ export const SessionReplayResult = ({ result }: { readonly result: SessionSummar
       </dl>
       {disagreements.length > 0 && (
         <Table<Disagreement>
-          caption="Where people decided otherwise"
+          caption="Where people decided differently"
           rows={disagreements}
           rowKey={({ decided, outcome, rule }) => JSON.stringify([decided, outcome, rule])}
           columns={[

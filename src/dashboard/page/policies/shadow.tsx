@@ -90,7 +90,7 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
       </dl>
       <Card
         flush
-        title="Decisions that would be others"
+        title="Decisions that would differ"
         actions={
           <Segments
             label="Shown"
@@ -104,7 +104,7 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
         }
       >
         <PagedTable<Decision>
-          caption="Decisions that would be others"
+          caption="Decisions that would differ"
           pages={decisions}
           rowKey={({ uuid }) => uuid}
           columns={[

@@ -1,4 +1,5 @@
 // One project: its hash, its policy, the contracts and programs that belong to it, and a first call to copy.
+
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { TryIt } from '../attest/try-it.tsx'
@@ -7,6 +8,7 @@ import type { PageProps } from '../pages.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
+import { counted } from '../ui/counted.ts'
 import { Card, Facts, Loading, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
@@ -51,7 +53,7 @@ export const ProjectPage = ({ params: { project: id = '' } }: PageProps) => {
           items={[
             ['Verification hash', <Copyable key="hash" text={value.verification_hash} label="verification hash" />],
             ['Policy', policies.nameOf(value.policy_id)],
-            ['Attestations valid for', `${value.lifetime_seconds} seconds`],
+            ['Attestations valid for', counted(value.lifetime_seconds, 'second', 'seconds')],
             ['Made', <Time key="made" at={value.created_at} full />],
           ]}
         />

@@ -39,7 +39,7 @@ const COMMENT_MAX = 1_000
 const WORDS: Readonly<Record<Verdict, { readonly confirm: string; readonly text: string }>> = {
   completed: { confirm: 'Approve now', text: 'The wallets count as verified at once.' },
   retry: { confirm: 'Send back now', text: 'The person may change what is ticked, and hand it in again.' },
-  rejected: { confirm: 'Reject now', text: 'This is final: the session can not be opened again.' },
+  rejected: { confirm: 'Reject now', text: 'This is final: the session can’t be opened again.' },
 }
 
 /** One line, as the API takes it; null for nothing. */

@@ -43,7 +43,7 @@ const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcom
   },
   'document.name': {
     label: 'Name on the document',
-    look: 'Alike and not the same, or typed in another script.',
+    look: 'Similar but not the same, or typed in another script.',
     failed: 'Another name was typed.',
   },
   'document.birth-date': {
@@ -65,7 +65,7 @@ const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcom
   lists: { label: 'Sanctions lists', 'not-done': 'It could not be checked. That is our error, not the person’s.' },
   'lists.names': {
     label: 'Sanctions lists',
-    look: 'A listed name is alike: clear or confirm each hit above.',
+    look: 'A listed name is similar: clear or confirm each hit above.',
     failed: 'A hit was confirmed.',
   },
   'wallets.lists': {

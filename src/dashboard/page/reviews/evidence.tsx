@@ -1,5 +1,6 @@
 // What was handed in: what was typed beside the documents it should agree with, two of them at a time. Every reading is in
 // the audit log, so nothing is read before it is meant to be.
+
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { type AnswerOf, call } from '../api/client.ts'
@@ -7,6 +8,7 @@ import type { EvidenceDocument, SessionDetail } from '../api/types.ts'
 import { type Query, useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
+import { counted } from '../ui/counted.ts'
 import { Card, Empty, Facts, Loading } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { absoluteTime } from '../ui/relative-time.ts'
@@ -19,7 +21,7 @@ type Fields = AnswerOf<'POST /organizations/{organization}/sessions/{session}/ev
 const YEAR_MS = 31_557_600_000
 const ageOf = (birthDate: string): string => {
   const years = Math.floor((Date.now() - Date.parse(birthDate)) / YEAR_MS)
-  return Number.isNaN(years) ? birthDate : `${birthDate} (${years} years)`
+  return Number.isNaN(years) ? birthDate : `${birthDate} (${counted(years, 'year', 'years')})`
 }
 
 const itemsOf = (fields: Fields): readonly (readonly [string, ComponentChildren])[] => {
@@ -137,7 +139,7 @@ const EvidenceShown = ({ session, list }: EvidenceProps) => {
       <Notice title="The evidence was erased">
         <p>
           Its keys were destroyed on {absoluteTime(erased.at)}. The decision and the history stay. Until it is handed in
-          again, the session can not be completed.
+          again, the session can’t be completed.
         </p>
       </Notice>
     )
@@ -146,7 +148,7 @@ const EvidenceShown = ({ session, list }: EvidenceProps) => {
   return (
     <div class="evidence">
       {missing.length > 0 && (
-        <Notice tone="warn" title="Not all that the level asks for is there">
+        <Notice tone="warn" title="Something that the level asks for is missing">
           <p>Missing: {missing.map(partWord).join(', ')}.</p>
         </Notice>
       )}

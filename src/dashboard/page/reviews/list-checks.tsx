@@ -83,7 +83,7 @@ const DecideHit = ({ session, hit, state, onClose, onDecided }: DecideProps) => 
   const form = useForm({
     initial: { reason: '' },
     check: ({ reason }): Record<string, string> =>
-      reason.trim().length < REASON_MIN ? { reason: 'Say why: the next one who looks reads it.' } : {},
+      reason.trim().length < REASON_MIN ? { reason: 'Say why: the next reviewer reads it.' } : {},
     submit: async ({ reason }): Promise<void> => {
       await call('POST /organizations/{organization}/sessions/{session}/checks/lists/{hit}', {
         params: { ...params, session: session.id, hit: hit.id },
@@ -180,7 +180,7 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ListChecksProps) 
               ),
             },
             { label: 'Whose', cell: ({ subject }) => subject, narrow: true },
-            { label: 'Alike', cell: (hit) => (isWallet(hit) ? 'the same' : `${hit.score} of 100`), narrow: true },
+            { label: 'Likeness', cell: (hit) => (isWallet(hit) ? 'the same' : `${hit.score} of 100`), narrow: true },
             { label: 'Why', cell: (hit) => <Why hit={hit} /> },
             {
               label: 'Outcome',

@@ -27,7 +27,7 @@ export const RETRY_REASONS: readonly Reason[] = [
     label: 'Document: not readable',
     texts: {
       en: 'The picture of your document is not sharp enough to read. Please take it again in good light, with the whole page in view.',
-      de: 'Das Bild Ihres Ausweisdokuments ist nicht scharf genug, um es zu lesen. Bitte nehmen Sie es bei gutem Licht noch einmal auf, sodass die ganze Seite zu sehen ist.',
+      de: 'Ihr Ausweisdokument ist auf dem Bild nicht scharf genug zu lesen. Bitte nehmen Sie es bei gutem Licht noch einmal auf, sodass die ganze Seite zu sehen ist.',
     },
     parts: ['identity-document'],
   },
@@ -58,7 +58,7 @@ export const RETRY_REASONS: readonly Reason[] = [
   {
     label: 'Portrait: face not visible',
     texts: {
-      en: 'Your face can not be seen well enough in the portrait. Please take it again in good light, without glasses or a hat.',
+      en: 'Your face cannot be seen well enough in the portrait. Please take it again in good light, without glasses or a hat.',
       de: 'Ihr Gesicht ist auf dem Foto nicht gut genug zu erkennen. Bitte nehmen Sie es bei gutem Licht noch einmal auf, ohne Brille und ohne Kopfbedeckung.',
     },
     parts: ['portrait'],
@@ -170,7 +170,7 @@ export const REJECT_REASONS: readonly Reason[] = [
   {
     label: 'Country not served',
     texts: {
-      en: 'We can not offer our service in your country.',
+      en: 'We cannot offer our service in your country.',
       de: 'In Ihrem Land können wir unsere Dienste nicht anbieten.',
     },
     parts: [],

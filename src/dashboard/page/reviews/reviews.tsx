@@ -20,7 +20,7 @@ import { SearchField, useFoundSessions } from './search.tsx'
 import { MakeSession, SendLink } from './session-link.tsx'
 import { useInterval } from './use-interval.ts'
 import { VerifiedHits } from './verified-hits.tsx'
-import { ageTone, ageWord, STATUS_TONES, STATUS_WORDS, TYPE_WORDS } from './words.ts'
+import { ageTone, ageWord, LEVEL_WORDS, STATUS_TONES, STATUS_WORDS, TYPE_WORDS } from './words.ts'
 
 const PAGE_SESSIONS = 50
 const LOOK_AGAIN_MS = 15_000
@@ -45,9 +45,7 @@ const ENVIRONMENT_CHOICES: readonly Choice[] = [
 ]
 const LEVEL_CHOICES: readonly Choice[] = [
   { value: '', label: 'All' },
-  { value: 'basic', label: 'Basic' },
-  { value: 'standard', label: 'Standard' },
-  { value: 'enhanced', label: 'Enhanced' },
+  ...Object.entries(LEVEL_WORDS).map(([value, label]) => ({ value, label })),
 ]
 const HIT_CHOICES: readonly Choice[] = [
   { value: '', label: 'With and without' },
@@ -110,7 +108,7 @@ const columnsFor = (reviewers: Reviewers, waits: boolean): readonly Column<Sessi
     narrow: true,
     cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{STATUS_WORDS[status]}</Badge>,
   },
-  { label: 'Level', narrow: true, cell: ({ level }) => level },
+  { label: 'Level', narrow: true, cell: ({ level }) => LEVEL_WORDS[level] },
   { label: 'Hits', narrow: true, cell: (session) => <Hits {...session.hits} /> },
   {
     label: 'Tries',
@@ -192,11 +190,11 @@ export const Reviews = () => {
             rowKey={({ id }) => id}
             href={({ id }) => `${path(`/reviews/${id}`)}?status=all`}
             empty={
-              <Empty icon="search" title="No session is like that">
+              <Empty icon="search" title="No session matches">
                 <p>
                   {found.more
                     ? `None among the newest ${found.searched.toLocaleString('en')}. “Show more” looks further back.`
-                    : 'Names are found by how their words begin. Wallets and ids have to be whole.'}
+                    : 'Names are found by the beginnings of their words, wallets and ids only in full.'}
                 </p>
               </Empty>
             }
@@ -244,7 +242,7 @@ export const Reviews = () => {
                       <Button onClick={() => navigate(path('/reviews'), { replace: true })}>Show the queue</Button>
                     }
                   >
-                    <p>No session is as the filters above ask for.</p>
+                    <p>No session matches the filters above.</p>
                   </Empty>
                 ) : (
                   <NothingWaits />

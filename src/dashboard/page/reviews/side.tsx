@@ -14,7 +14,7 @@ import { Decision, type Draft } from './decision.tsx'
 import type { EvidenceList } from './evidence.tsx'
 import { useOwnId, useReviewers } from './members.ts'
 import { LANGUAGE_WORDS, languageOf } from './reasons.ts'
-import { ageWord, inOrder } from './words.ts'
+import { ageWord, inOrder, LEVEL_WORDS } from './words.ts'
 
 const partsOf = (list: EvidenceList | null): readonly string[] =>
   inOrder([
@@ -43,11 +43,9 @@ export const Side = ({ session, list, openHits, decide, query, draft, onDraft, o
   const open = status !== 'completed' && status !== 'rejected'
   const elsewhere = assigned !== null && assigned !== ownId
   const facts: readonly (readonly [string, ComponentChildren])[] = [
-    ['Level', session.level],
+    ['Level', LEVEL_WORDS[session.level]],
     ...(session.language === null ? [] : [['Language', LANGUAGE_WORDS[languageOf(session.language)]] as const]),
-    ...(session.retry_count > 0
-      ? [['Sent back', session.retry_count === 1 ? 'once' : counted(session.retry_count, 'time', 'times')] as const]
-      : []),
+    ...(session.retry_count > 0 ? [['Sent back', counted(session.retry_count, 'time', 'times')] as const] : []),
     ['Made', <Time key="made" at={session.created_at} />],
     ...(session.submitted_at === null ? [] : [['Handed in', <Time key="in" at={session.submitted_at} />] as const]),
     ...(session.completed_at === null ? [] : [['Completed', <Time key="done" at={session.completed_at} />] as const]),

@@ -52,7 +52,7 @@ export const Revoke = ({
   return (
     <FormDialog title="Revoke the session" form={form} submitLabel="Revoke now" submitKind="danger" onClose={onClose}>
       <p class="soft">
-        Its {counted(session.wallets.length, 'wallet stops', 'wallets stop')} being verified within a second, and your
+        {counted(session.wallets.length, 'wallet stops', 'wallets stop')} being verified within a second, and your
         backend is told.
       </p>
       <RadioField
@@ -61,7 +61,7 @@ export const Revoke = ({
         value={form.values.status}
         onValue={(value) => form.set('status', value === 'retry' ? 'retry' : 'rejected')}
         choices={[
-          { value: 'rejected', label: 'Rejected', hint: 'Final: the session can not be opened again.' },
+          { value: 'rejected', label: 'Rejected', hint: 'Final: the session can’t be opened again.' },
           { value: 'retry', label: 'Sent back', hint: 'The person may change it and hand it in again.' },
         ]}
       />

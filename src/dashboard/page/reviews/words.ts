@@ -23,6 +23,12 @@ export const STATUS_TONES: Readonly<Record<SessionStatus, Tone | 'plain'>> = {
 
 export const TYPE_WORDS: Readonly<Record<Session['type'], string>> = { individual: 'Person', business: 'Business' }
 
+export const LEVEL_WORDS: Readonly<Record<Session['level'], string>> = {
+  basic: 'Basic',
+  standard: 'Standard',
+  enhanced: 'Enhanced',
+}
+
 /** By the names of the API: evidence fields, document kinds, `wallets`. */
 const PART_WORDS: Readonly<Record<string, string>> = {
   wallets: 'Wallets',

@@ -7,7 +7,13 @@ export type Role = 'organization-admin' | 'reviewer' | 'viewer'
 /** `deployment`: a deployment admin; `person`: anyone who is signed in. */
 export type Needs = Role | 'deployment' | 'person'
 
-const ROLES: readonly Role[] = ['organization-admin', 'reviewer', 'viewer']
+/** As the pages call them; each includes those after it. */
+export const ROLE_WORDS: Readonly<Record<Role, string>> = {
+  'organization-admin': 'Admin',
+  reviewer: 'Reviewer',
+  viewer: 'Viewer',
+}
+const ROLES = Object.keys(ROLE_WORDS) as Role[]
 
 export interface Session {
   readonly account: Account
@@ -41,6 +47,10 @@ export const isAllowed = (needs: Needs, account: Account, organization: Organiza
   const role = roleOf(account, organization)
   return role !== null && ROLES.indexOf(role) <= ROLES.indexOf(needs)
 }
+
+/** To someone whose role does not open a page. */
+export const roleMissing = (needed: Role, own: Role | null): string =>
+  `This page needs the role ${ROLE_WORDS[needed]}${own === null ? '' : `, and yours here is ${ROLE_WORDS[own]}`}. An admin of this organization can change that, under Members.`
 
 export const SessionContext = createContext<Session | null>(null)
 

@@ -15,7 +15,7 @@ import { findThings } from './find-things.ts'
 import { Help } from './help.tsx'
 import { type Command, Palette } from './palette.tsx'
 import { keepTheme } from './preferences.ts'
-import { isAllowed, needsSecondFactor, roleOf, type Session, useSession, workplaceOf } from './session.ts'
+import { isAllowed, needsSecondFactor, roleMissing, roleOf, type Session, useSession, workplaceOf } from './session.ts'
 import { listenForShortcuts, useShortcut, useShortcuts } from './shortcuts.ts'
 import { navigationOf, Sidebar } from './sidebar.tsx'
 
@@ -73,9 +73,9 @@ const CurrentPage = ({ path }: { readonly path: string }) => {
       <NotHere
         title="Not for you"
         text={
-          page.needs === 'deployment'
-            ? 'This page is for deployment admins. One of them can make you one, under Accounts.'
-            : `This page needs the role ${page.needs}, and yours here is ${roleOf(account, organization) ?? 'none'}. An organization admin can change that, under Members.`
+          page.needs === 'organization-admin' || page.needs === 'reviewer' || page.needs === 'viewer'
+            ? roleMissing(page.needs, roleOf(account, organization))
+            : 'This page is for deployment admins. One of them can make you one, under Accounts.'
         }
       />
     )

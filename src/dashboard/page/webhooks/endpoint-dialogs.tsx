@@ -55,7 +55,7 @@ export const AddEndpoint = ({ onClose, onDone }: DialogProps) => {
         input={{ placeholder: 'https://', maxLength: 2000, autofocus: true }}
       />
       <RadioField
-        legend="It"
+        legend="What it does"
         name="purpose"
         value={form.values.purpose}
         onValue={(value) => form.set('purpose', value as WebhookEndpoint['purpose'])}
@@ -69,7 +69,7 @@ export const AddEndpoint = ({ onClose, onDone }: DialogProps) => {
         ]}
       />
       <RadioField
-        legend="Of sessions of"
+        legend="Sessions made with"
         name="environment"
         value={form.values.environment}
         onValue={(value) => form.set('environment', value as WebhookEndpoint['environment'])}

@@ -1,4 +1,5 @@
 // What was sent to the endpoints, what waits to be tried again, and what nobody took.
+
 import { call } from '../api/client.ts'
 import type { WebhookEndpoint, WebhookMessage } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
@@ -7,6 +8,7 @@ import { useSearchParam } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
+import { counted } from '../ui/counted.ts'
 import { SelectField } from '../ui/field.tsx'
 import { Badge, Card, Empty } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
@@ -51,7 +53,7 @@ export const Messages = ({
   })
   const resendDead = useAction(async () => {
     const { messages } = await call('POST /organizations/{organization}/webhook-messages/resend-dead', { params })
-    say(messages === 1 ? 'One message is sent again' : `${messages} messages are sent again`)
+    say(counted(messages, 'message is sent again', 'messages are sent again'))
     pages.reload()
   })
   const urlOf = (id: string): string => endpoints.find((endpoint) => endpoint.id === id)?.url ?? id

@@ -64,7 +64,7 @@ export const ServiceDialog = ({ endpoint, onClose, onDone }: ServiceDialogProps)
       <TextField
         {...form.text('secret')}
         label="Secret of its webhooks"
-        hint="As the service shows it. Another one in place of it: the one before holds for a day."
+        hint="As the service shows it. After a change the old one stays valid for a day."
         type="password"
         input={{ autocomplete: 'off', maxLength: 500 }}
       />

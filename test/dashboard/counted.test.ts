@@ -1,0 +1,106 @@
+// Sentences of the dashboard that count something, taken from the source as they stand there and read with 0, 1, 2 and 1,000.
+import { expect, test } from 'bun:test'
+import { Glob } from 'bun'
+import { counted } from '../../src/dashboard/page/ui/counted.ts'
+import { relativeTime } from '../../src/dashboard/page/ui/relative-time.ts'
+
+const NUMBERS = [0, 1, 2, 1_000]
+const CALL = /counted\( ?[^']*?, '([^']+)', '([^']+)',? ?\)/g
+
+const sources = await Promise.all(
+  [...new Glob('src/dashboard/page/**/*.{ts,tsx}').scanSync('.')]
+    .sort()
+    .map(async (path) => ({ path, text: (await Bun.file(path).text()).replaceAll(/\s+/g, ' ') })),
+)
+
+/** What stands around a call in its template or in its element, to the ends of the sentence; other values are dots. */
+const around = (text: string, from: number, to: number): readonly [before: string, after: string] => {
+  const [head, tail] = [text.slice(0, from), text.slice(to)]
+  const plain = (part: string): string => part.replaceAll(/\$?\{(?:' '|[^{}]*)\}/g, '…').replace(/\$?\{.*$/, '…')
+  if (head.endsWith('${'))
+    return [plain(head.slice(head.lastIndexOf('`') + 1, -2)), plain(tail.slice(1).split('`')[0] ?? '')]
+  if (!/[^$]\{$/.test(head)) return ['', '']
+  return [plain(head.slice(head.lastIndexOf('>') + 1, -1)), plain(tail.slice(1).split('<')[0] ?? '')]
+}
+
+const sentences = sources.flatMap(({ text }) =>
+  [...text.matchAll(CALL)].map(({ 0: call, 1: one = '', 2: other = '', index }) => {
+    const [before, after] = around(text, index, index + call.length)
+    return (count: number): string => `${before}${counted(count, one, other)}${after.split('. ')[0]}`.trim()
+  }),
+)
+
+test('every sentence that counts is listed here as it reads with 1, so that someone reads a new one', () => {
+  expect([...new Set(sentences.map((say) => say(1)))].sort()).toEqual(
+    [
+      '… (1 year)',
+      '… in 1 file: hashes, lines, links between files and uuids were checked',
+      '… of 1 witness within … s',
+      '…1 review waits, the oldest for …',
+      '…1 verified session has',
+      '…1 verified session has a hit on a list that nobody has decided',
+      '1 address put in',
+      '1 byte',
+      '1 change waits for a second person',
+      '1 day',
+      '1 decision in …: hashes, lines, links between files and uuids were checked',
+      '1 line is in another node’s files',
+      '1 line is newer than the head',
+      '1 line of the file is wrong.',
+      '1 line was compared with the tree, of … under the signed head',
+      '1 message is sent again',
+      '1 problem',
+      '1 process',
+      '1 recovery code is left',
+      '1 second',
+      '1 session ended',
+      '1 test fails, of …',
+      '1 test passes',
+      '1 time',
+      '1 waits in the queue',
+      '1 wallet stops being verified within a second, and your backend is told',
+      '1 warning',
+      '1 worker',
+      ', … µs each, on… 1 core',
+      'and 1 business',
+      'At most 1 address at once: upload a file for more.',
+      'Compared with today’s lists: …1 session that was handed in or completed.…',
+      'It has 1 address that goes with it',
+      'The chain fits: 1 entry',
+      'The file has 1 address.',
+      'The list has 1 address now',
+      'Try again in 1 second.',
+      'Webhook … fails: 1 message not taken, the first …',
+    ].sort(),
+  )
+})
+
+test('sentences say 0, 2 and 1,000 in the plural', () => {
+  const [none, one, two, many] = NUMBERS.map((count) => sentences.map((say) => say(count)))
+  expect(two?.map((text) => text.replace('2 ', '0 '))).toEqual(none ?? [])
+  expect(two?.map((text) => text.replace('2 ', '1,000 '))).toEqual(many ?? [])
+  expect(two?.map((text) => text.replace('2 ', '1 ')).filter((text, at) => text === one?.[at])).toEqual([])
+})
+
+test('times are said as people say 0, 1, 2 and 1,000 of their unit', () => {
+  const nowMs = Date.parse('2027-01-31T12:00:00Z')
+  const times = NUMBERS.flatMap((count) =>
+    [1, 60, 3_600, 86_400].map((size) => relativeTime(new Date(nowMs - count * size * 1_000).toISOString(), nowMs)),
+  )
+  for (const text of times)
+    expect(text).not.toMatch(/\.|\b1 \w+s\b|\b(?:0|2|1,000) (?:second|minute|hour|day|month|year)\b/)
+})
+
+test('a number is written with its word or its verb by one function, in every page', () => {
+  // `{items.length} wallets`, `${count} lines`, `${newer} are newer`, `count === 1 ? 'One'`.
+  const beside = /\{[^{}]*(?:[cC]ount|length|total|entries|retries|_left|toLocaleString\('en'\))[^{}]*\}\s+[a-z]+s\b/g
+  const verb = /\$?\{[^{}]+\} (?:are|pass|fail|wait|were|have)\b/g
+  const choice = /=== 1 \? ['`](?:1|[oO]n(?:c?e))\b/g
+  const allowed = /counted\(|\} (?:is|was|has|as|bytes|this|ms)$/
+  const wrong = sources.flatMap(({ path, text }) =>
+    [beside, verb, choice].flatMap((pattern) =>
+      [...text.matchAll(pattern)].flatMap(([found]) => (allowed.test(found) ? [] : [`${path}: ${found}`])),
+    ),
+  )
+  expect(wrong).toEqual([])
+})
