@@ -200,7 +200,7 @@ const importList = async (context: Context): Promise<void> => {
       await together.call('PUT /screening/lists/{list}/content-here', {
         params: { list: name },
         query: { ...packed, next_due_at_seconds: clock.unixSeconds() + everySeconds },
-        file: { mediaType: 'application/octet-stream', bytes: new Blob([bytes]).stream() },
+        file: { mediaType: 'application/octet-stream', bytes: new Blob([Uint8Array.from(bytes)]).stream() },
       })
     })
     const { shareWallets } = await import('../wiring/sanctioned-wallets.ts')
