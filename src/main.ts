@@ -3,7 +3,7 @@
 import { type Config, loadConfig } from './config/config.ts'
 import { parseListen } from './config/setting-values.ts'
 import { describeSettings, SettingInvalidError } from './config/settings.ts'
-import { CountersignError } from './domain/errors.ts'
+import { CountersignError, errorCodeOf } from './domain/errors.ts'
 import { PolicyInvalidError } from './policy/errors.ts'
 import { systemTimers } from './pool/timers.ts'
 import { WorkersUnusableError } from './pool/worker-supervisor.ts'
@@ -41,7 +41,7 @@ const explain = (error: unknown): string | null => {
   const fileProblem = explainFileProblem(error)
   if (fileProblem !== null) return fileProblem
   if (error instanceof CountersignError || error instanceof SigningError) return error.detail
-  const code = (error as { code?: unknown } | null)?.code
+  const code = errorCodeOf(error)
   if (code === 'EADDRINUSE') return 'the address of --api-listen is in use: stop the other process or choose another'
   if (typeof code === 'string' && error instanceof Error) return error.message
   return null

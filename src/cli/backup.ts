@@ -9,7 +9,7 @@ import { VERSION } from '../config/version.ts'
 import { wholeLength } from '../decisions/backwards.ts'
 import { listSegments, listSlots } from '../decisions/segment-name.ts'
 import type { ShipPlace, ShipTarget } from '../decisions/ship-target.ts'
-import { CountersignError } from '../domain/errors.ts'
+import { CountersignError, isMissingFile } from '../domain/errors.ts'
 import { PROGRAM } from '../program/words.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { copyDecisionTreeToFile } from '../store/decision-tree/copy.ts'
@@ -62,8 +62,6 @@ export interface BackupContext {
   /** Aborted when the command is to stop. */
   readonly stopped: () => AbortSignal
 }
-
-const isMissing = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'ENOENT'
 
 const filesIn = (folder: string): readonly string[] =>
   existsSync(folder)
@@ -151,7 +149,7 @@ const fill = async (
       files.push({ path, ...(await copyFileHashed(from, join(into, path), length)) })
     } catch (error) {
       // Erased between the database and here: its key is gone, so the file was of no use.
-      if (!(path.startsWith('evidence/') && isMissing(error))) throw error
+      if (!(path.startsWith('evidence/') && isMissingFile(error))) throw error
     }
   }
 

@@ -4,6 +4,7 @@ import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { errorCodeOf } from '../domain/errors.ts'
 import type { Session } from '../domain/session.ts'
 import type { EvidenceKeyRotation } from '../setup/evidence-key.ts'
 import type { Open, Opened } from './door.ts'
@@ -146,7 +147,7 @@ const save = async (context: Context): Promise<void> => {
   try {
     await pipeline(Readable.from(body), file)
   } catch (error) {
-    if ((error as { code?: unknown } | null)?.code === 'EEXIST') throw new CommandFailedError('the file exists already')
+    if (errorCodeOf(error) === 'EEXIST') throw new CommandFailedError('the file exists already')
     // What could not be checked to its end is not left lying around as if it were whole.
     await rm(path, { force: true })
     throw error

@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { addressKey, addressOfKey, parseAnyAddress } from '../domain/address-key.ts'
+import { errorCodeOf } from '../domain/errors.ts'
 import type { ListFormat } from '../domain/list.ts'
 import { ListTooLongError } from '../facts/lists/entry-sink.ts'
 import { csvField } from '../facts/lists/line-reader.ts'
@@ -32,7 +33,7 @@ const explain = (error: unknown): never => {
   if (error instanceof ListFileInvalidError || error instanceof ListTooLongError || error instanceof ListChangedError) {
     throw new CommandFailedError(error.detail)
   }
-  const code = (error as { code?: unknown } | null)?.code
+  const code = errorCodeOf(error)
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code))
     throw new CommandFailedError(`the file can't be used (${code})`)
   throw error

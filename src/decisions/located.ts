@@ -1,5 +1,6 @@
 // One line of the log, found again by its place, and what ties it to the lines around it.
 import { closeSync, openSync, readSync } from 'node:fs'
+import { isMissingFile } from '../domain/errors.ts'
 import { hashLine, MAX_LINE_BYTES, parseRecordLine } from './record.ts'
 import { segmentPath } from './segment-name.ts'
 import type { LogRecord } from './types.ts'
@@ -47,7 +48,7 @@ const openAt = <Result>(directory: string, place: LinePlace, use: (descriptor: n
   try {
     descriptor = openSync(segmentPath(directory, place.slot, place.segment), 'r')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    if (isMissingFile(error)) return null
     throw error
   }
   try {

@@ -3,6 +3,7 @@
 // grows with each segment whatever the clock does.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { errorCodeOf, isMissingFile } from '../domain/errors.ts'
 import { DecisionDirectoryMissingError } from './errors.ts'
 
 /** Directory of the slot of a worker: `w00`. */
@@ -43,7 +44,7 @@ export const listSegments = (slotDirectory: string): SegmentName[] => {
   try {
     names = readdirSync(slotDirectory)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (isMissingFile(error)) return []
     throw error
   }
   return names
@@ -63,7 +64,7 @@ export const listSlots = (directory: string): string[] => {
       .map((entry) => entry.name)
       .sort()
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) {
+    if (isMissingFile(error) || errorCodeOf(error) === 'ENOTDIR') {
       throw new DecisionDirectoryMissingError(directory, error)
     }
     throw error

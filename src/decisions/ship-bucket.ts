@@ -1,6 +1,7 @@
 // Copies in an S3-compatible bucket, by Bun's own client: one request an object, several parts for a large one, whole or
 // not at all either way. Path-style addresses, which every implementation takes.
 // Source: https://bun.com/docs/api/s3, https://docs.aws.amazon.com/AmazonS3/latest/API.
+import { errorCodeOf, isMissingFile } from '../domain/errors.ts'
 import { digestOf, type ShipPlace, type ShippedObject, type ShipTarget } from './ship-target.ts'
 
 export interface BucketAccess {
@@ -25,8 +26,7 @@ export class BucketError extends Error {
   override readonly name = 'BucketError'
 }
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'NoSuchKey' || error.code === 'ENOENT')
+const isMissing = (error: unknown): boolean => errorCodeOf(error) === 'NoSuchKey' || isMissingFile(error)
 
 const within = async <Result>(limitMs: number, work: Promise<Result>): Promise<Result> => {
   const limit = Promise.withResolvers<never>()
@@ -144,7 +144,7 @@ export const createBucketTarget = (
       } catch (error) {
         // 416: it ends before.
         if (isMissing(error)) return null
-        if (error instanceof Error && 'code' in error && error.code === 'InvalidRange') return new Uint8Array(0)
+        if (errorCodeOf(error) === 'InvalidRange') return new Uint8Array(0)
         throw error
       }
     },

@@ -3,13 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
+import { errorCodeOf, isMissingFile } from '../domain/errors.ts'
 import { digestOf, type ShippedObject, type ShipTarget } from './ship-target.ts'
 
 /** What a process that was killed left half written. */
 const isForgotten = (name: string, modifiedMs: number): boolean =>
   name.startsWith('.') && name.endsWith('.tmp') && Date.now() - modifiedMs > FORGOTTEN_MS
-
-const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
 const FORGOTTEN_MS = 86_400_000
 
@@ -19,8 +18,7 @@ const syncFolder = async (path: string): Promise<void> => {
     await folder.sync()
   } catch (error) {
     // Some network file systems know no flush of a folder; what they acknowledge is theirs to keep.
-    if (!(error instanceof Error && 'code' in error && (error.code === 'EINVAL' || error.code === 'ENOTSUP')))
-      throw error
+    if (!['EINVAL', 'ENOTSUP'].includes(String(errorCodeOf(error)))) throw error
   } finally {
     await folder.close()
   }
@@ -34,7 +32,7 @@ export const createFolderTarget = (root: string): ShipTarget => {
     try {
       entries = await readdir(folder, { withFileTypes: true })
     } catch (error) {
-      if (isMissing(error)) return
+      if (isMissingFile(error)) return
       throw error
     }
     for (const entry of entries) {
@@ -79,7 +77,7 @@ export const createFolderTarget = (root: string): ShipTarget => {
         if ((await stat(pathOf(name))).size !== digest.bytes) return false
         return (await digestOf(createReadStream(pathOf(name)))).sha256 === digest.sha256
       } catch (error) {
-        if (isMissing(error)) return false
+        if (isMissingFile(error)) return false
         throw error
       }
     },
@@ -95,7 +93,7 @@ export const createFolderTarget = (root: string): ShipTarget => {
           await file.close()
         }
       } catch (error) {
-        if (isMissing(error)) return null
+        if (isMissingFile(error)) return null
         throw error
       }
     },

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { errorCodeOf } from '../domain/errors.ts'
 import { isSlotName, parseSegmentName } from './segment-name.ts'
 
 /** The node's name lies in the log's own folder: where the log goes, the name goes. */
@@ -62,7 +63,7 @@ export const nodeNameOf = (directory: string): string => {
       // Of two that start together one makes it, and both read it.
       linkSync(temporary, path)
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+      if (errorCodeOf(error) !== 'EEXIST') throw error
     } finally {
       rmSync(temporary, { force: true })
     }

@@ -1,6 +1,7 @@
 // Heads of the tree that are kept apart from it: in a file, and where the log is shipped. A tree that does not hold a head
 // that was signed before is an older copy, or another history: nothing of it may be signed.
 import { readFile } from 'node:fs/promises'
+import { isMissingFile } from '../domain/errors.ts'
 import { type Checkpoint, openCheckpoint, type TreeHead } from '../transparency/checkpoint.ts'
 import { NoteInvalidError, type VerifierKey } from '../transparency/note.ts'
 import { type ReadTiles, readRoot } from '../transparency/prove.ts'
@@ -16,7 +17,7 @@ export const readHeadFile = async (path: string): Promise<string | null> => {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    if ((error as { code?: unknown } | null)?.code === 'ENOENT') return null
+    if (isMissingFile(error)) return null
     throw error
   }
 }

@@ -142,3 +142,8 @@ export class QueueFullError extends CountersignError {
 
 /** What may be logged of any error: its text may hold anything, the name of its class does not. */
 export const errorClassOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error)
+
+/** The system's code of an error, such as `ENOENT`; undefined where it has none. */
+export const errorCodeOf = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code
+
+export const isMissingFile = (error: unknown): boolean => errorCodeOf(error) === 'ENOENT'

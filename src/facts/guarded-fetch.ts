@@ -3,6 +3,7 @@
 // rather than fetch, because only node:http can connect to the very address that was checked.
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { errorCodeOf } from '../domain/errors.ts'
 import type { Reach } from '../domain/list.ts'
 import { createGuardedLookup, parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
@@ -54,7 +55,7 @@ export class RedirectedError extends FetchFailedError {
 const reasonOf = (error: unknown): Error => {
   if (error instanceof UrlRefusedError || error instanceof FetchFailedError) return error
   if (error instanceof NotModifiedError) return error
-  const code = (error as { code?: unknown } | null)?.code
+  const code = errorCodeOf(error)
   return new FetchFailedError(typeof code === 'string' ? `no connection (${code})` : 'no connection', error)
 }
 

@@ -2,6 +2,7 @@
 // start that finds its port taken must not leave a deployment that names that port.
 
 import { SettingInvalidError } from '../config/settings.ts'
+import { errorCodeOf } from '../domain/errors.ts'
 import type { ListenAddress } from '../http/listen-address.ts'
 
 /**
@@ -15,7 +16,7 @@ const claimListenAddress = (setting: string, { hostname, port }: ListenAddress):
     probe.stop(true)
     return claimed
   } catch (error) {
-    const code = (error as { code?: unknown }).code
+    const code = errorCodeOf(error)
     const why = code === 'EADDRINUSE' ? 'the address is in use' : 'this machine can not listen there'
     throw new SettingInvalidError(`--${setting} ${hostname}:${port}: ${why}; choose another`)
   }

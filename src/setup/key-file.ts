@@ -4,6 +4,7 @@ import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmS
 import { dirname } from 'node:path'
 import type { SecretSource } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
+import { errorCodeOf, isMissingFile } from '../domain/errors.ts'
 
 /** There whole or not at all; of several that start together, also on other machines, one makes it and all read it. */
 export const makeKeyFile = (path: string): void => {
@@ -14,7 +15,7 @@ export const makeKeyFile = (path: string): void => {
     fsyncSync(descriptor)
     linkSync(temporary, path)
   } catch (error) {
-    if ((error as { code?: unknown } | null)?.code !== 'EEXIST') throw error
+    if (errorCodeOf(error) !== 'EEXIST') throw error
   } finally {
     closeSync(descriptor)
     rmSync(temporary, { force: true })
@@ -60,7 +61,7 @@ const readKeyFileIfThere = (path: string, what: string): Uint8Array | null => {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    if ((error as { code?: unknown } | null)?.code === 'ENOENT') return null
+    if (isMissingFile(error)) return null
     throw new SettingInvalidError(`${what} can't be read: ${path}`)
   }
   return parseKey(text, path)

@@ -4,6 +4,7 @@
 // on another connection. Source: https://bun.com/docs/api/sql,
 // https://www.postgresql.org/docs/current/runtime-config-client.html.
 import { SQL } from 'bun'
+import { errorCodeOf } from '../domain/errors.ts'
 import type { SqlParameter } from './database.ts'
 import { StoreStatementError } from './errors.ts'
 import {
@@ -69,16 +70,14 @@ export const driverOptions = (target: PostgresTarget, connectMs: number): Bun.SQ
   connectionTimeout: Math.max(1, Math.ceil(connectMs / 1000)),
 })
 
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
-
 /** Separates the errors of a failed connection that a retry can't fix from the others. */
 const whyNotConnected = (error: unknown): unknown => {
-  if (codeOf(error) === 'ERR_POSTGRES_TLS_NOT_AVAILABLE') {
+  if (errorCodeOf(error) === 'ERR_POSTGRES_TLS_NOT_AVAILABLE') {
     return new TlsMissingError('the server offers no TLS', { cause: error })
   }
   if (error instanceof SQL.PostgresError || error instanceof ConnectionLostError) return error
   // Errors that are not the driver's come from reading the file of authorities, or from the TLS library.
-  return ['ENOENT', 'EACCES', 'EISDIR'].includes(String(codeOf(error)))
+  return ['ENOENT', 'EACCES', 'EISDIR'].includes(String(errorCodeOf(error)))
     ? new AuthorityUnreadableError('the file of authorities can not be read', { cause: error })
     : new CertificateRefusedError('the certificate of the server is not accepted', { cause: error })
 }

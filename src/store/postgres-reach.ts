@@ -1,5 +1,6 @@
 // Why PostgreSQL could not be reached, in words for the operator: the driver only says that it failed to connect, so the
 // address is tried once more by itself.
+import { errorCodeOf } from '../domain/errors.ts'
 import { StoreUnreachableError } from './errors.ts'
 import { sqlStateOf } from './postgres-errors.ts'
 import { describeStore, type PostgresTarget } from './store-address.ts'
@@ -33,7 +34,7 @@ const tryOnce = async ({ host, port }: PostgresTarget, limitMs: number): Promise
     ? Bun.connect({ unix: `${host}/.s.PGSQL.${port}`, socket })
     : Bun.connect({ hostname: host, port, socket })
   connecting.catch((error: unknown) => {
-    const code = String((error as { code?: unknown } | null)?.code)
+    const code = String(errorCodeOf(error))
     answered.resolve(REASONS[code] ?? `the connection failed (${code})`)
   })
   try {

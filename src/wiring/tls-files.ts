@@ -4,6 +4,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
+import { isMissingFile } from '../domain/errors.ts'
 import type { ListenerTls } from '../http/listen-address.ts'
 
 export interface TlsOfListeners {
@@ -20,7 +21,7 @@ const readText = (setting: string, path: string): string => {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    const missing = (error as { code?: unknown }).code === 'ENOENT'
+    const missing = isMissingFile(error)
     throw new SettingInvalidError(`--${setting} ${path} ${missing ? 'is not there' : "can't be read"}`)
   }
 }

@@ -1,5 +1,6 @@
 // Streams a list file of any supported format into entries. Nothing is applied here: bad lines are reported, and the
 // caller decides.
+import { errorCodeOf } from '../../domain/errors.ts'
 import type { ListFormat } from '../../domain/list.ts'
 import { XmlInvalidError } from '../../domain/xml-scanner.ts'
 import { createEntrySink, type EntrySink } from './entry-sink.ts'
@@ -67,7 +68,7 @@ export const readList = async (bytes: AsyncIterable<Uint8Array>, format: ListFor
     reader.end()
   } catch (error) {
     if (error instanceof XmlInvalidError) throw new ListFileInvalidError(error.detail)
-    if ((error as { code?: unknown } | null)?.code === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
+    if (errorCodeOf(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
       throw new ListFileInvalidError('it is not UTF-8 text')
     }
     throw error

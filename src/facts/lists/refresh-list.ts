@@ -1,6 +1,7 @@
 // Reads a list's source and, when the file is good, makes it the list's content. When it is not, the list keeps its
 // last good content and ages; policies may refuse a list that is too old (threats row 14).
 import { createReadStream } from 'node:fs'
+import { errorCodeOf } from '../../domain/errors.ts'
 import type { ListFormat, Reach } from '../../domain/list.ts'
 import type { Clock } from '../../domain/time.ts'
 import { FetchFailedError, guardedFetch } from '../guarded-fetch.ts'
@@ -72,7 +73,7 @@ async function* openFile(path: string, signal: AbortSignal | undefined): AsyncGe
       yield chunk
     }
   } catch (error) {
-    const code = (error as { code?: unknown } | null)?.code
+    const code = errorCodeOf(error)
     if (typeof code === 'string') throw new FetchFailedError(`the file can't be read (${code})`, error)
     throw error
   }

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DependencyUnavailableError } from '../../domain/errors.ts'
+import { DependencyUnavailableError, isMissingFile } from '../../domain/errors.ts'
 import { EvidenceUnreadableError } from './errors.ts'
 
 export interface StoredFile {
@@ -31,8 +31,6 @@ const READ_BYTES = 65_536
 /** From the operating system, and not from the source. */
 const isSystemError = (error: unknown): boolean => typeof (error as { errno?: unknown } | null)?.errno === 'number'
 
-const isMissing = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'ENOENT'
-
 export const createEvidenceFiles = (folder: string): EvidenceFiles => {
   const pathOf = (name: string): string => {
     if (!NAME.test(name.replace(TEMPORARY, ''))) throw new EvidenceUnreadableError(new Error('no name of ours'))
@@ -52,7 +50,7 @@ export const createEvidenceFiles = (folder: string): EvidenceFiles => {
     try {
       await unlink(path)
     } catch (error) {
-      if (!isMissing(error)) throw error
+      if (!isMissingFile(error)) throw error
     }
   }
 
@@ -102,14 +100,14 @@ export const createEvidenceFiles = (folder: string): EvidenceFiles => {
 
     list: async function* () {
       const directory = await opendir(folder).catch((error: unknown) => {
-        if (isMissing(error)) return null
+        if (isMissingFile(error)) return null
         throw error
       })
       if (directory === null) return
       for await (const entry of directory) {
         if (!entry.isFile() || !NAME.test(entry.name.replace(TEMPORARY, ''))) continue
         const found = await stat(join(folder, entry.name)).catch((error: unknown) => {
-          if (isMissing(error)) return null
+          if (isMissingFile(error)) return null
           throw error
         })
         if (found !== null) yield { name: entry.name, modifiedAtSeconds: Math.floor(found.mtimeMs / 1000) }

@@ -2,6 +2,7 @@
 // thread, process or restart: its hash is kept in a file, and only one login at a time is under way on a node.
 import { randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { errorCodeOf, isMissingFile } from '../../domain/errors.ts'
 import { TokenUnavailableError, TokenUnusableError } from '../errors.ts'
 import type { PassphraseSource } from '../passphrase.ts'
 import type { TokenSettings } from '../types.ts'
@@ -52,13 +53,11 @@ const readPin = (source: PassphraseSource): Buffer => {
   throw new TokenUnusableError(`the token's PIN is empty: ${source.source === 'file' ? source.path : source.name}`)
 }
 
-const isMissing = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'ENOENT'
-
 const readIfThere = (path: string): Buffer | null => {
   try {
     return readFileSync(path)
   } catch (error) {
-    if (isMissing(error)) return null
+    if (isMissingFile(error)) return null
     throw error
   }
 }
@@ -79,7 +78,7 @@ const isStale = (path: string): boolean => {
   try {
     return Date.now() - statSync(path).mtimeMs > CLAIM_LIMIT_MS
   } catch (error) {
-    if (isMissing(error)) return false
+    if (isMissingFile(error)) return false
     throw error
   }
 }
@@ -92,7 +91,7 @@ const alone = (path: string, work: () => void): void => {
     try {
       descriptor = openSync(path, 'wx', 0o600)
     } catch (error) {
-      if ((error as { code?: unknown }).code !== 'EEXIST') throw error
+      if (errorCodeOf(error) !== 'EEXIST') throw error
       if (isStale(path)) rmSync(path, { force: true })
       else if (performance.now() > endMs) throw new TokenUnavailableError('another login to the token does not end')
       else Bun.sleepSync(CLAIM_RETRY_MS)
