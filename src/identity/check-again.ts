@@ -1,7 +1,7 @@
 // Makes checks again when what they compare with has changed: of sessions that wait for a decision and of verified ones, an
 // organization at a time. Whoever hands in meanwhile is checked by the runner and waits for none of it.
 import type { Session, SessionStatus } from '../domain/session.ts'
-import type { Comparison, NewSessionCheck, RepeatedPart } from './checks.ts'
+import { type Comparison, type NewSessionCheck, NOTHING, type RepeatedPart } from './checks.ts'
 
 export interface CheckAgainDependencies {
   readonly organizations: () => Promise<readonly { readonly id: string }[]>
@@ -59,10 +59,13 @@ export const createCheckAgain = (
         const last = batch.at(-1)
         if (last === undefined) break
         const checks = await compare(batch)
-        const made = batch.map((session, at) => ({ session, checks: checks[at] ?? [] }))
+        // Of a business, which has no age for example, nothing is left to do.
+        const made = batch
+          .map((session, at) => ({ session, checks: checks[at] ?? [] }))
+          .filter((each) => version === NOTHING || each.checks.length > 0)
         const stored = await store(name, organizationId, made)
-        seen += batch.length
-        sessions += batch.length - stored.skipped
+        seen += made.length
+        sessions += made.length - stored.skipped
         opened += stored.opened
         after = last.id
       }

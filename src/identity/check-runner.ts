@@ -53,7 +53,11 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     const { session } = state
     const place = `${target.sessionId} ${target.sequence}`
     const done = doneParts.get(place) ?? new Set<string>()
-    for (const part of parts) if (!done.has(part.name) && (await runPart(target, session, part))) done.add(part.name)
+    for (const part of parts) {
+      // `person` takes the place of all that begins with it, so `person.age` is made after it.
+      const isNext = parts.every(({ name }) => done.has(name) || !part.name.startsWith(`${name}.`))
+      if (!done.has(part.name) && isNext && (await runPart(target, session, part))) done.add(part.name)
+    }
     doneParts.delete(place)
     if (done.size === parts.length) return finish(target, session)
     doneParts.set(place, done)

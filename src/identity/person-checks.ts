@@ -1,10 +1,7 @@
-// Checks of a person by what they typed and their portrait: the age, the country that they handed in from, and whether
-// the organization knows the same person or the same portrait under another identity.
-import { ageOn } from '../documents/compare.ts'
+// Checks of a person by what they typed and their portrait: the country that they handed in from, and whether the
+// organization knows the same person or the same portrait under another identity. The age is in age-checks.ts.
 import { nameKey } from '../documents/names.ts'
-import type { Level } from '../domain/level.ts'
 import type { Session } from '../domain/session.ts'
-import type { Clock } from '../domain/time.ts'
 import type { CheckPart, NewSessionCheck } from './checks.ts'
 import { CHECK_ACTOR, type TraceStore } from './document-checks.ts'
 import { DocumentInvalidError } from './evidence/errors.ts'
@@ -17,40 +14,24 @@ export interface PersonCheckDependencies {
   readonly evidence: Pick<EvidenceService, 'listEvidence' | 'openDocument' | 'readFields'>
   /** Hashes a stored picture: 16 hex digits. @throws DocumentInvalidError, EvidenceBusyError */
   readonly hashPortrait: (picture: Uint8Array) => Promise<string>
-  /** Years that the organization asks for, at all levels (null: none) or at some of them. */
-  readonly minimumAges: (
-    organizationId: string,
-  ) => Promise<{ readonly years: number | null; readonly levels: ReadonlyMap<Level, number> }>
   /** Country from which the session was handed in; null where it is not known. */
   readonly originOf: (organizationId: string, sessionId: string) => Promise<string | null>
   readonly traces: Traces
   readonly traceStore: TraceStore
-  readonly clock: Clock
 }
 
 const VERSION = 'person 2'
-/** Without a rule of the organization, who is younger is looked at. */
-const ADULT_YEARS = 18
 const GROUP = 'person.'
 const NAME = 'person.name'
 
 export const createPersonChecks = (dependencies: PersonCheckDependencies): CheckPart => {
-  const { evidence, hashPortrait, minimumAges, originOf, traces, traceStore, clock } = dependencies
+  const { evidence, hashPortrait, originOf, traces, traceStore } = dependencies
   const check = (name: string, outcome: NewSessionCheck['outcome'], detail = {}): NewSessionCheck => ({
     name: `${GROUP}${name}`,
     outcome,
     detail,
     version: VERSION,
   })
-
-  const ofAge = async ({ organizationId, level }: Session, birthDate: string): Promise<NewSessionCheck> => {
-    const { years, levels } = await minimumAges(organizationId)
-    const required = levels.get(level) ?? years
-    const isOldEnough = ageOn(birthDate, clock.unixSeconds()) >= (required ?? ADULT_YEARS)
-    return check('age', isOldEnough ? 'passed' : required === null ? 'look' : 'failed', {
-      minimum: required ?? ADULT_YEARS,
-    })
-  }
 
   const nameTrace = async ({ organizationId }: Session, { fullName, birthDate }: EvidenceFields) => {
     const name = fullName === undefined ? null : nameKey(fullName)
@@ -98,7 +79,6 @@ export const createPersonChecks = (dependencies: PersonCheckDependencies): Check
       const origin = await originOf(session.organizationId, session.id)
       const sessions = namesakes.map(({ sessionId }) => sessionId)
       return [
-        ...(fields.birthDate === undefined ? [] : [await ofAge(session, fields.birthDate)]),
         ...(origin === null || fields.country === undefined
           ? []
           : [check('address', origin === fields.country ? 'passed' : 'look')]),

@@ -8,18 +8,36 @@ export interface MinimumAges {
   readonly levels: ReadonlyMap<Level, number>
 }
 
+const readIn = async (
+  { statements }: TableScope,
+  organizationId: string | null,
+): Promise<ReadonlyMap<string, MinimumAges>> => {
+  const [ofOne, alsoOfOne, parameters] =
+    organizationId === null
+      ? ['', '', []]
+      : ['AND id = ?', 'WHERE organization_id = ?', [organizationId, organizationId]]
+  const rows = await statements.query<{ id: string; level: Level | 0; years: number }>(
+    `SELECT id, 0 AS level, minimum_age AS years FROM organizations WHERE minimum_age IS NOT NULL ${ofOne}
+     UNION ALL SELECT organization_id, level, years FROM minimum_ages ${alsoOfOne}`,
+    parameters,
+  )
+  return new Map(
+    [...Map.groupBy(rows, ({ id }) => id)].map(([id, ages]) => [
+      id,
+      {
+        years: ages.find(({ level }) => level === 0)?.years ?? null,
+        levels: new Map(ages.flatMap(({ level, years }) => (level === 0 ? [] : [[level, years]]))),
+      },
+    ]),
+  )
+}
+
 export const createMinimumAgeTable = (scope: TableScope) => ({
-  read: async (organizationId: string): Promise<MinimumAges> => {
-    const rows = await scope.statements.query<{ level: Level | 0; years: number | null }>(
-      `SELECT 0 AS level, minimum_age AS years FROM organizations WHERE id = ?
-       UNION ALL SELECT level, years FROM minimum_ages WHERE organization_id = ?`,
-      [organizationId, organizationId],
-    )
-    return {
-      years: rows.find(({ level }) => level === 0)?.years ?? null,
-      levels: new Map(rows.flatMap(({ level, years }) => (level === 0 || years === null ? [] : [[level, years]]))),
-    }
-  },
+  read: async (organizationId: string): Promise<MinimumAges> =>
+    (await readIn(scope, organizationId)).get(organizationId) ?? { years: null, levels: new Map() },
+
+  /** By organization: those that ask for an age. @param organizationId null: of all */
+  readAll: (organizationId: string | null): Promise<ReadonlyMap<string, MinimumAges>> => readIn(scope, organizationId),
 
   /**
    * @param level null: what counts where a level has none of its own

@@ -246,6 +246,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     made: readonly (SessionChecks & { readonly sequence: number })[],
   ): Promise<{ readonly opened: ReadonlyMap<string, number>; readonly skipped: number }> =>
     scope.write(async (transaction) => {
+      if (made.length === 0) return { opened: new Map<string, number>(), skipped: 0 }
       const rows = await transaction.query<{ id: string; sequence: number }>(
         `SELECT id, sequence FROM sessions WHERE organization_id = ? AND id IN (${marksFor(made)})`,
         [organizationId, ...made.map(({ sessionId }) => sessionId)],

@@ -86,7 +86,6 @@ export const createCheckParts = (dependencies: CheckPartsDependencies): CheckPar
       }),
       createPersonChecks({
         ...shared,
-        minimumAges: store.minimumAges.read,
         originOf: store.sessionOrigins.find,
         hashPortrait: async (picture) => {
           const answer = await portraits.read(picture)

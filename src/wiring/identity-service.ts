@@ -6,6 +6,7 @@ import type { Authenticator } from '../http/authenticate.ts'
 import type { Gate } from '../http/gate.ts'
 import type { IdempotencyGuard } from '../http/idempotency.ts'
 import type { SignedGate } from '../http/signed-gate.ts'
+import { createAgeChecks } from '../identity/age-checks.ts'
 import {
   type ChangeTogether,
   createChangeTogether,
@@ -157,6 +158,15 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     log,
     evidence: evidenceParts.evidence,
     wallets: dependencies.walletSources,
+    further: [
+      createAgeChecks({
+        evidence: evidenceParts.evidence,
+        minimumAges: store.minimumAges.readAll,
+        clock: systemClock,
+        onError: (error, session) =>
+          log.warn('what a person typed in could not be read for their age', { error, session }),
+      }),
+    ],
     storeAgain: storeChecks.again,
     clock: systemClock,
   })

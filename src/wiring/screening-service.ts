@@ -32,6 +32,8 @@ export interface ScreeningServiceDependencies {
   readonly store: Store
   readonly evidence: Pick<EvidenceService, 'screenedFieldsOf'>
   readonly wallets: WalletSources
+  /** Further checks that are made again when what they compare with changes. */
+  readonly further?: readonly RepeatedPart[]
   /** Stores checks that were made again. */
   readonly storeAgain: StoreChecks
   readonly clock: Clock
@@ -39,8 +41,8 @@ export interface ScreeningServiceDependencies {
   readonly processes?: ScreeningProcesses
   /** How often it is looked whether there is something to do. */
   readonly everyMs?: number
-  /** The same for wallets: organizations may change their lists at any time. */
-  readonly walletsEveryMs?: number
+  /** The same for everything but names: organizations may change their lists and settings at any time. */
+  readonly othersEveryMs?: number
 }
 
 export interface ScreeningService {
@@ -52,7 +54,7 @@ export interface ScreeningService {
 }
 
 const EVERY_MS = 1_000
-const WALLETS_EVERY_MS = 20_000
+const OTHERS_EVERY_MS = 20_000
 
 /** Runs work, and not again while it runs. */
 const oneAtATime = (work: () => Promise<void>, failed: (error: unknown) => void): (() => Promise<void>) => {
@@ -71,12 +73,13 @@ export const createScreeningService = ({
   store,
   evidence,
   wallets,
+  further = [],
   storeAgain,
   clock,
   log,
   processes = screeningProcesses,
   everyMs = EVERY_MS,
-  walletsEveryMs = WALLETS_EVERY_MS,
+  othersEveryMs = OTHERS_EVERY_MS,
 }: ScreeningServiceDependencies): ScreeningService => {
   /** The lists themselves are there already: a shared list that can't be written stays as it is. */
   const share = (name: string, addresses: readonly string[]): Promise<unknown> =>
@@ -136,7 +139,7 @@ export const createScreeningService = ({
       (error) => log.warn('the lists of sanctioned people could not be asked for', { error }),
     )
     const namesAgain = againWith(names, goesOn)
-    const walletsAgain = [againWith(listed, goesOn), againWith(screened, goesOn)]
+    const othersAgain = [listed, screened, ...further].map((part) => againWith(part, goesOn))
     const every = (milliseconds: number, runs: readonly (() => Promise<void>)[]): void => {
       const look = (): void => {
         if (lead.leads()) for (const run of runs) void run()
@@ -147,17 +150,17 @@ export const createScreeningService = ({
       look()
     }
     every(everyMs, [refresh, namesAgain])
-    every(walletsEveryMs, walletsAgain)
+    every(othersEveryMs, othersAgain)
     stop = async () => {
       stopping.abort()
-      await Promise.all([refresh, namesAgain, ...walletsAgain].map((run) => run()))
+      await Promise.all([refresh, namesAgain, ...othersAgain].map((run) => run()))
       await held.close()
     }
   }
 
   return {
     lists: held.metrics,
-    parts: [names, listed, screened].map(partOf),
+    parts: [names, listed, screened, ...further].map(partOf),
     duty: {
       name: 'screening of people and companies',
       start: begin,

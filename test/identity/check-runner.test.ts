@@ -112,6 +112,27 @@ describe('the checks of a session', () => {
     )
   })
 
+  test('within another part are made after it, which takes the place of all that begins with it', async () => {
+    let isAway = true
+    const run = runnerOf(
+      part('first', async () => {
+        if (isAway) throw new Error('away')
+        return [FOUND]
+      }),
+      part('first.inner', async () => [{ ...FOUND, name: 'first.inner' }]),
+    )
+    const { checks, isQueued } = await handIn()
+    await run()
+    isAway = false
+    identity.clock.advance(6)
+    await run()
+    expect(await isQueued()).toBe(false)
+    expect(await checks()).toEqual([
+      ['first.inner', 'passed'],
+      ['first.thing', 'passed'],
+    ])
+  })
+
   test('stay queued where it was handed in again while they were made', async () => {
     const { target, isQueued } = await handIn()
     const again = { ...target, actor: 'person' }

@@ -1,6 +1,9 @@
 // Checks of documents and persons over a real store and real evidence, with pictures that say what a reader would.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createAgeChecks } from '../../src/identity/age-checks.ts'
+import { createCheckAgain } from '../../src/identity/check-again.ts'
 import { createCheckRunner } from '../../src/identity/check-runner.ts'
+import { partOf } from '../../src/identity/checks.ts'
 import { createDocumentChecks } from '../../src/identity/document-checks.ts'
 import { DocumentInvalidError, EvidenceBusyError } from '../../src/identity/evidence/errors.ts'
 import { createSealedNote } from '../../src/identity/evidence/sealed-note.ts'
@@ -61,6 +64,14 @@ const readingsOf = () =>
     kind: 'reading',
   })
 
+const ageChecks = () =>
+  createAgeChecks({
+    evidence: world.evidence,
+    minimumAges: world.store.minimumAges.readAll,
+    clock: world.clock,
+    onError: (error) => void errors.push(error),
+  })
+
 const runner = () => {
   const { store, evidence, clock, keys } = world
   const shared = {
@@ -86,10 +97,10 @@ const runner = () => {
       }),
       createPersonChecks({
         ...shared,
-        minimumAges: store.minimumAges.read,
         originOf: store.sessionOrigins.find,
         hashPortrait: async ({ length }) => hashes.get(length) ?? '0'.repeat(16),
       }),
+      partOf(ageChecks()),
     ],
   })
 }
@@ -313,6 +324,37 @@ test('an age is asked for by the organization; without its rule a child is looke
   const again = await handIn()
   await runner()()
   expect(await outcomesOf(again)).toMatchObject({ 'person.age': 'passed' })
+})
+
+test('another minimum age checks those again that wait and that are verified, of that organization alone', async () => {
+  const { store, changes, storeChecks, register } = world
+  const waiting = await handIn()
+  const verified = await handIn()
+  const business = (await register(organizationId, { checkType: 'kyb' })).session
+  const target = { organizationId, actor: 'operator:ada' }
+  await changes.changeStatus({ ...target, sessionId: business.id, to: 'submitted' })
+  while ((await runner()()) > 0);
+  await changes.changeStatus({ ...target, sessionId: verified.id, to: 'completed' })
+  const again = createCheckAgain(ageChecks(), {
+    organizations: store.organizations.list,
+    outdated: store.sessionChecks.outdated,
+    store: storeChecks.again,
+  })
+  const makeAgain = () => again(() => true)
+  // Nothing is left to do of a business, which has no age.
+  expect((await makeAgain()).sessions).toBe(0)
+  await store.minimumAges.set(await world.createOrganization('another'), null, 99)
+  await store.minimumAges.set(organizationId, null, 98)
+  expect(await makeAgain()).toEqual({ sessions: 2, opened: 0 })
+  for (const session of [waiting, verified]) {
+    expect(await outcomesOf(session)).toMatchObject({ 'person.age': 'failed', 'person.name': expect.any(String) })
+  }
+  expect((await store.sessions.find(organizationId, verified.id))?.session.status).toBe('completed')
+  await store.minimumAges.set(organizationId, null, 18)
+  await world.evidence.eraseSession(verified, 'operator:ada')
+  await makeAgain()
+  expect(await outcomesOf(waiting)).toMatchObject({ 'person.age': 'passed' })
+  expect(await outcomesOf(verified)).toMatchObject({ 'person.age': 'not-done' })
 })
 
 test('the country of the address is compared with the one that was typed, and goes with the evidence', async () => {

@@ -134,7 +134,7 @@ const service = createScreeningService({
   clock,
   storeAgain: parts.storeChecks.again,
   wallets: { lists: lists.memberships, screeners: new Map(), chainIdOf: async () => 1 },
-  walletsEveryMs: 1_000,
+  othersEveryMs: 1_000,
   log: createLogger({
     write: (line) => {
       const said = JSON.parse(line)

@@ -65,7 +65,7 @@ beforeAll(async () => {
     log,
     everyMs: 20,
     storeAgain: identity.storeChecks.again,
-    walletsEveryMs: 20,
+    othersEveryMs: 20,
     evidence: { screenedFieldsOf: async () => async () => ({}) },
     wallets: {
       lists: lists.memberships,

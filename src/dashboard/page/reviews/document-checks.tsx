@@ -55,6 +55,7 @@ const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcom
   'document.expiry': { label: 'Validity', failed: 'The document has expired.' },
   'document.number': { label: 'Same document', look: 'Someone else handed in this document.' },
   person: { label: 'Person', 'not-done': 'It could not be checked. That is our error, not the person’s.' },
+  'person.age': { label: 'Age' },
   'person.name': { label: 'Same person', look: 'Another identity has this name and date of birth.' },
   'person.address': { label: 'Country of the address', look: 'It was handed in from another country than was typed.' },
   'person.portrait': {
@@ -84,12 +85,11 @@ const SCREENERS = 'wallets.screeners.'
 
 const wordsOf = (check: DocumentCheck): { readonly label: string; readonly text: string } => {
   const { check: name, outcome, minimum_age: minimum, problem } = check
-  if (name === 'person.age') {
-    return { label: 'Age', text: outcome === 'passed' ? '' : `Younger than ${minimum} by the date that was typed.` }
-  }
   const words = CHECKS[name.startsWith(SCREENERS) ? 'wallets.lists' : name]
   const label = name.startsWith(SCREENERS) ? `Wallets by ${name.slice(SCREENERS.length)}` : (words?.label ?? name)
   if (problem !== null) return { label, text: `Not done: ${problem}.` }
+  if (name === 'person.age' && outcome !== 'passed')
+    return { label, text: `Younger than ${minimum} by the date that was typed.` }
   if (name.startsWith(SCREENERS) && outcome === 'look')
     return { label, text: 'A wallet is flagged: clear or confirm each hit above.' }
   return { label, text: words?.[outcome] ?? '' }
