@@ -33,6 +33,7 @@ import { SCREENING_COMMANDS } from './routes/screening-import.ts'
 import { SCREENING_SETTINGS_ROUTES } from './routes/screening-settings.ts'
 import { SECOND_FACTOR_ROUTES } from './routes/second-factors.ts'
 import { SESSION_POLICY_ROUTES } from './routes/session-policies.ts'
+import { SESSION_POLICY_TRIAL_COMMANDS, SESSION_POLICY_TRIAL_ROUTES } from './routes/session-policy-trials.ts'
 import { SESSION_ROUTES } from './routes/sessions.ts'
 import { SIGN_IN_ROUTES } from './routes/sign-in.ts'
 import { TALLY_ROUTES } from './routes/tallies.ts'
@@ -52,6 +53,7 @@ const ROUTES: readonly Route[] = [
   ...PORTAL_SETTING_ROUTES,
   ...VERIFICATION_TRUST_ROUTES,
   ...SESSION_POLICY_ROUTES,
+  ...SESSION_POLICY_TRIAL_ROUTES,
   ...REQUIRED_FACTOR_ROUTES,
   ...MEMBER_ROUTES,
   ...USER_ROUTES,
@@ -86,10 +88,14 @@ const ROUTES: readonly Route[] = [
 
 export const ADMIN_ROUTES: readonly Route[] = [...ROUTES, ...approvalRoutes(ROUTES)]
 
-/** All routes, and those of the command line alone, which use files of the machine: no request may name such files. */
+/**
+ * All routes, and those of the command line alone: those that use files of the machine, which no request may name, and a
+ * trial that takes longer than a request.
+ */
 export const COMMAND_ROUTES: readonly Route[] = [
   ...ADMIN_ROUTES,
   ...ATTESTER_COMMANDS,
   ...LIST_SOURCE_COMMANDS,
   ...SCREENING_COMMANDS,
+  ...SESSION_POLICY_TRIAL_COMMANDS,
 ]

@@ -8,6 +8,7 @@ import type { CheckType } from '../domain/session.ts'
 import type { Clock } from '../domain/time.ts'
 import type { DecisionFacts, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
+import type { SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { Store } from '../store/store.ts'
 import type { DashboardOrigins } from './accounts/origin.ts'
 import type { Passkeys } from './accounts/passkeys.ts'
@@ -115,6 +116,8 @@ export interface Services {
     readonly readings: Pick<DocumentReadings, 'read'>
     /** What policies decided sessions on. */
     readonly decisionFacts: Pick<DecisionFacts, 'read'>
+    /** For trying policies on sessions. */
+    readonly knowledge: SessionKnowledge
   }
   /**
    * A URL that an operator wrote, if it may be asked at all, in its canonical form.

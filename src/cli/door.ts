@@ -5,8 +5,8 @@ import { SecondPersonNeededError } from '../admin/errors.ts'
 import type { Approval, Attester, ListSource, Operations } from '../dashboard/page/api/types.ts'
 import { CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { PolicyInvalidError } from '../policy/errors.ts'
+import type { SessionReplay } from '../policy/session-replay.ts'
 import type { Store } from '../store/store.ts'
-import type { SessionKnowledge } from '../wiring/session-knowledge.ts'
 import { CommandFailedError, UsageError } from './output.ts'
 
 /** Operations that only the command line has. */
@@ -36,6 +36,12 @@ interface OwnOperations {
     }
     body: undefined
     answer: undefined
+  }
+  'POST /organizations/{organization}/session-policy/trial-here': {
+    params: { readonly organization: string }
+    query: undefined
+    body: { readonly source: string; readonly since: string; readonly until?: string }
+    answer: SessionReplay & { readonly since: string; readonly until: string }
   }
 }
 type AllOperations = Operations & OwnOperations
@@ -69,8 +75,6 @@ export interface Door {
 export interface Opened {
   readonly store: Store
   readonly door: Door
-  /** For trying a policy on sessions that people have decided. */
-  readonly decidedByPeople: SessionKnowledge['decidedByPeople']
   close(): Promise<void>
 }
 

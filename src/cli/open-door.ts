@@ -93,6 +93,12 @@ export const openDoor = ({
           },
           readings: { read: async (session, actor) => (await evidenceParts()).readings.read(session, actor) },
           decisionFacts: { read: async (session, actor) => (await evidenceParts()).decisionFacts.read(session, actor) },
+          knowledge: createSessionKnowledge({
+            store,
+            evidence: {
+              screenedFields: async (session) => (await evidenceParts()).evidence.screenedFields(session),
+            },
+          }),
         },
       },
     })
@@ -100,11 +106,6 @@ export const openDoor = ({
   return {
     store,
     door: createDoor(load),
-    decidedByPeople: async (organizationId, time) =>
-      createSessionKnowledge({ store, evidence: (await evidenceParts()).evidence }).decidedByPeople(
-        organizationId,
-        time,
-      ),
     close: async () => {
       await parts?.close()
       await store.close()

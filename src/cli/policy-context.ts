@@ -91,14 +91,21 @@ export const isRevisionReference = (text: string): boolean => /^(?:revision_[A-Z
 export const resolvePolicyText = async (
   context: PolicyStoreContext,
   reference: string,
-): Promise<{ readonly policy: CompiledPolicy; readonly policyId: string | null }> => {
+): Promise<{ readonly policy: CompiledPolicy; readonly policyId: string | null; readonly source: string }> => {
   const { store, organizationId, command } = context
-  if (!isRevisionReference(reference)) return { policy: readDraft(reference).compiled, policyId: null }
+  if (!isRevisionReference(reference)) {
+    const { compiled, source } = readDraft(reference)
+    return { policy: compiled, policyId: null, source }
+  }
+  const stored = (revision: StoredRevision) => {
+    const { policyId, source } = revision
+    return { policy: compileStored(revision), policyId, source }
+  }
   if (/^[0-9]/.test(reference)) {
     const policy = await requirePolicy(context, command.text('policy'))
-    return { policy: compileStored(await requireRevision(context, policy, reference)), policyId: policy.id }
+    return stored(await requireRevision(context, policy, reference))
   }
   const revision = await store.policies.findRevision(organizationId, reference)
   if (revision === null) throw new CommandFailedError(`there is no revision ${reference}`)
-  return { policy: compileStored(revision), policyId: revision.policyId }
+  return stored(revision)
 }

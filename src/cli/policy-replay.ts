@@ -126,14 +126,14 @@ export const replay = async (context: ReplayContext): Promise<number> => {
     command.text('until') === undefined
       ? Number.POSITIVE_INFINITY
       : parseMoment('until', command.required('until'), clock.unixSeconds() * 1000)
-  const { policy, policyId } = await resolvePolicyText(context, reference)
+  const { policy, policyId, source } = await resolvePolicyText(context, reference)
   const ofSessions = policy.document.decides === 'sessions'
   const sinceMs = parseMoment(
     'since',
     command.text('since') ?? (ofSessions ? '365d' : '7d'),
     clock.unixSeconds() * 1000,
   )
-  if (ofSessions) return replayOverSessions(context, policy, { sinceMs, untilMs })
+  if (ofSessions) return replayOverSessions(context, source, { sinceMs, untilMs })
   const subject = policyId ?? (await requirePolicy(context, command.text('policy'))).id
   const lists = await currentLists(context)
 

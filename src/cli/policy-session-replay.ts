@@ -1,6 +1,5 @@
 // `countersign policy replay` of a policy that decides sessions: over those that people have decided.
-import { replaySessions, type SessionReplay } from '../policy/session-replay.ts'
-import type { CompiledPolicy } from '../policy/types/program.ts'
+import type { SessionReplay } from '../policy/session-replay.ts'
 import { formatTable } from './output.ts'
 import { type PolicyStoreContext, print } from './policy-context.ts'
 
@@ -24,14 +23,18 @@ const render = (replay: SessionReplay): string => {
 
 export const replayOverSessions = async (
   context: PolicyStoreContext,
-  policy: CompiledPolicy,
+  source: string,
   time: { readonly sinceMs: number; readonly untilMs: number },
 ): Promise<number> => {
-  const sessions = await context.decidedByPeople(context.organizationId, {
-    sinceSeconds: Math.floor(time.sinceMs / 1_000),
-    untilSeconds: Math.min(Math.ceil(time.untilMs / 1_000), Number.MAX_SAFE_INTEGER),
+  const textOf = (ms: number): string => new Date(ms).toISOString()
+  const replay = await context.door.call('POST /organizations/{organization}/session-policy/trial-here', {
+    params: { organization: context.organizationId },
+    body: {
+      source,
+      since: textOf(time.sinceMs),
+      ...(Number.isFinite(time.untilMs) ? { until: textOf(time.untilMs) } : {}),
+    },
   })
-  const replay = replaySessions(policy, sessions)
-  print(context, { since: new Date(time.sinceMs).toISOString(), ...replay }, render(replay))
+  print(context, replay, render(replay))
   return 0
 }

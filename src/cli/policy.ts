@@ -9,6 +9,7 @@ import { type PolicyContext, print, readDraft } from './policy-context.ts'
 import { check, create, schema, templates, test } from './policy-documents.ts'
 import { type ReplayContext, replay } from './policy-replay.ts'
 import { activate, apply, comparesFiles, describeDifferences, diff, list, shadow, show } from './policy-revisions.ts'
+import { simulate } from './policy-simulate.ts'
 
 const USAGE = `Usage: countersign policy check FILE
        countersign policy test FILE
@@ -20,6 +21,7 @@ const USAGE = `Usage: countersign policy check FILE
        countersign policy activate ID --revision REVISION
        countersign policy shadow ID --revision REVISION | --off
        countersign policy replay REVISION_OR_FILE [--policy ID] [--since TIME] [--until TIME]
+       countersign policy simulate REVISION_OR_FILE --session ID [--policy ID]
        countersign policy list
        countersign policy show ID [--revision REVISION | --revisions]
 
@@ -38,7 +40,8 @@ with --policy. Every command but the first five takes --org NAME, by name or id 
   shadow     Has a revision evaluated beside the active one; its verdicts are recorded and never answered.
   replay     Runs a revision or file over recorded decisions (of the last 7 days, or --since 36h or a time in RFC 3339)
              and says what it would change, by rule. A policy that decides sessions runs over the newest that people have
-             decided (of the last year).
+             decided (of the last year), and has to be tried so before it decides.
+  simulate   Tries a policy that decides sessions on one of them: what each rule says, and on which facts.
   list       The organization's policies.
   show       A policy's active document, or that of a revision; --revisions lists them.
 
@@ -72,6 +75,7 @@ const STORE_VERBS: Verbs<(context: ReplayContext) => Promise<number>> = {
   activate: { run: activate, words: 1 },
   shadow: { run: shadow, words: 1 },
   replay: { run: replay, words: 1 },
+  simulate: { run: simulate, words: 1 },
   list: { run: list, words: 0 },
   show: { run: show, words: 1 },
   diff: { run: diff, words: 2 },
@@ -82,6 +86,7 @@ const OPTIONS = {
   policy: { type: 'string' },
   revision: { type: 'string' },
   revisions: { type: 'boolean' },
+  session: { type: 'string' },
   template: { type: 'string' },
   since: { type: 'string' },
   until: { type: 'string' },

@@ -2,14 +2,7 @@
 // that can't be had any more leaves a session to a person, as it would have then.
 import { decideSession } from './decide-session.ts'
 import type { PolicyProgram } from './types/program.ts'
-import type { SessionFacts } from './types/session-facts.ts'
-
-export interface DecidedSession {
-  readonly sessionId: string
-  /** What people made of it. */
-  readonly decided: 'completed' | 'rejected'
-  readonly facts: SessionFacts
-}
+import type { DecidedSession } from './types/session-facts.ts'
 
 /** Sessions that one rule would have decided otherwise than people did. */
 export interface SessionDisagreement {

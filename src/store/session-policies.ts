@@ -1,5 +1,6 @@
 // Which policy decides an organization's sessions, and what policies have decided. A decision is stored in the transaction
 // that carries it out, under the session's sequence number that the policy saw: the same session is decided once.
+import { lockDeployment } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
 export type PolicyOutcome = 'completed' | 'rejected' | 'review'
@@ -96,11 +97,14 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
   set: (organizationId: string, policyId: string | null): Promise<void> =>
     scope.write(async (transaction) => {
       await transaction.execute('DELETE FROM session_policies WHERE organization_id = ?', [organizationId])
-      if (policyId === null) return
-      await transaction.execute('INSERT INTO session_policies (organization_id, policy_id) VALUES (?, ?)', [
-        organizationId,
-        policyId,
-      ])
+      if (policyId !== null) {
+        await transaction.execute('INSERT INTO session_policies (organization_id, policy_id) VALUES (?, ?)', [
+          organizationId,
+          policyId,
+        ])
+      }
+      // Activating a revision takes it, too: of two such changes the later one sees the other.
+      await lockDeployment(transaction)
     }),
 
   /** False where the session was decided at this sequence number before: nothing was changed. */

@@ -74,28 +74,57 @@ export type TaskEnd =
 const DURABILITY = { survives: 'process-crash' } as const
 
 export const createTaskTable = (scope: TableScope) => ({
-  create: (input: {
-    readonly organizationId: string | null
-    readonly kind: string
-    readonly input: Readonly<Record<string, unknown>>
-    readonly actor: string
-  }): Promise<Task> =>
+  /** @param result of one that was done where it was asked for; without it, the task waits for a runner */
+  create: (
+    input: {
+      readonly organizationId: string | null
+      readonly kind: string
+      readonly input: Readonly<Record<string, unknown>>
+      readonly actor: string
+    },
+    result: Readonly<Record<string, unknown>> | null = null,
+  ): Promise<Task> =>
     scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const doneAtSeconds = result === null ? null : nowSeconds
       const [row] = await transaction.query<TaskRow>(
-        `INSERT INTO jobs (${COLUMNS}) VALUES (?, ?, ?, 'queued', ?, 0, 0, NULL, NULL, ?, ?, NULL, NULL)
-         RETURNING ${COLUMNS}`,
+        `INSERT INTO jobs (${COLUMNS}) VALUES (?, ?, ?, ?, ?, 0, 0, ?, NULL, ?, ?, ?, ?) RETURNING ${COLUMNS}`,
         [
           newIdentifier('job'),
           input.organizationId,
           input.kind,
+          result === null ? 'queued' : 'done',
           JSON.stringify(input.input),
+          result === null ? null : JSON.stringify(result),
           input.actor,
-          scope.nowSeconds(),
+          nowSeconds,
+          doneAtSeconds,
+          doneAtSeconds,
         ],
       )
       if (row === undefined) throw new Error('the new task was not returned')
       return toTask(row)
     }),
+
+  /**
+   * The newest of a kind that is done and whose input has these members; null for none.
+   * @param members ids and hashes: they are found in the stored text as they are
+   * @param withinSeconds how long ago it ended at most
+   */
+  newestDone: async (
+    organizationId: string,
+    kind: string,
+    members: Readonly<Record<string, string>>,
+    withinSeconds: number = Number.MAX_SAFE_INTEGER,
+  ): Promise<Task | null> => {
+    const texts = Object.entries(members).map(([name, value]) => `%${JSON.stringify({ [name]: value }).slice(1, -1)}%`)
+    const [row] = await scope.statements.query<TaskRow>(
+      `SELECT ${COLUMNS} FROM jobs WHERE organization_id = ? AND kind = ? AND state = 'done'
+         AND finished_at_seconds >= ? ${texts.map(() => 'AND input LIKE ?').join(' ')} ORDER BY finished_at_seconds DESC LIMIT 1`,
+      [organizationId, kind, scope.nowSeconds() - withinSeconds, ...texts],
+    )
+    return row === undefined ? null : toTask(row)
+  },
 
   find: async (organizationId: string | null, taskId: string): Promise<Task | null> => {
     const { condition, parameters } = owned(organizationId)

@@ -229,6 +229,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       evidence: identity.evidence,
       readings: identity.readings,
       decisionFacts: identity.decisionFacts,
+      knowledge: identity.sessionKnowledge,
       sessions: sessionMaker(identity.register),
     },
     decisions: search,

@@ -15,12 +15,11 @@ import { WEBHOOK_PROVIDER } from '../identity/webhooks/provider.ts'
 import { decideSession, type SessionVerdict } from '../policy/decide-session.ts'
 import { PolicyUnusableError } from '../policy/errors.ts'
 import { compileRevision } from '../policy/revision.ts'
-import type { SessionFacts } from '../policy/types/session-facts.ts'
+import type { SessionFacts, SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { Policy, StoredRevision } from '../store/policies.ts'
 import type { EvaluatedRevision, SessionPolicyDecision } from '../store/session-policies.ts'
 import type { Store, Tables } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
-import type { SessionKnowledge } from './session-knowledge.ts'
 
 export interface PolicyDeciderDependencies {
   readonly store: Store

@@ -3,22 +3,8 @@
 import type { Session } from '../domain/session.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
 import { sessionFactsOf } from '../identity/session-facts.ts'
-import type { DecidedSession } from '../policy/session-replay.ts'
-import type { SessionFacts } from '../policy/types/session-facts.ts'
+import type { DecidedSession, SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { Store } from '../store/store.ts'
-
-export interface SessionKnowledge {
-  /** As it is known now. */
-  factsOf(session: Session, atSeconds: number): Promise<SessionFacts>
-  /**
-   * The newest sessions of each outcome on which people decided within a time, with what was known of them then: hits that
-   * people cleared or confirmed are open again. Evidence that was erased is not known any more.
-   */
-  decidedByPeople(
-    organizationId: string,
-    time: { readonly sinceSeconds: number; readonly untilSeconds: number },
-  ): Promise<readonly DecidedSession[]>
-}
 
 /** Of each outcome, in one trial. */
 const SESSIONS_MAX = 1_000

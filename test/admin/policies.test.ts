@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openSegment } from '../../src/decisions/segment.ts'
 import type { DecisionRecord } from '../../src/decisions/types.ts'
+import { contentHashOf } from '../../src/policy/revision.ts'
 import type { ExternalFacts } from '../../src/policy/types/facts.ts'
 import { decisionRecord, uuidOf } from './support/decisions.ts'
 import { type Harness, startHarness } from './support/harness.ts'
@@ -375,6 +376,7 @@ describe('a replay', () => {
     expect([queued.kind, queued.state]).toEqual(['policy.replay', 'queued'])
     expect((await harness.store.tasks.find(alpha.id, queued.id))?.input).toEqual({
       source: SOURCE,
+      contentHash: contentHashOf(SOURCE),
       revisionId: revision.id,
       policyId: policy.id,
       sinceMs: Date.UTC(2026, 0, 1),

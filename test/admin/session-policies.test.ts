@@ -1,5 +1,7 @@
 // Policies that decide sessions, through the admin API: what each may be used for, who may let one decide, and what it says.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { newSessionId } from '../../src/domain/identifier.ts'
+import { openOver } from '../cli/door-over.ts'
 import { type Harness, startHarness } from './support/harness.ts'
 
 const PEOPLE = 'name: People\ndecides: sessions\nrules: [{ id: grown, allow: person.age > 17 }]\n'
@@ -26,6 +28,16 @@ const make = async (source: string) => {
   const { body } = await call('POST', '/policies', { source })
   const { policy, revision } = body as { policy: { id: string }; revision: { id: string } }
   return { policyId: policy.id, revisionId: revision.id, policy: body['policy'] as Json }
+}
+
+/** As the command line tries a document, at once. */
+const tried = async (source: string): Promise<void> => {
+  const { door, close } = await openOver(harness)()
+  await door.call('POST /organizations/{organization}/session-policy/trial-here', {
+    params: { organization: alpha.id },
+    body: { source, since: '2020-01-01T00:00:00Z' },
+  })
+  await close()
 }
 
 test('a policy decides one thing for good: no project takes one of sessions, and no revision changes what it decides', async () => {
@@ -65,6 +77,7 @@ test('people decide until an organization admin lets a policy of sessions, and a
     name: 'People',
     revision: null,
   })
+  await tried(PEOPLE)
   await call('POST', `/policies/${policyId}/activate`, { revision_id: revisionId })
   expect((await call('GET', path)).body).toMatchObject({ revision: 1 })
   expect((await call('PUT', path, { policy_id: null })).body).toEqual(nobody)
@@ -74,6 +87,104 @@ test('people decide until an organization admin lets a policy of sessions, and a
     [policyId, null],
     [null, policyId],
   ])
+})
+
+test('no policy decides by a revision that was not tried lately, whichever of the two comes last: choosing it or making it live', async () => {
+  const path = '/session-policy'
+  const { policyId, revisionId } = await make(PEOPLE)
+  const activate = (id: string) => call('POST', `/policies/${policyId}/activate`, { revision_id: id })
+  const nobody = { policy_id: null, name: null, revision: null }
+  expect((await activate(revisionId)).status).toBe(200)
+  const refused = await call('PUT', path, { policy_id: policyId })
+  expect([refused.status, refused.body['detail']]).toEqual([
+    409,
+    'revision 1 was not tried on past sessions in the last 30 days: try it first, by replay in the dashboard, ' +
+      `replayPolicy of the admin API or "countersign policy replay ${revisionId}"`,
+  ])
+  expect((await call('GET', path)).body).toEqual(nobody)
+  // Neither one that only waits, nor that of another document, nor an old one.
+  expect((await call('POST', `/policies/${policyId}/replay`, { revision_id: revisionId })).status).toBe(202)
+  await tried(`${PEOPLE}# another`)
+  expect((await call('PUT', path, { policy_id: policyId })).status).toBe(409)
+  await tried(PEOPLE)
+  harness.clock.advance(30 * 86_400 + 1)
+  expect((await call('PUT', path, { policy_id: policyId })).status).toBe(409)
+  await tried(PEOPLE)
+  expect((await call('PUT', path, { policy_id: policyId })).body).toMatchObject({ revision: 1 })
+
+  const next = await call('POST', `/policies/${policyId}/revisions`, { source: PEOPLE.replace('17', '20') })
+  const second = next.body['id'] as string
+  expect((await activate(second)).status).toBe(409)
+  expect((await call('GET', path)).body).toMatchObject({ revision: 1 })
+  await tried(PEOPLE.replace('17', '20'))
+  expect((await activate(second)).status).toBe(200)
+  expect((await call('GET', path)).body).toMatchObject({ revision: 2 })
+  // Of a policy that decides nothing, any revision may be live.
+  const other = await make(PEOPLE.replace('People', 'Others'))
+  const live = await call('POST', `/policies/${other.policyId}/activate`, { revision_id: other.revisionId })
+  expect(live.status).toBe(200)
+})
+
+test('nobody is asked to approve what would be refused then: a revision that was not tried', async () => {
+  const { policyId, revisionId } = await make(PEOPLE)
+  await call('POST', `/policies/${policyId}/activate`, { revision_id: revisionId })
+  const ada = await harness.person({ email: 'ada@alpha.example', roles: { [alpha.id]: 'organization-admin' } })
+  await harness.person({ email: 'bob@alpha.example', roles: { [alpha.id]: 'organization-admin' } })
+  expect((await call('PATCH', '/settings', { second_person: true }, { cookie: ada.cookie })).status).toBe(200)
+  const choose = () => call('PUT', '/session-policy', { policy_id: policyId }, { cookie: ada.cookie })
+  expect((await choose()).status).toBe(409)
+  await tried(PEOPLE)
+  const asked = await choose()
+  expect(asked.status).toBe(202)
+  expect(JSON.stringify(asked.body)).toContain('Tried on 0 sessions: 0 completed')
+})
+
+test('a revision is tried on one session: what each rule says, on which facts, and that they were read', async () => {
+  const id = newSessionId()
+  await harness.store.sessions.register({
+    organizationId: alpha.id,
+    environment: 'live',
+    checkType: 'kyc',
+    sessionId: id,
+    walletAddress: null,
+    originUrl: null,
+    tokenHash: new Uint8Array(32),
+    provider: 'manual',
+    actor: 'key:test',
+  })
+  const path = `/sessions/${id}/simulate`
+  const source = `${PEOPLE.replace('17', '40').trimEnd().slice(0, -1)}, { id: seen, allow: checks.document.matches }, { id: rest, review: "true" }]\n`
+  const { status, body } = await call('POST', path, { source })
+  expect([status, body]).toEqual([
+    200,
+    {
+      outcome: 'review',
+      rule: 'seen',
+      code: null,
+      message: null,
+      problem: 'checks.document.matches is not available',
+      rules: [
+        { id: 'grown', kind: 'allow', value: false, decisive: false, reached: true, failure: null },
+        {
+          id: 'seen',
+          kind: 'allow',
+          value: null,
+          decisive: false,
+          reached: true,
+          failure: 'checks.document.matches is not available',
+        },
+        { id: 'rest', kind: 'review', value: true, decisive: true, reached: false, failure: null },
+      ],
+      facts: { 'person.age': 34, 'checks.document.matches': null },
+    },
+  ])
+  const log = (await call('GET', '/audit')).body as { data: { action: string; subject: string }[] }
+  expect(log.data[0]).toMatchObject({ action: 'session.evidence-read', subject: id })
+  expect((await call('POST', path, { source: PEOPLE })).body).toMatchObject({ outcome: 'completed', rule: 'grown' })
+  expect((await call('POST', path, { source: REQUESTS })).status).toBe(409)
+  expect((await call('POST', '/sessions/ses_none/simulate', { source: PEOPLE })).status).toBe(404)
+  const viewer = await harness.person({ email: 'v@alpha.example', roles: { [alpha.id]: 'viewer' } })
+  expect((await call('POST', path, { source: PEOPLE }, { cookie: viewer.cookie })).status).toBe(403)
 })
 
 test('the shadow of a policy of sessions is counted by what it would have made of them', async () => {

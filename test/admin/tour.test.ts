@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => harness.close())
 
 /** Questions that need a body, and steps that have changed nothing yet. */
-const NOT_NOTED = /\/(check|simulate|test|options)$|^\/me\/(totp|confirm)$/
+const NOT_NOTED = /\/(check|policies\/simulate|test|options)$|^\/me\/(totp|confirm)$/
 
 /** To take the audit log out is an entry in it. */
 const CHANGES = (method: string, path: string): boolean => method !== 'GET' || path.includes('/audit/export')
@@ -419,6 +419,8 @@ describe('a tour of the admin API', () => {
     })
     await harness.store.sessions.changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person' })
     const session = `/organizations/tour/sessions/${id}`
+    const source = 'name: Grown\ndecides: sessions\nrules: [{ id: grown, allow: person.age > 17 }]\n'
+    await call(200, 'POST', `${session}/simulate`, { body: { source } })
     expect(await call<object>(200, 'GET', `${session}/checks/lists`)).toMatchObject({ outcome: 'waiting', hits: [] })
     const hit = await openHit(harness.store, organizationId, id)
     expect(await call<object>(200, 'GET', `${session}/checks/lists`)).toMatchObject({

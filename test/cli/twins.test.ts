@@ -31,6 +31,7 @@ const VERBS: Readonly<Record<string, string | { readonly exempt: string }>> = {
   'policy activate': 'activateRevision',
   'policy shadow': 'shadowRevision',
   'policy replay': { exempt: 'reads the decision log of this machine' },
+  'policy simulate': { exempt: 'simulateSessionPolicy, by the text of a revision or file' },
   'policy list': { exempt: 'prints rows of the store' },
   'policy show': { exempt: 'prints rows of the store' },
   'project list': { exempt: 'prints rows of the store' },

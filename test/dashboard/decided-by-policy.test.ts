@@ -87,6 +87,12 @@ test('nothing decides until it is switched on, and then a person whose checks pa
   await until(async () => (await queued()) === false, SLOW)
   expect(await statusOf(before)).toBe('submitted')
   expect(await decided(before)).toEqual([])
+  const early = await runCommand(folder, 'session', 'policy', policyId, '--config', configPath)
+  expect([early.code, early.stderr]).toEqual([
+    1,
+    expect.stringContaining('revision 1 was not tried on past sessions in the last 30 days'),
+  ])
+  expect(await command('policy', 'replay', TEMPLATE)).toStartWith('0 sessions: ')
   await command('session', 'policy', policyId)
   await command('session', 'decide', before, 'rejected', '--note', 'somebody has to go first')
 
@@ -111,6 +117,12 @@ test('nothing decides until it is switched on, and then a person whose checks pa
   expect(items[0]).toMatchObject({
     sequence: decision?.['sequence'],
     facts: { 'person.country': 'DE', 'checks.document.matches': true, 'checks.sanctions.score': 0 },
+  })
+  const trial = ['policy', 'simulate', TEMPLATE, '--session', id] as const
+  expect(await command(...trial)).toStartWith('completed: rule document\n')
+  expect(JSON.parse(await command(...trial, '--json'))).toMatchObject({
+    outcome: 'completed',
+    facts: items[0]?.['facts'],
   })
   expect((await eventsOf(id)).at(-1)).toMatchObject({
     actor: `policy:${policyId}:1`,

@@ -5,6 +5,7 @@ import type { Tables } from '../../store/store.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import type { Note } from '../route.ts'
 import { requirePolicy, requireRevision } from './find.ts'
+import { requireTriedDecider } from './tried.ts'
 
 export const activate = async (
   tables: Tables,
@@ -20,6 +21,7 @@ export const activate = async (
   if (name !== before.name) await tables.policies.rename(organizationId, policyId, name)
   const after = await tables.policies.activateRevision(organizationId, policyId, revisionId)
   if (after === null) throw new SubjectUnknownError('revision')
+  await requireTriedDecider(tables, organizationId, policyId)
   note({
     action: 'policy.activate',
     subject: policyId,

@@ -9,9 +9,9 @@ import type { Tables } from '../../store/store.ts'
 import type { Seen } from '../second-person/declaration.ts'
 import type { Services } from '../services.ts'
 import { requirePolicy, requireRevision } from './find.ts'
+import { REPLAY_KIND, requireTrial } from './tried.ts'
 
 const NAMES_SHOWN = 10
-const TASKS_LOOKED_AT = 100
 
 const revisionText = ({ number }: StoredRevision): string => `revision ${number}`
 
@@ -50,24 +50,20 @@ const shadowText = async (
   }
 }
 
-/** Describes the newest replay of this revision, if it is among the organization's newest tasks. */
+/** Describes the newest replay of this revision. */
 const replayText = async (
   { store }: Services,
   organizationId: string,
   policy: Policy,
   revision: StoredRevision,
 ): Promise<readonly string[]> => {
-  const { items } = await store.tasks.page(organizationId, { after: null, limit: TASKS_LOOKED_AT })
-  const task = items.find(
-    ({ kind, state, input }) =>
-      kind === 'policy.replay' &&
-      state === 'done' &&
-      input['policyId'] === policy.id &&
-      (input['revisionId'] === revision.id || input['source'] === revision.source),
-  )
-  const result = task?.result ?? null
+  const ofSessions = policy.decides === 'sessions'
+  const { contentHash } = revision
+  // Requests are those that this policy decided; sessions are those of the organization.
+  const members = ofSessions ? { contentHash } : { contentHash, policyId: policy.id }
+  const result = (await store.tasks.newestDone(organizationId, REPLAY_KIND, members))?.result ?? null
   if (result === null) return []
-  if (policy.decides === 'sessions') {
+  if (ofSessions) {
     const { sessions, completed, rejected, left, agreed } = result
     const otherwise = Number(completed) + Number(rejected) - Number(agreed)
     return [
@@ -92,6 +88,7 @@ export const seeActivation = async (
     policy.activeRevisionId === null
       ? null
       : await requireRevision(tables, organizationId, policy.id, policy.activeRevisionId)
+  if ((await tables.sessionPolicies.find(organizationId)) === policy.id) await requireTrial(tables, revision)
   const then = compileRevision(revision)
   const projects = await projectsOf(tables, organizationId, policy)
   return {

@@ -1,14 +1,31 @@
-// Runs a policy on one request without deciding anything: what each rule says, what was known, and what the verdict would
-// be. The verdict is the policy's own; the rules' values come from policies of one rule each, made of the same document.
+// Runs a policy on one request or session without deciding anything: what each rule says, what was known, and what the
+// verdict would be. The verdict is the policy's own; the rules' values come from policies of one rule each, made of the same
+// document.
 import type { Verdict } from '../../domain/verdict.ts'
 import { compilePolicy } from '../../policy/compile.ts'
+import { decideSession, type SessionVerdict } from '../../policy/decide-session.ts'
 import { dutyVerdict } from '../../policy/duties.ts'
 import { PolicyEvaluationError } from '../../policy/errors.ts'
+import { NO_REQUEST } from '../../policy/evaluation.ts'
 import { FactUnavailableError } from '../../policy/fact-unavailable.ts'
 import type { PolicyRule, RuleKind } from '../../policy/types/document.ts'
 import type { EvaluationFacts } from '../../policy/types/facts.ts'
 import type { ListReader } from '../../policy/types/list-reader.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
+import type { SessionFacts } from '../../policy/types/session-facts.ts'
+import { closed, nullable, oneOf, Type } from '../schema.ts'
+
+export const RULE_KIND = oneOf(['allow', 'deny', 'require', 'review'])
+
+/** RuleOutcome, as it is answered. */
+export const RULE_OUTCOME = closed({
+  id: Type.String(),
+  kind: RULE_KIND,
+  value: Type.Union([Type.Boolean(), Type.Null()], { description: 'Of its expression; null when it fails' }),
+  decisive: Type.Boolean(),
+  reached: Type.Boolean({ description: 'No rule before it ended the evaluation' }),
+  failure: nullable(Type.String()),
+})
 
 export interface RuleOutcome {
   readonly id: string
@@ -52,19 +69,24 @@ const outcomeOf = (policy: CompiledPolicy, rule: PolicyRule, facts: EvaluationFa
   }
 }
 
+/** @param ended nothing is reached: it was decided before */
+const rulesOf = (policy: CompiledPolicy, facts: EvaluationFacts, ended: boolean): readonly RuleOutcome[] => {
+  let isOver = ended
+  return policy.document.rules.map((rule) => {
+    const { decisive, value, failure } = outcomeOf(policy, rule, facts)
+    const reached = !isOver
+    isOver ||= decisive || failure !== null
+    return { id: rule.id, kind: rule.kind, value, decisive, reached, failure }
+  })
+}
+
 /** @param facts with `lists`: the organization's own two come first, as they do for real */
 export const simulatePolicy = (
   policy: CompiledPolicy,
   facts: EvaluationFacts & { readonly lists: ListReader },
 ): Simulation => {
   const duty = dutyVerdict(facts.lists, facts.from, facts.onBehalf)
-  let ended = duty !== null
-  const rules = policy.document.rules.map((rule): RuleOutcome => {
-    const { decisive, value, failure } = outcomeOf(policy, rule, facts)
-    const reached = !ended
-    ended ||= decisive || failure !== null
-    return { id: rule.id, kind: rule.kind, value, decisive, reached, failure }
-  })
+  const rules = rulesOf(policy, facts, duty !== null)
   if (duty !== null) return { verdict: duty, failure: null, rules }
   try {
     return { verdict: policy.evaluate(facts), failure: null, rules }
@@ -72,3 +94,11 @@ export const simulatePolicy = (
     return { verdict: null, failure: failureOf(error), rules }
   }
 }
+
+export const simulateSession = (
+  policy: CompiledPolicy,
+  session: SessionFacts,
+): { readonly verdict: SessionVerdict; readonly rules: readonly RuleOutcome[] } => ({
+  verdict: decideSession(policy, session),
+  rules: rulesOf(policy, { ...NO_REQUEST, session }, false),
+})

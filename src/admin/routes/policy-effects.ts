@@ -1,10 +1,12 @@
 // What a policy would change: over decisions that were made, or beside the one that makes them.
 import { compilePolicy } from '../../policy/compile.ts'
+import { contentHashOf } from '../../policy/revision.ts'
 import type { ShadowOutcome } from '../../store/decision-index/types.ts'
 import { actorId } from '../actor.ts'
 import { ConflictError } from '../errors.ts'
 import { requirePolicy, requireSameSubject } from '../policies/find.ts'
 import { SOURCE, SOURCE_BYTES_MAX, sourceOf } from '../policies/source.ts'
+import { REPLAY_KIND } from '../policies/tried.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, nullable, Type } from '../schema.ts'
 import { timeOf } from '../time.ts'
@@ -43,7 +45,8 @@ export const POLICY_EFFECT_ROUTES = [
       'Says what it would change: `result` counts what would stay the same, what would go another way and from which rule ' +
       'to which, and what can’t be told because a rule reads what the log does not hold. A policy that decides sessions ' +
       'runs over the newest that people have completed and rejected, a thousand of each at most: `result` counts what it ' +
-      'would have `completed`, `rejected` and `left`, and lists `disagreements`.',
+      'would have `completed`, `rejected` and `left`, and lists `disagreements`. A revision of it has to be tried so before ' +
+      'it decides.',
     body: closed({
       source: Type.Optional(SOURCE),
       revision_id: Type.Optional(Type.String({ maxLength: 100 })),
@@ -65,6 +68,7 @@ export const POLICY_EFFECT_ROUTES = [
       const replayedDays = decides === 'sessions' ? REPLAYED_DAYS_OF_SESSIONS : REPLAYED_DAYS
       const input = {
         source,
+        contentHash: contentHashOf(source),
         revisionId: body.revision_id ?? null,
         policyId: params.policy,
         sinceMs: body.since === undefined ? nowMs - replayedDays * DAY_MS : timeOf('since', body.since),
@@ -77,7 +81,7 @@ export const POLICY_EFFECT_ROUTES = [
         }
         const made = await tables.tasks.create({
           organizationId: organization.id,
-          kind: 'policy.replay',
+          kind: REPLAY_KIND,
           input,
           actor: actorId(actor),
         })

@@ -18,15 +18,13 @@ import { POLICY_ISSUE as ISSUE, showIssues, WARNINGS } from '../policies/issue.t
 import { withLists } from '../policies/lists-on-demand.ts'
 import { exampleFactsOf, wordsOf } from '../policies/needs-shown.ts'
 import { decodeSimulatedRequest, SIMULATED_REQUEST } from '../policies/request-facts.ts'
-import { simulatePolicy } from '../policies/simulate.ts'
+import { RULE_KIND, RULE_OUTCOME, simulatePolicy } from '../policies/simulate.ts'
 import { compiledOf, SOURCE, SOURCE_BYTES_MAX } from '../policies/source.ts'
 import { declareRoutes, VIEWER } from '../route.ts'
 import { closed, named, nullable, oneOf, type Static, Type } from '../schema.ts'
 import type { Services } from '../services.ts'
 
 const route = declareRoutes('Policy trials')
-
-const RULE_KIND = oneOf(['allow', 'deny', 'require', 'review'])
 
 const RULE = closed({
   id: Type.String(),
@@ -95,16 +93,7 @@ const SIMULATION = named(
     missing: Type.Array(Type.String(), {
       description: 'Request fields that a rule reads and that were left out: 400 for real',
     }),
-    rules: Type.Array(
-      closed({
-        id: Type.String(),
-        kind: RULE_KIND,
-        value: Type.Union([Type.Boolean(), Type.Null()], { description: 'Of its expression; null when it fails' }),
-        decisive: Type.Boolean(),
-        reached: Type.Boolean({ description: 'No rule before it ended the evaluation' }),
-        failure: nullable(Type.String()),
-      }),
-    ),
+    rules: Type.Array(RULE_OUTCOME),
     facts: Type.Record(Type.String(), Type.Unknown(), { description: 'What was known beyond the request' }),
     unasked: Type.Array(Type.String(), {
       description: 'Screeners and reads that only an organization admin’s trial asks: give their answers in `facts`',
@@ -236,7 +225,7 @@ export const POLICY_TRIAL_ROUTES = [
     handle: async ({ services, organization, actor, body, deadline }) => {
       const policy = await compiledOf(services, organization.id, body)
       if (policy.document.decides === 'sessions') {
-        throw new ConflictError('the policy decides sessions: run it over those that people have decided')
+        throw new ConflictError('the policy decides sessions: try it on one with simulateSessionPolicy')
       }
       const { request, facts: recorded } = await trialOf(services, organization.id, body)
       const facts = decodeSimulatedRequest(request, services.chains, services.clock.unixSeconds())

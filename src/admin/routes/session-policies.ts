@@ -7,6 +7,7 @@ import type { EvaluatedRevision, SessionPolicyDecision } from '../../store/sessi
 import type { Tables } from '../../store/store.ts'
 import { requirePolicy, requirePolicyOf, requireRevision } from '../policies/find.ts'
 import { seeEffects } from '../policies/see-activation.ts'
+import { requireTrial, requireTriedDecider } from '../policies/tried.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER, VIEWER } from '../route.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time, timeText } from '../schema.ts'
 import { BASE, operator, requireSession } from '../sessions.ts'
@@ -103,9 +104,11 @@ export const SESSION_POLICY_ROUTES = [
     summary: 'Let a policy decide sessions, or people again',
     description:
       'For sessions that are handed in from now on. What its active revision neither allows nor denies waits for a person. ' +
-      'While the policy has no active revision, its shadow is recorded and people decide.',
+      'While the policy has no active revision, its shadow is recorded and people decide. An active one has to have been ' +
+      'tried on past sessions in the last 30 days: 409 until then, also when a revision of the chosen policy is activated.',
     body: closed({ policy_id: nullable(Type.String({ maxLength: 100 })) }),
     answer: SESSION_POLICY,
+    errors: [409],
     secondPerson: {
       action: 'organization.session-policy',
       // People decide again: the safe way.
@@ -115,6 +118,7 @@ export const SESSION_POLICY_ROUTES = [
         const before = await readCurrent(tables, id)
         const policy = body.policy_id === null ? null : await requirePolicyOf('sessions', tables, id, body.policy_id)
         const revision = policy === null ? null : await revisionOf(tables, id, policy)
+        if (revision !== null) await requireTrial(tables, revision)
         const after = { policy_id: policy?.id ?? null, name: policy?.name ?? null, revision: revision?.number ?? null }
         return {
           subject: id,
@@ -140,6 +144,7 @@ export const SESSION_POLICY_ROUTES = [
         const before = await readCurrent(tables, id)
         if (body.policy_id !== null) await requirePolicyOf('sessions', tables, id, body.policy_id)
         await tables.sessionPolicies.set(id, body.policy_id)
+        if (body.policy_id !== null) await requireTriedDecider(tables, id, body.policy_id)
         const after = await readCurrent(tables, id)
         note({
           action: 'organization.session-policy',

@@ -1,6 +1,7 @@
 // An organization and a deployment with something of everything that the second person's rule is about, and a request for
 // each operation that would be right.
 import { ADMIN_ROUTES } from '../../../src/admin/route-table.ts'
+import { contentHashOf } from '../../../src/policy/revision.ts'
 import { readCatalog } from '../../../src/store/table-catalog.ts'
 import { type Harness, startHarness } from '../support/harness.ts'
 import type { CallOptions } from '../support/request.ts'
@@ -72,6 +73,8 @@ export const startWorld = async () => {
     return { id, revision: revision.id }
   }
   const ofSessions = await policyOf('People', OF_SESSIONS, 'sessions')
+  const trial = { contentHash: contentHashOf(OF_SESSIONS) }
+  await store.tasks.create({ organizationId: alpha.id, kind: 'policy.replay', input: trial, actor: 'test' }, {})
   const strict = await policyOf('Strict', STRICT)
   const lax = await policyOf('Lax', LAX.replace('Strict', 'Lax'))
   const next = await store.policies.saveRevision({

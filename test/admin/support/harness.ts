@@ -236,6 +236,10 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
         link: async () => 'https://verify.example/v/another',
       },
       decisionFacts: { read: async () => ({ 2: { 'person.age': 34 } }) },
+      knowledge: {
+        factsOf: async () => ({ 'person.age': 34, 'checks.document.matches': null }),
+        decidedByPeople: async () => [],
+      },
       readings: {
         read: async () => ({
           documentId: 'evidence_one',

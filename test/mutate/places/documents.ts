@@ -7,6 +7,7 @@ const WALLETS = ['test/wiring/wallet-screening.test.ts']
 const HITS = ['test/identity/store-checks.test.ts']
 const RUNNER = ['test/identity/check-runner.test.ts']
 const DECIDER = ['test/wiring/policy-decider.test.ts']
+const SESSION_POLICIES = ['test/admin/session-policies.test.ts']
 const FACTS = ['test/identity/session-facts.test.ts']
 const SESSIONS = ['test/policy/sessions.test.ts']
 
@@ -29,6 +30,11 @@ export const documents: readonly Place[] = [
       'error instanceof EvidenceErasedError',
     ],
     ['what was decided on is not kept', '[sequence]: facts })', '[sequence]: {} })'],
+  ]),
+  ...placesOf('src/admin/policies/tried.ts', SESSION_POLICIES, [
+    ['another document’s trial counts', '{ contentHash }, TRIAL', '{}, TRIAL'],
+    ['a trial counts for ever', ', TRIAL_DAYS * DAY_SECONDS)', ')'],
+    ['nothing has to be tried', 'if (revision !== null) await', 'if (revision === null) await'],
   ]),
   ...placesOf('src/policy/decide-session.ts', SESSIONS, [
     ['a hit that is not cleared is completed', "session['checks.sanctions.uncleared'] === true", 'false'],

@@ -1046,6 +1046,30 @@ export interface SessionPolicyDecision {
   readonly at: string
 }
 
+export interface SessionSimulation {
+  /** `review`: it would be left to a person */
+  readonly outcome: 'completed' | 'rejected' | 'review'
+  /** The one that decided or failed; null: none decided */
+  readonly rule: string | null
+  readonly code: string | null
+  /** What the person would read */
+  readonly message: string | null
+  /** Why it would be left to a person, where no rule says so */
+  readonly problem: string | null
+  readonly rules: readonly {
+    readonly id: string
+    readonly kind: 'allow' | 'deny' | 'require' | 'review'
+    /** Of its expression; null when it fails */
+    readonly value: boolean | null
+    readonly decisive: boolean
+    /** No rule before it ended the evaluation */
+    readonly reached: boolean
+    readonly failure: string | null
+  }[]
+  /** By name, as rules read them; null: it can’t be had */
+  readonly facts: Readonly<Record<string, unknown>>
+}
+
 export interface ShadowResults {
   readonly revision_id: string | null
   readonly same: number
@@ -1588,6 +1612,18 @@ export interface Operations {
         readonly facts: Readonly<Record<string, unknown>>
       }[]
     }
+  }
+  'POST /organizations/{organization}/sessions/{session}/simulate': {
+    params: { readonly organization: string; readonly session: string }
+    query: None
+    body:
+      | {
+          /** The document, YAML or JSON */
+          readonly source?: string | undefined
+          readonly revision_id?: string | undefined
+        }
+      | undefined
+    answer: SessionSimulation
   }
   'GET /organizations/{organization}/second-factor-rule': {
     params: { readonly organization: string }

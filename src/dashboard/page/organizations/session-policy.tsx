@@ -1,4 +1,5 @@
-// Who decides sessions: people, or a policy. A policy is tried on what people have decided before it is switched on.
+// Who decides sessions: people, or a policy. A policy is tried on what people have decided before it is switched on; the
+// operation refuses one that was not.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Policy, SessionPolicy } from '../api/types.ts'
@@ -37,7 +38,6 @@ const SwitchOn = ({ policies, onChange }: SwitchProps) => {
   const { params, path } = useWorkplace()
   const [chosen, setChosen] = useState('')
   const [job, setJob] = useState<string | null>(null)
-  const [tried, setTried] = useState(false)
   const policy = policies.find(({ id }) => id === chosen) ?? policies[0]
   const trial = useAction(async () => {
     if (policy?.active_revision_id == null) return
@@ -45,7 +45,6 @@ const SwitchOn = ({ policies, onChange }: SwitchProps) => {
       params: { ...params, policy: policy.id },
       body: { revision_id: policy.active_revision_id },
     })
-    setTried(false)
     setJob(id)
   })
   const change = useAction(async () => {
@@ -78,7 +77,6 @@ const SwitchOn = ({ policies, onChange }: SwitchProps) => {
           onValue={(value) => {
             setChosen(value)
             setJob(null)
-            setTried(false)
           }}
           choices={policies.map(({ id, name }) => ({ value: id, label: name }))}
         />
@@ -87,13 +85,13 @@ const SwitchOn = ({ policies, onChange }: SwitchProps) => {
             Try it on past sessions
           </Button>
         )}
-        <Button kind="primary" busy={change.busy} disabled={isLive && !tried} onClick={() => change.run()}>
+        <Button kind="primary" busy={change.busy} onClick={() => change.run()}>
           {isLive ? 'Let it decide' : 'Record its shadow'}
         </Button>
       </div>
-      {isLive && !tried && <p class="soft">Try it first: then it can be switched on.</p>}
+      {isLive && <p class="soft">It can be switched on once this revision was tried in the last 30 days.</p>}
       <Problem error={trial.failure ?? change.failure} />
-      {job !== null && <JobCard key={job} id={job} onDone={() => setTried(true)} />}
+      {job !== null && <JobCard key={job} id={job} />}
     </>
   )
 }

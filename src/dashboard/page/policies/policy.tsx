@@ -17,6 +17,7 @@ import { NextStep, SessionStep } from './next-step.tsx'
 import { PolicyEditor } from './policy-editor.tsx'
 import { Replay } from './replay.tsx'
 import { Revisions } from './revisions.tsx'
+import { SessionTrial } from './session-trial.tsx'
 import { Shadow } from './shadow.tsx'
 import { Trial } from './trial.tsx'
 import { isGood, useCheck } from './use-check.ts'
@@ -30,9 +31,6 @@ const TABS = [
   { id: 'shadow', label: 'Shadow' },
   { id: 'replay', label: 'Replay' },
 ] as const
-
-/** A session is no request: it is tried on those that people have decided. */
-const SESSION_TABS = TABS.filter(({ id }) => id !== 'trial')
 
 const StateBadges = ({ policy, revisions }: { readonly policy: Policy; readonly revisions: readonly Revision[] }) => (
   <>
@@ -103,8 +101,7 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
   const { params, may } = useWorkplace()
   const mayChange = may('organization-admin')
   const ofSessions = policy.decides === 'sessions'
-  const tabs = ofSessions ? SESSION_TABS : TABS
-  const [tab, setTab] = useTab(tabs)
+  const [tab, setTab] = useTab(TABS)
   const [goingLive, setGoingLive] = useState<Revision | null>(null)
   const newest = revisions[0]
   const draft = useDraft(policy.id, newest?.id ?? null)
@@ -134,9 +131,7 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
     if (maySave) save.run()
   }
   useShortcut('e', 'Edit the document', () => setTab('document'))
-  useShortcut('t', ofSessions ? 'Try it on past sessions' : 'Try it on a request', () =>
-    setTab(ofSessions ? 'replay' : 'trial'),
-  )
+  useShortcut('t', `Try it on a ${ofSessions ? 'session' : 'request'}`, () => setTab('trial'))
 
   const active = revisions.find(({ id }) => id === policy.active_revision_id) ?? null
   const isAhead =
@@ -172,7 +167,7 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
       <Problem error={save.failure ?? shadow.failure ?? draft.error} />
       <Waiting data={data} />
       {active !== null && (ofSessions ? <SessionStep policyId={policy.id} /> : <NextStep policyId={policy.id} />)}
-      <Tabs label="Parts of the policy" tabs={tabs} current={tab} />
+      <Tabs label="Parts of the policy" tabs={TABS} current={tab} />
       {tab === 'document' && (
         <>
           <p class="editor-state" role="status">
@@ -197,7 +192,12 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
           )}
         </>
       )}
-      {tab === 'trial' && <Trial policy={policy} revisions={revisions} draft={draft} checked={check.policy} />}
+      {tab === 'trial' &&
+        (ofSessions ? (
+          <SessionTrial revisions={revisions} draft={draft} />
+        ) : (
+          <Trial policy={policy} revisions={revisions} draft={draft} checked={check.policy} />
+        ))}
       {tab === 'revisions' && (
         <Revisions
           policy={policy}

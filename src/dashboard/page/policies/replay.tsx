@@ -1,6 +1,6 @@
 // A document over the decisions that were made: what it would have changed. A job of the service; its progress is shown
 // here, and its result stays under the same address.
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Job, Policy, Revision } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
@@ -36,8 +36,7 @@ const STATES = {
 
 const isOpen = ({ state }: Job): boolean => state === 'queued' || state === 'running'
 
-/** @param onDone called when the replay has ended well */
-export const JobCard = ({ id, onDone }: { readonly id: string; readonly onDone?: () => void }) => {
+export const JobCard = ({ id }: { readonly id: string }) => {
   const { params, may } = useWorkplace()
   const path = { ...params, job: id }
   const job = useQuery(
@@ -46,10 +45,6 @@ export const JobCard = ({ id, onDone }: { readonly id: string; readonly onDone?:
   )
   const { value, reload, set } = job
   useReadLater(value !== null && isOpen(value), value, POLL_MS, reload)
-  const isDone = value?.state === 'done'
-  useEffect(() => {
-    if (isDone) onDone?.()
-  }, [isDone])
   const stop = useAction(async () => {
     set(await call('POST /organizations/{organization}/jobs/{job}/cancel', { params: path, body: {} }))
   })

@@ -6,6 +6,20 @@ import { Notice } from '../ui/problem.tsx'
 import { Table } from '../ui/table.tsx'
 
 type Rule = Simulation['rules'][number]
+type Decisive = { readonly [Kind in Rule['kind']]: { readonly tone: 'good' | 'bad' | 'info'; readonly words: string } }
+
+const REQUEST_WORDS: Decisive = {
+  allow: { tone: 'good', words: 'Decides: compliant' },
+  deny: { tone: 'bad', words: 'Decides: denied' },
+  require: { tone: 'bad', words: 'Decides: denied' },
+  review: { tone: 'info', words: 'Decides: a person' },
+}
+const SESSION_WORDS: Decisive = {
+  ...REQUEST_WORDS,
+  allow: { tone: 'good', words: 'Decides: approved' },
+  deny: { tone: 'bad', words: 'Decides: rejected' },
+  require: { tone: 'bad', words: 'Decides: rejected' },
+}
 
 const RULE_WORDS: Readonly<Record<string, string>> = {
   'list:deny': 'the organization’s deny list',
@@ -55,12 +69,35 @@ const valueWords = ({ value, failure }: Rule) => {
   return value === null ? 'fails' : <code>{String(value)}</code>
 }
 
-const outcomeOf = ({ decisive, reached, kind, failure }: Rule) => {
+const outcomeOf = ({ decisive, reached, kind, failure }: Rule, ofSessions: boolean) => {
   if (!reached) return <span class="faint">{decisive ? 'would decide, but one before it did' : 'not reached'}</span>
-  if (failure !== null) return <Badge tone="warn">No verdict</Badge>
+  if (failure !== null) return <Badge tone="warn">{ofSessions ? 'Leaves it to a person' : 'No verdict'}</Badge>
   if (!decisive) return <span class="soft">goes on</span>
-  return kind === 'allow' ? <Badge tone="good">Decides: compliant</Badge> : <Badge tone="bad">Decides: denied</Badge>
+  const { tone, words } = (ofSessions ? SESSION_WORDS : REQUEST_WORDS)[kind]
+  return <Badge tone={tone}>{words}</Badge>
 }
+
+interface RulesProps {
+  readonly rules: readonly Rule[]
+  readonly ofSessions?: boolean
+}
+
+export const RulesTable = ({ rules, ofSessions = false }: RulesProps) => (
+  <Card title="Rules, in their order" flush>
+    <Table<Rule>
+      caption="Rules"
+      rows={rules}
+      rowKey={({ id }) => id}
+      dimmed={({ reached }) => !reached}
+      columns={[
+        { label: 'Rule', cell: ({ id }) => <strong>{id}</strong> },
+        { label: 'Kind', narrow: true, cell: ({ kind }) => kind },
+        { label: 'Is', cell: valueWords },
+        { label: 'So it', cell: (rule) => outcomeOf(rule, ofSessions) },
+      ]}
+    />
+  </Card>
+)
 
 export const TrialResult = ({ result }: { readonly result: Simulation }) => (
   <div class="trial-result">
@@ -73,20 +110,7 @@ export const TrialResult = ({ result }: { readonly result: Simulation }) => (
         </p>
       </Notice>
     )}
-    <Card title="Rules, in their order" flush>
-      <Table<Rule>
-        caption="Rules"
-        rows={result.rules}
-        rowKey={({ id }) => id}
-        dimmed={({ reached }) => !reached}
-        columns={[
-          { label: 'Rule', cell: ({ id }) => <strong>{id}</strong> },
-          { label: 'Kind', narrow: true, cell: ({ kind }) => kind },
-          { label: 'Is', cell: valueWords },
-          { label: 'So it', cell: outcomeOf },
-        ]}
-      />
-    </Card>
+    <RulesTable rules={result.rules} />
     <Card title="What was known beyond the request">
       {Object.values(result.facts).every((fact) => JSON.stringify(fact) === '{}') ? (
         <p class="soft">Nothing else was needed.</p>

@@ -31,14 +31,14 @@ const Outcome = ({ of: { outcome, rule, problem } }: { readonly of: Evaluated })
 
 const factWord = (value: unknown): string => (value === null ? 'not known' : String(value))
 
-const FactTable = ({ facts }: { readonly facts: Known }) => (
+export const FactTable = ({ facts, caption }: { readonly facts: Known; readonly caption: string }) => (
   <Table<readonly [string, unknown]>
-    caption="Facts that the policy saw"
+    caption={caption}
     rows={Object.entries(facts)}
     rowKey={([name]) => name}
     columns={[
       { label: 'Fact', cell: ([name]) => <code>{name}</code> },
-      { label: 'Was', cell: ([, value]) => factWord(value) },
+      { label: 'Is', cell: ([, value]) => factWord(value) },
     ]}
   />
 )
@@ -64,7 +64,7 @@ const Decision = ({ decision, facts }: { readonly decision: SessionPolicyDecisio
             : [[`In shadow, revision ${shadow.revision}`, <Outcome key="shadow" of={shadow} />] as const]),
         ]}
       />
-      {facts !== null && <FactTable facts={facts} />}
+      {facts !== null && <FactTable facts={facts} caption="Facts that the policy saw" />}
     </>
   )
 }

@@ -1,0 +1,105 @@
+// Policies that decide sessions, tried: on one session, and on those that people have decided. Nothing is decided.
+import { contentHashOf } from '../../policy/revision.ts'
+import { replaySessions } from '../../policy/session-replay.ts'
+import { actorId } from '../actor.ts'
+import { ConflictError } from '../errors.ts'
+import { RULE_OUTCOME, simulateSession } from '../policies/simulate.ts'
+import { compiledOf, SOURCE, SOURCE_BYTES_MAX } from '../policies/source.ts'
+import { REPLAY_KIND } from '../policies/tried.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER } from '../route.ts'
+import { closed, named, nullable, oneOf, Type } from '../schema.ts'
+import { BASE, requireSession } from '../sessions.ts'
+import { timeOf } from '../time.ts'
+
+const route = declareRoutes('Policy trials')
+
+const SIMULATION = named(
+  'SessionSimulation',
+  closed({
+    outcome: oneOf(['completed', 'rejected', 'review'], '`review`: it would be left to a person'),
+    rule: Type.Union([Type.String(), Type.Null()], {
+      description: 'The one that decided or failed; null: none decided',
+    }),
+    code: nullable(Type.String()),
+    message: Type.Union([Type.String(), Type.Null()], { description: 'What the person would read' }),
+    problem: Type.Union([Type.String(), Type.Null()], {
+      description: 'Why it would be left to a person, where no rule says so',
+    }),
+    rules: Type.Array(RULE_OUTCOME),
+    facts: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'By name, as rules read them; null: it can’t be had',
+    }),
+  }),
+)
+
+export const SESSION_POLICY_TRIAL_ROUTES = [
+  route('simulateSessionPolicy', 'POST', `${BASE}/{session}/simulate`, {
+    access: REVIEWER,
+    summary: 'Try a document or a revision on one session',
+    description:
+      'Decides nothing, whatever state the session is in. The facts are those of its checks and hits as they are now; what ' +
+      'was erased, or not checked yet, can’t be had. A POST, since each reading is recorded.',
+    body: closed({
+      source: Type.Optional(SOURCE),
+      revision_id: Type.Optional(Type.String({ maxLength: 100 })),
+    }),
+    example: { source: 'name: Adults\ndecides: sessions\nrules:\n  - id: adult\n    allow: person.age >= 18\n' },
+    bodyMaxBytes: SOURCE_BYTES_MAX,
+    answer: SIMULATION,
+    errors: [409],
+    handle: async ({ services, organization, params, body, write }) => {
+      const { session } = await requireSession(services.store, organization.id, params.session)
+      const policy = await compiledOf(services, organization.id, body)
+      if (policy.document.decides !== 'sessions') {
+        throw new ConflictError('the policy decides requests: try it with simulatePolicy')
+      }
+      await write(async (_tables, note) =>
+        note({ action: 'session.evidence-read', subject: session.id, detail: { part: 'decision' } }),
+      )
+      const facts = await services.identity.knowledge.factsOf(session, services.clock.unixSeconds())
+      const { verdict, rules } = simulateSession(policy, facts)
+      const { outcome, ruleId: rule, code, message, problem } = verdict
+      return { outcome, rule, code, message, problem, rules: rules.map((one) => ({ ...one })), facts: { ...facts } }
+    },
+  }),
+]
+
+/** The command line replays by itself, at once and without a running service; the trial is kept like that of any replay. */
+export const SESSION_POLICY_TRIAL_COMMANDS = [
+  route('trySessionPolicyHere', 'POST', '/organizations/{organization}/session-policy/trial-here', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Run a document over sessions that people have decided, and keep that it was tried',
+    body: closed({
+      source: SOURCE,
+      since: Type.String({ maxLength: 40 }),
+      until: Type.Optional(Type.String({ maxLength: 40 })),
+    }),
+    bodyMaxBytes: SOURCE_BYTES_MAX,
+    answer: Type.Record(Type.String(), Type.Unknown()),
+    handle: async ({ services, organization, actor, body, write }) => {
+      const { source } = body
+      const sinceMs = timeOf('since', body.since)
+      const untilMs = body.until === undefined ? services.clock.unixSeconds() * 1_000 : timeOf('until', body.until)
+      const policy = await compiledOf(services, organization.id, { source })
+      const sessions = await services.identity.knowledge.decidedByPeople(organization.id, {
+        sinceSeconds: Math.floor(sinceMs / 1_000),
+        untilSeconds: Math.ceil(untilMs / 1_000),
+      })
+      const result = {
+        since: new Date(sinceMs).toISOString(),
+        until: new Date(untilMs).toISOString(),
+        ...replaySessions(policy, sessions),
+      }
+      await write(async (tables, note) => {
+        const input = { source, contentHash: contentHashOf(source), sinceMs, untilMs }
+        const kind = REPLAY_KIND
+        const made = await tables.tasks.create(
+          { organizationId: organization.id, kind, input, actor: actorId(actor) },
+          result,
+        )
+        note({ action: 'job.create', subject: made.id, detail: { kind, content_hash: input.contentHash } })
+      })
+      return result
+    },
+  }),
+]

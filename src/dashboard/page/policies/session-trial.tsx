@@ -1,0 +1,133 @@
+// A document that decides sessions, tried on one of them: what each rule says, what would come of it, and on which facts.
+// Nothing is decided; that the facts were read is recorded.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { Revision, Session, SessionSimulation } from '../api/types.ts'
+import { useForm } from '../data/use-form.ts'
+import { useQuery } from '../data/use-query.ts'
+import { FactTable } from '../reviews/policy-decisions.tsx'
+import { STATUS_WORDS, TYPE_WORDS } from '../reviews/words.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { Button } from '../ui/button.tsx'
+import { shorten } from '../ui/copy.tsx'
+import { SelectField, TextField } from '../ui/field.tsx'
+import { Card, Empty } from '../ui/parts.tsx'
+import { Notice, Problem } from '../ui/problem.tsx'
+import { absoluteTime } from '../ui/relative-time.ts'
+import { SubjectField, subjectOf } from './subject-field.tsx'
+import { RulesTable } from './trial-result.tsx'
+import type { Draft } from './use-draft.ts'
+
+const RECENT = 30
+const OUTCOMES = {
+  completed: { tone: 'good', title: 'Would be approved' },
+  rejected: { tone: 'bad', title: 'Would be rejected' },
+  review: { tone: 'info', title: 'Would be left to a person' },
+} as const
+
+const labelOf = ({ id, status, type, submitted_at: at, created_at: made }: Session): string =>
+  `${absoluteTime(at ?? made)}: ${STATUS_WORDS[status]}, ${TYPE_WORDS[type]}, ${shorten(id)}`
+
+const Result = ({ result }: { readonly result: SessionSimulation }) => {
+  const { outcome, rule, code, message, problem, rules, facts } = result
+  return (
+    <div class="trial-result">
+      <Notice {...OUTCOMES[outcome]}>
+        <p>
+          {rule === null ? 'No rule decides' : `By rule ${rule}`}
+          {code !== null && (
+            <>
+              , with the code <code>{code}</code>
+            </>
+          )}
+          {problem !== null && `: ${problem}`}.
+        </p>
+        {message !== null && <p>“{message}”</p>}
+      </Notice>
+      <RulesTable rules={rules} ofSessions />
+      <Card title="What is known of the session now" flush>
+        <FactTable facts={facts} caption="Facts of the session" />
+      </Card>
+    </div>
+  )
+}
+
+interface SessionTrialProps {
+  readonly revisions: readonly Revision[]
+  readonly draft: Draft
+}
+
+export const SessionTrial = ({ revisions, draft }: SessionTrialProps) => {
+  const { params, may } = useWorkplace()
+  const [subject, setSubject] = useState('')
+  const [result, setResult] = useState<SessionSimulation | null>(null)
+  const place = useRef<HTMLDivElement>(null)
+  // On a phone it is below the form.
+  useEffect(() => {
+    if (result !== null) place.current?.scrollIntoView({ block: 'nearest' })
+  }, [result])
+  const recent = useQuery(
+    (signal) =>
+      call('GET /organizations/{organization}/sessions', { params, query: { limit: RECENT, order: 'newest' }, signal }),
+    [params.organization],
+  )
+  const form = useForm({
+    initial: { session: '' },
+    check: ({ session }): Record<string, string> =>
+      session.trim() === '' ? { session: 'Choose a session, or give its id.' } : {},
+    submit: async ({ session }): Promise<void> => {
+      setResult(
+        await call('POST /organizations/{organization}/sessions/{session}/simulate', {
+          params: { ...params, session: session.trim() },
+          body: subjectOf(subject, draft, revisions),
+        }),
+      )
+    },
+  })
+  const sessions = recent.value?.data ?? []
+  if (!may('reviewer'))
+    return <p class="soft">A reviewer tries policies on sessions: their facts are what people typed.</p>
+  return (
+    <div class="trial">
+      <Card title="Try it on one session" text="Decides nothing. That the facts of the session were read is recorded.">
+        <form {...form.attributes} class="form">
+          <SubjectField value={subject} onValue={setSubject} revisions={revisions} draft={draft} />
+          {sessions.length > 0 && (
+            <SelectField
+              label="Recent sessions"
+              value={sessions.some(({ id }) => id === form.values.session) ? form.values.session : ''}
+              onValue={(value) => form.set('session', value)}
+              choices={[
+                { value: '', label: 'Choose one' },
+                ...sessions.map((session) => ({ value: session.id, label: labelOf(session) })),
+              ]}
+            />
+          )}
+          <TextField
+            {...form.text('session')}
+            label="Its id"
+            mono
+            hint="Of the session, as in the address of its review."
+          />
+          <div class="form-actions">
+            <Button kind="primary" icon="play" submit busy={form.busy}>
+              Try it
+            </Button>
+          </div>
+          <Problem error={form.failure} />
+        </form>
+      </Card>
+      <div ref={place} aria-live="polite">
+        {result === null ? (
+          <Card>
+            <Empty icon="scale" title="Every rule, one by one">
+              <p>What each rule says of this session, which one decides, and on which facts.</p>
+            </Empty>
+          </Card>
+        ) : (
+          <Result result={result} />
+        )}
+      </div>
+    </div>
+  )
+}
