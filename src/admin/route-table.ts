@@ -17,6 +17,7 @@ import { LIST_ROUTES } from './routes/lists.ts'
 import { MEMBER_OFFER_ROUTES } from './routes/member-offers.ts'
 import { MEMBER_ROUTES } from './routes/members.ts'
 import { MINIMUM_AGE_ROUTES } from './routes/minimum-age.ts'
+import { NUMBER_ROUTES } from './routes/numbers.ts'
 import { ORGANIZATION_ROUTES } from './routes/organizations.ts'
 import { OVERVIEW_ROUTES } from './routes/overview.ts'
 import { POLICY_ROUTES } from './routes/policies.ts'
@@ -74,6 +75,7 @@ const ROUTES: readonly Route[] = [
   ...DOCUMENT_CHECK_ROUTES,
   ...MINIMUM_AGE_ROUTES,
   ...WEBHOOK_ROUTES,
+  ...NUMBER_ROUTES,
   ...TALLY_ROUTES,
   ...DECISION_ROUTES,
   ...DECISION_LOG_ROUTES,

@@ -52,6 +52,7 @@ export const createEndpoint = <Decoded>(
     method: 'POST',
     route,
     scope: 'attestation',
+    decides: true,
     readKey: (headers) => headers.get('x-api-key'),
     challenge: API_KEY_CHALLENGE,
     // Under a flood, most of the time would go into reading and claiming requests that are refused afterwards. A retry

@@ -4,6 +4,7 @@
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import type { CountersignError } from '../domain/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { OrganizationLatency } from '../telemetry/organization-latency.ts'
 import type { RequestTrace } from '../telemetry/request-trace.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 import type { Authenticator, Principal } from './authenticate.ts'
@@ -24,6 +25,8 @@ export interface GateDependencies {
   readonly tracer?: Tracer | null
   readonly monotonicMs: () => number
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
+  /** Told how long a key's organization waited for each verdict. */
+  readonly latency?: Pick<OrganizationLatency, 'record'>
   /** Called for every refusal and failure. Must not throw. */
   readonly report: (error: unknown, requestId: string, traceId?: string) => void
   /**
@@ -49,6 +52,8 @@ export interface GateSettings {
    * takes a token of the key's limit and before its body is read. The same error object each time, not one per request.
    */
   readonly refusal?: (principal: Principal, headers: Headers, deadlineMs: number) => CountersignError | null
+  /** Its answers are verdicts, for which organizations see how long they wait. */
+  readonly decides?: boolean
 }
 
 /** A request that was let in. */
@@ -84,7 +89,8 @@ export const createGate = (dependencies: GateDependencies): Gate => {
     dependencies
   const { tracer = null } = dependencies
 
-  return ({ method, route, scope, readKey, challenge, refusal }, handle) => {
+  return ({ method, route, scope, readKey, challenge, refusal, decides = false }, handle) => {
+    const latency = decides ? dependencies.latency : undefined
     const record = metrics.route(method, route)
 
     return (request) => {
@@ -94,10 +100,15 @@ export const createGate = (dependencies: GateDependencies): Gate => {
       const requestId = requestIds(headers.get('x-request-id'))
       let rateLimit: RateLimitState | null = null
       let trace: RequestTrace | null = null
+      let organizationId = ''
 
       const answer = (response: Response): Response => {
         if (isStopping()) response.headers.set('connection', 'close')
-        record(response.status, monotonicMs() - startedMs)
+        const durationMs = monotonicMs() - startedMs
+        record(response.status, durationMs)
+        // A refusal is quick and no verdict; a request that ran out of time waited for one.
+        if (organizationId !== '' && (response.status === 200 || response.status === 408))
+          latency?.record(organizationId, durationMs)
         trace?.end(response.status)
         return response
       }
@@ -126,6 +137,7 @@ export const createGate = (dependencies: GateDependencies): Gate => {
         return handle({ request, requestId, principal, rateLimit, deadline, trace, confirmKey })
       }
       const admit = (principal: Principal, deadline: Deadline): CountersignError | Promise<Response> => {
+        organizationId = principal.organizationId
         // Only now: what comes without a key of ours must not fill the exporter's buffer.
         if (tracer !== null)
           trace = tracer.begin(parseTraceParent(headers.get('traceparent')), method, route, startedMs)

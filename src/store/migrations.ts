@@ -27,6 +27,7 @@ import { screening } from './migrations/0021-screening.ts'
 import { checksAgain } from './migrations/0022-checks-again.ts'
 import { sessionPolicies } from './migrations/0023-session-policies.ts'
 import { verificationServices } from './migrations/0024-verification-services.ts'
+import { latencyAndLabels } from './migrations/0025-latency-and-labels.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -66,6 +67,7 @@ export const MIGRATIONS: readonly Migration[] = [
   checksAgain,
   sessionPolicies,
   verificationServices,
+  latencyAndLabels,
 ]
 
 /** The words left as they are called. */

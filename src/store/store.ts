@@ -3,6 +3,7 @@
 import type { Clock } from '../domain/time.ts'
 import type { PolicySource } from '../policy/types/source.ts'
 import { createAdministrationTables } from './administration.ts'
+import { createAnswerLatencyTable } from './answer-latencies.ts'
 import { createApiKeyTable } from './api-keys.ts'
 import { createAttesterTable } from './attesters.ts'
 import { createBindingTable } from './bindings.ts'
@@ -59,6 +60,7 @@ const createTables = (scope: TableScope) => ({
   policies: createPolicyTable(scope),
   bindings: createBindingTable(scope),
   attesters: createAttesterTable(scope),
+  answerLatencies: createAnswerLatencyTable(scope),
   idempotency: createIdempotencyTable(scope),
   lists: createListTable(scope),
   listBases: createListBaseTable(scope),
@@ -172,6 +174,7 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
     const upkeep = createUpkeep({
       scope,
       lastUsed,
+      answerLatencies: tables.answerLatencies,
       idempotency: tables.idempotency,
       sessionNonces: tables.sessionNonces,
       portalLinks: tables.portalLinks,

@@ -1,4 +1,5 @@
 // The store's own chores in a running server: writing what is batched, deleting what is past its time.
+import type { AnswerLatencyTable } from './answer-latencies.ts'
 import { trimChanges } from './changes.ts'
 import type { IdempotencyTable } from './idempotency.ts'
 import type { LastUsedWriter } from './last-used.ts'
@@ -10,19 +11,22 @@ import type { TableScope } from './table-scope.ts'
 export interface UpkeepOptions {
   /** Key id → Unix seconds of the last use, for the keys used since the last call. */
   takeUses(): ReadonlyMap<string, number>
+  /** Hands over how long organizations waited since the last call; what could not be written is handed over again. */
+  readonly drainLatencies?: (write: AnswerLatencyTable['add']) => Promise<void>
   /** Hears of each chore that failed; it is tried again at its next turn. */
   onError(error: unknown): void
   /** Asked before each batch of a sweep: false while it is another process's to sweep. */
   readonly sweeps?: () => boolean
   /** How often uses are written. */
   readonly flushIntervalMs?: number
-  /** How often old rows are deleted. */
+  /** How often latencies are written and old rows are deleted. */
   readonly sweepIntervalMs?: number
 }
 
 export interface UpkeepDependencies {
   readonly scope: TableScope
   readonly lastUsed: LastUsedWriter
+  readonly answerLatencies: Pick<AnswerLatencyTable, 'add' | 'sweep'>
   readonly idempotency: Pick<IdempotencyTable, 'sweep'>
   readonly sessionNonces: Pick<SessionNonceTable, 'sweep'>
   readonly portalLinks: Pick<PortalLinkTable, 'sweep'>
@@ -42,7 +46,8 @@ export interface Upkeep {
 }
 
 export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
-  const { scope, lastUsed, idempotency, sessionNonces, portalLinks, listBases, administration, webhooks } = dependencies
+  const { scope, lastUsed, answerLatencies, idempotency, sessionNonces, portalLinks, listBases } = dependencies
+  const { administration, webhooks } = dependencies
   const timers: ReturnType<typeof setInterval>[] = []
   const underWay = new Set<Promise<void>>()
   let settings: UpkeepOptions | undefined
@@ -51,12 +56,17 @@ export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
     if (settings !== undefined) await lastUsed.write(settings.takeUses())
   }
 
+  const writeLatencies = async (): Promise<void> => {
+    await settings?.drainLatencies?.(answerLatencies.add)
+  }
+
   const sweep = async (): Promise<void> => {
     const { sweeps = () => true } = settings ?? {}
     if (!sweeps()) return
     await trimChanges(scope)
     // A batch at a time, each its own transaction, so that requests get their turn in between.
-    for (const table of [idempotency, sessionNonces, portalLinks, listBases, ...administration, ...webhooks]) {
+    const own = [answerLatencies, idempotency, sessionNonces, portalLinks, listBases]
+    for (const table of own.concat(administration, webhooks)) {
       while (sweeps() && (await table.sweep()) > 0) await new Promise((resolve) => setImmediate(resolve))
     }
   }
@@ -90,6 +100,7 @@ export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
       if (settings !== undefined) return
       settings = options
       every(options.flushIntervalMs ?? 5_000, flush)
+      every(options.sweepIntervalMs ?? 60_000, writeLatencies)
       every(options.sweepIntervalMs ?? 60_000, sweep)
     },
     flush,
@@ -98,6 +109,7 @@ export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
       for (const timer of timers.splice(0)) clearInterval(timer)
       await Promise.all(underWay)
       await perform(flush)
+      await perform(writeLatencies)
     },
   }
 }

@@ -19,6 +19,7 @@ import { tokenSettingsOf } from '../setup/token-settings.ts'
 import { readPassphrase } from '../signing/passphrase.ts'
 import { openStore } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
+import { createOrganizationLatency } from '../telemetry/organization-latency.ts'
 import { createAttesterReload } from './attester-reload.ts'
 import { createAuditShipDuties } from './audit-ship-duty.ts'
 import { inspectCertificateTerms } from './certificate-term.ts'
@@ -159,8 +160,10 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
   const sharing = createSharing({ store, clock, log, index, timers: systemTimers })
   await sharing.join()
   closers.add(sharing.stop)
+  const latency = createOrganizationLatency()
   store.upkeep.start({
     takeUses: authenticator.takeUses,
+    drainLatencies: latency.drain,
     sweeps: sharing.leads,
     onError: (error) => log.warn('a chore of the store failed', { error }),
   })
@@ -173,6 +176,7 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
     auditShipping,
     catalog,
     authenticator,
+    latency,
     capOf: shares.capOf,
     pool,
     signer,

@@ -14,6 +14,7 @@ import type { Store } from '../store/store.ts'
 import { createFailureReport, type FailureReport } from '../telemetry/failure-report.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createMetrics, type Metrics, type MetricsOptions } from '../telemetry/metrics.ts'
+import type { OrganizationLatency } from '../telemetry/organization-latency.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 
 /**
@@ -27,6 +28,7 @@ export interface RequestPathDependencies {
   readonly store: Pick<Store, 'idempotency'>
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
+  readonly latency: OrganizationLatency
   readonly isStopping: () => boolean
   /** Null: no request is traced. */
   readonly tracer: Tracer | null
@@ -53,7 +55,7 @@ export interface RequestPath {
 }
 
 export const createRequestPath = (dependencies: RequestPathDependencies): RequestPath => {
-  const { config, store, authenticator, limiter, isStopping, tracer, memory, parts, clock, log } = dependencies
+  const { config, store, authenticator, limiter, latency, isStopping, tracer, memory, parts, clock, log } = dependencies
   const report = createFailureReport({ log, monotonicMs: clock.monotonicMs })
   const requestIds = createRequestIds()
   const deadlines = createDeadlines({
@@ -73,6 +75,7 @@ export const createRequestPath = (dependencies: RequestPathDependencies): Reques
     requestIds,
     valve,
     metrics,
+    latency,
     report,
     isStopping,
     tracer,

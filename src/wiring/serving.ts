@@ -68,6 +68,7 @@ export const serve = async (
     store,
     authenticator,
     limiter,
+    latency: opened.latency,
     clock,
     log,
     isStopping,

@@ -3,19 +3,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Overview } from '../../src/dashboard/page/api/types.ts'
 import { attentionOf } from '../../src/dashboard/page/overview/attention.ts'
 import {
-  daysOf,
-  hoursOf,
+  decisionBars,
+  type Hour,
+  latencyBars,
   policiesOf,
+  questionOf,
   shareWord,
-  sinceOf,
   type Tally,
-  totalOf,
 } from '../../src/dashboard/page/overview/days.ts'
 
-const STEP_SECONDS = 900
 const HOUR_MS = 3_600_000
 const tally = (change: Partial<Tally>): Tally => ({
-  at: null,
   organization_id: null,
   organization_name: null,
   key_id: null,
@@ -28,7 +26,6 @@ const tally = (change: Partial<Tally>): Tally => ({
   denied: 0,
   ...change,
 })
-const at = (text: string, compliant: number): Tally => tally({ at: new Date(text).toISOString(), compliant })
 
 describe('days', () => {
   const zone = process.env['TZ']
@@ -41,41 +38,35 @@ describe('days', () => {
   })
 
   test('are those of the browser’s zone, and compared up to the end of the same quarter of an hour', () => {
-    const now = Date.parse('2026-11-23T09:20:00+01:00')
-    const rows = [
-      at('2026-11-16T09:15:00+01:00', 7),
-      at('2026-11-16T09:30:00+01:00', 100),
-      at('2026-11-21T23:45:00+01:00', 100),
-      at('2026-11-22T00:00:00+01:00', 5),
-      at('2026-11-22T09:30:00+01:00', 100),
-      at('2026-11-22T23:45:00+01:00', 100),
-      at('2026-11-23T00:00:00+01:00', 2),
-      at('2026-11-23T09:15:00+01:00', 1),
-    ]
-    const { today, yesterday, weekAgo, untilMs } = daysOf(rows, STEP_SECONDS, now)
-    expect([today, yesterday, weekAgo].map(totalOf)).toEqual([3, 5, 7])
-    expect(new Date(untilMs).toISOString()).toBe('2026-11-23T08:30:00.000Z')
-    expect(new Date(sinceOf(now)).toISOString()).toBe('2026-11-15T23:00:00.000Z')
+    const { days, hours_since: since } = questionOf(Date.parse('2026-11-23T09:20:00+01:00'))
+    expect(days.split(',')).toEqual([
+      '2026-11-22T23:00:00.000Z/2026-11-23T08:30:00.000Z',
+      '2026-11-21T23:00:00.000Z/2026-11-22T08:30:00.000Z',
+      '2026-11-15T23:00:00.000Z/2026-11-16T08:30:00.000Z',
+    ])
+    // The 24th hour is the present one.
+    expect(since).toBe('2026-11-22T09:00:00.000Z')
   })
 
   test('on which the clock was turned begin at midnight all the same', () => {
     // Summer time ended on 25 October: that day has 25 hours.
-    const now = Date.parse('2026-10-26T10:00:00+01:00')
-    const rows = [at('2026-10-25T00:00:00+02:00', 1), at('2026-10-24T23:45:00+02:00', 100)]
-    expect(totalOf(daysOf(rows, STEP_SECONDS, now).yesterday)).toBe(1)
-    expect(new Date(sinceOf(now)).toISOString()).toBe('2026-10-18T22:00:00.000Z')
+    const { days } = questionOf(Date.parse('2026-10-26T10:00:00+01:00'))
+    expect(days.split(',').slice(1)).toEqual([
+      '2026-10-24T22:00:00.000Z/2026-10-25T09:15:00.000Z',
+      '2026-10-18T22:00:00.000Z/2026-10-19T08:15:00.000Z',
+    ])
   })
+})
 
-  test('the last 24 hours are whole hours, and hold every decision of theirs once', () => {
-    const now = Date.parse('2026-11-23T09:20:00+01:00')
-    const rows = Array.from({ length: 200 }, (_, n) =>
-      at(new Date(now - 5 * 60_000 - n * STEP_SECONDS * 1000).toISOString(), 1),
-    )
-    const hours = hoursOf(rows, now)
-    expect(hours).toHaveLength(24)
-    expect(hours.every(({ atMs }) => atMs % HOUR_MS === 0)).toBe(true)
-    expect(hours.map(totalOf)).toEqual([...Array.from({ length: 23 }, () => 4), 2])
-  })
+test('an hour is a bar of two parts, with its numbers in words; none where nothing was measured', () => {
+  const hour: Hour = { at: '2026-11-23T08:00:00.000Z', compliant: 1_200, denied: 3, latency_ms: { p50: 2, p95: 12.3 } }
+  const quiet: Hour = { ...hour, compliant: 0, denied: 0, latency_ms: null }
+  const atMs = Date.parse(hour.at)
+  expect(decisionBars([hour])).toEqual([{ atMs, ends: [1_200, 1_203], words: ['1,200', '3'] }])
+  expect(latencyBars([hour, quiet])).toEqual([
+    { atMs, ends: [2, 12.3], words: ['2 ms', '12.3 ms'] },
+    { atMs, ends: null, words: ['–', '–'] },
+  ])
 })
 
 test('shares have as many digits as one reads', () => {

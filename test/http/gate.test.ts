@@ -40,6 +40,7 @@ let handled: number
 let stopping: boolean
 let turnEnds: (() => void)[]
 let recorded: { readonly status: number; readonly durationMs: number }[]
+let waited: (readonly [organizationId: string, durationMs: number])[]
 let errors: string[]
 let reported: unknown[]
 
@@ -50,6 +51,7 @@ beforeEach(() => {
   stopping = false
   turnEnds = []
   recorded = []
+  waited = []
   errors = []
   reported = []
 })
@@ -72,6 +74,7 @@ const createEndpoint = (perTurn = 100, work: (call: Call) => Promise<void> = asy
       route: () => (status, durationMs) => recorded.push({ status, durationMs }),
       recordError: (code) => errors.push(code),
     },
+    latency: { record: (organizationId, durationMs) => waited.push([organizationId, durationMs]) },
     report: (error) => reported.push(error),
     isStopping: () => stopping,
     valve: createTurnValve({ perTurn, endOfTurn: (callback) => turnEnds.push(callback) }),
@@ -81,6 +84,7 @@ const createEndpoint = (perTurn = 100, work: (call: Call) => Promise<void> = asy
       method: 'POST',
       route: '/test',
       scope: 'attestation',
+      decides: true,
       challenge: API_KEY_CHALLENGE,
       readKey: (headers) => headers.get('x-api-key'),
       refusal: ({ organizationId }) => (organizationId === flooding.organizationId ? refused : null),
@@ -101,6 +105,21 @@ const requestOf = (key: string, requestId = 'mine'): Request =>
     headers: { 'x-api-key': key, 'x-request-id': requestId },
     body: '{}',
   })
+
+describe('how long an organization waits', () => {
+  test('is told of each verdict and of what came too late, and of nothing that was refused', async () => {
+    refused = null
+    const { endpoint } = createEndpoint(100, async () => clock.advance(1))
+    await endpoint(requestOf(quiet.text))
+    expect(waited).toEqual([[quiet.organizationId, 1]])
+    refused = REFUSAL
+    await endpoint(requestOf(flooding.text))
+    await endpoint(requestOf(unknown.text))
+    for (let n = 0; n < 6; n++) await endpoint(requestOf(quiet.text))
+    expect(recorded.map(({ status }) => status)).toEqual([200, 503, 401, 200, 200, 200, 200, 429, 429])
+    expect(waited).toHaveLength(5)
+  })
+})
 
 describe('a request that would come to nothing', () => {
   test('is refused with the time after which to come again, and counted once', async () => {

@@ -1,7 +1,13 @@
-// How many decisions there were, by time, by rule and by who asked: read from what the decision index counts as it takes
+// How many decisions there were, by rule and by who asked: read from what the decision index counts as it takes
 // decisions in, and said with names.
 import { FieldInvalidError } from '../../domain/errors.ts'
-import { TALLY_STEPS_MS, type TallyQuestion, type TallyRow, tallyStart } from '../../store/decision-index/tallies.ts'
+import {
+  TALLY_STEPS_MS,
+  type TallyBy,
+  type TallyQuestion,
+  type TallyRow,
+  tallyStart,
+} from '../../store/decision-index/tallies.ts'
 import type { Tables } from '../../store/store.ts'
 import { DEPLOYMENT, declareRoutes, VIEWER } from '../route.ts'
 import { closed, named, nullable, oneOf, Type, time } from '../schema.ts'
@@ -29,7 +35,6 @@ const TALLIES = named(
     up_to_date: Type.Boolean({ description: 'False: decisions of the last moments may not be counted yet' }),
     data: Type.Array(
       closed({
-        at: nullable(time('By `time`: beginning of the interval')),
         organization_id: nullable(Type.String({ description: 'By `source`' })),
         organization_name: nullable(Type.String()),
         key_id: nullable(Type.String({ description: 'By `source`' })),
@@ -43,7 +48,7 @@ const TALLIES = named(
           closed({ compliant: Type.Integer(), denied: Type.Integer() }, 'Of these, the ones since `later_since`'),
         ),
       }),
-      { description: 'By `time` oldest first, otherwise the most frequent first; what has none is left out' },
+      { description: 'The most frequent first; what has none is left out' },
     ),
   }),
 )
@@ -54,9 +59,8 @@ const showTally = async (
   asked: TallyQuestion,
 ) => {
   const organizationId = row.organizationId ?? asked.organizationId ?? ''
-  const { atMs, policyId, keyId, rule, compliant, denied, laterCompliant, laterDenied } = row
+  const { policyId, keyId, rule, compliant, denied, laterCompliant, laterDenied } = row
   return {
-    at: atMs === null ? null : new Date(atMs).toISOString(),
     organization_id: row.organizationId,
     organization_name: row.organizationId === null ? null : ((await organizations.find(organizationId))?.name ?? null),
     key_id: keyId,
@@ -70,18 +74,19 @@ const showTally = async (
   }
 }
 
+type Question = TallyQuestion & { readonly by: Exclude<TallyBy, 'time'> }
+
 /** The end of this second. */
 const nowMs = ({ clock }: Services): number => (clock.unixSeconds() + 1) * 1000
 
-const read = async ({ store, decisions }: Services, question: TallyQuestion) => {
+const read = async ({ store, decisions }: Services, question: Question) => {
   if (question.untilMs - question.sinceMs > SPAN_MAX_DAYS * DAY_MS) {
     throw new FieldInvalidError('since', `must be at most ${SPAN_MAX_DAYS} days back`)
   }
   const rows = await decisions.ask({ operation: 'tally', question })
   const { upToDate } = await decisions.ask({ operation: 'status' })
-  const shown = question.by === 'time' ? rows : rows.slice(0, GROUPS_SHOWN)
   const data = []
-  for (const row of shown) data.push(await showTally(store, row, question))
+  for (const row of rows.slice(0, GROUPS_SHOWN)) data.push(await showTally(store, row, question))
   return {
     since: new Date(tallyStart(question.by, question.sinceMs)).toISOString(),
     step_seconds: TALLY_STEPS_MS[question.by] / 1000,
@@ -93,11 +98,11 @@ const read = async ({ store, decisions }: Services, question: TallyQuestion) => 
 export const TALLY_ROUTES = [
   route('tallyDecisions', 'GET', '/organizations/{organization}/decisions/tally', {
     access: VIEWER,
-    summary: 'How many decisions there were, by time, by rule or by who asked',
+    summary: 'How many decisions there were, by rule or by who asked',
     description: 'Up to now; quick however many there were.',
     query: Type.Object({
       ...SINCE,
-      by: oneOf(['time', 'rule', 'source']),
+      by: oneOf(['rule', 'source']),
       later_since: Type.Optional(
         Type.String({
           maxLength: 40,

@@ -310,9 +310,8 @@ export interface DecisionTallies {
   readonly step_seconds: number
   /** False: decisions of the last moments may not be counted yet */
   readonly up_to_date: boolean
-  /** By `time` oldest first, otherwise the most frequent first; what has none is left out */
+  /** The most frequent first; what has none is left out */
   readonly data: readonly {
-    readonly at: string | null
     readonly organization_id: string | null
     readonly organization_name: string | null
     readonly key_id: string | null
@@ -637,6 +636,31 @@ export interface Organization {
   /** How closely people and businesses are checked; a wallet verified at a lower one is not verified */
   readonly level: 'basic' | 'standard' | 'enhanced'
   readonly created_at: string
+}
+
+export interface OrganizationNumbers {
+  /** False: decisions of the last moments may not be counted yet */
+  readonly up_to_date: boolean
+  /** As asked for */
+  readonly days: readonly {
+    readonly compliant: number
+    readonly denied: number
+    readonly latency_ms: {
+      readonly p50: number
+      readonly p95: number
+    } | null
+  }[]
+  /** 24 of them */
+  readonly hours: readonly {
+    /** Its beginning */
+    readonly at: string
+    readonly compliant: number
+    readonly denied: number
+    readonly latency_ms: {
+      readonly p50: number
+      readonly p95: number
+    } | null
+  }[]
 }
 
 export interface OrganizationSecondFactorRule {
@@ -2784,13 +2808,15 @@ export interface Operations {
       readonly messages: number
     }
   }
+  'GET /organizations/{organization}/numbers': {
+    params: { readonly organization: string }
+    query: { readonly days: string; readonly hours_since: string }
+    body: undefined
+    answer: OrganizationNumbers
+  }
   'GET /organizations/{organization}/decisions/tally': {
     params: { readonly organization: string }
-    query: {
-      readonly since: string
-      readonly by: 'time' | 'rule' | 'source'
-      readonly later_since?: string | undefined
-    }
+    query: { readonly since: string; readonly by: 'rule' | 'source'; readonly later_since?: string | undefined }
     body: undefined
     answer: DecisionTallies
   }

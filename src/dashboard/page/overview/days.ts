@@ -1,13 +1,19 @@
 // What a day's numbers are compared with: the same part of yesterday and of the same weekday a week ago. Days are those of
 // the browser's zone; the service counts by quarters of an hour.
 import type { AnswerOf } from '../api/client.ts'
+import { formatNumber } from '../live/format.ts'
+import type { HourBar } from './hours.tsx'
 
+type Numbers = AnswerOf<'GET /organizations/{organization}/numbers'>
 export type Tally = AnswerOf<'GET /organizations/{organization}/decisions/tally'>['data'][number]
 export type Counts = Pick<Tally, 'compliant' | 'denied'>
+export type Day = Numbers['days'][number]
+export type Hour = Numbers['hours'][number]
 
-const DAYS_BACK = 7
+const DAYS_COMPARED = [0, 1, 7] as const
 const HOURS_SHOWN = 24
 const HOUR_MS = 3_600_000
+const QUARTER_MS = 900_000
 
 export const startOfDay = (nowMs: number, daysBack: number): number => {
   const day = new Date(nowMs)
@@ -17,8 +23,26 @@ export const startOfDay = (nowMs: number, daysBack: number): number => {
   return day.getTime()
 }
 
-/** What has to be read for all of this. */
-export const sinceOf = (nowMs: number): number => startOfDay(nowMs, DAYS_BACK)
+/** End of the present quarter of an hour, up to which days are compared. */
+export const endOfQuarter = (nowMs: number): number => (Math.floor(nowMs / QUARTER_MS) + 1) * QUARTER_MS
+
+const textOf = (atMs: number): string => new Date(atMs).toISOString()
+
+/** What is asked for: today, yesterday and the day a week ago, up to the same time; and the last 24 hours. */
+export const questionOf = (nowMs: number): { readonly days: string; readonly hours_since: string } => {
+  const until = new Date(endOfQuarter(nowMs) - 1)
+  const sameTime = (daysBack: number): number => {
+    const then = new Date(until)
+    then.setDate(then.getDate() - daysBack)
+    return then.getTime() + 1
+  }
+  const last = new Date(nowMs)
+  last.setMinutes(0, 0, 0)
+  return {
+    days: DAYS_COMPARED.map((back) => `${textOf(startOfDay(nowMs, back))}/${textOf(sameTime(back))}`).join(),
+    hours_since: textOf(last.getTime() - (HOURS_SHOWN - 1) * HOUR_MS),
+  }
+}
 
 const NOTHING: Counts = { compliant: 0, denied: 0 }
 
@@ -30,44 +54,24 @@ export const sumOf = (rows: readonly Counts[]): Counts =>
 
 export const totalOf = ({ compliant, denied }: Counts): number => compliant + denied
 
-export interface Days {
-  readonly today: Counts
-  /** Until the end of the quarter of an hour that it is now, as `until` says. */
-  readonly yesterday: Counts
-  readonly weekAgo: Counts
-  /** Unix milliseconds: end of the present quarter. */
-  readonly untilMs: number
-}
+const countWord = (count: number): string => count.toLocaleString('en')
+/** A dash where nothing was measured. */
+export const latencyWord = (milliseconds: number | undefined): string =>
+  milliseconds === undefined ? '–' : `${formatNumber(milliseconds)} ms`
 
-export const daysOf = (rows: readonly Tally[], stepSeconds: number, nowMs: number): Days => {
-  const stepMs = stepSeconds * 1000
-  const untilMs = (Math.floor(nowMs / stepMs) + 1) * stepMs
-  const within = (fromMs: number, toMs: number): Counts =>
-    sumOf(rows.filter(({ at }) => at !== null && Date.parse(at) >= fromMs && Date.parse(at) < toMs))
-  const until = new Date(untilMs - 1)
-  const sameTime = (daysBack: number): number => {
-    const then = new Date(until)
-    then.setDate(then.getDate() - daysBack)
-    return then.getTime()
-  }
-  const day = (daysBack: number): Counts => within(startOfDay(nowMs, daysBack), sameTime(daysBack))
-  return { today: day(0), yesterday: day(1), weekAgo: day(DAYS_BACK), untilMs }
-}
+export const decisionBars = (hours: readonly Hour[]): readonly HourBar[] =>
+  hours.map(({ at, compliant, denied }) => ({
+    atMs: Date.parse(at),
+    ends: [compliant, compliant + denied],
+    words: [countWord(compliant), countWord(denied)],
+  }))
 
-export interface Hour extends Counts {
-  readonly atMs: number
-}
-
-/** The last 24 hours, the present one last and not over yet. */
-export const hoursOf = (rows: readonly Tally[], nowMs: number): readonly Hour[] => {
-  const last = new Date(nowMs)
-  last.setMinutes(0, 0, 0)
-  return Array.from({ length: HOURS_SHOWN }, (_, index) => {
-    const atMs = last.getTime() - (HOURS_SHOWN - 1 - index) * HOUR_MS
-    const within = rows.filter(({ at }) => at !== null && Date.parse(at) >= atMs && Date.parse(at) < atMs + HOUR_MS)
-    return { atMs, ...sumOf(within) }
-  })
-}
+export const latencyBars = (hours: readonly Hour[]): readonly HourBar[] =>
+  hours.map(({ at, latency_ms: latency }) => ({
+    atMs: Date.parse(at),
+    ends: latency === null ? null : [latency.p50, latency.p95],
+    words: [latencyWord(latency?.p50), latencyWord(latency?.p95)],
+  }))
 
 /** `12%`, `0.4%`; a dash where nothing was decided. */
 export const shareWord = (part: number, whole: number): string => {

@@ -1,8 +1,7 @@
-// The decisions of the last 24 hours as bars, and as a table for whoever does not see them.
+// The last 24 hours as bars, each of two parts, and as a table for whoever does not see them.
 import { formatTick } from '../live/format.ts'
 import { Card } from '../ui/parts.tsx'
 import { zoneWord } from '../ui/relative-time.ts'
-import { type Hour, totalOf } from './days.ts'
 
 const WIDTH = 10
 const GAP = 2
@@ -12,80 +11,91 @@ const LABEL_EVERY = 6
 
 const hourWord = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
 
-export const Hours = ({ hours }: { readonly hours: readonly Hour[] }) => {
-  const highest = Math.max(1, ...hours.map(totalOf))
+export interface HourBar {
+  readonly atMs: number
+  /** Where the lower part ends, and where the upper one does; null: there is no bar. */
+  readonly ends: readonly [lower: number, upper: number] | null
+  /** In words, in the order of the parts. */
+  readonly words: readonly [string, string]
+}
+
+interface HoursProps {
+  readonly title: string
+  /** Follows the time that is shown. */
+  readonly text?: string
+  /** Of the axis, as `ms`. */
+  readonly unit: string
+  readonly parts: readonly [lower: string, upper: string]
+  readonly bars: readonly HourBar[]
+}
+
+export const Hours = ({ title, text = '', unit, parts, bars }: HoursProps) => {
+  const highest = Math.max(...bars.map(({ ends }) => ends?.[1] ?? 0)) || 1
   const zone = zoneWord()
-  const heightOf = (count: number): number => (count / highest) * HEIGHT
+  const heightOf = (value: number): number => (value / highest) * HEIGHT
+  const wordsOf = ({ words }: HourBar): string => parts.map((part, index) => `${part} ${words[index]}`).join(', ')
   return (
-    <Card title="By hour" text={`The last 24 hours, in ${zone}. The last hour is not over yet.`}>
+    <Card title={title} text={`The last 24 hours, in ${zone}. The last hour is not over yet. ${text}`}>
       <div class="bars">
-        <span class="bars-top faint">{formatTick(highest)}</span>
+        <span class="bars-top faint">
+          {formatTick(highest)} {unit}
+        </span>
         <svg
-          viewBox={`0 0 ${hours.length * WIDTH} ${HEIGHT}`}
+          viewBox={`0 0 ${bars.length * WIDTH} ${HEIGHT}`}
           preserveAspectRatio="none"
           role="img"
-          aria-label="Decisions by hour; the table below has the numbers"
+          aria-label={`${title}; the table below has the numbers`}
         >
-          {hours.map((hour, index) => {
-            const compliant = heightOf(hour.compliant)
-            const denied = heightOf(hour.denied)
+          {bars.map((bar, index) => {
+            const [lower, upper] = (bar.ends ?? [0, 0]).map(heightOf) as [number, number]
+            const place = { x: index * WIDTH + GAP / 2, width: WIDTH - GAP }
             return (
-              <g key={hour.atMs}>
-                <title>
-                  {`${hourWord.format(hour.atMs)}: ${hour.compliant.toLocaleString('en')} attested, ${hour.denied.toLocaleString('en')} denied`}
-                </title>
+              <g key={bar.atMs}>
+                <title>{`${hourWord.format(bar.atMs)}: ${wordsOf(bar)}`}</title>
                 <rect class="bar-place" x={index * WIDTH} y={0} width={WIDTH} height={HEIGHT} />
-                <rect
-                  class="bar-compliant"
-                  x={index * WIDTH + GAP / 2}
-                  y={HEIGHT - compliant}
-                  width={WIDTH - GAP}
-                  height={compliant}
-                />
-                <rect
-                  class="bar-denied"
-                  x={index * WIDTH + GAP / 2}
-                  y={HEIGHT - compliant - denied}
-                  width={WIDTH - GAP}
-                  height={denied}
-                />
+                <rect class="bar-lower" {...place} y={HEIGHT - lower} height={lower} />
+                <rect class="bar-upper" {...place} y={HEIGHT - upper} height={upper - lower} />
               </g>
             )
           })}
         </svg>
         <div class="bars-times faint" aria-hidden="true">
-          {hours.map(({ atMs }, index) =>
+          {bars.map(({ atMs }, index) =>
             index % LABEL_EVERY === 0 ? <span key={atMs}>{hourWord.format(atMs)}</span> : null,
           )}
         </div>
       </div>
       <ul class="legend">
-        <li>
-          <span class="legend-mark legend-mark-1" /> attested
-        </li>
-        <li>
-          <span class="legend-mark legend-mark-2" /> denied
-        </li>
+        {parts.map((part, index) => (
+          <li key={part}>
+            <span class={`legend-mark legend-mark-${index + 1}`} /> {part}
+          </li>
+        ))}
       </ul>
       <details class="chart-table">
-        <summary>As a table</summary>
+        <summary>
+          As a table<span class="sr-only">: {title}</span>
+        </summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
         <div class="chart-table-scroll" tabIndex={0}>
           <table class="small-table">
-            <caption class="sr-only">Decisions by hour</caption>
+            <caption class="sr-only">{title}</caption>
             <thead>
               <tr>
                 <th scope="col">From ({zone})</th>
-                <th scope="col">Attested</th>
-                <th scope="col">Denied</th>
+                {parts.map((part) => (
+                  <th key={part} scope="col">
+                    {part}
+                  </th>
+                ))}
               </tr>
             </thead>
             <tbody>
-              {hours.toReversed().map(({ atMs, compliant, denied }) => (
+              {bars.toReversed().map(({ atMs, words }) => (
                 <tr key={atMs}>
                   <th scope="row">{hourWord.format(atMs)}</th>
-                  <td>{compliant.toLocaleString('en')}</td>
-                  <td>{denied.toLocaleString('en')}</td>
+                  <td>{words[0]}</td>
+                  <td>{words[1]}</td>
                 </tr>
               ))}
             </tbody>

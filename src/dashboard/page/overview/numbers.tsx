@@ -1,11 +1,10 @@
 // The day in a few numbers, each a link to what it counts.
 import type { Overview } from '../api/types.ts'
 import { searchOf } from '../decisions/search.ts'
-import { formatNumber } from '../live/format.ts'
 import { ageWord } from '../reviews/words.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { counted } from '../ui/counted.ts'
-import { type Counts, type Days, shareWord, totalOf } from './days.ts'
+import { type Counts, type Day, latencyWord, shareWord, totalOf } from './days.ts'
 
 interface Figure {
   readonly label: string
@@ -24,23 +23,25 @@ const startOfToday = (nowMs: number): string => {
   return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}T00:00`
 }
 
-/** The worst minute of the last quarter of an hour; null where nobody asked. */
-export interface Latency {
-  readonly p99Ms: number | null
+export interface Days {
+  readonly today: Day
+  /** Up to `untilMs` of that day. */
+  readonly yesterday: Day
+  readonly weekAgo: Day
+  /** Unix milliseconds: end of the present quarter of an hour. */
+  readonly untilMs: number
 }
 
 interface NumbersProps {
   readonly days: Days | null
   readonly overview: Overview
-  /** Of the whole deployment; null for whoever may not see that. */
-  readonly latency: Latency | null
   readonly nowMs: number
 }
 
-export const Numbers = ({ days, overview, latency, nowMs }: NumbersProps) => {
+export const Numbers = ({ days, overview, nowMs }: NumbersProps) => {
   const { path, may } = useWorkplace()
   const until = days === null ? '' : clock.format(days.untilMs)
-  const compared = (read: (counts: Counts) => string): readonly string[] =>
+  const compared = (read: (day: Day) => string): readonly string[] =>
     days === null
       ? []
       : [`${read(days.yesterday)} yesterday by ${until}`, `${read(days.weekAgo)} a week ago by ${until}`]
@@ -70,18 +71,17 @@ export const Numbers = ({ days, overview, latency, nowMs }: NumbersProps) => {
             more: compared(denialRate),
             href: path('/decisions') + searchOf({ since }),
           },
-        ]),
-    ...(latency === null
-      ? []
-      : [
           {
-            label: 'Latency p99',
-            value: latency.p99Ms === null ? '–' : `${formatNumber(latency.p99Ms)} ms`,
-            more: [
-              latency.p99Ms === null ? 'no answers in the last 15 minutes' : 'worst minute of the last 15',
-              'of the whole deployment',
-            ],
-            href: '/live',
+            label: 'Latency p50 today',
+            value: latencyWord(days.today.latency_ms?.p50),
+            more: compared(({ latency_ms: latency }) => latencyWord(latency?.p50)),
+            href: null,
+          },
+          {
+            label: 'Latency p95 today',
+            value: latencyWord(days.today.latency_ms?.p95),
+            more: compared(({ latency_ms: latency }) => latencyWord(latency?.p95)),
+            href: null,
           },
         ]),
     {

@@ -9,46 +9,45 @@ import { Badge, Card, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { zoneWord } from '../ui/relative-time.ts'
 import { type Attention, attentionOf } from './attention.ts'
-import { daysOf, hoursOf, sinceOf, startOfDay } from './days.ts'
+import { decisionBars, endOfQuarter, latencyBars, questionOf, startOfDay } from './days.ts'
 import { Denials } from './denials.tsx'
 import { FirstSteps, readBeginning } from './first-steps.tsx'
 import { Hours } from './hours.tsx'
-import { type Latency, Numbers } from './numbers.tsx'
+import { Numbers } from './numbers.tsx'
 
 const AGAIN_MS = 60_000
-const LATENCY_MINUTES = 15
 const WEEK_MS = 7 * 86_400_000
 
-const readLatency = async (signal: AbortSignal): Promise<Latency> => {
-  const { points } = await call('GET /live', { query: { window: '24h', limit: LATENCY_MINUTES }, signal })
-  const from = Date.now() - (LATENCY_MINUTES + 1) * AGAIN_MS
-  const measured = points.flatMap(({ at, latency_ms: latency }) => (latency === null || at < from ? [] : [latency.p99]))
-  return { p99Ms: measured.length === 0 ? null : Math.max(...measured) }
-}
-
-const readNow = async ({ params, may }: Workplace, signal: AbortSignal) => {
-  const [overview, latency, passkeys] = await Promise.all([
+const readNow = async ({ params }: Workplace, signal: AbortSignal) => {
+  const [overview, passkeys] = await Promise.all([
     call('GET /organizations/{organization}/overview', { params, signal }),
-    may('deployment') ? readLatency(signal) : null,
     call('GET /me/passkeys', { signal }),
   ])
-  return { overview, latency, hasPasskey: passkeys.data.length > 0, nowMs: Date.now() }
+  return { overview, hasPasskey: passkeys.data.length > 0, nowMs: Date.now() }
 }
 
 const readCounts = async ({ params }: Workplace, signal: AbortSignal) => {
   const nowMs = Date.now()
-  const path = 'GET /organizations/{organization}/decisions/tally'
-  const textOf = (atMs: number): string => new Date(atMs).toISOString()
-  const [time, rules] = await Promise.all([
-    call(path, { params, query: { by: 'time', since: textOf(sinceOf(nowMs)) }, signal }),
-    call(path, {
+  const [numbers, rules] = await Promise.all([
+    call('GET /organizations/{organization}/numbers', { params, query: questionOf(nowMs), signal }),
+    call('GET /organizations/{organization}/decisions/tally', {
       params,
-      query: { by: 'rule', since: textOf(nowMs - WEEK_MS), later_since: textOf(startOfDay(nowMs, 0)) },
+      query: {
+        by: 'rule',
+        since: new Date(nowMs - WEEK_MS).toISOString(),
+        later_since: new Date(startOfDay(nowMs, 0)).toISOString(),
+      },
       signal,
     }),
   ])
-  const today = rules.data.map(({ later, ...row }) => ({ ...row, later, ...later }))
-  return { time, today, week: rules.data, nowMs }
+  const [today, yesterday, weekAgo] = numbers.days
+  return {
+    days: today && yesterday && weekAgo ? { today, yesterday, weekAgo, untilMs: endOfQuarter(nowMs) } : null,
+    hours: numbers.hours,
+    isBehind: !numbers.up_to_date,
+    rulesToday: rules.data.map(({ later, ...row }) => ({ ...row, later, ...later })),
+    rules: rules.data,
+  }
 }
 
 const NeedsSomeone = ({ items }: { readonly items: readonly Attention[] }) => {
@@ -82,41 +81,47 @@ export const Overview = () => {
     counts.reload()
     if (beginning.value !== null && beginning.value !== 'done') beginning.reload()
   })
-  const { time, today, week, nowMs } = counts.value ?? { time: null, today: [], week: [], nowMs: 0 }
-  const isDeciding = week.length > 0
+  const { value } = counts
   return (
     <Page title={organization.name} lead={`What needs someone, and today’s numbers, in ${zoneWord()}.`}>
       {beginning.value !== null && beginning.value !== 'done' && <FirstSteps beginning={beginning.value} />}
       <Loaded query={now}>
-        {({ overview, latency, hasPasskey, ...read }) => (
+        {({ overview, hasPasskey, nowMs }) => (
           <>
             <NeedsSomeone
               items={attentionOf(overview, {
-                nowMs: read.nowMs,
+                nowMs,
                 path: workplace.path,
                 mayReview: workplace.may('reviewer'),
                 hasSecondFactor: hasPasskey || account.has_totp,
               })}
             />
-            <Numbers
-              days={time === null ? null : daysOf(time.data, time.step_seconds, nowMs)}
-              overview={overview}
-              latency={latency}
-              nowMs={read.nowMs}
-            />
+            <Numbers days={value?.days ?? null} overview={overview} nowMs={nowMs} />
           </>
         )}
       </Loaded>
       <Problem error={counts.error} retry={counts.reload} />
-      {time?.up_to_date === false && (
+      {value?.isBehind === true && (
         <Notice title="The numbers are behind the log">
           <p>Decisions of the last moments are signed and written, but not all of them are counted yet.</p>
         </Notice>
       )}
-      {isDeciding && time !== null && (
+      {value !== null && value.rules.length > 0 && (
         <>
-          <Hours hours={hoursOf(time.data, nowMs)} />
-          <Denials today={today} week={week} />
+          <Hours
+            title="Decisions by hour"
+            unit="an hour"
+            parts={['Attested', 'Denied']}
+            bars={decisionBars(value.hours)}
+          />
+          <Hours
+            title="Latency by hour"
+            text="From a request to its verdict: half of them took at most p50, 95 of 100 at most p95. Refusals are left out."
+            unit="ms"
+            parts={['p50', 'p95']}
+            bars={latencyBars(value.hours)}
+          />
+          <Denials today={value.rulesToday} week={value.rules} />
         </>
       )}
     </Page>

@@ -1,0 +1,117 @@
+// What an organization's overview counts and draws: decisions and latency of some days, and of a day hour by hour. Summed up
+// here, so that the page reads what it shows and no more.
+import { FieldInvalidError } from '../../domain/errors.ts'
+import { tallyStart } from '../../store/decision-index/tallies.ts'
+import { FINE_BUCKETS, finePercentileMs } from '../../telemetry/fine-histogram.ts'
+import { declareRoutes, VIEWER } from '../route.ts'
+import { closed, named, nullable, type Static, Type, time } from '../schema.ts'
+import type { Services } from '../services.ts'
+import { timeOf } from '../time.ts'
+
+const route = declareRoutes('Decisions')
+
+const DAYS_MAX = 8
+const HOURS = 24
+const HOUR_MS = 3_600_000
+/** A day on which the clock is turned back has an hour more. */
+const DAY_MAX_MS = 25 * HOUR_MS
+
+const COUNTED = {
+  compliant: Type.Integer(),
+  denied: Type.Integer(),
+  latency_ms: nullable(
+    closed(
+      { p50: Type.Number(), p95: Type.Number() },
+      'How long answers with a verdict took, and those that came too late for one; null: there were none, or nothing was measured then',
+    ),
+  ),
+}
+
+const NUMBERS = named(
+  'OrganizationNumbers',
+  closed({
+    up_to_date: Type.Boolean({ description: 'False: decisions of the last moments may not be counted yet' }),
+    days: Type.Array(closed(COUNTED), { description: 'As asked for' }),
+    hours: Type.Array(closed({ at: time('Its beginning'), ...COUNTED }), { description: '24 of them' }),
+  }),
+)
+
+interface Span {
+  readonly fromMs: number
+  readonly untilMs: number
+}
+type Counted = Static<(typeof NUMBERS)['properties']['days']>[number]
+
+/** @throws FieldInvalidError */
+const daysOf = (text: string): readonly Span[] => {
+  const spans = text.split(',').map((interval) => {
+    const [from = '', until = ''] = interval.split('/')
+    return { fromMs: timeOf('days', from), untilMs: timeOf('days', until) }
+  })
+  if (spans.length > DAYS_MAX || spans.some(({ fromMs, untilMs }) => untilMs < fromMs || untilMs - fromMs > DAY_MAX_MS))
+    throw new FieldInvalidError('days', `must be at most ${DAYS_MAX} intervals of at most 25 hours`)
+  return spans
+}
+
+/** Adds up the quarters of an hour of some parts of a span. */
+const readSpan = async (
+  { store, decisions }: Services,
+  organizationId: string,
+  { fromMs, untilMs }: Span,
+  parts: readonly Span[],
+): Promise<readonly Counted[]> => {
+  const sinceMs = tallyStart('time', fromMs)
+  const rows = await decisions.ask({ operation: 'tally', question: { organizationId, by: 'time', sinceMs, untilMs } })
+  const quarters = await store.answerLatencies.between(organizationId, sinceMs / 1000, Math.ceil(untilMs / 1000))
+  return parts.map((part) => {
+    const within = (atMs: number): boolean => atMs >= tallyStart('time', part.fromMs) && atMs < part.untilMs
+    const counted = rows.filter(({ atMs }) => within(atMs ?? 0))
+    const buckets = new Float64Array(FINE_BUCKETS)
+    for (const { atSeconds, counts } of quarters) {
+      if (within(atSeconds * 1000)) for (const [bucket, count] of counts) buckets[bucket]! += count
+    }
+    const at = (share: number): number | null => {
+      const value = finePercentileMs(buckets, share)
+      return value === null ? null : Number(value.toPrecision(3))
+    }
+    const [p50, p95] = [at(0.5), at(0.95)]
+    return {
+      compliant: counted.reduce((sum, { compliant }) => sum + compliant, 0),
+      denied: counted.reduce((sum, { denied }) => sum + denied, 0),
+      latency_ms: p50 === null || p95 === null ? null : { p50, p95 },
+    }
+  })
+}
+
+export const NUMBER_ROUTES = [
+  route('readNumbers', 'GET', '/organizations/{organization}/numbers', {
+    access: VIEWER,
+    summary: 'Decisions and latency of some days, and of 24 hours one by one',
+    description: `Counted by quarters of an hour, in UTC: where an interval begins or ends within one, that one counts as a whole. Latencies are kept for nine days and written once a minute.`,
+    query: closed({
+      days: Type.String({
+        maxLength: 500,
+        description: 'ISO 8601 intervals with commas between them, as `2027-01-31T00:00Z/2027-01-31T12:00Z`; at most 8',
+      }),
+      hours_since: Type.String({ maxLength: 40, description: 'ISO 8601; when the first of the 24 hours begins' }),
+    }),
+    answer: NUMBERS,
+    errors: [503],
+    handle: async ({ services, organization: { id }, query }) => {
+      const days = []
+      for (const day of daysOf(query.days)) days.push(...(await readSpan(services, id, day, [day])))
+      const sinceMs = tallyStart('time', timeOf('hours_since', query.hours_since))
+      const hours = Array.from({ length: HOURS }, (_, hour) => ({
+        fromMs: sinceMs + hour * HOUR_MS,
+        untilMs: sinceMs + (hour + 1) * HOUR_MS,
+      }))
+      const counted = await readSpan(services, id, { fromMs: sinceMs, untilMs: sinceMs + HOURS * HOUR_MS }, hours)
+      const { upToDate } = await services.decisions.ask({ operation: 'status' })
+      return {
+        up_to_date: upToDate,
+        days,
+        hours: counted.map((hour, index) => ({ at: new Date(hours[index]?.fromMs ?? 0).toISOString(), ...hour })),
+      }
+    },
+  }),
+]

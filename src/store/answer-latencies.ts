@@ -1,0 +1,76 @@
+// How long each organization waited for its verdicts, as a histogram for each quarter of an hour. Several processes add to
+// the same row.
+import type { BucketCounts } from '../domain/bucket-counts.ts'
+import type { TableScope } from './table-scope.ts'
+
+/** Quarters of an hour, because days begin at each of the four somewhere. */
+export const LATENCY_STEP_SECONDS = 900
+/** A day is compared with the same weekday a week before, in every zone. */
+const KEPT_SECONDS = 9 * 86_400
+const SWEEP_BATCH = 500
+/** A power cut may forget the last minutes. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+const encode = (counts: BucketCounts): string => [...counts].map(([bucket, count]) => `${bucket}:${count}`).join(' ')
+
+const decodeInto = (sums: Map<number, number>, text: string): void => {
+  for (const part of text === '' ? [] : text.split(' ')) {
+    const [bucket = 0, count = 0] = part.split(':').map(Number)
+    sums.set(bucket, (sums.get(bucket) ?? 0) + count)
+  }
+}
+
+export interface QuarterLatency {
+  /** Beginning of the quarter of an hour, Unix seconds. */
+  readonly atSeconds: number
+  readonly counts: BucketCounts
+}
+
+export const createAnswerLatencyTable = (scope: TableScope) => ({
+  /** Adds to the quarter of an hour that it is now. */
+  add: (organizationId: string, counts: BucketCounts): Promise<void> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const place = [organizationId, nowSeconds - (nowSeconds % LATENCY_STEP_SECONDS)]
+      // Makes or locks the row, and reads what other processes have added.
+      const [row] = await transaction.query<{ counts: string }>(
+        `INSERT INTO answer_latencies (organization_id, at_seconds, counts) VALUES (?, ?, '')
+         ON CONFLICT (organization_id, at_seconds) DO UPDATE SET counts = answer_latencies.counts RETURNING counts`,
+        place,
+      )
+      const sums = new Map(counts)
+      decodeInto(sums, row?.counts ?? '')
+      await transaction.execute('UPDATE answer_latencies SET counts = ? WHERE organization_id = ? AND at_seconds = ?', [
+        encode(sums),
+        ...place,
+      ])
+    }, DURABILITY),
+
+  /** Quarters that begin from one time on and before another, oldest first; those without a value are left out. */
+  between: async (
+    organizationId: string,
+    fromSeconds: number,
+    untilSeconds: number,
+  ): Promise<readonly QuarterLatency[]> => {
+    const rows = await scope.statements.query<{ at_seconds: number; counts: string }>(
+      `SELECT at_seconds, counts FROM answer_latencies
+       WHERE organization_id = ? AND at_seconds >= ? AND at_seconds < ? ORDER BY at_seconds`,
+      [organizationId, fromSeconds, untilSeconds],
+    )
+    return rows.map(({ at_seconds: atSeconds, counts: text }) => {
+      const counts = new Map<number, number>()
+      decodeInto(counts, text)
+      return { atSeconds, counts }
+    })
+  },
+
+  /** Deletes some of what is too old to be shown; answers how many. Call again until it answers 0. */
+  sweep: (): Promise<number> =>
+    scope.execute(
+      `DELETE FROM answer_latencies WHERE (organization_id, at_seconds) IN (
+         SELECT organization_id, at_seconds FROM answer_latencies WHERE at_seconds < ? LIMIT ?)`,
+      [scope.nowSeconds() - KEPT_SECONDS, SWEEP_BATCH],
+      DURABILITY,
+    ),
+})
+export type AnswerLatencyTable = ReturnType<typeof createAnswerLatencyTable>

@@ -1,0 +1,37 @@
+// What is counted of each organization until it is handed over: once, also when it could not be written the first time.
+import { expect, test } from 'bun:test'
+import type { BucketCounts } from '../../src/domain/bucket-counts.ts'
+import { createOrganizationLatency } from '../../src/telemetry/organization-latency.ts'
+
+const sumOf = (counts: BucketCounts): number => [...counts.values()].reduce((sum, count) => sum + count, 0)
+
+const drained = async (latency: ReturnType<typeof createOrganizationLatency>) => {
+  const taken: Record<string, number> = {}
+  await latency.drain(async (organizationId, counts) => {
+    taken[organizationId] = sumOf(counts)
+  })
+  return taken
+}
+
+test('each organization is handed over once, and what could not be written again with what came meanwhile', async () => {
+  const latency = createOrganizationLatency()
+  latency.record('one', 1)
+  latency.record('one', 900)
+  latency.record('other', 3)
+  const failing = latency.drain(async (organizationId) => {
+    if (organizationId === 'other') return
+    latency.record('one', 5)
+    throw new Error('locked')
+  })
+  await expect(failing).rejects.toThrow('locked')
+  expect(await drained(latency)).toEqual({ one: 3, other: 1 })
+  expect(await drained(latency)).toEqual({})
+})
+
+test('no more organizations than fit are measured at a time', async () => {
+  const latency = createOrganizationLatency(2)
+  for (const organizationId of ['a', 'b', 'c', 'a']) latency.record(organizationId, 1)
+  expect(await drained(latency)).toEqual({ a: 2, b: 1 })
+  latency.record('c', 1)
+  expect(await drained(latency)).toEqual({ c: 1 })
+})
