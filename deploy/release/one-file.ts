@@ -106,16 +106,21 @@ const buildPages = async (scratch: string): Promise<Record<string, BuiltPage>> =
   return pages
 }
 
+/** Followed by a number: no path of the machine that builds may be in what it builds, or two builds would differ. */
+const INSIDE = 'inside:'
+
 /** A module in the place of src/program/built.ts: each path is that of a file inside the program. */
 const builtModule = (
   target: OneFileTarget,
   pages: Readonly<Record<string, BuiltPage>>,
   packages: string,
   natives: ReadonlyMap<string, string>,
-): string => {
+): { readonly code: string; readonly paths: readonly string[] } => {
+  const paths: string[] = []
   const imports: string[] = []
   const inside = (path: string): string => {
-    imports.push(`import file${imports.length} from ${JSON.stringify(path)} with { type: 'file' }`)
+    imports.push(`import file${imports.length} from ${JSON.stringify(INSIDE + imports.length)} with { type: 'file' }`)
+    paths.push(path)
     return `file${imports.length - 1}`
   }
   const object = (entries: readonly (readonly [string, string])[]): string =>
@@ -139,7 +144,7 @@ const builtModule = (
     ['packages', inside(packages)],
     ['natives', object([...natives].map(([name, path]) => [name, inside(path)]))],
   ])
-  return `${imports.join('\n')}\nexport const BUILT = ${built}\n`
+  return { code: `${imports.join('\n')}\nexport const BUILT = ${built}\n`, paths }
 }
 
 /** Of sharp only the part that finds its library is another one. */
@@ -204,7 +209,12 @@ export const makeOneFile = async (
         {
           name: 'what is made ahead of time',
           setup: (build) => {
-            build.onLoad({ filter: /[\\/]src[\\/]program[\\/]built\.ts$/ }, () => ({ contents: built, loader: 'js' }))
+            build.onLoad({ filter: /[\\/]src[\\/]program[\\/]built\.ts$/ }, () => ({ contents: built.code, loader: 'js' }))
+            build.onResolve({ filter: /^inside:/ }, ({ path: file }) => ({ path: file, namespace: 'inside' }))
+            build.onLoad({ filter: /./, namespace: 'inside' }, ({ path: file }) => ({
+              contents: readFileSync(built.paths[Number(file.replace(INSIDE, ''))] ?? ''),
+              loader: 'file',
+            }))
             build.onLoad({ filter: /[\\/]sharp[\\/]dist[\\/]sharp\.[cm]js$/ }, ({ path: file }) => ({
               contents: sharpModule(natives, file.slice(-3)),
               loader: 'js',

@@ -1,0 +1,218 @@
+// Countersign as one file: made by the release's script, then run from an empty folder, with nothing in its path and no
+// variable of this machine.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Glob } from 'bun'
+import { makeOneFile, ONE_FILE_TARGETS, type OneFile, type OneFileTarget } from '../../deploy/release/one-file.ts'
+import { PROCESSES } from '../../src/one-file.ts'
+import { readTemplates } from '../../src/policy/templates.ts'
+import { freePort, parseEnvironmentFile } from '../service/start-service.ts'
+import { CHROMIUM, startBrowser } from '../support/browser/chromium.ts'
+import { until } from '../support/until.ts'
+import { startWatchdog } from '../support/watchdog.ts'
+
+const ROOT = join(import.meta.dir, '..', '..')
+const HOST = `${process.platform}-${process.arch}` as OneFileTarget
+const BUILD_LIMIT_MS = 240_000
+const TEST_LIMIT_MS = 120_000
+
+describe('from the source', () => {
+  const sources = [...new Glob('{src,workers}/**/*.ts').scanSync({ cwd: ROOT })].sort()
+
+  test('every process that the program starts is one that the file can start', () => {
+    const started = sources.filter((path) => path.endsWith('.process.ts'))
+    expect(Object.keys(PROCESSES).sort()).toEqual(['src/main.ts', ...started].sort())
+  })
+
+  test('nothing is looked for beside the code, where the file has nothing', () => {
+    const places = sources
+      .filter((path) =>
+        /import\.meta\.(dir|dirname|url|path|filename|resolve)\b/.test(readFileSync(join(ROOT, path), 'utf8')),
+      )
+      .filter((path) => !path.startsWith('src/client/'))
+    expect(places).toEqual([
+      // The list of packages, which the file has inside; see BUILT.
+      'src/cli/locked-packages.ts',
+      // The schema for editors, which is named where it is there.
+      'src/cli/policy-documents.ts',
+      // Pages, which the file has inside.
+      'src/http/bundled-page.ts',
+      'src/program/entries.ts',
+      // The package's own place, where the file has none.
+      'src/signing/secp256k1-node.ts',
+    ])
+  })
+
+  test('every template is a file of the folder', () => {
+    const files = readdirSync(join(ROOT, 'docs/policies')).map((name) => name.replace('.yaml', ''))
+    expect(readTemplates().map(({ name }) => name)).toEqual(files.sort())
+  })
+})
+
+describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-one-file-test-'))
+  const temporary = join(folder, 'tmp')
+  const home = join(folder, 'empty')
+  let made: OneFile
+
+  beforeAll(async () => {
+    for (const path of [temporary, home]) mkdirSync(path, { mode: 0o700 })
+    made = await makeOneFile(HOST, join(folder, 'out'), () => undefined)
+  }, BUILD_LIMIT_MS)
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  const spawn = (words: readonly string[], stdin: Uint8Array | 'ignore' = 'ignore') =>
+    Bun.spawn([made.path, ...words], {
+      cwd: home,
+      env: { PATH: join(folder, 'nothing'), TMPDIR: temporary },
+      stdin,
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+
+  const run = async (words: readonly string[], stdin: Uint8Array | 'ignore' = 'ignore') => {
+    const child = spawn(words, stdin)
+    const [code, stdout, stderr] = await Promise.all([
+      child.exited,
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ])
+    return { code, stdout, stderr }
+  }
+
+  const start = async (...words: readonly string[]) => {
+    const [api, portal, dashboard] = [freePort(), freePort(), freePort()].map((port) => `127.0.0.1:${port}`)
+    const child = spawn([
+      ...['start', '--api-listen', api ?? '', '--portal-listen', portal ?? '', '--dashboard-listen', dashboard ?? ''],
+      ...['--warm-up', 'false', ...words],
+    ])
+    const watchdog = startWatchdog(child.pid, null)
+    let printed = ''
+    const read = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
+      for await (const chunk of stream) printed += Buffer.from(chunk).toString()
+    }
+    const reading = Promise.all([read(child.stdout), read(child.stderr)])
+    const ready = words.includes('--processes') ? '"all processes are ready"' : '"message":"ready"'
+    await until(() => printed.includes(ready) || child.exitCode !== null, { limitMs: TEST_LIMIT_MS })
+    if (child.exitCode !== null) throw new Error(`it ended: ${printed}`)
+    return {
+      urls: { api: `http://${api}`, portal: `http://${portal}`, dashboard: `http://${dashboard}` },
+      printed: () => printed,
+      stop: async () => {
+        child.kill('SIGTERM')
+        const code = await child.exited
+        await reading
+        await watchdog.dismiss()
+        return code
+      },
+    }
+  }
+
+  test('has its hash beside it, and the libraries that the system loads', () => {
+    const sum = createHash('sha256').update(readFileSync(made.path)).digest('hex')
+    expect(readFileSync(`${made.path}.sha256`, 'utf8')).toStartWith(`${sum}  countersign-`)
+    expect(made.sha256).toBe(sum)
+    expect(made.natives.some((name) => name.includes('sharp'))).toBe(true)
+  })
+
+  test(
+    'knows every verb',
+    async () => {
+      const { stdout } = await run(['--help'])
+      expect(stdout).toStartWith('Usage: countersign VERB')
+      const verbs = [...stdout.matchAll(/^ {2}([a-z-]+) {2,}/gm)].map(([, verb]) => verb ?? '')
+      expect(verbs).toContain('start')
+      const answers = await Promise.all(verbs.map((verb) => run([verb, '--help'])))
+      expect(answers.map(({ code, stderr }) => ({ code, stderr }))).toEqual(verbs.map(() => ({ code: 0, stderr: '' })))
+      expect(readdirSync(home)).toEqual([])
+    },
+    TEST_LIMIT_MS,
+  )
+
+  test(
+    'has its list of packages and its templates',
+    async () => {
+      const { components } = JSON.parse((await run(['sbom'])).stdout) as { components: { name: string }[] }
+      expect(components.map(({ name }) => name)).toContain('viem')
+      const { stdout } = await run(['policy', 'templates', '--json'])
+      expect((JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)).toEqual(
+        readTemplates().map(({ name }) => name),
+      )
+    },
+    TEST_LIMIT_MS,
+  )
+
+  test(
+    'reads a document, and writes a picture anew',
+    async () => {
+      const picture = new Uint8Array(readFileSync(join(ROOT, 'test/data/zones/passport.jpg')))
+      const read = await run(['--entry', 'workers/documents/read-picture.process.ts', 'zone'], picture)
+      expect(JSON.parse(read.stdout)).toMatchObject({ reading: { decoded: { zone: { surname: 'ERIKSSON' } } } })
+      expect((await run(['--entry', 'src/identity/evidence/reencode.process.ts'], picture)).code).toBe(0)
+    },
+    TEST_LIMIT_MS,
+  )
+
+  test(
+    'loads no library from a folder that others can write to',
+    async () => {
+      const [own = ''] = readdirSync(temporary).filter((name) => name.startsWith('countersign-'))
+      chmodSync(join(temporary, own), 0o777)
+      const picture = new Uint8Array(readFileSync(join(ROOT, 'test/data/zones/passport.jpg')))
+      expect((await run(['--entry', 'src/identity/evidence/reencode.process.ts'], picture)).code).not.toBe(0)
+      chmodSync(join(temporary, own), 0o700)
+      expect((await run(['--entry', 'src/identity/evidence/reencode.process.ts'], picture)).code).toBe(0)
+    },
+    TEST_LIMIT_MS,
+  )
+
+  test(
+    'signs a first attestation, serves its pages, and its log verifies',
+    async () => {
+      const service = await start('--processes', '2', '--signer', 'secp256k1-node')
+      const browser = CHROMIUM === null ? null : await startBrowser()
+      try {
+        expect(service.printed()).toMatch(/^Not in this file: libsecp256k1, /)
+        const quickstart = parseEnvironmentFile(readFileSync(join(home, 'data', 'quickstart.env'), 'utf8'))
+        const answer = await fetch(`${service.urls.api}/v2/attestation`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-api-key': quickstart['ATTESTATION_API_KEY'] ?? '' },
+          body: JSON.stringify({
+            from: `0x${'11'.repeat(20)}`,
+            chain: 'base',
+            verification_hash: quickstart['VERIFICATION_HASH'],
+          }),
+        })
+        expect(await answer.json()).toMatchObject({
+          is_compliant: true,
+          attestation: { attester: quickstart['EVM_ATTESTER'], signature: expect.stringMatching(/^0x[0-9a-f]{130}$/) },
+        })
+        if (browser !== null) {
+          const [, welcome = ''] = /(http\S+\/welcome#\S+)/.exec(service.printed()) ?? []
+          const dashboard = await browser.open(service.urls.dashboard)
+          await dashboard.page.goto(welcome)
+          await dashboard.page.getByLabel('Email').waitFor()
+          const portal = await browser.open(service.urls.portal)
+          await portal.page.goto(service.urls.portal)
+          await portal.page.getByRole('heading', { level: 1 }).waitFor()
+          const seen = [dashboard, portal].flatMap(({ complaints, foreign }) => [...complaints, ...foreign])
+          expect(seen).toEqual([])
+        }
+      } finally {
+        await browser?.stop()
+        expect(await service.stop()).toBe(0)
+      }
+      const { code, stdout } = await run(['decisions', 'verify'])
+      expect([code, stdout]).toEqual([0, expect.stringContaining('1 decisions')])
+      expect(existsSync(join(home, 'data', 'countersign.db'))).toBe(true)
+      const words = ['--to', join(folder, 'backup'), '--with-decisions', '--with-secrets'] as const
+      expect((await run(['backup', ...words])).code).toBe(0)
+      const { stdout: tried } = await run(['restore', '--from', join(folder, 'backup'), '--try'])
+      expect(tried).toMatch(/verdict +ok/)
+    },
+    TEST_LIMIT_MS,
+  )
+})
