@@ -51,8 +51,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'bun run countersign policy activate ID --revision 4 --override-second-person --reason "Ada and Bob are on a plane"':
     'test/cli/second-person.test.ts',
   'bun run countersign migrate --from sqlite:data/countersign.db --to file:/run/secrets/store':
-    'test/cli/migrate.test.ts',
-  'bun src/cli/countersign.ts restore --from /backup --try': 'test/cli/restore-trial.test.ts',
+    'test/long/cli/migrate.test.ts',
+  'bun src/cli/countersign.ts restore --from /backup --try': 'test/long/cli/restore-trial.test.ts',
   'systemctl reload': 'needs systemd; test/service/processes.test.ts sends the SIGHUP that it stands for',
   'kill -HUP': 'test/service/processes.test.ts',
   'chown 1000 store passphrase evidence-key': 'needs another user’s rights',
@@ -60,6 +60,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'curl -N': 'an option, not a command',
   'bun install': 'package.json runs it before every test run',
   'bun run test': 'runs this test',
+  'bun run test:long': 'takes minutes; .ci/run runs it',
   'bun run check': 'every commit runs it',
   'bun run format': 'changes the tree',
   'bun run test:mutate': 'takes hours; test/mutate/places.test.ts holds its list',

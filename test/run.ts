@@ -1,7 +1,9 @@
-// `bun run test`: every test file, then one closing line, `N passed, N failed, N skipped`, that tools can read. Each
-// folder runs in a process of its own with a time limit, so that one that hangs is a failure and not the end of the run.
-// The folders whose tests start services or browsers run a few files at a time: they are the longest. What a process's files
-// share, such as the browser, is started once for those.
+// `bun run test`: every test file outside of test/long, then one closing line, `N passed, N failed, N skipped`, that tools
+// can read. `bun run test:long` does the same with the test files of test/long: whole journeys through real services and
+// browsers, which take minutes.
+// A folder's files run a few at a time, each few in a process of their own with a time limit, so that a process that hangs
+// is a failure and not the end of the run. The files of a process share what is dear to start, such as a browser or
+// PostgreSQL, and the modules that they load.
 // Four targets run at a time, since many of them wait more than they work. What a target printed comes whole, when it ends.
 // Files in which a test failed run once more at the end, with nothing beside them: four targets at a time can make a
 // machine too slow for a test that is right. What fails again has failed. What passes then is listed, as a test to mend.
@@ -23,35 +25,34 @@ import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dir, '..')
-/** For one that hangs; on a busy machine the longest takes four minutes beside two others. */
-const FOLDER_LIMIT_MS = 600_000
+/** For one that hangs; on a busy machine the longest takes four minutes beside others. */
+const TARGET_LIMIT_MS = 600_000
 const TARGETS_AT_ONCE = 4
-/** So many of their files are a target: its paths, with spaces between. */
-const FILES_AT_ONCE: ReadonlyMap<string, number> = new Map([
+/** Few enough that the last target to begin is not alone for long. */
+const FILES_AT_ONCE = 10
+/** Folders whose files each start services of their own, and share little. */
+const FEW_AT_ONCE: ReadonlyMap<string, number> = new Map([
   ['service', 1],
-  // Each process has a browser and a service, which its files share.
-  ['dashboard', 8],
-  ['portal', 8],
+  ['cli', 3],
+  ['chain', 4],
+  ['pool', 4],
+  ['long', 1],
 ])
 /** Failed targets that run once more; where more fail, it is not for want of time. */
 const MOST_RUN_AGAIN = 5
-/** Begun first, so that none of them is alone at the end. */
+/** Begun first, so that none of their targets is alone at the end. */
 const LONGEST = [
   'store',
-  'service',
   'dashboard',
   'portal',
-  'identity',
-  'chain',
   'cli',
-  'conformance',
+  'chain',
   'pool',
-  'signing',
+  'policy',
+  'service',
+  'documentation.test.ts',
   'admin',
-  'http',
-  'cluster',
-  'decisions',
-].map((name) => `./test/${name}`)
+]
 /** Of what a failed test printed: the last lines, which hold the error. */
 const FAILURE_LINES = 40
 /** A busy machine must not fail a test that waits for a process to start. */
@@ -78,36 +79,39 @@ const isRoomy = (place: string): boolean => {
   }
 }
 
-const rankOf = (target: string): number => {
-  const rank = LONGEST.findIndex((folder) => target === folder || target.startsWith(`${folder}/`))
-  return rank === -1 ? LONGEST.length : rank
+interface Target {
+  /** In the log. */
+  readonly title: string
+  readonly paths: readonly string[]
 }
 
-const filesOf = (folder: string, atOnce: number): string[] => {
-  const files = readdirSync(join(import.meta.dir, folder), { recursive: true })
-    .map((name) => `./test/${folder}/${name}`)
-    .filter((path) => /\.test\.tsx?$/.test(path))
+/** @param name of a file, or of a folder whose files run a few at a time */
+const targetsOf = (name: string): Target[] => {
+  const path = `./test/${name}`
+  if (name.endsWith('.test.ts')) return [{ title: path, paths: [path] }]
+  const files = readdirSync(join(ROOT, path), { recursive: true })
+    .map((file) => `${path}/${file}`)
+    .filter((file) => /\.test\.tsx?$/.test(file))
     .sort()
-  return Array.from({ length: Math.ceil(files.length / atOnce) }, (_, at) =>
-    files.slice(at * atOnce, (at + 1) * atOnce).join(' '),
-  )
+  const atOnce = FEW_AT_ONCE.get(name) ?? FILES_AT_ONCE
+  return Array.from({ length: Math.ceil(files.length / atOnce) }, (_, at) => {
+    const paths = files.slice(at * atOnce, (at + 1) * atOnce)
+    return { title: paths.length === 1 ? paths.join() : `${paths[0]} and ${paths.length - 1} more`, paths }
+  })
 }
 
-const targets = (): string[] => {
-  if (process.argv.length > 2) return process.argv.slice(2)
-  const entries = readdirSync(import.meta.dir, { withFileTypes: true })
-  return entries
+const rankOf = (name: string): number => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length)
+
+const targets = (): Target[] => {
+  const given = process.argv.slice(2)
+  if (given[0] === '--long') return targetsOf('long')
+  if (given.length > 0) return given.map((path) => ({ title: path, paths: [path] }))
+  return readdirSync(import.meta.dir, { withFileTypes: true })
     .filter((entry) => (entry.isDirectory() ? entry.name !== 'long' : entry.name.endsWith('.test.ts')))
-    .flatMap(({ name }) => {
-      const atOnce = FILES_AT_ONCE.get(name)
-      return atOnce === undefined ? [`./test/${name}`] : filesOf(name, atOnce)
-    })
+    .map(({ name }) => name)
     .sort((left, right) => rankOf(left) - rankOf(right) || (left < right ? -1 : 1))
+    .flatMap(targetsOf)
 }
-
-const hasTests = (target: string): boolean =>
-  /\.tsx?$/.test(target) ||
-  readdirSync(join(ROOT, target), { recursive: true }).some((name) => /\.test\.tsx?$/.test(String(name)))
 
 interface Counts {
   passed: number
@@ -154,7 +158,7 @@ const run = async (paths: readonly string[], name: string): Promise<Result> => {
     ['bun', 'test', `--timeout=${TEST_LIMIT_MS}`, '--reporter=junit', `--reporter-outfile=${report}`, ...paths],
     { stdin: 'ignore', stdout: Bun.file(stdout), stderr: Bun.file(stderr), cwd: ROOT, env: environment },
   )
-  const limit = setTimeout(() => child.kill('SIGKILL'), FOLDER_LIMIT_MS)
+  const limit = setTimeout(() => child.kill('SIGKILL'), TARGET_LIMIT_MS)
   const exitCode = await child.exited
   clearTimeout(limit)
   let printed = `${readText(stdout)}${readText(stderr)}`
@@ -182,21 +186,21 @@ const runAndPrint = async (title: string, paths: readonly string[], name: string
 }
 
 /** What the target's failed files do with nothing beside them; without their names, the whole target. */
-const runAgain = async (target: string, before: Result, name: string): Promise<Result> => {
+const runAgain = async ({ title, paths }: Target, before: Result, name: string): Promise<Result> => {
   const again = await runAndPrint(
-    `${target}, once more`,
-    before.failedFiles.length > 0 ? before.failedFiles : target.split(' '),
+    `${title}, once more`,
+    before.failedFiles.length > 0 ? before.failedFiles : paths,
     name,
   )
   if (before.failedFiles.length === 0) return again
   return { ...again, passed: before.passed + Math.max(0, before.failed - again.failed), skipped: before.skipped }
 }
 
-const describeFailures = (target: string, { printed }: Result): string => {
+const describeFailures = ({ title }: Target, { printed }: Result): string => {
   const found = failuresOf(printed)
   // None is marked: it was ended, or a file could not be loaded.
   if (found.length === 0) found.push(printed.split('\n').slice(-FAILURE_LINES).join('\n'))
-  return found.map((failure) => `${target}:\n${failure.trim()}\n\n`).join('')
+  return found.map((failure) => `${title}:\n${failure.trim()}\n\n`).join('')
 }
 
 const MEMORY = '/dev/shm'
@@ -213,12 +217,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.exit(1)
   })
 }
-const results = new Map<string, Result>()
-const waiting = [...targets().filter(hasTests).entries()]
+const results = new Map<Target, Result>()
+const waiting = [...targets().entries()]
 const runLane = async (): Promise<void> => {
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const [index, target] = next
-    results.set(target, await runAndPrint(target, target.split(' '), String(index)))
+    results.set(target, await runAndPrint(target.title, target.paths, String(index)))
   }
 }
 await Promise.all(Array.from({ length: TARGETS_AT_ONCE }, runLane))

@@ -227,7 +227,7 @@ export const store: readonly Place[] = [
   ),
   ...placesOf(
     'src/store/moved.ts',
-    ['test/cli/migrate.test.ts'],
+    ['test/long/cli/migrate.test.ts'],
     [['a store that was moved away is opened', 'if (row !== undefined) throw movedError(row.value)', '']],
   ),
 ]

@@ -50,7 +50,7 @@ export const upkeep: readonly Place[] = [
   ]),
   ...placesOf(
     'src/cli/migrate.ts',
-    ['test/cli/migrate.test.ts'],
+    ['test/long/cli/migrate.test.ts'],
     [
       ['a store in use is moved', 'if (users.length > 0) {', 'if (users.length < 0) {'],
       ['a moved store is used again', '      await markMoved(from, target)\n', ''],

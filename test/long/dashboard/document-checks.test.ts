@@ -2,16 +2,16 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { evmAccount } from '../portal/support/wallets.ts'
-import { runCommand } from '../service/start-service.ts'
-import { CHROMIUM } from '../support/browser/chromium.ts'
-import { until } from '../support/until.ts'
-import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
-import { createPeople, type People, picture, standardDocuments } from './support/people.ts'
+import { accessible, type Dashboard, fitsPhone, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { createPeople, type People, picture, standardDocuments } from '../../dashboard/support/people.ts'
+import { evmAccount } from '../../portal/support/wallets.ts'
+import { runCommand } from '../../service/start-service.ts'
+import { CHROMIUM } from '../../support/browser/chromium.ts'
+import { until } from '../../support/until.ts'
 
 const TIMEOUT_MS = 60_000
 /** Of an invented person: see test/documents. */
-const CARD = readFileSync(join(import.meta.dir, '../data/zones/card.jpg'))
+const CARD = readFileSync(join(import.meta.dir, '../../data/zones/card.jpg'))
 const ERIKA = { fullName: 'Erika Mustermann', birthDate: '1974-08-12', country: 'DE' }
 
 let dashboard: Dashboard

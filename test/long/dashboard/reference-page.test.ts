@@ -1,13 +1,13 @@
 // The API reference in a real browser: on a phone and on a desktop, light and dark, nothing serious from axe, nothing asked
 // of another host, calls that are copied whole, and a list that narrows down. Needs Chromium.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { adminDocument } from '../../src/admin/openapi/admin.ts'
-import { attestationDocument } from '../../src/admin/openapi/attestation.ts'
-import { identityDocument } from '../../src/admin/openapi/identity.ts'
-import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
-import { createReferencePages } from '../../src/dashboard/reference.ts'
-import { seriousFindings } from '../support/browser/axe.ts'
-import { CHROMIUM, DESKTOP, PHONE, startBrowser, type TestBrowser } from '../support/browser/chromium.ts'
+import { adminDocument } from '../../../src/admin/openapi/admin.ts'
+import { attestationDocument } from '../../../src/admin/openapi/attestation.ts'
+import { identityDocument } from '../../../src/admin/openapi/identity.ts'
+import { ADMIN_ROUTES } from '../../../src/admin/route-table.ts'
+import { createReferencePages } from '../../../src/dashboard/reference.ts'
+import { seriousFindings } from '../../support/browser/axe.ts'
+import { CHROMIUM, DESKTOP, PHONE, startBrowser, type TestBrowser } from '../../support/browser/chromium.ts'
 
 describe.skipIf(CHROMIUM === null)('the API reference (Chromium)', () => {
   let browser: TestBrowser

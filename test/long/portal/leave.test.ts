@@ -2,11 +2,11 @@
 // device ends it for every tab.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { seriousFindings } from '../support/browser/axe.ts'
-import { CHROMIUM, DESKTOP, PHONE, startBrowser, type TestBrowser } from '../support/browser/chromium.ts'
-import { agree, connectWallet, fillPerson, goOn, heading } from './support/person.ts'
-import { type PortalHost, startPortalHost } from './support/portal-host.ts'
-import { evmAccount, injectWallets } from './support/wallets.ts'
+import { agree, connectWallet, fillPerson, goOn, heading } from '../../portal/support/person.ts'
+import { type PortalHost, startPortalHost } from '../../portal/support/portal-host.ts'
+import { evmAccount, injectWallets } from '../../portal/support/wallets.ts'
+import { seriousFindings } from '../../support/browser/axe.ts'
+import { CHROMIUM, DESKTOP, PHONE, startBrowser, type TestBrowser } from '../../support/browser/chromium.ts'
 
 const TIMEOUT_MS = 60_000
 const SHOTS = process.env['LEAVE_SHOTS']

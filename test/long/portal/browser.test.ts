@@ -3,12 +3,10 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { walletOn } from '../../src/domain/wallet.ts'
-import type { SessionView } from '../../src/portal/contract.ts'
-import { evmWallet } from '../identity/support.ts'
-import { seriousFindings } from '../support/browser/axe.ts'
-import { CHROMIUM, DESKTOP, PHONE, startBrowser, type TestBrowser, type Watched } from '../support/browser/chromium.ts'
-import { blankPdf } from './support/pdf.ts'
+import { walletOn } from '../../../src/domain/wallet.ts'
+import type { SessionView } from '../../../src/portal/contract.ts'
+import { evmWallet } from '../../identity/support.ts'
+import { blankPdf } from '../../portal/support/pdf.ts'
 import {
   agree,
   connectWallet,
@@ -18,10 +16,25 @@ import {
   heading,
   openWallet,
   sendDocument,
-} from './support/person.ts'
-import { specimen } from './support/pictures.ts'
-import { type PortalHost, type RegisterOptions, startPortalHost } from './support/portal-host.ts'
-import { evmAccount, type Injected, injectWallets, solanaKey, type WalletBehaviour } from './support/wallets.ts'
+} from '../../portal/support/person.ts'
+import { specimen } from '../../portal/support/pictures.ts'
+import { type PortalHost, type RegisterOptions, startPortalHost } from '../../portal/support/portal-host.ts'
+import {
+  evmAccount,
+  type Injected,
+  injectWallets,
+  solanaKey,
+  type WalletBehaviour,
+} from '../../portal/support/wallets.ts'
+import { seriousFindings } from '../../support/browser/axe.ts'
+import {
+  CHROMIUM,
+  DESKTOP,
+  PHONE,
+  startBrowser,
+  type TestBrowser,
+  type Watched,
+} from '../../support/browser/chromium.ts'
 
 const ORIGIN_URL = 'https://app.acme.example/account'
 const TIMEOUT_MS = 60_000

@@ -2,11 +2,11 @@
 // markup stay names.
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { PAGES } from '../../src/dashboard/page/pages.ts'
-import { pathFor } from '../../src/dashboard/page/router.ts'
-import { DEMO_POLICY } from '../../src/policy/demo-policy.ts'
-import { CHROMIUM } from '../support/browser/chromium.ts'
-import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
+import { PAGES } from '../../../src/dashboard/page/pages.ts'
+import { pathFor } from '../../../src/dashboard/page/router.ts'
+import { DEMO_POLICY } from '../../../src/policy/demo-policy.ts'
+import { accessible, type Dashboard, fitsPhone, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { CHROMIUM } from '../../support/browser/chromium.ts'
 
 const TIMEOUT_MS = 120_000
 const HOSTILE = `"'><img src=x onerror="window.hit=1"><script>window.hit=1</script>\${7*7}{{7*7}}`

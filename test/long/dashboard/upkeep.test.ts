@@ -2,11 +2,11 @@
 // their secrets, the organization's look.
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { CHROMIUM, PHONE } from '../support/browser/chromium.ts'
-import { until } from '../support/until.ts'
-import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
-import { createPeople, picture } from './support/people.ts'
-import { inviteAdmin, type SecondPerson } from './support/second-people.ts'
+import { accessible, type Dashboard, fitsPhone, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { createPeople, picture } from '../../dashboard/support/people.ts'
+import { inviteAdmin, type SecondPerson } from '../../dashboard/support/second-people.ts'
+import { CHROMIUM, PHONE } from '../../support/browser/chromium.ts'
+import { until } from '../../support/until.ts'
 
 const TIMEOUT_MS = 60_000
 const LISTED = '0x2222222222222222222222222222222222222222'

@@ -6,12 +6,12 @@ import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { BackupManifest } from '../../src/cli/backup-manifest.ts'
-import { makeQuiet } from '../../src/store/quiet-copy.ts'
-import { runCountersign } from '../service/run-to-end.ts'
-import { type RunningService, runCommand, startService } from '../service/start-service.ts'
-import { until } from '../support/until.ts'
-import { attestUnder } from './acknowledged.ts'
+import type { BackupManifest } from '../../../src/cli/backup-manifest.ts'
+import { makeQuiet } from '../../../src/store/quiet-copy.ts'
+import { attestUnder } from '../../cli/acknowledged.ts'
+import { runCountersign } from '../../service/run-to-end.ts'
+import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
+import { until } from '../../support/until.ts'
 
 const LIMIT_MS = 120_000
 

@@ -2,12 +2,10 @@
 // next revision would change, by trial, shadow and replay, before it is made live and after it was taken back.
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { diffLines, withContext } from '../../src/dashboard/page/policies/line-diff.ts'
-import { exampleFacts, parseFacts } from '../../src/dashboard/page/policies/trial-facts.ts'
-import { CHROMIUM } from '../support/browser/chromium.ts'
-import { until } from '../support/until.ts'
-import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
-import { inviteAdmin } from './support/second-people.ts'
+import { accessible, type Dashboard, fitsPhone, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { inviteAdmin } from '../../dashboard/support/second-people.ts'
+import { CHROMIUM } from '../../support/browser/chromium.ts'
+import { until } from '../../support/until.ts'
 
 const TIMEOUT_MS = 60_000
 const KNOWN = '0x52908400098527886E0F7030069857D2E4169EE7'
@@ -31,49 +29,6 @@ const append = async (page: Page, text: string): Promise<void> => {
   await page.keyboard.press('Control+End')
   await page.keyboard.insertText(text)
 }
-
-describe('what the pages work out themselves', () => {
-  test('a difference of lines gives both texts back, and is as short as it can be', () => {
-    const before = 'a\nb\nc\nd\ne'
-    const after = 'a\nc\nx\nd\ne\nf'
-    const lines = diffLines(before, after)
-    const of = (side: 'before' | 'after') => lines.filter((line) => line[side] !== null).map(({ text }) => text)
-    expect(of('before').join('\n')).toBe(before)
-    expect(of('after').join('\n')).toBe(after)
-    expect(lines.filter(({ kind }) => kind !== 'same').map(({ kind, text }) => [kind, text])).toEqual([
-      ['removed', 'b'],
-      ['added', 'x'],
-      ['added', 'f'],
-    ])
-    expect(diffLines('a', 'a')).toEqual([{ kind: 'same', text: 'a', before: 1, after: 1 }])
-  })
-
-  test('lines far from a change are left out, once for each gap', () => {
-    const before = Array.from({ length: 20 }, (_line, index) => `line ${index}`)
-    const after = before.with(10, 'other')
-    const shown = withContext(diffLines(before.join('\n'), after.join('\n')), 2)
-    expect(shown.map((line) => line?.text ?? null)).toEqual([
-      null,
-      'line 8',
-      'line 9',
-      'line 10',
-      'other',
-      'line 11',
-      'line 12',
-      null,
-    ])
-  })
-
-  test('what sources answer is a JSON object, with the lists apart', () => {
-    const lists = { sanctions: { addresses: [], age_seconds: 0 } }
-    const facts = { geography: { country: 'US' } }
-    expect(parseFacts(exampleFacts({ example_facts: { ...facts, lists } } as never))).toEqual({ facts, lists })
-    expect(exampleFacts({ example_facts: {} } as never)).toBe('')
-    expect(parseFacts('[]')).toBeNull()
-    expect(parseFacts('{')).toBeNull()
-    expect(parseFacts(' ')).toEqual({})
-  })
-})
 
 describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
   test(

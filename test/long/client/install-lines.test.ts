@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symli
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 
-const ROOT = join(import.meta.dir, '..', '..')
+const ROOT = join(import.meta.dir, '..', '..', '..')
 const LIMIT_MS = 120_000
 const NO_REGISTRY = 'http://127.0.0.1:9'
 /** How each says it, in place of `npm install`. */

@@ -4,15 +4,15 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startReceiver } from '../identity/webhooks/support.ts'
-import { freePort, type RunningService, runCommand, startService } from '../service/start-service.ts'
-import { until } from '../support/until.ts'
-import { createPeople, picture } from './support/people.ts'
+import { createPeople, picture } from '../../dashboard/support/people.ts'
+import { startReceiver } from '../../identity/webhooks/support.ts'
+import { freePort, type RunningService, runCommand, startService } from '../../service/start-service.ts'
+import { until } from '../../support/until.ts'
 
 const SLOW = { limitMs: 60_000 }
-const TEMPLATE = join(import.meta.dir, '../../docs/policies/people-automatically.yaml')
+const TEMPLATE = join(import.meta.dir, '../../../docs/policies/people-automatically.yaml')
 /** Of an invented person: see test/documents. */
-const CARD = readFileSync(join(import.meta.dir, '../data/zones/card.jpg'))
+const CARD = readFileSync(join(import.meta.dir, '../../data/zones/card.jpg'))
 const ERIKA = { fullName: 'Erika Mustermann', birthDate: '1974-08-12', country: 'DE' }
 const documents = (portrait: number) => [
   { kind: 'identity-document', content: CARD, mediaType: 'image/jpeg', fileName: 'card.jpg' },
