@@ -9,7 +9,7 @@ import { runCommand } from '../service/start-service.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
 import { indexProcessPid } from '../support/index-process-pid.ts'
 import { until } from '../support/until.ts'
-import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
+import { accessible, type Dashboard, useDashboard } from './support/dashboard.ts'
 
 const TIMEOUT_MS = 60_000
 const WALLET = '0x52908400098527886e0f7030069857d2e4169ee7'
@@ -109,7 +109,7 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
       // The project is newer than the page.
       await page.reload()
       await page.getByText('53 decisions').waitFor()
-      await fitsPhone(page)
+      await accessible(page)
       expect(await page.getByRole('row').count()).toBe(51)
       await page.getByRole('button', { name: 'Show more' }).click()
       await page.getByRole('row').nth(53).waitFor()
@@ -185,7 +185,6 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
       await page.getByText('this browser hashed it and comes to the same').waitFor()
       await page.getByText('has the hash that this line carries').waitFor()
       await accessible(page)
-      await fitsPhone(page)
       // The proof is a file that holds, behind a button as wide as its words.
       const save = page.getByRole('button', { name: 'Save the proof' })
       expect((await save.boundingBox())?.width).toBeLessThan(260)
@@ -210,7 +209,6 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
       await page.getByText('compared with the tree, of').waitFor()
       await page.getByText('No witness is set').waitFor()
       await accessible(page)
-      await fitsPhone(page)
       await page.getByRole('button', { name: 'Build it anew…' }).click()
       await page.getByRole('button', { name: 'Build it anew', exact: true }).click()
       await page.getByText('The search is being built anew').waitFor()

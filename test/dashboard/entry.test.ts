@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
 import { decodeBase32 } from '../admin/support/base32.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
-import { ADMIN_EMAIL, accessible, type Dashboard, fitsPhone, PASSWORD, useDashboard } from './support/dashboard.ts'
+import { ADMIN_EMAIL, accessible, type Dashboard, PASSWORD, useDashboard } from './support/dashboard.ts'
 
 const TIMEOUT_MS = 60_000
 
@@ -66,7 +66,6 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
       await page.goto(dashboard.welcome)
       await heading(page, 'Make the first account')
       await accessible(page)
-      await fitsPhone(page)
       await page.getByRole('button', { name: 'Make the account' }).click()
       await page.getByText('Enter your name.').waitFor()
       await page.getByLabel('Your name').fill('Ada Byron')
@@ -91,7 +90,7 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
       const page = await dashboard.visit('/o/demo/keys')
       await heading(page, 'Sign in')
       expect(await page.getByText('There is no account yet').count()).toBe(0)
-      await fitsPhone(page)
+      await accessible(page)
       await enterPassword(page, 'not the right password')
       await page.getByText('The email address or the password is wrong.').waitFor()
       await accessible(page)
@@ -196,7 +195,6 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
       await page.locator('input[name="kind"][value="admin"]').check({ force: true })
       await issue()
       await accessible(page)
-      await fitsPhone(page)
       await confirmation(page).getByRole('button', { name: 'Cancel' }).click()
       await page.getByText('Nothing was changed').waitFor()
       await issue()

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { CHROMIUM } from '../support/browser/chromium.ts'
 import { until } from '../support/until.ts'
-import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
+import { accessible, type Dashboard, useDashboard } from './support/dashboard.ts'
 
 const TIMEOUT_MS = 60_000
 let dashboard: Dashboard
@@ -29,7 +29,6 @@ describe.skipIf(CHROMIUM === null)('the page of API keys (needs Chromium)', () =
       const page = await dashboard.enter('/o/demo/keys')
       await page.getByText('quick start').first().waitFor()
       await accessible(page)
-      await fitsPhone(page)
 
       await page.keyboard.press('c')
       await page.getByRole('button', { name: 'Issue the key' }).click()

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
 import { decodeBase32 } from '../admin/support/base32.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
-import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
+import { accessible, type Dashboard, useDashboard } from './support/dashboard.ts'
 
 let dashboard: Dashboard
 useDashboard((started) => {
@@ -30,7 +30,6 @@ describe.skipIf(CHROMIUM === null)('a second factor that is required (needs Chro
     await page.getByText('your account has none').waitFor()
     expect(await page.locator('nav[aria-label="Pages"] a').count()).toBe(0)
     await accessible(page)
-    await fitsPhone(page)
     await page.goto(`${dashboard.url}/o/demo/policies`)
     await page.getByRole('link', { name: 'To your account' }).click()
     await page.waitForURL('**/account')

@@ -191,19 +191,29 @@ export const useDashboard = (
   afterEach(() => dashboard?.settle())
 }
 
-/** Nothing serious from axe, in light and in dark, which differ in colours alone. */
-export const accessible = async (page: Page): Promise<void> => {
-  await page.emulateMedia({ colorScheme: 'light' })
-  expect(await seriousFindings(page)).toEqual([])
-  await page.emulateMedia({ colorScheme: 'dark' })
-  expect(await seriousFindings(page, ['color-contrast'])).toEqual([])
-}
+const PHONE_WIDTH = 390
 
-/** No part of the page is wider than the window of a phone; the window is as it was afterwards. */
-export const fitsPhone = async (page: Page): Promise<void> => {
-  const before = page.viewportSize()
-  await page.setViewportSize({ width: 390, height: 844 })
+/** No part of the page is wider than its window, and axe finds nothing serious. */
+const fits = async (page: Page, rules: readonly string[] = []): Promise<void> => {
   const [width, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
   expect(width).toBeLessThanOrEqual(window ?? 0)
-  if (before !== null) await page.setViewportSize(before)
+  expect(await seriousFindings(page, rules)).toEqual([])
 }
+
+/**
+ * Looks at a page twice: as it stands in light, and as wide as a phone in dark. No part of it is wider than the window, and
+ * axe finds nothing serious. The window is as it was afterwards.
+ */
+export const accessible = async (page: Page): Promise<void> => {
+  const before = page.viewportSize() ?? { width: PHONE_WIDTH, height: 844 }
+  const onPhone = before.width === PHONE_WIDTH
+  await page.emulateMedia({ colorScheme: 'light' })
+  await fits(page)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  if (!onPhone) await page.setViewportSize({ width: PHONE_WIDTH, height: 844 })
+  await fits(page, onPhone ? COLOURS : [])
+  if (!onPhone) await page.setViewportSize(before)
+}
+
+/** The rules that dark and light differ in. */
+export const COLOURS = ['color-contrast']

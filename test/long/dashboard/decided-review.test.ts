@@ -3,10 +3,10 @@
 import { describe, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { accessible, type Dashboard, fitsPhone, useDashboard } from '../../dashboard/support/dashboard.ts'
-import { createPeople, type People } from '../../dashboard/support/people.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
+import { accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { createPeople, type People } from '../../dashboard/support/people.ts'
 
 const TIMEOUT_MS = 120_000
 const SLOW = { limitMs: 60_000 }
@@ -87,7 +87,6 @@ describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => 
       const table = page.getByRole('table', { name: 'Where people decided differently' })
       await table.getByRole('row', { name: /Rejected Approved grown/ }).waitFor()
       await accessible(page)
-      await fitsPhone(page)
       await picture(page, 'settings')
       await letItDecide.click()
       await page.getByText(/decides sessions as soon as their checks are made/).waitFor()
@@ -105,7 +104,6 @@ describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => 
       await facts.getByRole('row', { name: /person\.country CH/ }).waitFor()
       await facts.getByRole('row', { name: /checks\.document\.matches not known/ }).waitFor()
       await accessible(page)
-      await fitsPhone(page)
       await picture(page, 'review')
 
       await page.goto(new URL('/o/demo/settings', page.url()).href)

@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { accessible, type Dashboard, fitsPhone, useDashboard } from '../../dashboard/support/dashboard.ts'
-import { createPeople, type People, picture, standardDocuments } from '../../dashboard/support/people.ts'
 import { evmAccount } from '../../portal/support/wallets.ts'
 import { runCommand } from '../../service/start-service.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
+import { accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { createPeople, type People, picture, standardDocuments } from '../../dashboard/support/people.ts'
 
 const TIMEOUT_MS = 60_000
 /** Of an invented person: see test/documents. */
@@ -55,7 +55,6 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
       await page.getByText('Younger than 18 by the date that was typed.').waitFor()
       expect(await list.getByRole('row').count()).toBe(7)
       await accessible(page)
-      await fitsPhone(page)
       await page
         .getByRole('link', { name: /^Session / })
         .first()
@@ -96,7 +95,6 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
       const hits = page.getByRole('table', { name: 'What was found on lists' })
       await hits.getByText('Ivan Petrovich Primerov').waitFor()
       await accessible(page)
-      await fitsPhone(page)
       const { sequence } = (await dashboard.admin('GET', `/organizations/demo/sessions/${id}`)) as { sequence: number }
       const complete = () =>
         dashboard.admin('POST', `/organizations/demo/sessions/${id}/decide`, { status: 'completed', sequence })
@@ -113,7 +111,6 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
       await queue.getByLabel('Level').selectOption('enhanced')
       await queue.getByText('Nothing matches these filters').waitFor()
       await accessible(queue)
-      await fitsPhone(queue)
       // What other thresholds would have caught: this name from 70 up to its score.
       const thresholds = await dashboard.enter('/o/demo/settings')
       await thresholds.getByRole('link', { name: 'What another score would catch' }).click()
@@ -127,7 +124,6 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
       expect(await between.getByText('Open').count()).toBe(1)
       expect(new URL(thresholds.url()).search).toBe('?from=95')
       await accessible(thresholds)
-      await fitsPhone(thresholds)
       const trial = await runCommand(dataDirectory, 'screening', 'trial', '--threshold', '95')
       expect([trial.code, trial.stderr]).toEqual([0, expect.stringContaining('were compared')])
       expect(trial.stdout).toMatch(/75 +1 +1 +as it is now/)
@@ -168,7 +164,6 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
       await hits.getByText('on the list mixers').waitFor()
       await page.getByText('A wallet is on a list: clear or confirm each hit above.').waitFor()
       await accessible(page)
-      await fitsPhone(page)
       await hits.getByRole('button', { name: 'No concern' }).click()
       await page.getByLabel('Reason').fill('The exchange’s own wallet')
       await page.getByRole('button', { name: 'Clear the hit' }).click()
@@ -191,7 +186,6 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
       await page.goto(page.url().replace(/reviews.*$/, 'reviews'))
       await page.getByText('1 verified session has a hit that nobody has decided').waitFor()
       await accessible(page)
-      await fitsPhone(page)
       await page.getByRole('link', { name: 'Look at the first' }).click()
       await hits.getByText('Mallory Obraztsova').waitFor()
     },

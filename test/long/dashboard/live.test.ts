@@ -1,14 +1,8 @@
 // The live page: what it shows of real decisions, how the number of workers follows what was asked for, and that a chart
 // can be read by eye, by keyboard and as a table.
 import { describe, expect, test } from 'bun:test'
-import {
-  accessible,
-  type Dashboard,
-  fitsPhone,
-  startDashboard,
-  useDashboard,
-} from '../../dashboard/support/dashboard.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
+import { accessible, type Dashboard, startDashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 
 const TIMEOUT_MS = 120_000
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
@@ -34,7 +28,6 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
       expect(command).toContain(`'${dashboard.service.url}/v2/attestation#[1-5000]'`)
       expect(command).toContain(dashboard.service.quickstart['VERIFICATION_HASH'] ?? '-')
       await accessible(page)
-      await fitsPhone(page)
 
       const chart = page.getByRole('region', { name: 'Decisions', exact: true })
       const top = async () => (await chart.boundingBox())?.y
@@ -83,7 +76,6 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
         await each.getByRole('row', { name: /^0 pid \d+ Serves/ }).waitFor()
       }
       await accessible(page)
-      await fitsPhone(page)
       await page.getByRole('spinbutton', { name: 'Processes' }).fill('1')
       await page.getByRole('spinbutton', { name: 'Workers of each' }).fill('1')
       await page.getByRole('button', { name: 'Resize' }).click()

@@ -2,10 +2,10 @@
 // next revision would change, by trial, shadow and replay, before it is made live and after it was taken back.
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { accessible, type Dashboard, fitsPhone, useDashboard } from '../../dashboard/support/dashboard.ts'
-import { inviteAdmin } from '../../dashboard/support/second-people.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
+import { accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { inviteAdmin } from '../../dashboard/support/second-people.ts'
 
 const TIMEOUT_MS = 60_000
 const KNOWN = '0x52908400098527886E0F7030069857D2E4169EE7'
@@ -37,7 +37,6 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
       const page = await dashboard.enter('/o/demo/policies')
       await page.getByRole('link', { name: 'Demo policy' }).waitFor()
       await accessible(page)
-      await fitsPhone(page)
       await page.keyboard.press('c')
       await page.getByText('No problems').waitFor()
       await page.getByRole('radio', { name: 'Allow list only' }).check()
@@ -48,8 +47,8 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
       await editorOf(page).and(page.locator(':focus')).waitFor()
       await page.locator('.cm-activeLine', { hasText: 'in_list(wallet.address, "members")' }).waitFor()
       await page.getByRole('radio', { name: 'Blank' }).check()
-      await page.getByText('1 pass').waitFor()
-      await fitsPhone(page)
+      await page.getByText('1 test passes').waitFor()
+      await accessible(page)
       await page.getByRole('button', { name: 'Make the policy' }).click()
       await page.getByText('Not live').waitFor()
       await page.getByRole('button', { name: 'Make revision 1 live' }).click()
@@ -117,7 +116,6 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
       await form.getByRole('button', { name: 'Try it' }).click()
       await page.getByText('By rule not-on-base, with the code NOT_HERE.').waitFor()
       await accessible(page)
-      await fitsPhone(page)
       await form.getByLabel('Document').selectOption({ label: 'Revision 1 (live)' })
       await page.getByRole('button', { name: 'A recorded decision' }).click()
       const recent = form.getByLabel('Recent decisions')
@@ -133,7 +131,6 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
       await attestUntilShadowed(hash, /policies\/([^?]+)/.exec(page.url())?.[1] ?? '')
       await page.getByRole('cell', { name: 'denied, not-on-base' }).first().waitFor()
       await accessible(page)
-      await fitsPhone(page)
       await page.getByRole('button', { name: 'End it' }).click()
       await page.getByText('Nothing runs in shadow').waitFor()
 
@@ -150,7 +147,6 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
       await page.getByRole('link', { name: 'Revisions', exact: true }).click()
       await page.getByRole('row', { name: /deny: chain\.name == "base"/ }).waitFor()
       await accessible(page)
-      await fitsPhone(page)
       await page.getByRole('button', { name: 'Actions for revision 1' }).click()
       await page.getByRole('menuitem', { name: 'Go back to it' }).click()
       await page.getByRole('button', { name: 'Go back to it' }).click()

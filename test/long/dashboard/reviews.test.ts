@@ -2,9 +2,9 @@
 // happens when two reviewers look at the same session.
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { accessible, type Dashboard, fitsPhone, useDashboard } from '../../dashboard/support/dashboard.ts'
-import { createPeople, type People } from '../../dashboard/support/people.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
+import { accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { createPeople, type People } from '../../dashboard/support/people.ts'
 
 const TIMEOUT_MS = 60_000
 const MARKUP = '<img src=x onerror="document.title=1"><b>Ada</b>'
@@ -69,7 +69,6 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
       await page.reload()
       await page.getByRole('row').nth(2).waitFor()
       await accessible(page)
-      await fitsPhone(page)
       // What is looked for may be a name, and stays out of the address.
       await page.getByLabel(/^Name, document or register number/).fill('hopp')
       await page.keyboard.press('Enter')
@@ -111,7 +110,6 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
         )
       }
       await accessible(page)
-      await fitsPhone(page)
       const frame = page.getByRole('region', { name: /Identity document/ })
       await frame.focus()
       for (const key of ['+', '+', 'ArrowRight']) await page.keyboard.press(key)

@@ -2,8 +2,9 @@
 // members, webhooks, attesters and approvals need on the way.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { ADMIN_EMAIL, accessible, type Dashboard, fitsPhone, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
+import { ADMIN_EMAIL, accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { pressEnterOn, tabTo } from '../../dashboard/support/keys.ts'
 
 const TIMEOUT_MS = 60_000
 const CONTRACT = `0x${createHash('sha256').update('countersign dashboard test contract').digest('hex').slice(0, 40)}`
@@ -19,39 +20,44 @@ useDashboard((started) => {
 
 describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
   test(
-    'takes an organization to its first attestation, answered in the page, with twelve actions',
+    'takes an organization to its first attestation, answered in the page, with twelve actions of the keyboard alone',
     async () => {
       const page = await dashboard.enter('/organizations')
       let actions = 0
-      const press = async (role: 'button' | 'link', name: string | RegExp): Promise<void> => {
+      const press = async (name: RegExp): Promise<void> => {
         actions += 1
-        await page.getByRole(role, { name }).last().click()
+        await pressEnterOn(page, name)
       }
-      const fill = async (label: string, text: string): Promise<void> => {
+      const fill = async (label: RegExp, text: string): Promise<void> => {
         actions += 1
-        await page.getByLabel(label, { exact: true }).fill(text)
+        await tabTo(page, label)
+        await page.keyboard.type(text)
       }
-      await press('button', 'Make an organization')
-      await fill('Name', 'Acme')
+      await press(/^Make an organization$/)
+      await fill(/^Name/, 'Acme')
       expect(await page.getByLabel('Short name').inputValue()).toBe('acme')
-      await press('button', 'Make the organization')
+      await press(/^Make the organization$/)
       await page.getByText('A policy that decides (to do)').waitFor()
-      await press('link', 'Policies')
-      await press('link', 'Write the first policy')
+      await press(/^Policies$/)
+      await page.getByRole('link', { name: 'Write the first policy' }).waitFor()
+      await press(/^Write the first policy$/)
       await page.getByRole('heading', { level: 1, name: 'Write a policy' }).waitFor()
-      await press('button', 'Make the policy')
-      await press('button', /^Make revision 1 live/)
-      await press('button', 'Make it live')
-      await press('link', 'Make its project')
+      await page.locator('.test-passed').first().waitFor()
+      await press(/^Make the policy$/)
+      await page.getByRole('button', { name: 'Make revision 1 live' }).first().waitFor()
+      await press(/^Make revision 1 live/)
+      await press(/^Make it live$/)
+      await page.getByRole('link', { name: 'Make its project' }).waitFor()
+      await press(/^Make its project$/)
       await page.waitForFunction(() => document.querySelector<HTMLInputElement>('dialog [name="name"]')?.value !== '')
-      await press('button', 'Make the project')
+      await press(/^Make the project$/)
       await page.getByRole('heading', { level: 1, name: 'New policy' }).waitFor()
-      await fill('Wallet', KNOWN_WALLET)
-      await press('button', 'Issue a key and send now')
+      await page.getByRole('button', { name: 'Issue a key and send now' }).waitFor()
+      await fill(/^Wallet/, KNOWN_WALLET)
+      await press(/^Issue a key and send now$/)
       await page.getByText('Compliant: here is its signed attestation').waitFor()
       expect(actions).toBeLessThanOrEqual(12)
       await accessible(page)
-      await fitsPhone(page)
 
       const [command = '', answer = ''] = await page.locator('.code-block code').allTextContents()
       expect(JSON.parse(answer)).toMatchObject({ is_compliant: true, attestation: { attester: expect.any(String) } })
@@ -213,7 +219,6 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
       await asked.getByRole('row').filter({ hasText: 'grace@example.org' }).waitFor()
       expect(await page.getByText('Grace Hopper').count()).toBe(0)
       await accessible(page)
-      await fitsPhone(page)
 
       await theirs.goto(`${dashboard.url}/account`)
       const question = theirs.getByRole('heading', { name: 'Demo asks you to become a member' })
@@ -224,7 +229,6 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
       await theirs.goto(`${dashboard.url}/account${new URL(link).hash}`)
       await theirs.getByRole('button', { name: 'Accept' }).waitFor()
       await accessible(theirs)
-      await fitsPhone(theirs)
       await theirs.getByRole('button', { name: 'Accept' }).click()
       await theirs.getByText('You are a member of Demo').waitFor()
       await question.waitFor({ state: 'detached' })

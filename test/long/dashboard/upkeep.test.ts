@@ -2,11 +2,12 @@
 // their secrets, the organization's look.
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { accessible, type Dashboard, fitsPhone, useDashboard } from '../../dashboard/support/dashboard.ts'
-import { createPeople, picture } from '../../dashboard/support/people.ts'
-import { inviteAdmin, type SecondPerson } from '../../dashboard/support/second-people.ts'
 import { CHROMIUM, PHONE } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
+import { accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { pressEnterOn } from '../../dashboard/support/keys.ts'
+import { createPeople, picture } from '../../dashboard/support/people.ts'
+import { inviteAdmin, type SecondPerson } from '../../dashboard/support/second-people.ts'
 
 const TIMEOUT_MS = 60_000
 const LISTED = '0x2222222222222222222222222222222222222222'
@@ -41,7 +42,7 @@ const OWN = '/o/demo/approvals'
 const SHARED = '/approvals'
 const NEEDED = 'A second person has to approve this'
 /** The link of the navigation, while it says that one waits. */
-const waitingAt = (page: Page, path: string) => page.locator(`nav a[href="${path}"]`, { hasText: '1 waiting' })
+const waitingAt = (page: Page, path: string) => page.locator(`.sidebar a[href="${path}"]`, { hasText: '1 waiting' })
 
 describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => {
   test(
@@ -66,7 +67,6 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
       await page.getByRole('button', { name: 'Put addresses in' }).waitFor()
       await page.getByRole('button', { name: `Take ${LISTED} out` }).waitFor()
       await accessible(page)
-      await fitsPhone(page)
     },
     TIMEOUT_MS,
   )
@@ -128,7 +128,6 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
       await logo.waitFor()
       await until(() => logo.evaluate((image) => (image as HTMLImageElement).naturalWidth === 60))
       await accessible(page)
-      await fitsPhone(page)
       expect(await dashboard.asAdmin('GET', '/organizations/demo/brand')).toMatchObject({ color: '#1d5b52' })
       await page.getByRole('button', { name: 'Remove the logo' }).click()
       await logo.waitFor({ state: 'detached' })
@@ -149,7 +148,6 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
       await page.getByRole('spinbutton', { name: 'Never handed in' }).fill('7')
       await card.getByText('Shorter than now').waitFor()
       await accessible(page)
-      await fitsPhone(page)
       await page.getByRole('button', { name: 'Save the days' }).click()
       await page.getByText('Retention changed').waitFor()
       await card.getByText('Shorter than now').waitFor({ state: 'detached' })
@@ -179,18 +177,15 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
       await page.getByText('The secret as the service shows it.').waitFor()
       await page.getByLabel('Secret of its webhooks').fill('countersign-test-secret')
       await accessible(page)
-      await fitsPhone(page)
       await page.getByRole('button', { name: 'Have it decide' }).click()
       const dialog = page.getByRole('dialog')
       const path = (await dialog.locator('code').textContent()) ?? ''
       expect(path).toMatch(/^\/api\/v1\/provider\/endpoint_\w+\/events$/)
       await accessible(page)
-      await fitsPhone(page)
       await page.getByRole('button', { name: 'Done' }).click()
       await page.getByText('Decisions, also by Veriff').waitFor()
       expect(await page.content()).not.toContain('countersign-test-secret')
       await accessible(page)
-      await fitsPhone(page)
     },
     TIMEOUT_MS,
   )
@@ -227,7 +222,6 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
       await card.getByLabel('Revoke at once').check()
       await card.getByText('Every shared list counts').waitFor()
       await accessible(page)
-      await fitsPhone(page)
       await card.getByLabel('Lowest score of a hit').fill('59')
       await card.getByLabel('Lists of wallets').fill('gone')
       await card.getByRole('button', { name: 'Save the screening' }).click()
@@ -287,27 +281,41 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
       await waitingAt(asks, SHARED).waitFor()
       // Who asked may take it back, and nothing else.
       await asks.goto(dashboard.url + SHARED)
-      await asks.getByRole('button', { name: 'Take back' }).waitFor()
+      await asks.getByRole('button', { name: 'Take back' }).click()
+      await asks.getByRole('dialog', { name: 'Take this change back?' }).waitFor()
+      await asks.keyboard.press('Escape')
       expect(await asks.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0)
       // A page that knows nothing of the rule says it all the same.
       await asks.goto(`${dashboard.url}/o/demo/settings`)
       await asks.getByLabel(/^What changes who gets signed for/).uncheck()
       await asks.getByRole('button', { name: 'Cancel' }).click()
 
-      const approves = await grace.enter(OWN)
+      // From any page, with three actions of the keyboard alone.
+      const approves = await grace.enter('/o/demo')
       for (const [path, change, seen] of [
         [OWN, 'Make a policy’s revision live', ['Second', 'revision 1', 'Tried for a week']],
         [SHARED, 'Use a new attester key', ['secp256k1', 'active']],
       ] as const) {
-        await approves.goto(dashboard.url + path)
+        let actions = 0
+        const press = async (name: RegExp): Promise<void> => {
+          actions += 1
+          await pressEnterOn(approves, name)
+        }
+        await waitingAt(approves, path).waitFor()
+        await press(path === OWN ? /^Approvals.*waiting/ : /^Deployment.*waiting/)
+        await approves
+          .getByRole('heading', { level: 1, name: path === OWN ? 'Approvals' : 'Deployment approvals' })
+          .waitFor()
         const card = approves.getByRole('article', { name: change })
         await card.getByText('Asked for by Hedy Lamarr').waitFor()
         for (const text of seen) await card.getByText(text).first().waitFor()
+        await press(/^Approve$/)
+        await approves.getByRole('dialog', { name: 'Approve this change?' }).waitFor()
         await accessible(approves)
-        await fitsPhone(approves)
-        await card.getByRole('button', { name: 'Approve', exact: true }).click()
-        await approves.getByRole('button', { name: 'Approve it' }).click()
+        await press(/^Approve it$/)
         await card.getByText('approved by Grace Hopper').waitFor()
+        expect(actions).toBeLessThanOrEqual(3)
+        await accessible(approves)
         await waitingAt(approves, path).waitFor({ state: 'detached' })
       }
 

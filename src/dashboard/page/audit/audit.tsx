@@ -8,7 +8,7 @@ import { useQuery } from '../data/use-query.ts'
 import { navigate, PlaceContext, useSearchParam } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
-import { Copyable } from '../ui/copy.tsx'
+import { CodeBlock, Copyable } from '../ui/copy.tsx'
 import { counted } from '../ui/counted.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -133,9 +133,7 @@ const Entry = ({ entry, onClose }: { readonly entry: AuditEntry; readonly onClos
       ]}
     />
     <Overridden detail={entry.detail} />
-    <pre class="detail">
-      <code>{JSON.stringify(entry.detail, null, 2)}</code>
-    </pre>
+    <CodeBlock code={JSON.stringify(entry.detail, null, 2)} label="the details" />
   </Dialog>
 )
 

@@ -133,6 +133,7 @@ export const Sidebar = ({ path, onFind, onHelp, hasReference }: SidebarProps) =>
   const deployment = isOfDeployment(path)
   const pages = navigationOf(session)
   const waiting = useWaiting(session, path)
+  const sharedWaiting = waiting?.['/approvals'] ?? 0
   const current = currentHref(
     pages.map(({ href }) => href),
     path,
@@ -176,13 +177,18 @@ export const Sidebar = ({ path, onFind, onHelp, hasReference }: SidebarProps) =>
         {session.organization !== null && session.account.deployment_admin && (
           <a
             class="foot-link"
+            // What waits there is what they want of it.
             href={
-              deployment ? pathFor('/o/{organization}', { organization: session.organization.slug }) : DEPLOYMENT_HOME
+              deployment
+                ? pathFor('/o/{organization}', { organization: session.organization.slug })
+                : sharedWaiting > 0
+                  ? '/approvals'
+                  : DEPLOYMENT_HOME
             }
           >
             <Icon name={deployment ? 'back' : 'settings'} />
             {deployment ? session.organization.name : 'Deployment'}
-            {!deployment && <WaitingCount count={waiting?.['/approvals'] ?? 0} />}
+            {!deployment && <WaitingCount count={sharedWaiting} />}
           </a>
         )}
         {hasReference && (
