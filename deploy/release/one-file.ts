@@ -209,7 +209,10 @@ export const makeOneFile = async (
         {
           name: 'what is made ahead of time',
           setup: (build) => {
-            build.onLoad({ filter: /[\\/]src[\\/]program[\\/]built\.ts$/ }, () => ({ contents: built.code, loader: 'js' }))
+            build.onLoad({ filter: /[\\/]src[\\/]program[\\/]built\.ts$/ }, () => ({
+              contents: built.code,
+              loader: 'js',
+            }))
             build.onResolve({ filter: /^inside:/ }, ({ path: file }) => ({ path: file, namespace: 'inside' }))
             build.onLoad({ filter: /./, namespace: 'inside' }, ({ path: file }) => ({
               contents: readFileSync(built.paths[Number(file.replace(INSIDE, ''))] ?? ''),

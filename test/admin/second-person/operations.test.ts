@@ -46,7 +46,14 @@ const ALONE: Readonly<Record<string, string>> = {
   ...named('not live until it is activated', 'createPolicy', 'saveRevision'),
   ...named('a call that whoever has its key may make anyway', 'tryProject'),
   ...named('its verdicts are recorded and never answered', 'shadowRevision'),
-  ...named('asks, and changes nothing', 'checkPolicy', 'testPolicy', 'simulatePolicy', 'simulateSessionPolicy', 'replayPolicy'),
+  ...named(
+    'asks, and changes nothing',
+    'checkPolicy',
+    'testPolicy',
+    'simulatePolicy',
+    'simulateSessionPolicy',
+    'replayPolicy',
+  ),
   ...named('asks, and changes nothing', 'tryThresholds'),
   ...named('reads now what is read regularly anyway', 'refreshListSource', 'refreshSharedListSource'),
   ...named(

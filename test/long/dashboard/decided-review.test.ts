@@ -3,10 +3,10 @@
 import { describe, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
+import { accessible, type Dashboard, fitsPhone, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { createPeople, type People } from '../../dashboard/support/people.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
-import { accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
-import { createPeople, type People } from '../../dashboard/support/people.ts'
 
 const TIMEOUT_MS = 120_000
 const SLOW = { limitMs: 60_000 }

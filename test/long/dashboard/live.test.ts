@@ -1,8 +1,8 @@
 // The live page: what it shows of real decisions, how the number of workers follows what was asked for, and that a chart
 // can be read by eye, by keyboard and as a table.
 import { describe, expect, test } from 'bun:test'
-import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { accessible, type Dashboard, startDashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { CHROMIUM } from '../../support/browser/chromium.ts'
 
 const TIMEOUT_MS = 120_000
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'

@@ -5,9 +5,9 @@ import type { Page } from 'playwright-core'
 import { PAGES } from '../../../src/dashboard/page/pages.ts'
 import { pathFor } from '../../../src/dashboard/page/router.ts'
 import { DEMO_POLICY } from '../../../src/policy/demo-policy.ts'
+import { accessible, COLOURS, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { seriousFindings } from '../../support/browser/axe.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
-import { accessible, COLOURS, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 
 const TIMEOUT_MS = 120_000
 const HOSTILE = `"'><img src=x onerror="window.hit=1"><script>window.hit=1</script>\${7*7}{{7*7}}`

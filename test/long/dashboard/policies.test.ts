@@ -2,10 +2,10 @@
 // next revision would change, by trial, shadow and replay, before it is made live and after it was taken back.
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { CHROMIUM } from '../../support/browser/chromium.ts'
-import { until } from '../../support/until.ts'
 import { accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { inviteAdmin } from '../../dashboard/support/second-people.ts'
+import { CHROMIUM } from '../../support/browser/chromium.ts'
+import { until } from '../../support/until.ts'
 
 const TIMEOUT_MS = 60_000
 const KNOWN = '0x52908400098527886E0F7030069857D2E4169EE7'

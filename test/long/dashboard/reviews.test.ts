@@ -2,9 +2,9 @@
 // happens when two reviewers look at the same session.
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { createPeople, type People } from '../../dashboard/support/people.ts'
+import { CHROMIUM } from '../../support/browser/chromium.ts'
 
 const TIMEOUT_MS = 60_000
 const MARKUP = '<img src=x onerror="document.title=1"><b>Ada</b>'

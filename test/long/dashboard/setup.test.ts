@@ -2,9 +2,9 @@
 // members, webhooks, attesters and approvals need on the way.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { ADMIN_EMAIL, accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { pressEnterOn, tabTo } from '../../dashboard/support/keys.ts'
+import { CHROMIUM } from '../../support/browser/chromium.ts'
 
 const TIMEOUT_MS = 60_000
 const CONTRACT = `0x${createHash('sha256').update('countersign dashboard test contract').digest('hex').slice(0, 40)}`

@@ -2,12 +2,12 @@
 // their secrets, the organization's look.
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { CHROMIUM, PHONE } from '../../support/browser/chromium.ts'
-import { until } from '../../support/until.ts'
 import { accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { pressEnterOn } from '../../dashboard/support/keys.ts'
 import { createPeople, picture } from '../../dashboard/support/people.ts'
 import { inviteAdmin, type SecondPerson } from '../../dashboard/support/second-people.ts'
+import { CHROMIUM, PHONE } from '../../support/browser/chromium.ts'
+import { until } from '../../support/until.ts'
 
 const TIMEOUT_MS = 60_000
 const LISTED = '0x2222222222222222222222222222222222222222'
