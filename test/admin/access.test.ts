@@ -241,6 +241,7 @@ describe('the table of routes', () => {
       'readEvidenceFields',
       'readPolicyDecisionFacts',
       'searchSessions',
+      'simulateSessionPolicy',
       'tryThresholds',
     ]
     expect(changing.sort()).toEqual(known)

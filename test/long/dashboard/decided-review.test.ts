@@ -3,7 +3,7 @@
 import { describe, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { accessible, type Dashboard, fitsPhone, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { createPeople, type People } from '../../dashboard/support/people.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
@@ -75,7 +75,6 @@ describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => 
         .getByRole('row', { name: /person\.country CH/ })
         .waitFor()
       await accessible(page)
-      await fitsPhone(page)
       await picture(page, 'trial')
       await page.getByRole('link', { name: 'To the settings' }).click()
 

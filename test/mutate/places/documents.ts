@@ -84,7 +84,8 @@ export const documents: readonly Place[] = [
   ]),
   ...placesOf('src/identity/wallet-checks.ts', WALLETS, [
     ['lists of other organizations count', '...(lists.get(organizationId) ?? [])', '...[...lists.values()].flat()'],
-    ['the allow list counts', 'owner === null || name === DENY', 'true'],
+    ['the allow list counts', 'owner === null ? isOfSanctioned : name === DENY', 'owner !== null || isOfSanctioned'],
+    ['any shared list counts', 'owner === null ? isOfSanctioned', 'owner === null ? true'],
   ]),
   ...placesOf('src/identity/store-checks.ts', HITS, [
     ['a new hit changes nothing', 'if (opened > 0) await act(changes, tables, target)', ''],
