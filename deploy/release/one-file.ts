@@ -46,6 +46,15 @@ export interface OneFile {
   readonly natives: readonly string[]
 }
 
+export interface OneFileOptions {
+  readonly target: OneFileTarget
+  /** The folder to write to. */
+  readonly out: string
+  readonly tell: (line: string) => void
+  /** Whether the libraries are also written beside the program, for places where it can write none that the system loads. */
+  readonly nativesBeside?: boolean
+}
+
 /** A file can't be made, for a reason in one line. */
 export class OneFileError extends Error {
   override readonly name = 'OneFileError'
@@ -162,11 +171,8 @@ module.exports = createRequire(__filename)(nativeFile(${JSON.stringify(name)}))
 }
 
 /** @throws OneFileError */
-export const makeOneFile = async (
-  target: OneFileTarget,
-  out: string,
-  tell: (line: string) => void,
-): Promise<OneFile> => {
+export const makeOneFile = async (options: OneFileOptions): Promise<OneFile> => {
+  const { target, out, tell, nativesBeside = false } = options
   const scratch = mkdtempSync(join(tmpdir(), 'countersign-one-file-'))
   try {
     tell(`${target}: packages`)
@@ -230,6 +236,7 @@ export const makeOneFile = async (
       throw new OneFileError(`${target} can't be built: ${detail}`)
     })
     if (!result.success) throw new OneFileError(`${target} can't be built: ${result.logs.map(String).join('; ')}`)
+    if (nativesBeside) for (const [name, from] of natives) cpSync(from, join(`${path}.native`, name))
     const content = readFileSync(path)
     const sha256 = createHash('sha256').update(content).digest('hex')
     writeFileSync(`${path}.sha256`, `${sha256}  ${path.slice(out.length).replace(/^\//, '')}\n`)
@@ -262,7 +269,7 @@ const run = async (): Promise<number> => {
   }
   const made: OneFile[] = []
   for (const target of targets.filter(isTarget)) {
-    made.push(await makeOneFile(target, values.out, (line) => process.stderr.write(`${line}\n`)))
+    made.push(await makeOneFile({ target, out: values.out, tell: (line) => void process.stderr.write(`${line}\n`) }))
   }
   const lines = made.map(({ path, bytes, sha256 }) => `${sha256}  ${path}  ${(bytes / 2 ** 20).toFixed(1)} MiB\n`)
   process.stdout.write(values.json === true ? `${JSON.stringify(made, null, 2)}\n` : lines.join(''))

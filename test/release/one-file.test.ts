@@ -60,7 +60,7 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
 
   beforeAll(async () => {
     for (const path of [temporary, home]) mkdirSync(path, { mode: 0o700 })
-    made = await makeOneFile(HOST, join(folder, 'out'), () => undefined)
+    made = await makeOneFile({ target: HOST, out: join(folder, 'out'), tell: () => undefined })
   }, BUILD_LIMIT_MS)
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

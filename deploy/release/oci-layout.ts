@@ -1,0 +1,103 @@
+// An image as a folder, by the OCI image specification 1.1 (https://github.com/opencontainers/image-spec): the same files
+// give the same bytes, whoever builds them and when.
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+
+export interface Descriptor {
+  readonly mediaType: string
+  readonly digest: string
+  readonly size: number
+}
+
+export interface Layer {
+  /** What is in it, from `/`. */
+  readonly folder: string
+  readonly owner: number
+  /** For people who read the image's history. */
+  readonly made: string
+}
+
+export interface ImageOptions {
+  readonly layers: readonly Layer[]
+  readonly architecture: string
+  /** How it runs: `config` of the specification. */
+  readonly config: Readonly<Record<string, unknown>>
+  /** Unix seconds, of all files and of the image. */
+  readonly createdSeconds: number
+  /** For example the version. */
+  readonly reference: string
+  /** The folder to write to. */
+  readonly out: string
+}
+
+/** A layer can't be packed. The message is tar's. */
+export class LayerError extends Error {
+  override readonly name = 'LayerError'
+}
+
+const digestOf = (bytes: Uint8Array): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+
+const pack = ({ folder, owner }: Layer, createdSeconds: number): Uint8Array => {
+  const words = [
+    ...['tar', '--create', '--format=ustar', '--sort=name', `--mtime=@${createdSeconds}`, '--numeric-owner'],
+    // By name: the folder itself would say whose `/` is.
+    ...[`--owner=${owner}`, `--group=${owner}`, '--directory', folder, ...readdirSync(folder).sort()],
+  ]
+  const { success, stdout, stderr } = Bun.spawnSync(words, {
+    stdin: 'ignore',
+    env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' },
+  })
+  if (!success) throw new LayerError(`tar: ${stderr.toString().trim()}`)
+  return stdout
+}
+
+/** @returns the manifest's digest. @throws LayerError */
+export const writeImage = (options: ImageOptions): string => {
+  const { layers, architecture, config, createdSeconds, reference, out } = options
+  const blobs = join(out, 'blobs', 'sha256')
+  mkdirSync(blobs, { recursive: true })
+  const put = (mediaType: string, bytes: Uint8Array): Descriptor => {
+    const digest = digestOf(bytes)
+    writeFileSync(join(blobs, digest.slice('sha256:'.length)), bytes)
+    return { mediaType, digest, size: bytes.length }
+  }
+  const putJson = (mediaType: string, value: unknown): Descriptor => put(mediaType, Buffer.from(JSON.stringify(value)))
+
+  const created = new Date(createdSeconds * 1_000).toISOString().replace('.000Z', 'Z')
+  const packed = layers.map((layer) => {
+    const tar = pack(layer, createdSeconds)
+    const descriptor = put('application/vnd.oci.image.layer.v1.tar+gzip', gzipSync(tar, { level: 6 }))
+    return { diffId: digestOf(tar), descriptor, history: { created, created_by: layer.made } }
+  })
+  const image = {
+    created,
+    architecture,
+    os: 'linux',
+    config,
+    rootfs: { type: 'layers', diff_ids: packed.map(({ diffId }) => diffId) },
+    history: packed.map(({ history }) => history),
+  }
+  const manifestType = 'application/vnd.oci.image.manifest.v1+json'
+  const manifest = putJson(manifestType, {
+    schemaVersion: 2,
+    mediaType: manifestType,
+    config: putJson('application/vnd.oci.image.config.v1+json', image),
+    layers: packed.map(({ descriptor }) => descriptor),
+  })
+  const index = {
+    schemaVersion: 2,
+    mediaType: 'application/vnd.oci.image.index.v1+json',
+    manifests: [
+      {
+        ...manifest,
+        platform: { architecture, os: 'linux' },
+        annotations: { 'org.opencontainers.image.ref.name': reference },
+      },
+    ],
+  }
+  writeFileSync(join(out, 'index.json'), JSON.stringify(index))
+  writeFileSync(join(out, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }))
+  return manifest.digest
+}

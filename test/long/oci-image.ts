@@ -1,0 +1,191 @@
+// `bun test/long/oci-image.ts [--schemas DIR]`: the image of deploy/release/oci-image.ts is made twice, with one digest; each
+// blob is what its digest says; and a node runs in it, as an ordinary user on read-only files, by bubblewrap. With --schemas,
+// the folder `schema` of github.com/opencontainers/image-spec, its documents are held to the specification's schemas.
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import Ajv from 'ajv'
+import { makeOciImage } from '../../deploy/release/oci-image.ts'
+import type { Descriptor } from '../../deploy/release/oci-layout.ts'
+import { freePort, parseEnvironmentFile } from '../service/start-service.ts'
+import { until } from '../support/until.ts'
+
+const ROOT = join(import.meta.dir, '..', '..')
+const START_LIMIT_MS = 120_000
+
+interface Manifest {
+  readonly config: Descriptor
+  readonly layers: readonly Descriptor[]
+}
+interface ImageConfig {
+  readonly config: {
+    readonly Env: readonly string[]
+    readonly Entrypoint: readonly string[]
+    readonly Cmd: readonly string[]
+  }
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+const check = (holds: boolean, what: string): void => {
+  if (!holds) throw new Error(what)
+}
+const { values } = parseArgs({ options: { schemas: { type: 'string' } } })
+const scratch = mkdtempSync(join(tmpdir(), 'countersign-oci-test-'))
+const image = join(scratch, 'image')
+const readJson = (path: string): unknown => JSON.parse(readFileSync(join(image, path), 'utf8'))
+const blobOf = ({ digest }: Descriptor): string => `blobs/sha256/${digest.replace('sha256:', '')}`
+
+/** The schemas name each other by file, and are of a draft whose ids Ajv reads otherwise. */
+const validateBy = (folder: string, documents: Readonly<Record<string, unknown>>): void => {
+  const plain = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(plain)
+    if (typeof value !== 'object' || value === null) return value
+    const kept = Object.entries(value).filter(
+      ([key, member]) => !/^(id|\$schema)$/.test(key) || typeof member !== 'string',
+    )
+    return Object.fromEntries(kept.map(([key, member]) => [key, plain(member)]))
+  }
+  const ajv = new Ajv({ strict: false, validateFormats: false })
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.json'))) {
+    const schema = plain(JSON.parse(readFileSync(join(folder, name), 'utf8'))) as object
+    ajv.addSchema({ ...schema, $id: `https://image-spec.example/${name}` })
+  }
+  for (const [name, document] of Object.entries(documents)) {
+    const validate = ajv.getSchema(`https://image-spec.example/${name}.json`)
+    check(validate?.(document) === true, `${name}: ${JSON.stringify(validate?.errors)}`)
+  }
+}
+
+try {
+  const make = (out: string) =>
+    makeOciImage({ architecture: 'amd64', out, suite: 'trixie', snapshot: null, createdSeconds: 0, tell: say })
+  const { digest } = await make(image)
+  const again = await make(join(scratch, 'again'))
+  check(again.digest === digest, `the second build has another digest: ${again.digest}`)
+  say(`two builds, one digest: ${digest}`)
+
+  for (const name of readdirSync(join(image, 'blobs/sha256'))) {
+    const sum = createHash('sha256')
+      .update(readFileSync(join(image, 'blobs/sha256', name)))
+      .digest('hex')
+    check(sum === name, `blob ${name} has the hash ${sum}`)
+  }
+  const index = readJson('index.json') as { readonly manifests: readonly [Descriptor] }
+  const manifest = readJson(blobOf(index.manifests[0])) as Manifest
+  const { config } = readJson(blobOf(manifest.config)) as ImageConfig
+  if (values.schemas !== undefined) {
+    validateBy(values.schemas, {
+      'image-layout-schema': readJson('oci-layout'),
+      'image-index-schema': index,
+      'image-manifest-schema': manifest,
+      'config-schema': readJson(blobOf(manifest.config)),
+    })
+    say('layout, index, manifest and configuration are as the schemas say')
+  }
+
+  const root = join(scratch, 'root')
+  const data = join(scratch, 'data')
+  for (const folder of [root, data]) mkdirSync(folder, { mode: 0o700 })
+  for (const layer of manifest.layers) {
+    const words = [
+      'tar',
+      '--extract',
+      '--gzip',
+      '--no-same-owner',
+      '--file',
+      join(image, blobOf(layer)),
+      '--directory',
+      root,
+    ]
+    check(Bun.spawnSync(words).success, `layer ${layer.digest} can't be unpacked`)
+  }
+  const [api, portal, dashboard] = [freePort(), freePort(), freePort()].map((port) => `127.0.0.1:${port}`)
+  const inImage = (words: readonly string[], stdin: Uint8Array | 'ignore') => {
+    const environment = [
+      ...config.Env.map((pair): readonly [string, string] => [
+        pair.slice(0, pair.indexOf('=')),
+        pair.slice(pair.indexOf('=') + 1),
+      ]),
+      ['COUNTERSIGN_API_LISTEN', api ?? ''] as const,
+      ['COUNTERSIGN_PORTAL_LISTEN', portal ?? ''] as const,
+      ['COUNTERSIGN_DASHBOARD_LISTEN', dashboard ?? ''] as const,
+    ]
+    return Bun.spawn(
+      [
+        ...[
+          'bwrap',
+          '--ro-bind',
+          root,
+          '/',
+          '--bind',
+          data,
+          '/data',
+          '--tmpfs',
+          '/tmp',
+          '--proc',
+          '/proc',
+          '--dev',
+          '/dev',
+        ],
+        ...[
+          '--unshare-user',
+          '--uid',
+          '1000',
+          '--gid',
+          '1000',
+          '--unshare-pid',
+          '--as-pid-1',
+          '--die-with-parent',
+          '--chdir',
+          '/data',
+        ],
+        ...['--clearenv', ...environment.flatMap(([name, value]) => ['--setenv', name, value])],
+        ...words,
+      ],
+      { stdin, stdout: 'pipe', stderr: 'pipe' },
+    )
+  }
+  const node = inImage([...config.Entrypoint, ...config.Cmd], 'ignore')
+  let printed = ''
+  const read = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
+    for await (const chunk of stream) printed += Buffer.from(chunk).toString()
+  }
+  const reading = Promise.all([read(node.stdout), read(node.stderr)])
+  try {
+    const isReady = (): boolean => printed.includes('"message":"ready"') || node.exitCode !== null
+    await until(isReady, { what: 'the node is ready', limitMs: START_LIMIT_MS })
+    const quickstart = parseEnvironmentFile(readFileSync(join(data, 'quickstart.env'), 'utf8'))
+    const answer = await fetch(`http://${api}/v2/attestation`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': quickstart['ATTESTATION_API_KEY'] ?? '' },
+      body: JSON.stringify({
+        from: `0x${'11'.repeat(20)}`,
+        chain: 'base',
+        verification_hash: quickstart['VERIFICATION_HASH'],
+      }),
+    })
+    const { is_compliant: isCompliant } = (await answer.json()) as { is_compliant?: unknown }
+    check(isCompliant === true, 'the node does not sign')
+    const signer = /"signer":"([^"]+)"/.exec(printed)?.[1]
+    check(signer === 'libsecp256k1', `the node signs with ${signer}`)
+    say(`a node in the image signs, with ${signer}`)
+    const picture = new Uint8Array(readFileSync(join(ROOT, 'test/data/zones/passport.jpg')))
+    const reader = inImage(
+      ['/usr/bin/countersign', '--entry', 'workers/documents/read-picture.process.ts', 'zone'],
+      picture,
+    )
+    check((await new Response(reader.stdout).text()).includes('ERIKSSON'), 'a document is not read')
+    say('a document is read')
+  } catch (error) {
+    say(printed)
+    throw error
+  } finally {
+    node.kill('SIGKILL')
+    await node.exited
+    await reading
+  }
+} finally {
+  rmSync(scratch, { recursive: true, force: true })
+}
