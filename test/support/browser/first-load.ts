@@ -28,7 +28,9 @@ export const measureFirstLoad = async (page: Page, open: () => Promise<unknown>)
   const parts = new Map<string, Part>()
   const load: Record<Part, number> = { page: 0, scripts: 0, styles: 0, icons: 0, answers: 0 }
   const add = (requestId: string, bytes: number): void => {
-    load[parts.get(requestId) ?? 'page'] += bytes
+    const part = parts.get(requestId)
+    // Begun by the page before, such as a stream that ends now.
+    if (part !== undefined) load[part] += bytes
   }
   debug.on('Network.requestWillBeSent', ({ requestId, type = '', redirectResponse }) => {
     const part = PARTS[type]

@@ -5,10 +5,10 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import { recallDecision } from '../../src/decisions/recall.ts'
-import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase } from '../support/postgres.ts'
-import { until } from '../support/until.ts'
-import { type RunningService, startService } from './start-service.ts'
+import { recallDecision } from '../../../src/decisions/recall.ts'
+import { type RunningService, startService } from '../../service/start-service.ts'
+import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase } from '../../support/postgres.ts'
+import { until } from '../../support/until.ts'
 
 const overPostgres = test.skipIf(POSTGRES_MISSING !== null)
 const because = POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { until } from '../support/until.ts'
-import { startWatchdog } from '../support/watchdog.ts'
-import { cleanEnvironment } from './run-to-end.ts'
-import { type RunningService, runCommand, startService } from './start-service.ts'
+import { cleanEnvironment } from '../../service/run-to-end.ts'
+import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
+import { until } from '../../support/until.ts'
+import { startWatchdog } from '../../support/watchdog.ts'
 
 const isLinux = process.platform === 'linux'
 const describeTest = test.skipIf(!isLinux)
@@ -249,7 +249,7 @@ describeTest('a child that is killed during the first start ends it, with a code
   const folder = mkdtempSync(join(tmpdir(), 'countersign-killed-'))
   const listeners = ['API', 'PORTAL', 'DASHBOARD'].map((name) => [`COUNTERSIGN_${name}_LISTEN`, '127.0.0.1:0'])
   const starting = Bun.spawn(['bun', 'src/main.ts', '--processes', '2', '--workers', '1'], {
-    cwd: join(import.meta.dir, '..', '..'),
+    cwd: join(import.meta.dir, '..', '..', '..'),
     env: { ...cleanEnvironment(), ...Object.fromEntries(listeners), COUNTERSIGN_DATA_DIR: folder },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

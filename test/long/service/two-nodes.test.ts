@@ -4,16 +4,16 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '../../src/domain/time.ts'
-import { openStore, type Store } from '../../src/store/store.ts'
+import { systemClock } from '../../../src/domain/time.ts'
+import { openStore, type Store } from '../../../src/store/store.ts'
+import { type RunningService, startService } from '../../service/start-service.ts'
 import {
   createTemporaryDatabase,
   PATIENT_LIMITS,
   POSTGRES_MISSING,
   type TemporaryDatabase,
-} from '../support/postgres.ts'
-import { until } from '../support/until.ts'
-import { type RunningService, startService } from './start-service.ts'
+} from '../../support/postgres.ts'
+import { until } from '../../support/until.ts'
 
 const overPostgres = test.skipIf(POSTGRES_MISSING !== null)
 const because = POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`

@@ -4,11 +4,11 @@ import { expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openCheckpoint } from '../../src/transparency/checkpoint.ts'
-import { parseVerifierKey } from '../../src/transparency/note.ts'
-import { until } from '../support/until.ts'
-import { runCountersign } from './run-to-end.ts'
-import { type RunningService, startService } from './start-service.ts'
+import { openCheckpoint } from '../../../src/transparency/checkpoint.ts'
+import { parseVerifierKey } from '../../../src/transparency/note.ts'
+import { runCountersign } from '../../service/run-to-end.ts'
+import { type RunningService, startService } from '../../service/start-service.ts'
+import { until } from '../../support/until.ts'
 
 const attest = async (service: RunningService): Promise<void> => {
   const answer = await service.attest({

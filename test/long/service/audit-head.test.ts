@@ -4,9 +4,9 @@ import { expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { until } from '../support/until.ts'
-import { runCountersign } from './run-to-end.ts'
-import { startService } from './start-service.ts'
+import { runCountersign } from '../../service/run-to-end.ts'
+import { startService } from '../../service/start-service.ts'
+import { until } from '../../support/until.ts'
 
 test('entries that are taken from the end are missed by verify, and at the next start', async () => {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'countersign-audit-head-'))

@@ -15,11 +15,11 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { StoreUnavailableError } from '../../src/store/errors.ts'
-import { explainFileProblem, fileProblem } from '../../src/store/file-problem.ts'
-import { lockFolder } from '../../src/store/folder-lock.ts'
-import { runToEnd } from '../service/run-to-end.ts'
-import { freePort, startAlone } from '../service/start-service.ts'
+import { StoreUnavailableError } from '../../../src/store/errors.ts'
+import { explainFileProblem, fileProblem } from '../../../src/store/file-problem.ts'
+import { lockFolder } from '../../../src/store/folder-lock.ts'
+import { runToEnd } from '../../service/run-to-end.ts'
+import { freePort, startAlone } from '../../service/start-service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-full-'))
 const isMounted =
