@@ -13,9 +13,9 @@ test('what both define has one answer', () => {
       seen[`${outcome}`]++
       expect(theirs(expression, request)).toBe(outcome)
     }),
-    { numRuns: 1_000 },
+    { numRuns: 300 },
   )
-  expect(Math.min(seen.true, seen.false, seen.error)).toBeGreaterThan(60)
+  expect(Math.min(seen.true, seen.false, seen.error)).toBeGreaterThan(15)
 }, 300_000)
 
 test('and what we do differently is known', () => {
