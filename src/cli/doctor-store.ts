@@ -1,5 +1,5 @@
 // What `countersign doctor` finds out from the store: projects that can't be decided for, lists and geography that grew
-// old, backups that are missing, and a database whose clock is another.
+// old, hits of verified people, backups that are missing, and a database whose clock is another.
 import type { Clock } from '../domain/time.ts'
 import { readDatabaseClock } from '../store/database-clock.ts'
 import type { Store } from '../store/store.ts'
@@ -62,6 +62,21 @@ const inspectScreening = async ({ screeningLists }: Store, nowSeconds: number): 
     return { check: 'list', subject, result: isOld ? 'problem' : 'note', detail: `${said}${reason}: ${advice}` }
   })
 
+/** Verified people with a hit that nobody has decided: they wait in no queue. */
+const inspectHits = async ({ organizations, sessionCounts }: Store): Promise<Finding[]> => {
+  const findings: Finding[] = []
+  for (const { id, slug } of await organizations.list()) {
+    const { count, exact } = await sessionCounts.withOpenHits(id)
+    if (count === 0) continue
+    const who = `${exact ? '' : 'over '}${count} verified session${count === 1 ? ' has' : 's have'}`
+    const detail =
+      `${who} a hit that nobody has decided: ` +
+      `countersign session list --status completed --hits open --org ${slug}, and the dashboard’s reviews`
+    findings.push({ check: 'hits', subject: slug, result: 'note', detail })
+  }
+  return findings
+}
+
 const inspectGeography = async (path: string, clock: Clock): Promise<Finding[]> => {
   if (path === '') return []
   try {
@@ -107,6 +122,7 @@ export const inspectStore = async (store: Store, clock: Clock, geoipFile: string
     ...(await inspectDatabaseClock(store, clock)),
     ...(await inspectLists(store, nowSeconds)),
     ...(await inspectScreening(store, nowSeconds)),
+    ...(await inspectHits(store)),
     ...(await inspectGeography(geoipFile, clock)),
     await inspectBackups(store, nowSeconds),
   ]

@@ -1,6 +1,8 @@
 // `countersign session`: look at identity sessions and decide them. A decision is written to the disk before it is
 // acknowledged; a running service tells whoever follows the session within a second.
+
 import { levelName } from '../domain/level.ts'
+import { HIT_STATES } from '../domain/screening-hit.ts'
 import {
   CHECK_TYPES,
   COMMENT_MAX,
@@ -25,7 +27,8 @@ import {
 } from './output.ts'
 import { runVerbOf } from './run-verb.ts'
 
-const USAGE = `Usage: countersign session list [--status STATUS] [--type TYPE] [--test | --live] [--limit N] [--quiet] [--org NAME]
+const USAGE = `Usage: countersign session list [--status STATUS] [--type TYPE] [--hits STATE] [--test | --live] [--limit N] [--quiet]
+                                [--org NAME]
        countersign session show SESSION [--org NAME]
        countersign session decide SESSION completed|rejected|retry [--comment TEXT] [--note TEXT] [--by NAME] [--revoke]
                                   [--fix PARTS] [--org NAME]
@@ -36,6 +39,7 @@ past sessions first: countersign policy replay.
 
   --status STATUS  One of ${SESSION_STATUSES.join(', ')}
   --type TYPE      individual or business
+  --hits STATE     With a hit on a list or of a screener that is open, cleared or confirmed; none: without any
   --test, --live   Sessions of test keys, or of live keys, only
   --limit N        At most so many, newest first, 1 to 1000 (default 20)
   --quiet          Print ids only
@@ -105,6 +109,14 @@ const parseLimit = (text: string | undefined): number => {
   return limit
 }
 
+const HITS = [...HIT_STATES, 'none'] as const
+
+const parseHits = (text: string | undefined) => {
+  const hits = HITS.find((known) => known === text)
+  if (text !== undefined && hits === undefined) throw new UsageError(`--hits must be one of ${HITS.join(', ')}`)
+  return hits
+}
+
 const parseEnvironment = (command: ParsedCommand) => {
   if (command.flag('test') && command.flag('live')) throw new UsageError('--test excludes --live')
   return command.flag('test') ? ('test' as const) : command.flag('live') ? ('live' as const) : undefined
@@ -116,16 +128,16 @@ const list = async ({ store, output, command, organizationId }: Context): Promis
   const type = typeText === undefined ? null : parseSessionType(typeText)
   if (typeText !== undefined && type === null) throw new UsageError('--type must be individual or business')
   const environment = parseEnvironment(command)
-  const { items } = await store.sessions.page(
-    {
-      organizationId,
-      ...(status === undefined ? {} : { status }),
-      ...(type === null ? {} : { checkType: CHECK_TYPES[type] }),
-      ...(environment === undefined ? {} : { environment }),
-    },
-    { after: null, limit: parseLimit(command.text('limit')) },
-  )
-  const rows = items.map(describe)
+  const hits = parseHits(command.text('hits'))
+  const filter = {
+    organizationId,
+    ...(status === undefined ? {} : { status }),
+    ...(type === null ? {} : { checkType: CHECK_TYPES[type] }),
+    ...(environment === undefined ? {} : { environment }),
+    ...(hits === undefined ? {} : { hits }),
+  }
+  const page = { after: null, limit: parseLimit(command.text('limit')) }
+  const rows = (await store.sessions.page(filter, page)).items.map(describe)
   if (command.flag('quiet')) output.stdout(rows.map(({ sessionId }) => `${sessionId}\n`).join(''))
   else if (command.flag('json')) output.stdout(`${JSON.stringify(rows)}\n`)
   else {
@@ -263,7 +275,7 @@ const COMMAND = {
   help: USAGE,
   subject: 'sessions',
   verbs: VERBS,
-  texts: ['org', 'status', 'type', 'limit', 'comment', 'note', 'by', 'fix'],
+  texts: ['org', 'status', 'type', 'hits', 'limit', 'comment', 'note', 'by', 'fix'],
   flags: ['test', 'live', 'quiet', 'revoke'],
 }
 

@@ -17,8 +17,6 @@ export interface OpenHits {
   readonly count: number
   /** False: there are more. */
   readonly exact: boolean
-  /** Of the session whose hit is the oldest; null where there is none. */
-  readonly firstId: string | null
 }
 
 export interface VerifiedUsers {
@@ -44,21 +42,15 @@ export const createSessionCounts = ({ statements }: TableScope) => ({
     return { count: Math.min(count, WAITING_MAX), exact: count <= WAITING_MAX, oldestAtSeconds: row?.oldest ?? null }
   },
 
-  /** Completed sessions with a hit that nobody has decided, the one found first at the head. */
+  /** Completed sessions with a hit that nobody has decided. */
   withOpenHits: async (organizationId: string): Promise<OpenHits> => {
-    const rows = await statements.query<{ session_id: string }>(
-      `SELECT h.session_id, MIN(h.found_at_seconds) AS found FROM screening_hits h
+    const rows = await statements.query(
+      `SELECT DISTINCT h.session_id FROM screening_hits h
        JOIN sessions s ON s.organization_id = h.organization_id AND s.id = h.session_id
-       WHERE h.organization_id = ? AND h.state = 'open' AND s.status = 'completed'
-       GROUP BY h.session_id ORDER BY found, h.session_id LIMIT ?`,
+       WHERE h.organization_id = ? AND h.state = 'open' AND s.status = 'completed' LIMIT ?`,
       [organizationId, WAITING_MAX + 1],
     )
-    const [first] = rows
-    return {
-      count: Math.min(rows.length, WAITING_MAX),
-      exact: rows.length <= WAITING_MAX,
-      firstId: first?.session_id ?? null,
-    }
+    return { count: Math.min(rows.length, WAITING_MAX), exact: rows.length <= WAITING_MAX }
   },
 
   /** Of completed sessions that are no test, each person and business once. */

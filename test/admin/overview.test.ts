@@ -77,7 +77,7 @@ describe('what waits, fails or ends soon', () => {
     expect(body).toMatchObject({
       reviews: { waiting: 2, exact: true, oldest_at: new Date(nowSeconds * 1000).toISOString() },
       verified: { people: 1, businesses: 1, exact: true },
-      hits: { verified: 0, exact: true, first: null },
+      hits: { verified: 0, exact: true },
       approvals: 0,
       lists: [],
       webhooks: null,
@@ -90,7 +90,13 @@ describe('what waits, fails or ends soon', () => {
     expect(await hits()).toMatchObject({ verified: 0 })
     const verified = withStatus('completed')
     await openHit(harness.store, alpha.id, verified)
-    expect(await hits()).toEqual({ verified: 1, exact: true, first: verified })
+    expect(await hits()).toEqual({ verified: 1, exact: true })
+    // Lists of sanctioned people are the deployment's: everybody is told that one is missed.
+    const lists = async () => (await read('/organizations/alpha/overview', viewer.cookie)).body['lists']
+    expect(await lists()).toEqual([])
+    const { screeningLists } = harness.store
+    await screeningLists.fail({ name: 'own', token: (await screeningLists.find('own'))?.token ?? '' }, 'no answer', 0)
+    expect(await lists()).toMatchObject([{ name: 'own', of: 'people', failure: 'no answer' }])
     expect((body['keys'] as { name: string }[]).map(({ name }) => name)).toEqual(['Ends first', 'Ends soon'])
     expect((await read('/organizations/beta/overview', viewer.cookie)).status).toBe(404)
   })

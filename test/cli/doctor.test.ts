@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { type Finding, SPACE_NOTE_BYTES, SPACE_PROBLEM_BYTES, spaceFinding } from '../../src/cli/doctor-machine.ts'
 import { inspectStore } from '../../src/cli/doctor-store.ts'
 import { systemClock } from '../../src/domain/time.ts'
+import { openHit } from '../admin/support/open-hit.ts'
+import { openIdentity } from '../identity/support.ts'
 import { openOverPostgres } from '../store/temporary-store.ts'
 import * as postgres from '../support/postgres.ts'
 import { type CommandWorld, openCommandWorld } from './world.ts'
@@ -85,6 +87,21 @@ test('a list of sanctioned people that was not confirmed for long', async () => 
   world.clock.advance(2 * DAY_SECONDS + 60)
   const detail = expect.stringMatching(/2 d 0 h ago: countersign screening import own FILE$/)
   expect(await list()).toMatchObject([{ detail, result: 'problem' }])
+})
+
+test('verified people with a hit that nobody has decided, and where they are', async () => {
+  const { store, clock, complete, createOrganization, remove } = await openIdentity()
+  try {
+    const hits = async () => (await inspectStore(store, clock, '')).filter(({ check }) => check === 'hits')
+    const organizationId = await createOrganization('alpha')
+    const { session } = await complete(organizationId, [])
+    expect(await hits()).toEqual([])
+    await openHit(store, organizationId, session.id)
+    const detail = expect.stringContaining('countersign session list --status completed --hits open --org alpha')
+    expect(await hits()).toEqual([{ check: 'hits', subject: 'alpha', result: 'note', detail }])
+  } finally {
+    await remove()
+  }
 })
 
 test('backups, by their entries in the audit log', async () => {

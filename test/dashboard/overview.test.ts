@@ -93,7 +93,7 @@ describe('what needs someone', () => {
   const quiet: Overview = {
     reviews: { waiting: 0, exact: true, oldest_at: null },
     verified: { people: 3, businesses: 0, exact: true },
-    hits: { verified: 0, exact: true, first: null },
+    hits: { verified: 0, exact: true },
     approvals: 0,
     keys: [],
     lists: [],
@@ -109,21 +109,29 @@ describe('what needs someone', () => {
     const busy: Overview = {
       ...quiet,
       reviews: { waiting: 1, exact: true, oldest_at: ago(1.5) },
-      hits: { verified: 2, exact: true, first: 's1' },
+      hits: { verified: 2, exact: true },
       approvals: 2,
       keys: [
         { id: 'k1', name: 'Backend', expires_at: ago(-2) },
         { id: 'k2', name: 'Other', expires_at: ago(-20) },
       ],
-      lists: [{ name: 'partners', confirmed_at: ago(3), failure: 'no answer' }],
+      lists: [
+        { name: 'partners', of: 'addresses', confirmed_at: ago(3), failure: 'no answer' },
+        { name: 'un-sc', of: 'people', confirmed_at: ago(2), failure: null },
+      ],
       webhooks: [{ id: 'e1', url: 'https://hooks.example/secret-token', failed: 1, since: ago(0.5) }],
     }
     const items = attentionOf(busy, context)
     expect(items.map(({ tone, text, href }) => [tone, text, href])).toEqual([
       ['bad', 'Webhook hooks.example fails: 1 message not taken, the first 12 hours ago', '/o/demo/webhooks'],
       ['warn', '1 review waits, the oldest for 1 d 12 h', '/o/demo/reviews'],
-      ['warn', '2 verified sessions have a hit on a list that nobody has decided', '/o/demo/reviews/s1'],
+      [
+        'warn',
+        '2 verified sessions have a hit on a list that nobody has decided',
+        '/o/demo/reviews?status=completed&hits=open',
+      ],
       ['warn', 'List partners was last read 3 days ago: no answer', '/o/demo/lists/partners'],
+      ['warn', 'Sanctions list un-sc was last read 2 days ago', null],
       ['warn', 'Key Backend ends in 2 days', '/o/demo/keys'],
       ['info', '2 changes wait for a second person', '/o/demo/approvals'],
       ['plain', 'Key Other ends in 20 days', '/o/demo/keys'],

@@ -102,6 +102,8 @@ describe('countersign session', () => {
     expect(await ids('--status', 'retry')).toEqual([])
     expect((await run('session', 'list')).stdout).toContain(evmWallet(1))
     expect(await json<unknown[]>('session', 'list')).toHaveLength(3)
+    expect(await json<unknown[]>('session', 'list', '--hits', 'none')).toHaveLength(3)
+    expect(await json<unknown[]>('session', 'list', '--hits', 'open')).toEqual([])
   })
 
   test('decides, with what the person is told and what only operators see', async () => {
@@ -159,6 +161,7 @@ describe('countersign session', () => {
   test.each([
     [['list', '--status', 'done'], 2],
     [['list', '--type', 'kyc'], 2],
+    [['list', '--hits', 'some'], 2],
     [['list', '--limit', '0'], 2],
     [['list', '--limit', '1001'], 2],
     [['list', '--test', '--live'], 2],

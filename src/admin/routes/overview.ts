@@ -5,7 +5,7 @@ import type { WebhookMessage } from '../../store/webhook-messages.ts'
 import { mayIn } from '../actor.ts'
 import { scopeBeyond } from '../rights.ts'
 import { declareRoutes, VIEWER } from '../route.ts'
-import { closed, named, nullable, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { closed, named, nullable, oneOf, Type, time, timeOrNull, timeText } from '../schema.ts'
 
 const route = declareRoutes('Organizations')
 
@@ -35,7 +35,6 @@ const OVERVIEW = named(
       {
         verified: Type.Integer({ description: 'Completed sessions with a hit that nobody has decided' }),
         exact: Type.Boolean({ description: 'False: there are more' }),
-        first: nullable(Type.String({ description: 'The session whose hit was found first' })),
       },
       'Hits on people and businesses that are verified',
     ),
@@ -44,7 +43,12 @@ const OVERVIEW = named(
       description: 'Active ones that end within 30 days, the first to end first',
     }),
     lists: Type.Array(
-      closed({ name: Type.String(), confirmed_at: nullable(time()), failure: nullable(Type.String()) }),
+      closed({
+        name: Type.String(),
+        of: oneOf(['addresses', 'people'], '`people`: a list of sanctioned people, the deployment’s'),
+        confirmed_at: nullable(time()),
+        failure: nullable(Type.String()),
+      }),
       { description: 'Whose source was missed twice or failed last' },
     ),
     webhooks: nullable(
@@ -106,7 +110,7 @@ export const OVERVIEW_ROUTES = [
       return {
         reviews: { waiting: waiting.count, exact: waiting.exact, oldest_at: timeOrNull(waiting.oldestAtSeconds) },
         verified: await store.sessionCounts.verified(id),
-        hits: { verified: hits.count, exact: hits.exact, first: hits.firstId },
+        hits: { verified: hits.count, exact: hits.exact },
         approvals: await store.approvals.countPending(id),
         keys: keys.items
           .flatMap(({ keyId, name, revokedAtSeconds: revoked, expiresAtSeconds: expires }) =>
@@ -115,10 +119,14 @@ export const OVERVIEW_ROUTES = [
               : [],
           )
           .sort((left, right) => left.expires_at.localeCompare(right.expires_at)),
-        lists: (await store.listSources.listOf(id))
-          .filter((source) => growsOld(source, nowSeconds))
-          .map(({ name, confirmedAtSeconds, failure }) => ({
+        lists: [
+          ...(await store.listSources.listOf(id)).map((source) => ({ ...source, of: 'addresses' as const })),
+          ...(await store.screeningLists.list()).map((list) => ({ ...list, of: 'people' as const })),
+        ]
+          .filter((list) => growsOld(list, nowSeconds))
+          .map(({ name, of, confirmedAtSeconds, failure }) => ({
             name,
+            of,
             confirmed_at: timeOrNull(confirmedAtSeconds),
             failure,
           })),

@@ -179,14 +179,21 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
       )
       expect((await runCommand(dataDirectory, 'screening', 'import', 'mixers', file, '--format', 'csv')).code).toBe(0)
       const found = async (): Promise<boolean> => {
-        const overview = (await dashboard.admin('GET', '/organizations/demo/overview')) as { hits: { first: string } }
-        return overview.hits.first === id
+        const overview = (await dashboard.admin('GET', '/organizations/demo/overview')) as {
+          hits: { verified: number }
+        }
+        return overview.hits.verified === 1
       }
       await until(found, { limitMs: TIMEOUT_MS })
       await page.goto(page.url().replace(/reviews.*$/, 'reviews'))
       await page.getByText('1 verified session has a hit that nobody has decided').waitFor()
       await accessible(page)
-      await page.getByRole('link', { name: 'Look at the first' }).click()
+      await page.getByRole('link', { name: 'Show them' }).click()
+      await page.waitForURL(/\?status=completed&hits=open$/)
+      await page
+        .getByRole('link', { name: new RegExp(id.slice(0, 8)) })
+        .first()
+        .click()
       await hits.getByText('Mallory Obraztsova').waitFor()
     },
     TIMEOUT_MS,

@@ -695,7 +695,6 @@ export interface Overview {
     readonly verified: number
     /** False: there are more */
     readonly exact: boolean
-    readonly first: string | null
   }
   /** Changes that wait for a second person */
   readonly approvals: number
@@ -708,6 +707,8 @@ export interface Overview {
   /** Whose source was missed twice or failed last */
   readonly lists: readonly {
     readonly name: string
+    /** `people`: a list of sanctioned people, the deployment’s */
+    readonly of: 'addresses' | 'people'
     readonly confirmed_at: string | null
     readonly failure: string | null
   }[]

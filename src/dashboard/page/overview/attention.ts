@@ -1,5 +1,6 @@
 // What needs someone, as sentences with a link each: what waits, what fails, what ends soon. The most urgent first.
 import type { Overview } from '../api/types.ts'
+import { VERIFIED_HITS } from '../reviews/queue.ts'
 import { ageTone, ageWord } from '../reviews/words.ts'
 import { counted } from '../ui/counted.ts'
 import type { Tone } from '../ui/problem.tsx'
@@ -29,9 +30,9 @@ const URGENCY: readonly (Tone | 'plain')[] = ['bad', 'warn', 'info', 'plain', 'g
 /** A receiver's path may hold a token. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
 
-const listText = ({ name, failure, confirmed_at: confirmed }: Overview['lists'][number], nowMs: number): string => {
+const listText = ({ name, of, failure, confirmed_at: confirmed }: Overview['lists'][number], nowMs: number): string => {
   const age = confirmed === null ? 'was never read' : `was last read ${relativeTime(confirmed, nowMs)}`
-  return `List ${name} ${age}${failure === null ? '' : `: ${failure}`}`
+  return `${of === 'people' ? 'Sanctions list' : 'List'} ${name} ${age}${failure === null ? '' : `: ${failure}`}`
 }
 
 export const attentionOf = (
@@ -50,14 +51,14 @@ export const attentionOf = (
             href: mayReview ? path('/reviews') : null,
           },
         ]),
-    ...(hits.first === null
+    ...(hits.verified === 0
       ? []
       : [
           {
             tone: 'warn' as const,
             label: 'Found',
             text: `${hits.exact ? '' : 'Over '}${counted(hits.verified, 'verified session has', 'verified sessions have')} a hit on a list that nobody has decided`,
-            href: mayReview ? path(`/reviews/${hits.first}`) : null,
+            href: mayReview ? path(VERIFIED_HITS) : null,
           },
         ]),
     ...(approvals === 0
@@ -80,7 +81,8 @@ export const attentionOf = (
       tone: 'warn' as const,
       label: 'Grows old',
       text: listText(list, nowMs),
-      href: path(`/lists/${list.name}`),
+      // The deployment’s lists of people are its administrator’s, on the machine.
+      href: list.of === 'people' ? null : path(`/lists/${list.name}`),
     })),
     ...keys.map(({ name, expires_at: expires }) => ({
       tone: Date.parse(expires) - nowMs < ENDS_VERY_SOON_MS ? ('warn' as const) : ('plain' as const),

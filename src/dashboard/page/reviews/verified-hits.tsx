@@ -5,6 +5,7 @@ import { useWorkplace } from '../shell/session.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { counted } from '../ui/counted.ts'
 import { Notice } from '../ui/problem.tsx'
+import { VERIFIED_HITS } from './queue.ts'
 
 export const VerifiedHits = () => {
   const { params, path } = useWorkplace()
@@ -13,15 +14,15 @@ export const VerifiedHits = () => {
     [params.organization],
   )
   const hits = value?.hits
-  if (hits === undefined || hits.first === null) return null
+  if (hits === undefined || hits.verified === 0) return null
   const number = `${hits.exact ? '' : 'Over '}${counted(hits.verified, 'verified session has', 'verified sessions have')}`
   return (
     <Notice
       tone="warn"
       title={`${number} a hit that nobody has decided`}
       actions={
-        <ButtonLink small href={path(`/reviews/${hits.first}`)}>
-          Look at the first
+        <ButtonLink small href={path(VERIFIED_HITS)}>
+          Show them
         </ButtonLink>
       }
     >
