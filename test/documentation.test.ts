@@ -165,7 +165,6 @@ const startDoor = (): { readonly path: string; stop(): Promise<void> } => {
   let count = 0
   const server = Bun.serve({
     unix: socket,
-    idleTimeout: 0,
     fetch: async (request) => {
       const words = (await request.text()).split('\0').slice(0, -1)
       const { code, stdout, stderr } = await runCommand(service.dataDirectory, ...words)

@@ -16,6 +16,8 @@ export interface KnownOfSession {
     readonly score: number
     readonly state: 'open' | 'cleared' | 'confirmed'
   }[]
+  /** Seconds since each list of sanctioned people in use was found good; null: one was never read. */
+  readonly listAges: readonly (number | null)[]
   readonly atSeconds: number
 }
 
@@ -54,6 +56,12 @@ const isDuplicate = (outcomes: Outcomes): boolean | null => {
   return isUnsure ? null : false
 }
 
+/** Of the list that is the oldest, in whole hours. Null where none is in use, or one was never read. */
+const oldestHours = (ages: readonly (number | null)[]): number | null => {
+  const known = ages.filter((age) => age !== null)
+  return known.length === 0 || known.length < ages.length ? null : Math.floor(Math.max(0, ...known) / 3_600)
+}
+
 const walletsDenied = (outcomes: Outcomes): boolean | null => {
   const found = [...outcomes].flatMap(([name, outcome]) =>
     name === WALLET_CHECKS || name.startsWith(`${WALLET_CHECKS}.`) ? [outcome] : [],
@@ -63,7 +71,14 @@ const walletsDenied = (outcomes: Outcomes): boolean | null => {
   return found.length > 0 && found.every((outcome) => outcome === 'passed') ? false : null
 }
 
-export const sessionFactsOf = ({ session, fields, checks, hits, atSeconds }: KnownOfSession): SessionFacts => {
+export const sessionFactsOf = ({
+  session,
+  fields,
+  checks,
+  hits,
+  listAges,
+  atSeconds,
+}: KnownOfSession): SessionFacts => {
   const outcomes: Outcomes = new Map(checks.map(({ name, outcome }) => [name, outcome]))
   const { birthDate, country } = fields
   const names = outcomes.get(NAME_CHECK)
@@ -79,6 +94,7 @@ export const sessionFactsOf = ({ session, fields, checks, hits, atSeconds }: Kno
     'person.country': country ?? null,
     'checks.duplicate': isPerson ? isDuplicate(outcomes) : null,
     'checks.sanctions.score': wasCompared ? Math.max(0, ...scores) : null,
+    'checks.sanctions.list_age_hours': oldestHours(listAges),
     'checks.sanctions.uncleared': hits.some(({ state }) => state !== 'cleared'),
     ...documentFacts(outcomes),
     'wallets.denied': walletsDenied(outcomes),

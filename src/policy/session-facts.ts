@@ -49,6 +49,11 @@ const DECLARED: Readonly<Record<string, Declared>> = {
       type: 'int',
       description: 'The highest score of a hit that was not cleared; 0 without one. Fails where nothing was compared.',
     },
+    list_age_hours: {
+      type: 'int',
+      description:
+        'Whole hours since the oldest list of sanctioned people in use was found good. Fails where none is, or one was never read.',
+    },
     uncleared: { type: 'bool', description: 'Whether a hit is open or confirmed: no policy completes such a session.' },
   },
   'checks.document': {
@@ -66,7 +71,8 @@ const DECLARED: Readonly<Record<string, Declared>> = {
   wallets: {
     denied: {
       type: 'bool',
-      description: 'Whether a list or screener in use names a connected wallet. Fails where one could not be asked.',
+      description:
+        'Whether a list or screener in use names a connected wallet. Fails where one could not be asked, or none is in use.',
     },
   },
 }

@@ -13,7 +13,7 @@ export const createSessionKnowledge = ({
   store,
   evidence,
 }: {
-  readonly store: Pick<Store, 'sessions' | 'sessionChecks' | 'screeningChecks'>
+  readonly store: Pick<Store, 'sessions' | 'sessionChecks' | 'screeningChecks' | 'screeningLists'>
   readonly evidence: Pick<EvidenceService, 'screenedFields'>
 }): SessionKnowledge => {
   const known = async (session: Session) => ({
@@ -22,11 +22,19 @@ export const createSessionKnowledge = ({
     checks: await store.sessionChecks.list(session.organizationId, session.id),
     hits: await store.screeningChecks.hits(session.organizationId, session.id),
   })
+  const listAges = async (atSeconds: number): Promise<readonly (number | null)[]> =>
+    (await store.screeningLists.list()).map(({ confirmedAtSeconds }) =>
+      confirmedAtSeconds === null ? null : Math.max(0, atSeconds - confirmedAtSeconds),
+    )
+
   return {
-    factsOf: async (session, atSeconds) => sessionFactsOf({ ...(await known(session)), atSeconds }),
+    factsOf: async (session, atSeconds) =>
+      sessionFactsOf({ ...(await known(session)), listAges: await listAges(atSeconds), atSeconds }),
 
     decidedByPeople: async (organizationId, time) => {
       const decided: DecidedSession[] = []
+      // How old lists were then is not kept: as old as they are now.
+      const ages = await listAges(time.untilSeconds)
       for (const { session, decidedAtSeconds: atSeconds } of await store.sessions.findDecidedByPeople(
         organizationId,
         time,
@@ -37,7 +45,7 @@ export const createSessionKnowledge = ({
         decided.push({
           sessionId: session.id,
           decided: session.status === 'completed' ? 'completed' : 'rejected',
-          facts: sessionFactsOf({ ...rest, hits: then, atSeconds }),
+          facts: sessionFactsOf({ ...rest, hits: then, listAges: ages, atSeconds }),
         })
       }
       return decided

@@ -28,6 +28,7 @@ const factsOf = (changed: Readonly<Record<string, Outcome | null>> = {}, known: 
       outcome === null ? [] : [{ name, outcome }],
     ),
     hits: [],
+    listAges: [3_599, 7_199],
     atSeconds: AT,
     ...known,
   })
@@ -50,6 +51,7 @@ test('a person whose checks passed', () => {
     'person.country': 'CH',
     'checks.duplicate': false,
     'checks.sanctions.score': 0,
+    'checks.sanctions.list_age_hours': 1,
     'checks.sanctions.uncleared': false,
     'checks.document.read': true,
     'checks.document.matches': true,
@@ -108,6 +110,11 @@ test('the score is the highest of hits that were not cleared, of names alone', (
   expect(of(hit('lists.names', 95, 'cleared'))).toEqual([0, false])
   expect(of(hit('lists.names', 90, 'confirmed'))).toEqual([90, true])
   expect(of(hit('wallets.lists', 100, 'open'))).toEqual([0, true])
+})
+
+test('the oldest list counts, and none is certain where one was never read', () => {
+  const of = (...listAges: (number | null)[]) => factsOf({}, { listAges })['checks.sanctions.list_age_hours']
+  expect([of(0), of(7_200, 10_799, 5), of(9, null), of()]).toEqual([0, 2, null, null])
 })
 
 test('a business has no age and nobody whom it could be the same as', () => {

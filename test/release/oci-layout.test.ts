@@ -60,7 +60,7 @@ describe('an image', () => {
     writeFileSync(tar, gunzipSync(layer ?? Buffer.alloc(0)))
     const words = ['tar', '--list', '--verbose', '--numeric-owner', '--utc', '--full-time', '--file', tar]
     const lines = Bun.spawnSync(words).stdout.toString().trim().split('\n')
-    expect(lines.map((line) => line.split(/\s+/).filter((word, at) => at !== 2))).toEqual([
+    expect(lines.map((line) => line.split(/\s+/).filter((_, at) => at !== 2))).toEqual([
       ['drwx------', '1000/1000', '1970-01-01', '00:00:07', 'data/'],
       ['-rw-------', '1000/1000', '1970-01-01', '00:00:07', 'data/first'],
       ['-rw-------', '1000/1000', '1970-01-01', '00:00:07', 'data/second'],
