@@ -138,6 +138,21 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
     },
   ],
   Identity: [
+    {
+      title: 'Automatic decisions',
+      unit: 'short',
+      queries: {
+        '{{outcome}}': `sum by (outcome) (increase(${gauge('countersign_session_decision_duration_seconds_count')}[1h]))`,
+      },
+      description:
+        'Of sessions, by the policy that an organization chose. Review was left to a person; none had a shadow alone.',
+    },
+    {
+      title: 'From handing in to the decision',
+      unit: 's',
+      queries: quantiles('countersign_session_decision_duration_seconds'),
+      description: 'With its checks.',
+    },
     { title: 'Open streams', unit: 'short', queries: { [PROCESS]: gauge('countersign_open_streams') } },
     {
       title: 'Webhook deliveries',

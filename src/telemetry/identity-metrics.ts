@@ -1,7 +1,35 @@
-// Metrics of evidence and webhooks: counts of this process, and the webhook queue that all processes share. No label or
+// Metrics of evidence, webhooks and automatic decisions: counts of this process, and the webhook queue that all processes share. No label or
 // value names a person, a session or an organization.
-import type { Exposition, Sample } from './exposition.ts'
+import { createDurationHistogram, type DurationSnapshot } from './duration-histogram.ts'
+import { type Exposition, histogramSamples, type Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
+
+/** What a policy made of a session. `none`: no revision was active, and a shadow alone was evaluated. */
+export type DecisionOutcome = 'completed' | 'rejected' | 'review' | 'none'
+
+/** From the fastest checks to those that are tried again. */
+const DECISION_BOUNDS_MS: readonly number[] = [1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600].map(
+  (second) => second * 1_000,
+)
+
+/** Times from handing in to the decision of this process's sessions, by outcome. */
+export const createDecisionTimes = () => {
+  const histograms = {
+    completed: createDurationHistogram(DECISION_BOUNDS_MS),
+    rejected: createDurationHistogram(DECISION_BOUNDS_MS),
+    review: createDurationHistogram(DECISION_BOUNDS_MS),
+    none: createDurationHistogram(DECISION_BOUNDS_MS),
+  }
+  return {
+    record: (outcome: DecisionOutcome, seconds: number): void => histograms[outcome].record(seconds * 1_000),
+    snapshot: (): IdentityMetrics['sessionDecisions'] => ({
+      completed: histograms.completed.snapshot(),
+      rejected: histograms.rejected.snapshot(),
+      review: histograms.review.snapshot(),
+      none: histograms.none.snapshot(),
+    }),
+  }
+}
 
 export interface IdentityMetrics {
   /** Attempts to deliver a message, by result. */
@@ -16,6 +44,7 @@ export interface IdentityMetrics {
   readonly evidencePieces: Readonly<Record<'stored' | 'erased', number>>
   readonly evidenceBytesStored: number
   readonly retentionRuns: Readonly<Record<'completed' | 'failed', number>>
+  readonly sessionDecisions: Readonly<Record<DecisionOutcome, DurationSnapshot>>
 }
 
 const byLabel = (label: string, counts: Readonly<Record<string, number>>): readonly Sample[] =>
@@ -50,5 +79,13 @@ export const addIdentityMetrics = (exposition: Exposition, read: () => IdentityM
   exposition.add(
     METRICS.retentionRuns,
     samples(({ retentionRuns }) => byLabel('outcome', retentionRuns)),
+  )
+  exposition.add(
+    METRICS.sessionDecisions,
+    samples(({ sessionDecisions }) =>
+      Object.entries(sessionDecisions).flatMap(([outcome, times]) =>
+        histogramSamples(METRICS.sessionDecisions.name, { outcome }, times),
+      ),
+    ),
   )
 }

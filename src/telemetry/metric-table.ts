@@ -115,6 +115,12 @@ export const METRICS = {
     'Searches for evidence that is past its time. A failed one is tried again an hour later.',
     { outcome: 'completed, failed' },
   ),
+  sessionDecisions: define(
+    'countersign_session_decision_duration_seconds',
+    'histogram',
+    'Time from handing in until a policy had looked at the session, in whole seconds. Review left it to a person; for none only a shadow ran.',
+    { outcome: 'completed, rejected, review, none' },
+  ),
   shipLag: define(
     'countersign_decision_shipping_lag_seconds',
     'gauge',

@@ -33,7 +33,7 @@ import type { Duty } from '../processes/leader.ts'
 import type { Change } from '../store/changes.ts'
 import { decodeSessionSubject } from '../store/session-changes.ts'
 import type { Store } from '../store/store.ts'
-import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
+import { createDecisionTimes, type IdentityMetrics } from '../telemetry/identity-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createCheckParts } from './check-service.ts'
 import { createEvidenceParts } from './evidence-service.ts'
@@ -152,6 +152,7 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     scannerAway: dependencies.scannerAway,
     changed: hub.publish,
   })
+  const decisionTimes = createDecisionTimes()
   const sessionKnowledge = createSessionKnowledge({ store, evidence: evidenceParts.evidence })
   const storeChecks = createStoreChecks(together)
   const screening = createScreeningService({
@@ -185,6 +186,7 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
       evidence: evidenceParts.evidence,
       decisionFacts: evidenceParts.decisionFacts,
       changesOver,
+      onDecided: decisionTimes.record,
       clock: systemClock,
       log,
     }),
@@ -230,7 +232,11 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     readings: evidenceParts.readings,
     decisionFacts: evidenceParts.decisionFacts,
     sessionKnowledge,
-    metrics: () => ({ ...webhooks.metrics(), ...evidenceParts.metrics() }),
+    metrics: () => ({
+      ...webhooks.metrics(),
+      ...evidenceParts.metrics(),
+      sessionDecisions: decisionTimes.snapshot(),
+    }),
     followChange: ({ topic, subjectId }) => {
       if (topic === 'organization') {
         standings.organizationChanged(subjectId)

@@ -19,6 +19,7 @@ import type { SessionFacts, SessionKnowledge } from '../policy/types/session-fac
 import type { Policy, StoredRevision } from '../store/policies.ts'
 import type { EvaluatedRevision, SessionPolicyDecision } from '../store/session-policies.ts'
 import type { Store, Tables } from '../store/store.ts'
+import type { DecisionOutcome } from '../telemetry/identity-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 export interface PolicyDeciderDependencies {
@@ -28,6 +29,8 @@ export interface PolicyDeciderDependencies {
   readonly decisionFacts: DecisionFacts
   /** Session changes over a way of changing a status: they are told as any other change is. */
   readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
+  /** Once for each decision that is stored, with the seconds since the session was handed in. */
+  readonly onDecided: (outcome: DecisionOutcome, seconds: number) => void
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'error'>
 }
@@ -68,7 +71,7 @@ const findPolicy = async (
 }
 
 export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => {
-  const { store, knowledge, evidence, decisionFacts, changesOver, clock, log } = dependencies
+  const { store, knowledge, evidence, decisionFacts, changesOver, onDecided, clock, log } = dependencies
 
   const evaluate = async (
     organizationId: string,
@@ -100,12 +103,20 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     if (!(await tables.sessionPolicies.record({ ...target, ...decision }))) throw new AlreadyDecidedError()
   }
 
+  const told = async ({ organizationId, id }: Session, outcome: DecisionOutcome): Promise<void> => {
+    const handedInSeconds = (await store.sessions.findSubmittedTimes(organizationId, [id])).get(id)
+    if (handedInSeconds !== undefined) onDecided(outcome, clock.unixSeconds() - handedInSeconds)
+  }
+
   /** Leaves the session to a person, and says why. */
-  const leave = (
+  const leave = async (
     session: Session,
     policy: Policy,
     decision: Pick<SessionPolicyDecision, 'decided' | 'shadow'>,
-  ): Promise<void> => store.transaction((tables) => record(tables, session, policy, decision))
+  ): Promise<void> => {
+    await store.transaction((tables) => record(tables, session, policy, decision))
+    await told(session, decision.decided === null ? 'none' : 'review')
+  }
 
   const carryOut = async (
     session: Session,
@@ -148,6 +159,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
       revision: revision.number,
       outcome,
     })
+    await told(session, outcome)
   }
 
   /** @throws PolicyReplacedError */

@@ -144,6 +144,11 @@ describe('alerts', () => {
     `0+${each}x200`,
   ]
 
+  const decided = (le: string, each: number): string[] => [
+    `countersign_session_decision_duration_seconds_bucket{${NODE},outcome="completed",le="${le}"}`,
+    `0+${each}x200`,
+  ]
+
   /** Alert → series that make it fire within three hours, and the labels that it has then beside its node's. */
   const FIRING: Readonly<Record<string, { series: string[][]; labels?: Record<string, string>; node?: false | 'a' }>> =
     {
@@ -186,6 +191,10 @@ describe('alerts', () => {
         series: [growing('countersign_webhook_deliveries_total', ',outcome="dead"')],
         labels: { outcome: 'dead' },
       },
+      CountersignSessionsDecidedLate: {
+        series: [decided('120', 50), decided('300', 100), decided('+Inf', 100)],
+        node: 'a',
+      },
       CountersignRetentionFails: {
         series: [growing('countersign_evidence_retention_runs_total', ',outcome="failed"')],
         labels: { outcome: 'failed' },
@@ -226,6 +235,9 @@ describe('alerts', () => {
     constant('countersign_fact_source_open', 0, ',kind="chain",source="base"'),
     constant('countersign_webhook_deliveries_total', 3, ',outcome="dead"'),
     constant('countersign_evidence_retention_runs_total', 1, ',outcome="failed"'),
+    decided('2', 100),
+    decided('120', 100),
+    decided('+Inf', 100),
     constant('countersign_decision_shipping_lag_seconds', 30),
     constant('countersign_decision_tree_refused', 0),
     constant('countersign_decision_tree_age_seconds', 2),

@@ -1,11 +1,16 @@
 // What was delivered, stored and erased, as a scrape shows it.
 import { afterEach, expect, test } from 'bun:test'
-import type { IdentityMetrics } from '../../src/telemetry/identity-metrics.ts'
+import { createDecisionTimes, type IdentityMetrics } from '../../src/telemetry/identity-metrics.ts'
 import { METRICS } from '../../src/telemetry/metric-table.ts'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
 
 let opened: Metrics | undefined
 afterEach(() => opened?.stop())
+
+const times = createDecisionTimes()
+times.record('completed', 0)
+times.record('completed', 4)
+times.record('review', 900)
 
 const FULL: IdentityMetrics = {
   deliveries: { delivered: 7, retried: 2, dead: 1 },
@@ -13,6 +18,7 @@ const FULL: IdentityMetrics = {
   evidencePieces: { stored: 4, erased: 3 },
   evidenceBytesStored: 12_345,
   retentionRuns: { completed: 9, failed: 1 },
+  sessionDecisions: times.snapshot(),
 }
 
 const NAMES = [
@@ -56,4 +62,20 @@ test('a queue that was not read yet has none, and neither has a process without 
   expect(lines.join()).not.toContain('waiting')
   opened?.stop()
   expect(await scrape()).toEqual([])
+})
+
+test('automatic decisions have their outcome and how long they took since handing in', async () => {
+  await scrape(() => FULL)
+  const lines = ((await opened?.expose()) ?? '').split('\n')
+  const of = (outcome: string, le: string) =>
+    lines.find((line) => line.includes(`outcome="${outcome}"`) && line.includes(`le="${le}"`))
+  const name = METRICS.sessionDecisions.name
+  expect([of('completed', '1'), of('completed', '5'), of('review', '600'), of('review', '+Inf')]).toEqual([
+    `${name}_bucket{outcome="completed",le="1"} 1`,
+    `${name}_bucket{outcome="completed",le="5"} 2`,
+    `${name}_bucket{outcome="review",le="600"} 0`,
+    `${name}_bucket{outcome="review",le="+Inf"} 1`,
+  ])
+  expect(lines).toContain(`${name}_count{outcome="none"} 0`)
+  expect(lines).toContain(`${name}_sum{outcome="completed"} 4`)
 })

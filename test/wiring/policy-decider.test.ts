@@ -24,6 +24,7 @@ let world: World
 let organizationId: string
 let told: string[]
 let failures: unknown[]
+let counted: [string, number][]
 
 const note = () =>
   createSealedNote<Readonly<Record<string, SessionFacts>>>({
@@ -47,6 +48,7 @@ const decider = (changed: Partial<Parameters<typeof createPolicyDecider>[0]> = {
     decisionFacts: note(),
     changesOver: (changeStatus) =>
       createSessionChanges({ sessions: { ...store.sessions, changeStatus }, wallets: store.sessionWallets, listener }),
+    onDecided: (outcome, seconds) => void counted.push([outcome, seconds]),
     log: { info: () => undefined, error: (_message, detail) => void failures.push(detail) },
     ...changed,
   })
@@ -86,6 +88,7 @@ beforeEach(async () => {
   organizationId = (await world.store.organizations.create({ slug: 'decided', name: 'Decided' })).id
   told = []
   failures = []
+  counted = []
 })
 afterEach(() => world.remove())
 
@@ -121,7 +124,9 @@ test('completes whom it allows: told as any decision, with who decided and on wh
 test('rejects with the rule’s own words, and nothing else, for the person', async () => {
   await switchOn()
   const session = await handIn('2025-01-01')
+  world.clock.advance(3)
   await decider()(session)
+  expect(counted).toEqual([['rejected', 3]])
   expect(await now(session)).toMatchObject({ status: 'rejected', publicComment: 'You have to be 18.' })
   expect(await decisions(session)).toMatchObject([
     { decided: { outcome: 'rejected', rule: 'young', code: 'TOO_YOUNG' } },
@@ -135,6 +140,7 @@ test('is made once, however often it is asked for, and by nobody after a person'
   await Promise.all([decide(session), decide(session), decide(session)])
   await decide(session)
   expect(told).toEqual(['completed'])
+  expect(counted.map(([outcome]) => outcome)).toEqual(['completed'])
   const other = await handIn('1980-01-01')
   await world.store.sessions.changeStatus({
     organizationId,
@@ -263,6 +269,7 @@ test('a shadow is evaluated beside it, and alone where no revision is active', a
     byOutcome: { completed: 2, rejected: 0, review: 0 },
   })
   expect(await sessionPolicies.listShadowed(organizationId, revisionId)).toHaveLength(2)
+  expect(counted.map(([outcome]) => outcome)).toEqual(['none', 'review'])
 })
 
 test('what is tried on past sessions is what people decided, with their hits as open as they were', async () => {
