@@ -1,6 +1,6 @@
 // Automatic decisions in a real browser: a policy of sessions is recognised, tried on past sessions and switched on in the
 // settings, and a review shows what it decided and on which facts.
-import { describe, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
@@ -104,6 +104,43 @@ describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => 
       await facts.getByRole('row', { name: /checks\.document\.matches not known/ }).waitFor()
       await accessible(page)
       await picture(page, 'review')
+
+      // Another revision in shadow would have asked the young one's colleagues, and would approve the next one.
+      const next = SOURCE.replace(
+        'deny: person.age < 18, code: TOO_YOUNG, message: You have to be at least 18 years old.',
+        'review: person.age < 18',
+      )
+      const saved = await dashboard.admin('POST', `/organizations/demo/policies/${policyId}/revisions`, {
+        source: next,
+      })
+      const shadow = { revision_id: (saved as { id: string }).id }
+      await dashboard.admin('PUT', `/organizations/demo/policies/${policyId}/shadow`, shadow)
+      const asked = await people.submit({ name: 'lee', fields: fields('Lee Jung', '2020-01-02'), documents: [] })
+      const grown = await people.submit({ name: 'ada', fields: fields('Ada Beispiel', '1985-01-02'), documents: [] })
+      await until(async () => (await statusOf(grown)) === 'completed', SLOW)
+      await until(async () => (await statusOf(asked)) === 'rejected', SLOW)
+      await page.goto(new URL(`/o/demo/policies/${policyId}?tab=shadow`, page.url()).href)
+      await page.getByText('Revision 2 runs in shadow').waitFor()
+      const tiles = page.getByLabel('Since it runs in shadow')
+      await tiles.getByText('Would be approved').waitFor()
+      const counts = await tiles.locator('.tile').evaluateAll((all) => all.map((tile) => tile.textContent))
+      expect(counts).toEqual([
+        'Would be approved1',
+        'Would be rejected0',
+        'Left to people1',
+        'As the live one1',
+        'Otherwise1',
+        'Could not say0',
+      ])
+      await accessible(page)
+      await fitsPhone(page)
+      await picture(page, 'shadow')
+      await page.goto(new URL(`/o/demo/reviews/${asked}`, page.url()).href)
+      await page
+        .getByText(/by rule young/)
+        .first()
+        .waitFor()
+      await picture(page, 'review-shadow')
 
       await page.goto(new URL('/o/demo/settings', page.url()).href)
       await page.getByRole('button', { name: 'Let people decide' }).click()
