@@ -11,6 +11,7 @@ import { isVisibleAscii } from '../http/request-id.ts'
 import { API_KEY_CHALLENGE, jsonResponse, setRateLimit } from '../http/response.ts'
 import { type JsonObject, type JsonValue, parseStrictJsonObject } from '../http/strict-json.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { StageTrace } from '../telemetry/request-trace.ts'
 import type { Attest } from './attest.ts'
 import { type Batch, createBatch, type ElementAnswer } from './batch.ts'
 import type { EndpointDependencies } from './endpoint.ts'
@@ -39,6 +40,7 @@ const CHARACTERS_PER_TOKEN = 131_072
 /** Elements answered 408 still have to be sent before the call's own deadline; this much time is left for it. */
 const SENDING_MS = 250
 const NDJSON = 'application/x-ndjson'
+const IGNORE = (): void => undefined
 
 /** The element is not an object, but null, a number or the like. */
 class ElementInvalidError extends fixedError('INVALID_REQUEST', 'each element of requests must be a JSON object') {}
@@ -78,7 +80,28 @@ const readIdempotencyKey = ({ idempotency_key: key }: JsonObject): string | null
   return key
 }
 
-const streamLines = (batch: Batch, requestId: string, rateLimit: RateLimitState | null): Response => {
+/** Follows one element by spans of its own. */
+const traced = async <Answer>(trace: StageTrace | null, perform: () => Promise<Answer>): Promise<Answer> => {
+  if (trace === null) return perform()
+  try {
+    const answer = await perform()
+    trace.end(200)
+    return answer
+  } catch (error) {
+    const { status, code } = toProblem(error)
+    trace.error(code)
+    trace.end(status)
+    throw error
+  }
+}
+
+/** @param onDone the last line was written, or the reader has left */
+const streamLines = (
+  batch: Batch,
+  requestId: string,
+  rateLimit: RateLimitState | null,
+  onDone: () => void,
+): Response => {
   const encoder = new TextEncoder()
   let cancelled = false
   const body = new ReadableStream<Uint8Array>({
@@ -89,6 +112,7 @@ const streamLines = (batch: Batch, requestId: string, rateLimit: RateLimitState 
         () => cancelled || controller.close(),
         () => cancelled || controller.error(),
       )
+      done.then(onDone, onDone)
     },
     cancel: () => {
       cancelled = true
@@ -125,12 +149,13 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
     late: (uuid: string) => void,
   ) => {
     const { organizationId, keyId, environment } = principal
-    return async (index: number): Promise<ElementAnswer> => {
+    return async (index: number, trace: StageTrace | null): Promise<ElementAnswer> => {
       const element = elements[index]
       if (!isObject(element)) throw new ElementInvalidError()
       const decoded = decode(element)
       const key = readIdempotencyKey(element)
       let decided: string | null = null
+      if (key !== null) trace?.enter('idempotency')
       const final = await idempotent(
         {
           organizationId,
@@ -142,8 +167,10 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
           body: key === null ? '' : JSON.stringify(element),
         },
         async (uuid, onDispatch) => {
-          const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch }
+          const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch, trace }
+          trace?.enter('policy')
           const answer = await attest(decoded, context)
+          if (key !== null) trace?.enter('idempotency')
           if (monotonicMs() >= deadlineMs) {
             // As for a single request: the answer is neither sent nor stored.
             late(uuid)
@@ -151,6 +178,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
           }
           decided = uuid
           metrics.recordDecision('attestation', answer.chainName, answer.compliant)
+          trace?.verdict(answer.compliant)
           return { body: answer.body, keepSeconds: answer.lifetimeSeconds }
         },
       )
@@ -171,7 +199,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       refusal: ({ organizationId }, _headers, deadlineMs) => refusal(organizationId, deadlineMs),
     },
     async (call) => {
-      const { request, requestId, principal, deadline } = call
+      const { request, requestId, principal, deadline, trace = null } = call
       if (request.headers.has('idempotency-key')) throw new BatchKeyRefusedError()
       const body = await readJsonBody(request, { maxBytes: BATCH_BODY_MAX_BYTES })
       await call.confirmKey()
@@ -194,11 +222,13 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       const { granted: more, state, refusal: overLimit } = limiter.takeSome(principal, size - 1 - spent)
       const granted = spent + more
       const decided: string[] = []
+      const traceOf = trace?.elements(size)
       const batch = createBatch({
         size,
         perform: async (index) => {
           if (overLimit !== null && index > granted) throw overLimit
-          const answer = await perform(index)
+          const elementTrace = traceOf?.(index) ?? null
+          const answer = await traced(elementTrace, () => perform(index, elementTrace))
           if (answer.uuid !== null) decided.push(answer.uuid)
           return answer
         },
@@ -208,7 +238,9 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
         },
         atDeadline: (callback) => after(answerByMs - monotonicMs(), callback),
       })
-      if (request.headers.get('accept')?.toLowerCase().includes(NDJSON)) return streamLines(batch, requestId, state)
+      if (request.headers.get('accept')?.toLowerCase().includes(NDJSON)) {
+        return streamLines(batch, requestId, state, trace?.hold() ?? IGNORE)
+      }
       const lines: string[] = []
       await batch.run((line) => lines.push(line))
       // The thread was blocked, and the whole call was answered 408 meanwhile.

@@ -10,7 +10,7 @@ import type { ResolvedTarget } from '../policy/types/source.ts'
 import type { PoolAnswer } from '../pool/entry.ts'
 import type { Pool } from '../pool/pool.ts'
 import type { Job } from '../pool/protocol.ts'
-import type { RequestTrace } from '../telemetry/request-trace.ts'
+import type { StageTrace } from '../telemetry/request-trace.ts'
 import { type CollectJobFacts, carriesFacts } from './job-facts.ts'
 
 /** Who makes the request, and everything that stays the same over all tries of it. */
@@ -26,7 +26,7 @@ export interface CallContext {
   /** Called before the job goes to the pool; a returned promise is awaited. From then on the job may be signed. */
   readonly onDispatch: OnDispatch
   /** Null: the request is not traced. */
-  readonly trace?: RequestTrace | null
+  readonly trace?: StageTrace | null
 }
 
 /** The complete body of a 200. */
@@ -103,7 +103,7 @@ const submit = (
   pool: JobDependencies['pool'],
   job: Job,
   target: ResolvedTarget,
-  trace: RequestTrace | null,
+  trace: StageTrace | null,
 ): Promise<PoolAnswer> => pool.submit(trace === null ? job : { ...job, stages: trace.enterPool() }, target)
 
 const decideOnFacts = async (

@@ -26,9 +26,10 @@ export interface FinishedTrace {
   readonly failed: boolean
 }
 
-export interface RequestTrace {
+/** Stages of a request, or of one element of a batch. */
+export interface StageTrace {
   enter(stage: Stage): void
-  /** The request goes to the pool: which then times the job by this object. */
+  /** It goes to the pool: which then times the job by this object. */
   enterPool(): JobStages
   /** What decides it: a name of the chain table and the id of a policy's revision. */
   decides(chainName: string, revisionId: string): void
@@ -37,8 +38,19 @@ export interface RequestTrace {
   asks(kind: string, source: string): (answered: boolean) => void
   /** The stable code of the error in the answer's body. */
   error(code: string): void
-  /** The answer leaves. Whatever still goes on is left out. */
+  /**
+   * The answer is there. Whatever still goes on is left out.
+   * @param status null: it was cut off
+   */
+  end(status: number | null): void
+}
+
+export interface RequestTrace extends StageTrace {
   end(status: number): void
+  /** Ends the request's own stage: from here on its elements have theirs. Null for those that get no spans. */
+  elements(size: number): (index: number) => StageTrace | null
+  /** The answer's body is still being made after `end`: the trace ends when the returned function is called. */
+  hold(): () => void
 }
 
 export interface RequestTraceOptions {
@@ -53,32 +65,31 @@ export interface RequestTraceOptions {
   readonly onEnd: (trace: FinishedTrace) => void
 }
 
-/** A policy asks for less; this bounds a trace whatever a policy asks. */
-const SPANS_MAX = 64
+/** A policy asks for less, and so do the elements of a batch that have spans; this bounds a trace whatever they ask. */
+const SPANS_MAX = 128
+/** Of a batch, spread over it: its others differ in what they ask for, not in the way they go. */
+const ELEMENTS_MAX = 8
 const ROOT = 0
 
 const ignore = (): void => undefined
 
-export const createRequestTrace = (options: RequestTraceOptions): RequestTrace => {
-  const { method, route, startedMs, monotonicMs, unixMs, onEnd } = options
-  const unixOffsetMs = unixMs() - monotonicMs()
-  const root: Span = {
-    name: `${method} ${route}`,
-    parent: null,
-    startMs: startedMs,
-    endMs: startedMs,
-    attributes: { 'http.request.method': method, 'http.route': route },
-  }
-  const spans: Span[] = [root]
+/** Adds spans below one that is there already, at `root` of the trace's spans; the first stage starts with that one. */
+const createStages = (
+  spans: Span[],
+  root: number,
+  first: Stage,
+  monotonicMs: () => number,
+): StageTrace & { leave(): void } => {
+  const own = spans[root]!
   /** Questions that are not answered yet. */
   const open = new Set<Span>()
   let stage: Span | null = null
-  let stageIndex = ROOT
+  let stageIndex = root
   let job: { readonly stages: JobStages; readonly enteredMs: number } | null = null
   let ended = false
 
   const note = (name: string, value: string | number): void => {
-    if (!ended) root.attributes[name] = value
+    if (!ended) own.attributes[name] = value
   }
 
   const add = (name: string, parent: number, startMs: number, endMs: number): Span => {
@@ -93,10 +104,10 @@ export const createRequestTrace = (options: RequestTraceOptions): RequestTrace =
     const { stages, enteredMs } = job
     const { dispatchedMs, answeredMs, clockOffsetMs, worker } = stages
     job = null
-    add('queue', ROOT, enteredMs, dispatchedMs === 0 ? nowMs : dispatchedMs)
+    add('queue', root, enteredMs, dispatchedMs === 0 ? nowMs : dispatchedMs)
     if (dispatchedMs === 0) return
     const until = answeredMs === 0 ? nowMs : answeredMs
-    add('worker', ROOT, dispatchedMs, until)
+    add('worker', root, dispatchedMs, until)
     const parent = spans.length - 1
     // The clocks were compared to within a message's way: what that makes of a time stays inside the worker's span.
     const inside = (workerMs: number): number => Math.min(until, Math.max(dispatchedMs, workerMs + clockOffsetMs))
@@ -109,20 +120,21 @@ export const createRequestTrace = (options: RequestTraceOptions): RequestTrace =
   const leave = (nowMs: number): void => {
     if (stage !== null) stage.endMs = nowMs
     stage = null
-    stageIndex = ROOT
+    stageIndex = root
     leavePool(nowMs)
   }
 
   const enterAt = (name: Stage, startMs: number): void => {
     leave(startMs)
     if (ended || spans.length >= SPANS_MAX) return
-    stage = add(name, ROOT, startMs, startMs)
+    stage = add(name, root, startMs, startMs)
     stageIndex = spans.length - 1
   }
 
-  enterAt('key', startedMs)
+  enterAt(first, own.startMs)
   return {
     enter: (name) => enterAt(name, monotonicMs()),
+    leave: () => leave(monotonicMs()),
     enterPool: () => {
       const nowMs = monotonicMs()
       leave(nowMs)
@@ -152,15 +164,78 @@ export const createRequestTrace = (options: RequestTraceOptions): RequestTrace =
       if (ended) return
       const nowMs = monotonicMs()
       leave(nowMs)
-      note('http.response.status_code', status)
+      if (status !== null) note('http.response.status_code', status)
       ended = true
       for (const span of open) {
         span.attributes['countersign.fact.answered'] = false
         span.endMs = nowMs
       }
-      root.endMs = nowMs
-      const { traceId, parentId } = options
-      onEnd({ traceId, parentId, spans, unixOffsetMs, failed: status >= 500 })
+      own.endMs = nowMs
+    },
+  }
+}
+
+export const createRequestTrace = (options: RequestTraceOptions): RequestTrace => {
+  const { method, route, startedMs, monotonicMs, unixMs, onEnd } = options
+  const unixOffsetMs = unixMs() - monotonicMs()
+  const attributes: Span['attributes'] = { 'http.request.method': method, 'http.route': route }
+  const spans: Span[] = [{ name: `${method} ${route}`, parent: null, startMs: startedMs, endMs: startedMs, attributes }]
+  const { leave, ...own } = createStages(spans, ROOT, 'key', monotonicMs)
+  /** Elements that are not answered yet. */
+  const open = new Set<StageTrace>()
+  let holds = 0
+  let heldStatus = 0
+  let ended = false
+
+  const finish = (status: number): void => {
+    if (ended) return
+    ended = true
+    for (const element of open) element.end(null)
+    own.end(status)
+    const { traceId, parentId } = options
+    onEnd({ traceId, parentId, spans, unixOffsetMs, failed: status >= 500 })
+  }
+
+  return {
+    ...own,
+    elements: (size) => {
+      leave()
+      if (!ended) attributes['countersign.batch.elements'] = size
+      const every = Math.ceil(size / ELEMENTS_MAX)
+      return (index) => {
+        if (ended || index % every !== 0 || spans.length >= SPANS_MAX) return null
+        const nowMs = monotonicMs()
+        spans.push({
+          name: 'element',
+          parent: ROOT,
+          startMs: nowMs,
+          endMs: nowMs,
+          attributes: { 'countersign.batch.index': index },
+        })
+        const element = createStages(spans, spans.length - 1, 'front', monotonicMs)
+        open.add(element)
+        return {
+          ...element,
+          end: (status) => {
+            open.delete(element)
+            element.end(status)
+          },
+        }
+      }
+    },
+    hold: () => {
+      holds += 1
+      let held = true
+      return () => {
+        if (!held) return
+        held = false
+        holds -= 1
+        if (holds === 0 && heldStatus !== 0) finish(heldStatus)
+      }
+    },
+    end: (status) => {
+      if (holds === 0) finish(status)
+      else heldStatus = status
     },
   }
 }

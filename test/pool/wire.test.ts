@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { ERROR_STATUS, type ErrorCode } from '../../src/domain/errors.ts'
+import { createJobStages } from '../../src/domain/job-stages.ts'
 import type { Job, Outcome } from '../../src/pool/protocol.ts'
 import { decodeJobs, decodeOutcomes, encodeJobs, encodeOutcomes, WireFormatError } from '../../src/pool/wire.ts'
 import { jobOf } from './support/jobs.ts'
@@ -28,6 +29,8 @@ const anyJob: fc.Arbitrary<Job> = fc.record({
   requestedAtSeconds: fc.maxSafeNat(),
   expiration: fc.maxSafeNat(),
   deadlineMs: milliseconds,
+  // Of a traced job the worker is told that it is one; the times are its own.
+  stages: fc.constantFrom(undefined, createJobStages()),
 })
 
 /** What answer.ts makes: JSON of anything, so never a raw line break. */
@@ -42,6 +45,13 @@ const anyOutcome: fc.Arbitrary<Outcome> = fc.oneof(
     compliant: fc.boolean(),
     ruleId: fc.option(anyText),
     body: anyBody,
+    stages: fc.constantFrom(undefined, {
+      evaluatingMs: 1,
+      signingMs: 2.5,
+      decidedMs: 3,
+      recordingMs: 4,
+      recordedMs: 5,
+    }),
   }),
   fc.record({
     status: fc.constant('failed' as const),

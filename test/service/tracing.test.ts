@@ -190,6 +190,65 @@ describe('a traced attestation', () => {
   )
 })
 
+describe('a traced batch', () => {
+  const batch = (spanId: string, accept: string): Promise<Response> => {
+    const one = { from: WALLET, chain: 'base', verification_hash: service.quickstart['VERIFICATION_HASH'] }
+    const requests = [{ ...one, idempotency_key: `key-${spanId}` }, { ...one, chain: 'nowhere' }, one]
+    return fetch(`${service.url}/v2/attestations`, {
+      method: 'POST',
+      headers: {
+        'x-api-key': service.quickstart['ATTESTATION_API_KEY'] ?? '',
+        accept,
+        'content-type': 'application/json',
+        ...sampled(spanId),
+      },
+      body: JSON.stringify({ requests }),
+    })
+  }
+
+  for (const [spanId, accept] of [
+    ['00000000000000c1', 'application/json'],
+    ['00000000000000c2', 'application/x-ndjson'],
+  ] as const) {
+    test(
+      `shows the stages of its elements, answered as ${accept}`,
+      async () => {
+        const response = await batch(spanId, accept)
+        expect(response.status).toBe(200)
+        const statuses = [...(await response.text()).matchAll(/"index":\d,"status":(\d+)/g)].map(([, status]) => status)
+        expect(statuses).toEqual(['200', '400', '200'])
+        const spans = await spansUnder(spanId)
+        const [root] = spans
+        const below = (parent: ReceivedSpan): string[] =>
+          spans.filter(({ parentId }) => parentId === parent.spanId).map(({ name }) => name)
+        expect(root?.attributes).toMatchObject({ 'countersign.batch.elements': 3, 'http.response.status_code': 200 })
+        if (root === undefined) throw new Error('no root')
+        expect(below(root)).toEqual(['key', 'front', 'element', 'element', 'element'])
+        const elements = spans.filter(({ name }) => name === 'element')
+        const stages = ['front', 'policy', 'facts', 'queue', 'worker']
+        expect(elements.map(below)).toEqual([
+          ['front', 'idempotency', 'policy', 'facts', 'queue', 'worker', 'idempotency'],
+          ['front'],
+          stages,
+        ])
+        expect(elements.map(({ attributes }) => attributes['http.response.status_code'])).toEqual([200, 400, 200])
+        expect(elements[1]?.attributes['error.type']).toEqual(expect.any(String))
+        for (const worker of spans.filter(({ name }) => name === 'worker')) {
+          expect(below(worker)).toEqual(['evaluate', 'sign', 'record'])
+        }
+        for (const span of spans.slice(1)) {
+          const parent = spans.find(({ spanId: id }) => id === span.parentId)
+          if (parent === undefined) throw new Error(`${span.name} has no parent`)
+          expect(span.startNs >= parent.startNs && span.endNs <= parent.endNs).toBe(true)
+        }
+        const traced = Buffer.concat(collector.bodies).toString('latin1')
+        expect(traced.includes(`key-${spanId}`)).toBe(false)
+      },
+      PATIENCE_MS,
+    )
+  }
+})
+
 describe('a collector that is none', () => {
   test(
     'costs traces and a line in the log, and no request its time',

@@ -140,7 +140,72 @@ describe('the stages of a request', () => {
     for (let question = 0; question < 1_000; question++) trace.asks('read', 'base')(true)
     trace.enterPool().dispatchedMs = 1
     trace.end(200)
-    expect(finished[0]?.spans.length).toBeLessThan(70)
+    expect(finished[0]?.spans.length).toBeLessThan(135)
+
+    const batch = begin()
+    const traceOf = batch.elements(1_000)
+    for (let index = 0; index < 1_000; index++) {
+      const element = traceOf(index)
+      for (let question = 0; question < 1_000; question++) element?.asks('read', 'base')(true)
+      element?.end(200)
+    }
+    batch.end(200)
+    expect(finished[1]?.spans.length).toBeLessThan(135)
+  })
+
+  test('of a batch are those of eight elements at most, spread over it', () => {
+    const trace = begin()
+    after(1, () => trace.enter('front'))
+    const release = trace.hold()
+    let traceOf: ReturnType<typeof trace.elements> = () => null
+    after(1, () => {
+      traceOf = trace.elements(24)
+    })
+    const elements = Array.from({ length: 24 }, (_, index) => traceOf(index))
+    expect(elements.flatMap((element, index) => (element === null ? [] : [index]))).toEqual([
+      0, 3, 6, 9, 12, 15, 18, 21,
+    ])
+    const [first] = elements
+    after(1, () => first?.enter('policy'))
+    first?.decides('base', 'rev_7')
+    after(1, () => {
+      const stages = first?.enterPool()
+      if (stages !== undefined) stages.dispatchedMs = 4
+    })
+    after(1, () => first?.verdict(true))
+    first?.end(200)
+    elements[3]?.error('OVERLOADED')
+    elements[3]?.end(503)
+    // The answer's lines are still written: the trace ends with the last of them.
+    trace.end(200)
+    expect(finished).toHaveLength(0)
+    after(1, release)
+    release()
+    expect(finished).toHaveLength(1)
+    expect(shape().filter((line) => !line.startsWith('front < element 2-') && !line.startsWith('element'))).toEqual([
+      'POST /v2/attestation <  0-6',
+      'key < POST /v2/attestation 0-1',
+      'front < POST /v2/attestation 1-2',
+      'policy < element 3-4',
+      'queue < element 4-4',
+      'worker < element 4-5',
+    ])
+    const ofElements = (finished[0]?.spans ?? []).filter(({ name }) => name === 'element')
+    expect(ofElements.map(({ startMs, endMs }) => [startMs, endMs])).toEqual([[2, 5], [2, 5], ...Array(6).fill([2, 6])])
+    expect(ofElements[0]?.attributes).toEqual({
+      'countersign.batch.index': 0,
+      'countersign.chain': 'base',
+      'countersign.policy.revision': 'rev_7',
+      'countersign.verdict': 'compliant',
+      'http.response.status_code': 200,
+    })
+    expect(ofElements[1]?.attributes).toEqual({
+      'countersign.batch.index': 3,
+      'error.type': 'OVERLOADED',
+      'http.response.status_code': 503,
+    })
+    expect(ofElements[2]?.attributes).toEqual({ 'countersign.batch.index': 6 })
+    expect(finished[0]?.spans[0]?.attributes).toMatchObject({ 'countersign.batch.elements': 24 })
   })
 })
 
