@@ -1,5 +1,5 @@
-// Who administers: an organization's admin key, a person with a session of the dashboard, or whoever runs a command on the
-// machine of the deployment.
+// Who makes a change: an organization's admin key, a person who is signed in to the dashboard, or a command on the
+// deployment's machine.
 import { type OrganizationRole, roleIncludes } from '../domain/role.ts'
 import type { Principal } from '../http/authenticate.ts'
 import type { UserSession } from '../store/user-sessions.ts'
@@ -20,12 +20,12 @@ export interface PersonActor {
   readonly roles: ReadonlyMap<string, OrganizationRole>
 }
 
-/** Whoever runs commands may read the database too, so nothing is beyond them. */
+/** May do everything: whoever can run commands can also read and write the database. */
 export interface CommandActor {
   readonly kind: 'command-line'
   /** Name of the operating system's user. */
   readonly user: string
-  /** The name to note beside what is done, where the command was given another one. */
+  /** The author's name for entries of lists and decisions: --author or --by, else the operating system's user. */
   readonly author: string
   /** Why the rule of the second person is overridden; null: it is not. */
   readonly override: { readonly reason: string } | null
@@ -33,7 +33,7 @@ export interface CommandActor {
 
 export type Actor = KeyActor | PersonActor | CommandActor
 
-/** As the audit log and sessions name them. */
+/** The actor's id in the audit log and in sessions: `user:…`, `key:…` or `command-line`. */
 export const actorId = (actor: Actor): string => {
   if (actor.kind === 'command-line') return actor.kind
   return actor.kind === 'key' ? `key:${actor.principal.keyId}` : `user:${actor.user.id}`
@@ -42,22 +42,22 @@ export const actorId = (actor: Actor): string => {
 /** The account that `actorId` names; null for a key. */
 export const accountOf = (id: string): string | null => (id.startsWith('user:') ? id.slice('user:'.length) : null)
 
-/** The key that `actorId` names, also behind the `operator:` of a session's event; null for anybody else. */
+/** The key that `actorId` names, with or without the `operator:` of a session's event; null for other actors. */
 export const keyIdOf = (id: string): string | null => /^(?:operator:)?key:(.+)$/.exec(id)?.[1] ?? null
 
-/** As people know them. */
+/** The actor's name for people: email address, `API key`, or the operating system's user. */
 export const actorName = (actor: Actor): string => {
   if (actor.kind === 'command-line') return actor.user
   return actor.kind === 'key' ? 'API key' : actor.user.email
 }
 
-/** As entries of lists and decisions of sessions name who made them. */
+/** The author's name in entries of lists and in decisions of sessions. */
 export const authorName = (actor: Actor): string => {
   if (actor.kind === 'command-line') return actor.author
   return actor.kind === 'key' ? actorId(actor) : actorName(actor)
 }
 
-/** Null: the organization is none of theirs, so for them there is none. */
+/** @returns null when the actor does not belong to the organization, and must not learn that it exists */
 export const roleIn = (actor: Actor, organizationId: string): OrganizationRole | null => {
   if (actor.kind === 'command-line') return 'organization-admin'
   if (actor.kind === 'key') return actor.principal.organizationId === organizationId ? 'organization-admin' : null
@@ -74,7 +74,7 @@ export const mayDeployment = (actor: Actor): boolean => {
   return actor.kind === 'key' ? actor.deployment : actor.user.deploymentAdmin
 }
 
-/** The organizations that they may see; null: all. */
+/** Ids of the organizations that the actor may see; null: all. */
 export const visibleOrganizations = (actor: Actor): readonly string[] | null => {
   if (actor.kind === 'command-line') return null
   if (actor.kind === 'key') return [actor.principal.organizationId]

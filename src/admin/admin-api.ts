@@ -1,5 +1,5 @@
-// The way of an admin request, in the order of the house: request id, deadline, route, who and whether, what, then the
-// route's own work (perform.ts); and the one way out.
+// Answers an admin request, step by step: request id, deadline, route, authentication and rights, input, the route's own work
+// (perform.ts), and the response.
 import { randomUUID } from 'node:crypto'
 import type { Deadline, Deadlines } from '../http/deadline.ts'
 import type { IdempotencyGuard } from '../http/idempotency.ts'
@@ -37,7 +37,7 @@ export interface AdminApiDependencies {
 /** The connection of a request, as the listener sees it. */
 export interface Connection {
   readonly address: string
-  /** From here on it may be quiet for as long as it takes. */
+  /** Lifts the listener's idle timeout for this connection. */
   keepOpen(): void
 }
 

@@ -1,5 +1,5 @@
-// Changes that wait for a second person, as the API shows them: what the one who asked saw, and never the request itself,
-// which may hold secrets. The rule is in second-person/.
+// How the API shows changes that wait for a second person: as the person who asked saw them, never the request itself, which
+// may hold secrets. The rule is in second-person/.
 import type { Approval } from '../store/approvals.ts'
 import type { Tables } from '../store/store.ts'
 import { closed, named, nullable, oneOf, Type, time, timeOrNull, timeText } from './schema.ts'
@@ -40,7 +40,7 @@ interface ShownDetail {
   readonly comment: string
 }
 
-/** Requests that an earlier version kept have plain values. */
+/** Requests that an earlier version stored have plain values instead of a list of changes. */
 const detailOf = ({ detail, request, subject }: Approval): ShownDetail =>
   request === null
     ? {
@@ -78,7 +78,7 @@ const shown = (approval: Approval, names: ReadonlyMap<string, string>) => {
   }
 }
 
-/** With the names of who asked and who decided: an approver is seldom a member of everything that they approve. */
+/** Adds the names of who asked and who decided, because an approver may not be able to read those accounts. */
 export const showApprovals = async (users: Pick<Tables['users'], 'find'>, approvals: readonly Approval[]) => {
   const ids = new Set(approvals.flatMap(({ requestedBy, decidedBy }) => [requestedBy, decidedBy ?? requestedBy]))
   const names = new Map<string, string>()

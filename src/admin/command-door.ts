@@ -1,6 +1,6 @@
-// The command line's door to the operations that the admin API has: the same declaration, the same checks and the same work
-// with its audit entries in one transaction, over an open store and without a service. Nothing goes over a network; the
-// request is only the form in which an operation takes its input.
+// Runs operations of the admin API for the command line, over an open store and without a service: the same declaration, the
+// same checks, and the change with its audit entries in one transaction. Operations take a Request as their input, so one is
+// made; nothing goes over a network.
 import { fixedError } from '../domain/errors.ts'
 import type { Deadline } from '../http/deadline.ts'
 import { requestPath } from '../http/request-path.ts'
@@ -17,20 +17,22 @@ export interface CommandInput {
   readonly params?: Readonly<Record<string, string>>
   /** Members that are undefined are left out. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
-  /** A JSON value; or a file as it is, with its media type. */
+  /** A JSON value. Give `file` instead for a body of another media type. */
   readonly body?: unknown
   readonly file?: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> }
 }
 
 export interface CommandDoor {
   /**
-   * Runs an operation, named by its method and path, and gives back its answer's body.
-   * @throws what the API answers with an error for, as it is
+   * Runs an operation.
+   * @param operation its method and path: `POST /attesters`
+   * @returns the body of its answer
+   * @throws the error for which the API would answer with a problem
    */
   call(operation: string, input?: CommandInput): Promise<unknown>
   /** Runs several operations as one transaction: all of them are done, or none. */
   together<Result>(work: (door: CommandDoor) => Promise<Result>): Promise<Result>
-  /** The same door with another author's name in the audit entries. */
+  /** The same door with another author (see CommandActor). */
   as(author: string): CommandDoor
 }
 
@@ -63,12 +65,12 @@ export class ServiceNeededError extends fixedError(
   'this needs the running service: use the dashboard or the admin API',
 ) {}
 
-/** With what is missing refused when an operation asks for it. */
+/** Adds a getter that throws for each service that only a running service has. */
 const withoutService = (services: CommandServices): Services => {
   const missing = RUNNING_SERVICES.map((name) => [
     name,
     {
-      // Copies of the services leave it out, and so are refused alike.
+      // Not enumerable, so that a spread of the services does not call the getter.
       enumerable: false,
       get: (): never => {
         throw new ServiceNeededError()
@@ -80,7 +82,7 @@ const withoutService = (services: CommandServices): Services => {
 
 const NO_DEADLINE: Deadline = { deadlineMs: Number.POSITIVE_INFINITY, passed: false }
 const NOBODY = { userAgent: '', address: '', sessionToken: null, deviceToken: null } as const
-/** No host: it is never sent. */
+/** A Request needs a URL; this one is never sent. */
 const BASE = 'http://command-line'
 
 const toRequest = (operation: string, { params = {}, query = {}, body, file }: CommandInput): Request => {
@@ -124,7 +126,7 @@ export const createCommandDoor = ({ routes, services, actor }: CommandDoorDepend
       }
       const organization = await authorize(services.store, access, actor, params['organization'])
       const answer = await performOperation(
-        // A command ends before a cache could be wrong, so there is nothing to tell and nothing that fails to.
+        // A command keeps no cache that could be outdated, so there is nothing to report.
         { services, report: () => undefined },
         route,
         { actor, pending: null, organization, rateLimit: null },

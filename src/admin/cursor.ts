@@ -1,4 +1,4 @@
-// Cursors: where a page ended, as one opaque text. What comes back is read as strictly as any other input.
+// Cursors: the position after a page, as one opaque text. A cursor that a client sends is checked like any other input.
 import { FieldInvalidError } from '../domain/errors.ts'
 import type { Page, PagePosition, PageRequest } from '../store/paging.ts'
 

@@ -1,20 +1,20 @@
-// What the administration refuses with. All are answers by design: chosen texts that repeat nothing of what was sent.
+// Errors of the admin API. Their texts are fixed and never repeat what a request contained.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import type { OrganizationRole } from '../domain/role.ts'
 
-/** No session, or one that has ended. */
+/** The request has no session, or its session has ended. */
 export class SignInRequiredError extends fixedError(
   'UNAUTHENTICATED',
   'sign in, or send an admin key as Authorization: Bearer',
 ) {}
 
-/** The password was right; a code or a passkey is still owed. */
+/** The password was right; the second factor has to follow. */
 export class SecondFactorRequiredError extends fixedError(
   'SECOND_FACTOR_REQUIRED',
   'the second factor is still owed',
 ) {}
 
-/** Signed in without a second factor where one is required: there is only the account's own page, to make one. */
+/** A rule requires a second factor and the account has none: only the account's own routes are open, to add one. */
 export class SecondFactorMissingError extends CountersignError {
   constructor(who: 'deployment' | 'organization') {
     super(
@@ -24,13 +24,13 @@ export class SecondFactorMissingError extends CountersignError {
   }
 }
 
-/** The session is good, but what it asks for needs the person to prove again who they are. */
+/** The session is valid, but this change needs the person's password or passkey again. */
 export class ConfirmationRequiredError extends fixedError(
   'CONFIRMATION_REQUIRED',
   'this needs your password or a passkey again: send it to /me/confirm, then repeat the request within five minutes',
 ) {}
 
-/** The change would wait for a second person, and the caller asked not to wait. */
+/** The change needs a second person, and the caller asked not to wait for one. */
 export class ApprovalRequiredError extends fixedError(
   'APPROVAL_REQUIRED',
   'a second person has to approve this: leave X-Approval out, and it waits until someone does',
@@ -49,7 +49,7 @@ export class CredentialWrongError extends CountersignError {
   }
 }
 
-/** Known, and not allowed. Where even the existence of something is not to be known, it is 404 instead. */
+/** The caller may know that the thing exists, but may not do this. Otherwise the answer is 404, SubjectUnknownError. */
 export class RoleInsufficientError extends CountersignError {
   constructor(needed: OrganizationRole | 'deployment-admin' | 'person') {
     super(
@@ -72,7 +72,6 @@ export class SubjectUnknownError extends CountersignError {
   }
 }
 
-/** The change conflicts with the present state. */
 export class ConflictError extends CountersignError {
   constructor(detail: string) {
     super('CONFLICT', detail)
@@ -85,7 +84,7 @@ export class TooManyAttemptsError extends CountersignError {
   }
 }
 
-/** A command can't wait for a second person, and nothing overrides the rule. */
+/** The change needs a second person, and the command does not override that rule. */
 export class SecondPersonNeededError extends fixedError(
   'FORBIDDEN_ROLE',
   'a second person has to approve this: ask for it in the dashboard or the admin API',

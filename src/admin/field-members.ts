@@ -1,11 +1,11 @@
-// What a problem of the admin API says beyond the others' (RFC 9457 §3.2): the one field that is at fault, so that a form
-// can show it there, and every mistake of a policy's document. What is wrong with the request as a whole names none.
+// Extra members of the admin API's problems (RFC 9457 §3.2): the field at fault, so that a form can show the error there, or
+// every mistake in a policy document.
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { PolicyInvalidError, type PolicyIssue } from '../policy/errors.ts'
 import { showIssues } from './policies/issue.ts'
 
 export interface FieldMembers {
-  /** Its place: `name`, `rate_limit.burst`, `add[0].address`. */
+  /** The field's path: `name`, `rate_limit.burst`, `add[0].address`. */
   readonly field?: string
   /** Requirement on the field, as a predicate: `must not be empty`. */
   readonly rule?: string
@@ -13,10 +13,10 @@ export interface FieldMembers {
   readonly issues?: readonly PolicyIssue[]
 }
 
-/** `the request` and `the query` are no fields. */
+/** Matches the path of a field, but not `the request` or `the query`. */
 const PLACE = /^[A-Za-z_][\w.[\]]*$/
 
-/** Empty where no single field is at fault. */
+/** @returns no members when no single field is at fault */
 export const fieldMembers = (error: unknown): FieldMembers => {
   if (error instanceof PolicyInvalidError)
     return { field: 'source', rule: error.detail, issues: showIssues(error.issues) }

@@ -1,5 +1,5 @@
-// Decides who a request is from and whether they may: before anything of it but its headers and its path was looked at.
-// The decision is the route's declared access and nothing else.
+// Authenticates a request and checks the route's declared access, from headers and path alone: before the query or the body
+// is read.
 
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import type { Authenticator } from '../http/authenticate.ts'
@@ -24,7 +24,7 @@ export interface GateDependencies {
 }
 
 export interface Admission {
-  /** Null where the route is open and nobody is signed in. */
+  /** Null on routes that need no authentication. */
   readonly actor: Actor | null
   readonly pending: FoundSession | null
   readonly organization: Organization | null
@@ -32,14 +32,15 @@ export interface Admission {
   readonly rateLimit: RateLimitState | null
 }
 
-/** One person's limit over all their sessions. A dashboard with several tabs open stays far below it. */
+/** Limit for all sessions of a person together. A dashboard with several open tabs stays far below it. */
 export const PERSON_RATE_LIMIT: ApiKeyRateLimit = { requestsPerSecond: 50, burst: 500 }
 
 const limitedAs = (actor: Actor) =>
   actor.kind === 'key' ? actor.principal : { keyId: actorId(actor), rateLimit: PERSON_RATE_LIMIT }
 
 /**
- * Whether an actor may do what is declared with this access. Answers the organization that the path names; null for none.
+ * Checks that an actor may use a route with this access.
+ * @returns the organization that the path names; null when it names none
  * @throws SubjectUnknownError 404, RoleInsufficientError 403
  */
 export const authorize = async (
@@ -85,7 +86,7 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
   }
 
   /**
-   * @param options `counted` false: the same request asks again whether it is still allowed, and costs no token.
+   * @param options `counted` false: a later check of a request that was counted already takes no token of the rate limit.
    * @throws KeyUnusableError, SignInRequiredError, SecondFactorRequiredError 401; KeyScopeError, RoleInsufficientError,
    * SecondFactorMissingError, OriginRefusedError 403; SubjectUnknownError 404; RateExceededError 429
    */
@@ -98,7 +99,7 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
     const { access } = route
     const authorization = headers.get('authorization')
     if (access.kind === 'public' || access.kind === 'second-factor') {
-      // What signs someone in is as good a target for another site as what they do then.
+      // Another site must not sign somebody in either.
       if (isUnsafe(route.method)) origins.requireOwn(headers)
       const found = access.kind === 'second-factor' ? await sessions.find(headers) : null
       if (access.kind === 'second-factor' && found?.session.state !== 'second-factor') throw new SignInRequiredError()
@@ -112,7 +113,7 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
     }
     const found = await sessions.find(headers)
     if (found === null) throw new SignInRequiredError()
-    // Only where a cookie speaks for someone: another site can make a browser send it, not a header.
+    // Needed for cookies only: another site can make a browser send a cookie, but not an Authorization header.
     if (isUnsafe(route.method)) origins.requireOwn(headers)
     if (found.session.state === 'second-factor') throw new SecondFactorRequiredError()
     const actor = await sessions.personOf(found)

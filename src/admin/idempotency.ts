@@ -1,5 +1,5 @@
-// Idempotency keys of the admin API: a change and the completion of its claim are one transaction (admin-api.ts), so a
-// claim that was not completed has changed nothing, and is let go at once when its request fails.
+// Idempotency keys of the admin API. A change and the completion of its claim are one transaction (perform.ts), so an open
+// claim has changed nothing, and is released when its request fails.
 import type { Clock } from '../domain/time.ts'
 import { createIdempotencyGuard, type IdempotencyGuard } from '../http/idempotency.ts'
 import type { IdempotencyClaim, IdempotencyTable } from '../store/idempotency.ts'
@@ -24,7 +24,7 @@ export const createAdminIdempotency = ({
       replaceUuid: store.replaceUuid,
       markDispatched: store.markDispatched,
       release: store.release,
-      // The answer as it was sent takes the place of what the change's transaction could say of it.
+      // Replaces the answer that the transaction stored by the one that was sent.
       complete: store.settle,
     },
     mayHaveActed: () => false,

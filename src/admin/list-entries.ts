@@ -1,5 +1,5 @@
-// The entries of a list page by page, in the order of their bytes: EVM before Solana. A page reads the chunks that it shows
-// and no others, however long the list is.
+// The entries of a list, page by page, in the order of their bytes: EVM before Solana. A page reads only the chunks that it
+// needs, however long the list is.
 import { addressOfKey } from '../domain/address-key.ts'
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { ListEdit, ListEntry } from '../domain/list.ts'
@@ -15,7 +15,7 @@ type ListStore = Pick<Store, 'lists' | 'listBases'>
 const isWithin = ({ from, to }: KeyRange, key: Uint8Array): boolean =>
   compareKeys(key, from) >= 0 && compareKeys(key, to) <= 0
 
-/** Entries that the list was last written whole with, from the range's beginning on. */
+/** Entries of the list's base (its content when it was last written as a whole), from the start of the range. */
 async function* baseEntries(
   { listBases }: ListStore,
   baseId: string | null,
@@ -44,7 +44,7 @@ async function* editsWithin(edits: readonly ListEdit[], range: KeyRange): AsyncG
 
 const SNAPSHOT_ATTEMPTS = 20
 
-/** A list and the single changes that belong to its base: of one version. Its base stays readable for a minute. */
+/** Reads a list with the edits since its base, both of the same version. The base stays readable for a minute. */
 const readSnapshot = async ({ lists }: ListStore, listId: string) => {
   for (let attempt = 0; attempt < SNAPSHOT_ATTEMPTS; attempt++) {
     const list = await lists.findById(listId)
@@ -66,7 +66,7 @@ async function* found(store: ListStore, listId: string, search: AddressSearch, r
   }
 }
 
-/** The parts of the ranges from a key on. The key itself is included: it was the last one shown, and is left out below. */
+/** Cuts the ranges to what begins at a key. They include the key itself, which the caller leaves out. */
 const rangesFrom = (ranges: readonly KeyRange[], key: Uint8Array | null): readonly KeyRange[] =>
   key === null
     ? ranges

@@ -1,9 +1,9 @@
-// What a search among the addresses of a list means: an address, or how one begins. Lists are sorted by the bytes that
-// addresses stand for, so a beginning is turned into ranges of bytes; only those are read.
+// Searches a list for an address or for the beginning of one. Lists are sorted by the bytes of their addresses, so a beginning
+// becomes ranges of bytes, and only these are read.
 import type { KeyWidth } from '../domain/address-key.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
 
-/** Both ends belong to it. */
+/** Includes both ends. */
 export interface KeyRange {
   readonly width: KeyWidth
   readonly from: Uint8Array
@@ -11,14 +11,14 @@ export interface KeyRange {
 }
 
 export interface AddressSearch {
-  /** Ascending, apart from each other. What does not match may be among them; what matches always is. */
+  /** Ascending and disjoint. They contain every address that matches, and may contain others. */
   readonly ranges: readonly KeyRange[]
   /** @param address canonical */
   matches(address: string): boolean
 }
 
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-/** Characters of 32 bytes. */
+/** Length of 32 bytes in base58. */
 const SOLANA_LENGTHS = { shortest: 32, longest: 44 } as const
 
 const toKey = (value: bigint, width: KeyWidth): Uint8Array =>
@@ -30,7 +30,7 @@ const hexRange = (digits: string): KeyRange => ({
   to: toKey(BigInt(`0x${digits.padEnd(40, 'f')}`), 20),
 })
 
-/** For each length that an address may have, the numbers whose digits begin so. Each leading 1 is a byte of zero. */
+/** For each length of an address, the numbers whose base58 digits begin with `start`. Each leading 1 is a zero byte. */
 const base58Ranges = (start: string): readonly KeyRange[] => {
   const value = [...start].reduce((sum, digit) => sum * 58n + BigInt(BASE58.indexOf(digit)), 0n)
   const zeroBytes = Math.min(32, /^1*/.exec(start)?.[0].length ?? 0)
@@ -43,7 +43,7 @@ const base58Ranges = (start: string): readonly KeyRange[] => {
     const to = end < highest ? end : highest
     if (from > to) continue
     const last = merged.at(-1)
-    // Longer ones are larger numbers, so the next range begins no earlier.
+    // Longer addresses are larger numbers, so the ranges are in ascending order.
     if (last !== undefined && from <= last.to + 1n) last.to = to > last.to ? to : last.to
     else merged.push({ from, to })
   }
@@ -62,7 +62,7 @@ const EVERYTHING: AddressSearch = {
 export const parseAddressSearch = (text: string): AddressSearch => {
   if (text === '') return EVERYTHING
   const lower = text.toLowerCase()
-  // Base58 has no digit 0, so what begins with one is an EVM address.
+  // Base58 has no digit 0, so a text that begins with 0 is an EVM address.
   if (/^0(x[0-9a-f]{0,40})?$/.test(lower)) return { ranges: [hexRange(lower.slice(2))], matches: () => true }
   if (text.length <= SOLANA_LENGTHS.longest && [...text].every((digit) => BASE58.includes(digit))) {
     return { ranges: base58Ranges(text), matches: (address) => address.startsWith(text) }

@@ -1,5 +1,5 @@
-// Lists of addresses as people change them: single entries, whole files in, whole files out. What makes a file a list's
-// content is one step, in the transaction that also notes who did it.
+// Changes lists of addresses: single entries, or a whole file. A file becomes the list's content in one step, in the
+// transaction that writes the audit entry.
 import { addressKey, addressOfKey, parseAnyAddress } from '../domain/address-key.ts'
 import { CountersignError, FieldInvalidError } from '../domain/errors.ts'
 import { DUTY_LIST_NAMES } from '../domain/list.ts'
@@ -21,11 +21,11 @@ import type { Store, Tables } from '../store/store.ts'
 import { ConflictError, SubjectUnknownError } from './errors.ts'
 import type { Note } from './route.ts'
 
-/** Whose lists: an organization's id, or null for those that all share. */
+/** An organization's id, or null for the deployment's shared lists. */
 export type ListOwner = string | null
 export type Write = <Result>(work: (tables: Tables, note: Note) => Promise<Result>, kept?: unknown) => Promise<Result>
 
-/** A file that can't be a list's content; nothing was changed. */
+/** The file is not a valid list; nothing was changed. */
 class ListFileRefusedError extends CountersignError {
   constructor(detail: string) {
     super('INVALID_REQUEST', `the list was not changed: ${detail}`)
@@ -40,7 +40,7 @@ const MEDIA_TYPES: Readonly<Record<string, 'text' | 'csv' | 'sdn-advanced'>> = {
 }
 export const LIST_MEDIA_TYPES = Object.keys(MEDIA_TYPES)
 
-/** A line of 300 characters a million times over is more than any list has. */
+/** A million lines of 300 characters: more than any list needs. */
 const UPLOAD_BYTES_MAX = 314_572_800
 const EXPORT_SLICE = 65_536
 
@@ -67,7 +67,7 @@ export const requireList = async (
   return list
 }
 
-/** An organization's allow and deny lists are there as soon as they are written to. */
+/** Finds the list. The lists allow and deny of an organization are made on the first write. */
 const ensureList = async (
   tables: Pick<Tables, 'lists'>,
   owner: ListOwner,
@@ -109,7 +109,7 @@ async function* limited(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-/** Our own errors, as answers. */
+/** Turns errors of list files into errors with an answer. */
 const explained = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work()
@@ -125,7 +125,7 @@ const explained = async <Result>(work: () => Promise<Result>): Promise<Result> =
 export interface EntryEdit {
   readonly address: string
   readonly memo: string
-  /** False takes it out. */
+  /** False: the edit removes the entry. */
   readonly present: boolean
 }
 
@@ -134,12 +134,12 @@ export interface EditContext {
   readonly write: Write
   readonly owner: ListOwner
   readonly name: string
-  /** Author that is stored with each entry. */
+  /** Stored with each entry. */
   readonly author: string
   readonly nowSeconds: number
 }
 
-/** Puts single entries in and takes some out, all or none. @throws FieldInvalidError, ConflictError, SubjectUnknownError */
+/** Adds and removes single entries, all or none. @throws FieldInvalidError, ConflictError, SubjectUnknownError */
 export const editList = async (context: EditContext, edits: readonly EntryEdit[]) => {
   const { store, write, owner, name, author, nowSeconds } = context
   const decoded = edits.map(({ address, memo, present }, index) => {
@@ -154,7 +154,7 @@ export const editList = async (context: EditContext, edits: readonly EntryEdit[]
       if (result.status === 'edits-full') return result
       if (result.status === 'unknown') throw new SubjectUnknownError('list')
       if (result.status !== 'edited') throw new ConflictError(REFUSALS[result.status])
-      // Each entry is in the list with its author; here it is enough to know how many, and which when they are few.
+      // The list keeps each entry with its author, so the audit entry has the number, and the addresses only when they are few.
       note({
         action: 'list.edit',
         subject: name,
@@ -183,7 +183,7 @@ export const editList = async (context: EditContext, edits: readonly EntryEdit[]
   return result
 }
 
-/** A file whose content is in the store and that no list shows yet. */
+/** A file that is in the store, but not yet the content of a list. */
 export interface StagedUpload {
   readonly activation: BaseActivation
   readonly merge: boolean
@@ -195,7 +195,7 @@ export interface StagedUpload {
   readonly bytes: number
 }
 
-/** Ends the transaction: what was not applied can't wait for a second person either. */
+/** Rolls the transaction back when the file could not be applied, so that it does not wait for a second person. */
 class NotActivated extends Error {
   override readonly name = 'NotActivated'
   readonly result: 'unknown' | 'changed-meanwhile'
@@ -205,7 +205,7 @@ class NotActivated extends Error {
   }
 }
 
-/** The step that makes a file the list's content, with its entry in the audit log. */
+/** Makes a staged file the list's content, with the audit entry, in one transaction. */
 const activateUpload = async ({ write, owner, name }: EditContext, staged: StagedUpload) => {
   try {
     return await write(async (tables, note) => {
@@ -261,7 +261,7 @@ export const uploadList = async (
     badLines: badLines.slice(0, 100),
     skipped: Object.fromEntries(skipped),
   }
-  // A file with bad lines does not even make the list.
+  // Refuse a file with bad lines before the list is made.
   const refused = badLineCount > 0 && !options.skipBad
   const list = await store.transaction((tables) => ensureList(tables, owner, name, !refused))
   if (list !== null) requireKeptByPeople(list)
@@ -293,7 +293,7 @@ export const uploadList = async (
   return { applied: true, entries: (await store.lists.findById(list.id))?.entryCount ?? 0, ...said }
 }
 
-/** The list as a file, as it is read. */
+/** Streams the list as a file. */
 export const exportList = (store: Store, list: AddressList, format: 'text' | 'csv'): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder()
   const entries = readEntries(contentsOf(store), list.id)

@@ -1,4 +1,4 @@
-// What requests and answers say of members, of those who were asked to become some, and of links.
+// Schemas of members, offers of membership and links in requests and answers.
 import { ORGANIZATION_ROLES } from '../domain/role.ts'
 import type { MembershipOffer } from '../store/membership-offers.ts'
 import { closed, named, oneOf, Type, time, timeText } from './schema.ts'

@@ -1,6 +1,6 @@
-// What every door of the administration does with an operation once its caller is let in: decode, check the rights over
-// what the path names, and run the operation's own work with the one way to write. Every change and its audit entries are
-// one transaction.
+// Performs an operation for HTTP and for the command line, once its caller is authorized: decodes the input, checks the rights
+// over what the path names, and runs the route's handler with `write`, which makes a change and its audit entries in one
+// transaction.
 import { Value } from '@sinclair/typebox/value'
 import type { Deadline } from '../http/deadline.ts'
 import { IdempotencyTwinInFlightError } from '../http/idempotency.ts'
@@ -31,22 +31,22 @@ export interface Input {
   readonly body: DecodedBody
 }
 
-/** How it came in: what differs between the doors. */
+/** What differs between HTTP and the command line. */
 export interface Entry {
   readonly request: Request
   readonly requestId: string
   readonly caller: Caller
   readonly deadline: Deadline
   readonly origin: string | null
-  /** The claim of the request's Idempotency-Key, once it is held. */
+  /** The claim of the request's Idempotency-Key; null before it is held, or without a key. */
   readonly claim: () => IdempotencyClaim | null
   readonly stillAllowed: () => Promise<boolean>
 }
 
-/** How long a repeated Idempotency-Key is answered alike. */
+/** For how long a repeated Idempotency-Key gets the first answer. */
 export const KEEP_SECONDS = 86_400
 
-/** Maps what the schema refuses to an error that the caller can mend. */
+/** Maps a violated constraint of the database to an error with an answer. */
 const asAnswer = (error: unknown): unknown =>
   error instanceof ConstraintViolatedError
     ? new ConflictError(
@@ -54,10 +54,10 @@ const asAnswer = (error: unknown): unknown =>
       )
     : error
 
-/** Kept for a change whose answer was lost before it was known. No answer has this status. */
+/** Stored status for a change whose answer is not known before the commit. No answer is stored with this status otherwise. */
 export const CHANGE_MADE = 409
 
-/** Answer for a repetition of the request after the commit: the change's own result where that is the answer already. */
+/** The answer to store in the transaction: the change's result, when that is the route's answer. */
 const keptOf = (route: Route, result: unknown): { readonly status: number; readonly body: string } => {
   const isReply = result instanceof Reply || result instanceof SecretReply
   const { schema } = route.answers[0]
@@ -68,8 +68,8 @@ const keptOf = (route: Route, result: unknown): { readonly status: number; reado
 }
 
 /**
- * A change, its audit entries and, of a request with an Idempotency-Key, the completion of its claim: one transaction, so
- * that a repetition never makes the change a second time, whatever became of the first answer.
+ * Makes `write`: one transaction for the change, its audit entries and the completion of the Idempotency-Key's claim, so that
+ * a repeated request never makes the change twice, even when the first answer was lost.
  */
 const createWrite =
   (
@@ -100,17 +100,17 @@ const createWrite =
       if (claim === null || notes.length === 0) return result
       const keepUntilSeconds = services.clock.unixSeconds() + KEEP_SECONDS
       const held = await tables.adminIdempotency.settle(claim, keptOf(route, result), keepUntilSeconds)
-      // Another request holds the claim: nothing is changed here.
+      // Another request took the claim meanwhile: roll back.
       if (held === null) throw new IdempotencyTwinInFlightError()
       return result
     })
-    // This process applies the change before it answers: a revoked wallet is no longer verified. The change is committed,
-    // so a store that fails now does not undo it, and caches learn of it with the next poll.
+    // Update this process's caches before the answer, so that a revoked wallet is no longer verified. The change is committed: if
+    // the store fails now, the caches learn of it at the next poll.
     await services.changesTold().catch((error: unknown) => report(error, requestId))
     return result
   }
 
-/** Body and status of an answer; `kept` is what a repeated request is told. */
+/** Status and body of an answer; `kept` is the body for a repeated request. */
 export const settle = (route: Route, answer: unknown) => {
   const reply =
     answer instanceof Reply || answer instanceof SecretReply ? answer : new Reply(route.answers[0].status, answer)
@@ -135,8 +135,7 @@ export const decodeInput = async (
 })
 
 /**
- * Runs an operation for a caller that was let in.
- * @throws what the route's own work throws; ConflictError for what the schema refuses
+ * @throws what the route's handler throws; ConflictError for a violated constraint of the database
  */
 export const performOperation = async (
   dependencies: PerformDependencies,

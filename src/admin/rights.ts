@@ -1,6 +1,6 @@
-// To touch a thing one needs at least the rights that it has. Keys, accounts, memberships and attesters have rights of
-// their own: whoever could renew a key that may do more, or make a link to such an account, would have what it has.
-// Which thing a route touches is in its path, so a new route is under the rule by being declared.
+// To change a thing, an actor needs at least the rights that the thing has (invariant 10). Keys, accounts, memberships and
+// attesters have rights: an actor who could renew a stronger key, or make a link to a stronger account, would gain them. The
+// path names the thing, so the rule covers every declared route.
 import { type ApiKeyScope, apiKeyStatus } from '../domain/api-key.ts'
 import { ORGANIZATION_ROLES, type OrganizationRole } from '../domain/role.ts'
 import type { Clock } from '../domain/time.ts'
@@ -36,7 +36,7 @@ const rightsOfAccount = async (tables: Tables, user: User): Promise<Rights> => (
 })
 
 /**
- * The scope whose keys are beyond an actor, so that a list leaves them out; undefined: none is.
+ * The scope whose keys an actor may not see, so that lists leave them out; undefined: the actor may see all.
  * A key with the scope `deployment` has the scope `admin` as well.
  */
 export const scopeBeyond = (actor: Actor, organizationId: string): 'admin' | 'deployment' | undefined => {
@@ -44,7 +44,7 @@ export const scopeBeyond = (actor: Actor, organizationId: string): 'admin' | 'de
   return roleIn(actor, organizationId) === ORGANIZATION_ROLES[0] ? 'deployment' : 'admin'
 }
 
-/** Finds a thing's rights; null when there is no such thing, which the route's own work then says. */
+/** Finds a thing's rights; null when there is no such thing, which the route's handler then reports. */
 type Find = (tables: Tables, organizationId: string, id: string) => Promise<Rights | null>
 
 /** By the part of a path that names the thing. */
@@ -54,7 +54,7 @@ const HOLDERS: Readonly<Record<string, Find>> = {
     return key === null ? null : rightsOfKey(organizationId, key.scopes)
   },
   'members/{user}': async (tables, organizationId, id) => {
-    // Locked: who becomes a deployment admin meanwhile waits until this is done.
+    // Lock the account, so that it does not become a deployment admin before this transaction ends.
     const user = await tables.users.lock(id)
     const member = await tables.memberships.find(organizationId, id)
     if (user === null || member === null) return null
@@ -72,14 +72,14 @@ const HOLDERS: Readonly<Record<string, Find>> = {
     (await tables.attesters.find(id)) === null ? null : DEPLOYMENT_RIGHTS,
 }
 
-/** The parts of a path that name one thing each, as `keys/{key}`. */
+/** The parts of a path that name a thing, such as `keys/{key}`. */
 export const namedThings = (path: string): readonly string[] => path.match(/[a-z-]+\/\{[a-z]+\}/g) ?? []
 
 /** The names in a path whose things have rights of their own. */
 export const namedHolders = (path: string): readonly string[] =>
   namedThings(path).filter((part) => Object.hasOwn(HOLDERS, part))
 
-/** The actor with its rights as of this transaction: a role or a key may have been removed since the request was admitted. */
+/** Reads the actor's rights again in this transaction: a role or a key may have been removed since the request was admitted. */
 const asOfNow = async (tables: Tables, actor: Actor, clock: Clock): Promise<Actor> => {
   if (actor.kind === 'command-line') return actor
   if (actor.kind === 'key') {
@@ -94,8 +94,8 @@ const asOfNow = async (tables: Tables, actor: Actor, clock: Clock): Promise<Acto
 }
 
 /**
- * For what gives rights to a thing, or touches one that the path does not name.
- * @param tables of the transaction that makes the change
+ * Call it where a change gives rights to a thing, or changes a thing that the path does not name.
+ * @param tables the change's transaction
  * @throws RoleInsufficientError 403 when the thing's rights go beyond the actor's
  * @throws KeyUnusableError, SignInRequiredError 401 when the actor has none left
  */
@@ -107,7 +107,7 @@ export const requireRights = async (tables: Tables, actor: Actor, clock: Clock, 
   }
 }
 
-/** Requires the rights of the things that a route's path names. Every admin request passes here, changes inside their transaction. */
+/** Requires the rights of the things in the path. Called for every admin request, for changes inside their transaction. */
 export const requireRightsOverPath = async (
   tables: Tables,
   clock: Clock,

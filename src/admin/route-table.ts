@@ -1,5 +1,4 @@
-// Every route of the admin API. The router, the checks of roles, the documentation and the tests read this table and
-// nothing else.
+// Every route of the admin API, for the router, the checks of roles, the documentation and the tests.
 import type { Route } from './route.ts'
 import { ACCOUNT_ROUTES } from './routes/account.ts'
 import { approvalRoutes } from './routes/approvals.ts'
@@ -44,7 +43,7 @@ import { USER_ROUTES } from './routes/users.ts'
 import { VERIFICATION_TRUST_ROUTES } from './routes/verification-trust.ts'
 import { WEBHOOK_ROUTES } from './routes/webhooks.ts'
 
-/** Without those that decide what waits for a second person. */
+/** All routes but those that decide approvals, which need this table. */
 const ROUTES: readonly Route[] = [
   ...SIGN_IN_ROUTES,
   ...ACCOUNT_ROUTES,

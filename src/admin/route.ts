@@ -1,5 +1,5 @@
-// What a route of the admin API is: one declaration, from which the router, the checks of roles, the documentation and the
-// tests are all derived.
+// The declaration of a route of the admin API. The router, the checks of roles, the documentation, the page's types and the
+// tests are derived from it.
 
 import type { OrganizationRole } from '../domain/role.ts'
 import type { Deadline } from '../http/deadline.ts'
@@ -22,7 +22,7 @@ export type Access =
   | { readonly kind: 'person' }
   /** Any person or admin key. */
   | { readonly kind: 'caller' }
-  /** Someone of the organization that the path names, with at least this role. For anyone else there is no such organization. */
+  /** At least this role in the organization that the path names; `person`: not a key. Others are answered 404, or 403 for a lesser role. */
   | { readonly kind: 'organization'; readonly role: OrganizationRole; readonly person?: true }
   /** A deployment admin, or an admin key with the scope `deployment`. */
   | { readonly kind: 'deployment'; readonly person?: true | 'or-command' }
@@ -46,13 +46,13 @@ export const ORGANIZATION_ADMIN_PERSON = {
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
-/** What changed, for the audit log. The rest of the entry is known. */
+/** What changed, for the audit log. Actor, time and request are added. */
 export interface AuditNote {
   /** For example `key.revoke`. */
   readonly action: string
   readonly subject: string
   readonly detail?: Readonly<Record<string, unknown>>
-  /** Where it is not the organization of the path; null for the deployment. */
+  /** Left out: the path's organization. Null: the deployment. */
   readonly organizationId?: string | null
 }
 
@@ -64,7 +64,7 @@ type ActorOf<Allowed extends Access> = Allowed extends { kind: 'public' | 'secon
     ? PersonActor
     : Actor
 
-/** A request that was let in, decoded and checked. */
+/** An authorized and decoded request. */
 export interface Call<Allowed extends Access, Params, Query, Body> {
   readonly request: Request
   readonly requestId: string
@@ -72,30 +72,30 @@ export interface Call<Allowed extends Access, Params, Query, Body> {
   readonly deadline: Deadline
   readonly services: Services
   readonly actor: ActorOf<Allowed>
-  /** The account whose change it is: who asked, where someone else approves. Null for a key, or for nobody. */
+  /** The account that asked for the change, also where another account approves it. Null for a key or a command. */
   readonly author: string | null
-  /** The session that still owes a second factor; null on routes that are not for it. */
+  /** The session that waits for its second factor; null on other routes. */
   readonly pending: Allowed extends { kind: 'second-factor' } ? FoundSession : null
   /** The organization that the path names; null where it names none. */
   readonly organization: Allowed extends { kind: 'organization' } ? Organization : null
   readonly params: Params
   readonly query: Query
   readonly body: Body
-  /** The value given to `write` when the change was requested; null unless a second person approves it now. */
+  /** When a second person approves: the value that the requester's call gave to `write`. Otherwise null. */
   readonly kept: unknown
   /** The dashboard page that sent it: scheme, host and port; null for other clients. */
   readonly origin: string | null
-  /** Whether it would be let in again now: for answers that go on for long. */
+  /** Whether the caller would still be authorized now. For answers that stream for long. */
   stillAllowed(): Promise<boolean>
   /**
-   * Runs a change as one transaction with its audit entries. Every change goes through here.
-   * @param kept what was made for the change outside the transaction: JSON, for the day when a second person approves it
-   * @throws what `work` throws, after rolling back; AwaitsApproval where a second person is needed: let it pass
+   * Makes a change and its audit entries in one transaction. Every change goes through here.
+   * @param kept JSON of what the route made before the transaction; stored with a request that waits for a second person
+   * @throws what `work` throws, after rolling back; AwaitsApproval when a second person is needed: do not catch it
    */
   write<Result>(work: (tables: Tables, note: Note) => Promise<Result>, kept?: unknown): Promise<Result>
 }
 
-/** Several values of one name are several lines, as `Set-Cookie` needs. */
+/** An array becomes several header lines, as `Set-Cookie` needs. */
 export type ReplyHeaders = Readonly<Record<string, string | readonly string[]>>
 
 /** An answer other than the route's usual one. */
@@ -110,7 +110,7 @@ export class Reply {
   }
 }
 
-/** An answer of which a part may be said only once: a repeated request is answered `remembered`. */
+/** An answer with a secret that is shown once: a repeated request gets `remembered`. */
 export class SecretReply {
   readonly status: number
   readonly body: unknown
@@ -135,7 +135,7 @@ export interface Success {
 }
 
 export interface Route {
-  /** Unique; what clients call it. */
+  /** Unique; clients use it as the name of the call. */
   readonly operationId: string
   readonly method: Method
   /** Below /admin/v1; `{organization}` and others stand for one segment. */
@@ -145,10 +145,10 @@ export interface Route {
   readonly summary: string
   readonly description: string
   readonly query: TObject | null
-  /** Null: none is read. */
+  /** Null: the request has no JSON body. */
   readonly body: TSchema | null
   readonly bodyMaxBytes: number | null
-  /** A body for the documentation, where the schema alone would not make a good one. */
+  /** An example body for the documentation; left out: made from the schema. */
   readonly example: unknown
   /** Media types of a body that the route reads by itself; empty: none. */
   readonly rawBody: readonly string[]
@@ -156,11 +156,11 @@ export interface Route {
   readonly answers: readonly [Success, ...Success[]]
   /** Codes of errors beyond those that any route answers. */
   readonly errors: readonly number[]
-  /** May run longer than a request: no deadline, no idempotency key, and the connection may be quiet. */
+  /** The answer may take long: no deadline, no idempotency key, no idle timeout. */
   readonly streams: boolean
   /**
-   * Whether a person has to have proved within the last five minutes who they are: a stolen cookie alone must not do it
-   * (threats row 34). Keys have nothing else to prove themselves with.
+   * Whether a person must have given password or passkey within the last five minutes, so that a stolen cookie is not enough
+   * (threats row 34). Does not concern keys.
    */
   needsFresh(body: unknown): boolean
   /** For the documentation. */
@@ -181,7 +181,7 @@ type DeclaredCall<Allowed extends Access, Path extends string, Query extends TPr
   Static<Body>
 >
 
-/** For whoever approves; any route that may wait takes it. */
+/** Query member for the approver, on every route that may wait for a second person. */
 const COMMENT = {
   comment: Type.Optional(
     Type.String({ maxLength: 500, printable: true, description: 'For who approves, where a second person has to' }),
@@ -211,9 +211,9 @@ interface Declaration<
   readonly others?: readonly Success[]
   readonly errors?: readonly number[]
   readonly streams?: boolean
-  /** A person's password or passkey has to be fresh: always, or for some bodies. */
+  /** The person must have given password or passkey within five minutes: always, or for some bodies. */
   readonly fresh?: true | ((body: Static<Body>) => boolean)
-  /** For what changes who gets signed for: the rule sees to the rest, and documents it. */
+  /** For a change of who gets signed for; see second-person/. */
   readonly secondPerson?: SecondPersonRule<Omit<DeclaredCall<Allowed, Path, Query, Body>, 'write'>>
   handle(
     call: DeclaredCall<Allowed, Path, Query, Body>,
@@ -267,11 +267,11 @@ export const declareRoutes =
     freshness: declaration.fresh === undefined ? 'never' : declaration.fresh === true ? 'always' : 'sometimes',
     needsFresh: (body) =>
       typeof declaration.fresh === 'function' ? declaration.fresh(body as Static<Body>) : declaration.fresh === true,
-    // As with `handle`: the router hands over only what it has checked.
+    // As with `handle`: the input is checked against this declaration.
     secondPerson: (declaration.secondPerson ?? null) as Route['secondPerson'],
-    // The router hands over only what it has checked against this very declaration.
+    // The input is checked against this declaration.
     handle: (call) => declaration.handle(call as never),
   })
 
-/** Whether a method changes something. Such requests need a key's scope and a page's origin, and take an Idempotency-Key. */
+/** Whether a method changes something. Such requests need the dashboard's origin and take an Idempotency-Key. */
 export const isUnsafe = (method: Method): boolean => method !== 'GET'

@@ -1,5 +1,4 @@
-// From a request to its route: by method and path over the declared table, and nothing else. A path that no route has is
-// 404, a method that a path does not take 405.
+// Finds the route for a method and a path in the declared table. An unknown path is 404, a method that the path lacks 405.
 import { MethodNotAllowedError, RouteNotFoundError } from '../http/route-errors.ts'
 import type { Route } from './route.ts'
 
@@ -10,7 +9,7 @@ export interface Match {
 
 interface Node {
   readonly literals: Map<string, Node>
-  /** The one child that stands for any segment, and what it is called. */
+  /** The child for a parameter, which matches any segment, and the parameter's name. */
   any: { readonly name: string; readonly node: Node } | null
   readonly routes: Map<string, Route>
 }
@@ -29,7 +28,7 @@ const decodeSegment = (segment: string): string | null => {
 }
 
 /**
- * @throws Error when two routes can't be told apart: a fault of the table
+ * @throws Error when two routes match the same requests, which is a mistake in the table
  */
 export const createRouter = (routes: readonly Route[]) => {
   const root = newNode()

@@ -1,5 +1,5 @@
-// The passwords of twelve characters and more among the million that were leaked most often, as the first four bytes of
-// their SHA-256, in order. A password that is not among them is taken for one with a chance of 1 in 100,000. Made by
+// Whether a password is among the million that were leaked most often. The file holds the first four bytes of the SHA-256
+// of those with twelve characters and more, sorted; 1 in 100,000 other passwords is refused by mistake. Made by
 // test/admin/breached/make.ts. Source: NIST SP 800-63B, section 3.1.1.2.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import PASSWORDS from './breached-passwords.bin' with { type: 'file' }
 
 const BYTES = 4
 
-/** Upper and lower case are one. */
+/** Ignores case. */
 export const fingerprintPassword = (password: string): number =>
   createHash('sha256').update(password.normalize('NFC').toLowerCase()).digest().readUInt32BE(0)
 

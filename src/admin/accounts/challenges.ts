@@ -1,6 +1,5 @@
-// Challenges for passkeys, signed instead of stored: anyone may ask for one, so asking must not write (threats row 35). What
-// a challenge is for and until when it is good stands in it under an HMAC; that it was used is noted once its answer was
-// found right, which takes a passkey.
+// Challenges for passkeys. They are signed, not stored: anyone may ask for one, so asking must not write (threats row 35).
+// A challenge holds its purpose and its expiry under an HMAC. It is stored as used once a passkey has answered it.
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../domain/time.ts'
 import { deriveKeys, isMacOf, macOf, type RotatingKeys } from './derived-key.ts'
@@ -34,8 +33,9 @@ export const createChallenges = (accountKeys: RotatingKeys, clock: Clock) => {
     },
 
     /**
-     * Until when to remember that it was used: longer than it is good for, since another node's clock may be behind.
-     * @returns null unless it was issued for this use and is not too old
+     * Checks a challenge that a browser sent back. It is remembered as used for longer than it is valid, because another node's
+     * clock may be behind.
+     * @returns null unless it was issued for this use and has not expired
      */
     check: (text: string, use: ChallengeUse): { readonly rememberUntilSeconds: number } | null => {
       const bytes = Buffer.from(text, 'base64url')

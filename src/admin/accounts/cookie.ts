@@ -1,9 +1,9 @@
-// The dashboard's cookies: the session's, and one by which a known device is told from a stranger's. Over https their names
-// make the browser refuse them from anywhere but this very host (`__Host-`); plain http is for loopback only, where that
-// prefix is not allowed. Source: RFC 6265bis, sections 4.1.3 and 5.6.
+// The dashboard's two cookies: the session, and the device that an account was signed in from before. Over https their names
+// begin with `__Host-`, so the browser accepts them from this host alone; plain http, on loopback only, can't use the prefix.
+// Source: RFC 6265bis, sections 4.1.3 and 5.6.
 
 export interface Cookie {
-  /** The cookie's value; null when the request has none or more than one, or a value that this cookie never has. */
+  /** @returns the cookie's value; null when the request has no such cookie, several of them, or a malformed value */
   read(headers: Headers): string | null
   set(value: string, lifeSeconds: number): string
   clear(): string

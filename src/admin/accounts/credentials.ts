@@ -1,4 +1,4 @@
-// What people prove themselves with, as requests bring it, and whose account it is about.
+// Reads credentials from requests, and finds the account that they are for.
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { User } from '../../store/users.ts'
 import { CredentialWrongError, OriginRefusedError, SubjectUnknownError } from '../errors.ts'
@@ -15,19 +15,19 @@ export const OPTIONS = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Options for navigator.credentials, as JSON',
 })
 
-/** The library checks the rest; a credential without an id is none. @throws CredentialWrongError */
+/** Requires the id of the credential; the library checks the rest. @throws CredentialWrongError */
 export const requireAssertion = (credential: Readonly<Record<string, unknown>>): AuthenticationResponseJSON => {
   if (typeof credential['id'] !== 'string') throw new CredentialWrongError('passkey')
   return credential as unknown as AuthenticationResponseJSON
 }
 
-/** Browsers send it with every request that changes something; without one there is nothing to bind a passkey to. */
+/** A passkey is bound to the page's origin, which browsers send with every request that changes something. */
 export const requireOrigin = (origin: string | null): string => {
   if (origin === null) throw new OriginRefusedError()
   return origin
 }
 
-/** Words about an account that an attacker would try first as its password. */
+/** Words that an attacker would try first in a password of this account: names, email address, organizations. */
 export const wordsAbout = async ({ store }: Services, user: User): Promise<string[]> => {
   const ids = [...(await store.memberships.rolesOf(user.id)).keys()]
   const organizations = await Promise.all(ids.map((id) => store.organizations.find(id)))

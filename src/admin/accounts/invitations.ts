@@ -1,5 +1,5 @@
-// The two ways to bring somebody into an organization: an invitation, whose link sets the password of a new account, and an
-// offer, which the owner of an account accepts.
+// Two ways into an organization: an invitation, whose link sets the password of a new account, and an offer, which the owner
+// of an existing account accepts.
 import type { OrganizationRole } from '../../domain/role.ts'
 import type { Tables } from '../../store/store.ts'
 import type { User } from '../../store/users.ts'
@@ -16,9 +16,9 @@ export const requireAccount = async (tables: Tables, userId: string): Promise<Us
 }
 
 /**
- * Whether an organization may have a link that sets an account's password: it made the account, nobody has taken it up,
- * and the account has no rights elsewhere. Anyone else's link would be a way to take the account over.
- * @param user locked, so that nothing of this changes until the link is made
+ * Whether an organization may get a link that sets this account's password: only if the organization made the account, nobody
+ * has used the account yet, and it has no rights elsewhere. Otherwise the link would let its holder take the account over.
+ * @param user locked by this transaction, so that the answer holds until the link is made
  */
 export const mayInvite = async (tables: Tables, organizationId: string, user: User): Promise<boolean> => {
   if (user.hasPassword || user.deploymentAdmin || user.madeByOrganizationId !== organizationId) return false
@@ -31,7 +31,7 @@ export const invite = async (tables: Tables, services: Services, user: User) => 
   return { url: link.url, expires_at: timeText(link.expiresAtSeconds) }
 }
 
-/** Asks the owner of an account whether they want to be a member. */
+/** Offers a membership to the owner of an existing account. */
 export const offerMembership = async (
   tables: Tables,
   services: Services,

@@ -1,16 +1,16 @@
-// A browser that an account was signed in from keeps a cookie that says so: its wrong guesses are counted by themselves,
-// so that strangers who guess can't keep the account's owner out. The cookie proves nothing else and opens nothing.
+// A browser keeps a signed cookie that says which accounts have signed in from it. Wrong passwords from such a browser are
+// counted apart, so that strangers who guess can't lock the account's owner out. The cookie gives no access.
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../domain/time.ts'
 import { deriveKeys, isMacOf, macOf, type RotatingKeys } from './derived-key.ts'
 
-/** Half a year after the last time of signing in. */
+/** Half a year, from the last sign-in. */
 export const DEVICE_SECONDS = 15_552_000
 
 export interface KnownDevices {
-  /** The device's id where it is known for this address; null otherwise. */
+  /** @returns the device's id; null when this email address has not signed in from it */
   find(token: string | null, email: string): string | null
-  /** The cookie's new value. A device keeps its id, so that signing in again gives it no new guesses. */
+  /** @returns the cookie's new value. The device keeps its id, so that a new sign-in gives it no new guesses */
   issue(token: string | null, email: string): string
 }
 

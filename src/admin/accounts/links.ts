@@ -1,5 +1,5 @@
-// One-time links: to make the first account, to take up an invitation, to set a new password. The secret is in the part
-// of the address that browsers keep to themselves, so no server's log has it; here only its hash is kept.
+// One-time links: for the first account, for an invitation, for a new password. The secret is in the URL's fragment, which
+// browsers do not send, so no server logs it. The store keeps its hash only.
 import type { Clock } from '../../domain/time.ts'
 import type { Tables } from '../../store/store.ts'
 import type { UserLinkPurpose, UserLinkTable } from '../../store/user-links.ts'
@@ -17,7 +17,6 @@ export interface NewLink {
   readonly expiresAtSeconds: number
 }
 
-/** How long an offer of a membership can be taken up. */
 const OFFER_LIFE_SECONDS = LIFE_SECONDS.invitation
 
 export interface OfferCode {
@@ -32,7 +31,7 @@ export const newOfferCode = (clock: Clock): OfferCode => ({
 })
 
 /**
- * The link with which an offer is taken up by whoever is signed in to the account that it was made to.
+ * The link that accepts an offer. It works only in a session of the account that the offer was made to.
  * @param dashboardUrl without a slash at the end
  */
 export const offerLink = (dashboardUrl: string, offerId: string, code: OfferCode): NewLink => ({
@@ -55,8 +54,8 @@ export const makeLink = async (
 }
 
 /**
- * For whoever can't sign in any more: a link to set a new password with. Without its second factors the account's sessions
- * end at once; else using the link ends them.
+ * Makes a link that sets a new password, for a person who can't sign in any more. Using the link ends the account's sessions;
+ * `removeSecondFactors` ends them now, with one-time codes, recovery codes and passkeys.
  * @param dashboardUrl without a slash at the end
  * @param by who is handed the link: an account, or COMMAND_LINE
  */

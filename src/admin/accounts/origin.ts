@@ -1,16 +1,16 @@
-// Where the dashboard is, and whether a request comes from its own pages. Nothing is taken from the Host header.
+// The dashboard's address, and whether a request comes from one of its own pages. The Host header is not trusted.
 // Source: threats row 23; Fetch Metadata Request Headers; RFC 6454.
 import { OriginRefusedError } from '../errors.ts'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 export interface DashboardOrigins {
-  /** As links name it: scheme, host, port, no slash at the end. */
+  /** Scheme, host and port, as links have them; no slash at the end. */
   readonly url: string
   readonly secure: boolean
-  /** @throws OriginRefusedError unless one of the dashboard's pages sent it. For requests that a cookie authenticates. */
+  /** For requests that a cookie authenticates. @throws OriginRefusedError unless one of the dashboard's pages sent the request */
   requireOwn(headers: Headers): void
-  /** The page's own origin where it is one of the dashboard's; null otherwise. */
+  /** @returns the origin of the page that sent the request; null when it is not the dashboard's */
   of(headers: Headers): string | null
 }
 
@@ -18,7 +18,7 @@ export interface DashboardOrigins {
 export const createDashboardOrigins = (url: string): DashboardOrigins => {
   const { origin, protocol, hostname, port } = new URL(url)
   const allowed = new Set([origin])
-  // The same machine by its other names: people type localhost, links say 127.0.0.1.
+  // Links say 127.0.0.1, people type localhost: accept all names of this machine.
   if (protocol === 'http:' && LOOPBACK.includes(hostname)) {
     for (const name of LOOPBACK) allowed.add(`http://${name}${port === '' ? '' : `:${port}`}`)
   }
@@ -33,8 +33,7 @@ export const createDashboardOrigins = (url: string): DashboardOrigins => {
     requireOwn: (headers) => {
       const site = headers.get('sec-fetch-site')
       if (site !== null && site !== 'same-origin') throw new OriginRefusedError()
-      // Every browser names the origin of a request that changes something; one that does not is none of ours unless it
-      // says at least that it is from here.
+      // Every browser sends Origin with a request that changes something. Without Origin, require Sec-Fetch-Site.
       if (headers.get('origin') === null ? site === null : of(headers) === null) throw new OriginRefusedError()
     },
   }

@@ -1,5 +1,5 @@
-// Passkeys: making one and signing in with one, on top of @simplewebauthn/server. A passkey that checked its owner (by
-// fingerprint, face or PIN) is both factors at once. Source: W3C Web Authentication, level 3, sections 7.1 and 7.2.
+// Registers passkeys and signs in with them, by @simplewebauthn/server. The authenticator has to verify its owner (fingerprint,
+// face or PIN), so a passkey counts as both factors. Source: W3C Web Authentication, level 3, sections 7.1 and 7.2.
 import type {
   AuthenticationResponseJSON,
   PublicKeyCredentialCreationOptionsJSON,
@@ -12,19 +12,19 @@ import type { User } from '../../store/users.ts'
 import { CredentialWrongError } from '../errors.ts'
 import type { Challenges, ChallengeUse } from './challenges.ts'
 
-/** Loaded when somebody uses a passkey: it would be a good part of every start. */
+/** Loaded on first use, because loading it would slow every start. */
 const library = () => import('@simplewebauthn/server')
 
-/** EdDSA, ES256, RS256 (COSE): what authenticators have. */
+/** EdDSA, ES256, RS256 (COSE numbers): the algorithms that authenticators support. */
 const ALGORITHMS = [-8, -7, -257]
 
 export interface Challenge<Options> {
-  /** To be sent back with the answer. */
+  /** The browser sends it back with its answer. */
   readonly challengeId: string
   readonly options: Options
 }
 
-/** The site a passkey is bound to. Null where it can't be: an address of numbers is no domain. */
+/** @returns the domain that a passkey is bound to; null for an IP address, which WebAuthn does not allow */
 export const relyingPartyOf = (origin: string): string | null => {
   const { hostname } = new URL(origin)
   return hostname.startsWith('[') || /^[0-9.]+$/.test(hostname) ? null : hostname
@@ -49,7 +49,7 @@ const assertionOf = (userId: string | null): ChallengeUse => ({
 
 const describeCredential = ({ id, transports }: Passkey) => ({ id, transports: [...transports] })
 
-/** Whatever the library throws about an answer means that it is not accepted; the reason is nobody's business. */
+/** Turns every error of the library into CredentialWrongError: the caller does not learn the reason. */
 const verified = async <Result>(verify: () => Promise<Result>): Promise<Result> => {
   try {
     return await verify()
@@ -59,7 +59,7 @@ const verified = async <Result>(verify: () => Promise<Result>): Promise<Result> 
 }
 
 export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => ({
-  /** The options with which the browser makes a passkey. @throws FieldInvalidError where passkeys can't work */
+  /** @returns the options for the browser to make a passkey. @throws FieldInvalidError on an origin without a domain */
   proposeRegistration: async (
     user: User,
     origin: string,
@@ -81,7 +81,7 @@ export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => (
     return { challengeId: options.challenge, options }
   },
 
-  /** The passkey that the browser made, not yet stored. @throws CredentialWrongError */
+  /** Checks the passkey that the browser made; does not store it. @throws CredentialWrongError */
   checkRegistration: async (
     user: User,
     origin: string,
@@ -108,7 +108,7 @@ export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => (
     return { id, userId: user.id, publicKey, signatureCount: counter, transports }
   },
 
-  /** The options with which the browser signs in by any passkey of this site, or confirms an account by one of its own. */
+  /** @returns the options for the browser to sign in by any passkey of this site, or to confirm by one of an account */
   proposeAssertion: async (
     origin: string,
     userId: string | null,
@@ -123,7 +123,7 @@ export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => (
     return { challengeId: options.challenge, options }
   },
 
-  /** The passkey that signed; of `userId`, unless that is null. @throws CredentialWrongError */
+  /** @returns the passkey that signed. @param userId whose passkey it has to be; null: anybody's. @throws CredentialWrongError */
   checkAssertion: async (
     origin: string,
     challengeId: string,

@@ -1,11 +1,11 @@
-// Which passwords are too easy to guess although they are long enough: what remains once everything is taken out that
-// guessing begins with (common words, the names of the person, of the organizations and of this product, runs on the
-// keyboard, repetitions, digits) has to be something. Of the long passwords that were leaked most often the rules refuse one
-// in seven, so those are refused by a list as well. Source: NIST SP 800-63B, section 3.1.1.2.
+// Refuses passwords that are long enough but easy to guess. Removes what attackers try first (common words; names of the
+// person, the organizations and this product; keyboard runs; repetitions; digits) and requires that enough remains. These
+// rules catch one in seven of the long passwords that leaked most often; breached-passwords.ts refuses the others.
+// Source: NIST SP 800-63B, section 3.1.1.2.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { isBreachedPassword } from './breached-passwords.ts'
 
-/** Words that most common long passwords are made of. Shorter words would be found within other words. */
+/** Words that most leaked long passwords contain. Shorter words would also match inside other words. */
 const COMMON = `password passwort passwd passcode administrator admin root user login signin welcome willkommen letmein
   iloveyou lovely love dragon monkey football baseball basketball superman batman spiderman pokemon starwars sunshine
   princess master shadow secret changeme change trustno hello hallo test testing default temporary temp summer sommer
@@ -20,7 +20,7 @@ const COMMON = `password passwort passwd passcode administrator admin root user 
 
 const PRODUCT = ['countersign', 'counter', 'sign']
 
-/** Rows of keyboards, columns of them, and what people count. Read forwards and backwards. */
+/** Rows and columns of keyboards, the alphabet, digits; matched forwards and backwards. */
 const RUNS = [
   'qwertyuiop',
   'qwertzuiop',
@@ -38,7 +38,7 @@ const RUNS = [
 ].flatMap((run) => [run, [...run].reverse().join('')])
 const RUN_MIN = 3
 
-/** Characters that have to remain once common words are removed. */
+/** How many characters must remain after the removals. */
 const REMAINING_MIN = 5
 const WORD_MIN = 3
 
@@ -62,7 +62,7 @@ const wordsOf = (texts: readonly string[]): string[] =>
     .filter((word) => word.length >= WORD_MIN)
     .sort((left, right) => right.length - left.length)
 
-/** The longest piece of a run at the start of the text. */
+/** @returns how many characters at the start of the text are a part of a run */
 const runLength = (text: string): number => {
   let longest = 0
   for (const run of RUNS) {
@@ -73,7 +73,7 @@ const runLength = (text: string): number => {
   return longest
 }
 
-/** Characters of the text that nobody would begin with; what is repeated counts once. */
+/** @returns how many characters remain after the removals; repeated characters count once */
 const remaining = (text: string, words: readonly string[]): number => {
   const seen: string[] = []
   let count = 0
@@ -89,7 +89,7 @@ const remaining = (text: string, words: readonly string[]): number => {
     }
     pending += rest.charAt(0)
     at += 1
-    // The third and later of a piece that was there before adds nothing.
+    // A pair of characters that occurred before counts for nothing.
     const isNew = pending.length < 2 || !seen.includes(pending.slice(-2))
     if (pending.length >= 2) seen.push(pending.slice(-2))
     if (isNew && /[^0-9]/.test(rest.charAt(0))) count += 1
@@ -98,7 +98,7 @@ const remaining = (text: string, words: readonly string[]): number => {
 }
 
 /**
- * @param about what an attacker would know: email address, name, organizations
+ * @param about the account's email address, name and organizations, which an attacker knows
  * @throws FieldInvalidError for the field `password`
  */
 export const refuseCommonPassword = (password: string, about: readonly string[]): void => {
@@ -110,7 +110,7 @@ export const refuseCommonPassword = (password: string, about: readonly string[])
   }
   const words = [...wordsOf([...about, ...PRODUCT]), ...COMMON]
   const text = plain(password)
-  // Other scripts are not judged: none of the words is written in them.
+  // The word list is Latin only, so characters of other scripts always count.
   const others = [...password.normalize('NFKD')].filter((character) => /[^\p{ASCII}\p{M}]/u.test(character)).length
   const spellings = [
     spelled(text, {}),

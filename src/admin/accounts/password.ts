@@ -1,6 +1,6 @@
-// Passwords: argon2id in PHC form. Each check costs memory and a tenth of a second by design, so only a few run at once
-// and only a few more wait: guessing can slow signing in, never signing. Strangers wait in a line of their own, so that
-// their guesses don't fill the one of people who are known. Source: RFC 9106; OWASP Password Storage.
+// Passwords: argon2id in PHC form. A check takes memory and a tenth of a second by design, so few run at once and few wait:
+// an attacker's guesses can slow sign-in, never signing. Strangers have a queue of their own, so that their guesses don't
+// fill the queue of known people. Source: RFC 9106; OWASP Password Storage.
 import { FieldInvalidError, QueueFullError } from '../../domain/errors.ts'
 import { refuseCommonPassword } from './password-rules.ts'
 
@@ -22,25 +22,25 @@ export type PasswordLane = 'known' | 'stranger'
 
 export interface Passwords {
   /**
-   * @param about what an attacker would know of its owner: email address, name, organizations
-   * @throws FieldInvalidError for one that is too short, too long or too easy to guess; QueueFullError
+   * @param about the owner's email address, name and organizations, which an attacker knows
+   * @throws FieldInvalidError when the password is too short, too long or too easy to guess; QueueFullError
    */
   hash(password: string, about: readonly string[]): Promise<string>
-  /** A null hash costs as much as a wrong password: nobody learns which accounts exist. @throws QueueFullError */
+  /** With a null hash it takes as long as for a wrong password, so that nobody learns which accounts exist. @throws QueueFullError */
   verify(password: string, hash: string | null, lane: PasswordLane): Promise<boolean>
 }
 
-/** Makes one text of all ways to type it (RFC 8265: OpaqueString uses NFC; compatibility forms are kept apart). */
+/** The same password may be typed as different code points: NFC makes them equal (RFC 8265, OpaqueString). */
 const prepare = (password: string): string => password.normalize('NFC')
 
-/** Runs a few at once, lets a few wait, and refuses the rest at once (invariant 8). */
+/** Runs at most `concurrentMax` tasks, lets `waitingMax` wait, and refuses others immediately (invariant 8). */
 const createTurnstile = (concurrentMax: number, waitingMax: number) => {
   let running = 0
   const waiting: (() => void)[] = []
   return async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (running >= concurrentMax) {
       if (waiting.length >= waitingMax) throw new QueueFullError(5)
-      // Whoever leaves hands over their place: `running` stays as it is.
+      // A task that ends passes its place on, so `running` does not change here.
       await new Promise<void>((resolve) => waiting.push(resolve))
     } else {
       running += 1
@@ -61,7 +61,7 @@ const isAtCost = (hash: string, { memoryCost, timeCost }: PasswordCost): boolean
   return memory === String(memoryCost) && time === String(timeCost)
 }
 
-/** @param exchange keeps the new hash of a password that was right and hashed at another cost, in place of the old hash */
+/** @param exchange replaces the stored hash when a correct password was hashed at another cost */
 export const createPasswords = (
   cost: PasswordCost = COST,
   exchange?: (oldHash: string, newHash: string) => Promise<void>,
@@ -88,7 +88,7 @@ export const createPasswords = (
       const against = hash ?? (await nobody)
       const matches = await lanes[lane](() => Bun.password.verify(prepare(password), against))
       if (!matches || hash === null) return false
-      // Now alone the password is known, so that another cost reaches accounts one by one.
+      // The password is known only now, so this is the moment to hash it again at the present cost.
       if (exchange !== undefined && !isAtCost(hash, cost)) {
         await exchange(hash, await lanes[lane](() => hashNow(password)))
       }

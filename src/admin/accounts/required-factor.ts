@@ -1,11 +1,11 @@
-// Whether an account has a second factor, and where one is required: by the deployment, everywhere; by an organization, in
-// that organization. A passkey counts, since it checks its owner each time. Whoever has none may only make one.
+// Whether an account has a second factor, and where one is required: everywhere by the deployment's rule, or in one
+// organization by its rule. A passkey counts, because it verifies its owner. An account without a factor can only add one.
 import type { OrganizationRole } from '../../domain/role.ts'
 import type { Tables } from '../../store/store.ts'
 import type { User } from '../../store/users.ts'
 import { ConflictError, SecondFactorMissingError } from '../errors.ts'
 
-/** Where somebody is not let in before they have made a second factor. */
+/** What stays closed to a person until they add a second factor. */
 export interface ClosedUntilFactor {
   /** Everywhere but one's own account. */
   readonly deployment: boolean
@@ -22,7 +22,7 @@ interface Person {
 export const hasSecondFactor = async (tables: Pick<Tables, 'passkeys'>, user: User): Promise<boolean> =>
   user.hasTotp || (await tables.passkeys.listOf(user.id)).length > 0
 
-/** The organizations, and the deployment, that require a second factor of this person, whether the person has one or not. */
+/** What requires a second factor of this person, whether the person has one or not. */
 const closedWithout = async (
   { organizationSettings }: Pick<Tables, 'organizationSettings'>,
   { user, roles }: Person,
@@ -34,8 +34,8 @@ const closedWithout = async (
 /**
  * Turns a rule on or off.
  * @param organizationId null: the deployment's, for everybody
- * @param person who asks; null for a key or a command, which nothing locks out
- * @throws ConflictError when somebody turns on what would lock them out
+ * @param person who asks; null for a key or a command, which no rule locks out
+ * @throws ConflictError when a person without a second factor turns the rule on
  */
 export const setSecondFactorRule = async (
   tables: Pick<Tables, 'passkeys' | 'users' | 'organizationSettings'>,
@@ -60,7 +60,7 @@ export const setSecondFactorRule = async (
 
 const NOTHING: ClosedUntilFactor = { deployment: false, organizationIds: [] }
 
-/** The organizations that stay closed until the person adds a second factor; none once the person has one. */
+/** What stays closed until the person adds a second factor; nothing once the person has one. */
 export const closedUntilFactor = async (
   tables: Pick<Tables, 'passkeys' | 'organizationSettings'>,
   person: Person,
@@ -68,7 +68,7 @@ export const closedUntilFactor = async (
   (await hasSecondFactor(tables, person.user)) ? NOTHING : closedWithout(tables, person)
 
 /**
- * @param organizationId of the organization that is entered; null: the deployment
+ * @param organizationId the organization that the request is about; null: the deployment
  * @throws SecondFactorMissingError 403
  */
 export const requireFactorFor = async (
@@ -84,8 +84,8 @@ export const requireFactorFor = async (
 }
 
 /**
- * After a factor was removed, in the same transaction, with the account locked.
- * @throws ConflictError when it was the last one and one is required
+ * Call it after removing a factor, in the same transaction, with the account locked.
+ * @throws ConflictError when that was the last factor and a rule requires one
  */
 export const requireFactorLeft = async (
   tables: Pick<Tables, 'users' | 'passkeys' | 'organizationSettings'>,

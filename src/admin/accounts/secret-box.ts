@@ -1,11 +1,11 @@
-// Seals what the database may not hold in the clear: the secrets of one-time codes, which have to be read again. The key
-// is a file beside the database, so a copy of the database alone opens nothing. AES-256-GCM (NIST SP 800-38D).
+// Encrypts the secrets of one-time codes for the database. The key is a file outside of the database, so a copy of the
+// database alone decrypts nothing. AES-256-GCM (NIST SP 800-38D).
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** The sealed text was made with another key or for someone else, or was altered since. */
+/** The sealed bytes were made with another key or for another context, or were altered. */
 export class SealBrokenError extends Error {
   override readonly name = 'SealBrokenError'
   constructor(cause: unknown) {
@@ -14,7 +14,7 @@ export class SealBrokenError extends Error {
 }
 
 export interface SecretBox {
-  /** `context` names what it belongs to: it opens for that alone. */
+  /** @param context names the owner, such as `totp user_1`; the bytes open with the same context only */
   seal(secret: Uint8Array, context: string): Uint8Array
   /** @throws SealBrokenError */
   open(sealed: Uint8Array, context: string): Uint8Array
@@ -42,8 +42,8 @@ export const createSecretBox = (key: Uint8Array): SecretBox => ({
 })
 
 /**
- * A box whose key changes while it is in use.
- * @param readKeys asked for each secret: the first seals, and each of them may open
+ * A box whose key may change while it is in use.
+ * @param readKeys called for each secret: the first key seals, all keys are tried to open
  */
 export const createRotatingBox = (readKeys: () => readonly [Uint8Array, ...Uint8Array[]]): SecretBox => ({
   seal: (secret, context) => createSecretBox(readKeys()[0]).seal(secret, context),

@@ -1,5 +1,5 @@
-// The sessions of the dashboard: begun, found by the cookie of each request, prolonged while in use, never beyond half a
-// day. An account that is disabled, or a session that is ended, is out with the next request.
+// The dashboard's sessions. A session is found by the request's cookie and prolonged by use, for at most twelve hours. When an
+// account is disabled or a session is ended, the next request is refused.
 import type { Clock } from '../../domain/time.ts'
 import type { Store } from '../../store/store.ts'
 import type { UserSession, UserSessionState } from '../../store/user-sessions.ts'
@@ -9,23 +9,23 @@ import { SignInRequiredError } from '../errors.ts'
 import type { Cookies } from './cookie.ts'
 import { hashToken, newToken } from './token.ts'
 
-/** Without a request for this long, it is over. */
+/** A session ends after so long without a request. */
 const IDLE_SECONDS = 7_200
-/** After this, whatever was done with it. */
+/** A session ends after so long, even if it is in use. */
 const SESSION_SECONDS = 43_200
-/** To come up with the second factor. */
+/** Time to give the second factor. */
 const SECOND_FACTOR_SECONDS = 300
-/** A use is written at most this often. */
+/** The time of the last use is stored at most this often. */
 const TOUCH_SECONDS = 60
-/** A password or passkey that was checked no longer ago stands for the person. */
+/** For so long after a check of the password or passkey, it is not asked for again. */
 const CONFIRMED_SECONDS = 300
 const USER_AGENT_LENGTH_MAX = 200
 
-/** The sender of a request, before any of its claims is checked. */
+/** What a request says about its sender; nothing of it is checked yet. */
 export interface Caller {
-  /** For people to recognise their own sessions by. */
+  /** Shown to people, so that they recognise their own sessions. */
   readonly userAgent: string
-  /** Empty where a trusted proxy does not say. */
+  /** Empty when the trusted proxy sends none. */
   readonly address: string
   /** Value of the session's cookie; null without one. */
   readonly sessionToken: string | null
@@ -51,7 +51,7 @@ export interface SessionsDependencies {
 }
 
 export const createSessions = ({ store, clock, cookies }: SessionsDependencies) => {
-  /** Either state; null for no cookie, or one that opens nothing. */
+  /** @returns the session in either state; null without a cookie, or when no session has its token */
   const find = async (headers: Headers): Promise<FoundSession | null> => {
     const token = cookies.session.read(headers)
     if (token === null) return null
@@ -81,7 +81,7 @@ export const createSessions = ({ store, clock, cookies }: SessionsDependencies) 
       deviceToken: cookies.device.read(headers),
     }),
 
-    /** A new token each time, and the browser's session before it ends: what it carried opens nothing afterwards. */
+    /** Begins a session under a new token, and ends the one that the browser had before. */
     begin: async (userId: string, state: UserSessionState, caller: Caller): Promise<BegunSession> => {
       const { text, hash } = newToken()
       const lifeSeconds = state === 'active' ? IDLE_SECONDS : SECOND_FACTOR_SECONDS
@@ -99,8 +99,8 @@ export const createSessions = ({ store, clock, cookies }: SessionsDependencies) 
     },
 
     /**
-     * Notes a fresh proof of who the person is, and gives the session another token.
-     * @param userSessions of the transaction that it belongs to; by itself unless given
+     * Stores that the person has just proved who they are, and gives the session another token.
+     * @param userSessions the transaction's table; left out: a transaction of its own
      * @returns the value of `Set-Cookie`
      * @throws SignInRequiredError when the session has ended meanwhile
      */
@@ -113,13 +113,13 @@ export const createSessions = ({ store, clock, cookies }: SessionsDependencies) 
       return cookies.session.set(text, session.createdAtSeconds + SESSION_SECONDS - clock.unixSeconds())
     },
 
-    /** The person of an active session, with what they may do now. */
+    /** The person of an active session, with their present roles. */
     personOf: async ({ session, user }: FoundSession): Promise<PersonActor> => {
       await prolong(session)
       return { kind: 'person', user, session, roles: await store.memberships.rolesOf(user.id) }
     },
 
-    /** Whether its person has proved lately who they are. */
+    /** Whether the person proved who they are within the last five minutes. */
     isConfirmed: ({ confirmedAtSeconds }: UserSession): boolean =>
       clock.unixSeconds() - confirmedAtSeconds <= CONFIRMED_SECONDS,
   }

@@ -1,5 +1,5 @@
-// Signing in: a password and then the second factor, if the account has one, or a passkey, which is both. Guessing is
-// slowed (throttle.ts); a passkey can't be guessed. Whatever is wrong, the caller reads one and the same text.
+// Signs people in: by password and then the second factor, if the account has one, or by passkey, which counts as both.
+// throttle.ts slows guesses of passwords and codes. Every failure has the same text, whatever was wrong.
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { CountersignError, type ErrorCode } from '../../domain/errors.ts'
 import type { Clock } from '../../domain/time.ts'
@@ -23,16 +23,16 @@ export interface SignedIn {
   /** Values of `Set-Cookie`. */
   readonly cookies: readonly string[]
   readonly user: User
-  /** Empty: signed in. Else what may complete it. */
+  /** Empty when signed in; otherwise the second factors of which one has to follow. */
   readonly owed: readonly SecondFactor[]
 }
 
-/** One step of proving who somebody is. What was typed is no part of it: people type passwords into the wrong field. */
+/** One sign-in attempt, for the log. Never what was typed, because people type passwords into the wrong field. */
 export interface SignInAttempt {
   readonly how: 'password' | 'code' | 'passkey' | 'link' | 'confirmation'
-  /** The account's id. Null where there is none, or the attempt was refused before it was looked for. */
+  /** The account's id; null when there is no such account, or the attempt was refused before the account was looked up. */
   readonly account: string | null
-  /** Where it came from; empty where a trusted proxy does not say. */
+  /** The client's address; empty when the trusted proxy sends none. */
   readonly address: string
   /** Code of the error in the answer; null when the attempt succeeded. */
   readonly refused: ErrorCode | null
@@ -51,13 +51,13 @@ export interface SignInDependencies {
   readonly attempted: (attempt: SignInAttempt) => void
 }
 
-/** For whom a time code's secret is sealed. */
+/** The context for which an account's secret of one-time codes is sealed. */
 export const totpContext = (userId: string): string => `totp ${userId}`
 
 export const createSignIn = (dependencies: SignInDependencies) => {
   const { store, clock, passwords, passkeys, sessions, box, throttle, devices, attempted } = dependencies
 
-  /** @param work is given a way to say whose account it is, once it knows */
+  /** Reports the outcome of an attempt. @param work calls its parameter with the account's id, once it knows the id */
   const watched = async <Result>(
     how: SignInAttempt['how'],
     { address }: Pick<Caller, 'address'>,
@@ -71,7 +71,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
       attempted({ how, account, address, refused: null })
       return result
     } catch (error) {
-      // Any other error is a fault of ours: it is logged as a fault and not as a refused attempt.
+      // Any other error is a fault of ours, logged as such and not as a refused attempt.
       if (error instanceof CountersignError) attempted({ how, account, address, refused: error.code })
       throw error
     }
@@ -104,7 +104,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
     }
     const secret = box.open(credential.totpSecret, totpContext(userId))
     const step = matchTotp(secret, code, clock.unixSeconds(), credential.totpLastStep)
-    // Two that send the same code at once: the second finds the step spent.
+    // If two requests send the same code at once, the second finds the step spent.
     if (step === null || !(await store.users.spendTotpStep(userId, step))) throw new CredentialWrongError('code')
   }
 
@@ -126,7 +126,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
       return begin(user, await secondFactorsOf(user), caller)
     },
 
-    /** Completes a session whose second factor is owed, under a new token. */
+    /** Completes a session that waits for its second factor, under a new token. */
     withCode: async ({ user }: FoundSession, code: string, caller: Caller): Promise<SignedIn> => {
       const { address, deviceToken } = caller
       const device = devices.find(deviceToken, user.email)
@@ -154,12 +154,12 @@ export const createSignIn = (dependencies: SignInDependencies) => {
       return begin(user, [], caller)
     },
 
-    /** For who has just set the account's password by a one-time link. */
+    /** Signs in a person who has just set the account's password by a one-time link. */
     withLink: async (user: User, caller: Caller): Promise<SignedIn> => begin(user, await secondFactorsOf(user), caller),
 
     watched,
 
-    /** For changes that a session left open at a desk must not make. @throws CredentialWrongError */
+    /** Checks the password again before a sensitive change. @throws CredentialWrongError */
     confirmPassword: (user: User, password: string, caller: Caller): Promise<void> =>
       watched('confirmation', caller, (isAbout) => {
         isAbout(user.id)

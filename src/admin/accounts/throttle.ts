@@ -1,7 +1,7 @@
-// Slows guessing down. Each attempt is counted before it is judged and given back when it was right: by the account at one
-// place, by the account from anywhere, and by the place at any account. A device that the account is known on is counted
-// by itself, and only there, so that strangers can't lock its owner out. The counts are in the store, for all processes
-// and nodes; in front of them stands memory alone, so that a flood does not become a flood of writes (threats rows 27, 35).
+// Limits guesses. Each attempt is counted before it is checked, and given back when it was right. Three counters apply: the
+// account from this address, the account from any address, and this address for any account. A device that the account has
+// signed in from has a counter of its own, so that strangers can't lock the owner out. Counts are in the store, shared by all
+// processes and nodes; full counters are remembered in memory, so that a flood causes few writes (threats rows 27, 35).
 import { LRUCache } from 'lru-cache'
 import { QueueFullError } from '../../domain/errors.ts'
 import { networkOf } from '../../domain/ip-address.ts'
@@ -11,42 +11,42 @@ import { TooManyAttemptsError } from '../errors.ts'
 import { deriveKeys, macOf, type RotatingKeys } from './derived-key.ts'
 
 export interface AttemptLimit {
-  /** Attempts without a wait. */
+  /** How many attempts are allowed without a wait. */
   readonly free: number
-  /** After this long one more is free again. */
+  /** After so many seconds one more attempt is allowed. */
   readonly secondsEach: number
 }
 
-/** Where one attempt counts, and what it counts as there. */
+/** One counter of an attempt, with its limit. */
 export interface AttemptCounter {
   readonly limit: AttemptLimit
-  /** Say what is counted: no two counters have the same. */
+  /** Identify the counter. */
   readonly key: readonly string[]
-  /** A success empties it: it is the person's own. Else a success only takes its own attempt back. */
+  /** True: a success sets the count to zero. False: a success takes back its own attempt only. */
   readonly forgives: boolean
 }
 
-/** The two secrets that can be guessed: a password, and a one-time code after a right password. */
+/** The secrets that can be guessed: a password, or a one-time code after the right password. */
 export type Guessed = 'password' | 'code'
 
 export interface Attempt {
   readonly guessed: Guessed
   /** An email address, or an account's id. */
   readonly account: string
-  /** Where it comes from; empty where that is not known: then only the account counts. */
+  /** The client's address; empty when unknown: then the account's counter alone applies. */
   readonly address: string
-  /** Id of a device that the account is known on. */
+  /** Id of the device, when the account has signed in from it before. */
   readonly device: string | null
 }
 
-/** At one place, a person's own mistakes. */
+/** One account from one address: a person's own typing errors. */
 const PAIR: AttemptLimit = { free: 5, secondsEach: 60 }
-/** From anywhere: a thousand addresses together get no further. There are a million codes, so fewer of those. */
+/** One account from all addresses together. There are only a million codes, so fewer guesses of those. */
 const ACCOUNT: Readonly<Record<Guessed, AttemptLimit>> = {
   password: { free: 50, secondsEach: 120 },
   code: { free: 10, secondsEach: 600 },
 }
-/** At one place, any account: one password tried at many. An office behind one address has its mistakes, too. */
+/** One address, all accounts: one password tried on many. High enough for the typing errors of an office behind one address. */
 const ADDRESS: AttemptLimit = { free: 100, secondsEach: 10 }
 const DEVICE: AttemptLimit = { free: 10, secondsEach: 60 }
 /** Limit for a signed-in person who confirms the session. */
@@ -54,9 +54,9 @@ const CONFIRMATION: AttemptLimit = { free: 5, secondsEach: 60 }
 
 /** Limit for all unknown devices together at one process; it lies above what argon2id can check there. */
 const STRANGERS = { burst: 200, perSecond: 50 } as const
-/** Rows of the counters' table at most: keys that meet in a slot share its count. */
+/** Most rows that the counters' table can have. Keys with the same slot share a count. */
 const SLOTS = 262_144
-/** Counters that are known to be full, in memory. */
+/** How many full counters are remembered in memory. */
 const FULL_KEPT = 10_000
 
 const pairOf = ({ guessed, account, address }: Attempt): AttemptCounter => ({
@@ -88,18 +88,18 @@ const countersOf = (attempt: Attempt): AttemptCounter[] => {
 export interface ThrottleDependencies {
   readonly counters: SignInCounterTable
   readonly clock: Clock
-  /** Another newest key empties all counts once. */
+  /** A new key changes every slot, so all counts begin at zero once. */
   readonly accountKeys: RotatingKeys
 }
 
 export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDependencies) => {
   const keys = deriveKeys(accountKeys, 'sign-in counters')
-  /** Slot → monotonic milliseconds until which it was full. */
+  /** Slot → the time until which it is full, in monotonic milliseconds. */
   const full = new LRUCache<number, number>({ max: FULL_KEPT })
   let strangers: number = STRANGERS.burst
   let strangersAtMs = clock.monotonicMs()
 
-  // Keyed, so that nobody can tell which accounts meet in a slot.
+  // Hashed with a key, so that nobody outside can find accounts that share a slot.
   const takeOf = ({ limit, key }: AttemptCounter): CounterTake => ({
     slot: macOf(keys()[0], key).readUInt32BE(0) % SLOTS,
     ...limit,
@@ -114,7 +114,7 @@ export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDepende
     strangers -= 1
   }
 
-  /** @throws TooManyAttemptsError without asking the store where it is known */
+  /** Refuses without a query when memory knows that a counter is full. @throws TooManyAttemptsError */
   const refuseKnown = (takes: readonly CounterTake[]): void => {
     for (const { slot } of takes) {
       const waitMs = (full.get(slot) ?? 0) - clock.monotonicMs()
@@ -122,7 +122,7 @@ export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDepende
     }
   }
 
-  /** Counts, then judges. @throws TooManyAttemptsError, and what `judge` throws */
+  /** Counts the attempt, then runs `judge`. @throws TooManyAttemptsError, and what `judge` throws */
   const counted = async <Result>(
     counting: readonly AttemptCounter[],
     judge: () => Promise<Result>,
@@ -141,7 +141,7 @@ export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDepende
       for (const { slot } of takes) full.delete(slot)
       return right
     } catch (error) {
-      // A guess that was not judged told nobody anything.
+      // The guess was not checked, so it does not count.
       if (error instanceof QueueFullError) await counters.giveBack(takes)
       throw error
     }
@@ -154,7 +154,7 @@ export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDepende
       return counted(countersOf(attempt), judge)
     },
 
-    /** For someone who is signed in: nobody else's guesses count. @throws as `attempt` */
+    /** For a person who is signed in: counts that session's own guesses only. @throws as `attempt` */
     confirmation: <Result>(userId: string, judge: () => Promise<Result>): Promise<Result> =>
       counted([{ limit: CONFIRMATION, key: ['confirmation', userId], forgives: true }], judge),
   }

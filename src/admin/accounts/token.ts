@@ -1,4 +1,4 @@
-// Secrets that a person or a browser carries: random enough that no slow hash is needed, and kept as SHA-256 only.
+// Random secrets for a person or a browser. They can't be guessed, so the store keeps a plain SHA-256 of each.
 import { createHash, randomBytes } from 'node:crypto'
 import { randomBase62 } from '../../domain/identifier.ts'
 
@@ -20,8 +20,8 @@ const RECOVERY_CODE_GROUPS = 4
 const RECOVERY_CODE_GROUP = 5
 
 /**
- * For when the authenticator is lost: ten codes of 119 random bits each, to be written down. Nobody can try so many, so a
- * plain SHA-256 of them gives a stolen table's owner nothing; of a password it would.
+ * Ten codes for a person whose authenticator is lost, to be written down. Each has 119 random bits, too many to find one from
+ * its SHA-256 in a stolen table.
  */
 export const newRecoveryCodes = (): readonly Token[] =>
   Array.from({ length: RECOVERY_CODES }, () => {
@@ -29,6 +29,6 @@ export const newRecoveryCodes = (): readonly Token[] =>
     return { text, hash: hashToken(text) }
   })
 
-/** A recovery code as it was given out: letters keep their case. Codes of two groups were made before; they work until used. */
+/** Whether a text has the form of a recovery code, case included. Older codes have two groups, and still work. */
 export const isRecoveryCode = (text: string): boolean =>
   /^[0-9A-Za-z]{5}-[0-9A-Za-z]{5}(-[0-9A-Za-z]{5}-[0-9A-Za-z]{5})?$/.test(text)

@@ -1,10 +1,10 @@
-// One-time codes from an authenticator app: RFC 6238 with the parameters that every app assumes, SHA-1, six digits, thirty
-// seconds. A code is accepted once (section 5.2), in its step and the one after, since typing takes time; not before it.
+// One-time codes from an authenticator app: RFC 6238 with the parameters that every app assumes (SHA-1, six digits, thirty
+// seconds). A code is accepted once (section 5.2), in its time step or the next one, because typing takes time.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 const TOTP_STEP_SECONDS = 30
 const TOTP_DIGITS = 6
-/** Steps that a code is accepted late. */
+/** How many steps after its own a code is still accepted. */
 const LATE_STEPS = 1
 /** RFC 4226, section 4: 160 bits. */
 export const TOTP_SECRET_BYTES = 20
@@ -40,10 +40,10 @@ export const hotp = (secret: Uint8Array, counter: number, digits = TOTP_DIGITS, 
   return String(truncated % 10 ** digits).padStart(digits, '0')
 }
 
-/** The time step of a moment (RFC 6238, section 4.2). */
+/** RFC 6238, section 4.2. */
 export const totpStep = (unixSeconds: number): number => Math.floor(unixSeconds / TOTP_STEP_SECONDS)
 
-/** The step whose code this is, among those that are close enough and were not used; null for none. */
+/** @returns the time step of this code; null when it is wrong, too old or was used before */
 export const matchTotp = (
   secret: Uint8Array,
   code: string,
@@ -53,7 +53,7 @@ export const matchTotp = (
   if (!/^[0-9]{6}$/.test(code)) return null
   const now = totpStep(unixSeconds)
   let matched: number | null = null
-  // All are compared, so that the time tells nothing.
+  // Compare with all steps, so that the time taken reveals nothing.
   for (let step = now - LATE_STEPS; step <= now; step++) {
     const same = timingSafeEqual(Buffer.from(hotp(secret, step)), Buffer.from(code))
     if (same && step > lastUsedStep) matched = step

@@ -1,4 +1,4 @@
-// What decisions may be searched for, as queries say it and as the index is asked.
+// Turns a query of the API into a filter of the decision index.
 import type { WalletAddress } from '../../domain/address.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { parseWalletAddress } from '../../domain/wallet.ts'

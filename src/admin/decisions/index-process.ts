@@ -1,5 +1,4 @@
-// One of the processes of the decision index, seen from the service: started at once, again when it ends, and what was asked
-// of a lost one fails at once.
+// Keeps one process of the decision index running: starts it, restarts it when it ends, and fails its open requests then.
 import type {
   IndexOperation,
   IndexQuestion,
@@ -10,7 +9,6 @@ import type {
 import { DependencyUnavailableError, QueueFullError } from '../../domain/errors.ts'
 import { keepProcess } from '../../processes/kept-process.ts'
 
-/** A running one. */
 export interface IndexProcess {
   send(question: IndexQuestion): void
   kill(): void
@@ -25,7 +23,7 @@ export type IndexEvent = { readonly type: 'lost' } | { readonly type: 'failed'; 
 
 export interface AskedProcessDependencies {
   readonly spawn: (listener: IndexProcessListener) => IndexProcess
-  /** Calls back after so many milliseconds; answers how to prevent it. Must not keep the process alive. */
+  /** Calls back after so many milliseconds. Must not keep the process alive. @returns cancels the call */
   readonly after: (delayMs: number, callback: () => void) => () => void
   readonly onEvent: (event: IndexEvent) => void
   /** Called with each status that the process sends on its own. */

@@ -1,5 +1,5 @@
-// Asks the decision index, which two processes of their own keep: one builds it, one finds by it. A search never takes the
-// main thread from signing, and waits for nothing that the builder does.
+// Asks the decision index, which runs in two processes: one builds it, one answers searches. So a search takes no time of the
+// thread that signs, and does not wait for the builder.
 import type { IndexOperation, IndexRequest, IndexResults } from '../../../workers/index/decision-index-protocol.ts'
 import {
   type AskedProcessDependencies,
@@ -36,13 +36,13 @@ const ROLES: Readonly<Record<IndexOperation, IndexRole>> = {
 
 export const createDecisionSearch = (dependencies: DecisionSearchDependencies): DecisionSearch => {
   const { spawn, after, onEvent = () => undefined } = dependencies
-  /** The builder says it by itself; it is asked only before it has. */
+  /** The builder sends its status by itself; null until it has done so once. */
   let status: IndexResults['status'] | null = null
   const builder = createAskedProcess({
     spawn: (listener) => spawn('build', listener),
     after,
     onEvent: (event) => {
-      // Until it is back, nobody knows what of the log is new.
+      // Without the builder, nobody knows whether the log has new lines.
       if (event.type === 'lost' && status !== null) status = { ...status, upToDate: false }
       onEvent(event)
     },

@@ -1,4 +1,4 @@
-// A decision as the API shows it: in short, what it was decided on, and its place in the log's chain.
+// How the API shows a decision: a summary, the facts it was decided on, and its place in the log's hash chain.
 import type { DecisionRecord } from '../../decisions/types.ts'
 import type { Tables } from '../../store/store.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time, timeText } from '../schema.ts'
@@ -50,7 +50,7 @@ export const DECISION = named(
   }),
 )
 
-/** As they are called now; null for what is gone. */
+/** Present names; null for what was deleted. */
 export const DECISION_NAMES = closed({
   project: nullable(Type.String()),
   revision: nullable(Type.Integer({ description: 'Its number in the policy' })),
@@ -76,7 +76,7 @@ export const namesOf = async (
   }
 }
 
-/** Fields that are shown for a single decision, and not in lists. */
+/** Fields of a single decision that lists leave out. */
 export const BASIS = named(
   'DecisionBasis',
   closed({

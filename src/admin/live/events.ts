@@ -1,5 +1,5 @@
-// What happened beside the figures of the live page: processes that started, workers resized, policies made live. The
-// starts are seen here; the rest is what the audit log says, which all nodes write.
+// Events for the charts of the live page: starts of processes, which are noticed here, and changes of workers and policies,
+// which the audit log has from all nodes.
 import type { Store } from '../../store/store.ts'
 import { closed, named, oneOf, type Static, Type } from '../schema.ts'
 import type { ProcessesLook } from './processes.ts'
@@ -21,7 +21,7 @@ export interface SeenStarts {
   since(sinceMs: number): readonly LiveEvent[]
 }
 
-/** Each process by its number in the system: one that was started again has another. */
+/** Recognizes processes by pid: a restarted process has another. */
 export const createSeenStarts = (): SeenStarts => {
   const known = new Set<number>()
   let events: readonly LiveEvent[] = []

@@ -1,5 +1,5 @@
-// Keeps the last quarter of an hour by the second and the last day by the minute. Takes one look a second, however many
-// decisions the service makes, so that watching costs the same at one decision a second as at thirty thousand.
+// Keeps the last fifteen minutes by the second and the last day by the minute. It takes one reading a second, so its cost does
+// not depend on the number of decisions.
 import { type LivePoint, type LiveReading, livePoint } from './point.ts'
 import type { ProcessRow } from './process-row.ts'
 
@@ -10,17 +10,17 @@ const SECONDS_PER_MINUTE = 60
 export type LiveWindow = '15m' | '24h'
 
 export interface LiveMonitor {
-  /** One look at the service, a second after the last. What is handed over must not change afterwards. */
+  /** Takes a reading, one second after the last. The caller must not change it afterwards. */
   take(reading: LiveReading, processes: readonly ProcessRow[]): void
   /** Oldest first. */
   points(window: LiveWindow): readonly LivePoint[]
-  /** The last second; null before there were two looks. */
+  /** The last second; null before there are two readings. */
   newest(): LiveSecond | null
-  /** Hears of each new second. Answers how to stop. */
+  /** Calls the listener with each new second. @returns ends the subscription */
   subscribe(listener: (second: LiveSecond) => void): () => void
 }
 
-/** The last second also says it by process; what is kept is of all together. */
+/** A second of all processes together, and the last one also by process. */
 export type LiveSecond = LivePoint & { readonly processes: readonly ProcessRow[] }
 
 /** The newest `capacity` items, oldest first when read. */
@@ -36,7 +36,7 @@ const createRing = <Item>(capacity: number) => {
   }
 }
 
-/** Event loop figures of a minute: of its seconds, the middle one’s median and the worst of the rest. */
+/** Event loop delays of a minute: the median of its seconds' medians, and the largest p99 and maximum. */
 const minuteEventLoop = (points: readonly LivePoint[]): LivePoint['event_loop_ms'] => {
   const measured = points.flatMap(({ event_loop_ms: figures }) => (figures === null ? [] : [figures]))
   if (measured.length === 0) return null
@@ -58,7 +58,7 @@ export const createLiveMonitor = (): LiveMonitor => {
   let newest: LiveSecond | null = null
 
   const closeMinute = (reading: LiveReading): void => {
-    // Percentiles of the whole minute, not an average of those of its seconds.
+    // Percentiles over the whole minute, not the average of its seconds' percentiles.
     if (minuteStart !== null)
       minutes.add({ ...livePoint(reading, minuteStart), event_loop_ms: minuteEventLoop(ofMinute) })
     minuteStart = reading

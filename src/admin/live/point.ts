@@ -1,5 +1,5 @@
-// One second (or minute) of the service as the live page shows it: what was counted between two looks, as rates, and what
-// stood at the end. A pure function of the two looks.
+// One second (or minute) of the service for the live page: rates from the counters of two readings, and the gauges of the
+// later one. Pure.
 import { ERROR_STATUS, type ErrorCode } from '../../domain/errors.ts'
 import type { HistogramSnapshot } from '../../pool/histogram.ts'
 import type { PoolStats } from '../../pool/statistics.ts'
@@ -7,18 +7,18 @@ import { finePercentileMs } from '../../telemetry/fine-histogram.ts'
 import type { MetricTotals } from '../../telemetry/metrics.ts'
 import { closed, nullable, type Static, Type } from '../schema.ts'
 
-/** One look at the service: what has been counted since its start, and what stands now. */
+/** A reading of the service: counters since its start, and gauges. */
 export interface LiveReading {
-  /** Unix milliseconds, and the monotonic clock that rates are taken by. */
+  /** Unix milliseconds. Rates are computed with the monotonic clock below. */
   readonly atMs: number
   readonly monotonicMs: number
   readonly totals: MetricTotals
-  /** Answers to interface A by duration, growing (fine-histogram.ts). */
+  /** Counter of interface A's answers by duration (fine-histogram.ts). */
   readonly latency: Float64Array
   readonly pool: PoolStats
-  /** Growing. */
+  /** Counter. */
   readonly cpuSeconds: number
-  /** Since the look before; null when nothing was measured. */
+  /** Since the last reading; null when nothing was measured. */
   readonly eventLoop: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number } | null
   readonly memoryBytes: number
   readonly activeRequests: number
@@ -89,15 +89,15 @@ const percentilesBy = (valueAt: (share: number) => number | null): Percentiles |
     : (Object.fromEntries(entries.map(([name, value]) => [name, round(value ?? 0)])) as Percentiles)
 }
 
-/** Four digits are more than a chart shows, and a third of the bytes. */
+/** Rounds to four digits, which is enough for a chart and a third of the bytes. */
 const round = (value: number): number => (Number.isFinite(value) ? Number(value.toPrecision(4)) : 0)
 
 const difference = (after: ArrayLike<number>, before: ArrayLike<number>): number[] =>
   Array.from(after, (count, index) => count - (before[index] ?? 0))
 
 /**
- * Percentile of a histogram with few buckets. Values are spread evenly within a bucket; above the last bound they count as
- * the bound.
+ * Percentile of a histogram with few buckets. Assumes that values are spread evenly within a bucket; values above the last
+ * bound count as that bound.
  */
 const coarsePercentile = (bounds: readonly number[], counts: readonly number[], share: number): number | null => {
   const total = counts.reduce((sum, count) => sum + count, 0)
@@ -154,7 +154,7 @@ const errorRates = (after: MetricTotals, before: MetricTotals, seconds: number):
     }),
   )
 
-/** 408 is ours: the request was right, and not answered in time. */
+/** Whether an error is the service's fault. 408 is: the request was valid and was not answered in time. */
 const isFailure = (code: string): boolean => {
   const status: number = ERROR_STATUS[code as ErrorCode] ?? 500
   return status >= 500 || status === 408

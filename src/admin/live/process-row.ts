@@ -1,4 +1,4 @@
-// One process as the API shows it: how it stands, and what it did between the last two looks.
+// How the API shows one process: its state, and its rates between the last two readings.
 import { closed, nullable, oneOf, type Static, Type } from '../schema.ts'
 import { type LivePoint, type LiveReading, livePoint } from './point.ts'
 import type { ProcessesLook, ProcessLook } from './processes.ts'
@@ -31,7 +31,7 @@ export const PROCESS_ROW = closed({
 
 export type ProcessRow = Static<typeof PROCESS_ROW>
 
-/** Rates by pid: of the last second that was measured. */
+/** Rates of the last measured second, by pid. */
 export type ProcessRates = ReadonlyMap<number, Pick<LivePoint, 'decisions' | 'cpu'>>
 
 export const ratesBetween = (after: ProcessesLook, before: ProcessesLook): ProcessRates => {

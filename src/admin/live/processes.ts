@@ -1,4 +1,4 @@
-// The processes of the service, as whoever watches and resizes them sees them: one look at all, and how many there shall be.
+// What the admin API needs of the service's processes: the state of all, and a way to change their number.
 import type { LiveReading } from './point.ts'
 
 export interface ProcessTarget {
@@ -7,29 +7,29 @@ export interface ProcessTarget {
   readonly workers: number
 }
 
-/** Number of signing workers of a process with this setting: the thread that answers counts as one. */
+/** How many threads of a process sign: its workers, or with 0 the thread that answers. */
 export const signersOf = (workers: number): number => Math.max(1, workers)
 
 /**
- * `down`: it ended and waits to be started again. `starting`: it does not listen yet. `leaving`: it finishes what it has.
+ * `down`: the process ended and will be restarted. `starting`: it does not listen yet. `leaving`: it finishes its requests.
  */
 export type ProcessState = 'down' | 'starting' | 'ready' | 'leaving'
 
 export interface ProcessLook {
-  /** From 0. */
+  /** Counts from 0. */
   readonly index: number
   /** Null while it is down. */
   readonly pid: number | null
   readonly state: ProcessState
   /** Unix milliseconds; null while it is down. */
   readonly startedAtMs: number | null
-  /** Null when it did not answer in time, or has nothing to say yet. */
+  /** Null when the process did not answer in time, or has no reading yet. */
   readonly reading: LiveReading | null
 }
 
 export interface ProcessesLook {
   readonly target: ProcessTarget
-  /** More than so many can't be asked for. */
+  /** The largest number of processes that can be set. */
   readonly processesMax: number
   readonly processes: readonly ProcessLook[]
 }
@@ -38,7 +38,7 @@ export interface ProcessControl {
   /** @throws DependencyUnavailableError when the supervisor does not answer */
   look(): Promise<ProcessesLook>
   /**
-   * Further ones start; surplus ones finish what they have first. Resolves before they have.
+   * Sets the number of processes and workers. Surplus ones finish their requests first; it resolves without waiting for them.
    * @throws DependencyUnavailableError when the supervisor does not answer
    */
   resize(target: ProcessTarget): Promise<ProcessesLook>

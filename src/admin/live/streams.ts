@@ -1,11 +1,11 @@
-// The live page's event streams: every second to everyone who watches, encoded once. A watcher who may no longer watch is
-// cut off within a quarter of a minute, one who stopped reading sooner.
+// The live page's event streams. Each second is encoded once and sent to all watchers. A watcher who loses the right to watch is
+// disconnected within 15 seconds, and one who stops reading sooner.
 import { QueueFullError } from '../../domain/errors.ts'
 import { createEventStream, type EventStream, type StreamEvent } from '../../http/event-stream.ts'
 import type { LiveMonitor, LiveSecond } from './monitor.ts'
 
 const STREAMS_MAX = 100
-/** Seconds between two looks at whether a watcher may go on watching. */
+/** Seconds between two checks of a watcher's rights. */
 const CHECK_EVERY = 15
 
 export interface LiveStreams {
@@ -57,7 +57,7 @@ export const createLiveStreams = (monitor: LiveMonitor): LiveStreams => {
       }
       watchers.add(watcher)
       const newest = monitor.newest()
-      // The newest second is repeated to a newcomer, under the number it had.
+      // Send the newest second to a new watcher, under its own number.
       if (newest !== null) watcher.stream.begin({ sequence, data: JSON.stringify(newest) })
       else watcher.stream.begin({ sequence, data: 'null' })
       return watcher.stream

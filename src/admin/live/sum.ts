@@ -1,5 +1,5 @@
-// Several processes as one: what each has counted added up, however they come and go. Only what was counted between two
-// looks at the same process is added, so that a process that starts anew or is seen for the first time makes no step.
+// Adds up the counters of several processes, which may start and end. Adds only the growth between two readings of the same
+// process, so that a new process does not add its whole count at once.
 import type { HistogramSnapshot } from '../../pool/histogram.ts'
 import { type PoolStats, predictWaitMs } from '../../pool/statistics.ts'
 import type { MetricTotals } from '../../telemetry/metrics.ts'
@@ -13,7 +13,7 @@ type HistogramName = 'wait' | 'run'
 
 const COUNTERS: readonly PoolCounter[] = ['answered', 'refused', 'expired', 'failed', 'withheld']
 
-/** Growth of the counters of all processes together since the first reading. */
+/** Growth of all processes' counters since the first reading. */
 interface Grown {
   readonly decisions: Map<string, Decision>
   readonly errors: Map<string, number>
@@ -55,7 +55,7 @@ const grow = (grown: Grown, after: LiveReading, before: LiveReading): void => {
 const sumOf = <Item>(items: readonly Item[], read: (item: Item) => number): number =>
   items.reduce((sum, item) => sum + read(item), 0)
 
-/** A worker's own time per job: of all jobs since the look before, or of all processes alike when there were none. */
+/** Mean time a worker spends on a job, since the last reading; without jobs the mean of the processes' own means. */
 const meanServiceMs = (newest: readonly { readonly pool: PoolStats; readonly answered: number }[]): number => {
   const jobs = sumOf(newest, ({ answered }) => answered)
   if (jobs > 0) return sumOf(newest, ({ pool, answered }) => pool.meanServiceMs * answered) / jobs
@@ -81,7 +81,7 @@ const histogramOf = ({ boundsMs, counts, sumMs }: Grown['histograms'][HistogramN
   return { boundsMs, counts: copied, count: sumOf(copied, (count) => count), sumMs }
 }
 
-/** Gauges of the processes that answered, and counters of all processes there ever were. */
+/** Gauges of the processes that answered, and the summed counters of all processes since the first reading. */
 const poolOf = (
   grown: Grown,
   newest: readonly { readonly pool: PoolStats; readonly answered: number }[],
@@ -112,7 +112,7 @@ const poolOf = (
   }
 }
 
-/** Adds up one look after another. Null when no process answered. */
+/** @returns a function that takes each reading in order and returns the sum; null when no process answered */
 export const createLiveSum = (): ((look: ProcessesLook) => LiveReading | null) => {
   const emptyHistogram = () => ({ boundsMs: [], counts: [], sumMs: 0 })
   const grown: Grown = {
@@ -123,7 +123,7 @@ export const createLiveSum = (): ((look: ProcessesLook) => LiveReading | null) =
     pool: { answered: 0, refused: 0, expired: 0, failed: 0, withheld: 0 },
     histograms: { wait: emptyHistogram(), run: emptyHistogram() },
   }
-  /** The last that each process said, by its number in the system. */
+  /** The last reading of each process, by pid. */
   let known = new Map<number, LiveReading>()
   return ({ processes }) => {
     const next = new Map<number, LiveReading>()
@@ -132,7 +132,7 @@ export const createLiveSum = (): ((look: ProcessesLook) => LiveReading | null) =
     for (const { pid, reading } of processes) {
       if (pid === null) continue
       const before = known.get(pid)
-      // One that was too busy to answer is caught up with at the next look.
+      // A process that was too busy to answer keeps its last reading, so that the next one adds all of its growth.
       if (reading !== null || before !== undefined) next.set(pid, (reading ?? before) as LiveReading)
       if (reading === null) continue
       if (before !== undefined) grow(grown, reading, before)

@@ -1,4 +1,4 @@
-// Looks at all processes once a second for the live page, and at any time for whoever asks how they are.
+// Reads the state of all processes, once a second for the live page and on request.
 import { createSeenStarts, type SeenStarts } from './events.ts'
 import { createLiveMonitor, type LiveMonitor } from './monitor.ts'
 import { type ProcessRates, type ProcessRow, processRow, ratesBetween } from './process-row.ts'
@@ -8,7 +8,7 @@ import { createLiveSum } from './sum.ts'
 export interface LiveWatch {
   readonly monitor: LiveMonitor
   readonly starts: Pick<SeenStarts, 'since'>
-  /** Looks once. Call it every second; one that comes while another is under way is left out. */
+  /** Takes one reading. Call it every second; does nothing while another reading is under way. */
   tick(): Promise<void>
   rows(look: ProcessesLook): ProcessRow[]
 }

@@ -30,7 +30,7 @@ const needs = (access: Access): string => {
   }
 }
 
-/** Which programs need not read: keys have nothing else to prove themselves with. */
+/** Concerns people only: a key has no password or passkey. */
 const FRESHNESS: Readonly<Record<Route['freshness'], string>> = {
   never: '',
   sometimes:
@@ -61,7 +61,7 @@ const problemsOf = (route: Route): number[] => {
 const takesIdempotencyKey = ({ method, access, streams }: Route): boolean =>
   isUnsafe(method) && access.kind !== 'public' && access.kind !== 'second-factor' && !streams
 
-/** Every member may be left out, so the body may too. */
+/** Whether the body may be left out: every member is optional. */
 const isOptional = (body: TSchema): boolean => {
   const required = body['required'] as readonly string[] | undefined
   return (required ?? []).length === 0 && body['minProperties'] === undefined

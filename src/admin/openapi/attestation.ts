@@ -237,7 +237,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
     answers: [
       { status: 200, description: 'Text exposition format.', schema: Type.String(), contentType: 'text/plain' },
     ],
-    // Where they have a listener of their own.
+    // Only when metrics have a listener of their own.
     problems: [404],
   },
   {

@@ -1,5 +1,5 @@
-// From described operations to an OpenAPI 3.1 document. Source: https://spec.openapis.org/oas/v3.1.1.html; its schemas are
-// JSON Schema 2020-12, which is what TypeBox values already are.
+// Makes an OpenAPI 3.1 document of described operations. OpenAPI's schemas are JSON Schema 2020-12, and so are TypeBox values.
+// Source: https://spec.openapis.org/oas/v3.1.1.html.
 
 import type { TSchema } from '../schema.ts'
 import type { DescribedAnswer, DescribedInterface, DescribedOperation } from './operation.ts'
@@ -26,10 +26,10 @@ const TEXTS: Readonly<Record<number, string>> = {
 const isObject = (value: Json): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Words of ours that JSON Schema does not have. */
+/** Keywords of ours, which JSON Schema does not have. */
 const OWN_WORDS = new Set(['$id', 'printable', 'rule'])
 
-/** `anyOf` of constants is written as what it is: an enumeration. */
+/** Writes `anyOf` of constants as `enum`. */
 const asEnumeration = (schema: JsonObject): JsonObject => {
   const { anyOf, ...rest } = schema
   if (!Array.isArray(anyOf) || anyOf.length === 0) return schema
@@ -39,10 +39,10 @@ const asEnumeration = (schema: JsonObject): JsonObject => {
   return values.length === anyOf.length ? { type: 'string', enum: values, ...rest } : schema
 }
 
-/** Gathers schemas that have a name, each once, and leaves references in their places. */
+/** Collects named schemas, each once, and puts references in their places. */
 const createSchemas = () => {
   const components: JsonObject = {}
-  /** Here the keys are names of members, whatever words they are. */
+  /** For `properties`: its keys are names of members, even where they look like keywords. */
   const convertMembers = (members: JsonObject): JsonObject =>
     Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, convert(schema)]))
   const convert = (schema: Json): Json => {
@@ -63,7 +63,7 @@ const createSchemas = () => {
   }
   return {
     components,
-    // TypeBox's own marks are symbols, which JSON does not have.
+    // The round trip through JSON removes TypeBox's symbols.
     of: (schema: TSchema): Json => convert(JSON.parse(JSON.stringify(schema)) as Json),
   }
 }

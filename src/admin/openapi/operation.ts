@@ -1,5 +1,5 @@
-// What a document needs to know of one operation, whichever interface it belongs to. Routes of the admin API are turned
-// into this; interfaces A and B are described in it by hand.
+// The description of one operation, from which a document is made. Routes of the admin API are converted to it; interfaces A
+// and B are written in it by hand.
 import type { TObject, TSchema } from '../schema.ts'
 
 export interface DescribedAnswer {
@@ -23,7 +23,7 @@ export interface DescribedOperation {
   readonly tag: string
   readonly summary: string
   readonly description: string
-  /** Descriptions of the path's parameters; one that is left out has none. */
+  /** Descriptions of the path's parameters, where they have one. */
   readonly parameters: Readonly<Record<string, { readonly description?: string; readonly schema?: TSchema }>>
   readonly query: TObject | null
   readonly headers: readonly DescribedHeader[]
@@ -37,7 +37,7 @@ export interface DescribedOperation {
   readonly answers: readonly DescribedAnswer[]
   /** Statuses answered with a problem (RFC 9457). */
   readonly problems: readonly number[]
-  /** Names of security schemes, any of which will do; empty: none is needed. */
+  /** Names of security schemes, of which one is enough; empty: none is needed. */
   readonly security: readonly string[]
 }
 
@@ -45,7 +45,7 @@ export interface DescribedInterface {
   readonly title: string
   readonly description: string
   readonly version: string
-  /** Where its paths begin. */
+  /** The URL under which its paths are. */
   readonly server: string
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
   readonly securitySchemes: Readonly<Record<string, unknown>>
@@ -54,5 +54,5 @@ export interface DescribedInterface {
   readonly problem?: TSchema
 }
 
-/** An interface, wherever it is deployed. */
+/** An interface without its deployment: no version and no server. */
 export type InterfaceDescription = Omit<DescribedInterface, 'version' | 'server'>

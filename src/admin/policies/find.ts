@@ -1,4 +1,4 @@
-// Policies and revisions of one organization, or 404; and what its documents may name.
+// Finds policies and revisions of an organization, or throws 404; and what its documents may name.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import type { PolicySubject } from '../../policy/types/document.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
@@ -17,13 +17,13 @@ export const requirePolicy = async (
   return policy
 }
 
-/** What a policy decides is fixed. @throws FieldInvalidError */
+/** A revision can't change what its policy decides: requests or sessions. @throws FieldInvalidError */
 export const requireSameSubject = (decides: PolicySubject, { document }: CompiledPolicy): void => {
   if (document.decides === decides) return
   throw new FieldInvalidError('source', `decides ${document.decides}, and the policy decides ${decides}`)
 }
 
-/** A policy for what decides this: projects take policies of requests alone. @throws FieldInvalidError, SubjectUnknownError */
+/** Finds a policy that decides requests (for projects) or sessions. @throws FieldInvalidError, SubjectUnknownError */
 export const requirePolicyOf = async (
   decides: PolicySubject,
   tables: Pick<Tables, 'policies'>,

@@ -1,4 +1,4 @@
-// A mistake or a warning in a document, as the check of documents and a refused save answer it.
+// The shape of a mistake or warning in a policy document.
 import type { PolicyIssue } from '../../policy/errors.ts'
 import { closed, named, Type } from '../schema.ts'
 

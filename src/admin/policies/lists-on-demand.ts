@@ -1,5 +1,5 @@
-// The lists that a simulation reads, from the store. A rule asks synchronously, so what it asks for and is not at hand is
-// noted, fetched, and the simulation run again, until it has all that it asked for.
+// Reads lists from the store for a simulation. Rules ask synchronously: an unknown answer aborts the simulation, is fetched,
+// and the simulation runs again, until nothing is missing.
 
 import type { RecordedList } from '../../decisions/types.ts'
 import { addressKey } from '../../domain/address-key.ts'
@@ -8,10 +8,10 @@ import type { ListReader } from '../../policy/types/list-reader.ts'
 import type { AddressList } from '../../store/lists.ts'
 import type { Store } from '../../store/store.ts'
 
-/** More questions than a policy can ask of one request. */
+/** More than the questions that a policy can ask about one request. */
 const ROUNDS_MAX = 64
 
-/** Thrown out of the evaluation: what was asked is not known yet. */
+/** Aborts the evaluation when an answer is not known yet. */
 class ListQuestion extends Error {
   override readonly name = 'ListQuestion'
 }
@@ -20,7 +20,7 @@ export interface ListOverrides {
   readonly [list: string]: { readonly addresses: readonly string[]; readonly ageSeconds: number }
 }
 
-/** Answers of lists at the time of a decision. */
+/** What the lists said when a decision was made. */
 export interface RecordedLists {
   readonly [list: string]: RecordedList
 }
@@ -29,8 +29,8 @@ const findList = async (store: Store, organizationId: string, name: string): Pro
   (await store.lists.find(organizationId, name)) ?? (await store.lists.find(null, name))
 
 /**
- * Runs `simulate` with a reader of the organization's lists, and of the shared ones: those of `overrides` as they are
- * given, what is `recorded` as it was, and the rest as it is now. `simulate` may be run several times and must not swallow what the reader throws.
+ * Runs `simulate` with a reader of lists. It answers from `overrides` first, then as `recorded`, then from the store: the
+ * organization's own lists and the shared ones. `simulate` may run several times and must not catch what the reader throws.
  */
 export const withLists = async <Result>(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
@@ -83,7 +83,7 @@ export const withLists = async <Result>(
     const result = ((): { readonly value: Result } | null => {
       try {
         const value = simulate(reader)
-        // An evaluation may turn what was thrown into a failure of its own.
+        // The evaluation may have turned the exception into a failure of its own.
         return missing === null ? { value } : null
       } catch (error) {
         if (missing === null) throw error

@@ -16,7 +16,7 @@ export const activate = async (
 ): Promise<Policy> => {
   const before = await requirePolicy(tables, organizationId, policyId)
   const revision = await requireRevision(tables, organizationId, policyId, revisionId)
-  // The answers' policy name is that of the document that decides.
+  // Answers carry the name in the active document, so rename the policy.
   const { name } = compileRevision(revision).document
   if (name !== before.name) await tables.policies.rename(organizationId, policyId, name)
   const after = await tables.policies.activateRevision(organizationId, policyId, revisionId)
@@ -47,7 +47,7 @@ export const shadow = async (
   if (revisionId !== null) {
     const revision = await requireRevision(tables, organizationId, policyId, revisionId)
     if (revisionId === before.activeRevisionId) throw new ConflictError('that revision is the active one')
-    // One that this version can't use would fail beside every decision.
+    // A shadow that this version can't compile would fail at every decision.
     compileRevision(revision)
   }
   const after =

@@ -1,10 +1,10 @@
-// What a policy asks for beyond the request, for whoever tries it: in words, and with an answer for each.
+// Describes the facts that a policy needs beside the request, with an example of each, for people who try the policy.
 import { sourceOf } from '../../policy/sources/all.ts'
 import { type FactNeed, screenerKey } from '../../policy/types/needs.ts'
 
 const SCREENED = { flagged: false, score: 0, categories: [] }
 
-/** Ends "Asks for …". */
+/** Completes the sentence "Asks for …". */
 export const wordsOf = (need: FactNeed): string => {
   switch (need.kind) {
     case 'list':
@@ -20,7 +20,7 @@ export const wordsOf = (need: FactNeed): string => {
   }
 }
 
-/** The part of a simulation's facts, or of its lists, that answers a need. */
+/** An example answer for a need, as a part of a simulation's facts or lists. */
 const exampleOf = (need: FactNeed): Readonly<Record<string, unknown>> => {
   switch (need.kind) {
     case 'list':
@@ -38,7 +38,7 @@ const exampleOf = (need: FactNeed): Readonly<Record<string, unknown>> => {
   }
 }
 
-/** An answer for each need, by part. */
+/** An example answer for each need. */
 export const exampleFactsOf = (needs: readonly FactNeed[]): Record<string, unknown> => {
   const all: Record<string, unknown> = {}
   for (const need of needs)

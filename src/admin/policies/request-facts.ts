@@ -1,4 +1,4 @@
-// The request of a simulation, decoded as the attestation API decodes a real one, so that both read the same facts.
+// Decodes the request of a simulation as the attestation API decodes a real one, so that both have the same facts.
 import { EVM_ZERO_ADDRESS, isHexBytes, parseAddress, SOLANA_ZERO_ADDRESS } from '../../domain/address.ts'
 import type { ChainTable } from '../../domain/chain.ts'
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
@@ -19,7 +19,7 @@ export const SIMULATED_REQUEST = closed({
   time: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601; now unless given' })),
 })
 
-/** uint256, and a lamport amount: u64. */
+/** Bits of an amount: uint256 in wei, u64 in lamports. */
 const BITS = { evm: 256n, solana: 64n } as const
 
 /** @throws FieldMissingError, FieldInvalidError */

@@ -1,5 +1,5 @@
-// What someone sees who asks for a revision to become live, and who approves it: the policy by its name, what changes in
-// its rules, whom it decides for, and what is known of its effects.
+// What the person who activates a revision sees, and the person who approves it: the policy's name, the changes of its rules,
+// the projects it decides for, and its known effects.
 import { DependencyUnavailableError } from '../../domain/errors.ts'
 import { describeRules, diffPolicies } from '../../policy/diff.ts'
 import { compileRevision } from '../../policy/revision.ts'
@@ -44,7 +44,7 @@ const shadowText = async (
       `As shadow: ${exact}${same.count} decided the same, ${different.count} otherwise, ${failed.count} not at all`,
     ]
   } catch (error) {
-    // The figures are a help: while the index is away, people can ask all the same.
+    // The figures are optional: without the index, people can still ask for the change.
     if (error instanceof DependencyUnavailableError) return ['As shadow: its figures can’t be read now']
     throw error
   }
@@ -106,7 +106,7 @@ export const seeActivation = async (
   }
 }
 
-/** Outside of a transaction: the index takes its time. */
+/** Call it outside of a transaction, because the index may be slow. */
 export const seeEffects = async (
   services: Services,
   organizationId: string,

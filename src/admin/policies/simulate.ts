@@ -1,6 +1,6 @@
 // Runs a policy on one request or session without deciding anything: what each rule says, what was known, and what the
-// verdict would be. The verdict is the policy's own; the rules' values come from policies of one rule each, made of the same
-// document.
+// verdict would be. The verdict comes from the policy itself; each rule's value comes from a policy that has this rule only.
+
 import type { Verdict } from '../../domain/verdict.ts'
 import { compilePolicy } from '../../policy/compile.ts'
 import { decideSession, type SessionVerdict } from '../../policy/decide-session.ts'
@@ -30,17 +30,17 @@ export const RULE_OUTCOME = closed({
 export interface RuleOutcome {
   readonly id: string
   readonly kind: RuleKind
-  /** Value of the rule's expression; null when it fails. */
+  /** Value of the rule's expression; null when the evaluation fails. */
   readonly value: boolean | null
-  /** The rule would end the evaluation: `allow` and `deny` that are true, `require` that is false. */
+  /** The rule would end the evaluation: a true `allow` or `deny`, or a false `require`. */
   readonly decisive: boolean
-  /** An earlier one ended the evaluation, so this one is not asked for a verdict. */
+  /** False when an earlier rule ended the evaluation. */
   readonly reached: boolean
   readonly failure: string | null
 }
 
 export interface Simulation {
-  /** Null: the policy fails on this request, which is then answered 503. */
+  /** Null when the policy fails on this request; a real request is then answered 503. */
   readonly verdict: Verdict | null
   readonly failure: string | null
   readonly rules: readonly RuleOutcome[]
@@ -52,9 +52,9 @@ const failureOf = (error: unknown): string => {
   return cause instanceof FactUnavailableError ? cause.message : 'the expression fails on this request'
 }
 
-/** The rule alone: it decides, it does not, or it fails. */
+/** Evaluates one rule alone. */
 const outcomeOf = (policy: CompiledPolicy, rule: PolicyRule, facts: EvaluationFacts) => {
-  // The default is the other way round, so that a verdict by default and one by the rule can't be taken for each other.
+  // The default is the opposite of what the rule decides, so that the verdict shows which of them decided.
   const alone = compilePolicy({
     ...policy.document,
     default: rule.kind === 'allow' ? 'deny' : 'allow',
@@ -80,7 +80,7 @@ const rulesOf = (policy: CompiledPolicy, facts: EvaluationFacts, ended: boolean)
   })
 }
 
-/** @param facts with `lists`: the organization's own two come first, as they do for real */
+/** @param facts with `lists`: the organization's lists deny and allow come before the policy, as in a real decision */
 export const simulatePolicy = (
   policy: CompiledPolicy,
   facts: EvaluationFacts & { readonly lists: ListReader },

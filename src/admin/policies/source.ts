@@ -1,4 +1,4 @@
-// The document that is tried out: as it was given, or that of a revision.
+// Reads the document of a trial from the request or from a revision.
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
 import { compilePolicy } from '../../policy/compile.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
@@ -9,7 +9,6 @@ import type { Services } from '../services.ts'
 export const SOURCE_BYTES_MAX = 1_048_576
 export const SOURCE = Type.String({ minLength: 1, maxLength: 262_144, description: 'The document, YAML or JSON' })
 
-/** The document that a trial is of: as given, or that of a revision of the organization. */
 export const sourceOf = async (
   { store }: Services,
   organizationId: string,
