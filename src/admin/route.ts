@@ -22,7 +22,7 @@ export type Access =
   | { readonly kind: 'person' }
   /** Any person or admin key. */
   | { readonly kind: 'caller' }
-  /** At least this role in the organization that the path names; `person`: not a key. Others are answered 404, or 403 for a lesser role. */
+  /** At least this role in the path's organization; `person`: not a key. Strangers are answered 404, lesser roles 403. */
   | { readonly kind: 'organization'; readonly role: OrganizationRole; readonly person?: true }
   /** A deployment admin, or an admin key with the scope `deployment`. */
   | { readonly kind: 'deployment'; readonly person?: true | 'or-command' }

@@ -1,5 +1,5 @@
-// The words in which requests and answers of the admin API are described: TypeBox, whose values are JSON Schema (2020-12)
-// and types at once. What is accepted, what is documented and what the compiler knows can't drift apart.
+// Schemas of requests and answers, in TypeBox: one value is the check, the JSON Schema (2020-12) of the documentation and the
+// TypeScript type.
 import {
   type Static,
   type TObject,
@@ -10,14 +10,14 @@ import {
   Type,
 } from '@sinclair/typebox'
 
-/** An object of exactly these members: one that is not named is a mistake, never passed on. */
+/** An object that has no other members than these; another member is refused. */
 export const closed = <Properties extends TProperties>(
   properties: Properties,
   description?: string,
 ): TObject<Properties> =>
   Type.Object(properties, { additionalProperties: false, ...(description === undefined ? {} : { description }) })
 
-/** A part of the documentation with a name of its own. */
+/** Gives a schema a name in the documentation. */
 export const named = <Schema extends TSchema>(name: string, schema: Schema): Schema => ({ ...schema, $id: name })
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
@@ -37,7 +37,7 @@ export const timeText = (unixSeconds: number): string => new Date(unixSeconds * 
 export const timeOrNull = (unixSeconds: number | null): string | null =>
   unixSeconds === null ? null : timeText(unixSeconds)
 
-/** Names that people give and other people read: no controls, nothing that could reverse or hide what follows. */
+/** For names that other people read: no control characters, and none that reverse or hide the text after them. */
 const PRINTABLE = '^[^\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}]*$'
 
 export const label = (description: string, maxLength = 100) =>
@@ -45,7 +45,7 @@ export const label = (description: string, maxLength = 100) =>
 
 export const isPrintable = (text: string): boolean => new RegExp(PRINTABLE, 'u').test(text) && text.trim() === text
 
-/** Members that may all be left out; what is left out stays as it is. */
+/** All members are optional; one that is left out stays unchanged. */
 export const partial = <Properties extends TProperties>(properties: Properties) =>
   Type.Partial(closed(properties), { additionalProperties: false, minProperties: 1 })
 

@@ -1,4 +1,4 @@
-// What the routes of the admin API work with. Made by the composition root; a route asks for nothing else.
+// What the routes of the admin API use. src/wiring makes it.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
@@ -23,7 +23,7 @@ import type { LiveWatch } from './live/watch.ts'
 import type { ApiDocuments } from './routes/reference.ts'
 import type { TaskRunner } from './task-runner.ts'
 
-/** A key that was made or found: its keystore is on the disk, or it is in the token; nobody knows of it yet. */
+/** A key in a new keystore or in the token, not yet an attester in the store. */
 export interface NewAttesterKey {
   readonly kind: 'secp256k1' | 'ed25519'
   readonly address: string
@@ -31,19 +31,19 @@ export interface NewAttesterKey {
   readonly keystoreFile: string
 }
 
-/** One thing that was looked at on a chain. */
+/** The result of one check of a chain. */
 export interface ChainFinding {
   readonly chain: string
   readonly check: 'rpc' | 'clock' | 'registry' | 'attester'
   /** The host of an RPC URL, the registry's address, or an attester's. */
   readonly subject: string
-  /** `problem`: attestations fail, or can't be had. `note`: worth knowing. */
+  /** `problem`: attestations fail or are refused. `note`: worth knowing. */
   readonly result: 'ok' | 'note' | 'problem'
   readonly detail: string
 }
 
 export interface SessionMaker {
-  /** A new session, or the organization's own for that wallet, with a link that is stored nowhere. */
+  /** Makes a session, or finds the organization's own for that wallet. Returns its link, of which only a hash is stored. */
   readonly make: (session: {
     readonly organizationId: string
     readonly environment: ApiKeyEnvironment
@@ -52,23 +52,23 @@ export interface SessionMaker {
     readonly originUrl: string | null
     readonly actor: string
   }) => Promise<{ readonly created: boolean; readonly sessionId: string; readonly link: string }>
-  /** Another link. @throws SessionUnknownError */
+  /** Makes another link. @throws SessionUnknownError */
   readonly link: (organizationId: string, sessionId: string) => Promise<string>
 }
 
-/** The newest head of the decision log's tree, and who has cosigned it. */
+/** The newest head of the decision log's tree, and its cosignatures. */
 export interface LogHead {
   /** Verifier key. */
   readonly logKey: string
-  /** Lines that the newest signed head covers. */
+  /** Number of lines under the newest signed head. */
   readonly size: number
-  /** The signed head that others are shown, with its cosignatures. */
+  /** The published signed head, with its cosignatures. */
   readonly published: string
   readonly publishedSize: number
-  /** Cosignatures that a head has to have. */
+  /** How many cosignatures a head needs. */
   readonly required: number
   readonly withinSeconds: number
-  /** Whether fewer witnesses than are required have cosigned in time. */
+  /** Whether fewer than `required` witnesses have cosigned within `withinSeconds`. */
   readonly isLate: boolean
   readonly witnesses: readonly { readonly name: string; readonly atSeconds: number | null }[]
 }
@@ -99,9 +99,9 @@ export interface Services {
    * @throws FieldInvalidError for `token_key`, DependencyUnavailableError while the token is away
    */
   readonly findTokenKey: (kind: 'secp256k1' | 'ed25519', key: string) => Promise<NewAttesterKey>
-  /** Takes a keystore away again that no attester has. */
+  /** Deletes a keystore that no attester uses. */
   readonly discardKeystore: (keystoreFile: string) => void
-  /** Sources that simulations ask besides lists, and the screeners that documents may name. */
+  /** Sources of facts for simulations, and the screeners and chains that documents may name. */
   readonly policyFacts: FactCollector & {
     readonly screeners: ReadonlySet<string>
     readonly chains: ReadonlySet<string>
@@ -112,31 +112,31 @@ export interface Services {
       'listEvidence' | 'missing' | 'readFields' | 'findByFields' | 'openDocument' | 'eraseSession'
     >
     readonly sessions: SessionMaker
-    /** What the service read of documents. */
+    /** Fields that the service read from documents. */
     readonly readings: Pick<DocumentReadings, 'read'>
-    /** What policies decided sessions on. */
+    /** Facts on which policies decided sessions. */
     readonly decisionFacts: Pick<DecisionFacts, 'read'>
     /** For trying policies on sessions. */
     readonly knowledge: SessionKnowledge
   }
   /**
-   * A URL that an operator wrote, if it may be asked at all, in its canonical form.
-   * @throws FieldInvalidError for the field `url`
+   * The canonical form of an operator's URL.
+   * @throws FieldInvalidError for the field `url` when the service must not request it
    */
   readonly reachableUrl: (text: string, reach: Reach) => string
-  /** What names of an organization's newest sessions are like, from a score on; null while no list was read. */
+  /** Names on lists that resemble those of an organization's newest sessions, from a score on; null before a list was read. */
   readonly nearNames: (organizationId: string, lowest: number) => Promise<NearNames | null>
   readonly webhooks: {
-    /** Where receivers of messages may be. */
+    /** Which networks the receivers of messages may be in. */
     readonly reach: Reach
-    /** Sealed for the endpoint that it is for. */
+    /** Encrypts a secret for one endpoint. */
     readonly sealSecret: (
       organizationId: string,
       endpointId: string,
       secret: Uint8Array,
     ) => Promise<{ readonly sealed: Uint8Array; readonly sealedUnder: Uint8Array }>
   }
-  /** Whether the configured chains and their registries are as they should be. Asks them, so it takes as long as they do. */
+  /** Checks the configured chains and their registries by their RPC URLs, so it may take seconds. */
   readonly inspectChains: () => Promise<readonly ChainFinding[]>
   readonly decisions: DecisionSearch
   /**
@@ -147,11 +147,11 @@ export interface Services {
     organizationId: string,
     uuid: string,
   ) => Promise<{ readonly proof: string; readonly logKey: string } | null>
-  /** The attestation API's own `POST /v2/attestation`, key and limits and all. */
+  /** Calls the attestation API's `POST /v2/attestation`, with its key check and limits. */
   readonly attest: (request: Request) => Promise<Response>
-  /** Null before the first. @throws DependencyUnavailableError before there is a tree */
+  /** Null before the first head. @throws DependencyUnavailableError before there is a tree */
   readonly logHead: () => Promise<LogHead | null>
-  /** How the audit log differs from its signed heads that are kept beside the decision log's tree, in words. */
+  /** Differences, in words, between the audit log and its signed heads, which are kept beside the decision log's tree. */
   readonly auditHeadProblems: () => Promise<readonly string[]>
   readonly tasks: TaskRunner
   readonly live: LiveWatch

@@ -1,11 +1,11 @@
-// Whether what someone handed in is what a reviewer looks for: a name by the beginnings of its words, a number of a document
-// or of a register wherever its letters and digits stand.
+// Matches a session's evidence with a reviewer's search text: names by the beginnings of their words, numbers of documents and
+// registers by any part of at least four characters.
 import type { SearchedEvidence } from '../identity/evidence-types.ts'
 
-/** Shorter parts of a number would be found everywhere. */
+/** Shorter parts of a number would match almost everything. */
 const NUMBER_MIN = 4
 
-/** Without accents and case: the same name is written in many ways. */
+/** Removes accents and case, since the same name is written in many ways. */
 const plain = (text: string): string => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
 
 const wordsOf = (text: string): readonly string[] => plain(text).match(/[\p{L}\p{N}]+/gu) ?? []
@@ -16,7 +16,7 @@ const textsOf = (value: unknown): readonly string[] => {
   return Object.values(value).flatMap(textsOf)
 }
 
-/** Null where nothing of the text can be looked for. */
+/** @returns null when the text has nothing to search for */
 export const fieldMatcher = (text: string): ((fields: SearchedEvidence) => boolean) | null => {
   const wanted = wordsOf(text)
   const number = wanted.join('')

@@ -1,4 +1,4 @@
-// A session as the API shows it: in a list, and alone with its wallets, their proofs and its history.
+// How the API shows a session: in a list, and alone with its wallets, their proofs and its history.
 import { LEVELS, type LevelName, levelName } from '../domain/level.ts'
 import type { HitState } from '../domain/screening-hit.ts'
 import {
@@ -136,7 +136,7 @@ const showDetail = (
   assignment: SessionAssignment,
   proofs: ReadonlyMap<string, WalletProof>,
   agreement: Agreement | null,
-  /** Names by id: of the keys and policies that events name. */
+  /** Names of the keys and policies in the events, by id. */
   names: ReadonlyMap<string, string>,
   hits: HitCounts | undefined,
 ) => ({
@@ -146,7 +146,7 @@ const showDetail = (
     events.findLast(({ kind, status }) => kind === 'status' && status === 'submitted')?.createdAtSeconds,
     hits,
   ),
-  // The version of an agreement names its text and ends in its language.
+  // An agreement's version ends with its language: `….en`.
   language: agreement?.version.split('.').at(-1) ?? null,
   wallets: wallets.map(({ id, chain, addressText, connectedAtSeconds }) => ({
     id,

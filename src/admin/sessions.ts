@@ -1,4 +1,4 @@
-// Sessions of one organization, or 404, and how they name who changed them.
+// Finds a session of an organization, or throws 404; checks a decision's reason and corrections.
 import { FieldInvalidError } from '../domain/errors.ts'
 import type { Session, SessionState, SessionStatus } from '../domain/session.ts'
 import { requirementsOf } from '../identity/evidence-types.ts'
@@ -8,7 +8,7 @@ import { SubjectUnknownError } from './errors.ts'
 
 export const BASE = '/organizations/{organization}/sessions'
 
-/** As sessions name who changed them. */
+/** The actor in a session's events. */
 export const operator = (actor: Actor): string => `operator:${authorName(actor)}`
 
 export const requireSession = async (
@@ -22,7 +22,7 @@ export const requireSession = async (
 }
 
 /**
- * A final rejection says why: to the person, or to colleagues alone where the person must not be warned.
+ * Requires a comment for a final rejection: for the person, or for operators only, if the person must not be warned.
  * @throws FieldInvalidError for the field `public_comment`
  */
 export const requireReason = (
@@ -35,7 +35,7 @@ export const requireReason = (
 }
 
 /**
- * What the person is to do again: parts that this session asks for, and only where it is sent back.
+ * Reads what the person has to give again. Allowed only for `retry`, and only parts that the session asks for.
  * @throws FieldInvalidError for the field `corrections`
  */
 export const correctionsOf = (

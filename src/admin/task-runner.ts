@@ -1,8 +1,7 @@
-// Runs what takes longer than a request, one task at a time, each in a process of its own at the lowest priority. What a
-// task is, its kind says; the runner knows how to start, follow, cancel and record them.
+// Runs tasks one at a time, each in a process of its own at the lowest priority. The runner starts, follows, cancels and stores
+// tasks; what a task does is up to its kind.
 import type { Task, TaskTable } from '../store/tasks.ts'
 
-/** A task's process. */
 export interface TaskProcess {
   kill(): void
 }
@@ -10,7 +9,7 @@ export interface TaskProcess {
 export interface TaskListener {
   onProgress(done: number, total: number): void
   onDone(result: Readonly<Record<string, unknown>>): void
-  /** Chosen text for whoever asked for the task. */
+  /** @param failure text for the person who started the task */
   onFailed(failure: string): void
   /** Called once, after any of the others. */
   onExit(): void
@@ -19,7 +18,6 @@ export interface TaskListener {
 export interface TaskRunnerDependencies {
   readonly tasks: TaskTable
   readonly spawn: (task: Task, listener: TaskListener) => TaskProcess
-  /** Milliseconds; progress is written at most this often. */
   readonly monotonicMs: () => number
   readonly onError: (error: unknown) => void
 }
@@ -27,9 +25,9 @@ export interface TaskRunnerDependencies {
 export interface TaskRunner {
   /** Looks for a task to run. Call it after each commit that adds a task, and once at the start. */
   wake(): void
-  /** The task was cancelled in the store: its process ends. */
+  /** Ends the process of a task that was cancelled in the store. */
   cancelled(taskId: string): void
-  /** The newest progress of the running task, which may not be written yet; null for any other. */
+  /** Progress of the running task, which may be newer than the stored one; null for other tasks. */
   progressOf(taskId: string): { readonly done: number; readonly total: number } | null
   /** Resolves once no task runs. */
   idle(): Promise<void>
@@ -53,11 +51,11 @@ export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRun
   let again = false
   let closed = false
   let pending: Promise<unknown> = Promise.resolve()
-  /** The newest look at the queue. */
+  /** The last query for a task to run. */
   let look: Promise<void> = Promise.resolve()
   let onIdle: (() => void)[] = []
 
-  /** In order: a result must not be overtaken by the progress before it. */
+  /** Writes one after another, so that progress never overwrites a later result. */
   const write = (work: () => Promise<unknown>): void => {
     pending = pending.then(work).catch(onError)
   }
@@ -84,7 +82,7 @@ export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRun
       },
       onFailed: (failure) => finish({ state: 'failed', failure }),
       onExit: () => {
-        // On the way out of the service, a task is left as it is: the next start says that it was interrupted.
+        // While the service stops, leave the task as it is: the next start marks it as interrupted.
         if (!closed) finish({ state: 'failed', failure: INTERRUPTED })
         running = null
         void pending.then(wake)
@@ -127,7 +125,7 @@ export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRun
     close: async () => {
       closed = true
       running?.process.kill()
-      // A task that is being taken right now is given back, while there is a store to give it back to.
+      // A task may have just been taken: return it to the queue while the store is open.
       await look
       await pending
       for (const resolve of onIdle.splice(0)) resolve()

@@ -1,7 +1,7 @@
-// Times as callers write them.
+// Parses times in requests.
 import { FieldInvalidError } from '../domain/errors.ts'
 
-// With a zone, or a day, which begins in UTC: never in the zone that the server happens to be in.
+// A time needs its zone. A date alone means the start of that day in UTC, whatever the server's zone is.
 const TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 
 /** Unix milliseconds. @throws FieldInvalidError */

@@ -1,10 +1,9 @@
-// Checks what came in against a route's declaration. The first mistake is the answer, named by its place and never with
-// what was sent.
+// Checks a request against its route's schemas. The error has the path of the first wrong field, never the value that was sent.
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { isPrintable, type Static, type TObject, type TSchema } from './schema.ts'
 
-/** `/rules/0/name` as people write it: `rules[0].name`. */
+/** Turns `/rules/0/name` into `rules[0].name`. */
 const placeOf = (pointer: string): string =>
   pointer
     .split('/')
@@ -47,7 +46,7 @@ const ruleOf = ({ type, schema }: ValueError): string => {
   }
 }
 
-/** The error of the other type, where a value may be that type or null. */
+/** For a value that may be null, the error of the other type. */
 const innermost = (error: ValueError): ValueError => {
   if (error.type !== ValueErrorType.Union) return error
   const options = (error.schema['anyOf'] ?? []) as readonly TSchema[]
@@ -64,15 +63,15 @@ const choicesOf = (schema: TSchema): string => {
     : 'is not as it should be'
 }
 
-/** Names what would be known, not what was sent. */
+/** The error for an unknown member: names the known members, not the one that was sent. */
 const unknownMember = (place: string, known: Readonly<Record<string, unknown>>): FieldInvalidError => {
   const names = Object.keys(known).join(', ')
   return new FieldInvalidError(place, names === '' ? 'takes no fields' : `has an unknown field; it takes ${names}`)
 }
 
 /**
- * What JSON Schema has no word for, wherever it is: members marked printable, and whole numbers that JavaScript and the
- * database both hold exactly.
+ * Checks what JSON Schema can't express: texts marked as printable, and integers that JavaScript and the database both hold
+ * exactly.
  */
 const checkBeyondSchema = (schema: TSchema, value: unknown, place: string): void => {
   const { properties, items, anyOf } = schema as {
@@ -131,8 +130,7 @@ const decodeParameter = (schema: TSchema, name: string, text: string): unknown =
 }
 
 /**
- * A query as its declaration has it. One that is unknown or comes twice is refused: it would be ignored otherwise, and
- * the answer would be to another question.
+ * Decodes a query. Refuses an unknown or repeated parameter, which would otherwise be ignored and change the meaning.
  * @throws FieldInvalidError, FieldMissingError
  */
 export const decodeQuery = (schema: TObject | null, parameters: URLSearchParams): unknown => {

@@ -1,4 +1,4 @@
-// `countersign account-key`: another key for the secrets of one-time codes.
+// `countersign account-key`: rotates the key that encrypts the secrets of one-time codes.
 
 import type { Store } from '../store/store.ts'
 import type { AccountKeyRotation } from '../wiring/account-key-rotation.ts'

@@ -1,5 +1,5 @@
-// `countersign account`: for an administrator who can't sign in any more and has nobody to ask. Whoever may run commands
-// may read the database too.
+// `countersign account`: lets an administrator sign in again when nobody else can help. Whoever may run commands can read the
+// database too, so this gives no new rights.
 import type { Open, Opened } from './door.ts'
 import { runOpened } from './in-organization.ts'
 import { CommandFailedError, type CommandOutput, type ParsedCommand, UsageError, type Verbs } from './output.ts'

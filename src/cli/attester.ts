@@ -1,5 +1,5 @@
-// `countersign attester`: makes, imports, lists and retires the keys that sign. Key material is read from a file or
-// standard input and goes into an encrypted keystore; no command prints or takes it as an argument.
+// `countersign attester`: makes, imports, lists and retires signing keys. Key material comes from a file or standard input and
+// goes into an encrypted keystore; no command prints it or takes it as an argument.
 import { rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isTokenKey } from '../domain/token-key.ts'
@@ -70,7 +70,7 @@ const destination = async ({ folder, passphrase }: Context) => {
   return { directory: folder.keystores, passphrase: await readPassphrase(source), workFactor }
 }
 
-/** A keystore that the store does not know would be an orphan, so it goes when the row can't be written. */
+/** Adds the attester to the store; if that fails, deletes its keystore. */
 const register = async (
   { store, door, output, command }: Context,
   { kind, address, path }: AttesterKeystore,

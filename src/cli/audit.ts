@@ -1,5 +1,5 @@
-// `countersign audit`: who changed what, and whether the log of it is whole. Changes made here at the command line are in it
-// like those made through the dashboard and the admin API; see command-note.ts.
+// `countersign audit`: lists the audit log and verifies it. The log has changes from the command line, the dashboard and the
+// admin API.
 import { parseShipPlace, type ShipPlace, type ShipTarget } from '../decisions/ship-target.ts'
 import type { AuditEntry } from '../store/audit.ts'
 import type { Store } from '../store/store.ts'
@@ -31,9 +31,9 @@ Exit codes: 0 done and whole, 1 the chain is broken or it can't be done, 2 the c
 export interface AuditCommandInput {
   readonly output: CommandOutput
   readonly openStore: () => Promise<Store>
-  /** Null: the configured place. */
+  /** @param named null: the configured place */
   readonly openTarget: (named: ShipPlace | null) => ShipTarget
-  /** How the log differs from its heads that are kept beside the decision log's tree, in words. */
+  /** Differences, in words, between the log and its signed heads, which are kept beside the decision log's tree. */
   readonly keptHeadProblems: (store: Store) => Promise<readonly string[]>
 }
 

@@ -1,5 +1,5 @@
-// What a backup is: a folder of files and a manifest that names each with its size and SHA-256. A folder whose content is
-// anything else is no backup, and nothing of it is restored.
+// A backup is a folder with a manifest, which names every file with its size and SHA-256. A folder whose files differ from its
+// manifest is not restored.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, readdir, readFile } from 'node:fs/promises'
@@ -25,11 +25,11 @@ export interface BackupManifest {
   /** ISO 8601, UTC. */
   readonly createdAt: string
   readonly deploymentId: string
-  /** The newest migration in its database. */
+  /** Number of the newest migration in the backup's database. */
   readonly schema: number
-  /** Kind of the database that was backed up; in the backup it is always a SQLite file. */
+  /** Kind of the original database. The backup itself always has a SQLite file. */
   readonly store: 'sqlite' | 'postgres'
-  /** Attesters whose keys are in a hardware token, and not in the backup; left out by older versions. */
+  /** Attesters whose keys are in a hardware token and so not in the backup; older versions leave it out. */
   readonly tokenAttesters?: readonly TokenAttester[]
   readonly withSecrets: boolean
   readonly withDecisions: boolean
@@ -41,7 +41,7 @@ export interface VerifyBackupProgress {
   readonly bytesTotal: number
 }
 
-/** Whether a path is in one of a backup's folders, without a name that could lead elsewhere. */
+/** Whether a path stays inside the backup and in one of its known folders. */
 const isOwnPath = (path: string): boolean =>
   /^(countersign\.db|decision-tree\.db|settings\.json|config-file|quickstart\.env|(keystores|evidence|secrets|decisions)(\/[A-Za-z0-9_.-]+){1,2})$/.test(
     path,
@@ -72,7 +72,7 @@ export const isManifest = (value: unknown): value is BackupManifest => {
   )
 }
 
-/** All files below a folder, relative to it. */
+/** @returns paths of all files below a folder, relative to it */
 export const listFiles = async (folder: string): Promise<readonly string[]> => {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true })
   return entries

@@ -1,5 +1,5 @@
-// Where a series of backups is kept: in a folder of folders, or in a bucket. A backup counts once its manifest is there,
-// which comes last and goes first.
+// Keeps a series of backups in a folder or in a bucket. A backup is complete when its manifest is there: the manifest is
+// written last and removed first.
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,23 +10,23 @@ import { type BackupManifest, isManifest, MANIFEST } from './backup-manifest.ts'
 import { CommandFailedError, UsageError } from './output.ts'
 
 export interface KeptBackup {
-  /** Its time, as `2026-11-23T04-30-00Z`. */
+  /** The backup's time, as `2026-11-23T04-30-00Z`. */
   readonly name: string
   readonly manifest: BackupManifest
 }
 
 export interface BackupPlace {
-  /** For people. */
+  /** @returns the backup's path or URL, for people */
   readonly whereIs: (name: string) => string
-  /** Whole backups, oldest first. */
+  /** @returns complete backups, oldest first */
   readonly list: () => Promise<readonly KeptBackup[]>
   readonly make: (name: string) => Promise<BackupManifest>
   readonly remove: (name: string) => Promise<void>
-  /** Removes what was begun before that time and never became whole. */
+  /** Removes incomplete backups that were begun before that time. */
   readonly sweep: (beforeMs: number) => Promise<void>
 }
 
-/** @throws UsageError when the text is no place in a bucket */
+/** @throws UsageError when the text is not s3://bucket/prefix */
 export const readBucket = (text: string, option: string): ShipPlace => {
   try {
     return parseShipPlace(text)
@@ -35,7 +35,7 @@ export const readBucket = (text: string, option: string): ShipPlace => {
   }
 }
 
-/** A bucket whose faults end a command, or are said by a series, in one line. */
+/** Wraps a bucket so that its faults become CommandFailedError with one line of text. */
 export const openBackupBucket = (target: ShipTarget): ShipTarget => {
   const explain = (error: unknown): never => {
     const { code } = (error ?? {}) as { code?: unknown }
@@ -60,28 +60,28 @@ export const openBackupBucket = (target: ShipTarget): ShipTarget => {
   }
 }
 
-/** Makes a backup in this folder, which is new. */
+/** Makes a backup in a folder that does not exist yet. */
 type MakeBackup = (to: string) => Promise<BackupManifest>
 
 const NAME = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/
-/** What a backup in a folder is called while it is made: `backup.ts` renames it. */
+/** Name of a backup's folder while it is made; `backup.ts` renames it at the end. */
 const PARTIAL = /^\.(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z)\.[0-9a-f]{12}\.partial$/
-/** Enough for a manifest that names ten million files. */
+/** A manifest of ten million files fits in it. */
 const MANIFEST_BYTES_MAX = 2 ** 30
 
-/** Two of the same second would have the same name: the second is refused, as any folder that is there. */
+/** The name of a backup made now. A second backup in the same second is refused, because its folder exists. */
 export const nameAt = (date: Date): string =>
   date
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
     .replaceAll(':', '-')
-/** NaN for what is no such name. */
+/** @returns Unix milliseconds; NaN when the text is not the name of a backup */
 export const timeOf = (name: string): number =>
   Date.parse(
     name.replace(/T(\d{2})-(\d{2})-(\d{2})Z$/, (_, hours, minutes, seconds) => `T${hours}:${minutes}:${seconds}Z`),
   )
 
-/** Null for what is none: it neither counts nor is it removed. */
+/** @returns null when the text is not a manifest; that folder is neither counted nor removed */
 const parseManifest = (text: string): BackupManifest | null => {
   try {
     const manifest: unknown = JSON.parse(text)
@@ -95,7 +95,7 @@ const readOrNull = async (path: string): Promise<string> => {
   try {
     return await readFile(path, 'utf8')
   } catch {
-    // A folder without a manifest is no backup.
+    // No manifest: not a complete backup.
     return ''
   }
 }
@@ -132,7 +132,7 @@ export const createBackupFolder = (folder: string, make: MakeBackup): BackupPlac
 const readManifestText = async (target: ShipTarget, name: string): Promise<string> =>
   Buffer.from((await target.readRange(name, 0, MANIFEST_BYTES_MAX)) ?? []).toString('utf8')
 
-/** Copies one file, and sees that it arrived. */
+/** Uploads a file and checks that the bucket has the same content. @throws CommandFailedError */
 const putFile = async (target: ShipTarget, name: string, path: string): Promise<void> => {
   const file = Bun.file(path)
   await target.put(name, file)
@@ -148,7 +148,7 @@ export const createBackupBucket = (target: ShipTarget, make: MakeBackup): Backup
   }
   const list = async () => withManifests(await namesIn(), (name) => readManifestText(target, `${name}/${MANIFEST}`))
   const remove = async (backup: string): Promise<void> => {
-    // First: from now on it is no backup.
+    // Remove the manifest first: without it the folder does not count as a backup.
     await target.remove(`${backup}/${MANIFEST}`)
     for (const { name } of await target.list(`${backup}/`)) await target.remove(name)
   }
@@ -181,8 +181,8 @@ export const createBackupBucket = (target: ShipTarget, make: MakeBackup): Backup
 }
 
 /**
- * Copies a backup out of a bucket, the files that its manifest names and no others.
- * @throws CommandFailedError when there is none
+ * Downloads the files that a backup's manifest names.
+ * @throws CommandFailedError when there is no such backup
  */
 export const fetchBackup = async (target: ShipTarget, into: string): Promise<void> => {
   const text = await readManifestText(target, MANIFEST)

@@ -1,5 +1,5 @@
-// `countersign backup --into PLACE`: backups side by side, in a folder or a bucket, each named by its time. Those beyond --keep are removed once a
-// newer one is whole, so that there is never less than before. With --every it goes on until it is told to stop.
+// `countersign backup --into PLACE`: makes backups side by side in a folder or a bucket, each named by its time. Removes the
+// oldest beyond --keep only when the new one is complete. With --every it continues until it is stopped.
 import { CountersignError } from '../domain/errors.ts'
 import { StoreUnusableError } from '../store/errors.ts'
 import type { BackupManifest } from './backup-manifest.ts'
@@ -8,22 +8,22 @@ import { CommandFailedError, type CommandOutput } from './output.ts'
 
 const DAY_MS = 86_400_000
 const RETRY_MS = 900_000
-/** A clock that is set, or a machine that slept, is noticed after this. */
+/** Sleeps no longer than this at once, so that it notices a changed clock or a suspended machine. */
 const LONGEST_SLEEP_MS = 3_600_000
 
 export interface BackupSeries {
   /** Holds backups of one deployment. */
   readonly place: BackupPlace
-  /** Null: one backup, now. */
+  /** Null: one backup, immediately. */
   readonly everyMs: number | null
-  /** How many are left there; null: all. */
+  /** How many backups are kept; null: all. */
   readonly keep: number | null
   readonly output: CommandOutput
   readonly now: () => Date
   /** Resolves early when the signal is aborted. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>
   readonly signal: AbortSignal
-  /** Tells of one that is whole. */
+  /** Called for each complete backup. */
   readonly tell: (where: string, manifest: BackupManifest) => Promise<void>
 }
 
@@ -35,13 +35,13 @@ const reasonOf = (error: unknown): string => {
 }
 
 const makeNext = async ({ place, keep, output, now, tell }: BackupSeries): Promise<void> => {
-  // What a killed command left half made, a day after it was begun: another command may still be making one.
+  // Remove what killed commands left behind, but only after a day: another command may still be working on it.
   await place.sweep(now().getTime() - DAY_MS)
   const made = nameAt(now())
   const manifest = await place.make(made)
   await tell(place.whereIs(made), manifest)
   if (keep === null) return
-  // Another deployment's, which somebody put here, are not ours to remove.
+  // The place may also hold backups of another deployment: leave them.
   const own = (await place.list()).filter((kept) => kept.manifest.deploymentId === manifest.deploymentId)
   for (const { name } of own.slice(0, -keep)) {
     await place.remove(name)
@@ -49,7 +49,7 @@ const makeNext = async ({ place, keep, output, now, tell }: BackupSeries): Promi
   }
 }
 
-/** When the next is due, after the newest that is there; at once without one, or when it is of a clock that was wrong. */
+/** When the next backup is due. Now, if there is none, or if the newest one's time is in the future (wrong clock). */
 const dueAfterNewest = async (place: BackupPlace, everyMs: number, nowMs: number): Promise<number> => {
   const newestMs = timeOf((await place.list()).at(-1)?.name ?? '')
   return newestMs <= nowMs ? newestMs + everyMs : nowMs

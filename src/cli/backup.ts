@@ -1,5 +1,5 @@
-// `countersign backup`: a deployment as it is at one moment, in a folder of its own, while the service runs. The database
-// comes first: what it names was there before it, and what comes after it is swept away after a restore.
+// `countersign backup`: copies a deployment into a folder while the service runs. The database is copied first: the files that
+// it names exist by then, and newer files without a row are deleted after a restore.
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, openSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
@@ -51,12 +51,12 @@ export interface BackupContext {
   readonly output: CommandOutput
   readonly folder: DataFolder
   readonly locateStore: () => Promise<StoreTarget>
-  /** Settings as this command was given them, secrets aside: kept for people to read. */
+  /** This command's settings without secrets, stored in the backup for people to read. */
   readonly describeSettings: () => Readonly<Record<string, unknown>>
-  /** The config file; null where there is none. */
+  /** Path of the config file; null when there is none. */
   readonly configFile: string | null
   readonly openBucket: (place: ShipPlace) => ShipTarget
-  /** Writes the backup into the audit log: it carries away what is secret. */
+  /** Writes an audit entry, because a backup contains secrets. */
   readonly note: () => Promise<void>
   readonly now: () => Date
   /** Aborted when the command is to stop. */
@@ -83,7 +83,7 @@ const removeSqlite = async (path: string): Promise<void> => {
   for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true })
 }
 
-/** The database of either kind as one SQLite file, with no log of its own beside it. */
+/** Copies a database of either kind into one SQLite file without a WAL. */
 const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
   if (source.kind === 'sqlite') {
     snapshotSqlite(source.path, to)
@@ -105,7 +105,7 @@ const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
   await removeSqlite(tables)
 }
 
-/** The tree in the same form, wherever it is. @returns whether there is one */
+/** Copies the decision log's tree into a SQLite file. @returns false when there is no tree */
 const copyTree = async (source: StoreTarget, folder: DataFolder, to: string): Promise<boolean> => {
   if (source.kind === 'sqlite') {
     if (!existsSync(folder.decisionTree)) return false
@@ -119,7 +119,7 @@ const copyTree = async (source: StoreTarget, folder: DataFolder, to: string): Pr
   return hasTree
 }
 
-/** Changes with every step of a rotation: what was copied before one and what was copied after it do not open each other. */
+/** A text that changes when a secret is rotated: files copied before and after a rotation do not belong together. */
 const describeSecrets = (folder: DataFolder): string => {
   const secrets = dirname(folder.passphrase)
   const describe = (name: string): string => {
@@ -148,7 +148,7 @@ const fill = async (
     try {
       files.push({ path, ...(await copyFileHashed(from, join(into, path), length)) })
     } catch (error) {
-      // Erased between the database and here: its key is gone, so the file was of no use.
+      // The evidence was erased after the database was copied. Its key is gone, so the file would be useless.
       if (!(path.startsWith('evidence/') && isMissingFile(error))) throw error
     }
   }
@@ -169,7 +169,7 @@ const fill = async (
     if (configFile !== null) await copy(configFile, 'config-file')
   }
   if (choice.withDecisions) {
-    // Before the log: the tree in the backup must hold no line that is not in it.
+    // Copy the tree before the log, so that it has no line that the copied log lacks.
     const tree = join(into, 'decision-tree.db.made')
     if (await copyTree(source, folder, tree)) {
       await copy(tree, 'decision-tree.db')
@@ -198,7 +198,7 @@ const fill = async (
     ...choice,
     files,
   }
-  // Last: without it, it is no backup.
+  // Write the manifest last: it makes the backup complete.
   await writeFileHashed(join(into, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
   for (const name of new Set(files.map(({ path }) => dirname(path)))) await syncPath(join(into, name))
   await syncPath(into)
@@ -219,10 +219,10 @@ const print = (manifest: BackupManifest, to: string, { stdout, stderr }: Command
   if (!manifest.withDecisions) stderr('Not in it: the decision log (--with-decisions, or decisions-ship).\n')
 }
 
-/** The backup is there, whatever becomes of its entry; without one, that is said. */
+/** Writes the audit entry. If that fails, the backup is still good, and a warning is printed. */
 const noteBackup = async ({ schema }: BackupManifest, { note, output }: BackupContext): Promise<void> => {
   try {
-    // To open the store would bring it to this version, which is not for a backup to do: it may be one before an upgrade.
+    // Opening an older store would migrate it, which a backup before an upgrade must not do.
     if (schema === MIGRATIONS.length) {
       await note()
       return

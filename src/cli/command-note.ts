@@ -1,10 +1,10 @@
-// Commands that change what is no row of the store, such as which key a file is locked with, are in the audit log too: by an
-// entry of their own, once they are done, as `command-line` with who the system says it was. Of the options it has the names
-// only: their values may be anything. All else that commands change is an operation, with its own entry.
+// Audit entries for commands that change something outside of the store's rows, such as the key that encrypts a file. The entry
+// is written when the command is done, as `command-line` with the operating system's user. It has the options' names only,
+// since their values may be secret. All other changes by commands are operations, which write their own entries.
 import { isUnprintable } from '../domain/list.ts'
 import type { Store } from '../store/store.ts'
 
-/** Commands that change the whole deployment, by verb and the word that follows it. */
+/** The noted commands: verb and the word after it. */
 const NOTED: ReadonlySet<string> = new Set([
   'attester rotate-passphrase',
   'evidence rotate-key',
@@ -15,20 +15,20 @@ const NOTED: ReadonlySet<string> = new Set([
 const SUBJECT_LENGTH_MAX = 200
 const WORDS_MAX = 4
 
-/** The word that says what to do. Options may come before it, and what follows them may be their value. */
+/** The word after the verb. Options with values may come before it. */
 const wordOf = (verb: string, commandArguments: readonly string[]): string | undefined => {
   const [first = ''] = commandArguments
   const words = first.startsWith('-') ? commandArguments : [first]
   return words.find((word) => NOTED.has(`${verb} ${word}`))
 }
 
-/** Not what a failed or mistyped command was meant to do: ask once the verb has answered that it is done. */
+/** Whether a command has to be noted. Ask only after it has succeeded. */
 export const isNoted = (verb: string, commandArguments: readonly string[]): boolean =>
   !commandArguments.includes('--help') &&
   !commandArguments.includes('-h') &&
   wordOf(verb, commandArguments) !== undefined
 
-/** The words after `word` up to the next option: a later word may be an option's value. */
+/** The words after `word`, up to the next option, because a later word may be an option's value. */
 const subjectsOf = (word: string | undefined, commandArguments: readonly string[]): readonly string[] => {
   const after = commandArguments.slice(word === undefined ? 0 : commandArguments.indexOf(word) + 1)
   const end = after.findIndex((argument) => argument.startsWith('-'))

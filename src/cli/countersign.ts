@@ -53,7 +53,7 @@ Where an organization, or the deployment, asks for a second person, a verb that 
 changes nothing. --override-second-person --reason TEXT does it all the same; the audit log and the dashboard show both.
 `
 
-/** @param commandLine what follows the program's name. Answers the exit code; throws what is a fault of ours. */
+/** @param commandLine the words after the program's name. @returns the exit code. @throws only errors that are faults of ours */
 export const runCountersign = async (commandLine: readonly string[], place: CommandPlace): Promise<number> => {
   const { output, environment } = place
   const [verb, ...rest] = commandLine

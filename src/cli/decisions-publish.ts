@@ -1,5 +1,5 @@
-// `countersign decisions publish`: the tree as static files (tlog-tiles) in a folder or bucket, for whoever wants to follow it.
-// Tiles first and the checkpoint last, so that no head is seen before its tiles.
+// `countersign decisions publish`: writes the tree as static files (tlog-tiles) to a folder or bucket, for witnesses and
+// auditors. The checkpoint is written last, so that nobody reads a head before its tiles are there.
 import type { ShipTarget } from '../decisions/ship-target.ts'
 import { headProblem, readHeadObject } from '../decisions/tree-heads.ts'
 import { parseCheckpoint } from '../transparency/checkpoint.ts'
@@ -15,7 +15,7 @@ const CHECKPOINT = 'checkpoint'
 
 const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
 
-/** @returns lines under the published head. @throws CommandFailedError when what is there is of another history */
+/** @returns the published head's number of lines. @throws CommandFailedError when the place has another log's history */
 export const publishTree = async (
   { tree, key }: Pick<TreeAccess, 'tree' | 'key'>,
   target: ShipTarget,
@@ -42,7 +42,7 @@ export const publishTree = async (
       await target.put(tilePath({ level, number }, width), content)
     }
   }
-  // Another run may have published a newer head meanwhile: an older one over it looks like a log that was rolled back.
+  // Another run may have published a newer head meanwhile. Do not replace it: that would look like a log that was rolled back.
   const newest = await readHeadObject(target, CHECKPOINT)
   const newestSize = newest === null ? 0 : sizeOf(newest)
   if (newestSize > size) return newestSize

@@ -1,7 +1,7 @@
-// A verification of one log as text, and the words that it shares with the other ways of showing a log.
+// Prints the verification of a log as text, and texts of the log safely for a terminal.
 import type { VerifyReport } from '../decisions/verify.ts'
 
-/** Texts of policies and callers, safe for a terminal: quoted, and everything that could steer it escaped. */
+/** Quotes a text of a policy or caller, and escapes characters that could control the terminal. */
 export const shown = (text: string): string =>
   JSON.stringify(text).replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,

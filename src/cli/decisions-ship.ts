@@ -1,4 +1,4 @@
-// `countersign decisions ship` and `verify --from`: the copies of the log, made by hand and checked over all nodes.
+// `countersign decisions ship` and `verify --from`: copies the log to its ship target, and checks the copies of all nodes.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listSlots } from '../decisions/segment-name.ts'
 import { createShipper } from '../decisions/ship.ts'
@@ -16,7 +16,7 @@ export interface ShipCommand extends CommandOutput {
   readonly directory: string
   readonly target: ShipTarget
   readonly intervalMs: number
-  /** One pass, and its result as the exit code. */
+  /** One pass only; its result is the exit code. */
   readonly once: boolean
   readonly json: boolean
   readonly signal: AbortSignal
@@ -26,7 +26,7 @@ export interface ShipCommand extends CommandOutput {
 /** @throws DecisionDirectoryMissingError */
 export const runShip = async (command: ShipCommand): Promise<number> => {
   const { directory, target, intervalMs, once, json, signal, monotonicMs, stdout, stderr } = command
-  // A mistyped folder gets no name.
+  // Throws for a mistyped folder, before the folder is given a node name.
   listSlots(directory)
   const node = nodeNameOf(directory)
   let printedMs = monotonicMs()
@@ -84,7 +84,7 @@ export interface VerifyShippedCommand extends CommandOutput {
   readonly target: ShipTarget
   readonly json: boolean
   readonly monotonicMs: () => number
-  /** Null: the chains alone. */
+  /** Null: checks the hash chains only. */
   readonly checkTree: TreeCheck | null
 }
 

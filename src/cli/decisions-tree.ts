@@ -1,4 +1,4 @@
-// What `countersign decisions` does with the tree over the log: compares with it, and proves by it.
+// The tree over the decision log, for `countersign decisions verify` and `prove`.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findSlotEnd, slotLinesBackwards } from '../decisions/backwards.ts'
@@ -15,7 +15,7 @@ import { CommandFailedError, type CommandOutput } from './output.ts'
 
 const DAMAGED_SHOWN = 3
 
-/** @throws CommandFailedError where no start of this version has been made; what the store is refused with */
+/** @throws CommandFailedError when this version of the service was never started; errors of opening the store */
 export const openTreeForCommand = async (
   open: () => Promise<Store>,
   options: Omit<TreeAccessOptions, 'store'>,
@@ -34,7 +34,7 @@ export const openTreeForCommand = async (
 
 export type TreeCheck = (logs: CheckedLogs) => Promise<TreeReport>
 
-/** @param checkpoints files with heads that somebody else kept. @param archivedBefore a time */
+/** @param checkpoints files with heads that a third party kept. @param archivedBefore an ISO time: older lines may be archived */
 export const createTreeCheck =
   (openTree: () => Promise<TreeAccess>, checkpoints: readonly string[], archivedBefore: string | null): TreeCheck =>
   async (logs) => {
@@ -64,8 +64,8 @@ export const printTree = (report: TreeReport, stdout: (text: string) => void): v
 }
 
 /**
- * The place of a decision in a node's own log, the newest first.
- * @throws CommandFailedError where it is not there: it names lines that are damaged, of which one may be it
+ * Finds a decision in a node's log, newest lines first.
+ * @throws CommandFailedError when it is not found; the text names damaged lines, which may include it
  */
 const findLine = (directory: string, uuid: string): LineToProve => {
   const damaged: string[] = []

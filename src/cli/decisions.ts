@@ -67,7 +67,7 @@ const POLL_MS = 250
 const PROGRESS_MS = 1_000
 const SHIP_EVERY_MS = 10_000
 
-/** Which option belongs to which command alone. */
+/** Options that belong to one command only. */
 const OPTIONS = [
   ['lines', 'tail'],
   ['follow', 'tail'],
@@ -83,17 +83,17 @@ export interface DecisionsIo {
   readonly dataDirectory: string
   readonly stdout: (text: string) => void
   readonly stderr: (text: string) => void
-  /** Ends `tail --follow` and `ship`; without it only the process's end does. */
+  /** Aborted to end `tail --follow` and `ship`; without it they run until the process ends. */
   readonly signal?: AbortSignal
-  /** For `ship` and `verify --from`; null: where the settings say. @throws CommandFailedError */
+  /** For `ship` and `verify --from`. @param place null: the place in the settings. @throws CommandFailedError */
   readonly openTarget?: (place: ShipPlace | null) => ShipTarget
-  /** For `verify`; left out: the chains alone are checked. @throws CommandFailedError */
+  /** For `verify`; left out: checks the hash chains only. @throws CommandFailedError */
   readonly openTree?: (() => Promise<TreeAccess>) | undefined
   /** For `begin-tree`. */
   readonly beginTree?: () => Promise<BegunTree>
-  /** Between two passes of `ship`. */
+  /** Milliseconds between two passes of `ship`. */
   readonly shipEveryMs?: number
-  /** Between two looks of `tail --follow`; a quarter of a second unless given. */
+  /** Waits between two reads of `tail --follow`; 250 ms unless given. */
   readonly wait?: () => Promise<void>
   /** Monotonic milliseconds; decides when progress is printed. */
   readonly monotonicMs?: () => number

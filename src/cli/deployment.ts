@@ -1,5 +1,5 @@
-// The deployment that a command works on, by its settings: its folder, its store with the door to the operations over it, and
-// what only works while no service runs.
+// The deployment that a command's settings name: its folder, its store, the door to the operations, and work that needs the
+// service to be stopped.
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { openShipTarget, ShipAccessMissingError } from '../decisions/ship-access.ts'
@@ -35,7 +35,7 @@ const shipTargetOf = (config: Config, named: ShipPlace | null): ShipTarget => {
   }
 }
 
-/** Opens what a start of the service made; a mistyped folder must not become a new, empty deployment. */
+/** Opens a store that a start of the service has made; a mistyped folder must not become a new, empty deployment. */
 const openExistingStore = async (config: Config, folder: DataFolder, clock: Clock): Promise<Store> => {
   const target = await locateStore(config, folder)
   if (!storeMayExist(target)) {
@@ -45,7 +45,7 @@ const openExistingStore = async (config: Config, folder: DataFolder, clock: Cloc
   return openStore({ target, clock, onlyExisting: true })
 }
 
-/** The token, and what its vendor's library may read of the environment. */
+/** Settings of the hardware token, and environment variables that its vendor's library may read. */
 const tokenVariables = ({ pkcs11Module, pkcs11Token }: Config): Record<string, string> => {
   if (pkcs11Module === '') return {}
   const foreign = Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))
@@ -53,7 +53,7 @@ const tokenVariables = ({ pkcs11Module, pkcs11Token }: Config): Record<string, s
   return { ...(Object.fromEntries(foreign) as Record<string, string>), ...settings }
 }
 
-/** This command's settings that name secrets, as environment variables for another process. */
+/** Those of this command's settings that hold or name secrets, as environment variables for another process. */
 const secretSettingsOf = (config: Config): Record<string, string> => {
   const { passphrase, evidenceKey, accountKey, pkcs11Pin } = config
   const secrets = { PASSPHRASE: passphrase, EVIDENCE_KEY: evidenceKey, ACCOUNT_KEY: accountKey, PKCS11_PIN: pkcs11Pin }
@@ -65,7 +65,7 @@ const secretSettingsOf = (config: Config): Record<string, string> => {
   return { ...tokenVariables(config), ...Object.fromEntries(variables) }
 }
 
-/** Runs `work` where nothing else uses the data folder or the store. */
+/** Runs `work` while no other process uses the data folder or the store. @throws StoreUnusableError when one does */
 const runAlone = async <Result>(
   config: Config,
   folder: DataFolder,
@@ -75,7 +75,7 @@ const runAlone = async <Result>(
   try {
     const store = await openExistingStore(config, folder, systemClock)
     try {
-      // The lock is of this node's folder: other nodes have their own.
+      // The lock covers this node's folder only, so look for other nodes in the store.
       const users = await findUsers(store.database, { wait: Bun.sleep })
       if (users.length > 0) throw new StoreUnusableError(`stop every node first: ${users.join(', ')} uses the store`)
       return await work(store)
@@ -87,7 +87,7 @@ const runAlone = async <Result>(
   }
 }
 
-/** One rotation of a secret at a time: two would each make the next key. */
+/** Runs one rotation of a secret at a time: two would each make a next key. */
 const rotateAlone = async <Result>(folder: DataFolder, work: () => Promise<Result>): Promise<Result> => {
   const held = `another rotation runs on ${folder.root}: wait until it has ended`
   const lock = lockFolder(join(folder.root, 'rotation.lock'), folder.root, held)
@@ -100,10 +100,10 @@ const rotateAlone = async <Result>(folder: DataFolder, work: () => Promise<Resul
 
 export interface DeploymentInput {
   readonly config: Config
-  /** Null where none is named. */
+  /** Null when no config file is named. */
   readonly configFile: string | null
   readonly clock: Clock
-  /** Who runs the command. */
+  /** The operating system's user. */
   readonly user: string
   readonly override: Override | null
 }
@@ -158,7 +158,7 @@ export const createDeployment = ({ config, configFile, clock, user, override }: 
         const { rotateEvidenceKey } = await import('../setup/evidence-key.ts')
         return rotateAlone(folder, () => rotateEvidenceKey({ config, folder, store, wait: Bun.sleep }))
       }),
-    /** Only where nothing else uses the data folder or the store. */
+    /** @throws StoreUnusableError when another process uses the data folder or the store */
     beginTree: () =>
       runAlone(config, folder, async (store) => {
         const { beginTree } = await import('../wiring/begin-tree.ts')

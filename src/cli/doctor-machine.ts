@@ -1,5 +1,4 @@
-// What `countersign doctor` finds out from this machine: whether there is a data folder, who owns its files, how much room
-// its disks have, and by which code attestations are signed.
+// `countersign doctor` on this machine: the data folder, the owners of its files, free disk space, and the code that signs.
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -8,11 +7,11 @@ import { inspectAccess, type SecretSettings } from '../setup/file-access.ts'
 import { SignerUnusableError } from '../signing/errors.ts'
 import { chooseSecp256k1Backend } from '../signing/secp256k1-backends.ts'
 
-/** One line of the report, with what to do in its detail. */
+/** One line of the report. Its detail says what to do. */
 export interface Finding {
   readonly check: string
   readonly subject: string
-  /** `problem`: something fails, or will. `note`: worth knowing. */
+  /** `problem`: something fails or soon will. `note`: worth knowing. */
   readonly result: 'ok' | 'note' | 'problem'
   readonly detail: string
 }
@@ -20,7 +19,7 @@ export interface Finding {
 export const SPACE_PROBLEM_BYTES = 256 * 2 ** 20
 export const SPACE_NOTE_BYTES = 2 * 2 ** 30
 
-/** Short of room: requests are refused once the decision log can't be written. */
+/** Free space of a disk. Without any, the decision log can't be written and requests are refused. */
 export const spaceFinding = (path: string, freeBytes: number): Finding => {
   const free = freeBytes < 2 ** 30 ? `${Math.floor(freeBytes / 2 ** 20)} MiB` : `${Math.floor(freeBytes / 2 ** 30)} GiB`
   const advice = 'make room, give it a larger disk, or ship decisions elsewhere and put old files away'
@@ -33,7 +32,7 @@ export const spaceFinding = (path: string, freeBytes: number): Finding => {
   }
 }
 
-/** The folders that may be on disks of their own, each disk once. */
+/** Checks each disk once: data, decisions and evidence may be on disks of their own. */
 const inspectSpace = ({ root, decisions, evidence }: DataFolder): Finding[] => {
   const disks = new Map<number, string>()
   for (const path of [root, decisions, evidence]) {
@@ -54,12 +53,12 @@ const mayWrite = (path: string): boolean => {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
     return true
   } catch {
-    // Whatever the reason, this user can't run the service on it.
+    // For whatever reason, this user can't use the folder.
     return false
   }
 }
 
-/** What another user made in the data folder, by a command as root for example, the service can't read. */
+/** Finds files of another user, for example from a command run as root, which the service may be unable to read. */
 const inspectOwners = ({ root, keystores, passphrase, decisions, evidence }: DataFolder): Finding[] => {
   const owner = statSync(root).uid
   const folders = [root, keystores, dirname(passphrase), decisions, evidence].filter((path) => existsSync(path))
@@ -70,7 +69,7 @@ const inspectOwners = ({ root, keystores, passphrase, decisions, evidence }: Dat
     }
     const closed = readdirSync(folder).filter((name) => {
       const stats = statSync(join(folder, name), { throwIfNoEntry: false })
-      // A mounted secret belongs to another user and is open to the service's group.
+      // A mounted secret may belong to another user, if the service's group can read it.
       return stats !== undefined && stats.uid !== owner && (stats.mode & READABLE_BY_OTHERS) === 0
     })
     if (closed.length === 0) return []
@@ -84,7 +83,7 @@ const inspectFolder = (folder: DataFolder): Finding[] => {
     const detail = 'there is no such folder: start the service once, or set --data-dir'
     return [{ check: 'folder', subject: folder.root, result: 'problem', detail }]
   }
-  // Windows has no such owners and modes.
+  // Windows has no POSIX owners and modes.
   const owners = process.platform === 'win32' ? [] : inspectOwners(folder)
   return [...owners, ...inspectSpace(folder)]
 }

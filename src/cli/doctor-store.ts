@@ -1,5 +1,5 @@
-// What `countersign doctor` finds out from the store: projects that can't be decided for, lists and geography that grew
-// old, hits of verified people, backups that are missing, and a database whose clock is another.
+// `countersign doctor` on the store: projects without an active policy, outdated lists and geography, missing backups, and the
+// database's clock.
 import type { Clock } from '../domain/time.ts'
 import { readDatabaseClock } from '../store/database-clock.ts'
 import type { Store } from '../store/store.ts'
@@ -9,11 +9,11 @@ import { durationText } from './list-context.ts'
 import { CommandFailedError } from './output.ts'
 
 const DAY_SECONDS = 86_400
-/** As the alerts have it. */
+/** The same threshold as in deploy/prometheus/alerts.yaml. */
 const LIST_OLD_SECONDS = 2 * DAY_SECONDS
 const GEOGRAPHY_OLD_SECONDS = 45 * DAY_SECONDS
 const BACKUP_OLD_SECONDS = 2 * DAY_SECONDS
-/** Expirations are times of the service; what differs by less does not matter to anybody. */
+/** Smaller differences between the clocks of service and database do no harm. */
 const CLOCK_NOTE_SECONDS = 2
 const CLOCK_PROBLEM_SECONDS = 15
 
@@ -92,7 +92,7 @@ const inspectGeography = async (path: string, clock: Clock): Promise<Finding[]> 
   }
 }
 
-/** By the audit log, where every backup is. */
+/** Looks for the newest backup in the audit log, which has an entry of each. */
 const inspectBackups = async ({ audit }: Store, nowSeconds: number): Promise<Finding> => {
   const { items } = await audit.page({ action: 'command.backup' }, { after: null, limit: 1 })
   const [newest] = items

@@ -1,4 +1,4 @@
-// Whether attester keys in the hardware token can be reached and sign, for doctor and after a restore.
+// Checks, for doctor and after a restore, that attester keys in the hardware token sign.
 import type { TokenAttester } from '../store/sqlite-snapshot.ts'
 import type { AskToken } from '../wiring/token-check.ts'
 import type { Finding } from './doctor-machine.ts'

@@ -1,4 +1,4 @@
-// What `countersign doctor` finds out of witnesses: who has not cosigned the head that others are shown, or not for too long.
+// `countersign doctor` on witnesses: which have not cosigned the published head, or not for too long.
 import type { Clock } from '../domain/time.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { readLogKey } from '../setup/log-key.ts'

@@ -1,6 +1,5 @@
-// `countersign doctor`: asks every configured chain whether it is as the configuration says, and whether its registry
-// knows our attesters; then looks at the machine, the listeners and the store. Each finding says what to do. Changes nothing;
-// RPC URLs are named by their hosts, since their paths hold keys.
+// `countersign doctor`: checks every configured chain, its registry and our attesters in it; then the machine, the listeners
+// and the store. Each finding says what to do. Changes nothing. Prints RPC URLs as hosts, since their paths may hold keys.
 
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
@@ -87,7 +86,7 @@ const inspectScanner = ({ config }: DoctorCommandInput): Finding[] => {
   return [{ check: 'scanner', subject: 'scanner', result: 'note', detail }]
 }
 
-/** Whether the listeners could start with their certificates, and for how long clients take those. */
+/** Checks that the listeners' certificates load, and how long they are still valid. */
 const inspectCertificates = ({ config, clock }: DoctorCommandInput): readonly Finding[] => {
   try {
     return inspectCertificateTerms(readListenerTls(config), clock.unixSeconds())
@@ -108,7 +107,7 @@ const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Fi
     ...inspectScanner(input),
   ]
   if (!storeMayExist(target)) {
-    // Said already.
+    // The missing folder is a finding already.
     if (!existsSync(folder.root)) return findings
     const detail = 'there is no deployment here: the first start of the service makes one, or set --data-dir'
     return [{ check: 'store', subject: 'store', result: 'note', detail }, ...findings]

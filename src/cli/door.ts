@@ -1,5 +1,5 @@
-// What a verb works with: the store to read from, and the door through which every change goes. The operations' types are
-// those that the pages have, made from the same declarations.
+// What verbs use: the store for reading, and the door to the admin API's operations for every change. The operations' types are
+// generated from their declarations, as for the dashboard.
 import type { CommandDoor, CommandInput } from '../admin/command-door.ts'
 import { SecondPersonNeededError } from '../admin/errors.ts'
 import type { Approval, Attester, ListSource, Operations } from '../dashboard/page/api/types.ts'
@@ -48,7 +48,7 @@ type AllOperations = Operations & OwnOperations
 
 /** Method and path below /admin/v1. */
 export type OperationKey = keyof AllOperations
-/** A command's change never waits for a second person: it is done or refused. */
+/** A command's change is made or refused, but never waits for a second person. */
 type AnswerOf<Key extends OperationKey> = Exclude<AllOperations[Key]['answer'], Approval>
 type Part<Name extends string, Value> = [keyof Value] extends [never] ? unknown : { readonly [name in Name]: Value }
 
@@ -56,19 +56,20 @@ export type InputOf<Key extends OperationKey> = Part<'params', AllOperations[Key
   readonly query?: AllOperations[Key]['query']
   readonly body?: AllOperations[Key]['body']
   readonly file?: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> }
-  /** The option of each field: `{ lifetime_seconds: '--lifetime' }`. */
+  /** The command's option for each field, for error texts: `{ lifetime_seconds: '--lifetime' }`. */
   readonly flags?: Readonly<Record<string, string>>
 }
 
 export interface Door {
   /**
-   * Runs an operation of the admin API, and gives back its answer's body.
-   * @throws UsageError for a field that can't be used, CommandFailedError for what is refused, PolicyInvalidError
+   * Runs an operation of the admin API.
+   * @returns the body of its answer
+   * @throws UsageError for an invalid field; CommandFailedError for a refused change; PolicyInvalidError
    */
   call<Key extends OperationKey>(operation: Key, input: InputOf<Key>): Promise<AnswerOf<Key>>
-  /** All operations that `work` calls are one transaction. */
+  /** Runs all operations that `work` calls as one transaction. */
   together<Result>(work: (door: Door) => Promise<Result>): Promise<Result>
-  /** For a name that is noted in place of the operating system's user's. */
+  /** The same door with another author than the operating system's user. */
   as(author: string): Door
 }
 
@@ -80,16 +81,16 @@ export interface Opened {
 
 export type Open = () => Promise<Opened>
 
-/** In the words of the command line. */
+/** Turns an operation's error into an error of the command line. */
 const explain = (error: unknown, flags: Readonly<Record<string, string>>): unknown => {
   if (error instanceof FieldMissingError) return new UsageError(`${flags[error.field] ?? error.field} is required`)
   if (error instanceof FieldInvalidError) return new UsageError(`${flags[error.field] ?? error.field} ${error.rule}`)
-  // The one's mistakes are printed each; the other has an exit code of its own.
+  // Each mistake in a policy is printed, and a needed second person has an exit code of its own.
   if (error instanceof PolicyInvalidError || error instanceof SecondPersonNeededError) return error
   return error instanceof CountersignError ? new CommandFailedError(error.detail) : error
 }
 
-/** @param load gives the operations, which take a while to load: verbs that only look at something go without */
+/** @param load loads the operations on first use, because loading takes some tenths of a second and listings need none */
 export const createDoor = (load: () => Promise<CommandDoor>): Door => ({
   call: async (operation, input) => {
     const { flags = {}, ...rest } = input

@@ -1,5 +1,5 @@
-// `countersign evidence`: what a session's person handed in, for whoever decides; who read it; how long it stays. Each reading
-// is on record before a byte of it is shown.
+// `countersign evidence`: shows, saves and erases a session's evidence, lists who read it, and sets how long it is kept. Each read
+// is recorded before any of it is shown.
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
@@ -70,7 +70,7 @@ const requireSession = async ({ store, command, organizationId }: Context): Prom
   return state.session
 }
 
-/** The door for whoever reads or erases, and the session as operations name it. */
+/** The door with --by as its author, and the session's path parameters. */
 const inSession = async (context: Context) => {
   const { id } = await requireSession(context)
   const { door, command, user, organizationId } = context
@@ -148,7 +148,7 @@ const save = async (context: Context): Promise<void> => {
     await pipeline(Readable.from(body), file)
   } catch (error) {
     if (errorCodeOf(error) === 'EEXIST') throw new CommandFailedError('the file exists already')
-    // What could not be checked to its end is not left lying around as if it were whole.
+    // Remove an incomplete document: its content could not be verified.
     await rm(path, { force: true })
     throw error
   }
@@ -219,7 +219,7 @@ const retention = async ({ door, output, command, organizationId }: Context): Pr
   )
 }
 
-/** Rotates the key of the whole deployment, so no organization is needed. */
+/** Rotates the deployment's key, so it takes no organization. */
 const rotateKey = async (
   { output, rotateKey: rotate }: EvidenceCommandInput,
   command: ParsedCommand,

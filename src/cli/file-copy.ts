@@ -1,4 +1,4 @@
-// Copies files for a backup or out of one: for the owner alone, on the disk before it counts, hashed on the way.
+// Copies files into and out of backups: readable by the owner only, flushed to disk, hashed while they are copied.
 import { createHash } from 'node:crypto'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -16,8 +16,8 @@ export const syncPath = async (path: string): Promise<void> => {
 }
 
 /**
- * @param length how much of it; all that is there unless given.
- * @returns size and SHA-256 of what was copied.
+ * @param length bytes to copy from the start; left out: the whole file
+ * @returns size and SHA-256 of the copy
  * @throws system errors; ENOENT when the source is gone.
  */
 export const copyFileHashed = async (

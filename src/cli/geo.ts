@@ -1,4 +1,4 @@
-// `countersign geo …`: what the geography file says, as policies see it.
+// `countersign geo …`: what the geography file says of an IP address, as policies see it.
 import { parseIpAddress } from '../domain/ip-address.ts'
 import type { Clock } from '../domain/time.ts'
 import { createGeography } from '../facts/geography.ts'
@@ -27,7 +27,7 @@ Exit codes: 0 done, 1 there is no file or it can't be read, 2 the call is wrong.
 
 export interface GeoCommandInput {
   readonly output: CommandOutput
-  /** The setting's path; empty where it is not set. */
+  /** The setting's path; empty when it is not set. */
   readonly geoipFile: string
   readonly clock: Clock
 }

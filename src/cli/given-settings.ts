@@ -1,5 +1,4 @@
-// The settings as a command was given them, for a backup to keep beside the data: variables and flags by name, values only
-// where no secret can be among them.
+// Describes a command's settings for a backup: names of variables and flags, and values only of those that can't be secret.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { SETTINGS, variableOf } from '../config/settings.ts'
@@ -11,8 +10,8 @@ const PLAIN = new Set(
 )
 
 /**
- * @param settings the flags of the command that are settings
- * @returns null where no config file is named, or it is not there
+ * @param settings the command's flags that are settings
+ * @returns null when no config file is named, or it does not exist
  */
 export const configFileOf = (
   settings: readonly string[],
@@ -26,7 +25,7 @@ export const configFileOf = (
   return path === undefined || path === '' || !existsSync(path) ? null : resolve(path)
 }
 
-/** Names of all COUNTERSIGN_* variables; values of those that hold no secret. An RPC URL may hold a key. */
+/** @returns all COUNTERSIGN_* variables by name, with values only where they hold no secret; an RPC URL may hold a key */
 export const describeGivenSettings = (
   environment: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, unknown>> => {

@@ -1,14 +1,13 @@
-// The second half of every command that works on the store, in one organization or over all: opens it, finds whom `--org`
-// names, runs the verb, and closes the store whatever came of it.
+// Opens the store for a verb, finds the organization of `--org`, runs the verb and closes the store.
 import type { Organization } from '../store/organizations.ts'
 import type { Store } from '../store/store.ts'
 import type { Open, Opened } from './door.ts'
 import { CommandFailedError, type ParsedCommand } from './output.ts'
 
-/** The organization of a deployment's first start. */
+/** The organization that a deployment's first start makes. */
 const ORGANIZATION_DEFAULT = 'demo'
 
-/** By short name or id. @throws CommandFailedError when there is none */
+/** @param name short name or id. @throws CommandFailedError when there is no such organization */
 export const findOrganization = async (
   { organizations }: Pick<Store, 'organizations'>,
   name: string,
@@ -18,7 +17,7 @@ export const findOrganization = async (
   return organization
 }
 
-/** The id of the one that `--org` names, or of the default. @throws CommandFailedError when there is none */
+/** @returns the id of the organization of `--org`, or of the default one. @throws CommandFailedError when there is none */
 export const requireOrganization = async (
   store: Pick<Store, 'organizations'>,
   given: string | undefined,

@@ -1,4 +1,4 @@
-// The values on a `countersign keys` command line, parsed. None of the messages repeats what was typed: it may be a key.
+// Parses options of `countersign keys` and other commands. No message repeats what was typed, because it may be a key.
 import { type ApiKeyRateLimit, DEFAULT_RATE_LIMIT, isApiKeyId } from '../domain/api-key.ts'
 import { AUTHOR_RULE, isAuthor } from '../domain/list.ts'
 import { type ParsedCommand, UsageError } from './output.ts'
@@ -28,13 +28,13 @@ export const parseExpiry = (text: string, nowSeconds: number): number => {
   return atSeconds
 }
 
-/** A number as the operation takes it; what its range is, the operation says. @throws UsageError */
+/** Parses a whole number; the operation checks its range. @throws UsageError */
 export const parseWhole = (text: string, flag: string): number => {
   if (!/^(0|[1-9][0-9]{0,14})$/.test(text)) throw new UsageError(`${flag} must be a whole number`)
   return Number(text)
 }
 
-/** The limit, or null for none. A burst that is not given is twice the rate. @throws UsageError */
+/** @returns null for no limit. Without --burst, the burst is twice the rate. @throws UsageError */
 export const parseRateLimit = (
   rate: string | undefined,
   burst: string | undefined,
@@ -50,10 +50,10 @@ export const parseRateLimit = (
   return { requestsPerSecond, burst: burst === undefined ? requestsPerSecond * 2 : parseWhole(burst, '--burst') }
 }
 
-/** Controls, format characters (they can reverse what follows) and separators: what could steer a terminal. */
+/** Characters that could control a terminal: controls, separators, and format characters, which can reverse the text. */
 export const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 
-/** The author of the change: the option's name, or else the user that runs the command. @throws UsageError */
+/** @returns the author of a change: the option's value, or else the operating system's user. @throws UsageError */
 export const nameOf = ({ text }: Pick<ParsedCommand, 'text'>, option: string, user: string): string => {
   const name = text(option) ?? user
   if (!isAuthor(name)) throw new UsageError(`--${option} ${AUTHOR_RULE}`)
@@ -63,7 +63,7 @@ export const nameOf = ({ text }: Pick<ParsedCommand, 'text'>, option: string, us
 /** The one key id of the command. @throws UsageError */
 export const parseKeyId = (positionals: readonly string[]): string => {
   const [text] = positionals
-  // The text is not repeated: it may be a whole key.
+  // Do not repeat the text: it may be a whole key.
   if (positionals.length !== 1 || text === undefined || !isApiKeyId(text)) {
     throw new UsageError('give one KEYID: the 12 characters after the key’s prefix, not the key itself')
   }

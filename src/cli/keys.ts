@@ -1,5 +1,5 @@
-// `countersign keys …`: issue, list, regenerate and revoke API keys. The key itself is written once, to stdout, by issue
-// and regenerate; nothing else that a command prints holds one. Source: decisions §1, "Keys".
+// `countersign keys …`: issues, lists, regenerates and revokes API keys. Only issue and regenerate print a key, once, to stdout.
+// Source: decisions §1, "Keys".
 import { type ApiKeyRateLimit, type ApiKeyRecord, apiKeyStatus, DEFAULT_RATE_LIMIT } from '../domain/api-key.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Open, Opened } from './door.ts'
@@ -59,7 +59,7 @@ const FLAGS = {
 const timeText = (seconds: number | null, otherwise: string): string =>
   seconds === null ? otherwise : new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 
-/** A name may come from elsewhere than this command. */
+/** Names that were set through the API may hold any characters. */
 const printable = (text: string): string => text.replaceAll(new RegExp(STEERING, 'gu'), '?')
 
 const rateText = (limit: ApiKeyRateLimit | null): string =>
@@ -95,7 +95,7 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
-/** Which options each command takes, besides --json and --help. */
+/** Options of each command, besides --json and --help. */
 const COMMAND_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   issue: ['org', 'kind', 'name', 'expires', 'rate', 'burst', 'no-rate-limit', 'test'],
   list: ['org'],
@@ -103,7 +103,7 @@ const COMMAND_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   revoke: [],
 }
 
-/** The key alone goes to stdout, so that it can be piped; what there is to say about it goes to stderr. */
+/** Prints the key alone to stdout, so that it can be piped, and everything about it to stderr. */
 const printNewKey = (
   io: KeysIo,
   json: boolean,
@@ -126,7 +126,7 @@ const printNewKey = (
   io.stderr('The key is not kept and not shown again.\n')
 }
 
-/** As it is stored now. */
+/** Reads a key from the store. @throws CommandFailedError */
 const requireKey = async ({ store }: KeysIo, keyId: string): Promise<ApiKeyRecord> => {
   const key = await store.apiKeys.findForAuthentication(keyId)
   if (key === null) throw new CommandFailedError(`there is no key ${keyId}`)
@@ -142,7 +142,7 @@ const issue = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
   const { key, record } = await io.door.call('POST /organizations/{organization}/keys', {
     params: { organization: organization.id },
     body: {
-      // Whether there is such a kind is the operation's to say.
+      // The operation checks the kind.
       kind: kind as ApiKeyRecord['kind'],
       environment: command.flag('test') ? 'test' : 'live',
       name: command.text('name') ?? DEFAULT_NAME,
@@ -186,7 +186,7 @@ const list = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
   io.stdout(formatTable([header, ...rows]))
 }
 
-/** The command line is the deployment's own administration, so the key id alone says whose key it is. */
+/** Path parameters of a key. Commands may change every organization's keys, so they need the key id alone. */
 const paramsOf = async (io: KeysIo, keyId: string) => ({
   organization: (await requireKey(io, keyId)).organizationId,
   key: keyId,
@@ -220,8 +220,8 @@ const COMMANDS: Readonly<Record<string, (command: ParsedCommand, io: KeysIo) => 
 }
 
 /**
- * Runs one `keys` command. Answers the exit code: 0 done, 1 it can't be done, 2 the call is wrong.
- * @param commandArguments what follows `keys`.
+ * @param commandArguments the words after `keys`
+ * @returns the exit code: 0 done, 1 it can't be done, 2 the call is wrong
  * @throws StoreUnavailableError
  */
 export const runKeys = (commandArguments: readonly string[], input: KeysInput): Promise<number> =>

@@ -1,4 +1,4 @@
-// What every `countersign lists` command works with: whose list it is, by whom, and how it prints.
+// Shared by all `countersign lists` commands: the list's owner, the author of a change, and output.
 
 import type { Clock } from '../domain/time.ts'
 import type { ListContents } from '../facts/lists/write-list.ts'
@@ -44,7 +44,7 @@ export const requireList = async (context: ListsContext): Promise<AddressList> =
 
 type ListOperation = Extract<OperationKey, `${string} /organizations/{organization}/lists${string}`>
 
-/** An operation on the owner's lists: the deployment's own have the same ones without an organization. */
+/** Calls an operation on the owner's lists. For shared lists, the same operation exists without the organization. */
 export const callLists = <Key extends ListOperation>(
   { door, owner, command, user }: ListsContext,
   operation: Key,
@@ -52,11 +52,11 @@ export const callLists = <Key extends ListOperation>(
 ) =>
   door.as(nameOf(command, 'author', user)).call(
     (owner === null ? operation.replace('/organizations/{organization}', '') : operation) as Key,
-    // A path takes of these what it names.
+    // The door uses only the parameters that the path names.
     { ...input, params: { organization: owner ?? '', list: command.positionals[1] ?? '' } } as unknown as InputOf<Key>,
   )
 
-/** `2 h 5 min` and the like, for people. */
+/** A duration for people: `2 h 5 min`. */
 export const durationText = (seconds: number): string => {
   if (seconds < 60) return `${seconds} s`
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`

@@ -28,7 +28,7 @@ export const formatOf = (text: string | undefined, path: string): ListFormat => 
   return /\.xml$/i.test(path) ? 'sdn-advanced' : 'text'
 }
 
-/** Throws our own errors' texts for people; any other error is a fault of ours and is thrown as it is. */
+/** Turns errors of list files into CommandFailedError, and throws any other error unchanged. */
 const explain = (error: unknown): never => {
   if (error instanceof ListFileInvalidError || error instanceof ListTooLongError || error instanceof ListChangedError) {
     throw new CommandFailedError(error.detail)
@@ -81,7 +81,7 @@ export const exportList = async (context: ListsContext): Promise<number> => {
   const path = command.text('output')
   const format = command.flag('json') ? 'json' : formatOf(command.text('format'), path ?? '')
   if (format === 'sdn-advanced') throw new UsageError('--format must be text or csv')
-  // An existing file is not overwritten.
+  // `wx`: do not overwrite an existing file.
   const file = path === undefined ? null : await open(path, 'wx').catch(explain)
   const write = async (text: string): Promise<void> => {
     if (file === null) output.stdout(text)
@@ -106,7 +106,7 @@ export const exportList = async (context: ListsContext): Promise<number> => {
   return 0
 }
 
-/** The addresses after the list's name, each once. */
+/** The distinct addresses after the list's name. */
 const addressesOf = ({ command }: ListsContext): readonly string[] => {
   const texts = command.positionals.slice(2)
   if (texts.length === 0) throw new UsageError('give at least one ADDRESS')

@@ -1,4 +1,4 @@
-// `countersign lists list|show|create|delete|source|refresh`: lists themselves, and where their content comes from.
+// `countersign lists list|show|create|delete|source|refresh`: lists, and the sources of their content.
 import { resolve } from 'node:path'
 import {
   LEASE_SECONDS,
@@ -146,7 +146,7 @@ const reportRefresh = async (context: ListsContext, result: RefreshResult): Prom
   return result.status === 'failed' ? 1 : 0
 }
 
-/** Reads the source here and now; a reading by the service that is under way is outdated by it. */
+/** Reads the source in this process. Takes the lease, so a read that the service has under way changes nothing. */
 const refreshNow = async (context: ListsContext, { id, name }: AddressList): Promise<number> => {
   const taken = await context.store.listSources.take(id, LEASE_SECONDS)
   if (taken === null) throw new CommandFailedError(`the list ${name} has no source`)
@@ -164,7 +164,7 @@ export const source = async (context: ListsContext): Promise<number> => {
   const { output, command } = context
   const found = await requireList(context)
   if (command.flag('none')) {
-    // Said again, it is so already.
+    // Repeating --none is not an error.
     if (found.keptBy === 'source')
       await callLists(context, 'DELETE /organizations/{organization}/lists/{list}/source', {})
     if (command.flag('json')) printJson(context, { list: found.name, source: null })
@@ -182,6 +182,6 @@ export const source = async (context: ListsContext): Promise<number> => {
     },
     flags: { url: '--from', location: '--from', reach: '--reach', every_seconds: '--every' },
   })
-  // Read at once, so that whoever sets it sees whether it works.
+  // Read the source now, so that the user sees whether it works.
   return refreshNow(context, found)
 }

@@ -1,5 +1,5 @@
-// `countersign lists …`: lists of addresses, by hand, by file and by source. Every change is live in a running service
-// within a second.
+// `countersign lists …`: changes lists of addresses by hand, by file and by source. A running service uses a change within a
+// second.
 import type { Clock } from '../domain/time.ts'
 import type { Store } from '../store/store.ts'
 import type { Open } from './door.ts'
@@ -60,7 +60,7 @@ interface Command {
   readonly options: readonly string[]
 }
 
-/** The command looks at the addresses itself. */
+/** Any number of words: the command checks the addresses itself. */
 const ANY = Number.POSITIVE_INFINITY
 
 const COMMANDS: Readonly<Record<string, Command>> = {

@@ -1,4 +1,4 @@
-// The packages that the lock file pins, with what is installed of them: for the bill of materials.
+// The packages of the lock file, with the licenses of those that are installed, for the bill of materials.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import manifest from '../../package.json'
@@ -8,13 +8,13 @@ import { BUILT } from '../program/built.ts'
 const ROOT = join(import.meta.dir, '..', '..')
 
 export interface LockedPackage {
-  /** Where it is in the tree of packages: `viem`, or `borsh/bs58` for one that borsh has to itself. */
+  /** Place in the dependency tree: `viem`, or `borsh/bs58` for a version that only borsh uses. */
   readonly place: string
   readonly name: string
   readonly version: string
   /** Subresource integrity of the archive, for example `sha512-…`. */
   readonly integrity: string
-  /** As its package.json says it; null where it says nothing, or is for another platform and not installed. */
+  /** From its package.json; null when that names none, or the package is for another platform and not installed. */
   readonly license: string | null
   /** Named in our package.json. */
   readonly direct: boolean
@@ -52,14 +52,15 @@ const licenseAt = (place: string): string | null => {
   const path = join(ROOT, ...namesIn(place).flatMap((name) => ['node_modules', name]), 'package.json')
   if (!existsSync(path)) return null
   const { license } = JSON.parse(readFileSync(path, 'utf8')) as { license?: unknown }
-  // An object is how it was written long ago.
+  // Old packages have an object here.
   const text = typeof license === 'object' && license !== null ? (license as { type?: unknown }).type : license
   return typeof text === 'string' && text !== '' ? text : null
 }
 
 /**
- * Reads bun.lock. Peers that nobody else needs are in that file, but bunfig.toml has them not installed: they are left out.
- * @throws Error when the file is of a kind that this does not know
+ * Reads bun.lock. Leaves out peer dependencies that no package needs otherwise, since bunfig.toml keeps them from being
+ * installed.
+ * @throws Error when the lock file has an unknown version
  */
 export const readLockedPackages = (): readonly LockedPackage[] => {
   if (BUILT !== null) return JSON.parse(readFileSync(BUILT.packages, 'utf8')) as readonly LockedPackage[]
@@ -68,7 +69,7 @@ export const readLockedPackages = (): readonly LockedPackage[] => {
   const own = lock.workspaces['']
   if (own === undefined) throw new Error('bun.lock has no workspace of ours')
 
-  /** A package is looked for beside the one that needs it, then further up. */
+  /** Resolves a package beside the one that needs it, then further up the tree. */
   const placeOf = (name: string, from: string): string | null => {
     for (let names = namesIn(from); ; names = names.slice(0, -1)) {
       const place = [...names, name].join('/')

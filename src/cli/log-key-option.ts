@@ -1,4 +1,4 @@
-// A verifier key as commands take it: the key itself, or what a file of that name holds.
+// An option with a verifier key: the key itself, or the name of a file that holds it.
 import { readFileSync } from 'node:fs'
 import { UsageError } from './output.ts'
 

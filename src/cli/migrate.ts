@@ -1,5 +1,5 @@
-// `countersign migrate`: everything that one database holds into another, fresh one, of either kind. The source keeps its
-// content and is marked as moved, so that nothing goes on with it by mistake.
+// `countersign migrate`: copies a database into an empty one, each SQLite or PostgreSQL. The source keeps its content and is marked
+// as moved, so that no service continues with it by mistake.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -69,10 +69,10 @@ const readAddress = (option: string, text: string, environment: MigrateContext['
   }
 }
 
-/** Held while it is copied, so that no service starts either. @throws StoreUnusableError when one runs. */
+/** Locks the source's folders, so that no service starts during the copy. @throws StoreUnusableError when one runs */
 const lockSource = (dataDirectory: string, source: StoreTarget): readonly FolderLock[] => {
   const folders = new Set(source.kind === 'sqlite' ? [dirname(source.path)] : [])
-  // The folder of the settings, where it holds that database or uses it from afar.
+  // Also the configured data folder, whose service may use this database.
   if (existsSync(join(dataDirectory, 'service.lock'))) folders.add(dataDirectory)
   const locks: FolderLock[] = []
   try {
@@ -87,7 +87,7 @@ const lockSource = (dataDirectory: string, source: StoreTarget): readonly Folder
   }
 }
 
-/** Puts a tree in the place of an older one, which is put aside. */
+/** Renames an older tree file, and moves the new one into its place. */
 const takeTreeFile = (made: string, place: string): void => {
   const aside = `${place}.${new Date().toISOString().replaceAll(/[-:]/g, '')}`
   for (const suffix of ['-wal', '-shm', '']) {
@@ -96,7 +96,7 @@ const takeTreeFile = (made: string, place: string): void => {
   renameSync(made, place)
 }
 
-/** The tree is in the data folder, or where the tables are in PostgreSQL. */
+/** Copies the tables and the tree. With SQLite, the tree is a file in the data folder; with PostgreSQL, it is in the database. */
 const copyAll = async (source: StoreTarget, target: StoreTarget, context: MigrateContext, json: boolean) => {
   const { output, monotonicMs, wait } = context
   const { decisionTree: treeFile } = dataFolderAt(resolve(context.dataDirectory))
@@ -125,7 +125,7 @@ const copyAll = async (source: StoreTarget, target: StoreTarget, context: Migrat
           output.stderr(`${tablesDone} of ${tablesTotal} tables; ${table}: ${rows} rows\n`)
         },
       })
-      // The folder's own, from before the deployment was in PostgreSQL, is an older one.
+      // The folder may have an older tree, from before the deployment moved to PostgreSQL.
       if (existsSync(newTree)) takeTreeFile(newTree, treeFile)
       await markMoved(from, target)
       return copied
@@ -146,7 +146,7 @@ const print = (copied: readonly CopiedTable[], target: StoreTarget, { stdout }: 
   stdout('Set COUNTERSIGN_STORE to it, for the service and for commands; nothing opens the source any more.\n')
 }
 
-/** The folders whose store was the source remember the target. */
+/** Stores the target's location in each folder whose store was the source. */
 const rememberInFolders = async (dataDirectory: string, source: StoreTarget, target: StoreTarget): Promise<void> => {
   const folder = dataFolderAt(resolve(dataDirectory))
   const holdsSource = source.kind === 'sqlite' && source.path === folder.database

@@ -1,4 +1,4 @@
-// Opens the command line's door over a store that is open: gathers what operations need of the settings and the data folder.
+// Opens the command line's door over an open store, with the services that operations need from the settings and the data folder.
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../domain/time.ts'
 import { listenUrl } from '../http/listen-address.ts'
@@ -18,13 +18,13 @@ export interface OpenDoorInput {
   readonly clock: Clock
   /** Name of the operating system's user. */
   readonly user: string
-  /** Why the second person's rule is overridden; null: it is not. */
+  /** The reason for overriding the rule of the second person; null: not overridden. */
   readonly override: Override | null
   readonly openKeys: () => Promise<OrganizationKeys>
   readonly openEvidence: () => Promise<EvidenceParts>
 }
 
-/** Once, when it is first asked for. */
+/** Makes the value on first use. */
 const once = <Value>(make: () => Promise<Value>): (() => Promise<Value>) => {
   let made: Promise<Value> | undefined
   return () => {
@@ -74,7 +74,7 @@ export const openDoor = ({
             ? listenUrl(config.dashboardListen, config.tlsCertificate.dashboard !== '')
             : config.dashboardUrl,
         ),
-        // A running service reads what was committed within a second.
+        // A running service notices a commit within a second.
         changesTold: async () => undefined,
         identity: {
           evidence: {

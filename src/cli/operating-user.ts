@@ -1,8 +1,8 @@
-// Who runs a command, as the operating system knows it: the name that belongs to the process's user id. Never the variable
-// USER, which anyone sets, and which the runtime's own userInfo() believes.
+// Who runs a command: the name of the process's user id. Not the variable USER, which anyone can set and which the runtime's
+// userInfo() trusts.
 import { readFileSync } from 'node:fs'
 
-/** `name:password:uid:…`, passwd(5). Null where the file is not there or does not have the user. */
+/** Reads `name:password:uid:…` (passwd(5)). @returns null when the user is not in it */
 const nameInPasswd = (text: string, uid: number): string | null => {
   for (const line of text.split('\n')) {
     const [name = '', , id] = line.split(':')
@@ -15,19 +15,19 @@ const readPasswd = (): string => {
   try {
     return readFileSync('/etc/passwd', 'utf8')
   } catch {
-    // Not every image has one; the number says it as well.
+    // Some container images have no /etc/passwd; then the user id is shown.
     return ''
   }
 }
 
-/** Asks the system's directories (LDAP and the like), which the file does not hold. */
+/** Asks getent, which also knows users of LDAP and the like. */
 const nameFromDirectory = (): string | null => {
   try {
     const { exitCode, stdout } = Bun.spawnSync(['/usr/bin/id', '-un'], { stdin: 'ignore', stderr: 'ignore', env: {} })
     const name = stdout.toString().trim()
     return exitCode === 0 && name !== '' ? name : null
   } catch {
-    // There is no such program.
+    // getent is not installed.
     return null
   }
 }
@@ -38,7 +38,7 @@ export interface UserSources {
   readonly directory: () => string | null
 }
 
-/** `uid 1000` where the number has no name. */
+/** @returns the user's name, or `uid 1000` when it has none */
 export const operatingUser = (
   sources: UserSources = { uid: process.getuid?.(), passwd: readPasswd, directory: nameFromDirectory },
 ): string => {

@@ -1,4 +1,4 @@
-// `countersign org`: the organizations of a deployment, how closely each has people checked, and how it looks to them.
+// `countersign org`: lists and creates organizations, and changes their level, rules, trust and brand.
 import { readFileSync } from 'node:fs'
 import { LEVELS, type LevelName, levelName } from '../domain/level.ts'
 import type { Organization } from '../store/organizations.ts'
@@ -84,7 +84,7 @@ const print = ({ output, command }: Context, organizations: readonly Organizatio
 
 const list = async (context: Context): Promise<void> => print(context, await context.store.organizations.list())
 
-/** The text as it is: the operation checks it. */
+/** Does not check the text; the operation does. */
 const levelOf = (text: string | undefined): LevelName => (text ?? '') as LevelName
 
 const create = async (context: Context): Promise<void> => {
@@ -257,7 +257,7 @@ const setBrand = async ({ store, door, output, command }: Context): Promise<void
   )
 }
 
-/** As base64. What is no picture, or too large, the operation refuses. */
+/** @returns base64. The operation refuses a file that is not a picture or is too large. @throws CommandFailedError */
 const readLogo = (path: string): string => {
   try {
     return readFileSync(path).toString('base64')

@@ -1,4 +1,4 @@
-// What every verb prints with, and how it ends: 0 done, 1 a problem was found, 2 the call is wrong.
+// Arguments, output and exit codes of every verb: 0 done, 1 a problem was found, 2 the call is wrong.
 import { parseArgs } from 'node:util'
 import { explainArguments, usageOf } from './usage.ts'
 
@@ -12,7 +12,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The call is right and can't be carried out; `message` is one line. */
+/** The call is valid but fails; `message` is one line. */
 export class CommandFailedError extends Error {
   override readonly name = 'CommandFailedError'
 }
@@ -28,7 +28,7 @@ export interface ParsedCommand {
   flag(name: string): boolean
 }
 
-/** What a command can be told to do, by its first word. */
+/** A command's verbs by name. */
 export type Verbs<Run> = Readonly<
   Record<
     string,
@@ -40,13 +40,13 @@ export type Verbs<Run> = Readonly<
   >
 >
 
-/** What the first word asks for; undefined when there is no such verb. */
+/** @returns the verb of the first word; undefined when there is no such verb */
 export const findVerb = <Run>(verbs: Verbs<Run>, { positionals }: Pick<ParsedCommand, 'positionals'>) => {
   const name = positionals[0] ?? ''
   return Object.hasOwn(verbs, name) ? verbs[name]?.run : undefined
 }
 
-/** A word too many is often an option whose name was forgotten. It is not repeated: it may be a key. */
+/** Refuses surplus words: often an option's name was forgotten. Does not repeat the word, which may be a key. */
 const refuseSurplus = (positionals: readonly string[], verbs: Verbs<unknown>): void => {
   const name = positionals[0] ?? ''
   const words = Object.hasOwn(verbs, name) ? verbs[name]?.words : undefined
@@ -57,8 +57,8 @@ const refuseSurplus = (positionals: readonly string[], verbs: Verbs<unknown>): v
 }
 
 /**
- * @param verbs which words may follow which verb; without it the caller looks at the words itself.
- * @throws UsageError for an unknown option, a missing value or a word too many.
+ * @param verbs how many words may follow each verb; left out: the caller checks the words itself
+ * @throws UsageError for an unknown option, a missing value or a surplus word
  */
 export const parseCommand = (
   commandArguments: readonly string[],
@@ -89,7 +89,7 @@ export const parseCommand = (
   }
 }
 
-/** Columns padded to their widest cell, without trailing blanks. */
+/** Aligns columns, without trailing blanks. */
 export const formatTable = (rows: readonly (readonly string[])[]): string => {
   const widths = rows.reduce<number[]>((known, row) => {
     row.forEach((cell, column) => {
@@ -109,8 +109,8 @@ export const formatTable = (rows: readonly (readonly string[])[]): string => {
 }
 
 /**
- * Runs a verb's body; its errors become lines and an exit code.
- * @param help what `--help` prints: of a wrong call, only the lines that say how it is written are shown
+ * Runs a verb; prints its error as a line, and returns the exit code.
+ * @param help the text of `--help`; after a wrong call, only its usage lines are printed
  */
 export const runToExitCode = async (
   output: CommandOutput,

@@ -1,4 +1,4 @@
-// What every `countersign policy` command works with: documents from files and from the store, and how it prints.
+// Shared by all `countersign policy` commands: reading documents from files and from the store, and output.
 import { readFileSync } from 'node:fs'
 import type { ChainTable } from '../domain/chain.ts'
 import { type PolicyIssue, PolicyUnusableError, renderIssues } from '../policy/errors.ts'
@@ -19,7 +19,7 @@ export interface PolicyStoreContext extends PolicyContext, Opened {
   readonly organizationId: string
 }
 
-/** One value for scripts, or text for people. */
+/** Prints the value as JSON with --json, otherwise the text. */
 export const print = ({ output, command }: PolicyContext, value: unknown, text: string): void =>
   output.stdout(command.flag('json') ? `${JSON.stringify(value)}\n` : text)
 
@@ -32,7 +32,7 @@ export const readSource = (path: string | undefined): string => {
   }
 }
 
-/** The chains that a document may name when it is checked without a store. */
+/** Chains that documents may name, for checks without a store. */
 export const knownChains = ({ chains }: PolicyContext): KnownSources => ({
   chains: new Set(chains.chains.map(({ name }) => name)),
 })
@@ -41,7 +41,7 @@ export const knownChains = ({ chains }: PolicyContext): KnownSources => ({
 export const readDraft = (path: string | undefined, known: KnownSources = {}): RevisionDraft =>
   draftRevision(readSource(path), known)
 
-/** Says what is likely not meant, beside what the command prints. JSON has it among its values. */
+/** Prints a document's warnings to stderr; with --json they are part of the printed value. */
 export const printWarnings = (
   { output, command }: Pick<PolicyContext, 'output' | 'command'>,
   source: string,
@@ -62,7 +62,7 @@ export const requirePolicy = async (
   return policy
 }
 
-/** A revision of a policy by its number or id. */
+/** Finds a revision of a policy by number or id. @throws CommandFailedError */
 export const requireRevision = async (
   { store, organizationId }: PolicyStoreContext,
   policy: Policy,
@@ -74,7 +74,7 @@ export const requireRevision = async (
   return revision
 }
 
-/** @throws CommandFailedError when a stored revision is not usable any more. */
+/** @throws CommandFailedError when this version can't compile the stored revision */
 const compileStored = (revision: StoredRevision): CompiledPolicy => {
   try {
     return compileRevision(revision)
@@ -84,10 +84,10 @@ const compileStored = (revision: StoredRevision): CompiledPolicy => {
   }
 }
 
-/** A revision's number is one of its policy's; its id says which on its own. */
+/** Whether a text is a revision's id, or a number of one (which needs --policy), rather than a file. */
 export const isRevisionReference = (text: string): boolean => /^(?:revision_[A-Za-z0-9]+|[1-9][0-9]{0,8})$/.test(text)
 
-/** A policy from a revision's id, from its number with --policy, or from a file. */
+/** Reads a policy from a revision's id, a revision's number with --policy, or a file. */
 export const resolvePolicyText = async (
   context: PolicyStoreContext,
   reference: string,

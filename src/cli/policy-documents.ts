@@ -1,4 +1,4 @@
-// `countersign policy check|test|templates|new|schema`: documents alone, on any machine.
+// `countersign policy check|test|templates|new|schema`: works on documents alone and needs no deployment.
 import { existsSync } from 'node:fs'
 import { compileSource } from '../policy/compile.ts'
 import { policyJsonSchemaText } from '../policy/json-schema.ts'
@@ -10,7 +10,7 @@ import { knownChains, type PolicyContext, print, printWarnings, readDraft, readS
 
 const SCHEMA = new URL('../../docs/policy.schema.json', import.meta.url)
 
-/** A need in a few words. */
+/** Describes a need in a few words. */
 const describeNeed = (need: FactNeed): string => {
   switch (need.kind) {
     case 'list':
@@ -64,7 +64,7 @@ export const templates = (context: PolicyContext): number => {
   return 0
 }
 
-/** Names the schema that came with this program to editors with a YAML extension; nothing where it did not come along. */
+/** A comment that names the schema's file for editors; empty when the program was installed without the schema. */
 const editorLine = (): string => (existsSync(SCHEMA) ? `# yaml-language-server: $schema=${SCHEMA.href}\n` : '')
 
 export const create = (context: PolicyContext): number => {

@@ -1,4 +1,4 @@
-// `countersign policy replay`: a revision or a file over the recorded decisions of a policy, and what it would change.
+// `countersign policy replay`: evaluates a revision or a file on the recorded decisions of a policy, and shows what would change.
 import { forEachLine } from '../decisions/forwards.ts'
 import { segmentsSince } from '../decisions/since.ts'
 import { readEntry } from '../decisions/tail.ts'
@@ -15,7 +15,7 @@ import { replayOverSessions } from './policy-session-replay.ts'
 export interface ReplayContext extends PolicyStoreContext {
   readonly decisionsDirectory: string
   readonly clock: Clock
-  /** Whether progress can be drawn over and over in one line. */
+  /** Whether progress can be redrawn in one line. */
   readonly isTerminal: boolean
 }
 
@@ -24,7 +24,7 @@ const BAR_WIDTH = 30
 const DRAW_EVERY_MS = 100
 const TELL_EVERY_MS = 2_000
 
-/** `36h`, `7d` before now, or RFC 3339. @returns Unix milliseconds. */
+/** Parses `36h` or `7d` (before now) or an RFC 3339 time. @returns Unix milliseconds */
 const parseMoment = (name: string, text: string, nowMs: number): number => {
   const ago = /^([0-9]{1,9})([smhd])$/.exec(text)
   if (ago !== null) return nowMs - Number(ago[1]) * (UNIT_MS[ago[2] ?? ''] ?? 0)
@@ -33,7 +33,7 @@ const parseMoment = (name: string, text: string, nowMs: number): number => {
   return moment
 }
 
-/** The organization's lists as they are now. */
+/** The present content of the organization's lists and the shared ones. */
 const currentLists = async ({ store, organizationId, clock }: ReplayContext): Promise<ListReader> => {
   const lists = new Map<string, { readonly image: ListImage; readonly members: ListMembers }>()
   const served = createServedLists({
@@ -42,7 +42,7 @@ const currentLists = async ({ store, organizationId, clock }: ReplayContext): Pr
     publish: (images) => {
       for (const image of images) {
         const isOwn = image.organizationId === organizationId
-        // A list of the organization's own hides a shared one of its name, whichever comes first.
+        // The organization's own list hides a shared one of the same name.
         if (isOwn || (image.organizationId === null && !lists.has(image.name))) {
           lists.set(image.name, { image, members: openListImage(image) })
         }
@@ -64,7 +64,7 @@ const currentLists = async ({ store, organizationId, clock }: ReplayContext): Pr
   }
 }
 
-/** Draws a bar on a terminal, tells a line now and then elsewhere. */
+/** Draws a progress bar on a terminal; elsewhere prints a line from time to time. */
 const createProgress = ({ output, isTerminal, clock }: ReplayContext, totalBytes: number) => {
   let readBytes = 0
   let shownMs = clock.monotonicMs()

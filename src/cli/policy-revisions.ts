@@ -14,7 +14,7 @@ import {
   resolvePolicyText,
 } from './policy-context.ts'
 
-/** Saved and made live at once, or not at all. */
+/** Saves and activates a revision in one transaction. */
 export const apply = async (context: PolicyStoreContext): Promise<number> => {
   const { door, organizationId: organization, command } = context
   const source = readSource(command.positionals[1])
@@ -110,7 +110,7 @@ const showRevisions = async (context: PolicyStoreContext, policy: Policy): Promi
 export const show = async (context: PolicyStoreContext): Promise<number> => {
   const { command } = context
   const policy = await requirePolicy(context, command.positionals[1])
-  // A policy that was only saved has revisions, and none is active.
+  // List revisions first: a policy may have none that is active.
   if (command.flag('revisions')) return showRevisions(context, policy)
   const wanted = command.text('revision') ?? policy.activeRevisionId
   if (wanted === null) throw new CommandFailedError(`${policy.id} has no active revision: say which with --revision`)
@@ -147,13 +147,13 @@ const describe = (difference: PolicyDifference): string => {
   }
 }
 
-/** As data, and as text for people. */
+/** @returns the differences, and their text for people */
 export const describeDifferences = (from: CompiledPolicy, to: CompiledPolicy) => {
   const all = diffPolicies(from, to)
   return { all, text: all.length === 0 ? 'no difference\n' : all.map(describe).join('') }
 }
 
-/** OLD and NEW, or only NEW against the active revision of --policy. */
+/** Compares OLD with NEW, or the active revision of --policy with NEW. */
 export const diff = async (context: PolicyStoreContext): Promise<number> => {
   const { command } = context
   const [, first, second] = command.positionals
@@ -172,6 +172,6 @@ const activeOf = async (context: PolicyStoreContext): Promise<string> => {
   return policy.activeRevisionId
 }
 
-/** Whether a diff needs no store: both are files. */
+/** Whether both are files, so that no store is needed. */
 export const comparesFiles = (positionals: readonly string[]): boolean =>
   positionals.length === 3 && positionals.slice(1).every((reference) => !isRevisionReference(reference))

@@ -1,4 +1,4 @@
-// `countersign policy replay` of a policy that decides sessions: over those that people have decided.
+// `countersign policy replay` for a policy that decides sessions: evaluates it on sessions that people have decided.
 import type { SessionReplay } from '../policy/session-replay.ts'
 import { formatTable } from './output.ts'
 import { type PolicyStoreContext, print } from './policy-context.ts'

@@ -1,4 +1,4 @@
-// `countersign policy`: documents, revisions, shadows and replays. Each command is in a file of its own kind.
+// `countersign policy`: documents, revisions, shadows and replays. The commands are in policy-*.ts.
 import type { ChainTable } from '../domain/chain.ts'
 import type { Clock } from '../domain/time.ts'
 import { PolicyInvalidError } from '../policy/errors.ts'
@@ -53,7 +53,7 @@ Exit codes: 0 done, 1 the document is invalid, a test fails or the policy is unk
 
 export interface PolicyCommandDependencies {
   readonly output: CommandOutput
-  /** Called only by what needs one: documents can be checked on any machine. */
+  /** Opens the store. Called only by commands that need it, so that documents can be checked on any machine. */
   readonly open: Open
   readonly decisionsDirectory: string
   readonly chains: ChainTable
@@ -96,7 +96,7 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
-/** Two files need no store. */
+/** Compares two files, without a store. */
 const diffFiles = (context: PolicyContext): number => {
   const [, from, to] = context.command.positionals
   const differences = describeDifferences(readDraft(from).compiled, readDraft(to).compiled)

@@ -1,4 +1,4 @@
-// `countersign proof check|key`: for whoever holds the proof of a decision. Checking needs the log's key and nothing else.
+// `countersign proof check|key`: checks the proof of a decision, for which the log's key is enough, and prints that key.
 import { readFileSync } from 'node:fs'
 import { checkDecisionProof, ProofInvalidError } from '../client/decision-proof.ts'
 import { ArgumentInvalidError } from '../client/errors.ts'
@@ -21,7 +21,7 @@ Exit code: 0 when the proof holds, 1 when it does not, 2 when the command can't 
 
 export interface ProofContext {
   readonly output: CommandOutput
-  /** Reads this deployment's log key; null where no start has made one. */
+  /** Reads this deployment's log key; null before the first start. */
   readonly readKey: () => Promise<LogKey | null>
 }
 

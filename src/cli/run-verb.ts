@@ -1,5 +1,4 @@
-// A command with verbs: reads its options, chooses the verb by the first word, prints the help, and turns errors into lines
-// and an exit code.
+// Runs a command with verbs: parses options, finds the verb, prints help, and turns errors into a line and an exit code.
 import {
   type CommandOutput,
   findVerb,
@@ -12,18 +11,18 @@ import {
 
 export interface CommandShape<Run> {
   readonly help: string
-  /** What the command is about, in the plural. */
+  /** The command's subject, in the plural: `organizations`. */
   readonly subject: string
   readonly verbs: Verbs<Run>
-  /** Names of the options that take a text. */
+  /** Options with a value. */
   readonly texts: readonly string[]
-  /** Names of the others; --json and --help are known everywhere. */
+  /** Options without a value, besides --json and --help. */
   readonly flags?: readonly string[]
 }
 
 const SHORT: Readonly<Record<string, string>> = { help: 'h', quiet: 'q' }
 
-/** @param work runs the chosen verb; it is not called where help is asked for */
+/** @param work runs the verb; not called for --help */
 export const runVerbOf = <Run>(
   { help, subject, verbs, texts, flags = [] }: CommandShape<Run>,
   commandArguments: readonly string[],

@@ -1,5 +1,5 @@
-// `countersign sbom`: the software bill of materials, as CycloneDX 1.6 (ECMA-424). The same checkout gives the same bytes,
-// so that two of them can be compared: it says no time and has no serial number.
+// `countersign sbom`: prints the software bill of materials as CycloneDX 1.6 (ECMA-424). It has no time and no serial number, so
+// the same checkout always gives the same bytes.
 import { type LockedPackage, readLockedPackages, readManifest } from './locked-packages.ts'
 import { type CommandOutput, parseCommand, runToExitCode } from './output.ts'
 
@@ -32,11 +32,11 @@ const hashOf = (integrity: string) => {
 
 const referenceOf = ({ place, version }: Pick<LockedPackage, 'place' | 'version'>): string => `${place}@${version}`
 
-/** The specification of package URLs has the @ of a scope encoded and its slash not. */
+/** In package URLs, a scope's @ is percent-encoded and its slash is not. */
 const purlOf = (packageName: string, packageVersion: string): string =>
   `pkg:npm/${packageName.replace('@', '%40')}@${packageVersion}`
 
-/** An SPDX expression, as far as its letters tell; else words that somebody chose. */
+/** An SPDX expression, if the text looks like one; otherwise a license name. */
 const licenseOf = (text: string) =>
   /^[A-Za-z0-9.+-]+$|^\(?[A-Za-z0-9.+()-]+(?: (?:AND|OR|WITH) [A-Za-z0-9.+()-]+)+\)?$/.test(text)
     ? { expression: text }
@@ -53,12 +53,12 @@ const componentOf = (found: LockedPackage) => ({
   purl: purlOf(found.name, found.version),
   properties: [
     { name: 'countersign:direct', value: String(found.direct) },
-    // The taxonomy of CycloneDX for npm packages.
+    // A property of CycloneDX's taxonomy for npm.
     { name: 'cdx:npm:package:development', value: String(!found.production) },
   ],
 })
 
-/** @param everything false leaves out what only tests and tools need */
+/** @param everything false: without the development dependencies */
 export const billOfMaterials = (packages: readonly LockedPackage[], everything: boolean) => {
   const listed = packages.filter(({ production }) => everything || production)
   const references = new Map(listed.map((found) => [found.place, referenceOf(found)]))

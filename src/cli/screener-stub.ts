@@ -1,5 +1,5 @@
-// `countersign screener-stub`: an HTTP screener for trials and tests. It screens nothing, and says so in every answer: what
-// it makes of an address is only how the address ends.
+// `countersign screener-stub`: an HTTP screener for trials and tests. Its answer depends only on the last characters of the
+// address, and says so.
 
 import { parseListen } from '../config/setting-values.ts'
 import { parseAnyAddress } from '../domain/address-key.ts'
@@ -57,7 +57,7 @@ export const startScreenerStub = ({ hostname, port }: ListenAddress): ScreenerSt
       try {
         return answerTo(await addressIn(request))
       } catch {
-        // Whatever was sent is no address.
+        // The request has no address.
         return answerTo(null)
       }
     },
@@ -76,7 +76,7 @@ const listenAddress = (text: string): ListenAddress => {
   }
 }
 
-/** Resolves when `stopped` does. */
+/** Runs until `stopped` resolves. */
 export const runScreenerStub = (
   commandArguments: readonly string[],
   { output, stopped }: { readonly output: CommandOutput; readonly stopped: () => Promise<void> },

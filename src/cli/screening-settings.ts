@@ -1,4 +1,4 @@
-// `countersign screening settings`: what is a hit for an organization, and what a new one does. Shows it without any option.
+// `countersign screening settings`: shows or changes an organization's screening settings.
 import type { HitAction } from '../domain/screening-hit.ts'
 import type { Opened } from './door.ts'
 import { findOrganization } from './in-organization.ts'
@@ -36,7 +36,7 @@ const bodyOf = (command: ParsedCommand) => {
   const [threshold, onNewHit, lists, screeners, score, again] = SETTINGS_TEXTS.map((name) => command.text(name))
   return {
     ...(threshold === undefined ? {} : { threshold: numberGiven('--threshold', threshold) }),
-    // The operation checks what it says.
+    // The operation checks the value.
     ...(onNewHit === undefined ? {} : { on_new_hit: onNewHit as HitAction }),
     ...(lists === undefined ? {} : { address_lists: namesGiven(lists) }),
     ...(screeners === undefined ? {} : { screeners: namesGiven(screeners) }),

@@ -1,5 +1,5 @@
-// `countersign screening …`: lists of sanctioned people and companies. Lists are switched on and filled here; a running
-// service fetches them and compares sessions with them.
+// `countersign screening …`: enables, fills and shows lists of sanctioned people and companies. A running service fetches the
+// lists and compares sessions with them.
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../domain/time.ts'
 import { packEntries, unpackEntries } from '../screening/entry-lines.ts'

@@ -1,9 +1,9 @@
-// The second person's rule at the command line, where nobody can wait for one: a verb that changes who gets signed for is
-// refused while the rule is on, unless whoever runs the machine overrides it with a reason that the audit log keeps.
+// The rule of the second person at the command line, where a change can't wait for approval: while the rule is on, the change is
+// refused, unless the command overrides the rule with a reason, which the audit log keeps.
 import { isUnprintable } from '../domain/list.ts'
 import { UsageError } from './output.ts'
 
-/** Exit code of a verb that was refused. */
+/** Exit code when a second person is needed. */
 export const NEEDS_SECOND_PERSON = 3
 
 const OVERRIDE = '--override-second-person'
@@ -15,8 +15,8 @@ export interface Override {
 }
 
 /**
- * Takes the override and its reason out of what the verb is given.
- * @throws UsageError for an override without a reason that can be kept
+ * Separates the override and its reason from the verb's arguments.
+ * @throws UsageError for an override without a valid reason
  */
 export const splitOverride = (
   commandArguments: readonly string[],

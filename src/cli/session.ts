@@ -1,5 +1,5 @@
-// `countersign session`: look at identity sessions and decide them. A decision is written to the disk before it is
-// acknowledged; a running service tells whoever follows the session within a second.
+// `countersign session`: lists, shows and decides identity sessions. A running service notices a decision within a second and
+// sends it to the session's streams and webhooks.
 
 import { levelName } from '../domain/level.ts'
 import { HIT_STATES } from '../domain/screening-hit.ts'
@@ -75,7 +75,7 @@ const DECISIONS = ['completed', 'rejected', 'retry'] as const
 const timeText = (seconds: number | null): string =>
   seconds === null ? '-' : new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 
-/** Comments may come from elsewhere than this command. */
+/** Comments that were sent through the API may hold any characters. */
 const printable = (text: string): string => text.replaceAll(new RegExp(STEERING, 'gu'), '?')
 
 const describe = (session: Session) => ({
@@ -207,7 +207,7 @@ const show = async (context: Context): Promise<void> => {
   printState(context, state, await context.store.sessions.listEvents(context.organizationId, state.session.id))
 }
 
-/** Names of what the session asks for, or `wallets`. */
+/** The option of each field of a decision. */
 const FLAGS = { public_comment: '--comment', private_comment: '--note', corrections: '--fix', status: 'the decision' }
 
 const decide = async (context: Context): Promise<void> => {
@@ -222,7 +222,7 @@ const decide = async (context: Context): Promise<void> => {
   }
   const params = { organization: organizationId, session: session.id }
   const body = {
-    // As it was a moment ago: of two who decide at once, the second is told.
+    // The state that was read: if somebody else decides meanwhile, the operation refuses.
     sequence: session.sequence,
     public_comment: command.text('comment') ?? null,
     private_comment: command.text('note') ?? null,
@@ -234,13 +234,13 @@ const decide = async (context: Context): Promise<void> => {
     await by.call(path, { params, body: { status: to, ...body }, flags: FLAGS })
   } else {
     const path = 'POST /organizations/{organization}/sessions/{session}/revoke'
-    // To what it may go back, the operation says.
+    // The operation checks the status.
     await by.call(path, { params, body: { status: to as 'rejected' | 'retry', ...body }, flags: FLAGS })
   }
   printState(context, await requireSession(context), await store.sessions.listEvents(organizationId, session.id))
 }
 
-/** Who decides sessions: people, or a policy. */
+/** `session policy`: shows or sets whether people or a policy decide sessions. */
 const decider = async ({ door, output, command, organizationId }: Context): Promise<void> => {
   const [, wanted] = command.positionals
   const params = { organization: organizationId }

@@ -1,4 +1,4 @@
-// The two settings that every verb takes, told apart from the verb's own flags: where the data is, and the config file.
+// Separates the two settings that every verb takes, data folder and config file, from the verb's own flags.
 
 const SETTING_FLAGS = new Set(['--data-dir', '--config'])
 

@@ -1,5 +1,5 @@
-// `countersign solana deploy-plan`: what to run, with Solana's own tools and the example of docs/, so that a cluster has a
-// registry program which knows our attesters. Reads the store, sends nothing and asks no cluster.
+// `countersign solana deploy-plan`: prints the commands that deploy a registry program to a cluster and register our attesters,
+// with Solana's tools and the example in docs/. Reads the store and sends nothing.
 import { type ChainSettings, parseRpcUrl } from '../config/chain-settings.ts'
 import { parseAddress } from '../domain/address.ts'
 import { programAddress } from '../facts/solana-program-address.ts'

@@ -1,12 +1,12 @@
-// The service in a process of its own, on a folder that is thrown away: it listens on loopback at free ports and has no
-// setting but those it is given.
+// Starts the service in a process of its own, on a temporary folder and free loopback ports, with no other settings than the
+// given ones.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ownProcess } from '../program/entries.ts'
 import { CommandFailedError } from './output.ts'
 
 const START_LIMIT_MS = 120_000
 const STOP_LIMIT_MS = 45_000
-/** How much of the service's output is kept: its last lines say why it ended. */
+/** How much of the end of the service's output is kept, to explain a failure. */
 const KEPT_CHARACTERS = 4_000
 
 export interface TrialService {
@@ -20,14 +20,14 @@ const readyUrl = (line: string): string | null => {
     const { message, url } = JSON.parse(line) as { message?: unknown; url?: unknown }
     return message === 'ready' && typeof url === 'string' ? url : null
   } catch {
-    // Not every line of a start is JSON.
+    // Some lines of a start are not JSON.
     return null
   }
 }
 
 /**
- * @param environment everything the service reads, the data folder included
- * @throws CommandFailedError with the service's last line when it does not become ready
+ * @param environment all of the service's variables, including the data folder
+ * @throws CommandFailedError with the service's last line, when it does not become ready
  */
 export const startTrialService = async (
   environment: Readonly<Record<string, string>>,

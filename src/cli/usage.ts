@@ -1,11 +1,11 @@
-// What a wrong call is told beside its reason: how the call is written, and where the help is.
+// The usage lines that a wrong call prints after the reason.
 
-/** A continuation is indented further than the name of the program. */
+/** Begins a new form of the call; continuation lines are indented further. */
 const NEXT_FORM = /\n {7}(?=\S)/
 
 /**
- * @param help its first paragraph is `Usage: countersign VERB …`, one form of the call a line
- * @returns the form that the words begin with, or all of them where they name none; then how to get the help
+ * @param help its first paragraph is `Usage: countersign VERB …`, with one form of the call a line
+ * @returns the form that fits the words, or all forms if none does; then how to get the help
  */
 export const usageOf = (help: string, words: readonly string[]): string => {
   const [paragraph = ''] = help.split('\n\n', 1)
@@ -17,7 +17,7 @@ export const usageOf = (help: string, words: readonly string[]): string => {
   return `Usage: ${shown.join('\n       ')}\n${command} --help says more.\n`
 }
 
-/** In our words: what `parseArgs` throws names the option, and may go on for lines. */
+/** Shortens an error of `parseArgs`, which may have several lines, to one. */
 export const explainArguments = (error: unknown): string => {
   const { code, message } = error as { readonly code?: string; readonly message: string }
   const option = /'(?:-\w, )?(--?[^' =]+)/.exec(message)?.[1] ?? ''

@@ -1,4 +1,5 @@
-// What each verb of the command line is given. Each brings its own code: loading all of it takes longer than most commands do.
+// Runs the verbs of the command line with their dependencies. Each verb's code is imported on use, because importing all of it
+// takes longer than most commands.
 import type { ShipPlace } from '../decisions/ship-target.ts'
 import type { Clock } from '../domain/time.ts'
 import { readLogKey } from '../setup/log-key.ts'
@@ -9,7 +10,7 @@ import type { CommandDeployment } from './deployment.ts'
 import { describeGivenSettings } from './given-settings.ts'
 import { CommandFailedError, type CommandOutput } from './output.ts'
 
-/** Where a command runs: what it prints to, whose settings it reads, and who runs it. */
+/** A command's surroundings: its output, its environment variables, its clock and its user. */
 export interface CommandPlace {
   readonly output: CommandOutput
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -29,10 +30,10 @@ const untilStopped = (): AbortSignal => {
   return controller.signal
 }
 
-/** Runs another command, with a place of its own. Resolves to its exit code. */
+/** Runs another command. Resolves to its exit code. */
 export type RunCommand = (commandLine: readonly string[], place: CommandPlace) => Promise<number>
 
-/** Another command, with these settings alone: returns what it prints. @throws CommandFailedError */
+/** Runs another command with these environment variables only. @returns its stdout. @throws CommandFailedError */
 const runWithin =
   (runCommand: RunCommand, place: CommandPlace) =>
   async (environment: CommandPlace['environment'], ...words: readonly string[]): Promise<string> => {

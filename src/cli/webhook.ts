@@ -1,5 +1,5 @@
-// `countersign webhook`: who is told of an organization's sessions, and what became of each message. A secret is written once,
-// to stdout, by add and rotate; nothing else that a command prints holds one.
+// `countersign webhook`: the endpoints that receive an organization's session events, and the state of each message. Only add and
+// rotate print a secret, once, to stdout.
 import { VERIFICATION_SERVICES } from '../domain/verification-service.ts'
 import type { WebhookEndpoint } from '../store/webhook-endpoints.ts'
 import { WEBHOOK_MESSAGE_STATES, type WebhookMessage } from '../store/webhook-messages.ts'
@@ -87,7 +87,7 @@ const describeMessage = (message: WebhookMessage) => ({
   nextAttemptAt: message.state === 'waiting' ? timeText(message.nextAttemptAtSeconds) : null,
 })
 
-/** The secret alone goes to stdout, so that it can be piped; what there is to say about it goes to stderr. */
+/** Prints the secret alone to stdout, so that it can be piped, and everything about it to stderr. */
 const printSecret = ({ output, command }: Context, id: string, secret: string | null): void => {
   const text = secret ?? ''
   if (command.flag('json')) {

@@ -1,5 +1,5 @@
-// A witness that is asked: the log sends each head with its proof, and gets the cosignature as the answer. One submission is
-// judged and kept at a time, so that two can't be cosigned on the same old head. Source: https://c2sp.org/tlog-witness.
+// `witness --listen`: the log posts each head with its proof, and the answer is the cosignature. Submissions are handled one at a
+// time, so that two heads can't be cosigned on the same old one. Source: https://c2sp.org/tlog-witness.
 import { HEAD_MAX_BYTES } from '../decisions/tree-heads.ts'
 import { type ListenAddress, listenUrl } from '../http/listen-address.ts'
 import { requestPath } from '../http/request-path.ts'
@@ -8,7 +8,7 @@ import type { VerifierKey } from '../transparency/note.ts'
 import type { CommandOutput } from './output.ts'
 import type { WitnessState } from './witness-state.ts'
 
-/** Seconds that a connection may be quiet. */
+/** Seconds until an idle connection is closed. */
 const IDLE_SECONDS = 30
 
 const text = (status: number, body: string): Response =>
@@ -33,7 +33,7 @@ export const listenForHeads = (
       return text(200, line)
     }
     if (judged.status !== 409) return text(judged.status, `${judged.reason}\n`)
-    // Once a run: whoever sends it again must not fill the disk.
+    // Once per run, so that repeated submissions do not fill the disk.
     if (judged.isFork && before !== null && !hasEvidence) {
       hasEvidence = true
       const file = await state.keepEvidence(before, body.slice(body.indexOf('\n\n') + 2))

@@ -1,5 +1,5 @@
-// What a witness keeps: its key, the newest head that it cosigned, and evidence against the log. What was cosigned is on the
-// disk before anybody sees the cosignature, so that no restart makes the witness sign another history.
+// A witness's files: its key, the newest head that it cosigned, and evidence against the log. A head is flushed to disk before its
+// cosignature is shown, so that the witness can't sign another history after a restart.
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { readHeadFile } from '../decisions/tree-heads.ts'
@@ -14,11 +14,11 @@ import { CommandFailedError } from './output.ts'
 
 export interface WitnessState {
   readonly key: VerifierKey
-  /** The head that was cosigned last, with the cosignature; null before the first. */
+  /** The last cosigned head, with its cosignature; null before the first. */
   before(): Promise<string | null>
-  /** Keeps the head. @returns the cosignature's line */
+  /** Stores the head. @returns the cosignature's line */
   cosign(checkpoint: string): Promise<string>
-  /** Both heads as the log signed them. @returns the file */
+  /** Stores two heads that contradict each other, as the log signed them. @returns the file's path */
   keepEvidence(before: string, offered: string): Promise<string>
   close(): void
 }
@@ -45,7 +45,7 @@ export const openWitnessState = (folder: string, name: string, unixSeconds: () =
       cosign: async (checkpoint) => {
         const line = cosign(checkpoint, unixSeconds(), { key, sign })
         const { text, signatures } = parseNote(checkpoint)
-        // A head may come with an older cosignature of this witness under it.
+        // The head may carry an older cosignature of this witness.
         const others = signatures.filter(({ name, keyId }) => name !== key.name || keyId !== key.keyId)
         await writePrivateFile(cosigned, encodeNote({ text, signatures: others }) + line)
         return line

@@ -1,5 +1,5 @@
-// `countersign witness`: on another machine, checks that each head of a log goes on from the last one, and cosigns it. It
-// looks at the log's published files by itself (--log), or the log asks it (--listen).
+// `countersign witness`: checks, on another machine, that each head of a log extends the last one, and cosigns it. It polls the
+// log's published files (--log), or the log sends its heads (--listen).
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
@@ -38,7 +38,7 @@ two histories are kept in the folder as evidence. Only a head that goes on from 
 
 const LIMIT_MS = 15_000
 
-/** Null where there is no such file. */
+/** @returns reads a file of the log; null when there is no such file */
 const createPlace = (place: string): ((path: string, maxBytes: number) => Promise<Buffer | null>) => {
   if (place.startsWith('dir:') && isAbsolute(place.slice(4))) {
     return async (path) => {
@@ -65,7 +65,7 @@ export interface WitnessContext {
 /** @throws UsageError */
 const parseKeys = (logKey: string, name: string): ReturnType<typeof parseVerifierKey> => {
   try {
-    // Checks the name only: the witness has no key yet, so zeros stand for it.
+    // Checks the name only, with zeros for the key, which does not exist yet.
     verifierKeyOf(name, 'cosignature', new Uint8Array(32))
     return parseVerifierKey(logKey)
   } catch (error) {
@@ -147,7 +147,7 @@ export const runWitness = (commandArguments: readonly string[], context: Witness
         }
         return 'refused'
       }
-      // Also where nothing is new: the time says that the log was looked at.
+      // Cosign an unchanged head again: the new time shows that the log was checked.
       await state.cosign(offered)
       if (judgement.kind === 'continued') output.stdout(`cosigned ${judgement.head.size} lines\n`)
       return 'fine'
@@ -166,7 +166,7 @@ export const runWitness = (commandArguments: readonly string[], context: Witness
         try {
           if (read !== null && (await look(read)) === 'refused') return 1
         } catch (error) {
-          // A log that is away for now is no offence.
+          // An unreachable log is not an offence; try again later.
           const reason = error instanceof Error ? error.message : String(error)
           if (command.flag('once')) throw new CommandFailedError(reason)
           output.stderr(`the log could not be looked at: ${reason}\n`)

@@ -26,7 +26,7 @@ export interface Passwords {
    * @throws FieldInvalidError when the password is too short, too long or too easy to guess; QueueFullError
    */
   hash(password: string, about: readonly string[]): Promise<string>
-  /** With a null hash it takes as long as for a wrong password, so that nobody learns which accounts exist. @throws QueueFullError */
+  /** A null hash takes as long as a wrong password, so nobody learns which accounts exist. @throws QueueFullError */
   verify(password: string, hash: string | null, lane: PasswordLane): Promise<boolean>
 }
 

@@ -67,7 +67,7 @@ const showSession = (session: UserSession, current: UserSession) => ({
   expires_at: timeText(session.expiresAtSeconds),
 })
 
-/** By which name the page was reached, as far as the request says so: an address may do without passkeys, its name have them. */
+/** The origin of the page. Passkeys work under a host name, not under an IP address, so it decides whether they are offered. */
 const originOf = ({ url }: Request, { origins }: Services): string =>
   URL.canParse(url) ? new URL(url).origin : origins.url
 

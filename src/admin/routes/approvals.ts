@@ -42,7 +42,7 @@ const approvalPage = async (
   return pageAnswer({ items: await showApprovals(store.users, items), next }, (approval) => approval)
 }
 
-/** @param routes all that may have been asked for */
+/** @param routes every route whose change may wait for a second person */
 export const approvalRoutes = (routes: readonly Route[]): Route[] => {
   const decide = async (call: DecidingCall & Pick<AnyCall, 'write'>, approvalId: string, approve: boolean) => {
     const decided = await call.write((tables, note) =>

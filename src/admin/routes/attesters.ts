@@ -91,8 +91,8 @@ const retireAttester = async (
 const retiredStatus = ({ final }: { readonly final?: boolean }) => (final === true ? 'retired' : 'retiring')
 
 /**
- * A keystore that nobody knows of would be an orphan; one whose attester or approval is there is a key. Whether they are is
- * read back, and while the store can't say how the change ended, the file stays.
+ * After a failed change: removes the keystore if no attester and no approval refers to it. When the store can't say so, the
+ * file stays, because it may be a key in use.
  */
 const discardUnknownKeystore = async (
   services: Services,
@@ -104,11 +104,11 @@ const discardUnknownKeystore = async (
   const isKnown = async (): Promise<boolean> =>
     (await attesters.list()).some((attester) => attester.keystoreFile === keystoreFile) ||
     (await approvals.isRequested(null, 'attester.add', address))
-  // Where even that can't be read, it is not known either.
+  // Keep the file when this can't be read.
   if (!(await isKnown().catch(() => true))) services.discardKeystore(keystoreFile)
 }
 
-/** Operations of the command line alone. It has read the key from a file and made its keystore, so no key is sent. */
+/** For the command line alone, which has read the key from a file and made its keystore: no request carries a key. */
 export const ATTESTER_COMMANDS = [
   route('importAttester', 'POST', '/attesters/import', {
     access: DEPLOYMENT,
@@ -170,14 +170,14 @@ export const ATTESTER_ROUTES = [
     },
     handle: async ({ services, body, kept, write }) => {
       const { kind, token_key: tokenKey } = body
-      // Made or found when it is asked for, so that what is approved is what was seen.
+      // Make or find the key when the change is requested, so that the approver sees the key's address.
       const key =
         (kept as NewAttesterKey | null) ??
         (await (tokenKey === undefined ? services.createAttesterKey(kind) : services.findTokenKey(kind, tokenKey)))
       try {
         return await write(async (tables, note) => showAttester(await addAttester(tables, note, key)), key)
       } catch (error) {
-        // One that waits for a second person is needed when it is approved.
+        // An approval needs the keystore, so keep it while the change waits.
         if (kept === null && !(error instanceof AwaitsApproval)) await discardUnknownKeystore(services, key, error)
         throw error
       }

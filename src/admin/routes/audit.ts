@@ -94,7 +94,7 @@ const filterOf = ({
 
 const EXPORT_QUERY = Type.Object({ ...FILTERS, format: oneOf(['csv', 'ndjson']) })
 const EXPORT_ROWS = 500
-/** More are taken out by dates, one file after another. */
+/** Most entries of one file; export more by dates, in several files. */
 const EXPORT_MAX = 100_000
 const EXPORT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8; header=present' } as const
 const EXPORT_ANSWER = {
@@ -127,7 +127,7 @@ const lineOf = (entry: ShownEntry, format: keyof typeof EXPORT_TYPES): string =>
     ? `${JSON.stringify(entry)}\n`
     : csvLine(CSV_COLUMNS.map((column) => (column === 'detail' ? JSON.stringify(entry.detail) : entry[column])))
 
-/** Entries as the client takes them: the store is asked for more only when the last part was read. */
+/** Streams entries, and reads a page from the store only when the client has taken the one before. */
 async function* exported(audit: Pick<AuditTable, 'page'>, filter: AuditFilter, format: keyof typeof EXPORT_TYPES) {
   if (format === 'csv') yield csvLine(CSV_COLUMNS)
   let after: PagePosition | null = null

@@ -1,4 +1,4 @@
-// The log itself and its search index: how far it is, building it again, checking every line.
+// The decision log and its search index: the index's progress, its rebuild, and the check of every line.
 import { DependencyUnavailableError } from '../../domain/errors.ts'
 import { actorId } from '../actor.ts'
 import { DEPLOYMENT, declareRoutes } from '../route.ts'

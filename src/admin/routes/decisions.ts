@@ -1,5 +1,5 @@
-// Decisions: found by wallet, project, verdict, rule and time, shown in full with their proof, taken out as a file. The
-// index finds them; what is shown is the log's.
+// Decisions: searched by wallet, project, verdict, rule and time, shown in full with their proof, exported as a file. The index
+// finds them, their content comes from the log.
 import type { DecisionFilter, DecisionPosition } from '../../store/decision-index/types.ts'
 import { decodeCursor, encodeCursor, LIMIT_DEFAULT } from '../cursor.ts'
 import { FILTER, FILTER_QUERY, filterOf } from '../decisions/filter.ts'
@@ -14,7 +14,7 @@ const route = declareRoutes('Decisions')
 const EXPORT_ROWS = 1_000
 const FORMATS = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8; header=present' } as const
 
-/** Rows as the client takes them: the index is asked for more only when the last part was read. */
+/** Streams rows, and asks the index for more only when the client has taken the part before. */
 const exportStream = (services: Services, filter: DecisionFilter, format: keyof typeof FORMATS): ReadableStream => {
   const encoder = new TextEncoder()
   let after: DecisionPosition | null = null
@@ -27,7 +27,7 @@ const exportStream = (services: Services, filter: DecisionFilter, format: keyof 
         after = part.next
         done = part.next === null
         if (part.text !== '') controller.enqueue(encoder.encode(part.text))
-        // An empty part that is not the last would not be pulled again by itself.
+        // The stream is pulled again only after a chunk, so enqueue an empty one.
         else if (!done) controller.enqueue(new Uint8Array(0))
         if (done) controller.close()
       },
@@ -94,7 +94,7 @@ export const DECISION_ROUTES = [
     handle: async ({ services, organization, query, requestId }) => {
       const { format, ...filters } = query
       const filter = filterOf(organization.id, filters)
-      // Asked before the answer begins: once it has, an error can only break it off.
+      // Ask before the answer begins: later, an error could only break the stream.
       await services.decisions.ask({ operation: 'status' })
       return new Response(exportStream(services, filter, format), {
         headers: {

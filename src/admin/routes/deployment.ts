@@ -1,4 +1,4 @@
-// What belongs to the deployment itself: what it is, and its settings.
+// The deployment's description and settings.
 import { CALLER, DEPLOYMENT, declareRoutes } from '../route.ts'
 import { closed, named, nullable, oneOf, Type } from '../schema.ts'
 import { requireTwoApprovers } from '../second-person/approvers.ts'

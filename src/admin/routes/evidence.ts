@@ -1,5 +1,4 @@
-// What people handed in for a session: what there is, what it says, the documents themselves, and erasing it. Every look at
-// it is in the audit log.
+// The evidence of a session: its list, its fields, its documents, and erasing it. Every read is in the audit log.
 import type { Session } from '../../domain/session.ts'
 import { SECURITY_HEADERS } from '../../http/security-headers.ts'
 import type { EvidenceFields, EvidenceSession } from '../../identity/evidence-types.ts'

@@ -1,5 +1,5 @@
-// One question for everything that an organization has: what the dashboard's search asks. Each kind of thing is found by
-// whoever may see it on its own page, and a few of each kind are enough.
+// The dashboard's search over everything that an organization has. A person finds the kinds of things whose pages they may
+// see, and a few results of each kind.
 
 import { roleIncludes } from '../../domain/role.ts'
 import { parseWalletAddress } from '../../domain/wallet.ts'

@@ -1,4 +1,4 @@
-// API keys of an organization: issued, listed, regenerated, revoked. A key is in the answer that makes it and nowhere else.
+// API keys of an organization: issue, list, regenerate, revoke. Only the answer that makes a key contains it.
 import {
   type ApiKeyRecord,
   type ApiKeyScope,
@@ -74,7 +74,7 @@ const showKey = (key: ApiKeyRecord, nowSeconds: number) => ({
   replaced_by: key.replacedByKeyId,
 })
 
-/** A moment in the future. */
+/** @throws FieldInvalidError unless the time is in the future */
 const expiryOf = (text: string | null | undefined, nowSeconds: number): number | null => {
   if (text === undefined || text === null) return null
   const seconds = Math.floor(Date.parse(text) / 1000)

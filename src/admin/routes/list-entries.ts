@@ -36,7 +36,7 @@ const showEntry = ({ key, memo, author, addedAtSeconds }: ListEntry, keyNames: R
   added_at: timeText(addedAtSeconds),
 })
 
-/** Names by author. Keys of every organization may write the deployment's shared lists (`owner` null). */
+/** Names of the keys among the authors. Any organization's key may have written a shared list (`owner` null). */
 const keyNamesOf = async (
   { apiKeys }: Pick<Tables, 'apiKeys'>,
   owner: string | null,
@@ -52,7 +52,7 @@ const keyNamesOf = async (
   return names
 }
 
-/** The last key seen, as a cursor has it. */
+/** The last key of the page before, from the cursor. */
 const keyOf = (after: PagePosition | null): string | null => {
   if (after === null) return null
   const [key] = after

@@ -1,4 +1,4 @@
-// A list as a file: taken in whole, and handed out.
+// Uploads and downloads a list as a file.
 
 import { exportList, finishUpload, LIST_MEDIA_TYPES, requireList, type StagedUpload, uploadList } from '../lists.ts'
 import { declareRoutes, type Route } from '../route.ts'

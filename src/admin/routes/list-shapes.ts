@@ -1,4 +1,4 @@
-// What the routes of lists have in common: whose lists they are, and a list as the API shows it.
+// Shared by the routes of lists: the owner in the path, and how the API shows a list.
 import { AUTHOR_LENGTH_MAX, LIST_KEEPERS } from '../../domain/list.ts'
 import type { AddressList } from '../../store/lists.ts'
 import type { Organization } from '../../store/organizations.ts'
@@ -8,11 +8,11 @@ import type { DEPLOYMENT, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, oneOf, Type, time, timeOrNull, timeText } from '../schema.ts'
 import type { Services } from '../services.ts'
 
-/** Whose lists: an organization's own, or the deployment's. The same routes for both. */
+/** The same routes exist for an organization's lists and for the deployment's shared ones. */
 export interface ListOwner {
   readonly tag: string
   readonly prefix: '' | '/organizations/{organization}'
-  /** In the names of operations. */
+  /** Part of the operations' names. */
   readonly suffix: string
   readonly access: {
     readonly read: typeof VIEWER | typeof DEPLOYMENT

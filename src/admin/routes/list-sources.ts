@@ -1,5 +1,5 @@
-// Where lists come from: a source keeps a list, is read again and again, and says how the last reading went. Only URLs: a
-// file of this machine is set from the command line, by who may read it.
+// Sources of lists: a URL that is fetched regularly and replaces the list's content, and the result of the last fetch. A file
+// of this machine can be a source too, but only the command line sets one.
 import type { ListSource } from '../../store/list-sources.ts'
 import type { AddressList } from '../../store/lists.ts'
 import type { Tables } from '../../store/store.ts'
@@ -79,15 +79,14 @@ const setSource = async (
     action: 'list.source',
     subject: list.name,
     organizationId: owner,
-    // A URL’s query may hold a key, and where a file is is nobody’s business.
+    // Neither a URL's query, which may hold a key, nor a file's path.
     detail: { host: isUrl(location) ? new URL(location).host : 'file', format, every_seconds: intervalSeconds },
   })
   return showSource(source)
 }
 
 /**
- * Of the command line alone: whoever runs commands on the machine may also name a file of it, and say how near an address
- * may be.
+ * For the command line alone, which may also name a file of this machine and allow private addresses.
  */
 const sourceHereRoute = (
   tag: string,
@@ -162,7 +161,7 @@ const sourceRoutes = (
           }),
         ),
         skip_bad_lines: Type.Optional(Type.Boolean()),
-        // How near an address may be is for who runs the machine to say.
+        // Only the deployment may allow private addresses.
         ...(access === DEPLOYMENT ? { reach: Type.Optional(REACH) } : {}),
       }),
       answer: SOURCE,

@@ -8,7 +8,7 @@ import { listEntryRoutes } from './list-entries.ts'
 import { listFileRoutes } from './list-files.ts'
 import { LIST, type ListOwner, ownerOf, showList } from './list-shapes.ts'
 
-/** The store says what a name may be: policies use it as an identifier. */
+/** The store checks names, which have to be identifiers for policies. */
 const NAME = Type.String({ minLength: 1, maxLength: 64, description: LIST_NAME_RULE })
 
 const listRoutes = (owner: ListOwner): Route[] => {
@@ -36,7 +36,8 @@ const listRoutes = (owner: ListOwner): Route[] => {
       errors: [409],
       secondPerson: {
         action: 'list.create',
-        // A policy fails without its list, and decides with an empty one. The own two come before policies, there or not.
+        // A new list changes decisions: a policy fails without its list and decides with an empty one. Not so the lists allow and
+        // deny, which count as empty until they are made.
         needs: (_tables, { organization, body }) =>
           organization !== null && DUTY_LIST_NAMES.includes(body.name) ? 'nothing' : 'second-person',
         see: (_tables, { organization, body }) => seeCreation(ownerOf({ organization }), body.name),

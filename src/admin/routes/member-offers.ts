@@ -1,6 +1,6 @@
-// Who was asked to become a member and has not answered: as the organization sees it, and as the person does. The
-// membership is made by the person's yes alone, and takes the code of the link as well as a session of the account: an
-// account that somebody else made for an address does not become a member in its owner's place.
+// Open offers of membership, for the organization and for the person. Only the person's acceptance makes the membership. It
+// takes the link's code as well as a session of the account, so that an account that somebody else made for this email address
+// does not become a member instead.
 import type { MembershipOffer } from '../../store/membership-offers.ts'
 import type { Tables } from '../../store/store.ts'
 import { newOfferCode, offerLink } from '../accounts/links.ts'
@@ -141,7 +141,7 @@ export const MEMBER_OFFER_ROUTES = [
         if (taken === null) throw new CredentialWrongError('link')
         const { organizationId, role, askedBy } = taken
         await tables.memberships.add(organizationId, actor.user.id, role)
-        // Who let somebody in and who was let in are not two independent people.
+        // For approvals, the person who made the offer and the person who accepts it do not count as two.
         await recordMaker(tables, accountOf(askedBy), actor.user.id, organizationId)
         note({
           action: 'member.accept',

@@ -1,5 +1,5 @@
-// Who works in an organization. Nobody is sent anything: an invitation's link is answered once, and whoever invites passes
-// it on. Who has an account is asked, and becomes a member by their own yes.
+// The members of an organization. The service sends no mail: the answer has the invitation's link, once, for the caller to pass
+// on. A person who has an account gets an offer instead, and becomes a member by accepting it.
 import type { Member } from '../../store/memberships.ts'
 import type { Tables } from '../../store/store.ts'
 import { invite, mayInvite, offerMembership, requireAccount } from '../accounts/invitations.ts'
@@ -114,7 +114,7 @@ export const MEMBER_ROUTES = [
           return new SecretReply(201, asked, { ...asked, acceptance: null })
         }
         await tables.memberships.add(organization.id, user.id, role)
-        // Whoever has the invitation's link could take the account up.
+        // The author gets the link and could use the new account.
         await recordMaker(tables, author, user.id, null)
         note({ action: 'member.add', subject: user.id, detail: { email: user.email, role } })
         const member = showMember(await requireMember(tables, organization.id, user.id))
@@ -183,7 +183,7 @@ export const MEMBER_ROUTES = [
     errors: [409],
     secondPerson: {
       action: 'member.invite',
-      // Nothing is decided by it, but whoever has the link could take the account up: from then on they belong together.
+      // The author gets a link to the account, so the two no longer count as two people for approvals. A key has no account.
       needs: () => 'person',
       see: async (tables, { organization, params }) => ({
         ...seenMember(await requireMember(tables, organization.id, params.user)),

@@ -1,4 +1,4 @@
-// How old an organization asks people to be, at every level or at one of them.
+// The minimum age that an organization requires, at every level or at one.
 import { LEVELS, type LevelName } from '../../domain/level.ts'
 import type { MinimumAges } from '../../store/minimum-ages.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'

@@ -1,4 +1,4 @@
-// Organizations, their level, and what they ask of their own administration.
+// Organizations: name, level, and the rule of the second person.
 import { DEFAULT_RATE_LIMIT } from '../../domain/api-key.ts'
 import { LEVELS, type LevelName, levelName, parseLevel } from '../../domain/level.ts'
 import type { Organization } from '../../store/organizations.ts'
@@ -53,7 +53,7 @@ const showOrganization = ({ id, slug, name, level, createdAtSeconds }: Organizat
   created_at: timeText(createdAtSeconds),
 })
 
-/** After it was changed within the same transaction. */
+/** Reads the organization after a change in the same transaction. */
 const reread = async (tables: Tables, id: string) => {
   const organization = await tables.organizations.find(id)
   if (organization === null) throw new SubjectUnknownError('organization')
@@ -192,7 +192,7 @@ export const ORGANIZATION_ROUTES = [
         const before = (await tables.organizationSettings.read(organization.id)).secondPerson
         if (before !== body.second_person) {
           if (body.second_person) await requireTwoApprovers(tables, organization.id)
-          // Nobody approved them: what one person offered before is not taken up under the rule.
+          // Withdraw open offers of membership, because nobody approved them.
           const withdrawn = body.second_person ? await tables.membershipOffers.withdrawAll(organization.id) : 0
           await tables.organizationSettings.setSecondPerson(organization.id, body.second_person)
           note({

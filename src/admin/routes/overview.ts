@@ -1,5 +1,4 @@
-// What an organization should look at now: what waits, what fails, what ends soon. Each number is read from an index and
-// stops at a limit.
+// What needs an organization's attention: what waits, fails, or expires soon. Counts are read from an index and stop at a limit.
 import type { ListSource } from '../../store/list-sources.ts'
 import type { WebhookMessage } from '../../store/webhook-messages.ts'
 import { mayIn } from '../actor.ts'
@@ -12,7 +11,7 @@ const route = declareRoutes('Organizations')
 const KEYS_READ = 1_000
 const ENDS_SOON_SECONDS = 30 * 86_400
 const MESSAGES_READ = 500
-/** A source that was missed once is late; twice, and the list grows old. */
+/** A list counts as old when its source was not read for so many intervals. */
 const INTERVALS_MISSED = 2
 
 const OVERVIEW = named(
@@ -60,7 +59,7 @@ const OVERVIEW = named(
   }),
 )
 
-/** Newest first, so what comes before an endpoint's first delivered message failed since then. */
+/** @param messages newest first; those of an endpoint before its first delivered one have failed since */
 export const failingSince = (messages: readonly WebhookMessage[]) => {
   const failing = new Map<string, { failed: number; sinceSeconds: number }>()
   const working = new Set<string>()

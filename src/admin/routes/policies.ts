@@ -1,5 +1,4 @@
-// Policies and their revisions: saved, compared, made live. What a document means is the policy language's business; here
-// it is only asked.
+// Policies and their revisions: save, compare, activate, shadow. src/policy compiles and checks the documents.
 import { diffPolicies } from '../../policy/diff.ts'
 import { compileRevision, draftRevision } from '../../policy/revision.ts'
 import { POLICY_SUBJECTS } from '../../policy/types/document.ts'

@@ -1,4 +1,4 @@
-// What a policy would change: over decisions that were made, or beside the one that makes them.
+// The effects of a revision: replayed over past decisions, or as a shadow beside the active one.
 import { compilePolicy } from '../../policy/compile.ts'
 import { contentHashOf } from '../../policy/revision.ts'
 import type { ShadowOutcome } from '../../store/decision-index/types.ts'
@@ -14,7 +14,7 @@ import { showTask, TASK } from './tasks.ts'
 
 const route = declareRoutes('Policy trials')
 
-/** Tasks of one organization that may wait or run at a time: they take turns with those of the others. */
+/** How many tasks of an organization may wait or run at once. */
 const OPEN_TASKS_MAX = 3
 const DAY_MS = 86_400_000
 const REPLAYED_DAYS = 7
@@ -61,7 +61,7 @@ export const POLICY_EFFECT_ROUTES = [
     errors: [409],
     handle: async ({ services, organization, actor, params, body, write }) => {
       const nowMs = services.clock.unixSeconds() * 1000
-      // Before anything of the body: what is not there is not there, whatever was sent to it.
+      // Look for the policy first: an unknown policy is 404, whatever the body is.
       const { decides } = await requirePolicy(services.store, organization.id, params.policy)
       const source = await sourceOf(services, organization.id, body)
       requireSameSubject(decides, compilePolicy(source))

@@ -1,4 +1,4 @@
-// What policies are written in: facts, functions, the document's schema, and documents to begin with.
+// The policy language: its facts, its functions, the schema of documents, and templates.
 import { FACTS } from '../../policy/facts.ts'
 import { POLICY_JSON_SCHEMA } from '../../policy/json-schema.ts'
 import { FUNCTIONS, METHODS } from '../../policy/language.ts'

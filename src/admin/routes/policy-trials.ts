@@ -1,4 +1,4 @@
-// Policies tried out: checked, tested, run on a request. Nothing here is saved, signed or recorded.
+// Tries policies: checks a document, runs its tests, evaluates it on a request. Nothing is saved, signed or recorded.
 
 import type { RecordedFacts } from '../../decisions/types.ts'
 import { FieldMissingError } from '../../domain/errors.ts'
@@ -114,7 +114,7 @@ interface Trial {
   readonly facts: RecordedFacts
 }
 
-/** The request of a trial: as given, or that of a recorded decision with what is given in its place. */
+/** The request of a trial: the given one, or that of a recorded decision with the given members replaced. */
 const trialOf = async (
   { decisions }: Services,
   organizationId: string,
@@ -144,7 +144,7 @@ const trialOf = async (
   }
 }
 
-/** Whether it has to be asked for: it was neither given nor recorded. */
+/** Whether a fact was neither given nor recorded, so that its source has to be asked. */
 const isUnknown =
   (facts: ExternalFacts) =>
   (need: FactNeed): boolean => {

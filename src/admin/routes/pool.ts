@@ -1,4 +1,4 @@
-// The processes of the service with their signing workers, and what they do second by second.
+// The service's processes and signing workers, and their figures by the second.
 
 import { availableParallelism } from 'node:os'
 import { FieldInvalidError } from '../../domain/errors.ts'

@@ -1,4 +1,4 @@
-// How an organization looks to people on the verification page, and how long it keeps what they hand in.
+// The verification page's look and texts for an organization, and how long evidence is kept.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { HTTPS_LINK_MAX, parseHttpsLink } from '../../domain/https-link.ts'
 import { LOGO_BYTES_MAX, logoTypeOf } from '../../domain/logo-type.ts'
@@ -14,7 +14,7 @@ const route = declareRoutes('Organizations')
 
 const BASE = '/organizations/{organization}'
 const LOGO_RULE = 'must be a PNG, JPEG or WebP picture of at most 256 KiB'
-/** Base64 of the largest logo, and as much again for the rest of the body. */
+/** Length of the largest logo in base64. */
 const LOGO_TEXT_MAX = Math.ceil(LOGO_BYTES_MAX / 3) * 4
 
 const BRAND = named(
@@ -32,7 +32,7 @@ const BRAND = named(
   }),
 )
 
-/** One paragraph, in words that its people read. */
+/** One paragraph that the organization's people read. */
 const WORDS = nullable(Type.String({ minLength: 1, maxLength: 500, printable: true }))
 
 const DAYS = Type.Integer({ minimum: 0, maximum: RETENTION_DAYS_MAX })

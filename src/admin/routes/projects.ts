@@ -71,7 +71,7 @@ const showBinding = (binding: Binding) => ({
   created_at: timeText(binding.createdAtSeconds),
 })
 
-/** A member of the call to try. It is only bounded here: the attestation API says what is wrong with it. */
+/** A member of a trial call. Only its length is checked here; the attestation API checks the rest. */
 const CALL_TEXT = Type.String({ maxLength: 200 })
 const CALL_DATA_MAX = 131_074
 
@@ -85,7 +85,7 @@ const requireProject = async (
   return project
 }
 
-/** The policy, and whether it decides anything. */
+/** The policy's name, with a note when it has no active revision. */
 const policyText = ({ name, activeRevisionId }: Policy): string =>
   activeRevisionId === null ? `${name} (none of its revisions is live)` : name
 
@@ -220,7 +220,7 @@ export const PROJECT_ROUTES = [
     answer: PROJECT,
     secondPerson: {
       action: 'project.change',
-      // What it is called changes nothing of who gets signed for.
+      // A new name does not change who gets signed for.
       needs: (_tables, { body }) =>
         body.policy_id === undefined && body.lifetime_seconds === undefined ? 'nothing' : 'second-person',
       see: async (tables, { organization, params, body }) => {

@@ -1,5 +1,4 @@
-// The documents of all three interfaces (OpenAPI 3.1). They hold nothing that is not in the source code, so anyone may
-// read them.
+// The OpenAPI 3.1 documents of all three interfaces. Anyone may read them: they contain nothing but what the source code has.
 import { SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, PUBLIC } from '../route.ts'
 import { Type } from '../schema.ts'

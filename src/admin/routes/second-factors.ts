@@ -1,4 +1,4 @@
-// One's own second factors: codes of an authenticator app, recovery codes, passkeys.
+// The signed-in person's own second factors: one-time codes, recovery codes, passkeys.
 import { randomBytes } from 'node:crypto'
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import { CHALLENGE_ID, CREDENTIAL, OPTIONS, requireOrigin, requireUser } from '../accounts/credentials.ts'
@@ -160,7 +160,7 @@ export const SECOND_FACTOR_ROUTES = [
     errors: [409],
     handle: async ({ actor, params, write }) => {
       await write(async (tables, note) => {
-        // Removed one after the other, so that two at once don't each take the other for what is left.
+        // Lock the account: otherwise two removals at once could each count the other's factor as the one that is left.
         await tables.users.lock(actor.user.id)
         if (!(await tables.passkeys.remove(actor.user.id, params.passkey))) throw new SubjectUnknownError('passkey')
         await requireFactorLeft(tables, actor)

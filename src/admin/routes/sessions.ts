@@ -1,5 +1,5 @@
-// Reviewing identity sessions: the queue, one session with its history, who looks at it, and the decision. Two reviewers
-// can't overwrite each other: each says which state they saw.
+// The review of identity sessions: the queue, a session with its history, its assignment, and the decision. A reviewer sends the
+// state that they saw, so that two of them can't overwrite each other.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { HTTPS_LINK_MAX, parseHttpsLink } from '../../domain/https-link.ts'
 import { LEVELS } from '../../domain/level.ts'
@@ -28,7 +28,7 @@ const CORRECTIONS = Type.Optional(
 )
 const COMMENT = Type.Optional(nullable(Type.String({ maxLength: COMMENT_MAX, printable: true })))
 
-/** Sessions whose details one request of a search opens. */
+/** How many sessions' encrypted details one search request opens. */
 const SEARCHED = 200
 
 const SESSION_LINK = named(
@@ -264,7 +264,7 @@ export const SESSION_ROUTES = [
           expectedSequence: body.sequence,
         })
         if (state === null) throw new SubjectUnknownError('session')
-        // Comments are in the session's own history, where erasing them is possible.
+        // Without the comments: those are in the session's history, from which they can be erased.
         note({ action: 'session.decide', subject: session.id, detail: { status: [session.status, body.status] } })
         return detailOf(tables, state)
       }),

@@ -1,4 +1,4 @@
-// Signing in and out: by password, with a second factor where there is one, by passkey, or by a one-time link.
+// Sign-in and sign-out: by password and second factor, by passkey, or by one-time link.
 
 import type { UserLink } from '../../store/user-links.ts'
 import {
@@ -156,7 +156,7 @@ export const SIGN_IN_ROUTES = [
     handle: async ({ services, body, caller, write }) => {
       const hash = hashToken(body.token)
       const link = await findLink(services, body.token, caller)
-      // Outside of the transaction: it takes its time by design.
+      // Hash the password before the transaction, because hashing is slow by design.
       const owner = link.userId === null ? null : await services.store.users.find(link.userId)
       const about = owner === null ? [body.email ?? '', body.name ?? ''] : await wordsAbout(services, owner)
       const passwordHash = await services.passwords.hash(body.password, about)
@@ -180,7 +180,7 @@ export const SIGN_IN_ROUTES = [
         const changed = await tables.users.setPassword(spent.userId, passwordHash)
         if (changed === null || changed.disabledAtSeconds !== null) throw new CredentialWrongError('link')
         await tables.userSessions.endAll(changed.id)
-        // Whoever had the account before has nothing left that opens it: it is the deployment's, who made the link.
+        // No password, factor or session of an earlier holder is left, so the account no longer counts as made by an organization.
         if (spent.purpose === 'recovery' && !(await hasSecondFactor(tables, changed)))
           await tables.users.adopt(changed.id)
         note({ action: 'account.password', subject: changed.id, detail: { by: spent.purpose } })

@@ -1,5 +1,4 @@
-// How many decisions there were, by rule and by who asked: read from what the decision index counts as it takes
-// decisions in, and said with names.
+// Counts of decisions by time, by rule and by caller, from the counters of the decision index, with names.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import {
   TALLY_STEPS_MS,
@@ -18,7 +17,7 @@ const route = declareRoutes('Decisions')
 
 const SPAN_MAX_DAYS = 31
 const DAY_MS = 86_400_000
-/** The names of each are read from the store. */
+/** Most groups of an answer, because each group's name is read from the store. */
 const GROUPS_SHOWN = 200
 
 const SINCE = {
@@ -76,7 +75,7 @@ const showTally = async (
 
 type Question = TallyQuestion & { readonly by: Exclude<TallyBy, 'time'> }
 
-/** The end of this second. */
+/** The end of the present second. */
 const nowMs = ({ clock }: Services): number => (clock.unixSeconds() + 1) * 1000
 
 const read = async ({ store, decisions }: Services, question: Question) => {

@@ -1,5 +1,5 @@
-// Tasks, which take longer than a request: how far each is, and what came of it. The API's own word for a task is "job"
-// (paths, operation ids, audit actions, id prefix): callers know it.
+// Tasks, which take longer than a request: their progress and results. In paths, operation ids, audit actions and ids a task is
+// called "job", as callers know it.
 import type { Task } from '../../store/tasks.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
@@ -28,7 +28,7 @@ export const TASK = named(
   }),
 )
 
-/** With progress that may be newer than what is stored. */
+/** The runner's progress may be newer than the stored one. */
 export const showTask = (task: Task, { tasks }: Services) => ({
   id: task.id,
   kind: task.kind,

@@ -1,5 +1,4 @@
-// The deployment's accounts, whoever made them. Nobody is sent anything: a link is answered once, and whoever made it
-// passes it on.
+// All accounts of the deployment. The service sends no mail: an answer has its link, once, for the caller to pass on.
 import { COMMAND_LINE } from '../../store/account-makers.ts'
 import type { Tables } from '../../store/store.ts'
 import type { User } from '../../store/users.ts'
@@ -55,14 +54,15 @@ const showUser = (user: User) => ({
 const yesNo = (value: boolean): string => (value ? 'yes' : 'no')
 const yesNoOr = (value: boolean | undefined): string | undefined => (value === undefined ? undefined : yesNo(value))
 
-/** Someone has to be able to administer the deployment. */
+/** @throws ConflictError when no deployment admin would be left */
 const requireOtherAdmin = async (tables: Tables): Promise<void> => {
   if ((await tables.users.countDeploymentAdmins()) === 0) throw new ConflictError('this is the last deployment admin')
 }
 
 /**
- * Whoever an organization gave the link to holds an account that it made: that may be anyone, until the deployment's own
- * recovery link was used (sign-in.ts). One that nobody took up is the deployment's from then on, since its links end.
+ * An organization that made an account gave its first link to a person whom the deployment does not know, so such an account
+ * can't become a deployment admin before a recovery link of the deployment was used (sign-in.ts). An account that nobody has
+ * used yet can: its links end.
  * @throws ConflictError
  */
 const requireOwnAccount = (user: User): void => {
@@ -93,7 +93,7 @@ export const USER_ROUTES = [
     errors: [409],
     secondPerson: {
       action: 'account.create',
-      // An account without rights may be there.
+      // An account without rights needs nobody's approval.
       needs: (_tables, { body }) => (body.deployment_admin ? 'second-person' : 'nothing'),
       see: async (_tables, { body }) => ({
         subject: body.email,
@@ -132,7 +132,7 @@ export const USER_ROUTES = [
     secondPerson: {
       action: 'account.change',
       leavesApprovers: true,
-      // Shutting an account out can't wait.
+      // Disabling an account must not wait.
       needs: (_tables, { body }) =>
         body.deployment_admin === undefined && body.disabled !== false ? 'nothing' : 'second-person',
       see: async (tables, { params, body }) => {
@@ -155,7 +155,7 @@ export const USER_ROUTES = [
         if (body.deployment_admin !== undefined) {
           user = (await tables.users.setDeploymentAdmin(before.id, body.deployment_admin)) ?? user
           if (body.deployment_admin && !before.deploymentAdmin) await recordMaker(tables, author, before.id, null)
-          // An organization may hold a link that sets the password of an account that it made.
+          // An organization may still have a link that sets this account's password.
           if (user.deploymentAdmin) await tables.userLinks.endInvitations(before.id)
         }
         if (body.disabled !== undefined) {

@@ -1,4 +1,4 @@
-// Whose verifications an organization relies on beside its own.
+// Which other organizations' verifications an organization accepts.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import type { Tables } from '../../store/store.ts'
 import { TRUSTED_MAX, type TrustedOrganizations } from '../../store/verification-trust.ts'
@@ -54,8 +54,8 @@ const inWords = ({
 }
 
 /**
- * The ids of what was named. An organization that the caller does not belong to is known by its id alone, which nobody
- * guesses: by short names one could find out who else is here.
+ * Ids of the named organizations. One that the caller does not belong to has to be named by its id, which can't be guessed:
+ * short names would reveal which organizations exist.
  * @throws FieldInvalidError
  */
 const idsOf = async (tables: Tables, actor: Actor, own: string, names: readonly string[]): Promise<string[]> => {
@@ -68,7 +68,7 @@ const idsOf = async (tables: Tables, actor: Actor, own: string, names: readonly 
         'must name organizations of this deployment by their ids; each sees its own under Settings',
       )
     }
-    // Its own count always.
+    // An organization's own verifications always count.
     if (found.id !== own) ids.push(found.id)
   }
   if (ids.length === 0) throw new FieldInvalidError('organizations', 'must name at least one other organization')

@@ -1,4 +1,4 @@
-// Webhooks: who is told of an organization's sessions, what became of each message, and sending again what nobody took.
+// Webhooks: endpoints that receive an organization's session events, the state of each message, and resending dead messages.
 
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { isUnprintable } from '../../domain/list.ts'
@@ -98,7 +98,7 @@ const showMessage = (message: WebhookMessage) => ({
   settled_at: timeOrNull(message.settledAtSeconds),
 })
 
-/** A new secret as its receiver is given it, and sealed. */
+/** Makes a secret: the text for its receiver, and the sealed bytes for the store. */
 const newSecret = async ({ webhooks }: Pick<Services, 'webhooks'>, organizationId: string, endpointId: string) => {
   const secret = newWebhookSecret()
   return { text: formatWebhookSecret(secret), ...(await webhooks.sealSecret(organizationId, endpointId, secret)) }

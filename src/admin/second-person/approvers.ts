@@ -1,10 +1,10 @@
-// Who may approve what somebody else asked for. Two accounts are two people only when neither made the other, directly or
-// through accounts in between, and nobody who recovered the one made or recovered the other.
+// Who may approve another person's change. Two accounts count as two people only if neither made the other, directly or through
+// accounts in between, and no account that recovered one of them made or recovered the other.
 import type { Administrator, MakerKind } from '../../store/account-makers.ts'
 import type { Tables } from '../../store/store.ts'
 import { ConflictError } from '../errors.ts'
 
-/** Notes whose an account is. Safe to call twice. @param makerId null: a key's, or nobody's in particular */
+/** Stores who made or recovered an account. Idempotent. @param makerId null: made by a key or by nobody in particular */
 export const recordMaker = async (
   { accountMakers }: Pick<Tables, 'accountMakers'>,
   makerId: string | null,
@@ -20,7 +20,7 @@ const listed = (names: readonly string[]): string => (names.length === 0 ? 'nobo
 const overlap = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
   [...left].some((id) => right.has(id))
 
-/** Whether one person could be behind both. */
+/** Whether the same person could hold both accounts. */
 const belongTogether = async (
   { accountMakers }: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,
@@ -37,7 +37,7 @@ const belongTogether = async (
 }
 
 /**
- * @param organizationId null: of the deployment
+ * @param organizationId the request's organization; null: the deployment
  * @throws ConflictError with the reason why this account can't approve this request
  */
 export const requireApprover = async (
@@ -66,8 +66,8 @@ export const requireApprover = async (
 }
 
 /**
- * What nobody could ever approve is not kept.
- * @throws ConflictError that says why
+ * Refuses a request that nobody could approve.
+ * @throws ConflictError with the reason
  */
 export const requireSomeApprover = async (
   tables: Pick<Tables, 'accountMakers'>,
@@ -84,7 +84,7 @@ export const requireSomeApprover = async (
   )
 }
 
-/** The people who can approve a request of at least one other person. */
+/** The administrators who can approve a request of at least one other administrator. */
 const approversAmong = async (
   tables: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,
@@ -103,8 +103,8 @@ const approversAmong = async (
 }
 
 /**
- * Someone must be able to approve, also that the rule ends.
- * @param organizationId null: of the deployment
+ * Requires two people who can approve each other's changes; otherwise nobody could even end the rule.
+ * @param organizationId the rule's organization; null: the deployment
  * @throws ConflictError that says who is missing
  */
 export const requireTwoApprovers = async (

@@ -1,4 +1,4 @@
-// Deciding what waits: an approved request is done by the route that it was sent to, in the transaction that approves it.
+// Approves or rejects a waiting request. Approval runs the request's own route in the transaction that approves it.
 import type { Approval } from '../../store/approvals.ts'
 import type { Tables } from '../../store/store.ts'
 import type { PersonActor } from '../actor.ts'
@@ -15,7 +15,7 @@ export type DecidingCall = Pick<
   'request' | 'requestId' | 'caller' | 'deadline' | 'organization' | 'origin' | 'stillAllowed' | 'services'
 > & { readonly actor: PersonActor }
 
-/** The services over one transaction: what a route reads is what it then changes. */
+/** The services with the transaction's tables as their store. */
 const within = (services: Services, tables: Tables): Services => ({
   ...services,
   store: { ...services.store, ...tables, transaction: (work) => work(tables) },
@@ -38,7 +38,7 @@ const perform = async (
   if (rule === null) throw new Error(`${route.operationId} does not wait for a second person`)
   const { params, query, body, kept, basis } = request
   const organizationId = deciding.organization?.id ?? null
-  // Whose change it is, with the rights of now; the audit log names who approved it.
+  // The requester is the actor, with their present rights; the audit log also names the approver.
   const actor = await actorOf(tables, requestedBy, deciding.actor)
   const call: AnyCall = {
     request: deciding.request,
@@ -83,9 +83,9 @@ const requestOf = (approval: Approval): KeptRequest => {
 }
 
 /**
- * Decides and, if approved, does it: all of it, or nothing.
- * @throws SubjectUnknownError; ConflictError when it was decided already, this account can't approve it, or what it was
- * based on has changed; and what the change itself throws
+ * Decides a request and, if it is approved, makes its change, in one transaction.
+ * @throws SubjectUnknownError; ConflictError when the request was decided already, this account can't approve it, or its
+ * basis has changed; and what the change itself throws
  */
 export const decideApproval = async (
   deciding: DecidingCall,
@@ -100,7 +100,7 @@ export const decideApproval = async (
   if (found === null) throw new SubjectUnknownError('approval')
   if (found.state !== 'pending') throw new ConflictError(`it is ${found.state} already`)
   if (approve) await requireApprover(tables, organizationId, found, userId)
-  // Of two who decide at the same moment one finds it pending still.
+  // If two people decide at once, only the first finds the request pending.
   const decided = await tables.approvals.decide(organizationId, approvalId, approve ? 'approved' : 'rejected', userId)
   if (decided === null) throw new ConflictError('it was decided meanwhile')
   note({
@@ -119,7 +119,7 @@ export const decideApproval = async (
   return decided
 }
 
-/** Deletes what was made for a rejected request. Call it once the rejection is stored. */
+/** Deletes what a rejected request had kept. Call it once the rejection is stored. */
 export const discardKept = async (services: Services, routes: readonly Route[], approval: Approval): Promise<void> => {
   if (approval.state !== 'rejected' || approval.request === null) return
   const { operation, kept } = requestOf(approval)

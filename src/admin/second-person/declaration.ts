@@ -1,5 +1,5 @@
-// What a route declares when it can change who gets signed for: under which name it waits for a second person, when it
-// does, and what the one who asks sees. Everything else about the rule is in this folder, once.
+// What a route declares if it can change who gets signed for: the action's name, when it needs a second person, and what the
+// requester and the approver see. The rule itself is in this folder.
 import type { Tables } from '../../store/store.ts'
 import type { Services } from '../services.ts'
 
@@ -30,7 +30,7 @@ export const APPROVAL_ACTIONS = [
 ] as const
 export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number]
 
-/** One thing that changes, in words. Null: there was, or will be, nothing. */
+/** One change, in words; `before` or `after` is null when there was, or will be, nothing. */
 export interface SeenChange {
   readonly what: string
   readonly before: string | null
@@ -41,18 +41,18 @@ export interface SeenChange {
 export interface Seen {
   /** Id of what is changed. */
   readonly subject: string
-  /** As people know it. */
+  /** Its name for people. */
   readonly name: string
   readonly changes: readonly SeenChange[]
   /** Differences between the rules of two revisions, in the words of policy documents. */
   readonly differences?: readonly Readonly<Record<string, unknown>>[]
-  /** More that the request was based on. When it or a `before` is another by then, nobody can approve the request. */
+  /** More state that the request was based on. If this or a `before` has changed, the request can't be approved. */
   readonly basis?: unknown
 }
 
 /**
- * What a request needs where the rule is on: a second person; at least a person, because who holds a key is unknown; or
- * nothing, because it goes the safe way.
+ * What a request needs while the rule is on: a second person; a person (not a key, whose holder is unknown); or nothing, since
+ * the change can only withhold signatures.
  */
 export type Needs = 'second-person' | 'person' | 'nothing'
 
@@ -60,22 +60,22 @@ export interface SecondPersonRule<Call> {
   readonly action: ApprovalAction
   /** Left out: always a second person. */
   readonly needs?: (tables: Tables, call: Call) => Needs | Promise<Needs>
-  /** Before anything is changed, in the transaction that would. @throws what the change itself throws */
+  /** Runs in the change's transaction, before the change. @throws what the change itself throws */
   readonly see: (tables: Tables, call: Call) => Promise<Seen>
   /** Describes the change's known effects at the time of the request. Runs outside of any transaction. */
   readonly effects?: (call: Call) => Promise<readonly string[]>
-  /** The change takes rights away: it is refused where it would leave fewer than two people who can approve. */
+  /** The change may remove an approver: it is refused if fewer than two people who can approve would be left. */
   readonly leavesApprovers?: true
-  /** For what is made outside the transaction before the change, and handed to `write` (see Call). */
+  /** For routes that make something before the transaction and give it to `write` as `kept` (see Call). */
   readonly kept?: {
-    /** Sees that it is still there when the request is approved. */
+    /** Protects it from being cleaned up until the request expires. */
     readonly hold?: (tables: Tables, kept: unknown, untilSeconds: number) => Promise<void>
-    /** After the request was rejected. */
+    /** Deletes it after the request was rejected. */
     readonly discard: (services: Services, kept: unknown) => Promise<void> | void
   }
 }
 
-/** A field that a request may leave out: nothing when it does, or when it stays as it is. */
+/** @returns the change of an optional field; nothing when the request leaves it out or does not change it */
 export const change = <Value extends string | number | boolean>(
   what: string,
   before: Value,

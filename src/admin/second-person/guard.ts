@@ -1,5 +1,5 @@
-// Where the rule is on, a change that needs a second person is tried out in a transaction that is rolled back, so that
-// what can't be done is refused at once; then it is kept exactly as it was asked for, with what the asker saw.
+// While the rule is on, a change that needs a second person runs in a transaction that is rolled back, so that an impossible
+// change is refused immediately. Then the request is stored as it was sent, with what the requester saw.
 import type { Tables } from '../../store/store.ts'
 import type { Actor, CommandActor } from '../actor.ts'
 import { showApproval } from '../approvals.ts'
@@ -9,15 +9,15 @@ import { requireSomeApprover, requireTwoApprovers } from './approvers.ts'
 import type { Seen } from './declaration.ts'
 
 const LIFE_SECONDS = 604_800
-/** `refuse`: nothing is to wait. The dashboard asks for a comment then, and sends it again. */
+/** `refuse`: refuse the change instead of storing it. The dashboard then asks for a comment and repeats the request. */
 const HEADER = 'x-approval'
 
 export type AnyCall = Call<Access, Record<string, string>, unknown, unknown>
-/** The call as a declaration sees it, without the means to change anything. */
+/** The call without `write`, so that a declaration can't change anything. */
 export type SeenCall = Omit<AnyCall, 'write'>
 type Write = AnyCall['write']
 
-/** The stored request, complete enough for the route to run it again. */
+/** The stored request, with all that its route needs to run. */
 export interface KeptRequest {
   readonly operation: string
   readonly params: Readonly<Record<string, string>>
@@ -27,7 +27,7 @@ export interface KeptRequest {
   readonly basis: unknown
 }
 
-/** Thrown through the route's own work, which ends there: the answer is 202. */
+/** Ends the route's handler: the request is stored and the answer is 202. */
 export class AwaitsApproval extends Error {
   override readonly name = 'AwaitsApproval'
   readonly reply: Reply
@@ -37,7 +37,7 @@ export class AwaitsApproval extends Error {
   }
 }
 
-/** Rolls the trial back. */
+/** Rolls the trial transaction back. */
 class TriedOut extends Error {
   override readonly name = 'TriedOut'
   readonly seen: Seen
@@ -62,18 +62,18 @@ export const basisOf = ({ changes, basis }: Seen): unknown => [
 ]
 
 const requirePerson = (actor: Actor | null) => {
-  // Whoever holds a key can't be told from who asks with it.
+  // The holder of a key is unknown, and might be the approver.
   if (actor?.kind !== 'person') throw new RoleInsufficientError('person')
   return actor.user
 }
 
-/** Whoever runs the machine may override the rule; each entry of the audit log then says so, and why. */
+/** A command may override the rule. Each of its audit entries then has the reason. */
 const overriding = ({ override }: CommandActor, note: Note): Note => {
   if (override === null) throw new SecondPersonNeededError()
   return (entry) => note({ ...entry, detail: { ...entry.detail, override: true, reason: override.reason } })
 }
 
-/** The call's own transaction, with the rule before it. @param write without the rule */
+/** Wraps `write` with the rule. @param write the transaction without the rule */
 export const guardedWrite = (route: Route, call: SeenCall, write: Write): Write => {
   const { secondPerson: rule } = route
   if (rule === null) return write

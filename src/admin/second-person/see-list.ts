@@ -1,5 +1,5 @@
-// What someone sees of a change of a list. An organization's own two lists may go the safe way at once: an address comes
-// onto `deny`, or leaves `allow`. Of any other list only its policies know which way is safe.
+// What people see of a list's change, and when it needs a second person. Adding to an organization's `deny` or removing from its
+// `allow` only withholds signatures, so it needs none. For other lists, only the policies that read them know which way is safe.
 import { addressKey, parseAnyAddress } from '../../domain/address-key.ts'
 import type { AddressList } from '../../store/lists.ts'
 import type { Tables } from '../../store/store.ts'
@@ -15,7 +15,7 @@ interface Edit {
 const named = ({ name, organizationId }: Pick<AddressList, 'name' | 'organizationId'>): string =>
   organizationId === null ? `shared list ${name}` : `list ${name}`
 
-/** Duty lists belong to organizations only. */
+/** `allow` and `deny` are special as an organization's lists only, not as shared ones. */
 export const needsForEdit = (name: string, owner: ListOwner, { add = [], remove = [] }: Edit): Needs => {
   if (owner !== null && name === 'deny' && remove.length === 0) return 'nothing'
   if (owner !== null && name === 'allow' && add.length === 0) return 'nothing'
@@ -36,7 +36,7 @@ export const seeEdit = async (
   const list = await tables.lists.find(owner, name)
   const isIn = async (address: string): Promise<boolean> => {
     const canonical = parseAnyAddress(address)
-    // What is no address, and a list that is not there, is refused by the change itself.
+    // The change itself refuses a missing list and a text that is not an address.
     if (list === null || canonical === null) return false
     return (await tables.lists.findEntry(list, addressKey(canonical))) !== null
   }
@@ -70,7 +70,7 @@ export const seeUpload = async (
   }
 }
 
-/** A URL's query may hold a key. What is no URL is refused by the change itself. */
+/** The host only, since a URL's query may hold a key. The change itself refuses a text that is not a URL. */
 const hostOf = (location: string): string => {
   if (!/^https?:/i.test(location)) return 'a file of the machine'
   return URL.canParse(location) ? new URL(location).host : ''
