@@ -3,10 +3,10 @@ import { ORGANIZATION_ROLES } from '../domain/role.ts'
 import type { MembershipOffer } from '../store/membership-offers.ts'
 import { closed, named, oneOf, Type, time, timeText } from './schema.ts'
 
-export const ROLE = oneOf(ORGANIZATION_ROLES, 'Each may do all that the ones after it may')
+export const ROLE = oneOf(ORGANIZATION_ROLES, 'Each role includes the rights of those after it')
 
 export const EMAIL = Type.String({
-  description: 'Email address; upper and lower case are one',
+  description: 'Email address, in any case',
   maxLength: 254,
   pattern: '^[^\\s@\\x00-\\x1f\\x7f]+@[^\\s@\\x00-\\x1f\\x7f]+$',
   rule: 'must be an email address',
@@ -14,16 +14,16 @@ export const EMAIL = Type.String({
 
 export const LINK = named(
   'OneTimeLink',
-  closed({ url: Type.String({ description: 'Opens once; not shown again' }), expires_at: time() }),
+  closed({ url: Type.String({ description: 'Works once; shown this once' }), expires_at: time() }),
 )
 
 export const OFFER = named(
   'MemberOffer',
   closed({
     id: Type.String(),
-    email: Type.String({ description: 'As it was asked for; whose account it is, is not said' }),
+    email: Type.String({ description: 'As in the request; does not reveal the account’s name' }),
     role: ROLE,
-    asked_by: Type.String({ description: 'As the audit log names them' }),
+    asked_by: Type.String({ description: 'As in the audit log' }),
     asked_by_name: Type.String(),
     created_at: time(),
     expires_at: time(),

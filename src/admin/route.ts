@@ -184,7 +184,11 @@ type DeclaredCall<Allowed extends Access, Path extends string, Query extends TPr
 /** Query member for the approver, on every route that may wait for a second person. */
 const COMMENT = {
   comment: Type.Optional(
-    Type.String({ maxLength: 500, printable: true, description: 'For who approves, where a second person has to' }),
+    Type.String({
+      maxLength: 500,
+      printable: true,
+      description: 'For the approver, when the change needs a second person',
+    }),
   ),
 }
 

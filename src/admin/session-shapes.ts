@@ -33,15 +33,17 @@ const SESSION_FIELDS = {
   user_id: nullable(Type.String()),
   retry_count: Type.Integer(),
   public_comment: nullable(Type.String()),
-  sequence: Type.Integer({ description: 'Rises with every change; a decision names the one it saw' }),
+  sequence: Type.Integer({ description: 'Increases with every change; a decision sends the one it saw' }),
   hits: closed(
     { open: Type.Integer(), cleared: Type.Integer(), confirmed: Type.Integer() },
     'On lists, by what was decided: a session with an open one can’t be completed',
   ),
   assigned_to: Type.Union([Type.String(), Type.Null()], { description: 'Account of the reviewer' }),
-  assignment_version: Type.Integer({ description: 'Rises with every assignment; an assignment names the one it saw' }),
+  assignment_version: Type.Integer({
+    description: 'Increases with every assignment; an assignment sends the one it saw',
+  }),
   created_at: time(),
-  submitted_at: Type.Union([time(), Type.Null()], { description: 'When it was last handed in' }),
+  submitted_at: Type.Union([time(), Type.Null()], { description: 'When the session was last handed in' }),
   completed_at: nullable(time()),
 }
 export const SESSION = named('Session', closed(SESSION_FIELDS))
@@ -69,7 +71,7 @@ export const SESSION_DETAIL = named(
             }),
             Type.Null(),
           ],
-          { description: 'What was signed to connect it, as it was checked then' },
+          { description: 'The signed message that connected the wallet' },
         ),
       }),
     ),
@@ -80,9 +82,9 @@ export const SESSION_DETAIL = named(
         status: STATUS,
         actor: Type.String(),
         key_name: nullable(
-          Type.String({ description: 'Where the actor is an API key that is still known: as it is called now' }),
+          Type.String({ description: 'Present name of the key, if the actor is an API key that still exists' }),
         ),
-        policy_name: nullable(Type.String({ description: 'Where the actor is a policy: as it is called now' })),
+        policy_name: nullable(Type.String({ description: 'Present name of the policy, if the actor is one' })),
         public_comment: nullable(Type.String()),
         private_comment: nullable(Type.String()),
         at: time(),

@@ -82,7 +82,7 @@ const describe = (route: Route): DescribedOperation => ({
     ? [
         {
           name: 'Idempotency-Key',
-          description: 'A repeated request with the same key is answered as the first one was; kept for a day.',
+          description: 'A repeated request with the same key gets the first answer, for a day.',
           schema: Type.String({ minLength: 1, maxLength: 255 }),
         },
       ]
@@ -118,29 +118,29 @@ come from the dashboard's own pages.
 names it and \`rule\` says what is expected.`
 
 const TAGS: ReadonlyArray<{ readonly name: string; readonly description: string }> = [
-  { name: 'Account', description: 'Signing in and out, and one’s own account.' },
+  { name: 'Account', description: 'Sign-in, sign-out, and the caller’s own account.' },
   { name: 'Organizations', description: 'The tenants of the deployment.' },
-  { name: 'Members', description: 'Who works in an organization, and as what.' },
+  { name: 'Members', description: 'The members of an organization and their roles.' },
   { name: 'Accounts', description: 'The accounts of the deployment.' },
   { name: 'Keys', description: 'API keys.' },
   { name: 'Projects', description: 'What an organization attests for.' },
-  { name: 'Bindings', description: 'Which contracts and programs belong to which project.' },
-  { name: 'Policies', description: 'Documents, revisions, and which one decides.' },
+  { name: 'Bindings', description: 'The contracts and programs of each project.' },
+  { name: 'Policies', description: 'Policy documents, their revisions, and the active one.' },
   { name: 'Policy trials', description: 'Checking, testing and simulating, without any effect.' },
   { name: 'Lists', description: 'Addresses that policies look up.' },
   { name: 'Shared lists', description: 'The deployment’s lists, which every organization’s policies may read.' },
   { name: 'Sessions', description: 'Reviewing people and businesses.' },
-  { name: 'Screening', description: 'Lists of sanctioned people and companies, and who resembles whom.' },
-  { name: 'Decisions', description: 'What was decided, and the log that proves it.' },
-  { name: 'Jobs', description: 'What takes longer than a request.' },
+  { name: 'Screening', description: 'Lists of sanctioned people and companies, and the hits of sessions.' },
+  { name: 'Decisions', description: 'Decisions, and the log that proves them.' },
+  { name: 'Jobs', description: 'Tasks that take longer than a request.' },
   { name: 'Approvals', description: 'Changes that wait for a second person.' },
-  { name: 'Webhooks', description: 'Who is told of sessions, and what became of each message.' },
-  { name: 'Audit', description: 'Who changed what.' },
+  { name: 'Webhooks', description: 'Endpoints that receive session events, and the state of each message.' },
+  { name: 'Audit', description: 'The audit log.' },
   { name: 'Attesters', description: 'The keys that sign.' },
   { name: 'Workers', description: 'The signing workers and their queue.' },
-  { name: 'Live', description: 'What the service does, second by second.' },
-  { name: 'Deployment', description: 'What runs here.' },
-  { name: 'Reference', description: 'This document and its siblings.' },
+  { name: 'Live', description: 'The service’s figures by the second.' },
+  { name: 'Deployment', description: 'The deployment and its settings.' },
+  { name: 'Reference', description: 'The OpenAPI documents.' },
 ]
 
 export const adminDocument = (routes: readonly Route[], version: string, secure: boolean): string =>

@@ -247,7 +247,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
     path: '/openapi.json',
     tag: 'Reference',
     summary: 'This API and the identity API in one document',
-    description: 'Not there where the setting `docs` is false.',
+    description: 'Not served when the setting `docs` is false.',
     answers: [
       { status: 200, description: 'An OpenAPI 3.1 document.', schema: Type.Record(Type.String(), Type.Unknown()) },
     ],

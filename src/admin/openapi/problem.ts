@@ -3,10 +3,10 @@ import { POLICY_ISSUE } from '../policies/issue.ts'
 import { named, Type } from '../schema.ts'
 
 const MEMBERS = {
-  type: Type.String({ description: 'A name for the kind of problem' }),
+  type: Type.String({ description: 'Name of the kind of problem' }),
   title: Type.String(),
   status: Type.Integer(),
-  detail: Type.String({ description: 'What is wrong, without anything of what was sent' }),
+  detail: Type.String({ description: 'What is wrong; repeats nothing of the request' }),
   code: Type.String({ description: 'Stable; for programs' }),
   request_id: Type.String({ description: 'Names the request in the log' }),
   message: Type.String({ description: 'As `detail`, for existing clients' }),
@@ -18,7 +18,7 @@ export const PROBLEM = named(
   Type.Object({
     ...MEMBERS,
     did_you_mean: Type.Optional(
-      Type.Array(Type.String(), { description: 'Of an unsupported chain: supported names that are like it' }),
+      Type.Array(Type.String(), { description: 'For an unsupported chain: supported chains with a similar name' }),
     ),
   }),
 )
@@ -30,13 +30,13 @@ export const ADMIN_PROBLEM = named(
     ...MEMBERS,
     field: Type.Optional(
       Type.String({
-        description: 'The one field that is at fault: `name`, `add[0].address`. Left out: no single one is.',
+        description: 'The field at fault: `name`, `add[0].address`. Left out when no single field is.',
       }),
     ),
-    rule: Type.Optional(Type.String({ description: 'What is expected of that field: `must not be empty`' })),
+    rule: Type.Optional(Type.String({ description: 'What that field requires: `must not be empty`' })),
     issues: Type.Optional(
       Type.Array(POLICY_ISSUE, {
-        description: 'Of a policy’s document that can’t be saved: every mistake with its place',
+        description: 'For a policy document that can’t be saved: every mistake with its place',
       }),
     ),
   }),

@@ -24,7 +24,7 @@ const USER_SESSION = named(
   'UserSession',
   closed({
     id: Type.String(),
-    current: Type.Boolean({ description: 'The one this request came with' }),
+    current: Type.Boolean({ description: 'The session of this request' }),
     user_agent: Type.String(),
     address: Type.String(),
     created_at: time(),
@@ -37,22 +37,22 @@ const ACCOUNT = named(
   'Account',
   closed({
     kind: oneOf(['person', 'key']),
-    id: Type.String({ description: 'As the audit log names it' }),
+    id: Type.String({ description: 'As in the audit log' }),
     name: Type.String(),
     email: nullable(Type.String()),
-    deployment_admin: Type.Boolean({ description: 'May do what belongs to the deployment' }),
+    deployment_admin: Type.Boolean({ description: 'May administer the deployment' }),
     memberships: Type.Array(closed({ organization_id: Type.String(), role: ROLE })),
     has_totp: Type.Boolean(),
     recovery_codes_left: Type.Integer(),
     has_passkeys: Type.Boolean(),
     passkeys_possible: Type.Boolean({
-      description: 'False where the page’s address is a number: passkeys need a name',
+      description: 'False when the page’s address is an IP address: passkeys need a host name',
     }),
     second_factor_missing: closed({
       deployment: Type.Boolean({
-        description: 'What belongs to the deployment or an organization is refused until this account has one',
+        description: 'The deployment is closed to this account until it has a second factor',
       }),
-      organization_ids: Type.Array(Type.String(), { description: 'These organizations are' }),
+      organization_ids: Type.Array(Type.String(), { description: 'These organizations are closed to it' }),
     }),
   }),
 )
@@ -74,7 +74,7 @@ const originOf = ({ url }: Request, { origins }: Services): string =>
 export const ACCOUNT_ROUTES = [
   route('readAccount', 'GET', '/me', {
     access: CALLER,
-    summary: 'Who this is',
+    summary: 'The caller',
     answer: ACCOUNT,
     handle: async ({ services, actor, request }) => {
       // A command has no account to show.
@@ -104,7 +104,7 @@ export const ACCOUNT_ROUTES = [
   }),
   route('renameAccount', 'PATCH', '/me', {
     access: PERSON,
-    summary: 'Change one’s name',
+    summary: 'Change the caller’s name',
     body: closed({ name: label('As colleagues see it') }),
     handle: async ({ actor, body, write }) => {
       await write(async (tables, note) => {
@@ -121,7 +121,7 @@ export const ACCOUNT_ROUTES = [
   }),
   route('changePassword', 'PUT', '/me/password', {
     access: PERSON,
-    summary: 'Change one’s password',
+    summary: 'Change the caller’s password',
     description: 'Ends the account’s other sessions.',
     body: closed({ current_password: PASSWORD, new_password: PASSWORD }),
     errors: [401, 429],
@@ -146,9 +146,9 @@ export const ACCOUNT_ROUTES = [
 
   route('confirm', 'POST', '/me/confirm', {
     access: PERSON,
-    summary: 'Prove again who this is, with the password',
+    summary: 'Confirm the session with the password',
     description:
-      'What needs a fresh proof is allowed to this session for five minutes. The session gets a new cookie; the one before opens nothing more.',
+      'For five minutes, the session may make changes that need a fresh confirmation. It gets a new cookie; the cookie before stops working.',
     body: closed({ password: PASSWORD }),
     errors: [401, 429],
     handle: async ({ services, actor, body, caller }) => {
@@ -158,7 +158,7 @@ export const ACCOUNT_ROUTES = [
   }),
   route('confirmPasskeyOptions', 'POST', '/me/confirm/passkey/options', {
     access: PERSON,
-    summary: 'Begin to prove again who this is, with a passkey',
+    summary: 'Begin to confirm the session with a passkey',
     body: closed({}),
     answer: closed({ challenge_id: CHALLENGE_ID, options: OPTIONS }),
     handle: async ({ services, actor, origin }) => {
@@ -168,8 +168,8 @@ export const ACCOUNT_ROUTES = [
   }),
   route('confirmPasskey', 'POST', '/me/confirm/passkey', {
     access: PERSON,
-    summary: 'Prove again who this is, with a passkey of the account',
-    description: 'As with the password.',
+    summary: 'Confirm the session with a passkey of the account',
+    description: 'Has the same effect as the password.',
     body: closed({ challenge_id: CHALLENGE_ID, credential: CREDENTIAL }),
     errors: [401],
     handle: async ({ services, actor, body, caller, origin }) => {
@@ -181,7 +181,7 @@ export const ACCOUNT_ROUTES = [
 
   route('listOwnSessions', 'GET', '/me/sessions', {
     access: PERSON,
-    summary: 'One’s own sessions, newest first',
+    summary: 'The caller’s sessions, newest first',
     answer: closed({ data: Type.Array(USER_SESSION) }),
     handle: async ({ services, actor }) => ({
       data: (await services.store.userSessions.listOf(actor.user.id)).map((session) =>
@@ -191,7 +191,7 @@ export const ACCOUNT_ROUTES = [
   }),
   route('endOwnSession', 'DELETE', '/me/sessions/{session}', {
     access: PERSON,
-    summary: 'End one of one’s own sessions',
+    summary: 'End one of the caller’s sessions',
     fresh: true,
     handle: async ({ actor, params, write }) => {
       await write(async (tables, note) => {
@@ -203,7 +203,7 @@ export const ACCOUNT_ROUTES = [
   }),
   route('endOtherSessions', 'DELETE', '/me/sessions', {
     access: PERSON,
-    summary: 'End all of one’s own sessions but this one',
+    summary: 'End all of the caller’s sessions but this one',
     fresh: true,
     answer: closed({ ended: Type.Integer() }),
     handle: ({ actor, write }) =>

@@ -18,8 +18,8 @@ import type { Services } from '../services.ts'
 const route = declareRoutes('Approvals')
 
 const STATE = oneOf(['pending', 'approved', 'rejected', 'expired'])
-const DECISION = closed({ approve: Type.Boolean({ description: 'False rejects; who asked may only reject' }) })
-const WAITING = closed({ waiting: Type.Integer({ description: 'Changes that someone may decide now' }) })
+const DECISION = closed({ approve: Type.Boolean({ description: 'False rejects; the requester may only reject' }) })
+const WAITING = closed({ waiting: Type.Integer({ description: 'Changes that can be decided now' }) })
 
 const DECIDING = {
   description:
@@ -75,20 +75,20 @@ export const approvalRoutes = (routes: readonly Route[]): Route[] => {
     }),
     route('listDeploymentApprovals', 'GET', '/approvals', {
       access: DEPLOYMENT,
-      summary: 'The same for what belongs to the deployment',
+      summary: 'Changes of the deployment that wait, or waited, for a second person, newest first',
       query: Type.Object({ ...PAGE_QUERY, state: Type.Optional(STATE) }),
       answer: pageOf(APPROVAL),
       handle: ({ services, query }) => approvalPage(services, null, query),
     }),
     route('countDeploymentApprovals', 'GET', '/approvals/waiting', {
       access: DEPLOYMENT,
-      summary: 'How many changes of what belongs to the deployment wait for a second person',
+      summary: 'How many changes of the deployment wait for a second person',
       answer: WAITING,
       handle: async ({ services }) => ({ waiting: await services.store.approvals.countPending(null) }),
     }),
     route('decideDeploymentApproval', 'POST', '/approvals/{approval}/decide', {
       access: DEPLOYMENT_PERSON,
-      summary: 'Approve or reject a change of what belongs to the deployment',
+      summary: 'Approve or reject a change of the deployment',
       ...DECIDING,
       handle: (call) => decide(call, call.params.approval, call.body.approve),
     }),

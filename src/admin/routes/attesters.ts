@@ -21,7 +21,7 @@ const ATTESTER = named(
     kind: KIND,
     address: Type.String({ description: 'EIP-55 address, or base58 public key' }),
     token_key: Type.Union([Type.String(), Type.Null()], {
-      description: 'PKCS#11 URI of the key in the hardware token; null: it is in a keystore',
+      description: 'PKCS#11 URI of the key in the hardware token; null: the key is in a keystore',
     }),
     status: oneOf(['active', 'retiring', 'retired'], 'Active ones sign; retired ones are not loaded, for good'),
     created_at: time(),
@@ -34,7 +34,7 @@ const CHAIN_FINDING = named(
     chain: Type.String(),
     check: oneOf(['rpc', 'clock', 'registry', 'attester']),
     subject: Type.String({ description: 'The host of an RPC URL, the registry’s address, or an attester’s' }),
-    result: oneOf(['ok', 'note', 'problem'], 'problem: attestations fail, or can’t be had'),
+    result: oneOf(['ok', 'note', 'problem'], 'problem: attestations fail or are refused'),
     detail: Type.String(),
   }),
 )
@@ -208,7 +208,7 @@ export const ATTESTER_ROUTES = [
   }),
   route('inspectChains', 'GET', '/chain-checks', {
     access: DEPLOYMENT,
-    summary: 'Ask every configured chain whether it is as it should be',
+    summary: 'Check every configured chain',
     description:
       'That each RPC URL answers and serves the chain, how far its clock is from this machine’s, that there is a registry ' +
       'and that it knows the attesters here. Takes as long as the chains do; empty where no chain has an RPC URL.',

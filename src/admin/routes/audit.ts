@@ -13,7 +13,7 @@ const route = declareRoutes('Audit')
 const ENTRY = named(
   'AuditEntry',
   closed({
-    sequence: Type.Integer({ description: 'Rises by one with every entry of the deployment' }),
+    sequence: Type.Integer({ description: 'Increases by one with every entry of the deployment' }),
     at: time(),
     organization_id: nullable(Type.String()),
     actor: Type.String({ description: '`user:<id>`, `key:<id>`, `command-line`, `service` or `visitor`' }),
@@ -21,10 +21,10 @@ const ENTRY = named(
     action: Type.String(),
     subject: Type.String(),
     detail: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'What was given; where a value changed, before and after',
+      description: 'Given values; for a changed value, before and after',
     }),
     request_id: Type.String(),
-    address: Type.String({ description: 'Where the request came from; empty for what came over no network' }),
+    address: Type.String({ description: 'The client’s address; empty for the command line' }),
     previous_hash: Type.String(),
     hash: Type.String({ description: 'SHA-256 over the entry and the hash of the one before it' }),
   }),
@@ -35,25 +35,25 @@ const VERIFICATION = named(
   closed({
     ok: Type.Boolean(),
     entries: Type.Integer(),
-    broken_at: Type.Union([Type.Integer(), Type.Null()], { description: 'The first entry that does not fit' }),
-    head_hash: Type.String({ description: 'Noted elsewhere, it proves later that nothing up to here was changed' }),
+    broken_at: Type.Union([Type.Integer(), Type.Null()], { description: 'The first entry that breaks the chain' }),
+    head_hash: Type.String({ description: 'Keep it elsewhere: it proves later that no entry up to here was changed' }),
     problems: Type.Array(Type.String(), {
-      description: 'How the log differs from its signed heads that are kept beside the decision log’s tree',
+      description: 'Differences between the log and its signed heads, which are kept beside the decision log’s tree',
     }),
   }),
 )
 
 const FILTERS = {
   action: Type.Optional(
-    Type.String({ maxLength: 100, description: 'Its beginning: `key.` for all that was done with keys' }),
+    Type.String({ maxLength: 100, description: 'Prefix of the action: `key.` finds all changes of keys' }),
   ),
-  actor: Type.Optional(Type.String({ maxLength: 254, description: 'Its id, or the name it had then' })),
+  actor: Type.Optional(Type.String({ maxLength: 254, description: 'The actor’s id, or name at that time' })),
   subject: Type.Optional(Type.String({ maxLength: 200 })),
   sequence: Type.Optional(Type.Integer({ minimum: 1, description: 'This entry alone' })),
   since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),
   until: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive' })),
   overridden: Type.Optional(
-    Type.Boolean({ description: 'True: only where the second person’s rule was overridden, at the command line' }),
+    Type.Boolean({ description: 'True: only changes that overrode the rule of the second person at the command line' }),
   ),
 }
 
@@ -198,7 +198,7 @@ export const AUDIT_ROUTES = [
   route('exportAudit', 'GET', '/organizations/{organization}/audit/export', {
     ...EXPORT_ANSWER,
     access: ORGANIZATION_ADMIN,
-    summary: 'Take an organization’s audit log out as a file',
+    summary: 'Export an organization’s audit log',
     handle: async (call) => {
       const { organization, query, write } = call
       const { format, ...filters } = query
@@ -212,7 +212,7 @@ export const AUDIT_ROUTES = [
   route('exportDeploymentAudit', 'GET', '/audit/export', {
     ...EXPORT_ANSWER,
     access: DEPLOYMENT,
-    summary: 'Take the deployment’s audit log out as a file',
+    summary: 'Export the deployment’s audit log',
     handle: async (call) => {
       const { query, write } = call
       const { format, ...filters } = query
@@ -225,7 +225,7 @@ export const AUDIT_ROUTES = [
   }),
   route('verifyAudit', 'GET', '/audit/verify', {
     access: DEPLOYMENT,
-    summary: 'Check the audit log’s chain from its first entry to its last, and that it goes on from its signed heads',
+    summary: 'Verify the audit log’s hash chain, and that it extends its signed heads',
     answer: VERIFICATION,
     handle: async ({ services }) => {
       const { ok, entries, brokenAt, headHash } = await services.store.audit.verify()

@@ -10,13 +10,15 @@ const route = declareRoutes('Decisions')
 const LOG_HEAD = named(
   'LogHead',
   closed({
-    size: Type.Integer({ description: 'Lines that the newest signed head covers' }),
+    size: Type.Integer({ description: 'Number of lines under the newest signed head' }),
     log_key: Type.String({ description: 'Verifier key of the log' }),
     published: Type.String({
-      description: 'The head that others are shown (C2SP tlog-checkpoint), with its cosignatures',
+      description: 'The published head (C2SP tlog-checkpoint), with its cosignatures',
     }),
-    published_size: Type.Integer({ description: 'Lines that this one covers' }),
-    cosignatures_required: Type.Integer({ description: '0: none, or no witness is set' }),
+    published_size: Type.Integer({ description: 'Number of lines under this head' }),
+    cosignatures_required: Type.Integer({
+      description: 'How many cosignatures a head needs; 0 also when no witness is configured',
+    }),
     cosignatures_within_seconds: Type.Integer(),
     cosignatures_late: Type.Boolean(),
     witnesses: Type.Array(
@@ -31,7 +33,7 @@ const LOG_HEAD = named(
 export const DECISION_LOG_ROUTES = [
   route('readDecisionIndex', 'GET', '/decision-index', {
     access: DEPLOYMENT,
-    summary: 'How far the search index is',
+    summary: 'Progress of the search index',
     answer: closed({
       decisions: Type.Integer(),
       unreadable: Type.Integer({ description: 'Lines of the log that could not be read since the start' }),
@@ -51,7 +53,7 @@ export const DECISION_LOG_ROUTES = [
   }),
   route('rebuildDecisionIndex', 'POST', '/decision-index/rebuild', {
     access: DEPLOYMENT,
-    summary: 'Throw the search index away and build it again from the log',
+    summary: 'Delete the search index and build it again from the log',
     body: closed({}),
     status: 202,
     answer: closed({}),
@@ -66,7 +68,7 @@ export const DECISION_LOG_ROUTES = [
   }),
   route('readLogHead', 'GET', '/decision-log/head', {
     access: DEPLOYMENT,
-    summary: 'The newest signed head of the log, and who has cosigned it',
+    summary: 'The newest signed head of the log, and its cosignatures',
     answer: LOG_HEAD,
     errors: [503],
     handle: async ({ services }) => {

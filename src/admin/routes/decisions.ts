@@ -47,8 +47,8 @@ export const DECISION_ROUTES = [
     answer: closed({
       data: Type.Array(DECISION),
       next_cursor: nullable(Type.String()),
-      complete: Type.Boolean({ description: 'False: the search stopped to stay quick and goes on with the next page' }),
-      up_to_date: Type.Boolean({ description: 'False: decisions of the last moments may not be found yet' }),
+      complete: Type.Boolean({ description: 'False: the search stopped early and continues with the next page' }),
+      up_to_date: Type.Boolean({ description: 'False: the newest decisions may be missing' }),
     }),
     errors: [503],
     handle: async ({ services, organization, query }) => {
@@ -75,7 +75,7 @@ export const DECISION_ROUTES = [
     query: FILTER_QUERY,
     answer: closed({
       count: Type.Integer(),
-      exact: Type.Boolean({ description: 'False: there are more, and counting stopped to stay quick' }),
+      exact: Type.Boolean({ description: 'False: there are more; the count stopped early' }),
     }),
     errors: [503],
     handle: ({ services, organization, query }) =>
@@ -83,7 +83,7 @@ export const DECISION_ROUTES = [
   }),
   route('exportDecisions', 'GET', '/organizations/{organization}/decisions/export', {
     access: VIEWER,
-    summary: 'Take decisions out as a file, newest first',
+    summary: 'Export decisions as a file, newest first',
     description: 'Streams as it is read; `countDecisions` says how many rows there will be.',
     query: Type.Object({ ...FILTER, format: oneOf(['csv', 'ndjson']) }),
     streams: true,
@@ -108,8 +108,8 @@ export const DECISION_ROUTES = [
   }),
   route('proveDecision', 'GET', '/organizations/{organization}/decisions/{uuid}/proof', {
     access: VIEWER,
-    summary: 'The proof that a decision is in the log, for whoever has the log’s key',
-    description: 'To be kept, and checked offline with `countersign proof check`.',
+    summary: 'The proof that a decision is in the log',
+    description: 'Keep it. `countersign proof check` verifies it offline with the log’s key.',
     answer: closed({
       proof: Type.String({ description: 'A C2SP tlog-proof: line, inclusion proof and signed checkpoint' }),
       log_key: Type.String({ description: 'Verifier key of the log' }),

@@ -9,7 +9,7 @@ const DEPLOYMENT_SETTINGS = named(
   'DeploymentSettings',
   closed({
     second_person: Type.Boolean({
-      description: 'Attester keys, deployment admins and shared lists change only when someone else approves',
+      description: 'Whether changes of attester keys, deployment admins and shared lists need a second person',
     }),
   }),
 )
@@ -17,7 +17,7 @@ const DEPLOYMENT_SETTINGS = named(
 export const DEPLOYMENT_ROUTES = [
   deployment('readDeployment', 'GET', '/deployment', {
     access: CALLER,
-    summary: 'What runs here',
+    summary: 'The deployment',
     answer: closed({
       id: Type.String(),
       version: Type.String(),
@@ -43,7 +43,7 @@ export const DEPLOYMENT_ROUTES = [
   }),
   deployment('readDeploymentSettings', 'GET', '/deployment/settings', {
     access: DEPLOYMENT,
-    summary: 'What the deployment asks of its own administration',
+    summary: 'Whether changes of the deployment need a second person',
     answer: DEPLOYMENT_SETTINGS,
     handle: async ({ services }) => ({
       second_person: await services.store.organizationSettings.readDeploymentSecondPerson(),
@@ -51,7 +51,7 @@ export const DEPLOYMENT_ROUTES = [
   }),
   deployment('changeDeploymentSettings', 'PATCH', '/deployment/settings', {
     access: DEPLOYMENT,
-    summary: 'Ask for a second person for attester keys, deployment admins and shared lists, or no longer',
+    summary: 'Require a second person for attester keys, deployment admins and shared lists, or no longer',
     description:
       'Refused where fewer than two people could approve. No longer asking for one needs a second person itself.',
     body: closed({ second_person: Type.Boolean() }),

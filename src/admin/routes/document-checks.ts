@@ -17,13 +17,13 @@ const CHECK = named(
       CHECK_OUTCOMES,
       '`look`: someone has to look at it. `unreadable`: it says nothing about the person. `not-done`: it could not be made',
     ),
-    sessions: Type.Array(Type.String(), { description: 'Sessions of another identity with the same' }),
+    sessions: Type.Array(Type.String(), { description: 'Sessions of other identities with the same value' }),
     documents: Type.Array(
       closed({ id: Type.String(), outcome: oneOf(['read', 'doubtful', 'none', 'pdf', 'picture']) }),
-      { description: 'What came of each identity document' },
+      { description: 'The result for each identity document' },
     ),
     minimum_age: nullable(Type.Integer()),
-    problem: Type.Union([Type.String(), Type.Null()], { description: 'Why it could not be made' }),
+    problem: Type.Union([Type.String(), Type.Null()], { description: 'Why the check could not be made' }),
     version: Type.String({ description: 'Version of the reader or list that the check was made with' }),
     checked_at: time(),
   }),
@@ -35,7 +35,7 @@ const ZONE = named(
     document_id: nullable(Type.String()),
     format: oneOf(['TD1', 'TD2', 'TD3']),
     type: Type.String(),
-    issuer: Type.String({ description: 'Three characters, as the zone has them' }),
+    issuer: Type.String({ description: 'Three characters, as in the zone' }),
     nationality: Type.String(),
     number: Type.String(),
     surname: Type.String(),
@@ -81,13 +81,13 @@ const showCheck = (check: {
 export const DOCUMENT_CHECK_ROUTES = [
   route('readDocumentChecks', 'GET', `${BASE}/{session}/checks/documents`, {
     access: REVIEWER,
-    summary: 'What the service found of a session’s documents, person and wallets',
+    summary: 'The checks of a session’s documents, person and wallets',
     description: 'Made once it is handed in, and again each time. A check never decides.',
     answer: closed({
-      waiting: Type.Boolean({ description: 'They are still being made' }),
+      waiting: Type.Boolean({ description: 'The checks are still running' }),
       checks: Type.Array(CHECK),
       address_country: Type.Union([Type.String(), Type.Null()], {
-        description: 'From which it was handed in, by the geography file; goes with the evidence',
+        description: 'Country from which the session was handed in, by the geography file; erased with the evidence',
       }),
     }),
     handle: async ({ services, organization, params }) => {
@@ -105,7 +105,7 @@ export const DOCUMENT_CHECK_ROUTES = [
   }),
   route('readDocumentZone', 'POST', `${BASE}/{session}/evidence/zone`, {
     access: REVIEWER,
-    summary: 'Read what the identity document’s zone says',
+    summary: 'Read the fields of the identity document’s machine-readable zone',
     description: 'A POST, since each reading is recorded. 404 where no zone was read.',
     body: closed({}),
     answer: ZONE,

@@ -49,11 +49,11 @@ const evidenceOf = ({ organizationId, id, checkType, level }: Session): Evidence
 export const EVIDENCE_ROUTES = [
   route('listEvidence', 'GET', `${BASE}/{session}/evidence`, {
     access: REVIEWER,
-    summary: 'What was handed in, and what is missing',
+    summary: 'The evidence of a session, and what is missing',
     answer: closed({
-      fields: Type.Array(Type.String(), { description: 'Those that are filled' }),
+      fields: Type.Array(Type.String(), { description: 'Names of the fields that have a value' }),
       documents: Type.Array(DOCUMENT),
-      missing: Type.Array(Type.String(), { description: 'What the session’s level still asks for' }),
+      missing: Type.Array(Type.String(), { description: 'What the session’s level still requires' }),
     }),
     handle: async ({ services, organization, params }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)
@@ -76,7 +76,7 @@ export const EVIDENCE_ROUTES = [
   }),
   route('readEvidenceFields', 'POST', `${BASE}/{session}/evidence/fields`, {
     access: REVIEWER,
-    summary: 'Read what was typed in',
+    summary: 'Read the typed fields',
     description: 'A POST, since each reading is recorded.',
     body: closed({}),
     answer: FIELDS,
@@ -90,8 +90,8 @@ export const EVIDENCE_ROUTES = [
   }),
   route('openDocument', 'GET', `${BASE}/{session}/evidence/documents/{document}`, {
     access: REVIEWER,
-    summary: 'One document, as it was kept',
-    description: 'Each reading is recorded. Sent so that nothing in it can run.',
+    summary: 'One document, as it was stored',
+    description: 'Each reading is recorded. Its headers keep browsers from running anything in it.',
     streams: true,
     answer: Type.String(),
     contentType: 'application/octet-stream',
@@ -123,7 +123,7 @@ export const EVIDENCE_ROUTES = [
     summary: 'Erase a session’s evidence, for good',
     description: 'Its keys are destroyed, then its files. The decision and its history stay.',
     body: closed({}),
-    answer: closed({ erased: Type.Integer({ description: 'Pieces; the fields are one' }) }),
+    answer: closed({ erased: Type.Integer({ description: 'Number of documents; all fields together count as one' }) }),
     handle: async ({ services, organization, actor, params, write }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)
       const erased = await services.identity.evidence.eraseSession(evidenceOf(session), operator(actor))

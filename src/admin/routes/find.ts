@@ -26,9 +26,9 @@ export const FIND_ROUTES = [
       found: Type.Array(
         closed({
           kind: oneOf([...FOUND_KINDS, 'session', 'decision', 'decisions']),
-          id: Type.String({ description: 'Of `decisions` the wallet, as it is searched for' }),
+          id: Type.String({ description: 'Of `decisions`: the wallet to search for' }),
           name: Type.String(),
-          detail: Type.String({ description: 'What tells it from others of the name' }),
+          detail: Type.String({ description: 'Tells it apart from others of the same name' }),
         }),
       ),
     }),

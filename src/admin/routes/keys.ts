@@ -31,7 +31,7 @@ const KIND = oneOf(['attestation', 'identity', 'admin'], 'What the key is for')
 const ENVIRONMENT = oneOf(['live', 'test'], 'Test keys see identity sessions of test keys only')
 const RATE_LIMIT = closed({
   requests_per_second: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-  burst: Type.Integer({ minimum: 1, maximum: 10_000_000, description: 'The most that may come at once' }),
+  burst: Type.Integer({ minimum: 1, maximum: 10_000_000, description: 'Largest burst of requests' }),
 })
 
 const KEY = named(
@@ -48,12 +48,12 @@ const KEY = named(
     expires_at: nullable(time()),
     revoked_at: nullable(time()),
     last_used_at: nullable(time('Within a few seconds')),
-    replaced_by: nullable(Type.String({ description: 'The key that regenerating made' })),
+    replaced_by: nullable(Type.String({ description: 'The key that replaces it' })),
   }),
 )
 
 const SECRET = Type.Union([Type.String(), Type.Null()], {
-  description: 'The key itself: kept nowhere and not shown again, so null when a request is repeated',
+  description: 'The key itself, which is not stored: shown this once, null when the request is repeated',
 })
 
 const showKey = (key: ApiKeyRecord, nowSeconds: number) => ({
@@ -109,7 +109,7 @@ export const KEY_ROUTES = [
     summary: 'Issue a key',
     fresh: ({ kind }) => kind === 'admin',
     description:
-      'Works at once. `deployment` gives an admin key what belongs to the deployment; only who may do that gives it.',
+      'Works immediately. With `deployment`, an admin key may administer the deployment; only a caller with that right can set it.',
     body: closed({
       name: label('What it is for'),
       kind: KIND,
@@ -171,9 +171,9 @@ export const KEY_ROUTES = [
   }),
   route('regenerateKey', 'POST', '/organizations/{organization}/keys/{key}/regenerate', {
     access: ORGANIZATION_ADMIN,
-    summary: 'Make a key in place of another',
+    summary: 'Replace a key',
     fresh: true,
-    description: 'The old one works for the overlap, so that nothing is interrupted.',
+    description: 'The old key works until the overlap ends, so that no request fails.',
     body: closed({
       overlap_seconds: Type.Optional(
         Type.Integer({ minimum: 0, maximum: 2_592_000, description: 'A day unless given; 0 ends the old key now' }),
@@ -208,7 +208,7 @@ export const KEY_ROUTES = [
   route('revokeKey', 'POST', '/organizations/{organization}/keys/{key}/revoke', {
     access: ORGANIZATION_ADMIN,
     summary: 'End a key, for good',
-    description: 'Everywhere within a second.',
+    description: 'Takes effect everywhere within a second.',
     body: closed({}),
     answer: KEY,
     handle: ({ services, organization, params, write }) =>

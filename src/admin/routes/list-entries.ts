@@ -15,7 +15,7 @@ import { closed, named, nullable, PAGE_QUERY, pageOf, Type, time, timeOrNull, ti
 import { needsForEdit, seeEdit } from '../second-person/see-list.ts'
 import { editContext, LIST, type ListOwner, ownerOf, showList } from './list-shapes.ts'
 
-const MEMO = Type.String({ maxLength: MEMO_LENGTH_MAX, printable: true, description: 'Why it is there' })
+const MEMO = Type.String({ maxLength: MEMO_LENGTH_MAX, printable: true, description: 'Why the address is in the list' })
 
 const ENTRY = named(
   'ListEntry',
@@ -23,7 +23,7 @@ const ENTRY = named(
     address: Type.String(),
     memo: Type.String(),
     author: Type.String(),
-    key_name: nullable(Type.String({ description: 'Of an author that is a key, as it is called now' })),
+    key_name: nullable(Type.String({ description: 'Present name of the key, if the author is a key' })),
     added_at: time(),
   }),
 )
@@ -65,8 +65,8 @@ export const listEntryRoutes = ({ tag, prefix, suffix, access }: ListOwner): Rou
   return [
     route(`edit${suffix}List`, 'POST', `${prefix}/lists/{list}/entries`, {
       access: access.write,
-      summary: 'Put single addresses in and take some out, all or none',
-      description: 'Effective within a second.',
+      summary: 'Add and remove single addresses, all or none',
+      description: 'Takes effect within a second.',
       body: closed({
         add: Type.Optional(
           Type.Array(closed({ address: Type.String({ maxLength: 100 }), memo: Type.Optional(MEMO) }), {

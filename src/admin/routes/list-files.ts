@@ -10,13 +10,13 @@ const UPLOADED = named(
   'UploadedList',
   closed({
     applied: Type.Boolean({ description: 'False: some lines are bad, and nothing was changed' }),
-    entries: Type.Integer({ description: 'Of the list now' }),
-    read: Type.Integer({ description: 'Of the file' }),
+    entries: Type.Integer({ description: 'Entries of the list now' }),
+    read: Type.Integer({ description: 'Entries read from the file' }),
     bad_line_count: Type.Integer(),
     bad_lines: Type.Array(closed({ line: Type.Integer(), problem: Type.String() }), {
       description: 'The first hundred',
     }),
-    skipped: Type.Record(Type.String(), Type.Integer(), { description: 'Addresses of chains that are not supported' }),
+    skipped: Type.Record(Type.String(), Type.Integer(), { description: 'Number of addresses of unsupported chains' }),
   }),
 )
 
@@ -25,12 +25,12 @@ export const listFileRoutes = ({ tag, prefix, suffix, access }: ListOwner): Rout
   return [
     route(`upload${suffix}List`, 'PUT', `${prefix}/lists/{list}/content`, {
       access: access.write,
-      summary: 'Make a file the list’s content, or add it',
+      summary: 'Replace a list by a file, or add the file to it',
       description:
         'One address a line, or CSV of address and memo; or the US Treasury’s sdn_advanced.xml. All of it or nothing: with ' +
         'a bad line nothing changes, unless `skip_bad` says to take the good ones.',
       query: Type.Object({
-        merge: Type.Optional(Type.Boolean({ description: 'Adds to what is there' })),
+        merge: Type.Optional(Type.Boolean({ description: 'Add to the list instead of replacing it' })),
         skip_bad: Type.Optional(Type.Boolean()),
       }),
       rawBody: LIST_MEDIA_TYPES,

@@ -25,7 +25,9 @@ export const LIST = named(
   closed({
     name: Type.String(),
     description: Type.String(),
-    shared: Type.Boolean({ description: 'The deployment’s: every organization’s policies may read it' }),
+    shared: Type.Boolean({
+      description: 'Whether it is the deployment’s, so that every organization’s policies may read it',
+    }),
     entries: Type.Integer(),
     version: Type.Integer(),
     kept_by: oneOf(LIST_KEEPERS, '`screening`: the wallets that a list of sanctioned people names'),

@@ -10,7 +10,7 @@ import { closed, named, nullable, oneOf, Type, time, timeOrNull, timeText } from
 import { seeSource } from '../second-person/see-list.ts'
 
 const FORMAT = oneOf(['text', 'csv', 'sdn-advanced'], 'sdn-advanced: the US Treasury’s sdn_advanced.xml')
-const REACH = oneOf(['public', 'private', 'loopback'], 'How near its address may be')
+const REACH = oneOf(['public', 'private', 'loopback'], 'Networks that its address may be in')
 
 const SOURCE = named(
   'ListSource',
@@ -20,17 +20,17 @@ const SOURCE = named(
     }),
     format: FORMAT,
     reach: REACH,
-    skips_bad_lines: Type.Boolean({ description: 'Otherwise one bad line refuses the whole file' }),
+    skips_bad_lines: Type.Boolean({ description: 'False: one bad line refuses the whole file' }),
     every_seconds: Type.Integer(),
     due_at: time(),
     attempted_at: nullable(time()),
     failure: Type.Union([Type.String(), Type.Null()], {
       description: 'Why the last attempt failed: the list keeps the last good content and grows older',
     }),
-    confirmed_at: Type.Union([time(), Type.Null()], { description: 'When it was last read whole and found good' }),
+    confirmed_at: Type.Union([time(), Type.Null()], { description: 'When the source was last read successfully' }),
     file_sha256: nullable(Type.String()),
     file_bytes: nullable(Type.Integer()),
-    skipped: Type.Union([Type.Integer(), Type.Null()], { description: 'Addresses of chains that are not supported' }),
+    skipped: Type.Union([Type.Integer(), Type.Null()], { description: 'Number of addresses of unsupported chains' }),
   }),
 )
 
@@ -96,9 +96,9 @@ const sourceHereRoute = (
 ): Route =>
   declareRoutes(tag)(`set${suffix}ListSourceHere`, 'PUT', `${prefix}/lists/{list}/source-here`, {
     access,
-    summary: 'Have a list kept by a URL or by a file of this machine',
+    summary: 'Keep a list by a URL or a file of this machine',
     body: closed({
-      location: Type.String({ minLength: 1, maxLength: 4_096, description: 'A URL, or the whole path of a file' }),
+      location: Type.String({ minLength: 1, maxLength: 4_096, description: 'A URL, or the absolute path of a file' }),
       format: FORMAT,
       reach: REACH,
       every_seconds: Type.Integer({ minimum: INTERVAL_MIN_SECONDS, maximum: INTERVAL_MAX_SECONDS }),
@@ -138,7 +138,7 @@ const sourceRoutes = (
   return [
     route(`read${suffix}ListSource`, 'GET', `${prefix}/lists/{list}/source`, {
       access,
-      summary: 'Where a list comes from, and how the last readings went',
+      summary: 'A list’s source, and the result of its last reads',
       answer: SOURCE,
       handle: async ({ services, organization, params }) =>
         showSource(
@@ -147,9 +147,9 @@ const sourceRoutes = (
     }),
     route(`set${suffix}ListSource`, 'PUT', `${prefix}/lists/{list}/source`, {
       access,
-      summary: 'Have a list kept by a URL, which is read at once and then regularly',
+      summary: 'Keep a list by a URL, which is read now and then regularly',
       description:
-        'From then on nobody else changes the list. Until the source was read whole the list keeps what it has, of unknown age.',
+        'The list can’t be changed by hand any more. Until the first successful read it keeps its content, and its age is unknown.',
       body: closed({
         url: Type.String({ minLength: 1, maxLength: 2_048 }),
         format: FORMAT,
@@ -189,8 +189,8 @@ const sourceRoutes = (
     }),
     route(`refresh${suffix}ListSource`, 'POST', `${prefix}/lists/{list}/source/refresh`, {
       access,
-      summary: 'Have the source read now',
-      description: 'Within some seconds; `readListSource` says what came of it.',
+      summary: 'Read the source now',
+      description: 'Happens within seconds; `readListSource` answers the result.',
       body: closed({}),
       status: 202,
       answer: SOURCE,
@@ -206,7 +206,7 @@ const sourceRoutes = (
     }),
     route(`remove${suffix}ListSource`, 'DELETE', `${prefix}/lists/{list}/source`, {
       access,
-      summary: 'Have a list kept by people again, with the content that it has',
+      summary: 'Keep a list by hand again, with its present content',
       secondPerson: {
         action: 'list.source-end',
         see: (tables, { organization, params }) => seeSource(tables, organization?.id ?? null, params.list, null),

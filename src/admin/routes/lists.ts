@@ -29,7 +29,7 @@ const listRoutes = (owner: ListOwner): Route[] => {
     route(`create${suffix}List`, 'POST', `${prefix}/lists`, {
       access: access.write,
       summary: 'Make an empty list',
-      description: '`allow` and `deny` are the organization’s own two that come before its policies.',
+      description: 'An organization’s lists `allow` and `deny` are checked before its policies.',
       body: closed({ name: NAME, description: Type.Optional(Type.String({ maxLength: 200, printable: true })) }),
       status: 201,
       answer: LIST,
@@ -60,7 +60,7 @@ const listRoutes = (owner: ListOwner): Route[] => {
     route(`remove${suffix}List`, 'DELETE', `${prefix}/lists/{list}`, {
       access: access.write,
       summary: 'Remove a list with all its entries',
-      description: 'A policy that reads it fails from then on, and never decides without it.',
+      description: 'A policy that reads the list fails from then on.',
       secondPerson: {
         action: 'list.remove',
         see: (tables, { organization, params }) => seeRemoval(tables, ownerOf({ organization }), params.list),

@@ -39,8 +39,8 @@ const requireOffer = async (tables: Tables, organizationId: string, offerId: str
 export const MEMBER_OFFER_ROUTES = [
   route('listMemberOffers', 'GET', '/organizations/{organization}/member-offers', {
     access: VIEWER,
-    summary: 'Who was asked to become a member and has not answered, oldest first',
-    description: 'An offer that is declined, withdrawn or a week old is gone.',
+    summary: 'Open offers of membership, oldest first',
+    description: 'Declined and withdrawn offers, and those older than a week, are not listed.',
     query: Type.Object(PAGE_QUERY),
     answer: pageOf(OFFER),
     handle: async ({ services, organization, query }) =>
@@ -81,7 +81,7 @@ export const MEMBER_OFFER_ROUTES = [
   }),
   route('withdrawMemberOffer', 'DELETE', '/organizations/{organization}/member-offers/{offer}', {
     access: ORGANIZATION_ADMIN,
-    summary: 'Take an offer back',
+    summary: 'Withdraw an offer',
     handle: async ({ organization, params, write }) => {
       await write(async (tables, note) => {
         const offer = await requireOffer(tables, organization.id, params.offer)
@@ -93,8 +93,8 @@ export const MEMBER_OFFER_ROUTES = [
   }),
   route('renewMemberOffer', 'POST', '/organizations/{organization}/member-offers/{offer}/link', {
     access: ORGANIZATION_ADMIN,
-    summary: 'Make another link for someone who was asked',
-    description: 'The link before it stops working; the offer stands for another week.',
+    summary: 'Make another link for an offer',
+    description: 'The link before stops working; the offer is valid for another week.',
     body: closed({}),
     answer: LINK,
     handle: ({ services, organization, params, write }) =>
@@ -113,7 +113,7 @@ export const MEMBER_OFFER_ROUTES = [
 
   own('listOwnOffers', 'GET', '/me/offers', {
     access: PERSON,
-    summary: 'The organizations that ask one to become a member, newest first',
+    summary: 'Offers of membership to the caller, newest first',
     answer: closed({ data: Type.Array(OWN_OFFER) }),
     handle: async ({ services, actor }) => ({
       data: (await services.store.membershipOffers.listOf(actor.user.id)).map((offer) => ({
@@ -129,7 +129,7 @@ export const MEMBER_OFFER_ROUTES = [
   }),
   own('acceptOffer', 'POST', '/me/offers/{offer}/accept', {
     access: PERSON,
-    summary: 'Become a member of an organization that asks for it',
+    summary: 'Accept an offer of membership',
     description:
       'Takes the code of the link that the organization’s admin handed over: being signed in to the account that an ' +
       'address was used for does not prove that one is who was meant.',
@@ -155,7 +155,7 @@ export const MEMBER_OFFER_ROUTES = [
   }),
   own('declineOffer', 'POST', '/me/offers/{offer}/decline', {
     access: PERSON,
-    summary: 'Decline to become a member',
+    summary: 'Decline an offer of membership',
     body: closed({}),
     handle: async ({ actor, params, write }) => {
       await write(async (tables, note) => {

@@ -20,7 +20,7 @@ const MEMBER = named(
     email: Type.String(),
     name: Type.String(),
     role: ROLE,
-    invited: Type.Boolean({ description: 'The invitation was not taken up yet' }),
+    invited: Type.Boolean({ description: 'Whether the invitation has not been used yet' }),
     disabled: Type.Boolean(),
     created_at: time(),
   }),

@@ -14,7 +14,7 @@ const OF_LEVELS = { basic: YEARS, standard: YEARS, enhanced: YEARS }
 const AGES = named(
   'MinimumAge',
   closed({
-    years: Type.Union([Type.Integer(), Type.Null()], { description: 'Where a level has none of its own' }),
+    years: Type.Union([Type.Integer(), Type.Null()], { description: 'For levels without a minimum age of their own' }),
     levels: closed(OF_LEVELS),
   }),
 )
@@ -27,13 +27,13 @@ const showAges = ({ years, levels }: MinimumAges): Static<typeof AGES> => {
 export const MINIMUM_AGE_ROUTES = [
   route('readMinimumAge', 'GET', PATH, {
     access: VIEWER,
-    summary: 'How old people have to be',
+    summary: 'The minimum age',
     answer: AGES,
     handle: async ({ services, organization }) => showAges(await services.store.minimumAges.read(organization.id)),
   }),
   route('changeMinimumAge', 'PUT', PATH, {
     access: ORGANIZATION_ADMIN,
-    summary: 'Change how old people have to be',
+    summary: 'Change the minimum age',
     description:
       'The check of the age then fails for who is younger. What is left out stays. A level’s own age counts before ' +
       '`years`; without both, who is under 18 is only looked at.',

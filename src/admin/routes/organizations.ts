@@ -20,7 +20,7 @@ const LEVEL = oneOf(
 
 const ORGANIZATION_FIELDS = {
   id: Type.String(),
-  slug: Type.String({ description: 'Short name; may stand for the id in paths' }),
+  slug: Type.String({ description: 'Short name; may be used instead of the id in paths' }),
   name: Type.String(),
   level: LEVEL,
   created_at: time(),
@@ -40,7 +40,7 @@ const SETTINGS = named(
   'OrganizationSettings',
   closed({
     second_person: Type.Boolean({
-      description: 'What changes who gets signed for is done only when someone else approves',
+      description: 'Whether changes of who gets signed for need a second person',
     }),
   }),
 )
@@ -74,7 +74,7 @@ export const ORGANIZATION_ROUTES = [
   }),
   route('createOrganization', 'POST', '/organizations', {
     access: DEPLOYMENT,
-    summary: 'Make an organization',
+    summary: 'Create an organization',
     fresh: ({ admin_key }) => admin_key === true,
     body: closed({
       slug: Type.String({
@@ -162,7 +162,7 @@ export const ORGANIZATION_ROUTES = [
 
   route('readSettings', 'GET', '/organizations/{organization}/settings', {
     access: VIEWER,
-    summary: 'What the organization asks of its own administration',
+    summary: 'Whether changes in the organization need a second person',
     answer: SETTINGS,
     handle: async ({ services, organization }) => {
       const { secondPerson } = await services.store.organizationSettings.read(organization.id)
@@ -171,7 +171,7 @@ export const ORGANIZATION_ROUTES = [
   }),
   route('changeSettings', 'PATCH', '/organizations/{organization}/settings', {
     access: ORGANIZATION_ADMIN,
-    summary: 'Ask for a second person, or no longer',
+    summary: 'Require a second person, or no longer',
     description:
       'Refused where fewer than two people could approve. Asking for one takes back the offers of membership that nobody ' +
       'has accepted yet. No longer asking for one needs a second person itself.',

@@ -32,14 +32,14 @@ const OVERVIEW = named(
     ),
     hits: closed(
       {
-        verified: Type.Integer({ description: 'Completed sessions with a hit that nobody has decided' }),
+        verified: Type.Integer({ description: 'Completed sessions with an open hit' }),
         exact: Type.Boolean({ description: 'False: there are more' }),
       },
       'Hits on people and businesses that are verified',
     ),
     approvals: Type.Integer({ description: 'Changes that wait for a second person' }),
     keys: Type.Array(closed({ id: Type.String(), name: Type.String(), expires_at: time() }), {
-      description: 'Active ones that end within 30 days, the first to end first',
+      description: 'Active keys that expire within 30 days, the earliest first',
     }),
     lists: Type.Array(
       closed({
@@ -48,12 +48,12 @@ const OVERVIEW = named(
         confirmed_at: nullable(time()),
         failure: nullable(Type.String()),
       }),
-      { description: 'Whose source was missed twice or failed last' },
+      { description: 'Lists whose source missed two reads or failed at the last one' },
     ),
     webhooks: nullable(
       Type.Array(closed({ id: Type.String(), url: Type.String(), failed: Type.Integer(), since: time() }), {
         description:
-          'Endpoints that took none of the newest messages: how many failed, and since when. Null for whoever is no admin',
+          'Endpoints that accepted none of the newest messages: how many failed, and since when. Null unless the caller is an admin',
       }),
     ),
   }),

@@ -21,13 +21,13 @@ const POLICY = named(
   closed({
     id: Type.String(),
     name: Type.String({ description: '`policy_name` of the answers' }),
-    decides: oneOf(POLICY_SUBJECTS, 'Fixed by its first document'),
-    active_revision_id: Type.Union([Type.String(), Type.Null()], { description: 'The one that decides' }),
+    decides: oneOf(POLICY_SUBJECTS, 'What the policy decides; fixed by its first document'),
+    active_revision_id: Type.Union([Type.String(), Type.Null()], { description: 'The active revision, which decides' }),
     shadow_revision_id: Type.Union([Type.String(), Type.Null()], {
-      description: 'Evaluated beside it; recorded, never answered',
+      description: 'The shadow revision, evaluated beside the active one; its verdicts are recorded only',
     }),
     revisions: Type.Integer(),
-    version: Type.Integer({ description: 'Rises when the name, the active or the shadow revision changes' }),
+    version: Type.Integer({ description: 'Increases when the name, the active or the shadow revision changes' }),
     created_at: time(),
   }),
 )
@@ -102,7 +102,7 @@ export const POLICY_ROUTES = [
   }),
   route('createPolicy', 'POST', '/organizations/{organization}/policies', {
     access: ORGANIZATION_ADMIN,
-    summary: 'Make a policy, with its first revision',
+    summary: 'Create a policy with its first revision',
     description: 'Named by its document. It decides once the revision is activated.',
     body: closed({ source: SOURCE }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
@@ -189,7 +189,7 @@ export const POLICY_ROUTES = [
   }),
   route('diffRevisions', 'GET', '/organizations/{organization}/policies/{policy}/diff', {
     access: VIEWER,
-    summary: 'What is different between two revisions',
+    summary: 'Compare two revisions',
     query: Type.Object({ from: Type.String({ maxLength: 100 }), to: Type.String({ maxLength: 100 }) }),
     answer: closed({
       differences: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
@@ -206,9 +206,9 @@ export const POLICY_ROUTES = [
   }),
   route('activateRevision', 'POST', '/organizations/{organization}/policies/{policy}/activate', {
     access: ORGANIZATION_ADMIN,
-    summary: 'Make a revision the one that decides',
+    summary: 'Activate a revision',
     description:
-      'Live within a second. An earlier one rolls back. `version`, if given, refuses it when someone was faster.',
+      'Takes effect within a second. Activate an earlier revision to roll back. With `version`, it is refused if the policy has changed since.',
     body: closed({
       revision_id: Type.String({ maxLength: 100 }),
       version: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -232,8 +232,9 @@ export const POLICY_ROUTES = [
   }),
   route('shadowRevision', 'PUT', '/organizations/{organization}/policies/{policy}/shadow', {
     access: ORGANIZATION_ADMIN,
-    summary: 'Have a revision evaluated beside the active one, or none',
-    description: 'Its verdicts are recorded and never answered, so no second person is asked for.',
+    summary: 'Set or remove the shadow revision',
+    description:
+      'It is evaluated beside the active one. Its verdicts are recorded and never answered, so it needs no second person.',
     body: closed({
       revision_id: nullable(Type.String({ maxLength: 100 })),
       version: Type.Optional(Type.Integer({ minimum: 1 })),

@@ -25,13 +25,13 @@ const SHADOW_RESULTS = named(
   closed({
     revision_id: nullable(Type.String()),
     same: Type.Integer(),
-    different: Type.Integer({ description: 'Another verdict, or the same by another rule' }),
-    failed: Type.Integer({ description: 'It would have had no verdict' }),
-    exact: Type.Boolean({ description: 'False: there are more, and counting stopped to stay quick' }),
+    different: Type.Integer({ description: 'Another verdict, or the same verdict by another rule' }),
+    failed: Type.Integer({ description: 'The evaluation would have failed' }),
+    exact: Type.Boolean({ description: 'False: there are more; the count stopped early' }),
     sessions: Type.Union(
       [closed({ completed: Type.Integer(), rejected: Type.Integer(), left: Type.Integer() }), Type.Null()],
       {
-        description: 'What it would have made of sessions, where the policy decides those',
+        description: 'For a policy that decides sessions: its results',
       },
     ),
   }),
@@ -95,8 +95,8 @@ export const POLICY_EFFECT_ROUTES = [
   }),
   route('readShadowResults', 'GET', '/organizations/{organization}/policies/{policy}/shadow-results', {
     access: VIEWER,
-    summary: 'How often the shadow revision would have decided otherwise',
-    description: 'Which decisions these are, `searchDecisions` finds by `shadow_revision_id` and `shadow`.',
+    summary: 'How often the shadow revision decided differently',
+    description: '`searchDecisions` finds these decisions by `shadow_revision_id` and `shadow`.',
     query: Type.Object({
       since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),
     }),

@@ -18,14 +18,14 @@ const TEMPLATE = named(
 export const POLICY_LANGUAGE_ROUTES = [
   route('describePolicyLanguage', 'GET', '/policy-language', {
     access: CALLER,
-    summary: 'What rules may read and call',
+    summary: 'Facts and functions for rules',
     answer: closed({
       facts: Type.Array(
         closed({
           name: Type.String(),
           type: Type.String(),
           description: Type.String(),
-          decides: oneOf(POLICY_SUBJECTS, 'Which policies may read it'),
+          decides: oneOf(POLICY_SUBJECTS, 'Kinds of policies that may read it'),
         }),
       ),
       functions: Type.Array(Type.String()),
@@ -54,7 +54,7 @@ export const POLICY_LANGUAGE_ROUTES = [
   }),
   route('listPolicyTemplates', 'GET', '/policy-templates', {
     access: CALLER,
-    summary: 'Documents to begin with',
+    summary: 'Templates of documents',
     answer: closed({ data: Type.Array(TEMPLATE) }),
     handle: async () => ({ data: readTemplates().map((template) => ({ ...template })) }),
   }),

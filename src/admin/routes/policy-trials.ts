@@ -43,11 +43,11 @@ const CHECKED = named(
     default: oneOf(['allow', 'deny', 'review']),
     quorum: Type.Integer(),
     rules: Type.Array(RULE),
-    requires: Type.Array(Type.String(), { description: 'Request fields that a caller has to send' }),
-    needs: Type.Array(Type.Record(Type.String(), Type.Unknown()), { description: 'Sources beyond the request' }),
-    asks_for: Type.Array(Type.String(), { description: 'The same in words' }),
+    requires: Type.Array(Type.String(), { description: 'Request fields that callers have to send' }),
+    needs: Type.Array(Type.Record(Type.String(), Type.Unknown()), { description: 'Sources that the policy asks' }),
+    asks_for: Type.Array(Type.String(), { description: '`needs` in words' }),
     example_facts: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'An answer for each of them, to try the policy with: `facts` and `lists` of a simulation',
+      description: 'An example answer of each source, for `facts` and `lists` of a simulation',
     }),
     tests: Type.Integer(),
   }),
@@ -91,12 +91,12 @@ const SIMULATION = named(
       description: 'Why there is no verdict: such a request is answered 503',
     }),
     missing: Type.Array(Type.String(), {
-      description: 'Request fields that a rule reads and that were left out: 400 for real',
+      description: 'Missing request fields that a rule reads; a real request would be answered 400',
     }),
     rules: Type.Array(RULE_OUTCOME),
-    facts: Type.Record(Type.String(), Type.Unknown(), { description: 'What was known beyond the request' }),
+    facts: Type.Record(Type.String(), Type.Unknown(), { description: 'Facts beside the request' }),
     unasked: Type.Array(Type.String(), {
-      description: 'Screeners and reads that only an organization admin’s trial asks: give their answers in `facts`',
+      description: 'Screeners and reads that are only asked for an organization admin; give their answers in `facts`',
     }),
   }),
 )
@@ -173,7 +173,7 @@ const nameOf = (need: FactNeed): string =>
 export const POLICY_TRIAL_ROUTES = [
   route('checkPolicy', 'POST', '/organizations/{organization}/policies/check', {
     access: VIEWER,
-    summary: 'Check a document as saving would',
+    summary: 'Check a document without saving it',
     description:
       'Saves nothing. Every mistake comes with its line and column; the document’s own tests are run as well. A document ' +
       'without mistakes is answered with warnings of what is likely not meant.',
@@ -276,7 +276,7 @@ export const POLICY_TRIAL_ROUTES = [
   }),
   route('testPolicy', 'POST', '/organizations/{organization}/policies/test', {
     access: VIEWER,
-    summary: 'Run the tests that a document brings',
+    summary: 'Run a document’s own tests',
     body: closed({ source: Type.Optional(SOURCE), revision_id: Type.Optional(Type.String({ maxLength: 100 })) }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
     answer: closed({

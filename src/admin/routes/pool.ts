@@ -135,12 +135,12 @@ export const POOL_ROUTES = [
 
   live('readLive', 'GET', '/live', {
     access: DEPLOYMENT,
-    summary: 'What the service did lately',
+    summary: 'The service’s recent figures',
     description:
       'The last quarter of an hour by the second, or the last day by the minute, oldest first: of all processes together, ' +
       'as far back as the process that keeps it was started.',
     query: Type.Object({
-      window: Type.Optional(oneOf(['15m', '24h'], 'A quarter of an hour unless given')),
+      window: Type.Optional(oneOf(['15m', '24h'], 'Fifteen minutes unless given')),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_440, description: 'Only the newest of them' })),
     }),
     answer: closed({ points: Type.Array(named('LivePoint', LIVE_POINT)) }),
@@ -150,9 +150,9 @@ export const POOL_ROUTES = [
   }),
   live('listLiveEvents', 'GET', '/live/events', {
     access: DEPLOYMENT,
-    summary: 'What happened beside the figures: starts, resizes, policies made live',
+    summary: 'Events: starts, resizes, activated policies',
     description: 'Oldest first. Starts as far back as the process that keeps the figures was started.',
-    query: Type.Object({ window: Type.Optional(oneOf(['15m', '24h'], 'A quarter of an hour unless given')) }),
+    query: Type.Object({ window: Type.Optional(oneOf(['15m', '24h'], 'Fifteen minutes unless given')) }),
     answer: closed({ events: Type.Array(LIVE_EVENT) }),
     handle: async ({ services: { clock, live: watch, store }, query: { window = '15m' } }) => {
       const sinceSeconds = clock.unixSeconds() - WINDOW_SECONDS[window]
@@ -162,7 +162,7 @@ export const POOL_ROUTES = [
   }),
   live('followLive', 'GET', '/live/stream', {
     access: DEPLOYMENT,
-    summary: 'What the service does, second by second',
+    summary: 'The service’s figures, second by second',
     description:
       'Server-sent events: each `data` is a LivePoint with one member more, `processes`, a list of Process; the newest ' +
       'comes at once.',

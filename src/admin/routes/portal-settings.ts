@@ -22,12 +22,14 @@ const BRAND = named(
   closed({
     color: Type.Union([Type.String(), Type.Null()], { description: '`#rrggbb`; null: the page’s own' }),
     logo_version: Type.Union([Type.String(), Type.Null()], { description: 'Changes when the logo does; null: none' }),
-    privacy_url: Type.Union([Type.String(), Type.Null()], { description: 'Where its privacy policy is' }),
-    support_email: Type.Union([Type.String(), Type.Null()], { description: 'Where people can ask' }),
-    words_en: Type.Union([Type.String(), Type.Null()], { description: 'Its own words to people, in English' }),
+    privacy_url: Type.Union([Type.String(), Type.Null()], { description: 'URL of its privacy policy' }),
+    support_email: Type.Union([Type.String(), Type.Null()], { description: 'Where people can ask questions' }),
+    words_en: Type.Union([Type.String(), Type.Null()], {
+      description: 'The organization’s text for people, in English',
+    }),
     words_de: Type.Union([Type.String(), Type.Null()], { description: 'The same in German' }),
     usual_wait_seconds: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Measured: how long people waited lately for a decision; null while fewer than five have',
+      description: 'Measured wait for a decision, lately; null before five decisions',
     }),
   }),
 )
@@ -42,7 +44,7 @@ const RETENTION_FIELDS = {
   abandoned_days: Type.Integer({
     minimum: 0,
     maximum: RETENTION_DAYS_MAX,
-    description: 'After the last step in a session that was never handed in',
+    description: 'Days after the last step of a session that was never handed in',
   }),
 }
 const RETENTION = named('EvidenceRetention', closed(RETENTION_FIELDS))
@@ -95,7 +97,7 @@ export const PORTAL_SETTING_ROUTES = [
     summary: 'Its logo',
     query: Type.Object({
       version: Type.Optional(
-        Type.String({ maxLength: 100, description: 'Not looked at: makes the address of another logo another one' }),
+        Type.String({ maxLength: 100, description: 'Ignored; gives each logo its own address for caches' }),
       ),
     }),
     streams: true,
@@ -161,15 +163,15 @@ export const PORTAL_SETTING_ROUTES = [
   }),
   route('readRetention', 'GET', `${BASE}/evidence-retention`, {
     access: VIEWER,
-    summary: 'For how many days evidence stays, by what became of its session',
+    summary: 'For how many days evidence is kept, by the session’s outcome',
     answer: RETENTION,
     handle: async ({ services, organization }) =>
       showRetention(await services.store.evidenceRetention.find(organization.id)),
   }),
   route('changeRetention', 'PATCH', `${BASE}/evidence-retention`, {
     access: ORGANIZATION_ADMIN,
-    summary: 'Change for how long evidence stays',
-    description: 'What is past the new time is erased within an hour, for good.',
+    summary: 'Change for how long evidence is kept',
+    description: 'Evidence that is older is erased within an hour, for good.',
     body: partial(RETENTION_FIELDS),
     answer: RETENTION,
     handle: ({ organization, body, write }) =>

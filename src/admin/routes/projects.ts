@@ -31,7 +31,7 @@ const PROJECT = named(
   closed({
     id: Type.String(),
     name: Type.String(),
-    verification_hash: Type.String({ description: 'What its contracts carry as their policy id; signed' }),
+    verification_hash: Type.String({ description: 'The policy id of its contracts; part of what is signed' }),
     policy_id: Type.String(),
     policy_active: Type.Boolean({
       description:
@@ -106,7 +106,7 @@ export const PROJECT_ROUTES = [
   }),
   route('createProject', 'POST', '/organizations/{organization}/projects', {
     access: ORGANIZATION_ADMIN,
-    summary: 'Make a project',
+    summary: 'Create a project',
     body: closed({
       name: label('As people read it'),
       policy_id: Type.String({ maxLength: 100 }),
@@ -115,7 +115,7 @@ export const PROJECT_ROUTES = [
         Type.String({
           pattern: '^x-[0-9a-f]{16,62}$',
           rule: 'must be x- and 16 to 62 lower-case hex digits',
-          description: 'Only to keep one that contracts already carry',
+          description: 'Only to keep a hash that contracts already have',
         }),
       ),
     }),
@@ -172,7 +172,11 @@ export const PROJECT_ROUTES = [
       'The very call that a backend makes: it is limited, decided, signed and recorded as any other. For the dashboard, ' +
       'whose pages may reach no other listener.',
     body: closed({
-      api_key: Type.String({ minLength: 1, maxLength: 200, description: 'An attestation key; neither kept nor noted' }),
+      api_key: Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'An attestation key; not stored and not logged',
+      }),
       request: Type.Partial(
         closed({
           chain: CALL_TEXT,
@@ -190,7 +194,7 @@ export const PROJECT_ROUTES = [
     answer: closed({
       status: Type.Integer({ description: 'HTTP status of the answer' }),
       milliseconds: Type.Number(),
-      body: Type.Unknown({ description: 'The answer, as a backend gets it' }),
+      body: Type.Unknown({ description: 'The answer’s body' }),
     }),
     handle: async ({ services, organization, params, body, write }) => {
       const project = await requireProject(services.store, organization.id, params.project)
@@ -268,7 +272,7 @@ export const PROJECT_ROUTES = [
 
   bindings('listBindings', 'GET', '/organizations/{organization}/bindings', {
     access: VIEWER,
-    summary: 'Which contracts and programs belong to which project, oldest first',
+    summary: 'Bindings of contracts and programs to projects, oldest first',
     query: Type.Object({
       ...PAGE_QUERY,
       project_id: Type.Optional(Type.String({ maxLength: 100 })),

@@ -14,14 +14,14 @@ const DEPLOYMENT_PATH = '/deployment/second-factor-rule'
 
 const RULE = named(
   'SecondFactorRule',
-  closed({ required: Type.Boolean({ description: 'People without a second factor are let in only to make one' }) }),
+  closed({ required: Type.Boolean({ description: 'People without a second factor can only add one' }) }),
 )
 const ORGANIZATION_RULE = named(
   'OrganizationSecondFactorRule',
   closed({
-    required: Type.Boolean({ description: 'People without a second factor are not let into this organization' }),
+    required: Type.Boolean({ description: 'This organization is closed to people without a second factor' }),
     required_everywhere: Type.Boolean({
-      description: 'The deployment requires one of everybody, whatever stands here',
+      description: 'The deployment requires a second factor everywhere',
     }),
   }),
 )

@@ -20,7 +20,7 @@ const PASSKEY = named(
 export const SECOND_FACTOR_ROUTES = [
   route('proposeTotp', 'POST', '/me/totp', {
     access: PERSON,
-    summary: 'Begin to use one-time codes',
+    summary: 'Begin to add one-time codes',
     description: 'Answers the secret for an authenticator app. It counts once a code of it was confirmed.',
     fresh: true,
     body: closed({}),
@@ -75,7 +75,7 @@ export const SECOND_FACTOR_ROUTES = [
   }),
   route('removeTotp', 'POST', '/me/totp/remove', {
     access: PERSON,
-    summary: 'Stop using one-time codes',
+    summary: 'Remove one-time codes',
     description: 'The account’s other sessions end. Refused for the last second factor where one is required.',
     fresh: true,
     body: closed({}),
@@ -99,7 +99,7 @@ export const SECOND_FACTOR_ROUTES = [
 
   route('listPasskeys', 'GET', '/me/passkeys', {
     access: PERSON,
-    summary: 'One’s own passkeys',
+    summary: 'The caller’s passkeys',
     answer: closed({ data: Type.Array(PASSKEY) }),
     handle: async ({ services, actor }) => ({
       data: (await services.store.passkeys.listOf(actor.user.id)).map((passkey) => ({
@@ -112,7 +112,7 @@ export const SECOND_FACTOR_ROUTES = [
   }),
   route('passkeyOptions', 'POST', '/me/passkeys/options', {
     access: PERSON,
-    summary: 'Begin to make a passkey',
+    summary: 'Begin to add a passkey',
     fresh: true,
     body: closed({}),
     answer: closed({ challenge_id: CHALLENGE_ID, options: OPTIONS }),
@@ -124,7 +124,7 @@ export const SECOND_FACTOR_ROUTES = [
   }),
   route('addPasskey', 'POST', '/me/passkeys', {
     access: PERSON,
-    summary: 'Keep a passkey',
+    summary: 'Add a passkey',
     description: 'The account’s other sessions end.',
     fresh: true,
     body: closed({ challenge_id: CHALLENGE_ID, name: label('As its owner calls it'), credential: CREDENTIAL }),

@@ -35,7 +35,7 @@ const SESSION_LINK = named(
   'SessionLink',
   closed({
     session_id: Type.String(),
-    url: Type.String({ description: 'Opens the verification page, in the browser that opens it first' }),
+    url: Type.String({ description: 'Opens the verification page, only in the first browser that opens it' }),
   }),
 )
 
@@ -110,7 +110,7 @@ export const SESSION_ROUTES = [
     answer: closed({
       data: Type.Array(SESSION),
       next_cursor: nullable(Type.String()),
-      searched: Type.Integer({ description: 'Sessions that this page looked at' }),
+      searched: Type.Integer({ description: 'Number of sessions that this page searched' }),
     }),
     handle: async ({ services, organization, actor, body, write }) => {
       const { store } = services
@@ -204,7 +204,7 @@ export const SESSION_ROUTES = [
   }),
   route('assignSession', 'PUT', `${BASE}/{session}/assignment`, {
     access: REVIEWER,
-    summary: 'Say who reviews a session',
+    summary: 'Assign a session to a reviewer',
     description: 'Refused when someone else was faster: `version` is the `assignment_version` that was seen.',
     body: closed({ user_id: nullable(Type.String({ maxLength: 100 })), version: Type.Integer({ minimum: 0 }) }),
     answer: closed({ assigned_to: nullable(Type.String()), assignment_version: Type.Integer() }),
@@ -271,7 +271,7 @@ export const SESSION_ROUTES = [
   }),
   route('revokeSession', 'POST', `${BASE}/{session}/revoke`, {
     access: ORGANIZATION_ADMIN,
-    summary: 'Take a completed session back',
+    summary: 'Revoke a completed session',
     description:
       'Its wallets are not verified any more once this is answered; in other processes within a second. `rejected` is ' +
       'final and needs a comment, to the person or a private one.',

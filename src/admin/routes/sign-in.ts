@@ -26,8 +26,12 @@ const route = declareRoutes('Account')
 const SIGNED_IN = named(
   'SignedIn',
   closed({
-    signed_in: Type.Boolean({ description: 'False: a second factor is owed; the cookie is good for that alone' }),
-    second_factors: Type.Array(oneOf(['totp', 'recovery-code', 'passkey']), { description: 'What may complete it' }),
+    signed_in: Type.Boolean({
+      description: 'False: the second factor has to follow, and the cookie allows nothing else',
+    }),
+    second_factors: Type.Array(oneOf(['totp', 'recovery-code', 'passkey']), {
+      description: 'Second factors that can complete the sign-in',
+    }),
   }),
 )
 
@@ -54,7 +58,7 @@ export const SIGN_IN_ROUTES = [
   route('readSignIn', 'GET', '/sign-in', {
     access: PUBLIC,
     summary: 'Whether anybody can sign in yet',
-    description: 'Before the first account, the link that makes it is where the service was started.',
+    description: 'The service prints the link for the first account when it starts.',
     answer: closed({ has_accounts: Type.Boolean() }),
     handle: async ({ services }) => ({ has_accounts: (await services.store.users.countDeploymentAdmins()) > 0 }),
   }),
@@ -98,7 +102,7 @@ export const SIGN_IN_ROUTES = [
   route('passkeySignIn', 'POST', '/sign-in/passkey', {
     access: PUBLIC,
     summary: 'Sign in with a passkey',
-    description: 'A passkey that checked its owner is both factors at once.',
+    description: 'A passkey counts as both factors.',
     body: closed({ challenge_id: CHALLENGE_ID, credential: CREDENTIAL }),
     answer: SIGNED_IN,
     errors: [401, 403, 429],
@@ -124,8 +128,8 @@ export const SIGN_IN_ROUTES = [
 
   route('describeLink', 'POST', '/welcome/check', {
     access: PUBLIC,
-    summary: 'See what a one-time link is for',
-    description: 'Does not use it up.',
+    summary: 'Look a one-time link up',
+    description: 'Answers what the link is for, without using it.',
     body: closed({ token: Type.String({ minLength: 1, maxLength: 100 }) }),
     answer: closed({
       purpose: oneOf(['first-admin', 'invitation', 'recovery']),

@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000
 const GROUPS_SHOWN = 200
 
 const SINCE = {
-  since: Type.String({ maxLength: 40, description: 'ISO 8601; counted from the beginning of its interval on' }),
+  since: Type.String({ maxLength: 40, description: 'ISO 8601; counts from the start of its interval' }),
 }
 
 const TALLIES = named(
@@ -31,15 +31,15 @@ const TALLIES = named(
     step_seconds: Type.Integer({
       description: 'Length of an interval: an hour by `rule`, otherwise a quarter of an hour',
     }),
-    up_to_date: Type.Boolean({ description: 'False: decisions of the last moments may not be counted yet' }),
+    up_to_date: Type.Boolean({ description: 'False: the newest decisions may not be counted' }),
     data: Type.Array(
       closed({
         organization_id: nullable(Type.String({ description: 'By `source`' })),
         organization_name: nullable(Type.String()),
         key_id: nullable(Type.String({ description: 'By `source`' })),
-        key_name: nullable(Type.String({ description: 'As it is called now' })),
+        key_name: nullable(Type.String({ description: 'Present name' })),
         policy_id: nullable(Type.String({ description: 'By `rule`' })),
-        policy_name: nullable(Type.String({ description: 'As it is called now' })),
+        policy_name: nullable(Type.String({ description: 'Present name' })),
         rule: nullable(Type.String({ description: 'By `rule`; null: the policy’s default decided' })),
         compliant: Type.Integer(),
         denied: Type.Integer(),
@@ -98,14 +98,14 @@ export const TALLY_ROUTES = [
   route('tallyDecisions', 'GET', '/organizations/{organization}/decisions/tally', {
     access: VIEWER,
     summary: 'How many decisions there were, by rule or by who asked',
-    description: 'Up to now; quick however many there were.',
+    description: 'Counts up to now.',
     query: Type.Object({
       ...SINCE,
       by: oneOf(['rule', 'source']),
       later_since: Type.Optional(
         Type.String({
           maxLength: 40,
-          description: 'ISO 8601; what was counted from its interval on stands in `later`',
+          description: 'ISO 8601; decisions from its interval on are counted in `later`',
         }),
       ),
     }),
@@ -126,12 +126,11 @@ export const TALLY_ROUTES = [
     query: Type.Object(SINCE),
     answer: TALLIES,
     errors: [503],
-    handle: ({ services, query: { since } }) =>
-      read(services, {
+    handle: (services, query: since ) =>
+      read(services, 
         organizationId: null,
         by: 'source',
         sinceMs: timeOf('since', since),
-        untilMs: nowMs(services),
-      }),
+        untilMs: nowMs(services),),
   }),
 ]

@@ -17,7 +17,7 @@ export const TASK = named(
     state: oneOf(['queued', 'running', 'done', 'failed', 'cancelled']),
     progress: closed({
       done: Type.Integer(),
-      total: Type.Integer({ description: 'In what the kind counts, bytes for example; 0 while it is not known' }),
+      total: Type.Integer({ description: 'In the kind’s own unit, such as bytes; 0 while unknown' }),
     }),
     result: nullable(Type.Record(Type.String(), Type.Unknown())),
     failure: nullable(Type.String()),

@@ -18,20 +18,20 @@ const NAMES_MAX = 500
 
 const NEAR = closed({
   session_id: Type.String(),
-  subject: Type.String({ description: 'Whose name it is like: `person`, `business`, or `owner 1`' }),
+  subject: Type.String({ description: 'Whose name it resembles: `person`, `business`, or `owner 1`' }),
   list: Type.String(),
   entry: Type.String(),
   name: Type.String({ description: 'The listed name that resembles' }),
   score: Type.Integer(),
-  state: Type.Union([oneOf(HIT_STATES), Type.Null()], { description: 'null: it is no hit as it is now' }),
+  state: Type.Union([oneOf(HIT_STATES), Type.Null()], { description: 'null: not a hit at the present threshold' }),
 })
 
 const TRIAL = named(
   'ThresholdTrial',
   closed({
     threshold: Type.Integer({ description: 'The organization’s threshold now' }),
-    sessions: Type.Integer({ description: 'Handed in or completed, the newest ones' }),
-    exact: Type.Boolean({ description: 'Whether these are all' }),
+    sessions: Type.Integer({ description: 'Number of compared sessions: the newest that were handed in or completed' }),
+    exact: Type.Boolean({ description: 'Whether these are all sessions' }),
     unread: Type.Integer({ description: 'Sessions whose names can’t be read' }),
     counts: Type.Array(closed({ threshold: Type.Integer(), hits: Type.Integer(), sessions: Type.Integer() })),
     names: Type.Array(NEAR, { description: `The highest score first, at most ${NAMES_MAX}` }),

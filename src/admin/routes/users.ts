@@ -86,7 +86,7 @@ export const USER_ROUTES = [
     access: DEPLOYMENT_PERSON,
     summary: 'Add an account',
     fresh: ({ deployment_admin }) => deployment_admin,
-    description: 'Answers the link with which to set its password.',
+    description: 'The answer has the link that sets the account’s password.',
     body: closed({ email: EMAIL, name: label('As colleagues see it'), deployment_admin: Type.Boolean() }),
     status: 201,
     answer: closed({ user: USER, invitation: nullable(LINK) }),
@@ -121,7 +121,7 @@ export const USER_ROUTES = [
   }),
   route('changeUser', 'PATCH', '/users/{user}', {
     access: DEPLOYMENT_PERSON,
-    summary: 'Change what an account is',
+    summary: 'Change an account’s rights, or disable it',
     fresh: true,
     description:
       'Disabling ends its sessions at once. An account that an organization made and somebody took up is made a deployment ' +
@@ -176,7 +176,7 @@ export const USER_ROUTES = [
   }),
   route('recoverUser', 'POST', '/users/{user}/recovery', {
     access: DEPLOYMENT_PERSON_OR_COMMAND,
-    summary: 'Make a link with which an account sets a new password',
+    summary: 'Make a recovery link for an account',
     fresh: true,
     description: 'With `remove_second_factors` its one-time codes, recovery codes and passkeys end as well.',
     body: closed({ remove_second_factors: Type.Optional(Type.Boolean()) }),

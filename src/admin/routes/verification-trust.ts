@@ -18,7 +18,7 @@ const TRUST = named(
       'Whose completed, shared verifications at the organization’s level verify a wallet here, beside its own',
     ),
     organizations: Type.Array(closed({ id: Type.String(), slug: Type.String(), name: Type.String() }), {
-      description: 'Those listed; empty for `all` and `none`',
+      description: 'The listed organizations; empty for `all` and `none`',
     }),
   }),
 )
@@ -78,14 +78,14 @@ const idsOf = async (tables: Tables, actor: Actor, own: string, names: readonly 
 export const VERIFICATION_TRUST_ROUTES = [
   route('readVerificationTrust', 'GET', PATH, {
     access: VIEWER,
-    summary: 'Whose verifications the organization relies on',
+    summary: 'Which organizations’ verifications count',
     answer: TRUST,
     handle: async ({ services, organization }) =>
       showTrust(await services.store.verificationTrust.read(organization.id)),
   }),
   route('changeVerificationTrust', 'PUT', PATH, {
     access: ORGANIZATION_ADMIN,
-    summary: 'Say whose verifications the organization relies on',
+    summary: 'Choose which organizations’ verifications count',
     description:
       'Wallets that only an organization which is trusted no longer has verified stop being verified within a second, ' +
       'for `POST /api/v1/verify` and for policies alike.',

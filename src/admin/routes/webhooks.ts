@@ -17,7 +17,7 @@ import type { Services } from '../services.ts'
 
 const route = declareRoutes('Webhooks')
 
-const ENVIRONMENT = oneOf(['live', 'test'], 'Told of sessions of live keys, or of test keys')
+const ENVIRONMENT = oneOf(['live', 'test'], 'Whether it receives events of sessions of live keys or of test keys')
 const PURPOSE = oneOf(
   ['events', 'decisions'],
   '`events` is told of every change; `decisions` is asked to decide what is handed in, in place of reviewers',
@@ -34,13 +34,13 @@ const ENDPOINT = named(
     purpose: PURPOSE,
     created_at: time(),
     old_secret_until: Type.Union([time(), Type.Null()], {
-      description: 'Until then the secret before signs beside the new one',
+      description: 'Until then messages are signed with the old secret as well',
     }),
     service: Type.Union([SERVICE, Type.Null()], {
-      description: 'The verification service whose own webhooks decide as well',
+      description: 'Verification service whose webhooks decide as well',
     }),
     service_path: Type.Union([Type.String(), Type.Null()], {
-      description: 'Where the service sends them, on the API’s own address',
+      description: 'Path on the API’s address to which the service sends its webhooks',
     }),
   }),
 )
@@ -51,11 +51,11 @@ const MESSAGE = named(
     id: Type.String({ description: 'The `webhook-id` of every attempt' }),
     endpoint_id: Type.String(),
     session_id: Type.String(),
-    sequence: Type.Integer({ description: 'Of the session’s change that it tells' }),
+    sequence: Type.Integer({ description: 'Sequence number of the session’s change' }),
     type: Type.String(),
-    state: oneOf(WEBHOOK_MESSAGE_STATES, 'dead: nobody took it; resend it'),
+    state: oneOf(WEBHOOK_MESSAGE_STATES, 'dead: no attempt succeeded; resend it'),
     attempts: Type.Integer(),
-    last_status: Type.Union([Type.Integer(), Type.Null()], { description: 'Of the last attempt’s answer' }),
+    last_status: Type.Union([Type.Integer(), Type.Null()], { description: 'HTTP status of the last attempt’s answer' }),
     last_failure: nullable(Type.String()),
     created_at: time(),
     next_attempt_at: Type.Union([time(), Type.Null()], { description: 'null once it is delivered or dead' }),
@@ -117,7 +117,7 @@ const requireEndpoint = async (
 export const WEBHOOK_ROUTES = [
   route('listWebhookEndpoints', 'GET', '/organizations/{organization}/webhooks', {
     access: ORGANIZATION_ADMIN,
-    summary: 'Who is told of the organization’s sessions, oldest first',
+    summary: 'An organization’s webhook endpoints, oldest first',
     answer: closed({ data: Type.Array(ENDPOINT) }),
     handle: async ({ services, organization }) => ({
       data: (await services.store.webhookEndpoints.list(organization.id)).map(showEndpoint),
@@ -125,7 +125,7 @@ export const WEBHOOK_ROUTES = [
   }),
   route('addWebhookEndpoint', 'POST', '/organizations/{organization}/webhooks', {
     access: ORGANIZATION_ADMIN,
-    summary: 'Have someone told, from the next change on',
+    summary: 'Add a webhook endpoint',
     description:
       'The URL has to be https and to lead to a public address, unless the deployment’s setting `webhook-reach` says otherwise.',
     body: closed({
@@ -169,7 +169,7 @@ export const WEBHOOK_ROUTES = [
   route('rotateWebhookSecret', 'POST', '/organizations/{organization}/webhooks/{endpoint}/rotate', {
     access: ORGANIZATION_ADMIN,
     summary: 'Give an endpoint a new secret',
-    description: 'Messages are signed with both until the overlap is over, so that the receiver can change in peace.',
+    description: 'Messages are signed with both secrets until the overlap ends.',
     body: closed({
       overlap_seconds: Type.Optional(
         Type.Integer({ minimum: 0, maximum: 30 * DAY_SECONDS, description: 'A day unless given' }),
@@ -196,7 +196,7 @@ export const WEBHOOK_ROUTES = [
   }),
   route('setWebhookService', 'PUT', '/organizations/{organization}/webhooks/{endpoint}/service', {
     access: ORGANIZATION_ADMIN,
-    summary: 'Have a verification service decide by its own webhooks',
+    summary: 'Let a verification service decide by its webhooks',
     description:
       'For an endpoint that decides. The service is told the session’s id as its reference, and sends its webhooks to ' +
       '`service_path`, signed with this secret. Named again with another secret, the one before holds until the overlap ' +
@@ -207,7 +207,7 @@ export const WEBHOOK_ROUTES = [
         minLength: 8,
         maxLength: 500,
         printable: true,
-        description: 'As the service has it; it is stored sealed and shown nowhere',
+        description: 'The service’s secret; stored encrypted and never shown',
       }),
       overlap_seconds: Type.Optional(
         Type.Integer({ minimum: 0, maximum: 30 * DAY_SECONDS, description: 'A day unless given' }),
@@ -235,8 +235,8 @@ export const WEBHOOK_ROUTES = [
   }),
   route('removeWebhookEndpoint', 'DELETE', '/organizations/{organization}/webhooks/{endpoint}', {
     access: ORGANIZATION_ADMIN,
-    summary: 'Tell someone no longer',
-    description: 'What still waited to be sent there is dead.',
+    summary: 'Remove a webhook endpoint',
+    description: 'Its waiting messages become dead.',
     handle: async ({ organization, params, write }) => {
       await write(async (tables, note) => {
         const { id, url } = await requireEndpoint(tables, organization.id, params.endpoint)
@@ -248,7 +248,7 @@ export const WEBHOOK_ROUTES = [
   }),
   route('listWebhookMessages', 'GET', '/organizations/{organization}/webhook-messages', {
     access: ORGANIZATION_ADMIN,
-    summary: 'What became of each message, newest first',
+    summary: 'Webhook messages, newest first',
     description: 'Delivered ones are kept for a week, dead ones for a month.',
     query: Type.Object({
       ...PAGE_QUERY,

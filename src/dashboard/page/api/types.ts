@@ -6,26 +6,26 @@ type None = Record<never, never>
 
 export interface Account {
   readonly kind: 'person' | 'key'
-  /** As the audit log names it */
+  /** As in the audit log */
   readonly id: string
   readonly name: string
   readonly email: string | null
-  /** May do what belongs to the deployment */
+  /** May administer the deployment */
   readonly deployment_admin: boolean
   readonly memberships: readonly {
     readonly organization_id: string
-    /** Each may do all that the ones after it may */
+    /** Each role includes the rights of those after it */
     readonly role: 'organization-admin' | 'reviewer' | 'viewer'
   }[]
   readonly has_totp: boolean
   readonly recovery_codes_left: number
   readonly has_passkeys: boolean
-  /** False where the page’s address is a number: passkeys need a name */
+  /** False when the page’s address is an IP address: passkeys need a host name */
   readonly passkeys_possible: boolean
   readonly second_factor_missing: {
-    /** What belongs to the deployment or an organization is refused until this account has one */
+    /** The deployment is closed to this account until it has a second factor */
     readonly deployment: boolean
-    /** These organizations are */
+    /** These organizations are closed to it */
     readonly organization_ids: readonly string[]
   }
 }
@@ -33,7 +33,7 @@ export interface Account {
 export interface AddressList {
   readonly name: string
   readonly description: string
-  /** The deployment’s: every organization’s policies may read it */
+  /** Whether it is the deployment’s, so that every organization’s policies may read it */
   readonly shared: boolean
   readonly entries: number
   readonly version: number
@@ -57,7 +57,7 @@ export interface ApiKey {
   readonly status: 'active' | 'expired' | 'revoked'
   readonly rate_limit: {
     readonly requests_per_second: number
-    /** The most that may come at once */
+    /** Largest burst of requests */
     readonly burst: number
   } | null
   readonly created_at: string
@@ -93,26 +93,26 @@ export interface Approval {
     | 'attester.add'
     | 'attester.retire'
     | 'settings.second-person-off'
-  /** Id of what is to be changed */
+  /** Id of the thing to change */
   readonly subject: string
-  /** As it was called then */
+  /** Its name at that time */
   readonly name: string
-  /** What the one who asked saw; null: nothing */
+  /** What the requester saw; null: nothing */
   readonly changes: readonly {
     readonly what: string
     readonly before: string | null
     readonly after: string | null
   }[]
-  /** Between the revision that decided then and the one asked for, as `diffRevisions` says it */
+  /** Between the then active revision and the requested one, as `diffRevisions` answers */
   readonly differences: readonly Readonly<Record<string, unknown>>[] | null
-  /** What shadow and replay said then */
+  /** Results of shadow and replay at that time */
   readonly effects: readonly string[]
-  /** By the one who asked */
+  /** The requester’s comment */
   readonly comment: string
   readonly state: 'pending' | 'approved' | 'rejected' | 'expired'
   /** Account */
   readonly requested_by: string
-  /** As that account is called now */
+  /** The account’s present name */
   readonly requested_by_name: string
   readonly decided_by: string | null
   readonly decided_by_name: string | null
@@ -127,7 +127,7 @@ export interface Attester {
   readonly kind: 'secp256k1' | 'ed25519'
   /** EIP-55 address, or base58 public key */
   readonly address: string
-  /** PKCS#11 URI of the key in the hardware token; null: it is in a keystore */
+  /** PKCS#11 URI of the key in the hardware token; null: the key is in a keystore */
   readonly token_key: string | null
   /** Active ones sign; retired ones are not loaded, for good */
   readonly status: 'active' | 'retiring' | 'retired'
@@ -135,7 +135,7 @@ export interface Attester {
 }
 
 export interface AuditEntry {
-  /** Rises by one with every entry of the deployment */
+  /** Increases by one with every entry of the deployment */
   readonly sequence: number
   readonly at: string
   readonly organization_id: string | null
@@ -144,10 +144,10 @@ export interface AuditEntry {
   readonly actor_name: string
   readonly action: string
   readonly subject: string
-  /** What was given; where a value changed, before and after */
+  /** Given values; for a changed value, before and after */
   readonly detail: Readonly<Record<string, unknown>>
   readonly request_id: string
-  /** Where the request came from; empty for what came over no network */
+  /** The client’s address; empty for the command line */
   readonly address: string
   readonly previous_hash: string
   /** SHA-256 over the entry and the hash of the one before it */
@@ -157,11 +157,11 @@ export interface AuditEntry {
 export interface AuditVerification {
   readonly ok: boolean
   readonly entries: number
-  /** The first entry that does not fit */
+  /** The first entry that breaks the chain */
   readonly broken_at: number | null
-  /** Noted elsewhere, it proves later that nothing up to here was changed */
+  /** Keep it elsewhere: it proves later that no entry up to here was changed */
   readonly head_hash: string
-  /** How the log differs from its signed heads that are kept beside the decision log’s tree */
+  /** Differences between the log and its signed heads, which are kept beside the decision log’s tree */
   readonly problems: readonly string[]
 }
 
@@ -179,15 +179,15 @@ export interface Brand {
   readonly color: string | null
   /** Changes when the logo does; null: none */
   readonly logo_version: string | null
-  /** Where its privacy policy is */
+  /** URL of its privacy policy */
   readonly privacy_url: string | null
-  /** Where people can ask */
+  /** Where people can ask questions */
   readonly support_email: string | null
-  /** Its own words to people, in English */
+  /** The organization’s text for people, in English */
   readonly words_en: string | null
   /** The same in German */
   readonly words_de: string | null
-  /** Measured: how long people waited lately for a decision; null while fewer than five have */
+  /** Measured wait for a decision, lately; null before five decisions */
   readonly usual_wait_seconds: number | null
 }
 
@@ -196,7 +196,7 @@ export interface ChainFinding {
   readonly check: 'rpc' | 'clock' | 'registry' | 'attester'
   /** The host of an RPC URL, the registry’s address, or an attester’s */
   readonly subject: string
-  /** problem: attestations fail, or can’t be had */
+  /** problem: attestations fail or are refused */
   readonly result: 'ok' | 'note' | 'problem'
   readonly detail: string
 }
@@ -214,20 +214,20 @@ export interface CheckedPolicy {
     readonly code: string | null
     readonly message: string | null
   }[]
-  /** Request fields that a caller has to send */
+  /** Request fields that callers have to send */
   readonly requires: readonly string[]
-  /** Sources beyond the request */
+  /** Sources that the policy asks */
   readonly needs: readonly Readonly<Record<string, unknown>>[]
-  /** The same in words */
+  /** `needs` in words */
   readonly asks_for: readonly string[]
-  /** An answer for each of them, to try the policy with: `facts` and `lists` of a simulation */
+  /** An example answer of each source, for `facts` and `lists` of a simulation */
   readonly example_facts: Readonly<Record<string, unknown>>
   readonly tests: number
 }
 
 export interface CreatedOrganization {
   readonly id: string
-  /** Short name; may stand for the id in paths */
+  /** Short name; may be used instead of the id in paths */
   readonly slug: string
   readonly name: string
   /** How closely people and businesses are checked; a wallet verified at a lower one is not verified */
@@ -308,7 +308,7 @@ export interface DecisionTallies {
   readonly since: string
   /** Length of an interval: an hour by `rule`, otherwise a quarter of an hour */
   readonly step_seconds: number
-  /** False: decisions of the last moments may not be counted yet */
+  /** False: the newest decisions may not be counted */
   readonly up_to_date: boolean
   /** The most frequent first; what has none is left out */
   readonly data: readonly {
@@ -329,7 +329,7 @@ export interface DecisionTallies {
 }
 
 export interface DeploymentSettings {
-  /** Attester keys, deployment admins and shared lists change only when someone else approves */
+  /** Whether changes of attester keys, deployment admins and shared lists need a second person */
   readonly second_person: boolean
 }
 
@@ -338,15 +338,15 @@ export interface DocumentCheck {
   readonly check: string
   /** `look`: someone has to look at it. `unreadable`: it says nothing about the person. `not-done`: it could not be made */
   readonly outcome: 'passed' | 'look' | 'failed' | 'unreadable' | 'not-done'
-  /** Sessions of another identity with the same */
+  /** Sessions of other identities with the same value */
   readonly sessions: readonly string[]
-  /** What came of each identity document */
+  /** The result for each identity document */
   readonly documents: readonly {
     readonly id: string
     readonly outcome: 'read' | 'doubtful' | 'none' | 'pdf' | 'picture'
   }[]
   readonly minimum_age: number | null
-  /** Why it could not be made */
+  /** Why the check could not be made */
   readonly problem: string | null
   /** Version of the reader or list that the check was made with */
   readonly version: string
@@ -357,7 +357,7 @@ export interface DocumentZone {
   readonly document_id: string | null
   readonly format: 'TD1' | 'TD2' | 'TD3'
   readonly type: string
-  /** Three characters, as the zone has them */
+  /** Three characters, as in the zone */
   readonly issuer: string
   readonly nationality: string
   readonly number: string
@@ -380,7 +380,7 @@ export interface EvidenceDocument {
 export interface EvidenceRetention {
   readonly completed_days: number
   readonly rejected_days: number
-  /** After the last step in a session that was never handed in */
+  /** Days after the last step of a session that was never handed in */
   readonly abandoned_days: number
 }
 
@@ -390,7 +390,7 @@ export interface Job {
   readonly state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
   readonly progress: {
     readonly done: number
-    /** In what the kind counts, bytes for example; 0 while it is not known */
+    /** In the kind’s own unit, such as bytes; 0 while unknown */
     readonly total: number
   }
   readonly result: Readonly<Record<string, unknown>> | null
@@ -455,20 +455,20 @@ export interface ListSource {
   readonly location: string | null
   /** sdn-advanced: the US Treasury’s sdn_advanced.xml */
   readonly format: 'text' | 'csv' | 'sdn-advanced'
-  /** How near its address may be */
+  /** Networks that its address may be in */
   readonly reach: 'public' | 'private' | 'loopback'
-  /** Otherwise one bad line refuses the whole file */
+  /** False: one bad line refuses the whole file */
   readonly skips_bad_lines: boolean
   readonly every_seconds: number
   readonly due_at: string
   readonly attempted_at: string | null
   /** Why the last attempt failed: the list keeps the last good content and grows older */
   readonly failure: string | null
-  /** When it was last read whole and found good */
+  /** When the source was last read successfully */
   readonly confirmed_at: string | null
   readonly file_sha256: string | null
   readonly file_bytes: number | null
-  /** Addresses of chains that are not supported */
+  /** Number of addresses of unsupported chains */
   readonly skipped: number | null
 }
 
@@ -569,15 +569,15 @@ export interface LivePoint {
 }
 
 export interface LogHead {
-  /** Lines that the newest signed head covers */
+  /** Number of lines under the newest signed head */
   readonly size: number
   /** Verifier key of the log */
   readonly log_key: string
-  /** The head that others are shown (C2SP tlog-checkpoint), with its cosignatures */
+  /** The published head (C2SP tlog-checkpoint), with its cosignatures */
   readonly published: string
-  /** Lines that this one covers */
+  /** Number of lines under this head */
   readonly published_size: number
-  /** 0: none, or no witness is set */
+  /** How many cosignatures a head needs; 0 also when no witness is configured */
   readonly cosignatures_required: number
   readonly cosignatures_within_seconds: number
   readonly cosignatures_late: boolean
@@ -591,9 +591,9 @@ export interface Member {
   readonly user_id: string
   readonly email: string
   readonly name: string
-  /** Each may do all that the ones after it may */
+  /** Each role includes the rights of those after it */
   readonly role: 'organization-admin' | 'reviewer' | 'viewer'
-  /** The invitation was not taken up yet */
+  /** Whether the invitation has not been used yet */
   readonly invited: boolean
   readonly disabled: boolean
   readonly created_at: string
@@ -601,11 +601,11 @@ export interface Member {
 
 export interface MemberOffer {
   readonly id: string
-  /** As it was asked for; whose account it is, is not said */
+  /** As in the request; does not reveal the account’s name */
   readonly email: string
-  /** Each may do all that the ones after it may */
+  /** Each role includes the rights of those after it */
   readonly role: 'organization-admin' | 'reviewer' | 'viewer'
-  /** As the audit log names them */
+  /** As in the audit log */
   readonly asked_by: string
   readonly asked_by_name: string
   readonly created_at: string
@@ -613,7 +613,7 @@ export interface MemberOffer {
 }
 
 export interface MinimumAge {
-  /** Where a level has none of its own */
+  /** For levels without a minimum age of their own */
   readonly years: number | null
   readonly levels: {
     readonly basic: number | null
@@ -623,14 +623,14 @@ export interface MinimumAge {
 }
 
 export interface OneTimeLink {
-  /** Opens once; not shown again */
+  /** Works once; shown this once */
   readonly url: string
   readonly expires_at: string
 }
 
 export interface Organization {
   readonly id: string
-  /** Short name; may stand for the id in paths */
+  /** Short name; may be used instead of the id in paths */
   readonly slug: string
   readonly name: string
   /** How closely people and businesses are checked; a wallet verified at a lower one is not verified */
@@ -664,14 +664,14 @@ export interface OrganizationNumbers {
 }
 
 export interface OrganizationSecondFactorRule {
-  /** People without a second factor are not let into this organization */
+  /** This organization is closed to people without a second factor */
   readonly required: boolean
-  /** The deployment requires one of everybody, whatever stands here */
+  /** The deployment requires a second factor everywhere */
   readonly required_everywhere: boolean
 }
 
 export interface OrganizationSettings {
-  /** What changes who gets signed for is done only when someone else approves */
+  /** Whether changes of who gets signed for need a second person */
   readonly second_person: boolean
 }
 
@@ -691,20 +691,20 @@ export interface Overview {
   }
   /** Hits on people and businesses that are verified */
   readonly hits: {
-    /** Completed sessions with a hit that nobody has decided */
+    /** Completed sessions with an open hit */
     readonly verified: number
     /** False: there are more */
     readonly exact: boolean
   }
   /** Changes that wait for a second person */
   readonly approvals: number
-  /** Active ones that end within 30 days, the first to end first */
+  /** Active keys that expire within 30 days, the earliest first */
   readonly keys: readonly {
     readonly id: string
     readonly name: string
     readonly expires_at: string
   }[]
-  /** Whose source was missed twice or failed last */
+  /** Lists whose source missed two reads or failed at the last one */
   readonly lists: readonly {
     readonly name: string
     /** `people`: a list of sanctioned people, the deployment’s */
@@ -726,7 +726,7 @@ export interface OwnOffer {
   readonly id: string
   readonly organization_id: string
   readonly organization_name: string
-  /** Each may do all that the ones after it may */
+  /** Each role includes the rights of those after it */
   readonly role: 'organization-admin' | 'reviewer' | 'viewer'
   readonly asked_by_name: string
   readonly created_at: string
@@ -744,14 +744,14 @@ export interface Policy {
   readonly id: string
   /** `policy_name` of the answers */
   readonly name: string
-  /** Fixed by its first document */
+  /** What the policy decides; fixed by its first document */
   readonly decides: 'requests' | 'sessions'
-  /** The one that decides */
+  /** The active revision, which decides */
   readonly active_revision_id: string | null
-  /** Evaluated beside it; recorded, never answered */
+  /** The shadow revision, evaluated beside the active one; its verdicts are recorded only */
   readonly shadow_revision_id: string | null
   readonly revisions: number
-  /** Rises when the name, the active or the shadow revision changes */
+  /** Increases when the name, the active or the shadow revision changes */
   readonly version: number
   readonly created_at: string
 }
@@ -840,7 +840,7 @@ export interface Process {
 export interface Project {
   readonly id: string
   readonly name: string
-  /** What its contracts carry as their policy id; signed */
+  /** The policy id of its contracts; part of what is signed */
   readonly verification_hash: string
   readonly policy_id: string
   /** False: its policy has no active revision, and every request for the project is refused. Activate one */
@@ -930,7 +930,7 @@ export interface ScreeningSettings {
 }
 
 export interface SecondFactorRule {
-  /** People without a second factor are let in only to make one */
+  /** People without a second factor can only add one */
   readonly required: boolean
 }
 
@@ -948,7 +948,7 @@ export interface Session {
   readonly user_id: string | null
   readonly retry_count: number
   readonly public_comment: string | null
-  /** Rises with every change; a decision names the one it saw */
+  /** Increases with every change; a decision sends the one it saw */
   readonly sequence: number
   /** On lists, by what was decided: a session with an open one can’t be completed */
   readonly hits: {
@@ -958,10 +958,10 @@ export interface Session {
   }
   /** Account of the reviewer */
   readonly assigned_to: string | null
-  /** Rises with every assignment; an assignment names the one it saw */
+  /** Increases with every assignment; an assignment sends the one it saw */
   readonly assignment_version: number
   readonly created_at: string
-  /** When it was last handed in */
+  /** When the session was last handed in */
   readonly submitted_at: string | null
   readonly completed_at: string | null
 }
@@ -980,7 +980,7 @@ export interface SessionDetail {
   readonly user_id: string | null
   readonly retry_count: number
   readonly public_comment: string | null
-  /** Rises with every change; a decision names the one it saw */
+  /** Increases with every change; a decision sends the one it saw */
   readonly sequence: number
   /** On lists, by what was decided: a session with an open one can’t be completed */
   readonly hits: {
@@ -990,10 +990,10 @@ export interface SessionDetail {
   }
   /** Account of the reviewer */
   readonly assigned_to: string | null
-  /** Rises with every assignment; an assignment names the one it saw */
+  /** Increases with every assignment; an assignment sends the one it saw */
   readonly assignment_version: number
   readonly created_at: string
-  /** When it was last handed in */
+  /** When the session was last handed in */
   readonly submitted_at: string | null
   readonly completed_at: string | null
   /** The person’s: two letters, of the text that they agreed to; null before they have */
@@ -1003,7 +1003,7 @@ export interface SessionDetail {
     readonly chain: string
     readonly address: string
     readonly connected_at: string
-    /** What was signed to connect it, as it was checked then */
+    /** The signed message that connected the wallet */
     readonly proof: {
       readonly kind: 'eip191' | 'erc1271' | 'siws' | 'sandbox'
       readonly message: string
@@ -1026,7 +1026,7 @@ export interface SessionDetail {
 
 export interface SessionLink {
   readonly session_id: string
-  /** Opens the verification page, in the browser that opens it first */
+  /** Opens the verification page, only in the first browser that opens it */
   readonly url: string
 }
 
@@ -1098,13 +1098,13 @@ export interface SessionSimulation {
 export interface ShadowResults {
   readonly revision_id: string | null
   readonly same: number
-  /** Another verdict, or the same by another rule */
+  /** Another verdict, or the same verdict by another rule */
   readonly different: number
-  /** It would have had no verdict */
+  /** The evaluation would have failed */
   readonly failed: number
-  /** False: there are more, and counting stopped to stay quick */
+  /** False: there are more; the count stopped early */
   readonly exact: boolean
-  /** What it would have made of sessions, where the policy decides those */
+  /** For a policy that decides sessions: its results */
   readonly sessions: {
     readonly completed: number
     readonly rejected: number
@@ -1113,9 +1113,9 @@ export interface ShadowResults {
 }
 
 export interface SignedIn {
-  /** False: a second factor is owed; the cookie is good for that alone */
+  /** False: the second factor has to follow, and the cookie allows nothing else */
   readonly signed_in: boolean
-  /** What may complete it */
+  /** Second factors that can complete the sign-in */
   readonly second_factors: readonly ('totp' | 'recovery-code' | 'passkey')[]
 }
 
@@ -1127,30 +1127,30 @@ export interface Simulation {
   readonly message: string | null
   /** Why there is no verdict: such a request is answered 503 */
   readonly failure: string | null
-  /** Request fields that a rule reads and that were left out: 400 for real */
+  /** Missing request fields that a rule reads; a real request would be answered 400 */
   readonly missing: readonly string[]
   readonly rules: readonly {
     readonly id: string
     readonly kind: 'allow' | 'deny' | 'require' | 'review'
-    /** Of its expression; null when it fails */
+    /** Value of its expression; null when the evaluation fails */
     readonly value: boolean | null
     readonly decisive: boolean
-    /** No rule before it ended the evaluation */
+    /** Whether no rule before it ended the evaluation */
     readonly reached: boolean
     readonly failure: string | null
   }[]
-  /** What was known beyond the request */
+  /** Facts beside the request */
   readonly facts: Readonly<Record<string, unknown>>
-  /** Screeners and reads that only an organization admin’s trial asks: give their answers in `facts` */
+  /** Screeners and reads that are only asked for an organization admin; give their answers in `facts` */
   readonly unasked: readonly string[]
 }
 
 export interface ThresholdTrial {
   /** The organization’s threshold now */
   readonly threshold: number
-  /** Handed in or completed, the newest ones */
+  /** Number of compared sessions: the newest that were handed in or completed */
   readonly sessions: number
-  /** Whether these are all */
+  /** Whether these are all sessions */
   readonly exact: boolean
   /** Sessions whose names can’t be read */
   readonly unread: number
@@ -1162,14 +1162,14 @@ export interface ThresholdTrial {
   /** The highest score first, at most 500 */
   readonly names: readonly {
     readonly session_id: string
-    /** Whose name it is like: `person`, `business`, or `owner 1` */
+    /** Whose name it resembles: `person`, `business`, or `owner 1` */
     readonly subject: string
     readonly list: string
     readonly entry: string
     /** The listed name that resembles */
     readonly name: string
     readonly score: number
-    /** null: it is no hit as it is now */
+    /** null: not a hit at the present threshold */
     readonly state: 'open' | 'cleared' | 'confirmed' | null
   }[]
 }
@@ -1177,9 +1177,9 @@ export interface ThresholdTrial {
 export interface UploadedList {
   /** False: some lines are bad, and nothing was changed */
   readonly applied: boolean
-  /** Of the list now */
+  /** Entries of the list now */
   readonly entries: number
-  /** Of the file */
+  /** Entries read from the file */
   readonly read: number
   readonly bad_line_count: number
   /** The first hundred */
@@ -1187,7 +1187,7 @@ export interface UploadedList {
     readonly line: number
     readonly problem: string
   }[]
-  /** Addresses of chains that are not supported */
+  /** Number of addresses of unsupported chains */
   readonly skipped: Readonly<Record<string, number>>
 }
 
@@ -1204,7 +1204,7 @@ export interface User {
 
 export interface UserSession {
   readonly id: string
-  /** The one this request came with */
+  /** The session of this request */
   readonly current: boolean
   readonly user_agent: string
   readonly address: string
@@ -1217,7 +1217,7 @@ export interface UserSession {
 export interface VerificationTrust {
   /** Whose completed, shared verifications at the organization’s level verify a wallet here, beside its own */
   readonly trusts: 'all' | 'listed' | 'none'
-  /** Those listed; empty for `all` and `none` */
+  /** The listed organizations; empty for `all` and `none` */
   readonly organizations: readonly {
     readonly id: string
     readonly slug: string
@@ -1228,16 +1228,16 @@ export interface VerificationTrust {
 export interface WebhookEndpoint {
   readonly id: string
   readonly url: string
-  /** Told of sessions of live keys, or of test keys */
+  /** Whether it receives events of sessions of live keys or of test keys */
   readonly environment: 'live' | 'test'
   /** `events` is told of every change; `decisions` is asked to decide what is handed in, in place of reviewers */
   readonly purpose: 'events' | 'decisions'
   readonly created_at: string
-  /** Until then the secret before signs beside the new one */
+  /** Until then messages are signed with the old secret as well */
   readonly old_secret_until: string | null
-  /** The verification service whose own webhooks decide as well */
+  /** Verification service whose webhooks decide as well */
   readonly service: 'sumsub' | 'persona' | 'veriff' | null
-  /** Where the service sends them, on the API’s own address */
+  /** Path on the API’s address to which the service sends its webhooks */
   readonly service_path: string | null
 }
 
@@ -1246,13 +1246,13 @@ export interface WebhookMessage {
   readonly id: string
   readonly endpoint_id: string
   readonly session_id: string
-  /** Of the session’s change that it tells */
+  /** Sequence number of the session’s change */
   readonly sequence: number
   readonly type: string
-  /** dead: nobody took it; resend it */
+  /** dead: no attempt succeeded; resend it */
   readonly state: 'waiting' | 'delivered' | 'dead'
   readonly attempts: number
-  /** Of the last attempt’s answer */
+  /** HTTP status of the last attempt’s answer */
   readonly last_status: number | null
   readonly last_failure: string | null
   readonly created_at: string
@@ -1275,7 +1275,7 @@ export interface Operations {
     params: None
     query: None
     body: {
-      /** Email address; upper and lower case are one */
+      /** Email address, in any case */
       readonly email: string
       /** 12 to 256 characters */
       readonly password: string
@@ -1338,7 +1338,7 @@ export interface Operations {
       readonly password: string
       /** For the first account */
       readonly name?: string | undefined
-      /** Email address; upper and lower case are one */
+      /** Email address, in any case */
       readonly email?: string | undefined
     }
     answer: SignedIn
@@ -1583,7 +1583,7 @@ export interface Operations {
     body: {
       readonly completed_days?: number | undefined
       readonly rejected_days?: number | undefined
-      /** After the last step in a session that was never handed in */
+      /** Days after the last step of a session that was never handed in */
       readonly abandoned_days?: number | undefined
     }
     answer: EvidenceRetention
@@ -1688,11 +1688,11 @@ export interface Operations {
     params: { readonly organization: string }
     query: { readonly comment?: string | undefined }
     body: {
-      /** Email address; upper and lower case are one */
+      /** Email address, in any case */
       readonly email: string
       /** As colleagues see it; of use for a new account only */
       readonly name: string
-      /** Each may do all that the ones after it may */
+      /** Each role includes the rights of those after it */
       readonly role: 'organization-admin' | 'reviewer' | 'viewer'
     }
     answer:
@@ -1708,7 +1708,7 @@ export interface Operations {
     params: { readonly organization: string; readonly user: string }
     query: { readonly comment?: string | undefined }
     body: {
-      /** Each may do all that the ones after it may */
+      /** Each role includes the rights of those after it */
       readonly role: 'organization-admin' | 'reviewer' | 'viewer'
     }
     answer: Member | Approval
@@ -1739,7 +1739,7 @@ export interface Operations {
     params: None
     query: { readonly comment?: string | undefined }
     body: {
-      /** Email address; upper and lower case are one */
+      /** Email address, in any case */
       readonly email: string
       /** As colleagues see it */
       readonly name: string
@@ -1793,7 +1793,7 @@ export interface Operations {
     params: { readonly organization: string; readonly offer: string }
     query: { readonly comment?: string | undefined }
     body: {
-      /** Each may do all that the ones after it may */
+      /** Each role includes the rights of those after it */
       readonly role: 'organization-admin' | 'reviewer' | 'viewer'
     }
     answer: MemberOffer | Approval
@@ -1861,7 +1861,7 @@ export interface Operations {
       readonly rate_limit?:
         | {
             readonly requests_per_second: number
-            /** The most that may come at once */
+            /** Largest burst of requests */
             readonly burst: number
           }
         | null
@@ -1869,7 +1869,7 @@ export interface Operations {
       readonly deployment?: boolean | undefined
     }
     answer: {
-      /** The key itself: kept nowhere and not shown again, so null when a request is repeated */
+      /** The key itself, which is not stored: shown this once, null when the request is repeated */
       readonly key: string | null
       readonly record: ApiKey
     }
@@ -1890,7 +1890,7 @@ export interface Operations {
         }
       | undefined
     answer: {
-      /** The key itself: kept nowhere and not shown again, so null when a request is repeated */
+      /** The key itself, which is not stored: shown this once, null when the request is repeated */
       readonly key: string | null
       readonly record: ApiKey
       readonly previous: ApiKey
@@ -1925,7 +1925,7 @@ export interface Operations {
       readonly policy_id: string
       /** How long an attestation is valid, seconds */
       readonly lifetime_seconds?: number | undefined
-      /** Only to keep one that contracts already carry */
+      /** Only to keep a hash that contracts already have */
       readonly verification_hash?: string | undefined
     }
     answer: Project | Approval
@@ -1952,7 +1952,7 @@ export interface Operations {
     params: { readonly organization: string; readonly project: string }
     query: None
     body: {
-      /** An attestation key; neither kept nor noted */
+      /** An attestation key; not stored and not logged */
       readonly api_key: string
       readonly request: {
         readonly chain?: string | undefined
@@ -1968,7 +1968,7 @@ export interface Operations {
       /** HTTP status of the answer */
       readonly status: number
       readonly milliseconds: number
-      /** The answer, as a backend gets it */
+      /** The answer’s body */
       readonly body: unknown
     }
   }
@@ -2095,7 +2095,7 @@ export interface Operations {
         readonly name: string
         readonly type: string
         readonly description: string
-        /** Which policies may read it */
+        /** Kinds of policies that may read it */
         readonly decides: 'requests' | 'sessions'
       }[]
       readonly functions: readonly string[]
@@ -2255,7 +2255,7 @@ export interface Operations {
           readonly add?:
             | readonly {
                 readonly address: string
-                /** Why it is there */
+                /** Why the address is in the list */
                 readonly memo?: string | undefined
               }[]
             | undefined
@@ -2349,7 +2349,7 @@ export interface Operations {
           readonly add?:
             | readonly {
                 readonly address: string
-                /** Why it is there */
+                /** Why the address is in the list */
                 readonly memo?: string | undefined
               }[]
             | undefined
@@ -2452,7 +2452,7 @@ export interface Operations {
       /** A day unless given */
       readonly every_seconds?: number | undefined
       readonly skip_bad_lines?: boolean | undefined
-      /** How near its address may be */
+      /** Networks that its address may be in */
       readonly reach?: 'public' | 'private' | 'loopback' | undefined
     }
     answer: ListSource | Approval
@@ -2515,7 +2515,7 @@ export interface Operations {
     answer: {
       readonly data: readonly Session[]
       readonly next_cursor: string | null
-      /** Sessions that this page looked at */
+      /** Number of sessions that this page searched */
       readonly searched: number
     }
   }
@@ -2646,10 +2646,10 @@ export interface Operations {
     query: None
     body: undefined
     answer: {
-      /** Those that are filled */
+      /** Names of the fields that have a value */
       readonly fields: readonly string[]
       readonly documents: readonly EvidenceDocument[]
-      /** What the session’s level still asks for */
+      /** What the session’s level still requires */
       readonly missing: readonly string[]
     }
   }
@@ -2680,7 +2680,7 @@ export interface Operations {
     query: None
     body: None | undefined
     answer: {
-      /** Pieces; the fields are one */
+      /** Number of documents; all fields together count as one */
       readonly erased: number
     }
   }
@@ -2689,10 +2689,10 @@ export interface Operations {
     query: None
     body: undefined
     answer: {
-      /** They are still being made */
+      /** The checks are still running */
       readonly waiting: boolean
       readonly checks: readonly DocumentCheck[]
-      /** From which it was handed in, by the geography file; goes with the evidence */
+      /** Country from which the session was handed in, by the geography file; erased with the evidence */
       readonly address_country: string | null
     }
   }
@@ -2736,7 +2736,7 @@ export interface Operations {
     query: None
     body: {
       readonly url: string
-      /** Told of sessions of live keys, or of test keys */
+      /** Whether it receives events of sessions of live keys or of test keys */
       readonly environment?: 'live' | 'test' | undefined
       /** `events` is told of every change; `decisions` is asked to decide what is handed in, in place of reviewers */
       readonly purpose?: 'events' | 'decisions' | undefined
@@ -2767,7 +2767,7 @@ export interface Operations {
     query: None
     body: {
       readonly service: 'sumsub' | 'persona' | 'veriff'
-      /** As the service has it; it is stored sealed and shown nowhere */
+      /** The service’s secret; stored encrypted and never shown */
       readonly secret: string
       /** A day unless given */
       readonly overlap_seconds?: number | undefined
@@ -2847,9 +2847,9 @@ export interface Operations {
     answer: {
       readonly data: readonly Decision[]
       readonly next_cursor: string | null
-      /** False: the search stopped to stay quick and goes on with the next page */
+      /** False: the search stopped early and continues with the next page */
       readonly complete: boolean
-      /** False: decisions of the last moments may not be found yet */
+      /** False: the newest decisions may be missing */
       readonly up_to_date: boolean
     }
   }
@@ -2870,7 +2870,7 @@ export interface Operations {
     body: undefined
     answer: {
       readonly count: number
-      /** False: there are more, and counting stopped to stay quick */
+      /** False: there are more; the count stopped early */
       readonly exact: boolean
     }
   }
@@ -3086,10 +3086,10 @@ export interface Operations {
           | 'session'
           | 'decision'
           | 'decisions'
-        /** Of `decisions` the wallet, as it is searched for */
+        /** Of `decisions`: the wallet to search for */
         readonly id: string
         readonly name: string
-        /** What tells it from others of the name */
+        /** Tells it apart from others of the same name */
         readonly detail: string
       }[]
     }
@@ -3236,7 +3236,7 @@ export interface Operations {
     query: None
     body: undefined
     answer: {
-      /** Changes that someone may decide now */
+      /** Changes that can be decided now */
       readonly waiting: number
     }
   }
@@ -3244,7 +3244,7 @@ export interface Operations {
     params: { readonly organization: string; readonly approval: string }
     query: None
     body: {
-      /** False rejects; who asked may only reject */
+      /** False rejects; the requester may only reject */
       readonly approve: boolean
     }
     answer: Approval
@@ -3268,7 +3268,7 @@ export interface Operations {
     query: None
     body: undefined
     answer: {
-      /** Changes that someone may decide now */
+      /** Changes that can be decided now */
       readonly waiting: number
     }
   }
@@ -3276,7 +3276,7 @@ export interface Operations {
     params: { readonly approval: string }
     query: None
     body: {
-      /** False rejects; who asked may only reject */
+      /** False rejects; the requester may only reject */
       readonly approve: boolean
     }
     answer: Approval
