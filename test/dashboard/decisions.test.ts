@@ -6,10 +6,11 @@ import { join } from 'node:path'
 import type { Download, Locator, Page } from 'playwright-core'
 import { checkDecisionProof } from '../../src/client/decision-proof.ts'
 import { runCommand } from '../service/start-service.ts'
+import { accessible } from '../support/browser/accessible.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
 import { indexProcessPid } from '../support/index-process-pid.ts'
 import { until } from '../support/until.ts'
-import { accessible, type Dashboard, useDashboard } from './support/dashboard.ts'
+import { type Dashboard, useDashboard } from './support/dashboard.ts'
 
 const TIMEOUT_MS = 60_000
 const WALLET = '0x52908400098527886e0f7030069857d2e4169ee7'

@@ -2,9 +2,10 @@
 // organization's page is changed and seen; the audit log is cut and taken out.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { accessible } from '../support/browser/accessible.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
 import { until } from '../support/until.ts'
-import { ADMIN_EMAIL, accessible, type Dashboard, useDashboard } from './support/dashboard.ts'
+import { ADMIN_EMAIL, type Dashboard, useDashboard } from './support/dashboard.ts'
 import { focused, pressEnterOn, tabTo } from './support/keys.ts'
 
 const TIMEOUT_MS = 60_000

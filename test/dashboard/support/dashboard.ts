@@ -3,7 +3,6 @@
 import { afterAll, afterEach, beforeAll, expect } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { atEnd } from '../../support/at-end.ts'
-import { seriousFindings } from '../../support/browser/axe.ts'
 import { CHROMIUM, DESKTOP, startBrowser, type Watched } from '../../support/browser/chromium.ts'
 import { type DashboardHost, startDashboardHost } from './dashboard-host.ts'
 
@@ -190,30 +189,3 @@ export const useDashboard = (
   afterAll(() => dashboard?.stop())
   afterEach(() => dashboard?.settle())
 }
-
-const PHONE_WIDTH = 390
-
-/** No part of the page is wider than its window, and axe finds nothing serious. */
-const fits = async (page: Page, rules: readonly string[] = []): Promise<void> => {
-  const [width, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
-  expect(width).toBeLessThanOrEqual(window ?? 0)
-  expect(await seriousFindings(page, rules)).toEqual([])
-}
-
-/**
- * Looks at a page twice: as it stands in light, and as wide as a phone in dark. No part of it is wider than the window, and
- * axe finds nothing serious. The window is as it was afterwards.
- */
-export const accessible = async (page: Page): Promise<void> => {
-  const before = page.viewportSize() ?? { width: PHONE_WIDTH, height: 844 }
-  const onPhone = before.width === PHONE_WIDTH
-  await page.emulateMedia({ colorScheme: 'light' })
-  await fits(page)
-  await page.emulateMedia({ colorScheme: 'dark' })
-  if (!onPhone) await page.setViewportSize({ width: PHONE_WIDTH, height: 844 })
-  await fits(page, onPhone ? COLOURS : [])
-  if (!onPhone) await page.setViewportSize(before)
-}
-
-/** The rules that dark and light differ in. */
-export const COLOURS = ['color-contrast']

@@ -2,10 +2,11 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { createPeople, type People, picture, standardDocuments } from '../../dashboard/support/people.ts'
 import { evmAccount } from '../../portal/support/wallets.ts'
 import { runCommand } from '../../service/start-service.ts'
+import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
 

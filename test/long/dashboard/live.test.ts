@@ -1,7 +1,8 @@
 // The live page: what it shows of real decisions, how the number of workers follows what was asked for, and that a chart
 // can be read by eye, by keyboard and as a table.
 import { describe, expect, test } from 'bun:test'
-import { accessible, type Dashboard, startDashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { type Dashboard, startDashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 
 const TIMEOUT_MS = 120_000

@@ -2,8 +2,9 @@
 // next revision would change, by trial, shadow and replay, before it is made live and after it was taken back.
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { inviteAdmin } from '../../dashboard/support/second-people.ts'
+import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
 

@@ -2,8 +2,9 @@
 // happens when two reviewers look at the same session.
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { createPeople, type People } from '../../dashboard/support/people.ts'
+import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 
 const TIMEOUT_MS = 60_000
@@ -76,6 +77,19 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
       expect(await page.locator('a[data-row]').count()).toBe(1)
       expect(new URL(page.url()).search).toBe('')
       await accessible(page)
+      await page.getByRole('button', { name: 'Show the queue' }).click()
+      await page.getByRole('row').nth(2).waitFor()
+      // The same from the search for everything, on any page: from here, and from another.
+      for (const path of [null, '/o/demo/keys']) {
+        if (path !== null) await page.goto(dashboard.url + path)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        await page.keyboard.press('Control+k')
+        await page.getByRole('combobox', { name: /^Find/ }).fill('grace')
+        await page.getByRole('option', { name: /^Look for “grace” among people/ }).click()
+        await page.locator(`a.row-link[href*="${second}"]`).waitFor()
+        expect(page.url()).toBe(`${dashboard.url}/o/demo/reviews`)
+        expect(await page.getByLabel(/^Name, document or register number/).inputValue()).toBe('grace')
+      }
       await page.getByRole('button', { name: 'Show the queue' }).click()
       await page.getByRole('row').nth(2).waitFor()
       // A link for somebody, shown once, by three ways.

@@ -2,8 +2,9 @@
 // members, webhooks, attesters and approvals need on the way.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { ADMIN_EMAIL, accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { ADMIN_EMAIL, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { pressEnterOn, tabTo } from '../../dashboard/support/keys.ts'
+import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 
 const TIMEOUT_MS = 60_000

@@ -2,10 +2,11 @@
 // their secrets, the organization's look.
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { accessible, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { pressEnterOn } from '../../dashboard/support/keys.ts'
 import { createPeople, picture } from '../../dashboard/support/people.ts'
 import { inviteAdmin, type SecondPerson } from '../../dashboard/support/second-people.ts'
+import { accessible, zoomingFields } from '../../support/browser/accessible.ts'
 import { CHROMIUM, PHONE } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
 
@@ -367,6 +368,12 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
       expect(box.x).toBeGreaterThanOrEqual(frame.x)
       expect(box.x + box.width).toBeLessThanOrEqual(frame.x + frame.width)
       await accessible(approves)
+      await approves.goto(`${dashboard.url}/o/demo/decisions`)
+      await approves.getByLabel('Wallet or uuid').waitFor()
+      await approves.getByRole('button', { name: 'Find' }).click()
+      await approves.getByRole('combobox', { name: /^Find/ }).waitFor()
+      expect(await zoomingFields(approves)).toEqual([])
+      await approves.goto(dashboard.url + OWN)
       const taken = process.env['PICTURES']
       if (taken !== undefined) {
         await approves.screenshot({ path: `${taken}/phone.png`, fullPage: true })

@@ -1,5 +1,6 @@
 // The editor with what is beside it, for a new policy and for the next revision of one.
 import { useRef } from 'preact/hooks'
+import { SAVE_KEYS } from '../shell/shortcuts.ts'
 import { Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { CheckPanel } from './check-panel.tsx'
@@ -44,7 +45,7 @@ export const PolicyEditor = ({ value, generation, onValue, check, readOnly, onSa
           />
         )}
         <p class="editor-foot">
-          Ctrl+Space offers facts and keys, F8 goes to the next problem, Ctrl+S saves. Tab leaves the editor.
+          Ctrl Space offers facts and keys, F8 goes to the next problem, {SAVE_KEYS} saves. Tab leaves the editor.
         </p>
       </div>
       <CheckPanel check={check} onPlace={(line, column) => handle.current?.goTo(line, column)} />

@@ -4,6 +4,7 @@ import { call } from '../api/client.ts'
 import type { Session, SessionLink } from '../api/types.ts'
 import { usePages } from '../data/use-pages.ts'
 import { navigate, PlaceContext, useSearchParam } from '../router.ts'
+import { useLookedFor } from '../shell/look-for.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
 import { useMake } from '../shell/use-make.ts'
@@ -142,6 +143,7 @@ export const Reviews = () => {
   )
   const [wanted, setWanted] = useState('')
   const found = useFoundSessions(wanted)
+  useLookedFor(setWanted)
   const [making, setMaking] = useState<'no' | 'asking' | SessionLink>('no')
   const mayMake = may('organization-admin')
   useMake('Ask someone to verify', () => {

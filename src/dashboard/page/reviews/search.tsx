@@ -1,6 +1,6 @@
 // Sessions by name, number, wallet or id. What is typed is sent in the body and stays out of the address: it may be
 // a person's name.
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Session } from '../api/types.ts'
 import { type Pages, usePages } from '../data/use-pages.ts'
@@ -15,6 +15,8 @@ interface SearchProps {
 
 export const SearchField = ({ text, onText }: SearchProps) => {
   const [typed, setTyped] = useState(text)
+  // It may come from the search for everything.
+  useEffect(() => setTyped(text), [text])
   return (
     <form
       class="filters filters-wide"
@@ -34,13 +36,7 @@ export const SearchField = ({ text, onText }: SearchProps) => {
         Search
       </Button>
       {text !== '' && (
-        <Button
-          kind="quiet"
-          onClick={() => {
-            setTyped('')
-            onText('')
-          }}
-        >
+        <Button kind="quiet" onClick={() => onText('')}>
           Show the queue
         </Button>
       )}

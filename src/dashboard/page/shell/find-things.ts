@@ -1,9 +1,11 @@
-// What the server finds of the organization, as commands of the search: each leads to the page of the thing.
+// What the server finds of the organization, as commands of the search: each leads to the page of the thing, and the last
+// one to a search for people.
 
 import type { AnswerOf } from '../api/client.ts'
 import { call } from '../api/client.ts'
 import { navigate } from '../router.ts'
 import type { IconName } from '../ui/icons.tsx'
+import { lookForPeople } from './look-for.ts'
 import type { Command } from './palette.tsx'
 import type { Workplace } from './session.ts'
 
@@ -34,16 +36,26 @@ const PLACES: Readonly<
 export const FIND_MIN = 2
 
 export const findThings = async (
-  { params, path }: Pick<Workplace, 'params' | 'path'>,
+  { params, path, may }: Pick<Workplace, 'params' | 'path' | 'may'>,
   text: string,
   signal: AbortSignal,
 ): Promise<readonly Command[]> => {
   const { found } = await call('GET /organizations/{organization}/find', { params, query: { text }, signal })
-  return found.map(({ kind, id, name, detail }) => ({
+  const things = found.map(({ kind, id, name, detail }) => ({
     id: `${kind}-${id}`,
     label: detail === '' || kind === 'project' ? name : `${name} (${detail})`,
     group: PLACES[kind].group,
     icon: PLACES[kind].icon,
     run: () => navigate(path(PLACES[kind].path(id, name))),
   }))
+  if (!may('reviewer')) return things
+  // Names of people are sealed: opening them is a search of its own, which the audit log keeps.
+  const people: Command = {
+    id: 'people',
+    label: `Look for “${text}” among people and businesses`,
+    group: 'Reviews',
+    icon: 'review',
+    run: () => lookForPeople(path('/reviews'), text),
+  }
+  return [...things, people]
 }

@@ -13,8 +13,10 @@ export interface Shortcut {
 }
 
 /** As the keyboard of this machine has it. */
-export const FIND_KEYS =
-  typeof navigator !== 'undefined' && /mac|iphone|ipad/i.test(navigator.platform) ? '⌘K' : 'Ctrl K'
+const withCommandKey = (key: string): string =>
+  typeof navigator !== 'undefined' && /mac|iphone|ipad/i.test(navigator.platform) ? `⌘${key}` : `Ctrl ${key}`
+export const FIND_KEYS = withCommandKey('K')
+export const SAVE_KEYS = withCommandKey('S')
 
 const PAIR_MS = 1_500
 const registered = new Set<Shortcut>()
