@@ -126,11 +126,12 @@ export const TALLY_ROUTES = [
     query: Type.Object(SINCE),
     answer: TALLIES,
     errors: [503],
-    handle: (services, query: since ) =>
-      read(services, 
+    handle: ({ services, query: { since } }) =>
+      read(services, {
         organizationId: null,
         by: 'source',
         sinceMs: timeOf('since', since),
-        untilMs: nowMs(services),),
+        untilMs: nowMs(services),
+      }),
   }),
 ]

@@ -134,7 +134,6 @@ describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => 
         'Could not say0',
       ])
       await accessible(page)
-      await fitsPhone(page)
       await picture(page, 'shadow')
       await page.goto(new URL(`/o/demo/reviews/${asked}`, page.url()).href)
       await page

@@ -1132,10 +1132,10 @@ export interface Simulation {
   readonly rules: readonly {
     readonly id: string
     readonly kind: 'allow' | 'deny' | 'require' | 'review'
-    /** Value of its expression; null when the evaluation fails */
+    /** Of its expression; null when it fails */
     readonly value: boolean | null
     readonly decisive: boolean
-    /** Whether no rule before it ended the evaluation */
+    /** No rule before it ended the evaluation */
     readonly reached: boolean
     readonly failure: string | null
   }[]
