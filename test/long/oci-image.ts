@@ -112,40 +112,11 @@ try {
       ['COUNTERSIGN_PORTAL_LISTEN', portal ?? ''] as const,
       ['COUNTERSIGN_DASHBOARD_LISTEN', dashboard ?? ''] as const,
     ]
-    return Bun.spawn(
-      [
-        ...[
-          'bwrap',
-          '--ro-bind',
-          root,
-          '/',
-          '--bind',
-          data,
-          '/data',
-          '--tmpfs',
-          '/tmp',
-          '--proc',
-          '/proc',
-          '--dev',
-          '/dev',
-        ],
-        ...[
-          '--unshare-user',
-          '--uid',
-          '1000',
-          '--gid',
-          '1000',
-          '--unshare-pid',
-          '--as-pid-1',
-          '--die-with-parent',
-          '--chdir',
-          '/data',
-        ],
-        ...['--clearenv', ...environment.flatMap(([name, value]) => ['--setenv', name, value])],
-        ...words,
-      ],
-      { stdin, stdout: 'pipe', stderr: 'pipe' },
-    )
+    const room =
+      `bwrap --ro-bind ${root} / --bind ${data} /data --tmpfs /tmp --proc /proc --dev /dev --unshare-user --uid 1000
+      --gid 1000 --unshare-pid --as-pid-1 --die-with-parent --chdir /data --clearenv`.split(/\s+/)
+    const settings = environment.flatMap(([name, value]) => ['--setenv', name, value])
+    return Bun.spawn([...room, ...settings, ...words], { stdin, stdout: 'pipe', stderr: 'pipe' })
   }
   const node = inImage([...config.Entrypoint, ...config.Cmd], 'ignore')
   let printed = ''
