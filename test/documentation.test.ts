@@ -165,8 +165,8 @@ const startDoor = (): { readonly path: string; stop(): Promise<void> } => {
   let count = 0
   const server = Bun.serve({
     unix: socket,
-    fetch: async (request, server) => {
-      server.timeout(request, 0)
+    fetch: async (request, listener) => {
+      listener.timeout(request, 0)
       const words = (await request.text()).split('\0').slice(0, -1)
       const { code, stdout, stderr } = await runCommand(service.dataDirectory, ...words)
       const answer = join(folder, `answer-${++count}`)

@@ -109,19 +109,6 @@ describe('first and second start', () => {
     await second.stop()
     expect((await runCommand(dataDirectory, 'decisions', 'verify')).code).toBe(0)
   })
-
-  test('a passphrase from the environment opens the keystores, and a wrong one stops the start with one line', async () => {
-    const dataDirectory = temporaryFolder()
-    const environment = { COUNTERSIGN_PASSPHRASE: 'a passphrase for the lifecycle test' }
-    const first = await startService({ dataDirectory, environment })
-    await ask(first)
-    await first.stop()
-    const wrong = await runMain(dataDirectory, { COUNTERSIGN_PASSPHRASE: 'another one' })
-    expect(wrong.code).toBe(2)
-    expect(wrong.stderr.split('\n').filter((line) => line.startsWith('countersign: '))).toHaveLength(1)
-    expect(wrong.stderr + wrong.stdout).not.toContain('another one')
-    // A human passphrase is stretched by scrypt at its standard cost, each time a keystore is written or opened.
-  }, 60_000)
 })
 
 describe('a folder that is not as it was left', () => {

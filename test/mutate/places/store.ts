@@ -173,7 +173,7 @@ export const store: readonly Place[] = [
   ),
   ...placesOf(
     'src/store/rate-leases.ts',
-    ['test/http/shared-rate-limit.test.ts', 'test/service/sharing.test.ts'],
+    ['test/http/shared-rate-limit.test.ts', 'test/long/service/sharing.test.ts'],
     [
       ['what a process owes is not taken', 'Math.min(burst, refilled - owed)', 'Math.min(burst, refilled)'],
       ['more is leased than there is', 'Math.max(0, Math.min(wanted, left))', 'wanted'],

@@ -1,7 +1,7 @@
 // Backups, restores, moves to another database, shipping, exports.
 import { type Place, placesOf } from '../place.ts'
 
-const BACKUP = ['test/cli/backup.test.ts']
+const BACKUP = ['test/long/cli/backup.test.ts']
 const SERIES = ['test/cli/backup-series.test.ts']
 
 export const upkeep: readonly Place[] = [

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { until } from '../support/until.ts'
-import { type RunningService, runCommand, startService } from './start-service.ts'
+import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
+import { until } from '../../support/until.ts'
 
 const isLinux = process.platform === 'linux'
 let service: RunningService

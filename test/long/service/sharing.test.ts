@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { until } from '../support/until.ts'
-import { type RunningService, runCommand, startService } from './start-service.ts'
+import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
+import { until } from '../../support/until.ts'
 
 const onLinux = test.skipIf(process.platform !== 'linux')
 const LIMIT = `name: Five an hour

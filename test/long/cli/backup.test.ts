@@ -15,13 +15,13 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runBackup } from '../../src/cli/backup.ts'
-import { dataFolderAt } from '../../src/setup/data-folder.ts'
-import { runCountersign, runToEnd } from '../service/run-to-end.ts'
-import { type RunningService, runCommand, startService } from '../service/start-service.ts'
-import { createTemporaryDatabase, POSTGRES_MISSING } from '../support/postgres.ts'
-import { until } from '../support/until.ts'
-import { type Acknowledged, attestUnder } from './acknowledged.ts'
+import { runBackup } from '../../../src/cli/backup.ts'
+import { dataFolderAt } from '../../../src/setup/data-folder.ts'
+import { type Acknowledged, attestUnder } from '../../cli/acknowledged.ts'
+import { runCountersign, runToEnd } from '../../service/run-to-end.ts'
+import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
+import { createTemporaryDatabase, POSTGRES_MISSING } from '../../support/postgres.ts'
+import { until } from '../../support/until.ts'
 
 const folders: string[] = []
 const newFolder = (): string => {
