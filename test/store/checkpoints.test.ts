@@ -37,13 +37,13 @@ const fill = async (checkpoints: 'by-commits' | 'own-thread') => {
 test('the thread moves what was committed, while the database stays open', async () => {
   const database = await fill('own-thread')
   try {
-    await until(() => fileBytes() > (COMMITS * PAYLOAD.length) / 2)
+    await until(() => fileBytes() > (COMMITS * PAYLOAD.length) / 2, { limitMs: 50_000 })
     const [row] = await database.query<{ there: number }>('SELECT COUNT(*) AS there FROM items')
     expect(row?.there).toBe(COMMITS)
   } finally {
     await database.close()
   }
-})
+}, 60_000)
 
 test('without it nothing is moved that early: what the test above sees is the thread’s work', async () => {
   const database = await fill('by-commits')
@@ -74,25 +74,31 @@ const logSequence = (): number => {
 test('the thread itself makes the first commit into a log of which all was moved, and so waits for the disk', async () => {
   const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints: 'own-thread' })
   try {
-    await database.execute('CREATE TABLE items (id INTEGER PRIMARY KEY) STRICT')
-    const first = logSequence()
-    await until(() => logSequence() !== first)
+    let first = 0
+    await database.transaction(async (transaction) => {
+      await transaction.execute('CREATE TABLE items (id INTEGER PRIMARY KEY) STRICT')
+      // While this transaction writes, nobody else begins the log anew, however long it is held up.
+      first = logSequence()
+    })
+    await until(() => logSequence() !== first, { limitMs: 50_000 })
   } finally {
     await database.close()
   }
-}, 15_000)
+}, 60_000)
 
 /** How long the log's file is once a log of at least so many bytes was begun anew. */
 const lengthAfter = async (logBytes: number): Promise<number> => {
   const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints: 'own-thread' })
   try {
     await database.execute('CREATE TABLE items (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT')
-    const first = logSequence()
+    let first = 0
     await database.transaction(
       async (transaction) => {
         for (let written = 0; written <= logBytes; written += 4_194_304) {
           await transaction.execute('INSERT INTO items (bytes) VALUES (zeroblob(4194304))')
         }
+        // More than the cache holds is in the log by now, and nobody else begins it anew before the commit.
+        first = logSequence()
       },
       { survives: 'process-crash' },
     )

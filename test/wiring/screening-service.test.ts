@@ -232,5 +232,6 @@ describe('a list that is fetched', () => {
     expect(hung).toMatchObject({ failure: 'the server took too long', version: loaded?.version ?? null })
     expect(await refresh(null)).toMatchObject({ failure: null, version: loaded?.version ?? null })
     expect(await refresh([good])).toMatchObject({ failure: null, version: loaded?.version ?? null })
-  })
+    // Each of the seven starts a process, which takes a busy machine seconds.
+  }, 180_000)
 })
