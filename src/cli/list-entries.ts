@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { addressKey, addressOfKey, parseAnyAddress } from '../domain/address-key.ts'
+import { counted } from '../domain/counted.ts'
 import { errorCodeOf } from '../domain/errors.ts'
 import type { ListFormat } from '../domain/list.ts'
 import { ListTooLongError } from '../facts/lists/entry-sink.ts'
@@ -57,7 +58,8 @@ export const upload = async (context: ListsContext): Promise<number> => {
   }).catch(explain)
   const { applied, entries, read, skipped, bad_lines: badLines, bad_line_count: badLineCount } = answer
   for (const { line, problem } of badLines.slice(0, BAD_LINES_SHOWN)) output.stderr(`line ${line}: ${problem}\n`)
-  if (badLineCount > BAD_LINES_SHOWN) output.stderr(`and ${badLineCount - BAD_LINES_SHOWN} more bad lines\n`)
+  if (badLineCount > BAD_LINES_SHOWN)
+    output.stderr(`and ${counted(badLineCount - BAD_LINES_SHOWN, 'more bad line', 'more bad lines')}\n`)
   if (!applied) output.stderr(`nothing was changed; --skip-bad takes the ${read} good lines\n`)
   if (command.flag('json')) {
     printJson(

@@ -1,6 +1,8 @@
 // Shared by all `countersign policy` commands: reading documents from files and from the store, and output.
+
 import { readFileSync } from 'node:fs'
 import type { ChainTable } from '../domain/chain.ts'
+import { counted } from '../domain/counted.ts'
 import { type PolicyIssue, PolicyUnusableError, renderIssues } from '../policy/errors.ts'
 import { compileRevision, draftRevision, type RevisionDraft } from '../policy/revision.ts'
 import type { KnownSources } from '../policy/scope.ts'
@@ -48,7 +50,7 @@ export const printWarnings = (
   warnings: readonly PolicyIssue[],
 ): void => {
   if (warnings.length === 0 || command.flag('json')) return
-  const what = warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`
+  const what = counted(warnings.length, 'warning', 'warnings')
   output.stderr(`${what}, which the document may be saved with:\n${renderIssues(source, warnings)}\n`)
 }
 

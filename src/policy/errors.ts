@@ -1,5 +1,6 @@
 // Errors of policies: mistakes in a policy's text (the author's, each with its place), and failures of one evaluation.
 // An evaluation that fails is never a verdict (invariant 1).
+import { counted } from '../domain/counted.ts'
 import { CountersignError } from '../domain/errors.ts'
 
 /** One mistake in a policy's text. Lines and columns count from 1; a column counts UTF-16 code units. */
@@ -50,7 +51,7 @@ export class PolicyInvalidError extends CountersignError {
   readonly warnings: readonly PolicyIssue[]
 
   constructor(source: string, issues: readonly PolicyIssue[], warnings: readonly PolicyIssue[] = []) {
-    super('INVALID_REQUEST', `the policy has ${issues.length === 1 ? '1 mistake' : `${issues.length} mistakes`}`)
+    super('INVALID_REQUEST', `the policy has ${counted(issues.length, 'mistake', 'mistakes')}`)
     this.issues = [...issues].sort(inReadingOrder).slice(0, MAX_ISSUES)
     this.warnings = warnings
     this.message = renderIssues(source, this.issues)

@@ -1,5 +1,6 @@
 // Reads the files of one list into its entries, and refuses what can't be that list: cut short, empty, another format, full
 // of one letter, or of a size that no list reaches in one step. The list that is there stays then.
+import { counted } from '../domain/counted.ts'
 import { XmlInvalidError } from '../domain/xml-scanner.ts'
 import type { ListedEntry } from './entry.ts'
 import { ScreeningListInvalidError } from './formats/csv-rows.ts'
@@ -71,7 +72,9 @@ export const checkEntries = (entries: readonly ListedEntry[], { entriesMin, now 
   if (count === 0) throw new ScreeningListInvalidError('it holds no entry')
   if (count > LIST_ENTRIES_MAX) throw new ScreeningListInvalidError(`it has more than ${LIST_ENTRIES_MAX} entries`)
   if (count < entriesMin)
-    throw new ScreeningListInvalidError(`it has ${count} entries, and the whole list has at least ${entriesMin}`)
+    throw new ScreeningListInvalidError(
+      `it has ${counted(count, 'entry', 'entries')}, and the whole list has at least ${entriesMin}`,
+    )
   const namesCount = entries.reduce((sum, entry) => sum + entry.names.length, 0)
   for (const [what, has, had] of [
     ['entries', count, now?.entries],

@@ -1,8 +1,8 @@
 // Sentences of the dashboard that count something, taken from the source as they stand there and read with 0, 1, 2 and 1,000.
 import { expect, test } from 'bun:test'
 import { Glob } from 'bun'
-import { counted } from '../../src/dashboard/page/ui/counted.ts'
 import { relativeTime } from '../../src/dashboard/page/ui/relative-time.ts'
+import { counted } from '../../src/domain/counted.ts'
 
 const NUMBERS = [0, 1, 2, 1_000]
 const CALL = /counted\( ?[^']*?, '([^']+)', '([^']+)',? ?\)/g

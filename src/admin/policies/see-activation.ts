@@ -1,5 +1,6 @@
 // What the person who activates a revision sees, and the person who approves it: the policy's name, the changes of its rules,
 // the projects it decides for, and its known effects.
+import { counted } from '../../domain/counted.ts'
 import { DependencyUnavailableError } from '../../domain/errors.ts'
 import { describeRules, diffPolicies } from '../../policy/diff.ts'
 import { compileRevision } from '../../policy/revision.ts'
@@ -67,12 +68,12 @@ const replayText = async (
     const { sessions, completed, rejected, left, agreed } = result
     const otherwise = Number(completed) + Number(rejected) - Number(agreed)
     return [
-      `Tried on ${sessions} sessions: ${completed} completed, ${rejected} rejected, ${left} left to people; ${otherwise} otherwise than people did`,
+      `Tried on ${counted(Number(sessions), 'session', 'sessions')}: ${completed} completed, ${rejected} rejected, ${left} left to people; ${otherwise} otherwise than people did`,
     ]
   }
   const { decisions, same, other_verdict: otherVerdict, other_rule: otherRule } = result
   return [
-    `Replayed over ${decisions} decisions: ${same} the same, ${otherVerdict} another verdict, ${otherRule} only another rule`,
+    `Replayed over ${counted(Number(decisions), 'decision', 'decisions')}: ${same} the same, ${otherVerdict} another verdict, ${otherRule} only another rule`,
   ]
 }
 

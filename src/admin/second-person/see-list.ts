@@ -1,6 +1,8 @@
 // What people see of a list's change, and when it needs a second person. Adding to an organization's `deny` or removing from its
 // `allow` only withholds signatures, so it needs none. For other lists, only the policies that read them know which way is safe.
+
 import { addressKey, parseAnyAddress } from '../../domain/address-key.ts'
+import { counted } from '../../domain/counted.ts'
 import type { AddressList } from '../../store/lists.ts'
 import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
@@ -50,7 +52,7 @@ export const seeEdit = async (
   return { subject: name, name: named({ name, organizationId: owner }), changes }
 }
 
-const entriesText = (entries: number): string => `${entries} ${entries === 1 ? 'entry' : 'entries'}`
+const entriesText = (entries: number): string => counted(entries, 'entry', 'entries')
 
 export const seeUpload = async (
   tables: Tables,

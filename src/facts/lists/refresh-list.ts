@@ -1,6 +1,8 @@
 // Reads a list's source and, when the file is good, makes it the list's content. When it is not, the list keeps its
 // last good content and ages; policies may refuse a list that is too old (threats row 14).
+
 import { createReadStream } from 'node:fs'
+import { counted } from '../../domain/counted.ts'
 import { errorCodeOf } from '../../domain/errors.ts'
 import type { ListFormat, Reach } from '../../domain/list.ts'
 import type { Clock } from '../../domain/time.ts'
@@ -98,7 +100,7 @@ const describeFailure = (error: unknown): string => {
 const refusalOf = ({ badLines, badLineCount, entries }: ListReading, skipsBadLines: boolean): string | null => {
   const [first] = badLines
   if (first !== undefined && !skipsBadLines) {
-    const others = badLineCount === 1 ? '' : `, and ${badLineCount - 1} more bad lines`
+    const others = badLineCount === 1 ? '' : `, and ${counted(badLineCount - 1, 'more bad line', 'more bad lines')}`
     return `line ${first.line}: ${first.problem}${others}`
   }
   // An empty file more likely means that the source is broken than that it has no entries.

@@ -1,13 +1,13 @@
 // One-time codes of an authenticator app: switched on with a code that proves the app has the secret, and with recovery
 // codes that are shown once.
 import { useState } from 'preact/hooks'
+import { counted } from '../../../domain/counted.ts'
 import { call } from '../api/client.ts'
 import { useAction } from '../data/use-action.ts'
 import { useForm } from '../data/use-form.ts'
 import { useSession } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
-import { counted } from '../ui/counted.ts'
 import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { lazy } from '../ui/lazy.tsx'

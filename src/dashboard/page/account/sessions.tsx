@@ -1,11 +1,11 @@
 // The browsers in which one is signed in, each of which can be put out.
 
+import { counted } from '../../../domain/counted.ts'
 import { call } from '../api/client.ts'
 import type { UserSession } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useQuery } from '../data/use-query.ts'
 import { Button } from '../ui/button.tsx'
-import { counted } from '../ui/counted.ts'
 import { Loaded } from '../ui/loaded.tsx'
 import { Badge, Card } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'

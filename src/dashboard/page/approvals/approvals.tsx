@@ -40,6 +40,7 @@ interface ApprovalsOfProps {
 }
 
 const Overrides = ({ pages }: { readonly pages: Pages<AuditEntry> }) => {
+  const { organizations } = useSession()
   if (pages.items === null || pages.items.length === 0) return <Problem error={pages.error} retry={pages.reload} />
   return (
     <Card
@@ -49,7 +50,8 @@ const Overrides = ({ pages }: { readonly pages: Pages<AuditEntry> }) => {
       <ul class="approval-overrides">
         {pages.items.map((entry) => (
           <li key={entry.sequence}>
-            <Overridden detail={entry.detail} /> <strong>{entry.action}</strong> {entry.subject} by {entry.actor_name}{' '}
+            <Overridden detail={entry.detail} /> <strong>{entry.action}</strong>{' '}
+            {organizations.find(({ id }) => id === entry.subject)?.name ?? entry.subject} by {entry.actor_name}{' '}
             <Time at={entry.at} />
           </li>
         ))}

@@ -1,10 +1,11 @@
 // The newest signed head of the log, and whether its witnesses cosign in time.
+
+import { counted } from '../../../domain/counted.ts'
 import { call } from '../api/client.ts'
 import type { LogHead } from '../api/types.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useReadLater } from '../data/use-read-later.ts'
 import { Copyable } from '../ui/copy.tsx'
-import { counted } from '../ui/counted.ts'
 import { Badge, Card, Facts, Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'

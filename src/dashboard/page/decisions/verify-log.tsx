@@ -1,12 +1,12 @@
 // Checking every line of the log: a job of the service, followed here, with what it found.
 import { useEffect, useState } from 'preact/hooks'
+import { counted } from '../../../domain/counted.ts'
 import { call } from '../api/client.ts'
 import type { Job } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useQuery } from '../data/use-query.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
-import { counted } from '../ui/counted.ts'
 import { Card, Facts } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'

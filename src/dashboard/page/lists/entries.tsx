@@ -1,6 +1,7 @@
 // Single addresses: to look through page by page, to find by how they begin, and a few to put in or take out.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { counted } from '../../../domain/counted.ts'
 import { call } from '../api/client.ts'
 import { fieldProblemOf } from '../api/errors.ts'
 import type { ListEntry } from '../api/types.ts'
@@ -11,7 +12,6 @@ import { useSearchParam } from '../router.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
-import { counted } from '../ui/counted.ts'
 import { FormDialog } from '../ui/dialog.tsx'
 import { TextArea, TextField } from '../ui/field.tsx'
 import { Card, Empty } from '../ui/parts.tsx'

@@ -1,10 +1,10 @@
 // A whole file into a list: in place of what is there or beside it; all of it or nothing, unless asked otherwise.
 import { useState } from 'preact/hooks'
+import { counted } from '../../../domain/counted.ts'
 import { call } from '../api/client.ts'
 import type { UploadedList } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
 import { Button } from '../ui/button.tsx'
-import { counted } from '../ui/counted.ts'
 import { Dialog, FormDialog } from '../ui/dialog.tsx'
 import { CheckField, Field, RadioField } from '../ui/field.tsx'
 import { Notice } from '../ui/problem.tsx'

@@ -1,7 +1,7 @@
 // The last second in a few numbers. Each keeps its place and its width, whatever it says.
 
+import { counted } from '../../../domain/counted.ts'
 import type { LivePoint } from '../api/types.ts'
-import { counted } from '../ui/counted.ts'
 import { Notice } from '../ui/problem.tsx'
 import { formatClock, formatMegabytes, formatNumber } from './format.ts'
 import { LATENCY_LIMITS, toneOf } from './series.ts'

@@ -2,12 +2,12 @@
 // new ones are there within seconds; what the live stream says is shown meanwhile.
 
 import { useEffect } from 'preact/hooks'
+import { counted } from '../../../domain/counted.ts'
 import { call } from '../api/client.ts'
 import type { Pool } from '../api/types.ts'
 import { type Form, useForm } from '../data/use-form.ts'
 import { useQuery } from '../data/use-query.ts'
 import { Button } from '../ui/button.tsx'
-import { counted } from '../ui/counted.ts'
 import { TextField } from '../ui/field.tsx'
 import { Badge, Card, Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'

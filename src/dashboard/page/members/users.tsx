@@ -1,6 +1,7 @@
 // All accounts of the deployment: who may administer it, and how someone who lost everything comes in again.
 
 import { useState } from 'preact/hooks'
+import { counted } from '../../../domain/counted.ts'
 import { call } from '../api/client.ts'
 import type { OneTimeLink, User } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
@@ -10,7 +11,6 @@ import { DeploymentSecondFactor } from '../organizations/second-factor.tsx'
 import { useSession } from '../shell/session.ts'
 import { useMake } from '../shell/use-make.ts'
 import { Button } from '../ui/button.tsx'
-import { counted } from '../ui/counted.ts'
 import { FormDialog } from '../ui/dialog.tsx'
 import { CheckField, TextField } from '../ui/field.tsx'
 import { RowMenu } from '../ui/menu.tsx'

@@ -1,11 +1,12 @@
 // For how long what people handed in stays, by what became of their session.
+
+import { counted } from '../../../domain/counted.ts'
 import { call } from '../api/client.ts'
 import type { EvidenceRetention } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
-import { counted } from '../ui/counted.ts'
 import { TextField } from '../ui/field.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Card, Facts } from '../ui/parts.tsx'

@@ -2,6 +2,7 @@
 // names between the organization's threshold and the one that is looked at.
 
 import { useState } from 'preact/hooks'
+import { counted } from '../../../domain/counted.ts'
 import { call } from '../api/client.ts'
 import type { ThresholdTrial } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
@@ -9,7 +10,6 @@ import { useSearchParam } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { shorten } from '../ui/copy.tsx'
-import { counted } from '../ui/counted.ts'
 import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { Segments } from '../ui/segments.tsx'

@@ -1,8 +1,9 @@
 // What needs someone, as sentences with a link each: what waits, what fails, what ends soon. The most urgent first.
+
+import { counted } from '../../../domain/counted.ts'
 import type { Overview } from '../api/types.ts'
 import { VERIFIED_HITS } from '../reviews/queue.ts'
 import { ageTone, ageWord } from '../reviews/words.ts'
-import { counted } from '../ui/counted.ts'
 import type { Tone } from '../ui/problem.tsx'
 import { relativeTime } from '../ui/relative-time.ts'
 

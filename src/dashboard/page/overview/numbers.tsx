@@ -1,9 +1,10 @@
 // The day in a few numbers, each a link to what it counts.
+
+import { counted } from '../../../domain/counted.ts'
 import type { Overview } from '../api/types.ts'
 import { searchOf } from '../decisions/search.ts'
 import { ageWord } from '../reviews/words.ts'
 import { useWorkplace } from '../shell/session.ts'
-import { counted } from '../ui/counted.ts'
 import { type Counts, type Day, latencyWord, shareWord, totalOf } from './days.ts'
 
 interface Figure {

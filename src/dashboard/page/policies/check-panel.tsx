@@ -1,9 +1,10 @@
 // Beside the editor: what is wrong and where, what the document says once nothing is, and its own tests.
+
+import { counted } from '../../../domain/counted.ts'
 import { call } from '../api/client.ts'
 import type { CheckedPolicy, PolicyIssue } from '../api/types.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
-import { counted } from '../ui/counted.ts'
 import { Icon } from '../ui/icons.tsx'
 import { Badge, Card, Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'

@@ -1,6 +1,7 @@
 // One project: its hash, its policy, the contracts and programs that belong to it, and a first call to copy.
 
 import { useState } from 'preact/hooks'
+import { counted } from '../../../domain/counted.ts'
 import { call } from '../api/client.ts'
 import { TryIt } from '../attest/try-it.tsx'
 import { useQuery } from '../data/use-query.ts'
@@ -8,7 +9,6 @@ import type { PageProps } from '../pages.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
-import { counted } from '../ui/counted.ts'
 import { Card, Facts, Loading, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'

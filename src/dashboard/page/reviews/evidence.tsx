@@ -3,12 +3,12 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { counted } from '../../../domain/counted.ts'
 import { type AnswerOf, call } from '../api/client.ts'
 import type { EvidenceDocument, SessionDetail } from '../api/types.ts'
 import { type Query, useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
-import { counted } from '../ui/counted.ts'
 import { Card, Empty, Facts, Loading } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { absoluteTime } from '../ui/relative-time.ts'

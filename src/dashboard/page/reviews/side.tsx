@@ -1,11 +1,11 @@
 // Beside the evidence: who reviews the session, the decision, and what the session is.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { counted } from '../../../domain/counted.ts'
 import type { SessionDetail } from '../api/types.ts'
 import type { Query } from '../data/use-query.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
-import { counted } from '../ui/counted.ts'
 import { Card, Facts } from '../ui/parts.tsx'
 import { Notice } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'

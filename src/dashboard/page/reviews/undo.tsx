@@ -1,9 +1,10 @@
 // What an organization admin may do beyond a decision: take a completed session back, and erase what was handed in.
+
+import { counted } from '../../../domain/counted.ts'
 import { call } from '../api/client.ts'
 import type { SessionDetail } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
 import { useWorkplace } from '../shell/session.ts'
-import { counted } from '../ui/counted.ts'
 import { FormDialog } from '../ui/dialog.tsx'
 import { RadioField, TextArea, TextField } from '../ui/field.tsx'
 import { say } from '../ui/toast.tsx'

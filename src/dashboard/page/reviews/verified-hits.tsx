@@ -1,9 +1,10 @@
 // Says above the queue that somebody who is verified has a hit that nobody has decided: such a session waits in no queue.
+
+import { counted } from '../../../domain/counted.ts'
 import { call } from '../api/client.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { ButtonLink } from '../ui/button.tsx'
-import { counted } from '../ui/counted.ts'
 import { Notice } from '../ui/problem.tsx'
 import { VERIFIED_HITS } from './queue.ts'
 

@@ -1,5 +1,6 @@
 // What was sent to the endpoints, what waits to be tried again, and what nobody took.
 
+import { counted } from '../../../domain/counted.ts'
 import { call } from '../api/client.ts'
 import type { WebhookEndpoint, WebhookMessage } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
@@ -8,7 +9,6 @@ import { useSearchParam } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
-import { counted } from '../ui/counted.ts'
 import { SelectField } from '../ui/field.tsx'
 import { Badge, Card, Empty } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
