@@ -13,7 +13,7 @@ import { PAGES } from '../../src/dashboard/page/pages.ts'
 import { sentence, words } from '../../src/dashboard/page/policies/difference-words.ts'
 import { nextOf } from '../../src/dashboard/page/reviews/next-session.ts'
 import { languageOf, REJECT_REASONS, RETRY_REASONS, reasonsFor } from '../../src/dashboard/page/reviews/reasons.ts'
-import { actorWord } from '../../src/dashboard/page/reviews/words.ts'
+import { actorWord, agreementWord } from '../../src/dashboard/page/reviews/words.ts'
 import { matchPath, pathFor } from '../../src/dashboard/page/router.ts'
 import { matchScore } from '../../src/dashboard/page/shell/match.ts'
 import { isAllowed, type Role, roleMissing } from '../../src/dashboard/page/shell/session.ts'
@@ -61,6 +61,10 @@ test('who did something is said by name, a key by its own', () => {
     'the person',
     'the policy People, revision 3',
   ])
+})
+
+test('what a person agreed to is named with its version and language', () => {
+  expect(agreementWord('2.de')).toBe('Version 2 of the text, in German')
 })
 
 test('differences of a policy are said in words', () => {

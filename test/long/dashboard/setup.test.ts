@@ -77,6 +77,12 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
         .getByRole('cell')
         .filter({ hasText: new RegExp(CONTRACT, 'i') })
         .waitFor()
+      // On a phone the row's button stands beside its address.
+      await page.setViewportSize({ width: 390, height: 844 })
+      const address = await page.locator('.table .copyable').boundingBox()
+      const remove = await page.getByRole('button', { name: /^Remove 0x/ }).boundingBox()
+      expect((address?.x ?? 0) + (address?.width ?? 0)).toBeLessThanOrEqual(remove?.x ?? 0)
+      await page.setViewportSize({ width: 1280, height: 860 })
 
       // The very command, without the shell.
       const url = /curl -s (\S+)/.exec(command)?.[1] ?? ''

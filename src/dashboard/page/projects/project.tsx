@@ -52,7 +52,12 @@ export const ProjectPage = ({ params: { project: id = '' } }: PageProps) => {
         <Facts
           items={[
             ['Verification hash', <Copyable key="hash" text={value.verification_hash} label="verification hash" />],
-            ['Policy', policies.nameOf(value.policy_id)],
+            [
+              'Policy',
+              <a key="policy" href={path(`/policies/${value.policy_id}`)}>
+                {policies.nameOf(value.policy_id)}
+              </a>,
+            ],
             ['Attestations valid for', counted(value.lifetime_seconds, 'second', 'seconds')],
             ['Made', <Time key="made" at={value.created_at} full />],
           ]}

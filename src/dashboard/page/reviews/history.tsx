@@ -2,7 +2,7 @@
 import type { SessionDetail } from '../api/types.ts'
 import { Card } from '../ui/parts.tsx'
 import { Time } from '../ui/time.tsx'
-import { actorWord, eventWord, partWord, type SessionEvent } from './words.ts'
+import { actorWord, agreementWord, eventWord, partWord, type SessionEvent } from './words.ts'
 
 /** `portrait added` → `Portrait added`: what is known by a name gets its name. */
 const inWords = (detail: string): string => detail.replaceAll(/[A-Za-z]+(?:-[a-z]+)*/g, partWord)
@@ -13,7 +13,7 @@ const Comments = ({ event }: { readonly event: Gathered }) => {
     if (event.details.length === 0) return null
     return (
       <p class="faint">
-        {event.kind === 'consented' ? `Text ${event.details[0]}` : event.details.map(inWords).join('; ')}
+        {event.kind === 'consented' ? agreementWord(event.details[0] ?? '') : event.details.map(inWords).join('; ')}
       </p>
     )
   }
