@@ -2,6 +2,7 @@
 import type { HitAction } from '../domain/screening-hit.ts'
 import type { Opened } from './door.ts'
 import { findOrganization } from './in-organization.ts'
+import { parseWhole } from './key-options.ts'
 import { type CommandOutput, formatTable, type ParsedCommand, UsageError } from './output.ts'
 
 export const SETTINGS_TEXTS = [
@@ -21,12 +22,6 @@ const namesGiven = (text: string): string[] | null => {
   return text === NONE ? [] : text.split(',').map((name) => name.trim())
 }
 
-const numberGiven = (flag: string, text: string): number => {
-  const number = Number(text)
-  if (!Number.isSafeInteger(number)) throw new UsageError(`${flag} is a whole number`)
-  return number
-}
-
 const switchGiven = (flag: string, text: string): boolean => {
   if (text !== 'on' && text !== 'off') throw new UsageError(`${flag} is on or off`)
   return text === 'on'
@@ -35,12 +30,12 @@ const switchGiven = (flag: string, text: string): boolean => {
 const bodyOf = (command: ParsedCommand) => {
   const [threshold, onNewHit, lists, screeners, score, again] = SETTINGS_TEXTS.map((name) => command.text(name))
   return {
-    ...(threshold === undefined ? {} : { threshold: numberGiven('--threshold', threshold) }),
+    ...(threshold === undefined ? {} : { threshold: parseWhole(threshold, '--threshold') }),
     // The operation checks the value.
     ...(onNewHit === undefined ? {} : { on_new_hit: onNewHit as HitAction }),
     ...(lists === undefined ? {} : { address_lists: namesGiven(lists) }),
     ...(screeners === undefined ? {} : { screeners: namesGiven(screeners) }),
-    ...(score === undefined ? {} : { screener_score: score === NONE ? null : numberGiven('--screener-score', score) }),
+    ...(score === undefined ? {} : { screener_score: score === NONE ? null : parseWhole(score, '--screener-score') }),
     ...(again === undefined ? {} : { screeners_again: switchGiven('--screeners-again', again) }),
   }
 }

@@ -1,6 +1,8 @@
 // `countersign screening trial`: what another threshold would have caught, of the newest sessions against today's lists.
+import { TRIAL_THRESHOLDS } from '../screening/thresholds.ts'
 import type { Opened } from './door.ts'
 import { findOrganization } from './in-organization.ts'
+import { parseWhole } from './key-options.ts'
 import { type CommandOutput, formatTable, type ParsedCommand, UsageError } from './output.ts'
 
 export const screeningTrial = async ({
@@ -9,18 +11,19 @@ export const screeningTrial = async ({
   output,
   command,
 }: Opened & { readonly output: CommandOutput; readonly command: ParsedCommand }): Promise<void> => {
+  const text = command.text('threshold')
+  const given = text === undefined ? null : parseWhole(text, '--threshold')
+  if (given !== null && !TRIAL_THRESHOLDS.some((threshold) => threshold === given)) {
+    throw new UsageError(`--threshold is one of ${TRIAL_THRESHOLDS.join(', ')}`)
+  }
   const { id, slug } = await findOrganization(store, command.text('org') ?? 'demo')
-  const given = command.text('threshold')
   const params = { organization: id }
   const trial = await door.call('POST /organizations/{organization}/screening/trial', { params, body: {} })
   if (command.flag('json')) {
     output.stdout(`${JSON.stringify({ slug, ...trial })}\n`)
     return
   }
-  const chosen = given === undefined ? trial.threshold : Number(given)
-  if (!trial.counts.some(({ threshold }) => threshold === chosen) && given !== undefined) {
-    throw new UsageError(`--threshold is one of ${trial.counts.map(({ threshold }) => threshold).join(', ')}`)
-  }
+  const chosen = given ?? trial.threshold
   output.stdout(
     formatTable([
       ['FROM', 'HITS', 'SESSIONS', ''],

@@ -11,7 +11,7 @@ import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../screening/th
 import type { ScreeningList } from '../store/screening-lists.ts'
 import type { Open, Opened } from './door.ts'
 import { runOpened } from './in-organization.ts'
-import { parseDuration } from './key-options.ts'
+import { parseDuration, parseWhole } from './key-options.ts'
 import { durationText, isoTime } from './list-context.ts'
 import {
   CommandFailedError,
@@ -260,8 +260,8 @@ const readLines = (path: string): readonly Line[] => {
 
 const thresholdGiven = (text: string | undefined): number | null => {
   if (text === undefined) return null
-  const threshold = Number(text)
-  if (!Number.isInteger(threshold) || threshold < THRESHOLD_MIN || threshold > THRESHOLD_MAX) {
+  const threshold = parseWhole(text, '--threshold')
+  if (threshold < THRESHOLD_MIN || threshold > THRESHOLD_MAX) {
     throw new UsageError(`--threshold is a number from ${THRESHOLD_MIN} to ${THRESHOLD_MAX}`)
   }
   return threshold

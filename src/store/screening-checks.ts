@@ -5,7 +5,7 @@ import { type FoundHit, type HitState, NAME_CHECK } from '../domain/screening-hi
 import type { Session } from '../domain/session.ts'
 import { HitOpenError } from '../domain/session-errors.ts'
 import type { Statements, Transaction } from './database.ts'
-import { lockSession, lockSessionAsItIs } from './session-rows.ts'
+import { lockSession, lockSessionAsItIs, marksFor } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface StoredHit extends FoundHit {
@@ -197,6 +197,28 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
   hits: (organizationId: string, sessionId: string): Promise<readonly StoredHit[]> =>
     hitsOf(scope.statements, organizationId, sessionId),
 
+  /** What was decided about the hits of some sessions. */
+  statesOf: async (
+    organizationId: string,
+    sessionIds: readonly string[],
+  ): Promise<readonly (Pick<StoredHit, 'list' | 'entry' | 'subject' | 'state'> & { readonly sessionId: string })[]> => {
+    if (sessionIds.length === 0) return []
+    const rows = await scope.statements.query<
+      Pick<HitRow, 'list_name' | 'entry_id' | 'subject' | 'state'> & { readonly session_id: string }
+    >(
+      `SELECT session_id, list_name, entry_id, subject, state FROM screening_hits WHERE organization_id = ?
+         AND session_id IN (${marksFor(sessionIds)})`,
+      [organizationId, ...sessionIds],
+    )
+    return rows.map(({ session_id: sessionId, list_name: list, entry_id: entry, subject, state }) => ({
+      sessionId,
+      list,
+      entry,
+      subject,
+      state,
+    }))
+  },
+
   /** How many hits of each state some sessions have; sessions without any are left out. */
   countMany: async (
     organizationId: string,
@@ -206,7 +228,7 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
     if (sessionIds.length === 0) return counts
     const rows = await scope.statements.query<{ session_id: string; state: HitState; count: number }>(
       `SELECT session_id, state, COUNT(*) AS count FROM screening_hits WHERE organization_id = ?
-         AND session_id IN (${sessionIds.map(() => '?').join(', ')}) GROUP BY session_id, state`,
+         AND session_id IN (${marksFor(sessionIds)}) GROUP BY session_id, state`,
       [organizationId, ...sessionIds],
     )
     for (const { session_id: id, state, count } of rows) {

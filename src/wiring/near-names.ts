@@ -11,14 +11,14 @@ import { type Screener, type ScreeningProcesses, screeningProcesses } from './sc
 
 export interface NearNamesDependencies {
   readonly store: Pick<Store, 'sessions' | 'screeningLists'>
-  readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFields'>>
+  readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFieldsOf'>>
   readonly processes?: Pick<ScreeningProcesses, 'startScreener'>
 }
 
 /** Of each status; reading what they typed is the larger part of the work. */
 const SESSIONS_MAX = 500
 const STATUSES: readonly SessionStatus[] = ['submitted', 'completed']
-/** Subjects that the process is sent at once. */
+/** Sessions whose subjects the process is sent at once. */
 const BATCH = 50
 
 /** One process at a time, whoever asks. */
@@ -51,12 +51,14 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     return lists.length === 0 ? null : processes.startScreener(lists)
   }
 
-  const subjectsOfAll = async (sessions: readonly Session[]) => {
-    const { screenedFields } = await evidence()
+  /** One session after the other: between two, the thread answers. */
+  const read = async (sessions: readonly Session[]) => {
+    const { screenedFieldsOf } = await evidence()
+    const fieldsOf = await screenedFieldsOf(sessions)
     const asked: Asked[] = []
     let unread = 0
     for (const session of sessions) {
-      const fields = await screenedFields(session).catch((): EvidenceFields | null => null)
+      const fields = await fieldsOf(session).catch((): EvidenceFields | null => null)
       if (fields === null) unread += 1
       else
         for (const subject of subjectsOf(session.checkType, fields)) asked.push({ ...subject, sessionId: session.id })
@@ -65,20 +67,27 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
   }
 
   const compare = async (screener: Screener, asked: readonly Asked[], lowest: number): Promise<readonly NearName[]> => {
+    if (asked.length === 0) return []
+    const answers = await screener.screen(
+      asked.map(({ subject }) => subject),
+      lowest,
+    )
+    return answers.flatMap(({ hits }, at) => {
+      const { sessionId = '', who = '' } = asked[at] ?? {}
+      return hits.map(({ list, entry, name, score }) => ({ list, entry, name, score, sessionId, subject: who }))
+    })
+  }
+
+  /** What was typed is held for one batch only. */
+  const compareAll = async (screener: Screener, sessions: readonly Session[], lowest: number) => {
     const near: NearName[] = []
-    for (let at = 0; at < asked.length; at += BATCH) {
-      const batch = asked.slice(at, at + BATCH)
-      const answers = await screener.screen(
-        batch.map(({ subject }) => subject),
-        lowest,
-      )
-      for (const [number, { hits }] of answers.entries()) {
-        const { sessionId = '', who = '' } = batch[number] ?? {}
-        for (const { list, entry, name, score } of hits)
-          near.push({ list, entry, name, score, sessionId, subject: who })
-      }
+    let unread = 0
+    for (let at = 0; at < sessions.length; at += BATCH) {
+      const batch = await read(sessions.slice(at, at + BATCH))
+      unread += batch.unread
+      near.push(...(await compare(screener, batch.asked, lowest)))
     }
-    return near.sort((left, right) => right.score - left.score)
+    return { unread, near: near.sort((left, right) => right.score - left.score) }
   }
 
   /**
@@ -93,8 +102,7 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
       if (screener === null) return null
       try {
         const { sessions, exact } = await newest(organizationId)
-        const { asked, unread } = await subjectsOfAll(sessions)
-        return { sessions: sessions.length, unread, exact, near: await compare(screener, asked, lowest) }
+        return { sessions: sessions.length, exact, ...(await compareAll(screener, sessions, lowest)) }
       } finally {
         await screener.close()
       }

@@ -31,7 +31,7 @@ export interface OperationServicesDependencies {
   /** Called when a secret is created. */
   readonly organizationKeys: () => Promise<Pick<OrganizationKeys, 'seal'>>
   /** Called when names are compared. */
-  readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFields'>>
+  readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFieldsOf'>>
   readonly collectFacts: Services['policyFacts']['collect']
 }
 

@@ -55,6 +55,15 @@ const linesOf = (text: string): readonly Record<string, unknown>[] =>
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 
 describe('countersign screening', () => {
+  test('says what is wrong with a threshold before anything is compared', async () => {
+    for (const given of ['72', '7e1', '1000']) {
+      expect(await run('trial', '--threshold', given)).toMatchObject({ code: 2, stdout: '' })
+      expect(await run('check', '--file', 'none.csv', '--threshold', `${given}.5`)).toMatchObject({ code: 2 })
+    }
+    expect((await run('trial', '--threshold', '80')).stderr).toContain('no list of sanctioned people was read yet')
+    expect(await run('settings', '--screener-score', '0x10')).toMatchObject({ code: 2 })
+  })
+
   test('fills a list and compares the people of a file with it, one line each', async () => {
     expect((await run('import', 'mine', file('own.csv', OWN), '--format', 'csv')).code).toBe(0)
     const names = file(

@@ -42,11 +42,13 @@ const open = (fields: Readonly<Record<string, EvidenceFields | Error>>, hasLists
   const nearNames = createNearNames({
     store: { sessions, screeningLists } as unknown as Dependencies['store'],
     evidence: async () => ({
-      screenedFields: async ({ id }) => {
-        const found = fields[id] ?? {}
-        if (found instanceof Error) throw found
-        return found
-      },
+      screenedFieldsOf:
+        async () =>
+        async ({ id }) => {
+          const found = fields[id] ?? {}
+          if (found instanceof Error) throw found
+          return found
+        },
     }),
     processes: {
       startScreener: async () => {

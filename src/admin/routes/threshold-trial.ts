@@ -1,18 +1,13 @@
 // What another threshold would have caught: the newest sessions against today's lists, by score, with what was decided about
 // those that are hits already.
 import { HIT_STATES, type NearName } from '../../domain/screening-hit.ts'
-import { DEFAULT_THRESHOLD } from '../../screening/thresholds.ts'
-import type { Tables } from '../../store/store.ts'
+import { DEFAULT_THRESHOLD, TRIAL_THRESHOLDS } from '../../screening/thresholds.ts'
 import { ConflictError } from '../errors.ts'
 import { declareRoutes, REVIEWER } from '../route.ts'
 import { closed, named, oneOf, type Static, Type } from '../schema.ts'
 
 const route = declareRoutes('Screening')
 
-const LOWEST = 70
-const STEP = 5
-const HIGHEST = 100
-const THRESHOLDS = Array.from({ length: (HIGHEST - LOWEST) / STEP + 1 }, (_, at) => LOWEST + at * STEP)
 /** More names than these nobody reads. */
 const NAMES_MAX = 500
 
@@ -41,21 +36,6 @@ const TRIAL = named(
 const keyOf = ({ sessionId, list, entry, subject }: Omit<NearName, 'name' | 'score'>): string =>
   JSON.stringify([sessionId, list, entry, subject])
 
-/** States of the hits that these sessions have. */
-const statesOf = async (
-  tables: Pick<Tables, 'screeningChecks'>,
-  organizationId: string,
-  near: readonly NearName[],
-): Promise<ReadonlyMap<string, (typeof HIT_STATES)[number]>> => {
-  const states = new Map<string, (typeof HIT_STATES)[number]>()
-  for (const sessionId of new Set(near.map((name) => name.sessionId))) {
-    for (const hit of await tables.screeningChecks.hits(organizationId, sessionId)) {
-      states.set(keyOf({ ...hit, sessionId }), hit.state)
-    }
-  }
-  return states
-}
-
 const countFrom = (near: readonly NearName[], threshold: number) => {
   const caught = near.filter(({ score }) => score >= threshold)
   return { threshold, hits: caught.length, sessions: new Set(caught.map(({ sessionId }) => sessionId)).size }
@@ -72,11 +52,14 @@ export const THRESHOLD_TRIAL_ROUTES = [
     answer: TRIAL,
     errors: [409],
     handle: async ({ services, organization, write }): Promise<Static<typeof TRIAL>> => {
-      const found = await services.nearNames(organization.id, LOWEST)
+      const found = await services.nearNames(organization.id, TRIAL_THRESHOLDS[0])
       if (found === null) throw new ConflictError('no list of sanctioned people was read yet: enable one first')
       const { near, sessions, exact, unread } = found
       const shown = near.slice(0, NAMES_MAX)
-      const states = await statesOf(services.store, organization.id, shown)
+      const hits = await services.store.screeningChecks.statesOf(organization.id, [
+        ...new Set(shown.map(({ sessionId }) => sessionId)),
+      ])
+      const states = new Map(hits.map((hit) => [keyOf(hit), hit.state]))
       const { threshold } = await services.store.screeningSettings.read(organization.id)
       await write(async (_tables, note) =>
         note({ action: 'screening.trial', subject: organization.id, detail: { sessions } }),
@@ -86,7 +69,7 @@ export const THRESHOLD_TRIAL_ROUTES = [
         exact,
         unread,
         threshold: threshold ?? DEFAULT_THRESHOLD,
-        counts: THRESHOLDS.map((from) => countFrom(near, from)),
+        counts: TRIAL_THRESHOLDS.map((from) => countFrom(near, from)),
         names: shown.map((one) => ({
           session_id: one.sessionId,
           subject: one.subject,
