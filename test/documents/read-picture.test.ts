@@ -77,6 +77,18 @@ describe('a zone is read', () => {
       expect(await linesOf(pictureOf('passport').blur(blur))).toBeOneOf([PASSPORT, 'doubtful', 'none'])
   })
 
+  test('from a picture of a screen, or not at all, and never wrongly', async () => {
+    const { width, height, pixels } = await grayOf(pictureOf('passport'))
+    for (const pitch of [3, 5, 8]) {
+      // Dark lines between the dots of a screen, seen a little from the side.
+      const isBetween = (x: number, y: number): boolean =>
+        Math.floor(x + y * 0.03) % pitch === 0 || Math.floor(y + x * 0.03) % pitch === 0
+      const seen = pixels.map((value, at) => (isBetween(at % width, Math.floor(at / width)) ? value / 2 : value))
+      const reading = readZone({ width, height, pixels: seen }, NOW)
+      expect(reading.kind === 'read' ? reading.decoded.lines : reading.kind).toBeOneOf([PASSPORT, 'doubtful', 'none'])
+    }
+  })
+
   test('not where there is none', async () => {
     const random = randomOf(1)
     const noise = { width: 1_000, height: 700, pixels: Uint8Array.from({ length: 700_000 }, () => random() * 256) }
