@@ -228,7 +228,7 @@ export const resultsFor = ({ holds }: Section, results: readonly BenchResult[]):
  * The page with one section replaced.
  * @throws ResultInvalidError when it has no such section, or more than one.
  */
-export const withSection = (page: string, { begin, end }: Section, text: string): string => {
+export const withSection = (page: string, { begin, end }: Pick<Section, 'begin' | 'end'>, text: string): string => {
   const [before, rest, more] = page.split(begin)
   const endsAt = rest?.indexOf(end) ?? -1
   if (before === undefined || rest === undefined || more !== undefined || endsAt === -1) {

@@ -196,6 +196,6 @@ test('the shadow of a policy of sessions is counted by what it would have made o
     different: 0,
     failed: 0,
     exact: true,
-    sessions: { completed: 0, rejected: 0, left: 0 },
+    sessions: { completed: 0, rejected: 0, left: 0, otherwise: [] },
   })
 })

@@ -8,7 +8,7 @@ import { requirePolicy, requireSameSubject } from '../policies/find.ts'
 import { SOURCE, SOURCE_BYTES_MAX, sourceOf } from '../policies/source.ts'
 import { REPLAY_KIND } from '../policies/tried.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
-import { closed, named, nullable, Type } from '../schema.ts'
+import { closed, named, nullable, oneOf, Type } from '../schema.ts'
 import { timeOf } from '../time.ts'
 import { showTask, TASK } from './tasks.ts'
 
@@ -20,6 +20,8 @@ const DAY_MS = 86_400_000
 const REPLAYED_DAYS = 7
 const REPLAYED_DAYS_OF_SESSIONS = 365
 
+const SESSION_OUTCOME = oneOf(['completed', 'rejected', 'review'], '`review`: left to a person')
+
 const SHADOW_RESULTS = named(
   'ShadowResults',
   closed({
@@ -29,7 +31,22 @@ const SHADOW_RESULTS = named(
     failed: Type.Integer({ description: 'The evaluation would have failed' }),
     exact: Type.Boolean({ description: 'False: there are more; the count stopped early' }),
     sessions: Type.Union(
-      [closed({ completed: Type.Integer(), rejected: Type.Integer(), left: Type.Integer() }), Type.Null()],
+      [
+        closed({
+          completed: Type.Integer(),
+          rejected: Type.Integer(),
+          left: Type.Integer(),
+          otherwise: Type.Array(
+            closed({
+              session_id: Type.String(),
+              decided: Type.Union([SESSION_OUTCOME, Type.Null()], { description: 'Null: no revision was active' }),
+              shadow: SESSION_OUTCOME,
+            }),
+            { description: 'The newest that would have come out otherwise, a hundred at most' },
+          ),
+        }),
+        Type.Null(),
+      ],
       {
         description: 'For a policy that decides sessions: its results',
       },
@@ -115,7 +132,13 @@ export const POLICY_EFFECT_ROUTES = [
           since,
         )
         const { completed, rejected, review: left } = byOutcome
-        return { revision_id: revisionId, ...counts, exact: true, sessions: { completed, rejected, left } }
+        const shadowed = await services.store.sessionPolicies.listShadowed(organization.id, revisionId)
+        const otherwise = shadowed.map(({ sessionId, decided, shadow }) => ({
+          session_id: sessionId,
+          decided: decided?.outcome ?? null,
+          shadow: shadow?.outcome ?? 'review',
+        }))
+        return { revision_id: revisionId, ...counts, exact: true, sessions: { completed, rejected, left, otherwise } }
       }
       const count = (outcome: ShadowOutcome) =>
         services.decisions.ask({

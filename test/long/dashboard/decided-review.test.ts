@@ -133,9 +133,11 @@ describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => 
         'Otherwise1',
         'Could not say0',
       ])
+      const differing = page.getByRole('table', { name: 'Sessions that would have come out otherwise' })
+      await differing.getByRole('row', { name: /Rejected Left to a person/ }).waitFor()
       await accessible(page)
       await picture(page, 'shadow')
-      await page.goto(new URL(`/o/demo/reviews/${asked}`, page.url()).href)
+      await differing.getByRole('link').click()
       await page
         .getByText(/by rule young/)
         .first()

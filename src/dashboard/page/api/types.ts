@@ -1109,6 +1109,14 @@ export interface ShadowResults {
     readonly completed: number
     readonly rejected: number
     readonly left: number
+    /** The newest that would have come out otherwise, a hundred at most */
+    readonly otherwise: readonly {
+      readonly session_id: string
+      /** Null: no revision was active */
+      readonly decided: 'completed' | 'rejected' | 'review' | null
+      /** `review`: left to a person */
+      readonly shadow: 'completed' | 'rejected' | 'review'
+    }[]
   } | null
 }
 

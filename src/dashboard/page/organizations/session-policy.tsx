@@ -39,6 +39,11 @@ const SwitchOn = ({ policies, onChange }: SwitchProps) => {
   const [chosen, setChosen] = useState('')
   const [job, setJob] = useState<string | null>(null)
   const policy = policies.find(({ id }) => id === chosen) ?? policies[0]
+  const change = useAction(async () => {
+    if (policy === undefined) return
+    onChange(await call('PUT /organizations/{organization}/session-policy', { params, body: { policy_id: policy.id } }))
+    say('The policy decides sessions')
+  })
   const trial = useAction(async () => {
     if (policy?.active_revision_id == null) return
     const { id } = await call('POST /organizations/{organization}/policies/{policy}/replay', {
@@ -46,11 +51,7 @@ const SwitchOn = ({ policies, onChange }: SwitchProps) => {
       body: { revision_id: policy.active_revision_id },
     })
     setJob(id)
-  })
-  const change = useAction(async () => {
-    if (policy === undefined) return
-    onChange(await call('PUT /organizations/{organization}/session-policy', { params, body: { policy_id: policy.id } }))
-    say('The policy decides sessions')
+    change.clear()
   })
   if (policy === undefined) {
     return (

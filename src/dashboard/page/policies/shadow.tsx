@@ -16,6 +16,7 @@ import { Segments } from '../ui/segments.tsx'
 import { PagedTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
+import { SessionShadow } from './session-shadow.tsx'
 
 const REREAD_MS = 2_000
 
@@ -132,43 +133,6 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
   )
 }
 
-/** Shadow of a policy that decides sessions: where it differs from the live revision, and what it would have done. */
-const SessionResults = ({ policy }: { readonly policy: Policy }) => {
-  const { params } = useWorkplace()
-  const path = { ...params, policy: policy.id }
-  const { value, error, reload } = useQuery(
-    (signal) =>
-      call('GET /organizations/{organization}/policies/{policy}/shadow-results', { params: path, query: {}, signal }),
-    [policy.id, policy.shadow_revision_id],
-  )
-  useEffect(() => {
-    const timer = setInterval(reload, REREAD_MS)
-    return () => clearInterval(timer)
-  }, [reload])
-  if (value === null) return error === null ? <Loading /> : <Problem error={error} retry={reload} />
-  return (
-    <dl class="tiles" aria-label="Since it runs in shadow">
-      {(
-        [
-          ['Would be approved', value.sessions?.completed ?? 0],
-          ['Would be rejected', value.sessions?.rejected ?? 0],
-          ['Left to people', value.sessions?.left ?? 0],
-          ['As the live one', value.same],
-          ['Otherwise', value.different],
-          ['Could not say', value.failed],
-        ] as const
-      ).map(([label, count]) => (
-        <div key={label} class="tile">
-          <dt>{label}</dt>
-          <dd>
-            <span class="tile-value">{count.toLocaleString('en')}</span>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  )
-}
-
 export const Shadow = ({ policy, revisions, onChanged }: ShadowProps) => {
   const { params, may } = useWorkplace()
   const [chosen, setChosen] = useState('')
@@ -204,7 +168,7 @@ export const Shadow = ({ policy, revisions, onChanged }: ShadowProps) => {
         >
           <Problem error={change.failure} />
         </Card>
-        {ofSessions ? <SessionResults policy={policy} /> : <Results policy={policy} />}
+        {ofSessions ? <SessionShadow policy={policy} /> : <Results policy={policy} />}
       </>
     )
   }

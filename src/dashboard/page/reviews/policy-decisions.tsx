@@ -22,9 +22,13 @@ const WORDS: Readonly<Record<Evaluated['outcome'], string>> = {
 }
 const TONES = { completed: 'good', rejected: 'bad', review: 'warn' } as const
 
+export const OutcomeBadge = ({ outcome }: Pick<Evaluated, 'outcome'>) => (
+  <Badge tone={TONES[outcome]}>{WORDS[outcome]}</Badge>
+)
+
 const Outcome = ({ of: { outcome, rule, problem } }: { readonly of: Evaluated }) => (
   <>
-    <Badge tone={TONES[outcome]}>{WORDS[outcome]}</Badge> {rule === null ? 'no rule decided' : `by rule ${rule}`}
+    <OutcomeBadge outcome={outcome} /> {rule === null ? 'no rule decided' : `by rule ${rule}`}
     {problem !== null && <span class="soft">: {problem}</span>}
   </>
 )

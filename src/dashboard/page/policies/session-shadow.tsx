@@ -1,0 +1,86 @@
+// Shadow of a policy that decides sessions: what it would have made of them, and which would have come out otherwise.
+import { useEffect } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { Policy, ShadowResults } from '../api/types.ts'
+import { useQuery } from '../data/use-query.ts'
+import { OutcomeBadge } from '../reviews/policy-decisions.tsx'
+import { useWorkplace } from '../shell/session.ts'
+import { shorten } from '../ui/copy.tsx'
+import { Card, Loading } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { Table } from '../ui/table.tsx'
+
+const REREAD_MS = 2_000
+
+type Otherwise = NonNullable<ShadowResults['sessions']>['otherwise'][number]
+
+export const SessionShadow = ({ policy }: { readonly policy: Policy }) => {
+  const { params, path } = useWorkplace()
+  const { value, error, reload } = useQuery(
+    (signal) =>
+      call('GET /organizations/{organization}/policies/{policy}/shadow-results', {
+        params: { ...params, policy: policy.id },
+        query: {},
+        signal,
+      }),
+    [policy.id, policy.shadow_revision_id],
+  )
+  useEffect(() => {
+    const timer = setInterval(reload, REREAD_MS)
+    return () => clearInterval(timer)
+  }, [reload])
+  if (value === null) return error === null ? <Loading /> : <Problem error={error} retry={reload} />
+  const otherwise = value.sessions?.otherwise ?? []
+  return (
+    <>
+      <dl class="tiles" aria-label="Since it runs in shadow">
+        {(
+          [
+            ['Would be approved', value.sessions?.completed ?? 0],
+            ['Would be rejected', value.sessions?.rejected ?? 0],
+            ['Left to people', value.sessions?.left ?? 0],
+            ['As the live one', value.same],
+            ['Otherwise', value.different],
+            ['Could not say', value.failed],
+          ] as const
+        ).map(([label, count]) => (
+          <div key={label} class="tile">
+            <dt>{label}</dt>
+            <dd>
+              <span class="tile-value">{count.toLocaleString('en')}</span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {otherwise.length > 0 && (
+        <Card flush title="Sessions that would have come out otherwise">
+          <Table<Otherwise>
+            caption="Sessions that would have come out otherwise"
+            rows={otherwise}
+            rowKey={({ session_id: id }) => id}
+            columns={[
+              {
+                label: 'Session',
+                cell: ({ session_id: id }) => (
+                  <a class="mono" href={path(`/reviews/${id}`)}>
+                    {shorten(id)}
+                  </a>
+                ),
+              },
+              {
+                label: 'Decided',
+                cell: ({ decided }) =>
+                  decided === null ? (
+                    <span class="soft">No revision was live</span>
+                  ) : (
+                    <OutcomeBadge outcome={decided} />
+                  ),
+              },
+              { label: 'In shadow', cell: ({ shadow }) => <OutcomeBadge outcome={shadow} /> },
+            ]}
+          />
+        </Card>
+      )}
+    </>
+  )
+}
