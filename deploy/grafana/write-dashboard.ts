@@ -252,7 +252,7 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
       unit: 's',
       queries: { [`${PROCESS} {{statistic}}`]: gauge('nodejs_eventloop_delay_seconds', ',statistic=~"p99|max"') },
     },
-    { title: 'Open files', unit: 'short', queries: { [PROCESS]: gauge('process_open_file_descriptor_count') } },
+    { title: 'Open files', unit: 'short', queries: { [PROCESS]: gauge('process_open_fds') } },
     {
       title: 'Log lines lost',
       unit: 'short',

@@ -1,6 +1,7 @@
 // Every metric that is exposed, with its labels: the one place that says what there is. Names follow OpenTelemetry's
 // semantic conventions where they define one, written the Prometheus way (dots as underscores, unit as suffix, `_total`
-// on counters); the rest begins with `countersign_`. Label values come from closed sets, so their number is bounded.
+// on counters), unless promtool refuses the result: `process_open_fds` has Prometheus's own name. The rest begins with
+// `countersign_`. Label values come from closed sets, so their number is bounded.
 
 export interface MetricDefinition {
   readonly name: string
@@ -240,7 +241,7 @@ export const METRICS = {
   }),
   memory: define('process_memory_usage_bytes', 'gauge', 'Resident memory of the process.'),
   heap: define('countersign_heap_used_bytes', 'gauge', 'JavaScript heap of the main thread.'),
-  descriptors: define('process_open_file_descriptor_count', 'gauge', 'Open file descriptors. Linux only.'),
+  descriptors: define('process_open_fds', 'gauge', 'Open file descriptors. Linux only.'),
   uptime: define('process_uptime_seconds', 'gauge', 'Time since the process started.'),
   build: define('countersign_build_info', 'gauge', 'Always 1: what runs here.', {
     version: 'of this service',
