@@ -40,11 +40,11 @@ export class LayerError extends Error {
 const digestOf = (bytes: Uint8Array): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 
 const pack = ({ folder, owner }: Layer, createdSeconds: number): Uint8Array => {
-  const words = [
-    ...['tar', '--create', '--format=ustar', '--sort=name', `--mtime=@${createdSeconds}`, '--numeric-owner'],
-    // By name: the folder itself would say whose `/` is.
-    ...[`--owner=${owner}`, `--group=${owner}`, '--directory', folder, ...readdirSync(folder).sort()],
-  ]
+  const form = ['--format=ustar', '--sort=name', `--mtime=@${createdSeconds}`, '--numeric-owner']
+  const owned = [`--owner=${owner}`, `--group=${owner}`]
+  // By name: the folder itself would say whose `/` is.
+  const names = readdirSync(folder).sort()
+  const words = ['tar', '--create', ...form, ...owned, '--directory', folder, ...names]
   const { success, stdout, stderr } = Bun.spawnSync(words, {
     stdin: 'ignore',
     env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' },

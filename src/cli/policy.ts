@@ -1,12 +1,14 @@
 // `countersign policy`: documents, revisions, shadows and replays. The commands are in policy-*.ts.
+import { knownSources } from '../admin/policies/find.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import type { Clock } from '../domain/time.ts'
 import { PolicyInvalidError } from '../policy/errors.ts'
 import type { Open } from './door.ts'
 import { requireOrganization } from './in-organization.ts'
 import { type CommandOutput, findVerb, parseCommand, runToExitCode, UsageError, type Verbs } from './output.ts'
-import { type PolicyContext, print, readDraft } from './policy-context.ts'
+import { knownChains, type PolicyContext, print, readDraft } from './policy-context.ts'
 import { check, create, schema, templates, test } from './policy-documents.ts'
+import { serveLanguage } from './policy-language-server.ts'
 import { type ReplayContext, replay } from './policy-replay.ts'
 import { activate, apply, comparesFiles, describeDifferences, diff, list, shadow, show } from './policy-revisions.ts'
 import { simulate } from './policy-simulate.ts'
@@ -16,6 +18,7 @@ const USAGE = `Usage: countersign policy check FILE
        countersign policy templates
        countersign policy new --template NAME
        countersign policy schema
+       countersign policy language-server [--org NAME]
        countersign policy diff OLD NEW | NEW --policy ID
        countersign policy apply FILE [--policy ID] [--draft]
        countersign policy activate ID --revision REVISION
@@ -26,13 +29,16 @@ const USAGE = `Usage: countersign policy check FILE
        countersign policy show ID [--revision REVISION | --revisions]
 
 A policy document is YAML or JSON; FILE may be - for standard input. REVISION is a revision's id, or its number together
-with --policy. Every command but the first five takes --org NAME, by name or id (default demo).
+with --policy. Every command but the first six takes --org NAME, by name or id (default demo).
 
   check      Says whether a document is valid and its tests pass; every problem has its line and column. Warnings say what
              is likely not meant, and keep nothing from being saved.
   test       Runs a document's tests and prints each.
   templates  Lists the templates; new prints one, to be edited.
   schema     Prints the JSON Schema of policy documents.
+  language-server
+             Helps an editor over the Language Server Protocol, on standard input and output: mistakes, what may be
+             written, what a word means. With --org it knows the organization's lists and the deployment's screeners.
   diff       Says what is different between two revisions or files.
   apply      Saves a document as the policy's next revision and activates it: live within a second, without a restart.
              Without --policy it makes a new policy. --draft only saves.
@@ -57,6 +63,8 @@ export interface PolicyCommandDependencies {
   readonly open: Open
   readonly decisionsDirectory: string
   readonly chains: ChainTable
+  /** Names of the deployment's screeners. */
+  readonly screeners: ReadonlySet<string>
   readonly clock: Clock
   /** Whether standard error is a terminal. */
   readonly isTerminal: boolean
@@ -70,6 +78,27 @@ const DOCUMENT_VERBS: Verbs<(context: PolicyContext) => number> = {
   schema: { run: schema, words: 0 },
 }
 
+/** What documents may name: with an organization its lists and the deployment's screeners, else the chains alone. */
+const runLanguageServer = async (context: PolicyContext, { open, screeners }: PolicyCommandDependencies) => {
+  const { output, command } = context
+  const alone = knownChains(context)
+  const opened = command.text('org') === undefined ? null : await open()
+  try {
+    const organizationId = opened === null ? '' : await requireOrganization(opened.store, command.text('org'))
+    return await serveLanguage({
+      input: Bun.stdin.stream(),
+      write: output.stdout,
+      known: async () => {
+        if (opened === null) return alone
+        const { chains = new Set<string>() } = alone
+        return knownSources(opened.store, organizationId, { screeners, chains })
+      },
+    })
+  } finally {
+    await opened?.close()
+  }
+}
+
 const STORE_VERBS: Verbs<(context: ReplayContext) => Promise<number>> = {
   apply: { run: apply, words: 1 },
   activate: { run: activate, words: 1 },
@@ -80,6 +109,8 @@ const STORE_VERBS: Verbs<(context: ReplayContext) => Promise<number>> = {
   show: { run: show, words: 1 },
   diff: { run: diff, words: 2 },
 }
+
+const LANGUAGE_SERVER = 'language-server'
 
 const OPTIONS = {
   org: { type: 'string' },
@@ -110,7 +141,11 @@ export const runPolicy = (
 ): Promise<number> => {
   const { output, open } = dependencies
   return runToExitCode(output, USAGE, commandArguments, async () => {
-    const command = parseCommand(commandArguments, OPTIONS, { ...DOCUMENT_VERBS, ...STORE_VERBS })
+    const command = parseCommand(commandArguments, OPTIONS, {
+      ...DOCUMENT_VERBS,
+      ...STORE_VERBS,
+      [LANGUAGE_SERVER]: { run: runLanguageServer, words: 0 },
+    })
     if (command.flag('help')) {
       output.stdout(USAGE)
       return 0
@@ -119,6 +154,7 @@ export const runPolicy = (
     try {
       const runDocument = findVerb(DOCUMENT_VERBS, command)
       if (runDocument !== undefined) return runDocument(context)
+      if (command.positionals[0] === LANGUAGE_SERVER) return await runLanguageServer(context, dependencies)
       if (command.positionals[0] === 'diff' && comparesFiles(command.positionals)) return diffFiles(context)
       const run = findVerb(STORE_VERBS, command)
       if (run === undefined) throw new UsageError('say what to do with policies')

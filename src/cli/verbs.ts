@@ -132,6 +132,7 @@ export const runVerb = async (
         open,
         decisionsDirectory: folder.decisions,
         chains: config.chains,
+        screeners: new Set(config.screeners.keys()),
         clock,
         isTerminal: process.stderr.isTTY === true,
       })

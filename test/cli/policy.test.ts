@@ -40,6 +40,7 @@ const run = async (...commandArguments: string[]) => {
     decisionsDirectory: join(folder.path, 'decisions'),
     chains: createChainTable(),
     clock: temporary.clock,
+    screeners: new Set(),
     isTerminal: true,
   })
   return { code, stdout, stderr }

@@ -60,6 +60,7 @@ const COMMANDS = {
   org: (words: string[]) => runOrg(words, { output, open }),
   policy: (words: string[]) =>
     runPolicy(words, {
+      screeners: new Set(),
       output,
       open,
       chains,

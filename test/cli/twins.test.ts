@@ -129,6 +129,7 @@ const RUNS: Readonly<Record<string, (words: string[], output: CommandOutput) => 
     (await import('../../src/cli/keys.ts')).runKeys(words, { ...output, clock: commands.clock, open: open() }),
   policy: async (words, output) =>
     (await import('../../src/cli/policy.ts')).runPolicy(words, {
+      screeners: new Set(),
       output,
       open: open(),
       decisionsDirectory: commands.folder,

@@ -112,11 +112,12 @@ try {
       ['COUNTERSIGN_PORTAL_LISTEN', portal ?? ''] as const,
       ['COUNTERSIGN_DASHBOARD_LISTEN', dashboard ?? ''] as const,
     ]
-    const room =
-      `bwrap --ro-bind ${root} / --bind ${data} /data --tmpfs /tmp --proc /proc --dev /dev --unshare-user --uid 1000
-      --gid 1000 --unshare-pid --as-pid-1 --die-with-parent --chdir /data --clearenv`.split(/\s+/)
-    const settings = environment.flatMap(([name, value]) => ['--setenv', name, value])
-    return Bun.spawn([...room, ...settings, ...words], { stdin, stdout: 'pipe', stderr: 'pipe' })
+    const files = `--ro-bind ${root} / --bind ${data} /data --tmpfs /tmp --proc /proc --dev /dev --chdir /data`.split(
+      ' ',
+    )
+    const user = '--unshare-user --uid 1000 --gid 1000 --unshare-pid --as-pid-1 --die-with-parent --clearenv'.split(' ')
+    const variables = environment.flatMap(([name, value]) => ['--setenv', name, value])
+    return Bun.spawn(['bwrap', ...files, ...user, ...variables, ...words], { stdin, stdout: 'pipe', stderr: 'pipe' })
   }
   const node = inImage([...config.Entrypoint, ...config.Cmd], 'ignore')
   let printed = ''

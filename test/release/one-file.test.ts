@@ -85,18 +85,8 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
 
   const start = async (...words: readonly string[]) => {
     const [api, portal, dashboard] = [freePort(), freePort(), freePort()].map((port) => `127.0.0.1:${port}`)
-    const child = spawn([
-      'start',
-      '--api-listen',
-      api ?? '',
-      '--portal-listen',
-      portal ?? '',
-      '--dashboard-listen',
-      dashboard ?? '',
-      '--warm-up',
-      'false',
-      ...words,
-    ])
+    const listens = [`--api-listen=${api}`, `--portal-listen=${portal}`, `--dashboard-listen=${dashboard}`]
+    const child = spawn(['start', ...listens, '--warm-up=false', ...words])
     const watchdog = startWatchdog(child.pid, null)
     let printed = ''
     const read = async (stream: ReadableStream<Uint8Array>): Promise<void> => {

@@ -50,7 +50,7 @@ export const requireRevision = async (
 export const knownSources = async (
   store: Store,
   organizationId: string,
-  { screeners, chains }: Services['policyFacts'],
+  { screeners, chains }: Pick<Services['policyFacts'], 'screeners' | 'chains'>,
 ) => {
   const lists = [...(await store.lists.list(organizationId)), ...(await store.lists.list(null))]
   return { lists: new Set(['allow', 'deny', ...lists.map(({ name }) => name)]), screeners, chains }

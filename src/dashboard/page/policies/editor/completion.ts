@@ -1,9 +1,8 @@
 // What the editor offers while one types: keys of the document where a key may stand, and in conditions the facts,
 // functions and methods that there are. All of it comes from the API.
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
-import type { Text } from '@codemirror/state'
+import { isInCondition } from '../../../../domain/condition-lines.ts'
 import type { AnswerOf } from '../../api/client.ts'
-import { CONDITION_KEYS } from './language.ts'
 
 type Facts = AnswerOf<'GET /policy-language'>
 type DocumentSchema = AnswerOf<'GET /policy-language/schema'>
@@ -35,23 +34,6 @@ const keysOf = (schema: SchemaPart, found = new Map<string, string>()): Readonly
 
 const called = (name: string): Completion => ({ label: name, type: 'function', apply: `${name}(`, detail: '(…)' })
 
-const KEY = /^\s*(?:-\s+)?([\w-]+):(?:\s|$)/
-const indentOf = (text: string): number => /^\s*/.exec(text)?.[0].length ?? 0
-
-/** Whether a condition stands there: after its key, or further in on the lines below it. */
-const isInCondition = (text: Text, position: number): boolean => {
-  let line = text.lineAt(position)
-  const own = KEY.exec(line.text)
-  if (own !== null) return CONDITION_KEYS.has(own[1] ?? '')
-  const indent = indentOf(line.text)
-  while (line.number > 1) {
-    line = text.line(line.number - 1)
-    if (line.text.trim() === '' || indentOf(line.text) >= indent) continue
-    return CONDITION_KEYS.has(KEY.exec(line.text)?.[1] ?? '')
-  }
-  return false
-}
-
 export const completePolicy = ({ facts, schema }: PolicyWords) => {
   const factChoices = facts.facts.map(
     ({ name, type, description }): Completion => ({ label: name, type: 'variable', detail: type, info: description }),
@@ -75,7 +57,7 @@ export const completePolicy = ({ facts, schema }: PolicyWords) => {
     const from = word?.from ?? context.pos
     const line = context.state.doc.lineAt(context.pos)
     const before = line.text.slice(0, from - line.from)
-    if (!isInCondition(context.state.doc, context.pos)) {
+    if (!isInCondition((number) => context.state.doc.line(number + 1).text, line.number - 1)) {
       return /^\s*(?:-\s+)?$/.test(before) ? { from, options: keys, validFor: /^\w*$/ } : null
     }
     const parts = word?.text.split('.') ?? []

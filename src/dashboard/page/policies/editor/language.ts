@@ -2,6 +2,7 @@
 // reads line by line and only for the eye: what a document means, the service says.
 import { HighlightStyle, StreamLanguage, type StringStream } from '@codemirror/language'
 import { tags } from '@lezer/highlight'
+import { CONDITION_KEYS } from '../../../../domain/condition-lines.ts'
 
 interface State {
   /** Within the value of a condition. */
@@ -14,7 +15,6 @@ interface State {
   atKey: boolean
 }
 
-export const CONDITION_KEYS: ReadonlySet<string> = new Set(['allow', 'deny', 'require', 'review'])
 const KEY = /^[A-Za-z_][\w./-]*(?=\s*:(?:\s|$))/
 const NUMBER = /^(?:0x[0-9a-fA-F]+|[0-9][0-9_]*(?:\.[0-9]+)?)/
 const OPERATOR = /^(?:&&|\|\||==|!=|<=|>=|[<>!+\-*/%?])/

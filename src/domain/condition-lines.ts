@@ -1,0 +1,24 @@
+// Where in a policy's text a condition stands, line by line: for editors, whose text is seldom a whole document.
+
+/** Keys of a rule whose value is a condition. */
+export const CONDITION_KEYS: ReadonlySet<string> = new Set(['allow', 'deny', 'require', 'review'])
+
+const KEY = /^\s*(?:-\s+)?([\w-]+):(?:\s|$)/
+const indentOf = (text: string): number => /^\s*/.exec(text)?.[0].length ?? 0
+
+/**
+ * Whether a condition stands in a line: after its key, or further in on the lines below it.
+ * @param lineAt the text of a line, by its number from 0
+ */
+export const isInCondition = (lineAt: (number: number) => string, number: number): boolean => {
+  const text = lineAt(number)
+  const own = KEY.exec(text)
+  if (own !== null) return CONDITION_KEYS.has(own[1] ?? '')
+  const indent = indentOf(text)
+  for (let above = number - 1; above >= 0; above--) {
+    const line = lineAt(above)
+    if (line.trim() === '' || indentOf(line) >= indent) continue
+    return CONDITION_KEYS.has(KEY.exec(line)?.[1] ?? '')
+  }
+  return false
+}
