@@ -17,7 +17,7 @@ import { writeCorrections } from './portal-progress.ts'
 import { requireNoOpenHit } from './screening-checks.ts'
 import { addEvent, announceSession, numberDecision } from './session-changes.ts'
 import { queueChecks } from './session-checks.ts'
-import { lockSession, readState } from './session-rows.ts'
+import { lockState } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
 
 const checkChange = (session: Session, change: StatusChange): void => {
@@ -37,28 +37,37 @@ const writeStatus = async (
   session: Session,
   change: StatusChange,
   nowSeconds: number,
-): Promise<void> => {
+): Promise<Session> => {
   const completed = change.to === 'completed'
   const publicComment = change.publicComment ?? null
   // A known person stays: leaving out the columns avoids updates of their indexes.
   const identified =
     completed && session.personId === null ? await identifyPerson(transaction, session, nowSeconds) : null
+  const changed: Session = {
+    ...session,
+    ...identified,
+    status: change.to,
+    sequence: session.sequence + 1,
+    completedAtSeconds: completed ? nowSeconds : null,
+    publicComment: TOLD.has(change.to) ? publicComment : null,
+    retryCount: session.retryCount + (change.to === 'retry' ? 1 : 0),
+  }
   await transaction.execute(
     `UPDATE sessions SET status = ?, sequence = ?, completed_at_seconds = ?, public_comment = ?, retry_count = ?
        ${identified === null ? '' : ', person_id = ?, user_id = ?'} WHERE organization_id = ? AND id = ?`,
     [
-      change.to,
-      session.sequence + 1,
-      completed ? nowSeconds : null,
-      TOLD.has(change.to) ? publicComment : null,
-      session.retryCount + (change.to === 'retry' ? 1 : 0),
+      changed.status,
+      changed.sequence,
+      changed.completedAtSeconds,
+      changed.publicComment,
+      changed.retryCount,
       ...(identified === null ? [] : [identified.personId, identified.userId]),
       session.organizationId,
       session.id,
     ],
   )
   await addEvent(transaction, session, {
-    sequence: session.sequence + 1,
+    sequence: changed.sequence,
     kind: 'status',
     status: change.to,
     actor: change.actor,
@@ -66,6 +75,7 @@ const writeStatus = async (
     privateComment: change.privateComment ?? null,
     createdAtSeconds: nowSeconds,
   })
+  return changed
 }
 
 /**
@@ -78,8 +88,9 @@ export const createStatusWriter =
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const { organizationId, sessionId } = change
-      const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
-      if (session === null) return null
+      const locked = await lockState(transaction, organizationId, sessionId, nowSeconds)
+      if (locked === null) return null
+      const { session, wallets } = locked
       checkChange(session, change)
       if (change.to === 'completed') {
         await requireEvidenceKept(transaction, session)
@@ -88,10 +99,9 @@ export const createStatusWriter =
       if (change.to === 'submitted') {
         await queueChecks(transaction, { ...session, sequence: session.sequence + 1 }, nowSeconds)
       }
-      await writeStatus(transaction, session, change, nowSeconds)
+      const state = { session: await writeStatus(transaction, session, change, nowSeconds), wallets }
       await writeCorrections(transaction, change, nowSeconds)
-      const state = await readState(transaction, organizationId, sessionId)
-      if (state !== null) await announceSession(transaction, state, nowSeconds)
+      await announceSession(transaction, state, nowSeconds)
       if (DECISIONS.has(change.to)) await numberDecision(transaction, session)
       return state
     }, options)

@@ -4,10 +4,10 @@ import type { WalletAddress } from '../domain/address.ts'
 import { newIdentifier } from '../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionEventKind, type SessionState } from '../domain/session.ts'
 import { ProofInvalidError, SessionClosedError, WalletLimitError, WalletLockedError } from '../domain/session-errors.ts'
-import { WALLETS_PER_SESSION_MAX, walletAddressText } from '../domain/wallet.ts'
+import { type SessionWallet, WALLETS_PER_SESSION_MAX, walletAddressText } from '../domain/wallet.ts'
 import type { Transaction } from './database.ts'
 import { addEvent, announceSession } from './session-changes.ts'
-import { lockSession, readState, readWallets } from './session-rows.ts'
+import { lockState, readWallets } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
 
 export type ProofKind = 'eip191' | 'erc1271' | 'siws' | 'sandbox'
@@ -50,7 +50,7 @@ const noteChange = async (
   kind: SessionEventKind,
   actor: string,
   nowSeconds: number,
-): Promise<void> => {
+): Promise<Session> => {
   const sequence = session.sequence + 1
   await transaction.execute('UPDATE sessions SET sequence = ? WHERE organization_id = ? AND id = ?', [
     sequence,
@@ -66,6 +66,7 @@ const noteChange = async (
     privateComment: null,
     createdAtSeconds: nowSeconds,
   })
+  return { ...session, sequence }
 }
 
 const requireOpen = (session: Session, address: WalletAddress): void => {
@@ -78,29 +79,37 @@ const insertWallet = async (
   session: Session,
   { chain, address, proof }: WalletConnection,
   nowSeconds: number,
-): Promise<void> => {
-  const walletId = newIdentifier('wallet')
+): Promise<SessionWallet> => {
   const { organizationId, id, environment } = session
+  const wallet: SessionWallet = {
+    id: newIdentifier('wallet'),
+    chain,
+    address,
+    addressText: walletAddressText(address),
+    connectedAtSeconds: nowSeconds,
+    connectedSequence: session.sequence + 1,
+  }
   await transaction.execute(
     `INSERT INTO session_wallets (id, organization_id, session_id, environment, connected_sequence, chain, address,
        address_text, connected_at_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
-      walletId,
+      wallet.id,
       organizationId,
       id,
       environment,
-      session.sequence + 1,
+      wallet.connectedSequence,
       chain,
       address,
-      walletAddressText(address),
+      wallet.addressText,
       nowSeconds,
     ],
   )
   await transaction.execute(
     `INSERT INTO wallet_proofs (wallet_id, organization_id, session_id, kind, message, signature, proved_at_seconds)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    [walletId, organizationId, id, proof.kind, proof.message, proof.signature, nowSeconds],
+    [wallet.id, organizationId, id, proof.kind, proof.message, proof.signature, nowSeconds],
   )
+  return wallet
 }
 
 /** As it was checked when the wallet was connected. */
@@ -152,18 +161,17 @@ export const createSessionWalletTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const { organizationId, sessionId, address, chain } = connection
-      const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
-      if (session === null) return null
+      const before = await lockState(transaction, organizationId, sessionId, nowSeconds)
+      if (before === null) return null
+      const { session, wallets } = before
       requireOpen(session, address)
       await spendNonce(transaction, session, connection, nowSeconds)
-      const before = await readState(transaction, organizationId, sessionId)
-      const wallets = before?.wallets ?? []
       if (wallets.some((wallet) => wallet.address === address && wallet.chain === chain)) return before
       if (wallets.length >= WALLETS_PER_SESSION_MAX) throw new WalletLimitError()
-      await insertWallet(transaction, session, connection, nowSeconds)
-      await noteChange(transaction, session, 'wallet-connected', connection.actor, nowSeconds)
-      const state = await readState(transaction, organizationId, sessionId)
-      if (state !== null) await announceSession(transaction, state, nowSeconds)
+      const wallet = await insertWallet(transaction, session, connection, nowSeconds)
+      const changed = await noteChange(transaction, session, 'wallet-connected', connection.actor, nowSeconds)
+      const state = { session: changed, wallets: [...wallets, wallet] }
+      await announceSession(transaction, state, nowSeconds)
       return state
     }, DURABILITY),
 
@@ -180,22 +188,18 @@ export const createSessionWalletTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const { organizationId, sessionId, walletId, actor } = input
-      const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
-      if (session === null) return null
+      const before = await lockState(transaction, organizationId, sessionId, nowSeconds)
+      if (before === null) return null
+      const { session, wallets } = before
       if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)
-      const before = await readState(transaction, organizationId, sessionId)
       const removed = await transaction.execute(
         'DELETE FROM session_wallets WHERE organization_id = ? AND session_id = ? AND id = ?',
         [organizationId, sessionId, walletId],
       )
-      if (removed === 0 || before === null) return null
-      await noteChange(transaction, session, 'wallet-removed', actor, nowSeconds)
+      if (removed === 0) return null
+      const changed = await noteChange(transaction, session, 'wallet-removed', actor, nowSeconds)
       // Told with the wallet that is gone, since what is known of that one changes too.
-      await announceSession(
-        transaction,
-        { ...before, session: { ...session, sequence: session.sequence + 1 } },
-        nowSeconds,
-      )
-      return readState(transaction, organizationId, sessionId)
+      await announceSession(transaction, { session: changed, wallets }, nowSeconds)
+      return { session: changed, wallets: wallets.filter(({ id }) => id !== walletId) }
     }, DURABILITY),
 })

@@ -11,7 +11,7 @@ import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
 import { addEvent, announceSession } from './session-changes.ts'
 import { createSessionHistory } from './session-history.ts'
 import { createRegistration } from './session-registration.ts'
-import { lockSession, readState, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
+import { lockState, readState, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import { createStatusWriter } from './session-status.ts'
 import { createTokenReader } from './session-tokens.ts'
 import type { TableScope } from './table-scope.ts'
@@ -106,10 +106,12 @@ export const createSessionTable = (scope: TableScope) => ({
       async (transaction) => {
         const nowSeconds = scope.nowSeconds()
         const { organizationId, sessionId, version, actor } = input
-        const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
-        if (session === null) return null
+        const locked = await lockState(transaction, organizationId, sessionId, nowSeconds)
+        if (locked === null) return null
+        let { session } = locked
         if (session.consentedAtSeconds === null) {
           const sequence = session.sequence + 1
+          session = { ...session, sequence, consentedAtSeconds: nowSeconds }
           await transaction.execute(
             `UPDATE sessions SET consent_version = ?, consented_at_seconds = ?, sequence = ?
              WHERE organization_id = ? AND id = ?`,
@@ -125,9 +127,9 @@ export const createSessionTable = (scope: TableScope) => ({
             createdAtSeconds: nowSeconds,
           })
         }
-        const state = await readState(transaction, organizationId, sessionId)
+        const state = { session, wallets: locked.wallets }
         // What other organizations may see of its wallets changes with it.
-        if (state !== null) await announceSession(transaction, state, nowSeconds)
+        await announceSession(transaction, state, nowSeconds)
         return state
       },
       // Whatever rests on it comes later in the same log, and is lost with it if it is lost.

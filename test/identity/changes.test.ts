@@ -60,3 +60,26 @@ test('of a wallet that is taken out concern that wallet as well as those that st
     [evmWallet(2), evmWallet(3), evmWallet(3)].toSorted(),
   )
 })
+
+test('answer what is stored afterwards, field by field', async () => {
+  const { changes, store } = identity
+  const { session } = await identity.register(organizationId)
+  const key = { organizationId, sessionId: session.id, actor: 'test' }
+  const check = async (answered: SessionState): Promise<SessionState> => {
+    expect(answered).toEqual((await store.sessions.find(organizationId, session.id)) as SessionState)
+    return answered
+  }
+  await check(await changes.recordConsent({ ...key, version: 'v1' }))
+  await check(await changes.recordConsent({ ...key, version: 'v2' }))
+  await check(await identity.connect(organizationId, session.id, evmWallet(2)))
+  const { wallets } = await check(await identity.connect(organizationId, session.id, evmWallet(3)))
+  await check(await identity.connect(organizationId, session.id, evmWallet(3)))
+  await check(await changes.removeWallet({ ...key, walletId: wallets[0]?.id ?? '' }))
+  await check(await changes.changeStatus({ ...key, to: 'submitted' }))
+  identity.clock.advance(60)
+  await check(await changes.changeStatus({ ...key, to: 'retry', publicComment: 'Sharper, please' }))
+  await check(await changes.changeStatus({ ...key, to: 'submitted' }))
+  const { session: completed } = await check(await changes.changeStatus({ ...key, to: 'completed' }))
+  expect(completed).toMatchObject({ status: 'completed', retryCount: 1, publicComment: null })
+  expect(completed.userId).toBeString()
+})
