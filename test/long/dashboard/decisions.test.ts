@@ -5,12 +5,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Download, Locator, Page } from 'playwright-core'
 import { checkDecisionProof } from '../../../src/client/decision-proof.ts'
+import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { runCommand } from '../../service/start-service.ts'
 import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { indexProcessPid } from '../../support/index-process-pid.ts'
 import { until } from '../../support/until.ts'
-import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 
 const TIMEOUT_MS = 60_000
 const WALLET = '0x52908400098527886e0f7030069857d2e4169ee7'

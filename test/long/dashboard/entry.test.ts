@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { hotp, totpStep } from '../../../src/admin/accounts/totp.ts'
 import { decodeBase32 } from '../../admin/support/base32.ts'
+import { ADMIN_EMAIL, type Dashboard, PASSWORD, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
-import { ADMIN_EMAIL, type Dashboard, PASSWORD, useDashboard } from '../../dashboard/support/dashboard.ts'
 
 const TIMEOUT_MS = 60_000
 
