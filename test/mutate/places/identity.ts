@@ -216,7 +216,7 @@ export const identity: readonly Place[] = [
         'TOLD.has(change.to) ? publicComment : null',
         'publicComment',
       ],
-      ['a change is not announced', 'if (state !== null) await announceSession(transaction, state, nowSeconds)', ''],
+      ['a change is not announced', 'await announceSession(transaction, state, nowSeconds)', ''],
       ['a decision has no number', 'if (DECISIONS.has(change.to)) await numberDecision(transaction, session)', ''],
       ['a session is completed though its evidence was erased', 'await requireEvidenceKept(transaction, session)', ''],
       ['a person is identified anew', 'completed && session.personId === null ? await', 'completed ? await'],
@@ -254,13 +254,13 @@ export const identity: readonly Place[] = [
     ['a 21st wallet is taken', 'wallets.length >= WALLETS_PER_SESSION_MAX', 'wallets.length > WALLETS_PER_SESSION_MAX'],
     [
       'a closed session loses a wallet',
-      '      if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)\n      const before',
-      '      const before',
+      '      if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)\n      const removed',
+      '      const removed',
     ],
     [
       'a wallet that was connected is not announced',
-      "      await noteChange(transaction, session, 'wallet-connected', connection.actor, nowSeconds)\n      const state = await readState(transaction, organizationId, sessionId)\n      if (state !== null) await announceSession(transaction, state, nowSeconds)",
-      "      await noteChange(transaction, session, 'wallet-connected', connection.actor, nowSeconds)\n      const state = await readState(transaction, organizationId, sessionId)",
+      '      const state = { session: changed, wallets: [...wallets, wallet] }\n      await announceSession(transaction, state, nowSeconds)',
+      '      const state = { session: changed, wallets: [...wallets, wallet] }',
     ],
     [
       'a nonce for another wallet is taken',
