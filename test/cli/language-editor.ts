@@ -28,7 +28,8 @@ interface Answer {
   readonly error?: unknown
 }
 
-export const startEditor = async (words: readonly string[]): Promise<Editor> => {
+/** @param uri the document's; servers that look for files start from it */
+export const startEditor = async (words: readonly string[], uri = LANGUAGE_URI): Promise<Editor> => {
   const child = Bun.spawn([...words], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit', env: cleanEnvironment() })
   const answers = new Map<number, unknown>()
   const said: (readonly Diagnostic[])[] = []
@@ -70,7 +71,7 @@ export const startEditor = async (words: readonly string[]): Promise<Editor> => 
     ask,
     show: async (text) => {
       version += 1
-      const textDocument = { uri: LANGUAGE_URI, languageId: 'yaml', version, text }
+      const textDocument = { uri, languageId: 'yaml', version, text }
       if (version === 1) send({ method: 'textDocument/didOpen', params: { textDocument } })
       else send({ method: 'textDocument/didChange', params: { textDocument, contentChanges: [{ text }] } })
       const shown = version

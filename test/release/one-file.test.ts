@@ -9,6 +9,7 @@ import { Glob } from 'bun'
 import { makeOneFile, ONE_FILE_TARGETS, type OneFile, type OneFileTarget } from '../../deploy/release/one-file.ts'
 import { PROCESSES } from '../../src/one-file.ts'
 import { readTemplates } from '../../src/policy/templates.ts'
+import { startEditor } from '../cli/language-editor.ts'
 import { freePort, parseEnvironmentFile } from '../service/start-service.ts'
 import { CHROMIUM, startBrowser } from '../support/browser/chromium.ts'
 import { until } from '../support/until.ts'
@@ -139,6 +140,16 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
       expect((JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)).toEqual(
         readTemplates().map(({ name }) => name),
       )
+    },
+    TEST_LIMIT_MS,
+  )
+
+  test(
+    'serves editors',
+    async () => {
+      const editor = await startEditor([made.path, 'policy', 'language-server'])
+      expect(await editor.show('name: A\nrules:\n  - id: a\n    allow: client.locatd\n')).toHaveLength(1)
+      expect(await editor.stop()).toBe(0)
     },
     TEST_LIMIT_MS,
   )
