@@ -45,6 +45,8 @@ export const documents: readonly Place[] = [
   ]),
   ...placesOf('src/identity/session-facts.ts', FACTS, [
     ['a name in another script does not match', 'compared.includes(null) ? null', 'compared.includes(null) ? false'],
+    ['a list that was never read has no age', 'known.length === 0 || known.length < ages.length', 'known.length === 0'],
+    ['a wallet that was looked up nowhere is denied nothing', 'return found.length > 0 && found', 'return found'],
     ['documents that contradict each other match', "outcomes.get('document.zone') !== 'look'", 'true'],
     ['an unread document is nobody’s', "(outcomes.has('document.zone') && !outcomes.has('document.number')) ||", ''],
     [
@@ -74,6 +76,45 @@ export const documents: readonly Place[] = [
   ...placesOf('src/identity/check-runner.ts', WALLETS, [
     ['a screener that is away is not asked again', 'return isLast || !checks', 'return true || !checks'],
   ]),
+  ...placesOf(
+    'src/identity/check-again.ts',
+    [...WALLETS, 'test/identity/check-again.test.ts'],
+    [
+      ['settings that are changed back at once leave what was between', 'settled.delete(id)', ''],
+      [
+        'who loses their last list keeps its checks',
+        'version === NOTHING || each.checks.length > 0',
+        'each.checks.length > 0',
+      ],
+    ],
+  ),
+  ...placesOf(
+    'src/store/session-checks.ts',
+    ['test/store/session-checks.test.ts'],
+    [
+      ['a hit outlives its check', 'isOfPart(part, name) && !made.has(name)', 'false'],
+      [
+        'hits go when a part could not be made at all',
+        "if (checks.some(({ name, outcome }) => name === part && outcome === 'not-done')) continue",
+        '',
+      ],
+    ],
+  ),
+  ...placesOf('src/identity/check-runner.ts', RUNNER, [
+    ['a part is made before the one that takes its place', '&& isNext && (await', '&& (await'],
+  ]),
+  ...placesOf('src/identity/age-checks.ts', CHECKS, [
+    [
+      'another age checks nobody again',
+      'comparisonKey([VERSION, askedBy(organizationId)])',
+      'comparisonKey([VERSION])',
+    ],
+  ]),
+  ...placesOf(
+    'src/admin/lists.ts',
+    ['test/admin/lists.test.ts'],
+    [['what screening writes is removed', "if (keptBy === 'screening') throw", "if (keptBy === 'source') throw"]],
+  ),
   ...placesOf('src/store/screening-checks.ts', WALLETS, [
     ['a hit goes while the screener is away', "outcome === 'not-done' ? [] : known.values()", 'known.values()'],
     [
