@@ -1,0 +1,201 @@
+"""One HTTP request and what may come of it: an answer, a refusal, or nothing. Redirects are not followed: they would
+carry the key along. Connections are kept for the next call for some seconds."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import ssl
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+from urllib.parse import urlsplit
+
+from .backoff import parse_retry_after
+from .errors import AnswerInvalidError, ArgumentInvalidError, ClientError, RequestRefusedError, ServiceUnreachableError
+
+#: Shorter than the service keeps a quiet connection.
+_IDLE_SECONDS = 10.0
+_CHUNK_BYTES = 65_536
+
+
+@dataclass(frozen=True)
+class Request:
+    method: str
+    #: With its query.
+    path: str
+    headers: Mapping[str, str]
+    body: Optional[bytes]
+    #: The same for every try of a call.
+    request_id: str
+
+
+class Response:
+    """The head of an answer of status 2xx, and its body as it comes."""
+
+    def __init__(self, connection: http.client.HTTPConnection, head: http.client.HTTPResponse, sock: Any) -> None:
+        self._connection = connection
+        self._head = head
+        self._sock = sock
+        self.status = head.status
+
+    def header(self, name: str) -> Optional[str]:
+        return self._head.headers.get(name)
+
+    def read(self, timeout_seconds: float) -> bytes:
+        """The next bytes; none at the end. Raises OSError or HTTPException when none come in time."""
+        self._sock.settimeout(max(timeout_seconds, 0.001))
+        return self._head.read1(_CHUNK_BYTES)
+
+    def read_all(self, deadline: float) -> bytes:
+        parts: List[bytes] = []
+        while part := self.read(_left(deadline)):
+            parts.append(part)
+        body = b"".join(parts)
+        length = self._head.headers.get("content-length")
+        if length is not None and length.isdigit() and len(body) < int(length):
+            raise http.client.IncompleteRead(body)
+        return body
+
+    @property
+    def is_reusable(self) -> bool:
+        return not self._head.will_close
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("the time for this try is over")
+    return left
+
+
+class Endpoint:
+    """One of the service's two interfaces: where it is, and the header that carries its key."""
+
+    def __init__(self, name: str, url: str, api_key: str) -> None:
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            raise ArgumentInvalidError(f"{name}_url", "must be an http or https URL") from None
+        plain = not (parts.username or parts.password or parts.query or parts.fragment) and parts.hostname
+        if parts.scheme not in ("http", "https") or not plain or not re.fullmatch(r"[\x21-\x7e]*", url):
+            raise ArgumentInvalidError(f"{name}_url", "must be an http or https URL without user, query and fragment")
+        # What is pasted with a line break or a blank does not fit into a header.
+        if not re.fullmatch(r"[\x21-\x7e]{1,512}", api_key):
+            raise ArgumentInvalidError(f"{name}_api_key", "must be visible ASCII characters")
+        self._secure = parts.scheme == "https"
+        self._host = str(parts.hostname)
+        self._port = port
+        self._prefix = parts.path.rstrip("/")
+        self._headers = {"x-api-key": api_key} if name == "attestation" else {"authorization": f"Bearer {api_key}"}
+        self._tls = ssl.create_default_context() if self._secure else None
+        self._lock = threading.Lock()
+        self._idle: List[Tuple[float, http.client.HTTPConnection]] = []
+
+    def _connect(self) -> http.client.HTTPConnection:
+        if self._tls is not None:
+            return http.client.HTTPSConnection(self._host, self._port, context=self._tls)
+        return http.client.HTTPConnection(self._host, self._port)
+
+    def _take_idle(self) -> Optional[http.client.HTTPConnection]:
+        with self._lock:
+            while self._idle:
+                since, connection = self._idle.pop()
+                if time.monotonic() - since < _IDLE_SECONDS:
+                    return connection
+                connection.close()
+        return None
+
+    def _send(self, connection: http.client.HTTPConnection, request: Request, deadline: float) -> Response:
+        headers: Dict[str, str] = {"accept": "application/json"}
+        headers.update(request.headers)
+        headers.update(self._headers)
+        headers["x-request-id"] = request.request_id
+        connection.timeout = _left(deadline)
+        if connection.sock is None:
+            connection.connect()
+        sock = connection.sock
+        sock.settimeout(_left(deadline))
+        connection.request(request.method, self._prefix + request.path, body=request.body, headers=headers)
+        return Response(connection, connection.getresponse(), sock)
+
+    def open(self, request: Request, deadline: float) -> Response:
+        """Sends, and waits for the head of the answer. The caller closes the response.
+
+        Raises RequestRefusedError, ServiceUnreachableError, AnswerInvalidError (a redirect)."""
+        connection = self._take_idle()
+        try:
+            if connection is not None:
+                try:
+                    return _accepted(self._send(connection, request, deadline), request, deadline)
+                except (ConnectionError, http.client.BadStatusLine):
+                    # The service had closed the kept connection. Doing it twice is safe: the request id and the
+                    # Idempotency-Key are the same.
+                    connection.close()
+            connection = self._connect()
+            return _accepted(self._send(connection, request, deadline), request, deadline)
+        except (OSError, http.client.HTTPException, UnicodeError) as error:
+            if connection is not None:
+                connection.close()
+            what = f"the service can not be reached: {type(error).__name__}"
+            raise ServiceUnreachableError(what, request.request_id) from error
+        except ClientError:
+            if connection is not None:
+                connection.close()
+            raise
+
+    def ask(self, request: Request, timeout_seconds: float) -> Tuple[int, str, bytes]:
+        """Status, the answer's own request id, and its whole body, all within the time. Raises as ``open``."""
+        deadline = time.monotonic() + timeout_seconds
+        response = self.open(request, deadline)
+        request_id = response.header("x-request-id") or request.request_id
+        try:
+            body = response.read_all(deadline)
+        except (OSError, http.client.HTTPException) as error:
+            response.close()
+            raise ServiceUnreachableError("the answer was cut off", request_id) from error
+        self._keep(response)
+        return response.status, request_id, body
+
+    def _keep(self, response: Response) -> None:
+        if not response.is_reusable:
+            response.close()
+            return
+        with self._lock:
+            self._idle.append((time.monotonic(), response._connection))
+
+    def close(self) -> None:
+        with self._lock:
+            for _, connection in self._idle:
+                connection.close()
+            self._idle.clear()
+
+
+def _accepted(response: Response, request: Request, deadline: float) -> Response:
+    if 200 <= response.status < 300:
+        return response
+    request_id = response.header("x-request-id") or request.request_id
+    if response.status < 400:
+        raise AnswerInvalidError(f"status {response.status}", request_id)
+    try:
+        problem: Any = json.loads(response.read_all(deadline))
+    except (OSError, http.client.HTTPException, ValueError):
+        problem = None
+
+    def text(name: str, otherwise: str) -> str:
+        found = problem.get(name) if isinstance(problem, dict) else None
+        return found if isinstance(found, str) else otherwise
+
+    raise RequestRefusedError(
+        text("code", "UNKNOWN_REFUSAL"),
+        response.status,
+        text("detail", "the service refused the request without saying why"),
+        text("request_id", request_id),
+        parse_retry_after(response.header("retry-after")),
+    )
