@@ -70,6 +70,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'bun run bench --only soak': 'takes an hour; test/bench/options.test.ts',
   'bun bench/speed-page.ts result.json': 'test/bench/speed-page.test.ts',
   'bun bench/token-speed.ts --write': 'takes two minutes and needs SoftHSM; test/bench/token-speed.test.ts',
+  'bun test/service/api-promises.ts': 'writes what the API adds; test/service/api-promises.test.ts',
   'bun docs/generate-tables.ts --write': 'test/papers.test.ts',
   'bun contracts/gas.ts': 'test/chain/gas-table.test.ts',
   'bun contracts/gas.ts --write': 'test/chain/gas-table.test.ts',
