@@ -1,5 +1,5 @@
-// Another key for the secrets of one-time codes, while the service runs. The next one lies beside the one in use, in FILE.next,
-// for as long as both are needed; the service opens by either meanwhile and seals with the next.
+// Rotates the key of the one-time codes' secrets while the service runs. During the rotation, the next key is in FILE.next beside
+// the present one; the service decrypts with either and encrypts with the next.
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createSecretBox, SealBrokenError, type SecretBox } from '../admin/accounts/secret-box.ts'
@@ -13,19 +13,19 @@ import { makeKeyFile, nextKeyPath, readKeyFile, syncFolder, takePlace } from '..
 import type { Store } from '../store/store.ts'
 
 export interface AccountKeyRotation {
-  /** Secrets of one-time codes that were sealed anew by this call. */
+  /** How many secrets this call encrypted with the next key. */
   readonly secrets: number
-  /** Secrets that neither key opens: those accounts need a recovery link, as before. */
+  /** How many secrets neither key decrypts; their accounts needed a recovery link before already. */
   readonly unreadable: number
-  /** The file with the key that opens all others. */
+  /** The file with the new key. */
   readonly file: string
-  /** False where it could not be put in the old one's place: then that is the operator's to do. */
+  /** False when the new file could not replace the old one, so that the operator has to do it. */
   readonly inPlace: boolean
 }
 
 /**
- * Seals all secrets of one-time codes with another key while the service runs. May be interrupted at any point: called again,
- * it goes on. A secret that changes meanwhile is left to its next turn.
+ * Encrypts all secrets of one-time codes with the next key. If it is interrupted, the next call continues. A secret that changes
+ * meanwhile is left to the next pass.
  * @throws SettingInvalidError when the key is in a variable, which a running service does not read again.
  */
 export const rotateAccountKey = async (input: {
@@ -45,7 +45,7 @@ export const rotateAccountKey = async (input: {
   const oldKey = readKeyFile(path, ACCOUNT_KEY)
   if (!existsSync(next)) {
     makeKeyFile(next)
-    // On the disk before the first secret is sealed with it.
+    // Flush the key to disk before the first secret is encrypted with it.
     syncFolder(dirname(next))
   }
   const newKey = readKeyFile(next, ACCOUNT_KEY)
@@ -73,7 +73,7 @@ export const rotateAccountKey = async (input: {
   }
   let secrets = 0
   let last = await pass()
-  // The service may have sealed one with the old key meanwhile.
+  // The service may have encrypted a secret with the old key meanwhile.
   for (; last.resealed > 0; last = await pass()) secrets += last.resealed
   const inPlace = takePlace(next, path)
   last = await pass()

@@ -93,7 +93,7 @@ export interface AdminDependencies {
   readonly passphrase: Passphrase
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
-  /** Tells which process runs which task, over all machines. */
+  /** Identifies this process as the one that runs a task, among all machines. */
   readonly sharing: Pick<Sharing, 'processId' | 'failInterruptedTasks'>
   readonly deadlines: Deadlines
   readonly requestIds: RequestIdSource
@@ -107,7 +107,7 @@ export interface AdminDependencies {
   readonly urls: { readonly api: string; readonly dashboard: string }
 }
 
-/** Sessions that are made in the dashboard, as those of interface B. */
+/** Makes sessions for the dashboard as interface B does. */
 const sessionMaker = (register: Register): Services['identity']['sessions'] => ({
   make: async ({ walletAddress, originUrl, ...session }) => {
     const { created, sessionId, link } = await register.register({
@@ -184,7 +184,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
   const ticking = setInterval(() => void live.tick(), LIVE_TICK_MS)
   ticking.unref()
 
-  // Built on first use: after few starts does anyone look at the reference.
+  // Built on first use, because the reference is rarely read.
   const documents = {
     admin: once(() => adminDocument(ADMIN_ROUTES, version, origins.secure)),
     attestation: once(() => attestationDocument(version, urls.api)),

@@ -26,7 +26,7 @@ export interface TaskPreparation {
   readonly decidedByPeople: SessionKnowledge['decidedByPeople']
 }
 
-/** What the log is compared with; null where no start has made a tree. */
+/** The tree and heads to compare the log with; null before a start has made a tree. */
 const readTree = async ({ store, folder, target, ship }: TaskPreparation): Promise<TreeTaskInput | null> => {
   const place = ship.decisionsShip
   const access = await openTreeAccess({
@@ -48,7 +48,7 @@ const readTree = async ({ store, folder, target, ship }: TaskPreparation): Promi
   }
 }
 
-/** The lists of these names that an organization sees, as they are now. */
+/** The present content of the lists with these names, as the organization sees them. */
 const readLists = async (
   { store, clock }: TaskPreparation,
   organizationId: string | null,

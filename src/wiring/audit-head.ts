@@ -1,5 +1,5 @@
-// The audit log against its heads that were signed and kept beside the tree's: a log that lacks one, or has another entry there,
-// was cut, set back or rewritten.
+// Compares the audit log with its signed heads, which are kept beside the tree's. If the log lacks a head's entry or has another
+// one there, it was cut, restored from an older copy, or rewritten.
 import { openAuditHead } from '../decisions/audit-head.ts'
 import { readHeadFile } from '../decisions/tree-heads.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
@@ -13,8 +13,8 @@ import { auditProblem } from './audit-ship.ts'
 import { treeTargetOf } from './tree-service.ts'
 
 /**
- * Problems in words, each with the place of the head.
- * @param tree null: there is none yet
+ * @returns problems in words, each with the place of the head
+ * @param tree null: there is no tree yet
  */
 export const auditHeadProblems = async (
   { audit }: Pick<Store, 'audit'>,
@@ -40,7 +40,7 @@ export const auditHeadProblems = async (
   return problems
 }
 
-/** The same for whoever has not opened the tree. */
+/** The same for callers that have not opened the tree. */
 export const keptHeadProblems = async (
   store: Pick<Store, 'audit' | 'deployment'>,
   folder: Pick<DataFolder, 'auditHead' | 'keystores' | 'decisionTree'>,

@@ -1,4 +1,4 @@
-// Ships the audit log as a duty of the deployment: one process does it for all, as often as the decision log is shipped.
+// Ships the audit log from one process of the deployment, as often as the decision log is shipped.
 
 import { SettingInvalidError } from '../config/settings.ts'
 import { openShipTarget } from '../decisions/ship-access.ts'
@@ -15,7 +15,7 @@ export interface AuditShipDutyDependencies {
   readonly log: Pick<Logger, 'warn' | 'error' | 'info'>
 }
 
-/** None where nothing is shipped. @throws SettingInvalidError, ShipAccessMissingError */
+/** @returns no duties when nothing is shipped. @throws SettingInvalidError, ShipAccessMissingError */
 export const createAuditShipDuties = (dependencies: AuditShipDutyDependencies): readonly Duty[] => {
   const { config, store, after, log } = dependencies
   const place = config.decisionsShip

@@ -1,5 +1,5 @@
-// A tree that begins anew, under another name and another key: after a restore of an older backup, whose lines since then are
-// gone, no head can be signed that goes on from the old ones. The old tree is put aside, and its proofs keep holding.
+// Begins a new tree with another name and key. Needed after restoring an older backup: the lines since then are lost, so no
+// head can extend the old heads. The old tree is put aside, and its proofs stay valid.
 import { existsSync, renameSync } from 'node:fs'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { renewLogKey } from '../setup/log-key.ts'
@@ -12,14 +12,14 @@ import type { VerifierKey } from '../transparency/note.ts'
 import { STORED_HEAD } from './tree-service.ts'
 
 export interface BegunTree {
-  /** Name of the log until now. */
+  /** The log's old name. */
   readonly before: string
   readonly key: VerifierKey
-  /** Where the old tree is; null where it was in PostgreSQL and is gone, or there was none. */
+  /** The old tree's file; null when it was in PostgreSQL and was deleted, or when there was none. */
   readonly putAside: string | null
 }
 
-/** Nothing else may use the store or the folder meanwhile. May be interrupted at any point, and be run again. */
+/** No other process may use the store or the folder. If it is interrupted, run it again. */
 export const beginTree = async (input: {
   readonly folder: DataFolder
   readonly store: Store
@@ -28,7 +28,7 @@ export const beginTree = async (input: {
   readonly now: Date
 }): Promise<BegunTree> => {
   const { folder, store, target, passphrase, now } = input
-  // First: heads of the old name are none of the new one's, so whatever follows is never signed on.
+  // Renew the key first: heads of the old name do not belong to the new log, so nothing after this extends them.
   const { before, key } = await renewLogKey({
     store,
     folder,

@@ -1,5 +1,5 @@
-// Which of the listeners' certificates are over, or will be soon: said at the start and by `countersign doctor`. A running
-// process keeps the certificate that it began with, so a new file needs new processes as well.
+// Finds listeners' certificates that have expired or soon will, for the start and for `countersign doctor`. A process keeps the
+// certificate that it started with, so a new file needs new processes.
 import { X509Certificate } from 'node:crypto'
 import type { ListenerTls } from '../http/listen-address.ts'
 import type { TlsOfListeners } from './tls-files.ts'
@@ -8,7 +8,7 @@ export interface CertificateCheck {
   readonly check: 'certificate'
   /** The listener. */
   readonly subject: string
-  /** `problem`: clients refuse it. `note`: they will soon. */
+  /** `problem`: clients refuse the certificate. `note`: it expires soon. */
   readonly result: 'note' | 'problem'
   readonly detail: string
 }
@@ -18,7 +18,7 @@ const DAY_SECONDS = 86_400
 
 const dayOf = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 10)
 
-/** Of the whole chain: each certificate in it has to be good. */
+/** The time in which all certificates of the chain are valid. */
 const termOf = ({ cert }: ListenerTls) => {
   const blocks = cert
     .split(/(?<=-----END CERTIFICATE-----)/)

@@ -1,5 +1,5 @@
-// Puts the checks of sessions together: the parts, the processes that open pictures, and the loop that makes what is due.
-// One process of the deployment makes them, the leader. Called by identity-service.ts.
+// Builds the checks of sessions: their parts, the processes that open pictures, and the loop that runs due checks. Only the
+// leading process of the deployment runs them. Called by identity-service.ts.
 
 import type { PictureAnswer } from '../../workers/documents/read-picture.process.ts'
 import type { Session } from '../domain/session.ts'
@@ -32,18 +32,18 @@ export interface CheckPartsDependencies {
 
 export interface CheckParts {
   readonly duty: Duty
-  /** Kills a process that reads a picture. */
+  /** Kills the processes that read pictures. */
   close(): Promise<void>
 }
 
-/** How late a check may begin where nothing else delays it. */
+/** Interval between two looks for due checks. */
 const LOOK_INTERVAL_MS = 500
-/** A picture takes a tenth of this on a processor of its own. */
+/** Ten times what a picture takes on an idle CPU. */
 const PICTURE_TIME_LIMIT_MS = 10_000
 const ANSWER_BYTES_MAX = 65_536
 const PICTURE_SCRIPT = 'workers/documents/read-picture.process.ts'
 
-/** One picture at a time; the process ends with it, so no memory stays taken. */
+/** Reads one picture at a time, each in a new process, so that its memory is freed. */
 const createPictureReader = (what: 'zone' | 'portrait') => {
   const { run, close } = createPictureProcess({
     script: PICTURE_SCRIPT,
@@ -99,7 +99,7 @@ export const createCheckParts = (dependencies: CheckPartsDependencies): CheckPar
   let timer: ReturnType<typeof setInterval> | undefined
   let current: Promise<void> | null = null
 
-  /** What a process before this one had taken is nobody's now. */
+  /** Whether claims of an earlier process were released. */
   let released = false
 
   const runAll = async (lead: Lead): Promise<void> => {

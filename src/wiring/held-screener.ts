@@ -1,5 +1,5 @@
-// The process that holds the names of all lists, in the process that leads: started when somebody is to be compared, and
-// replaced when a list changes. Whoever asks while it starts waits for the same one.
+// Runs the process that holds the names of all lists, from the leading process only. It starts with the first comparison and is
+// replaced when a list changes. Callers during a start wait for the same process.
 import type { Clock } from '../domain/time.ts'
 import type { ScreeningListTable } from '../store/screening-lists.ts'
 import type { FactMetrics } from '../telemetry/fact-metrics.ts'
@@ -7,7 +7,7 @@ import type { Logger } from '../telemetry/log.ts'
 import { type ListVersions, packLists, versionsOf } from './list-versions.ts'
 import type { Screener, ScreeningProcesses } from './screening-processes.ts'
 
-/** The lists have changed since they were asked for, or another process screens now. */
+/** The lists have changed since the caller read their versions, or another process leads now. */
 export class ListsChangedError extends Error {
   override readonly name = 'ListsChangedError'
 }
@@ -25,7 +25,7 @@ interface Held {
 }
 
 const close = async (former: Held | null): Promise<void> => {
-  // One that did not start has ended.
+  // A screener that failed to start has ended already.
   const screener = await former?.starting.catch(() => null)
   await screener?.close()
 }
@@ -46,13 +46,13 @@ export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreene
     const packed = await packLists(lists, versions)
     const screener = await processes.startScreener(packed)
     log.info('the lists of sanctioned people are in use', { lists: packed.length })
-    // Only now: the former one answers until then.
+    // Close the former screener last, because it answers until then.
     await close(former)
     return screener
   }
 
   return {
-    /** Until then nobody is compared. */
+    /** Allows comparisons from now on. */
     open: (): void => {
       isOpen = true
     },
@@ -64,7 +64,7 @@ export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreene
     /** Lists as last seen. */
     metrics: () => metrics,
 
-    /** The lists in use; null: none is. */
+    /** Versions of the lists in use; null: no list is. */
     versions: async (): Promise<ListVersions | null> => {
       const inUse = (await lists.list()).filter(({ version }) => version !== null)
       metrics = inUse.map(({ name, version, confirmedAtSeconds }) => ({

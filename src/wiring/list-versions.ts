@@ -1,15 +1,15 @@
-// Which version of each list of people and companies is in use, and the names of those versions for a process that screens.
+// The versions of the sanction lists that are in use, and their packed names for a screening process.
 import type { PackedList } from '../../workers/screening/screening-protocol.ts'
 import type { ScreeningListTable } from '../store/screening-lists.ts'
 
 /** Name of the list → id of its version. */
 export type ListVersions = Readonly<Record<string, string>>
 
-/** Lists that were never read have no version, and are left out. */
+/** Leaves out lists that were never read. */
 export const versionsOf = (lists: Awaited<ReturnType<ScreeningListTable['list']>>): ListVersions =>
   Object.fromEntries(lists.flatMap(({ name, version }) => (version === null ? [] : [[name, version.id]])))
 
-/** A version that was replaced meanwhile is left out. */
+/** Leaves out versions that were replaced meanwhile. */
 export const packLists = async (
   lists: Pick<ScreeningListTable, 'readVersion'>,
   versions: ListVersions,

@@ -1,4 +1,4 @@
-// The newest head of the decision log and who has cosigned what others are shown, for the dashboard and `doctor`.
+// Reads the decision log's newest head, and the published head with its cosignatures, for the dashboard and `doctor`.
 import type { LogHead } from '../admin/services.ts'
 import type { LogKey } from '../setup/log-key.ts'
 import type { DecisionTreeReader } from '../store/decision-tree/reader.ts'

@@ -1,4 +1,4 @@
-// The tree over the decision log, for whoever reads it in this process: opened when it is first asked for.
+// Opens the tree over the decision log on first use, for all readers of this process.
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { openDecisionTreeReader } from '../store/decision-tree/open.ts'
@@ -22,7 +22,7 @@ export const createLogTree = (target: StoreTarget, folder: Pick<DataFolder, 'dec
   }
   return {
     open: () => {
-      // What failed is tried again.
+      // After a failure, the next call tries again.
       opened ??= open().catch((error: unknown) => {
         opened = null
         throw error

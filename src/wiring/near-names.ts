@@ -1,5 +1,5 @@
-// Compares the newest sessions of an organization with the lists as they are today, down to a score of the caller's choice: what
-// another threshold would have caught. The names are compared in a process that ends with the answer; nothing is stored.
+// Compares an organization's newest sessions with today's lists, from a given score on, to show what another threshold would have
+// caught. Runs in a process that ends with the answer; stores nothing.
 import { fixedError } from '../domain/errors.ts'
 import type { NearName, NearNames } from '../domain/screening-hit.ts'
 import type { Session, SessionStatus } from '../domain/session.ts'
@@ -15,13 +15,13 @@ export interface NearNamesDependencies {
   readonly processes?: Pick<ScreeningProcesses, 'startScreener'>
 }
 
-/** Of each status; reading what they typed is the larger part of the work. */
+/** Most sessions of each status. Decrypting their fields is most of the work. */
 const SESSIONS_MAX = 500
 const STATUSES: readonly SessionStatus[] = ['submitted', 'completed']
 /** Sessions whose subjects the process is sent at once. */
 const BATCH = 50
 
-/** One process at a time, whoever asks. */
+/** Only one comparison runs at a time in this process. */
 class ComparisonBusyError extends fixedError(
   'OVERLOADED',
   'names are being compared for someone else; ask again in a moment',

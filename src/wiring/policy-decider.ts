@@ -1,6 +1,6 @@
-// Decides a session by its organization's policy once its checks are made. The outcome goes the way of any other decision:
-// one transaction with its record, its audit entry and its webhooks, then the streams. A session is decided once each time it
-// is handed in, however often this is called; whatever goes wrong leaves it to a person (invariant 12).
+// Decides a session by its organization's policy once its checks are done: one transaction for the status, the record, the audit
+// entry and the webhooks, then the streams. Decides once each time the session is handed in, however often it is called. Any
+// failure leaves the session to a person (invariant 12).
 import { policyActor, type Session } from '../domain/session.ts'
 import {
   EvidenceErasedError,
@@ -27,7 +27,7 @@ export interface PolicyDeciderDependencies {
   readonly knowledge: Pick<SessionKnowledge, 'factsOf'>
   readonly evidence: Pick<EvidenceService, 'missing'>
   readonly decisionFacts: DecisionFacts
-  /** Session changes over a way of changing a status: they are told as any other change is. */
+  /** Makes session changes that use the given `changeStatus` and are announced as usual. */
   readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
   /** Once for each decision that is stored, with the seconds since the session was handed in. */
   readonly onDecided: (outcome: DecisionOutcome, seconds: number) => void
@@ -35,12 +35,12 @@ export interface PolicyDeciderDependencies {
   readonly log: Pick<Logger, 'info' | 'error'>
 }
 
-/** The policy was switched off, or another revision made live, after the session was evaluated: it is evaluated again. */
+/** The policy was removed, or another revision activated, after the evaluation: evaluate again. */
 class PolicyReplacedError extends Error {
   override readonly name = 'PolicyReplacedError'
 }
 
-/** Someone else was faster, or the session is not what was decided on: there is nothing left to decide. */
+/** The session was decided or changed by somebody else: there is nothing left to decide. */
 class AlreadyDecidedError extends Error {
   override readonly name = 'AlreadyDecidedError'
 }
@@ -61,7 +61,7 @@ const toStored = ({ revision, verdict }: Evaluated): EvaluatedRevision & { reado
   problem: verdict.problem,
 })
 
-/** @returns null where the organization lets people decide */
+/** @returns null when people decide for this organization */
 const findPolicy = async (
   { sessionPolicies, policies }: Pick<Tables, 'sessionPolicies' | 'policies'>,
   organizationId: string,
@@ -89,7 +89,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     }
   }
 
-  /** @throws PolicyReplacedError, AlreadyDecidedError: nothing is stored then */
+  /** @throws PolicyReplacedError, AlreadyDecidedError; stores nothing then */
   const record = async (
     tables: Tables,
     session: Session,
@@ -171,7 +171,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     const active = await evaluate(organizationId, policy.activeRevisionId, facts)
     const beside = await evaluate(organizationId, policy.shadowRevisionId, facts)
     const shadow = beside === null ? null : toStored(beside)
-    // Before the decision: one that nobody could explain is not made.
+    // Store the facts first, so that every decision can be explained.
     await decisionFacts.put(session, { ...(await decisionFacts.peek(session)), [sequence]: facts })
     if (active === null) return leave(session, policy, { decided: null, shadow })
     try {
@@ -183,12 +183,12 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     }
   }
 
-  /** The session as its checks were made of it. Throws where it could not be decided now: to be called again. */
+  /** @param checked the session as it was checked. Throws when it can't be decided now; call it again later */
   return async (checked: Session): Promise<void> => {
     const state = await store.sessions.find(checked.organizationId, checked.id)
     const session = state?.session
     if (session?.status !== 'submitted' || session.sequence !== checked.sequence) return
-    // An outside service was asked; and what nobody handed in, nothing can be decided on.
+    // Skip sessions that an outside service decides, and sessions with missing evidence.
     if (session.provider === WEBHOOK_PROVIDER || (await evidence.missing(session)).length > 0) return
     for (;;) {
       try {

@@ -1,5 +1,5 @@
-// Proofs of single decisions. The line is found by the decision index, in a process of its own that is started when a proof
-// is first asked for; the tree is read here, some tiles a proof.
+// Makes proofs of single decisions. A process of the decision index, started with the first proof, finds the line; the tree is read
+// here, a few tiles for each proof.
 import type { IndexResults } from '../../workers/index/decision-index-protocol.ts'
 import { createAskedProcess } from '../admin/decisions/index-process.ts'
 import type { Services } from '../admin/services.ts'
@@ -33,7 +33,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const once = <Result>(make: () => Promise<Result>): (() => Promise<Result>) => {
   let made: Promise<Result> | null = null
   return () => {
-    // What failed is tried again.
+    // After a failure, the next call tries again.
     made ??= make().catch((error: unknown) => {
       made = null
       throw error
@@ -62,7 +62,7 @@ export const createProofs = ({ config, folder, tree, logKey, after }: ProofDepen
       if (found === null) return null
       const { line, proof } = found
       const { segment, offset } = proof
-      // The index of all nodes puts the node's name before its slot.
+      // The shared index writes the node's name before the slot.
       const slot = proof.slot.slice(proof.slot.lastIndexOf('/') + 1)
       const proven = await proveLine(await tree.open(), logKey.saltKey, { slot, segment, offset, line })
       if (proven === null)

@@ -1,12 +1,12 @@
-// The tree of the decision log as files that anybody may read. The head is read from the tables twice a second at most, however
-// often it is asked for, and so is each tile. Source: https://c2sp.org/tlog-tiles.
+// Serves the decision log's tree as public files. The head and each tile are read from the tables at most twice a second, however
+// often they are requested. Source: https://c2sp.org/tlog-tiles.
 import { LRUCache } from 'lru-cache'
 import type { LogFile, LogFiles } from '../http/log-files.ts'
 import { HASH_BYTES } from '../transparency/hash.ts'
 import { parseTilePath, TILE_BYTES } from '../transparency/tiles.ts'
 import type { LogTree } from './log-tree.ts'
 
-/** Shorter than the time between two looks of anybody, so that none sees an older head after a newer one of another process. */
+/** Shorter than a client's polling interval, so that it never sees an older head from another process after a newer one. */
 const HEAD_MS = 500
 const TILES_KEPT = 512
 

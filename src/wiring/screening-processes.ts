@@ -1,5 +1,5 @@
-// The processes of screening: one that reads a list's files, one that arranges the names of all lists, both ending when they
-// are done, and one that stays and screens. None gets a secret, and each is killed when it takes too long.
+// The processes of screening: one reads a list's files, one indexes the names of all lists (both end when they are done), and one
+// stays to screen. None gets a secret; each is killed after a time limit.
 
 import {
   decodeReading,
@@ -31,7 +31,7 @@ export interface Screener {
 export interface ScreeningProcesses {
   /** @throws ScreeningProcessError */
   readFiles(files: FilesToRead): Promise<ListFilesReading>
-  /** Resolves once it can be asked. @throws ScreeningProcessError */
+  /** Resolves when the screener is ready. @throws ScreeningProcessError */
   startScreener(lists: readonly PackedList[]): Promise<Screener>
 }
 
@@ -41,7 +41,7 @@ const ANSWER_TIME_LIMIT_MS = 60_000
 
 const environment = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' })
 
-/** What a process makes of its input. */
+/** @returns what the process writes to stdout */
 const transformed = async (script: string, input: Uint8Array): Promise<Uint8Array> => {
   const program = ownProcess(`workers/screening/${script}`)
   const child = Bun.spawn([...program.words], {

@@ -1,5 +1,5 @@
-// Reads lists that are due: fetched only if they changed, opened in a process of their own, checked, and stored as a version.
-// Whatever goes wrong, the content before it stays and grows older.
+// Refreshes due lists: fetches them if they have changed, parses them in a process of its own, checks them, and stores a version.
+// After any failure, the list keeps its content and grows older.
 import type { Clock } from '../domain/time.ts'
 import { fetchFiles } from '../facts/lists/fetch-files.ts'
 import type { Lead } from '../processes/leader.ts'
@@ -11,7 +11,7 @@ import type { ScreeningProcesses } from './screening-processes.ts'
 export interface ScreeningRefreshDependencies {
   readonly lists: ScreeningListTable
   readonly processes: Pick<ScreeningProcesses, 'readFiles'>
-  /** Told of the addresses that a list names, once it was read. */
+  /** Called with the wallet addresses of each list that was read. */
   readonly share: (list: string, wallets: readonly string[]) => Promise<unknown>
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'error'>

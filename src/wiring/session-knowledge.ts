@@ -1,5 +1,4 @@
-// Gathers what policies may read of a session: for the decision about one that was handed in, and for trying a policy on
-// those that people have decided.
+// Collects the facts of a session for policies: to decide a session, and to try a policy on sessions that people have decided.
 import type { Session } from '../domain/session.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
 import { sessionFactsOf } from '../identity/session-facts.ts'

@@ -1,12 +1,11 @@
-// Whether the decision index is shared by all nodes, and what its processes need for that: over PostgreSQL it is, unless the
-// settings say otherwise.
+// Whether all nodes share a decision index, and what its processes need for it. With PostgreSQL they do, unless a setting says no.
 import type { SharedIndexInput } from '../../workers/index/shared-index-input.ts'
 import type { Config } from '../config/config.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { locateStore } from '../setup/store-location.ts'
 import { bucketAccessOf, type ShipSettings } from './ship-service.ts'
 
-/** Null: the node keeps an index of its own decisions. @throws SettingInvalidError, ShipAccessMissingError */
+/** @returns null when the node indexes its own decisions only. @throws SettingInvalidError, ShipAccessMissingError */
 export const sharedIndexOf = async (
   config: Pick<Config, 'store' | 'decisionsIndex'> & ShipSettings,
   folder: DataFolder,

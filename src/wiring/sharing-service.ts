@@ -1,5 +1,5 @@
-// What this process has in common with the others of the deployment, on this machine and others: who lives, who leads,
-// what is left of each key's rate limit, and what was counted of wallets. Called by the composition root.
+// Shares state with the deployment's other processes, on this machine and others: which processes live, which one leads, the rest
+// of each key's rate limit, and counts of wallets' attestations. Called by the composition root.
 import { hostname } from 'node:os'
 import { randomBase62 } from '../domain/identifier.ts'
 import type { Clock } from '../domain/time.ts'
@@ -25,33 +25,33 @@ export interface SharingDependencies {
 }
 
 export interface Sharing {
-  /** This process's, new at each start: whoever runs a task is known by it. */
+  /** Id of this process, new at each start; identifies the process that runs a task. */
   readonly processId: string
-  /** Says of tasks whose process is gone that they were interrupted. Rejects when the store can't be used. */
+  /** Marks tasks of processes that have ended as interrupted. Rejects when the store is down. */
   failInterruptedTasks(): Promise<void>
-  /** Tells the others that this process is here, and hears of them. Before it serves. Rejects without a store. */
+  /** Registers this process and reads the others. Call it before serving. Rejects when the store is down. */
   join(): Promise<void>
-  /** From now on the duties are this process's when it is its turn. Resolves after the first look at the lease. */
+  /** Runs the duties whenever this process holds the lease. Resolves after the first try to get the lease. */
   lead(duties: readonly Duty[]): Promise<Leader>
   readonly limiter: SharedRateLimiter
   readonly velocity: VelocityCounters
-  /** Whether sweeps are this process's to do. */
+  /** Whether this process holds the lease. */
   leads(): boolean
-  /** For `/readyz`, which anyone may read: who does the duties, without a name. */
+  /** Where the leading process is, for `/readyz`, which is public and must not name processes. */
   leader(): 'here' | 'elsewhere' | 'nobody'
   metrics(): SharingMetrics
-  /** Leads no more, gives back what it holds, and is gone. */
+  /** Gives back the lease and the rate limits, and unregisters this process. */
   stop(): Promise<void>
 }
 
 const SWEEP_MS = 60_000
-/** Whoever was killed just before has been silent for long enough by then. */
+/** Long enough that a process that was killed before this start counts as gone. */
 const FIRST_SWEEP_MS = 10_000
 
 export const createSharing = (dependencies: SharingDependencies): Sharing => {
   const { store, index, clock, timers, log } = dependencies
   const { after } = timers
-  // Short: a row of each key that is used names all who use it.
+  // Short, because the row of each used key contains the ids of all processes that use it.
   const id = randomBase62(12)
   const time = createSharedTime(clock)
   const registry = createProcessRegistry({

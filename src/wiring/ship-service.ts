@@ -1,5 +1,5 @@
-// Ships the node's decision log, by a process of its own at the lowest priority: it shares nothing with signing but the
-// disk. Started by the node's first process; what came of it is counted for the metrics and said in the log once.
+// Ships the node's decision log in a process of its own at the lowest priority, which shares only the disk with signing. The node's
+// first process starts it, counts its results for the metrics, and logs each change once.
 import { readFileSync } from 'node:fs'
 import type { ShipInput, ShipOrder, ShipReport } from '../../workers/ship/decision-ship-protocol.ts'
 import type { Config } from '../config/config.ts'
@@ -35,7 +35,7 @@ const readCredentials = (source: NonNullable<Config['decisionsShipCredentials']>
   }
 }
 
-/** Null for a folder, which needs none. @throws SettingInvalidError, ShipAccessMissingError */
+/** @returns null for a folder, which needs no credentials. @throws SettingInvalidError, ShipAccessMissingError */
 export const bucketAccessOf = (config: ShipSettings, place: ShipPlace): BucketAccess | null => {
   if (place.kind === 'folder') return null
   const { decisionsShipCredentials: source, decisionsShipEndpoint: endpoint, decisionsShipRegion: region } = config
@@ -48,7 +48,7 @@ export const bucketAccessOf = (config: ShipSettings, place: ShipPlace): BucketAc
   }
 }
 
-/** A variable whose session token the runtime's client would send along with other credentials; null where there is none. */
+/** @returns the variable with a session token of other credentials, which Bun's client would send as well; null: none */
 export const foreignSessionToken = (access: BucketAccess | null): string | null =>
   access?.sessionToken === null
     ? (['S3_SESSION_TOKEN', 'AWS_SESSION_TOKEN'].find((name) => (process.env[name] ?? '') !== '') ?? null)
@@ -65,7 +65,7 @@ export interface ShippingDependencies {
 
 export interface Shipping {
   metrics(): ShipMetrics
-  /** Ships what was written last, if that is soon done, and ends. */
+  /** Ships the last lines, within a time limit, and ends the process. */
   stop(): Promise<void>
 }
 
@@ -73,7 +73,7 @@ const FINISH_MS = 5_000
 const FIRST_RESTART_MS = 1_000
 const LONGEST_RESTART_MS = 60_000
 
-/** Null where nothing is to be shipped. @throws SettingInvalidError when the credentials are missing or malformed. */
+/** @returns null when no ship target is set. @throws SettingInvalidError when the credentials are missing or malformed */
 export const startShipping = (dependencies: ShippingDependencies): Shipping | null => {
   const { config, directory, clock, after, log } = dependencies
   const place = config.decisionsShip

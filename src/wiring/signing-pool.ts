@@ -31,12 +31,12 @@ export interface SigningPoolDependencies {
   readonly config: Config
   readonly folder: DataFolder
   readonly passphrase: PassphraseSource
-  /** Null where no attester key may be in hardware. */
+  /** Null when no hardware token is configured. */
   readonly token: TokenSettings | null
   readonly attesters: readonly AttesterReference[]
   /** An organization's weight: its share of the workers' time. */
   readonly weightOf: (organizationId: string) => number
-  /** Number of the first worker's place in the decision log. */
+  /** Number of the first worker's slot in the decision log. */
   readonly firstSlot: number
   readonly catalog: Catalog
   readonly clock: Clock

@@ -1,5 +1,5 @@
-// The certificates that the listeners show, read at the start of each process: Bun keeps what a listener began with, so new
-// files are taken by new processes.
+// Reads the listeners' certificates at the start of each process. Bun keeps a listener's first certificate, so only new processes
+// use new files.
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
@@ -58,7 +58,7 @@ const readPair = (listener: string, certificatePath: string, keyPath: string): L
   return { cert, key }
 }
 
-/** @throws SettingInvalidError when a file is missing, is not what it should be, or the two don't belong together */
+/** @throws SettingInvalidError when a file is missing or invalid, or key and certificate don't match */
 export const readListenerTls = ({ tlsCertificate, tlsKey }: TlsSettings): TlsOfListeners => ({
   api: readPair('api', tlsCertificate.api, tlsKey.api),
   portal: readPair('portal', tlsCertificate.portal, tlsKey.portal),

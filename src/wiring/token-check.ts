@@ -1,5 +1,5 @@
-// Asks the hardware token for attester keys, in a process that is killed when it takes too long. A start asks for all
-// keys in the token; `attester add`, doctor and restore for some.
+// Checks attester keys in the hardware token, in a process that is killed after a time limit. A start checks all keys in the
+// token; `attester add`, doctor and restore check some.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { TokenFinding, TokenQuestion } from '../../workers/signing/token-check.process.ts'
@@ -22,7 +22,6 @@ const TIME_LIMIT_MS = 20_000
 const notSet: AskToken = async (keys) =>
   keys.map(() => ({ ok: false, name: 'TokenUnusableError', detail: 'pkcs11-module is not set' }))
 
-/** In a process of its own. */
 const askProcess = async (question: TokenQuestion): Promise<readonly TokenFinding[]> => {
   const answered = Promise.withResolvers<readonly TokenFinding[] | null>()
   // The module reads its own settings in the environment, and the PIN may be there.
@@ -47,7 +46,7 @@ const askProcess = async (question: TokenQuestion): Promise<readonly TokenFindin
   return findings ?? question.keys.map(() => ({ ok: false, name: 'TokenUnavailableError', detail }))
 }
 
-/** The keys that were reached by these settings, each as the hash of both. */
+/** Remembers keys that these settings have reached, each as a hash of settings and key. */
 const reachedKeys = ({ loginFile, module, token }: TokenSettings) => {
   const path = `${loginFile}.reached`
   const lines = new Set(existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [])
@@ -64,7 +63,7 @@ const reachedKeys = ({ loginFile, module, token }: TokenSettings) => {
   }
 }
 
-/** Of keys in the order asked. Never rejects for a reason of the token. */
+/** Findings are in the order of the keys. Failures of the token are findings too, never a rejection. */
 export const createTokenCheck = (settings: TokenSettings | null): AskToken => {
   if (settings === null) return notSet
   return async (keys) => {
@@ -87,8 +86,8 @@ export const tokenAttesters = <Reference extends Pick<AttesterReference, 'keysto
   attesters.filter(({ keystorePath, status }) => status === 'active' && isTokenKey(keystorePath))
 
 /**
- * Checks before the workers start that every attester key in the token signs. A token that is merely away does not keep a
- * service from starting that has reached the same keys by the same settings before: they were right, and other keys sign.
+ * Checks before the workers start that every attester key in the token signs. If the token is unreachable, the service still
+ * starts when the same settings have reached the same keys before, and other keys can sign.
  * @throws TokenUnusableError or TokenUnavailableError with one line for the operator
  */
 export const requireTokenKeys = async (

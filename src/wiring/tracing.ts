@@ -1,4 +1,4 @@
-// Puts tracing together where a collector is set; elsewhere there is none, and requests are not measured for it.
+// Builds tracing if a collector is configured; otherwise requests are not traced.
 
 import type { Config } from '../config/config.ts'
 import { VERSION } from '../config/version.ts'
@@ -23,14 +23,14 @@ const ANSWER_BYTES_MAX = 65_536
 const retryAfterSeconds = (text: string | null): number | null =>
   text !== null && /^[0-9]{1,6}$/.test(text) ? Number(text) : null
 
-/** Null where no collector is set. */
+/** @returns null when no collector is configured */
 export const startTracing = ({ config, clock, after, log }: TracingDependencies) => {
   const { tracingUrl: url, tracingSample: sample } = config
   if (url === '') return null
   const resource = {
     'service.name': 'countersign',
     'service.version': VERSION,
-    // A process of its own each: its number says nothing after a restart.
+    // New for each process; a pid would be reused after a restart.
     'service.instance.id': crypto.randomUUID(),
   }
   const exporter: TraceExporter = createTraceExporter({

@@ -1,4 +1,4 @@
-// What a verification has to know of the tree: its tables, its key, and the heads that were kept apart from it.
+// Opens what the verification of the log needs: the tree's tables, its key, and the heads that are kept elsewhere.
 import type { ShipTarget } from '../decisions/ship-target.ts'
 import { readHeadFile, readShippedHead } from '../decisions/tree-heads.ts'
 import type { KeptHead } from '../decisions/verify-tree.ts'
@@ -15,9 +15,9 @@ export interface TreeAccess extends Pick<LogKey, 'key' | 'saltKey'> {
   /** Null: no service has made a tree yet. */
   readonly tree: DecisionTreeReader | null
   readonly heads: readonly KeptHead[]
-  /** How the audit log differs from its heads that are kept beside the tree's. */
+  /** Differences, in words, between the audit log and its signed heads, which are kept beside the tree's. */
   readonly auditProblems: readonly string[]
-  /** What of the heads could not be looked at. */
+  /** Heads that could not be read, in words. */
   readonly warnings: readonly string[]
   close(): Promise<void>
 }
@@ -30,7 +30,7 @@ export interface TreeAccessOptions {
   readonly shipTarget: (() => ShipTarget) | null
 }
 
-/** Null where no start of this version has been made. @throws what the store is refused with */
+/** @returns null when this version was never started. @throws errors of opening the store */
 export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAccess | null> => {
   const { store, folder, target, shipTarget } = options
   const warnings: string[] = []
@@ -52,7 +52,7 @@ export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAc
   ].flatMap(({ where, checkpoint }): KeptHead[] =>
     checkpoint === null || checkpoint === '' ? [] : [{ where, checkpoint }],
   )
-  // After the heads: the tree goes on meanwhile, and must be seen to hold them.
+  // Open the tree after reading the heads: it may grow meanwhile, and must contain them.
   const tree = await openDecisionTreeReader(treeTargetOf(target, folder))
   const close = async (): Promise<void> => {
     await tree?.close()

@@ -1,5 +1,5 @@
-// Makes the tree over the decision log, by a process of its own at the lowest priority. Started by the node's first process.
-// What it signs is kept in the store as well, where an older copy of the tree's tables can be told by it.
+// Makes the tree over the decision log in a process of its own at the lowest priority, started by the node's first process. Signed
+// heads are also kept in the store, so that an older copy of the tree's tables is noticed.
 import type { TreeInput, TreeOrder, TreeReport } from '../../workers/tree/decision-tree-protocol.ts'
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
@@ -41,17 +41,17 @@ export interface Tree {
   /** Over PostgreSQL one node makes the tree of all. */
   readonly duty: Duty
   metrics(): TreeMetrics
-  /** Takes in what was written last, and ends. */
+  /** Adds the last lines to the tree, and ends the process. */
   stop(): Promise<void>
 }
 
-/** Name of the deployment's value that keeps the newest signed head; empty where a tree begins anew. */
+/** Name of the deployment's value with the newest signed head; empty when a new tree begins. */
 export const STORED_HEAD = 'decision_tree_checkpoint'
 
 const FINISH_MS = 10_000
 const FIRST_RESTART_MS = 1_000
 const LONGEST_RESTART_MS = 60_000
-/** The store's copy is for telling an older tree: it need not be of this second. */
+/** Interval at which the newest head is copied to the store. */
 const KEEP_EVERY_MS = 10_000
 
 /** Where the tree's tables are. */
@@ -93,7 +93,7 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
   let failures = 0
   let auditFailing: string | null = null
   let auditAtMs = Number.NEGATIVE_INFINITY
-  /** Of a pass that made the tree. */
+  /** Report of the last pass that made the tree. */
   let latest: TreeReport | null = null
   let cosigning: TreeReport['cosigning'] = null
   let size: number | null = null
@@ -109,17 +109,17 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
     try {
       const stored = (await store.deployment.read(STORED_HEAD)) || null
       const known = stored === null ? null : headOf(stored)
-      // Another node may lead by now, and have kept a newer one.
+      // Another node may lead by now and have stored a newer head.
       const isNewer = known?.origin === logKey.key.name && known.size > headOf(newest).size
       const options = { survives: 'process-crash' } as const
-      // Where another node keeps one at the same moment, the next turn looks again.
+      // If another node stores a head at the same moment, the next pass tries again.
       if (isNewer || (await store.deployment.exchange(STORED_HEAD, stored, newest, options))) keptCheckpoint = newest
     } catch (error) {
       log.warn('the head of the decision log could not be kept in the store; it is tried again', { error })
     }
   }
 
-  /** Hands the audit log's newest entry to be signed, where the log goes on from the head that is kept. */
+  /** Sends the audit log's newest entry to be signed, if the log extends the kept head. */
   const keepAudit = async ({ audit: held, auditErrorClass: errorClass }: TreeReport): Promise<void> => {
     auditAtMs = clock.monotonicMs()
     if (errorClass !== null) {
@@ -150,7 +150,7 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
     outcome.failed(errorClass)
   }
 
-  /** One line for each change of what a witness does. */
+  /** Logs a line when a witness's state changes. */
   const takeCosigning = (next: TreeReport['cosigning']): void => {
     const before = new Map(cosigning?.witnesses.map(({ name, problem }) => [name, problem]))
     for (const { name, problem } of next?.witnesses ?? []) {

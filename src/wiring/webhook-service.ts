@@ -1,5 +1,5 @@
-// Puts webhooks together, both ways: the queue in the store, the loop that sends it, and the endpoints where an outside
-// decider's messages come in. One process of the deployment sends, the leader. Called by identity-service.ts.
+// Builds webhooks in both directions: the queue in the store, the loop that sends it, and the endpoints that receive an outside
+// decider's messages. Only the leading process sends. Called by identity-service.ts.
 
 import type { Reach } from '../domain/list.ts'
 import { TransitionRefusedError } from '../domain/session-errors.ts'
@@ -24,7 +24,7 @@ export interface WebhookPartsDependencies {
   readonly keys: OrganizationKeys
   readonly evidence: EvidenceService
   readonly gate: SignedGate
-  /** Session changes over a way of changing a status: they are told as any other change is. */
+  /** Makes session changes that use the given `changeStatus` and are announced as usual. */
   readonly changesOver: (
     changeStatus: Parameters<typeof createSessionChanges>[0]['sessions']['changeStatus'],
   ) => ReturnType<typeof createSessionChanges>
@@ -35,13 +35,13 @@ export interface WebhookPartsDependencies {
 
 export interface WebhookParts {
   readonly endpoints: ProviderEndpoints
-  /** Attempts since the start of this process, and the queue as it was last read; only whoever sends reads it. */
+  /** Attempts since this process started, and the queue's length, which only the sending process reads. */
   metrics(): Pick<IdentityMetrics, 'deliveries' | 'webhookQueue'>
-  /** Sends what waits. Its end resolves when what is being sent is settled. */
+  /** Sends waiting messages. Ending it waits for the messages that are being sent. */
   readonly duty: Duty
 }
 
-/** How late an event may be told where nothing else delays it. */
+/** Interval between two looks for due messages. */
 const LOOK_INTERVAL_MS = 500
 /** How old the queue's length may be in metrics. */
 const QUEUE_READ_INTERVAL_MS = 5_000
@@ -114,7 +114,7 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
             const before = await tables.sessions.find(organizationId, sessionId)
             repeated = !(await tables.providerResults.spend(message))
             if (repeated || before === null) return before
-            // Asked and answered: what was sent back, or decided by an operator, is not the decider's any more.
+            // Ignore the decider once an operator has decided or sent the session back.
             const { status } = before.session
             if (status !== 'submitted') throw new TransitionRefusedError(status, statusChange.to)
             return tables.sessions.changeStatus(statusChange)

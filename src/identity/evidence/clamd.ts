@@ -1,5 +1,5 @@
-// Asks ClamAV's daemon about one document: INSTREAM over a unix socket or TCP, one connection a document. Invariant: an
-// answer is "clean", a name, or an error; whatever is neither of the first two is an error.
+// Scans a document with ClamAV's daemon: INSTREAM over a unix socket or TCP, one connection for each document. Any answer that
+// is neither "clean" nor the name of a finding is an error.
 // Source: clamd(8), "COMMANDS".
 import { createConnection, type Socket } from 'node:net'
 
@@ -18,7 +18,7 @@ const TIME_LIMIT_MS = 15_000
 /** An answer is one short line. */
 const ANSWER_BYTES_MAX = 4_096
 const CHUNK_BYTES = 65_536
-/** As clamd writes signatures' names; anything else is not repeated. */
+/** Accepts the names that clamd writes, and no other text. */
 const FOUND = /^stream: ([\x21-\x7e]{1,200}) FOUND$/
 
 const lengthOf = (length: number): Buffer => {

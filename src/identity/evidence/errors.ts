@@ -1,4 +1,4 @@
-// What can be wrong with evidence. All are answers; none repeats anything of a document, not even its name.
+// Errors about evidence, all with an answer. None repeats anything of a document, not even its name.
 import { CountersignError, fixedError } from '../../domain/errors.ts'
 import { DOCUMENT_BYTES_MAX } from '../evidence-types.ts'
 
@@ -8,21 +8,21 @@ export class DocumentTooLargeError extends fixedError(
   `a document has at most ${DOCUMENT_BYTES_MAX / (1024 * 1024)} MB`,
 ) {}
 
-/** Not of a kind that is taken here, by its content or by what it was declared to be (415). */
+/** The content or the declared type is not accepted (415). */
 export class DocumentTypeError extends CountersignError {
   constructor(detail = 'the document must be a JPEG, PNG or WebP image or, where one is asked for, a PDF') {
     super('UNSUPPORTED_MEDIA_TYPE', detail)
   }
 }
 
-/** Of the right kind, and damaged, too large to open, or more than one thing at once (400). */
+/** The type is accepted, but the file is damaged, too large to open, or several files in one (400). */
 export class DocumentInvalidError extends CountersignError {
   constructor(detail: string, cause?: unknown) {
     super('INVALID_REQUEST', detail, { cause })
   }
 }
 
-/** The scanner found something in it (400). Its name is in the audit log and is not told. */
+/** The scanner found malware (400). Its name is in the audit log only. */
 export class DocumentInfectedError extends fixedError(
   'INVALID_REQUEST',
   'the scanner found something harmful in the document: send a photograph of the paper instead',
@@ -52,7 +52,7 @@ export class EvidenceBusyError extends fixedError(
   { retryAfterSeconds: 2 },
 ) {}
 
-/** What is stored is not what was written, or is not there (503: for whoever keeps the data folder to mend). */
+/** The stored file is missing or differs from what was written (503: the operator has to repair the data folder). */
 export class EvidenceUnreadableError extends CountersignError {
   constructor(cause?: unknown) {
     super('DEPENDENCY_UNAVAILABLE', 'the stored evidence can not be read', { cause })

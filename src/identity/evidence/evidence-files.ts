@@ -1,5 +1,5 @@
-// The folder of encrypted documents. Names are made here, 32 hex digits that say nothing, and nothing else is ever a path;
-// a file is there whole or not at all.
+// The folder of encrypted documents. File names are 32 random hex digits, and no other text becomes a path. A file exists complete
+// or not at all.
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises'
@@ -14,13 +14,13 @@ export interface StoredFile {
 }
 
 export interface EvidenceFiles {
-  /** Stores what is yielded and answers its new name, once it is on the disk. @throws what the source throws */
+  /** Stores the source's bytes. @returns the new file's name, once it is flushed to disk. @throws what the source throws */
   write(source: AsyncIterable<Uint8Array>): Promise<string>
   /** @throws EvidenceUnreadableError while it is read. */
   read(name: string): AsyncGenerator<Uint8Array>
-  /** A file that is gone is as good as removed. */
+  /** Does nothing when the file does not exist. */
   remove(name: string): Promise<void>
-  /** Also what a crash left half written. */
+  /** Includes incomplete files of a crash. */
   list(): AsyncGenerator<StoredFile>
 }
 
@@ -28,7 +28,7 @@ const NAME = /^[0-9a-f]{32}$/
 const TEMPORARY = '.tmp'
 const READ_BYTES = 65_536
 
-/** From the operating system, and not from the source. */
+/** Whether an error comes from the operating system and not from the source. */
 const isSystemError = (error: unknown): boolean => typeof (error as { errno?: unknown } | null)?.errno === 'number'
 
 export const createEvidenceFiles = (folder: string): EvidenceFiles => {

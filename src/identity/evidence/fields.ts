@@ -1,4 +1,4 @@
-// The typed-in part of evidence, decoded strictly: what is not of its kind is refused, and the message never repeats it.
+// Decodes the typed fields of evidence strictly. Errors never repeat a value.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import type { CheckType } from '../../domain/session.ts'
 import type { EvidenceFields, FieldName, Owner } from '../evidence-types.ts'
@@ -24,7 +24,7 @@ const birthDate = (value: unknown, nowSeconds: number): string => {
   const wrong = new FieldInvalidError('birthDate', 'must be a calendar date of the past, YYYY-MM-DD')
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) throw wrong
   const atMs = Date.parse(`${value}T00:00:00Z`)
-  // 30 February is parsed as a day of March, or not at all.
+  // Date.parse turns 30 February into a day of March or NaN.
   if (Number.isNaN(atMs) || new Date(atMs).toISOString().slice(0, 10) !== value) throw wrong
   const now = new Date(nowSeconds * 1000)
   if (atMs > now.getTime() || now.getUTCFullYear() - Number(value.slice(0, 4)) > AGE_MAX_YEARS) throw wrong
@@ -72,7 +72,7 @@ const FIELDS_OF: Readonly<Record<CheckType, readonly FieldName[]>> = {
 }
 
 /**
- * The fields that are there, each checked. Fields of the other kind of session are refused, and so are unknown ones.
+ * Checks each given field. Refuses unknown fields and those of the other kind of session.
  * @throws FieldInvalidError
  */
 export const decodeFields = (input: object, checkType: CheckType, nowSeconds: number): EvidenceFields => {
@@ -87,7 +87,7 @@ export const decodeFields = (input: object, checkType: CheckType, nowSeconds: nu
   return decoded as EvidenceFields
 }
 
-/** As a person's device calls a file: for people to read, and never a path. */
+/** Cleans the name of a file on the person's device. It is shown to people and never used as a path. */
 export const cleanFileName = (name: string): string => {
   const last = name.replaceAll('\\', '/').split('/').at(-1) ?? ''
   const printable = [...last.normalize('NFC')].filter((character) => !UNPRINTABLE.test(character))

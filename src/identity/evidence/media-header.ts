@@ -1,5 +1,5 @@
-// What a file is by its first bytes, and how large a picture it announces, without decoding any of it (threats row 18).
-// The name, the ending and the declared type decide nothing.
+// Reads a file's type and a picture's size from its header, without decoding it (threats row 18). Ignores the file's name and
+// declared type.
 // Source: ITU-T T.81 annex B (JPEG), W3C PNG §5, RFC 9649 (WebP), ISO 32000-2 §7.5 (PDF).
 import type { DocumentMediaType } from '../evidence-types.ts'
 import { DocumentInvalidError, DocumentTypeError } from './errors.ts'
@@ -27,7 +27,7 @@ const ascii = (text: string): readonly number[] => [...text].map((character) => 
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** A number read past the end of the file: it was cut off. */
+/** Turns a read past the end into DocumentInvalidError: the file is cut off. */
 const reading = <Value>(read: () => Value): Value => {
   try {
     return read()
@@ -43,8 +43,7 @@ const isFrameHeader = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 
 /**
- * What follows the picture is no reason to refuse it: phones put depth maps and clips there. It is lost when the picture
- * is written anew.
+ * Accepts data after the picture, where phones put depth maps and clips. Re-encoding removes it.
  */
 const jpegSize = (bytes: Uint8Array): Size => {
   const view = viewOf(bytes)
@@ -54,7 +53,7 @@ const jpegSize = (bytes: Uint8Array): Size => {
     while (view.getUint8(at) === 0xff) at += 1
     const marker = view.getUint8(at)
     if (isFrameHeader(marker)) return { height: view.getUint16(at + 4), width: view.getUint16(at + 6) }
-    // A scan or the end, before any frame said what it is a scan of.
+    // A scan or the end of the picture comes before any frame header.
     if (marker === 0xda || marker === 0xd9) throw new DocumentInvalidError(DAMAGED)
     const length = view.getUint16(at + 1)
     if (length < 2) throw new DocumentInvalidError(DAMAGED)
@@ -102,7 +101,7 @@ const isHeic = (bytes: Uint8Array): boolean =>
 
 /**
  * @param bytes the whole document.
- * @throws DocumentTypeError for anything else, DocumentInvalidError for what is cut off or damaged.
+ * @throws DocumentTypeError for another type, DocumentInvalidError for a damaged or incomplete file
  */
 export const readMediaHeader = (bytes: Uint8Array): MediaHeader => {
   if (startsWith(bytes, JPEG_MAGIC)) return { mediaType: 'image/jpeg', ...reading(() => jpegSize(bytes)) }

@@ -1,12 +1,12 @@
-// The keys that keep organizations' evidence and secrets apart: one each, made when first needed, stored wrapped by the
-// deployment's key, which is no part of the database. A copy of the database alone opens nothing. While a key is exchanged
-// (rotate-key.ts) an organization has two: the newer seals, either opens.
+// Each organization has a key for its evidence and secrets, made on first use and stored wrapped by the deployment's key, which is
+// not in the database, so a copy of the database decrypts nothing. During a rotation (rotate-key.ts) an organization has two keys:
+// the newer encrypts, either decrypts.
 import { createHash } from 'node:crypto'
 import { EvidenceUnreadableError } from './errors.ts'
 import { deriveKey, KEY_BYTES, newKey, openBytes, sealBytes } from './sealed-bytes.ts'
 
 export interface WrappedOrganizationKey {
-  /** One key, or two while they are exchanged, the newer first. */
+  /** One key, or two during a rotation, the newer first. */
   readonly wrappedKey: Uint8Array
   /** Fingerprint of the deployment's key. */
   readonly wrappedBy: string
@@ -15,8 +15,8 @@ export interface WrappedOrganizationKey {
 export interface OrganizationKeyStore {
   find(organizationId: string): Promise<WrappedOrganizationKey | null>
   /**
-   * Keeps the one that is there, if another was faster; answers the one that counts. Null when new keys are to be wrapped by
-   * another of the deployment's keys.
+   * Adds a key, unless another process has added one; returns the stored one. Null when new keys have to be wrapped by another
+   * key of the deployment.
    */
   add(organizationId: string, key: WrappedOrganizationKey): Promise<WrappedOrganizationKey | null>
 }
@@ -25,25 +25,25 @@ export type SecretPurpose = 'evidence data key' | 'webhook secret' | 'trace key'
 
 export interface SealedSecret {
   readonly sealed: Uint8Array
-  /** The organization's wrapped key: the secret may be stored for as long as this is the one in use. */
+  /** The organization's wrapped key. The secret can be stored only while this key is in use. */
   readonly sealedUnder: Uint8Array
 }
 
 export interface OrganizationKeys {
-  /** `subject` names the one thing that the secret is for: it opens for nothing else. */
+  /** @param subject names the secret's owner; the secret can be opened with the same subject only */
   seal(organizationId: string, purpose: SecretPurpose, subject: string, secret: Uint8Array): Promise<SealedSecret>
   /** @throws EvidenceUnreadableError */
   open(organizationId: string, purpose: SecretPurpose, subject: string, sealed: Uint8Array): Promise<Uint8Array>
 }
 
-/** The deployment's keys as they are now, the newest first: two while they are exchanged. */
+/** Reads the deployment's present keys, newest first; two during a rotation. */
 export type DeploymentKeys = () => readonly [Uint8Array, ...Uint8Array[]]
 
-/** Tells deployment keys apart without telling anything of them: 16 hex digits. */
+/** Identifies a deployment key by 16 hex digits that reveal nothing of it. */
 export const keyFingerprint = (deploymentKey: Uint8Array): string =>
   createHash('sha256').update('countersign deployment key\n').update(deploymentKey).digest('hex').slice(0, 16)
 
-/** What a secret is sealed for by its organization's key. */
+/** The authenticated context of a secret. */
 export const secretContext = (purpose: SecretPurpose, subject: string): string => `countersign ${purpose}\n${subject}`
 
 const contextOf = (organizationId: string): string => `countersign organization key\n${organizationId}`
@@ -60,8 +60,8 @@ export const wrapOrganizationKeys = (
 })
 
 /**
- * An organization's keys, the newer first.
- * @throws EvidenceUnreadableError when none of the deployment's keys wrapped them, or another organization's row is shown
+ * Unwraps an organization's keys, the newer first.
+ * @throws EvidenceUnreadableError when no key of the deployment unwraps them, or the row belongs to another organization
  */
 export const unwrapOrganizationKeys = (
   deploymentKeys: readonly Uint8Array[],
@@ -74,7 +74,7 @@ export const unwrapOrganizationKeys = (
   return Array.from({ length: bytes.length / KEY_BYTES }, (_, at) => bytes.slice(at * KEY_BYTES, (at + 1) * KEY_BYTES))
 }
 
-/** By the first of the keys that opens it; null: none does. */
+/** Tries each key. @returns null when none opens the secret */
 export const openByAny = (keys: readonly Uint8Array[], sealed: Uint8Array, context: string): Uint8Array | null => {
   for (const key of keys) {
     try {
@@ -86,7 +86,7 @@ export const openByAny = (keys: readonly Uint8Array[], sealed: Uint8Array, conte
   return null
 }
 
-/** Unwrapped keys kept: as secret as the deployment's key beside them. */
+/** How many unwrapped keys are cached. They are as secret as the deployment's key, which is in memory too. */
 const CACHE_MAX = 1_000
 
 interface HeldKeys {
@@ -96,7 +96,7 @@ interface HeldKeys {
 
 export const createOrganizationKeys = (input: {
   readonly store: OrganizationKeyStore
-  /** Asked again for each organization's key that the ones held do not open, and for each new one. */
+  /** Read again for each new organization key, and for each that the known deployment keys do not unwrap. */
   readonly deploymentKeys: DeploymentKeys
 }): OrganizationKeys => {
   const { store, deploymentKeys } = input
@@ -122,13 +122,13 @@ export const createOrganizationKeys = (input: {
     const keys = load(organizationId)
     if (known.size >= CACHE_MAX) known.clear()
     known.set(organizationId, keys)
-    // A failed load is tried again by the next caller; this one hears of it.
+    // After a failed load, the next caller tries again.
     keys.catch(() => known.delete(organizationId))
     return keys
   }
 
   return {
-    // Asks the store each time: what is sealed by a key that was exchanged meanwhile could not be stored.
+    // Read the key from the store each time: a secret that is sealed by a replaced key can't be stored.
     seal: async (organizationId, purpose, subject, secret) => {
       const { keys, wrappedKey } = await keysInUse(organizationId)
       const [key] = keys

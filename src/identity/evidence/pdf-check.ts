@@ -1,7 +1,6 @@
-// PDFs are kept as they are: there is no way to write one anew that keeps what it shows. So they are only ever handed out
-// as attachments, and refused here where they are visibly more than paper: another file glued to them, one that acts, one
-// that unpacks to far more than it is, or one that can't be looked into because it is encrypted or packed by a filter that
-// nothing writes any more. No guarantee: a viewer may see what this check does not.
+// PDFs are stored unchanged, because re-encoding would lose content. They are served as attachments only, and refused if they have
+// active content, another file attached, far more inflated than compressed data, encryption, or a filter that can't be
+// inspected. This is no guarantee: a viewer may see what this check does not.
 // Source: ISO 32000-2 §7.3.5, §7.5, §12.6; APPNOTE.TXT §4.3.16 (zip).
 import { DocumentInvalidError } from './errors.ts'
 import { INFLATE_LIMITS, type InflateLimits, inflateStreams } from './pdf-streams.ts'
@@ -11,11 +10,11 @@ const ZIP_END = Buffer.from([0x50, 0x4b, 0x05, 0x06])
 const ZIP_END_BYTES = 22
 const ZIP_COMMENT_MAX = 65_535
 
-/** Names that a paper needs none of: scripts, programs to start, files inside, and films. */
+/** Names of active content: scripts, programs to start, embedded files, media. */
 const ACTIVE = ['/JavaScript', '/Launch', '/EmbeddedFile', '/RichMedia']
 const HASH = 0x23
 
-/** Two hex digits, or what is none. */
+/** @returns two hex digits; empty when the text there is something else */
 const hexAt = (bytes: Buffer, at: number): string => {
   const text = bytes.toString('latin1', at, at + 2)
   return /^[0-9a-fA-F]{2}$/.test(text) ? text : ''
@@ -35,9 +34,9 @@ const decodeNames = (bytes: Buffer): Buffer => {
   return decoded.subarray(0, length)
 }
 
-/** LZW and run lengths have no mark at their start by which they could be told, as zlib has. */
+/** Unlike zlib, these filters have no header by which their streams could be recognized. */
 const OPAQUE = ['/LZWDecode', '/RunLengthDecode']
-/** Viewers also take the short names of inline images for filters of streams. */
+/** Viewers also accept the short filter names of inline images in streams. */
 const OPAQUE_SHORT = /\/F(?:ilter)?[\s[]{0,32}(?:\/[A-Za-z0-9]{1,32}\s{0,32}){0,4}\/(?:LZW|RL)(?![A-Za-z0-9])/
 
 const requirePassive = (content: Buffer): void => {
@@ -54,11 +53,11 @@ const requirePassive = (content: Buffer): void => {
 
 const ENCRYPT = '/Encrypt'
 
-/** An encrypted document says so in its trailer, or in the dictionary of a cross-reference stream: neither is ever encrypted. */
+/** Refuses encrypted documents. The trailer and the cross-reference stream's dictionary, which name it, are never encrypted. */
 const requireOpen = (content: Buffer): void => {
   const decoded = decodeNames(content)
   for (let at = decoded.indexOf(ENCRYPT); at !== -1; at = decoded.indexOf(ENCRYPT, at + ENCRYPT.length)) {
-    // `/EncryptMetadata` and the like are other names.
+    // Skip longer names, such as `/EncryptMetadata`.
     if (/[A-Za-z0-9]/.test(String.fromCharCode(decoded[at + ENCRYPT.length] ?? 0))) continue
     throw new DocumentInvalidError('the PDF is encrypted: print it to a new PDF without a password, or send a picture')
   }
@@ -67,7 +66,7 @@ const requireOpen = (content: Buffer): void => {
 const isBlank = (byte: number | undefined): boolean =>
   byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09 || byte === 0x00
 
-/** A zip archive that ends where the document ends: unpackers read an archive from its end. */
+/** Whether the file also ends as a zip archive, which unpackers read from its end. */
 const endsAsZip = (bytes: Buffer): boolean => {
   const from = Math.max(0, bytes.length - ZIP_END_BYTES - ZIP_COMMENT_MAX)
   for (let at = bytes.indexOf(ZIP_END, from); at !== -1; at = bytes.indexOf(ZIP_END, at + 1)) {
@@ -77,7 +76,7 @@ const endsAsZip = (bytes: Buffer): boolean => {
   return false
 }
 
-/** @throws DocumentInvalidError, also where it unpacks to more than the limits */
+/** @throws DocumentInvalidError, also when the streams inflate to more than the limits */
 export const checkPdf = async (document: Uint8Array, limits: InflateLimits = INFLATE_LIMITS): Promise<void> => {
   const bytes = Buffer.from(document.buffer, document.byteOffset, document.byteLength)
   const last = bytes.lastIndexOf(END)

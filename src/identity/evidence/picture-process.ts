@@ -7,11 +7,11 @@ export interface PictureProcessOptions {
   /** The program's entry: reads a picture on its standard input, and exits with 3 where it is none. */
   readonly script: string
   readonly programArguments?: readonly string[]
-  /** At once. */
+  /** Most processes at once. */
   readonly processesMax?: number
-  /** Waiting for their turn; beyond that they are refused. */
+  /** Most pictures that wait; more are refused. */
   readonly queueMax?: number
-  /** From the start of the process to the last byte. */
+  /** From the start of the process to the last byte of its output. */
   readonly timeLimitMs?: number
   /** Address space. The runtime alone reserves 3.3 GB of it, which it never uses. */
   readonly memoryLimitBytes?: number
@@ -19,16 +19,16 @@ export interface PictureProcessOptions {
 }
 
 export interface PictureProcess {
-  /** What the program writes. @throws DocumentInvalidError, EvidenceBusyError */
+  /** @returns the program's stdout. @throws DocumentInvalidError, EvidenceBusyError */
   run(image: Uint8Array): Promise<Uint8Array>
-  /** Processes that run. */
+  /** @returns how many processes run */
   running(): number
-  /** Kills what runs; later pictures are refused. */
+  /** Kills the processes and refuses later pictures. */
   close(): Promise<void>
 }
 
 const REFUSED = 3
-/** Sets what limits the shell of this system knows, then becomes the program: its process id is the one to kill. */
+/** Sets the limits that this system's shell knows, then execs the program, so that the pid to kill stays the same. */
 const LIMITED = 'ulimit -c 0; ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec "$@"'
 
 /** Reads at most `maximum` bytes; null when there are more. */
@@ -97,7 +97,7 @@ export const createPictureProcess = (options: PictureProcessOptions): PicturePro
       if (code === 0 && output.length > 0) return output
       if (closed) throw new EvidenceBusyError()
       if (late) throw new DocumentInvalidError('the image takes too long to open: send a simpler one')
-      // Anything but a refusal is a decoder that broke or ran into its limits: to the sender it is the same.
+      // Otherwise the decoder crashed or reached a limit; the sender gets the same error.
       throw new DocumentInvalidError('the image can not be opened', code === REFUSED ? undefined : new Error(`${code}`))
     } finally {
       clearTimeout(timer)
@@ -113,7 +113,7 @@ export const createPictureProcess = (options: PictureProcessOptions): PicturePro
       return
     }
     if (waiting.length >= queueMax) throw new EvidenceBusyError()
-    // The one that ends hands its place over.
+    // A process that ends passes its place on.
     await new Promise<void>((resolve) => waiting.push(resolve))
   }
 

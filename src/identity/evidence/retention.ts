@@ -1,4 +1,4 @@
-// Erases evidence that is past its time, and deletes files that no row names: what a crash left, or a deletion that failed.
+// Erases expired evidence, and deletes files that no row names, which crashes and failed deletions leave behind.
 import type { Clock } from '../../domain/time.ts'
 import type { EvidenceFiles } from './evidence-files.ts'
 import type { EvidenceRetentionStore, EvidenceTarget } from './store-types.ts'
@@ -19,7 +19,7 @@ export interface SweepResult {
 export const RETENTION_ACTOR = 'retention'
 
 const BATCH = 100
-/** A file is written before its row: a young one may be about to get it. */
+/** A file is written before its row, so only older files without a row are deleted. */
 const ORPHAN_AGE_SECONDS = 3_600
 
 export const createRetentionSweep =

@@ -1,7 +1,7 @@
-// Another deployment key, while the service runs: every organization gets a new key of its own, wrapped by the new one, and
-// everything that its old key had wrapped is wrapped anew. Documents stay as they are: their own keys do not change. Until
-// everything is done the organization keeps both keys, so what was interrupted goes on where it stopped and never leaves a
-// secret that nothing opens. From the moment an organization has its new key the store takes nothing that the old one sealed.
+// Rotates the deployment's key while the service runs. Each organization gets a new key, wrapped by the new deployment key, and
+// every secret that its old key had wrapped is wrapped again. Documents do not change, since their own keys stay. Until all is
+// done, the organization keeps both keys, so an interrupted rotation can continue and no secret becomes unreadable. Once an
+// organization has its new key, the store refuses secrets that the old one sealed.
 
 import {
   keyFingerprint,
@@ -23,13 +23,13 @@ export type WrappedSecret =
 
 export interface KeyRotationStore {
   find(organizationId: string): Promise<WrappedOrganizationKey | null>
-  /** Organizations whose key is wrapped by another deployment key, or that have two. */
+  /** Organizations whose key is wrapped by another deployment key, or that have two keys. */
   organizationsToRotate(wrappedBy: string): Promise<readonly string[]>
-  /** False when it is not the key that is there. */
+  /** False when the stored key is not `old`. */
   exchangeKey(organizationId: string, old: Uint8Array, replacement: WrappedOrganizationKey): Promise<boolean>
-  /** All that an organization's key wraps, a batch at a time. */
+  /** All secrets that an organization's key wraps, in batches. */
   secretBatches(organizationId: string): AsyncIterable<readonly WrappedSecret[]>
-  /** Each whose sealed bytes are still the old ones; the others have changed meanwhile. */
+  /** Replaces each secret whose stored bytes are unchanged, and skips those that changed meanwhile. */
   exchangeSecrets(
     organizationId: string,
     exchanges: readonly { readonly secret: WrappedSecret; readonly replacement: Uint8Array }[],
@@ -40,11 +40,11 @@ export interface KeyRotation {
   readonly organizations: number
   /** Keys of documents and fields, and webhook secrets. */
   readonly secrets: number
-  /** Secrets that no key of their organization opens: they were so before. */
+  /** How many secrets no key of their organization opens; they were unreadable before. */
   readonly unreadable: number
 }
 
-/** For whoever has read a row with a secret and asks for the key after its organization's old one is gone. */
+/** Time for callers that have read a sealed secret, before the organization's old key is removed. */
 const SETTLE_MS = 5_000
 
 const subjectOf = (organizationId: string, secret: WrappedSecret): [SecretPurpose, string] => {
@@ -54,7 +54,7 @@ const subjectOf = (organizationId: string, secret: WrappedSecret): [SecretPurpos
 }
 
 /**
- * May be interrupted at any point: called again with the same keys, it goes on.
+ * If it is interrupted, call it again with the same keys to continue.
  * @param wait resolves after that many milliseconds
  * @throws EvidenceUnreadableError when neither deployment key wrapped an organization's
  */
@@ -76,7 +76,7 @@ export const rotateDeploymentKey = async (input: {
     return { row, key, before }
   }
 
-  /** One pass. A secret that changes meanwhile is left to the next. */
+  /** One pass over the secrets. A secret that changes meanwhile is left to the next pass. */
   const reseal = async (organizationId: string, key: Uint8Array, before: readonly Uint8Array[]) => {
     let [found, lost] = [0, 0]
     for await (const batch of store.secretBatches(organizationId)) {
@@ -102,7 +102,7 @@ export const rotateDeploymentKey = async (input: {
         unreadable += pass.lost
       }
       if (row.wrappedBy === wrappedBy) return
-      // One that is not exchanged any more was by another rotation with the same keys.
+      // If the key was replaced already, another rotation with the same keys did it.
       const both = wrapOrganizationKeys(deploymentKey, organizationId, [newKey(), key])
       await store.exchangeKey(organizationId, row.wrappedKey, both)
     }

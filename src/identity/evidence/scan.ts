@@ -1,5 +1,5 @@
-// What a scanner's answer means for an upload: found is refused and recorded; a scanner that can't say makes the upload
-// wait, unless the operator lets documents through meanwhile.
+// Applies a scanner's answer to an upload: a finding is recorded and refused; without an answer the upload is refused for now,
+// unless the operator accepts unscanned documents.
 import type { EvidenceSession } from '../evidence-types.ts'
 import type { Scanner } from './clamd.ts'
 import { DocumentInfectedError, ScannerUnavailableError } from './errors.ts'
@@ -10,7 +10,7 @@ export type DocumentScan = (session: EvidenceSession, bytes: Uint8Array) => Prom
 export interface DocumentScanDependencies {
   readonly scanner: Scanner
   readonly whenAway: 'refuse' | 'allow'
-  /** Records it before the upload is refused. */
+  /** Records a finding, before the upload is refused. */
   readonly found: (session: EvidenceSession, signature: string) => Promise<void>
   readonly away: (error: unknown) => void
 }

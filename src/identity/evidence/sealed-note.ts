@@ -1,5 +1,5 @@
-// What the service itself keeps of a session's evidence, for example what it read of documents: sealed, read and erased as
-// the evidence that it is.
+// Notes that the service keeps with a session's evidence, such as the fields it read from documents: encrypted, audited and erased
+// like evidence.
 import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import type { Clock } from '../../domain/time.ts'
 import type { EvidenceSession, SealedNote } from '../evidence-types.ts'
@@ -7,10 +7,10 @@ import { collect } from './sealed-stream.ts'
 import type { EvidenceRecord, EvidenceStore } from './store-types.ts'
 import type { Vault } from './vault.ts'
 
-/** A rotation of the evidence key exchanges an organization's key twice. */
+/** Each rotation of the evidence key changes an organization's key twice. */
 const SEAL_ATTEMPTS = 3
 
-/** @param kind of its row among the evidence: no kind of document */
+/** @param kind of its row in the evidence table; not a kind of document */
 export const createSealedNote = <Content>(input: {
   readonly store: Pick<EvidenceStore, 'list' | 'recordRead' | 'replaceNote'>
   readonly vault: Vault
@@ -44,7 +44,7 @@ export const createSealedNote = <Content>(input: {
           await vault.discard(obsolete ?? [record.storageName])
           return
         } catch (error) {
-          // Where the store can't say whether it was stored, the sweep takes the file once no record names it.
+          // If the store can't say whether the record was stored, keep the file: the sweep deletes it if no record names it.
           if (!(error instanceof OrganizationKeyExchangedError)) throw error
           await vault.discard([record.storageName])
           if (attempt === SEAL_ATTEMPTS) throw error

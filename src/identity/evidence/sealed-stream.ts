@@ -1,6 +1,6 @@
-// Documents under a key, a chunk at a time: what was changed, cut off, reordered or taken from another document is found
-// out before it is handed on, save that a file that was cut off is only known to be so at its end. The STREAM construction
-// over AES-256-GCM: each chunk's nonce holds its number and whether it is the last.
+// Encrypts documents chunk by chunk (STREAM over AES-256-GCM): each chunk's nonce has its number and whether it is the last. A chunk
+// that was changed, reordered or taken from another document is refused before its content is passed on; a truncated file is
+// noticed at its end.
 // Source: Hoang, Reyhanitabar, Rogaway, Vizár, "Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", §8.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { EvidenceUnreadableError } from './errors.ts'
@@ -24,8 +24,8 @@ const nonceOf = (header: Uint8Array, counter: number, last: boolean): Uint8Array
 }
 
 /**
- * The source in pieces of exactly `size` bytes, the last one between 0 and `size`: only what follows tells which is last.
- * Empty pieces come alone, for an empty source.
+ * Splits the source into pieces of `size` bytes; the last may be shorter. A piece is held back until the next byte shows that it
+ * is not the last. An empty source gives one empty piece.
  */
 async function* inPieces(source: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<[Uint8Array, boolean]> {
   let pending: Uint8Array[] = []
@@ -103,8 +103,7 @@ const splitHeader = async (source: AsyncIterable<Uint8Array>) => {
 }
 
 /**
- * The plaintext, each piece authenticated before it is yielded. A reader that stops before the end has what it read
- * authenticated, and does not know whether it is all.
+ * Yields authenticated plaintext. A reader that stops early does not learn whether the file is complete.
  * @throws EvidenceUnreadableError
  */
 export async function* openStream(
@@ -121,7 +120,7 @@ export async function* openStream(
   }
 }
 
-/** All of a stream's bytes, for what is known to be short. */
+/** Collects a whole stream, for short ones. */
 export const collect = async (source: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
   const pieces: Uint8Array[] = []
   for await (const piece of source) pieces.push(piece)

@@ -1,5 +1,5 @@
-// From bytes on their way in to a document that may be kept: read up to the limit, recognised by its content, measured,
-// and written anew or checked. Nothing is stored here.
+// Turns an upload into a document that may be stored: reads it up to the limit, recognizes its type by its content, and re-encodes
+// pictures or checks PDFs. Stores nothing.
 import {
   DOCUMENT_BYTES_MAX,
   DOCUMENT_RULES,
@@ -17,12 +17,12 @@ export interface CleanDocument {
   readonly bytes: Uint8Array
 }
 
-/** What a browser that does not know says. */
+/** Content types that browsers send when they don't know the type. */
 const UNDECLARED = new Set(['', 'application/octet-stream', 'binary/octet-stream'])
 const ALIASES: Readonly<Record<string, string>> = { 'image/jpg': 'image/jpeg', 'image/pjpeg': 'image/jpeg' }
 
 /**
- * At most DOCUMENT_BYTES_MAX bytes, and for no longer than `timeLimitMs`. What is over is not read.
+ * Reads at most DOCUMENT_BYTES_MAX bytes, for at most `timeLimitMs`.
  * @throws DocumentTooLargeError, DocumentInvalidError
  */
 export const readUpload = async (stream: ReadableStream<Uint8Array>, timeLimitMs: number): Promise<Uint8Array> => {
@@ -30,10 +30,10 @@ export const readUpload = async (stream: ReadableStream<Uint8Array>, timeLimitMs
   const pieces: Uint8Array[] = []
   let length = 0
   let late = false
-  // A reader that was cancelled reads an end, so the loop below ends with it.
+  // Cancelling makes the read below return the end of the stream.
   const timer = setTimeout(() => {
     late = true
-    // A stream that can't be cancelled has ended already.
+    // Cancelling fails only if the stream has ended already.
     reader.cancel().catch(() => undefined)
   }, timeLimitMs)
   try {
@@ -45,7 +45,7 @@ export const readUpload = async (stream: ReadableStream<Uint8Array>, timeLimitMs
       pieces.push(value)
     }
   } catch (error) {
-    // As above: what counts is the error that is already known.
+    // Ignore an error of cancelling; the first error is thrown.
     if (!late) await reader.cancel().catch(() => undefined)
     throw error instanceof DocumentTooLargeError
       ? error

@@ -1,5 +1,5 @@
-// One piece of evidence at rest: a file under a key of its own, and the record that says how to open it. The key is
-// wrapped by the organization's; without the record nobody can read the file, whoever holds it.
+// Stores a piece of evidence as an encrypted file with a key of its own, which is in its record, wrapped by the organization's key.
+// Without the record, the file can't be decrypted.
 import { newIdentifier } from '../../domain/identifier.ts'
 import { EvidenceUnreadableError } from './errors.ts'
 import type { EvidenceFiles } from './evidence-files.ts'
@@ -19,9 +19,9 @@ export interface NewEvidence {
 }
 
 export interface Vault {
-  /** Written and on the disk; not yet in the store, so discard it where that refuses. */
+  /** Writes the file and flushes it to disk. The caller stores the record, or discards the file if that fails. */
   put(target: EvidenceTarget, evidence: NewEvidence): Promise<NewEvidenceRecord>
-  /** @throws EvidenceUnreadableError, also while it is read */
+  /** @throws EvidenceUnreadableError, also during reading */
   open(target: EvidenceTarget, record: EvidenceRecord): Promise<AsyncGenerator<Uint8Array>>
   fileName(target: EvidenceTarget, record: EvidenceRecord): Promise<string>
   discard(storageNames: readonly string[]): Promise<void>
@@ -31,7 +31,7 @@ const CONTENT = 'countersign evidence content'
 const NAME = 'countersign evidence file name'
 const WRITE_BYTES = 65_536
 
-/** A key that was wrapped for one piece of one session opens no other, whatever rows are exchanged. */
+/** Binds a wrapped key to its piece of evidence, so that it is useless in another row. */
 export const evidenceSubject = ({ organizationId, sessionId }: EvidenceTarget, evidenceId: string): string =>
   `${organizationId}\n${sessionId}\n${evidenceId}`
 
@@ -39,7 +39,7 @@ async function* inSlices(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += WRITE_BYTES) yield bytes.subarray(at, at + WRITE_BYTES)
 }
 
-/** Says first that the file is missing or cut off where that can be told from its length alone. */
+/** Passes the source on. @throws EvidenceUnreadableError unless it has exactly `byteLength` bytes */
 async function* exactly(source: AsyncIterable<Uint8Array>, byteLength: number): AsyncGenerator<Uint8Array> {
   let length = 0
   for await (const piece of source) {
