@@ -2,7 +2,7 @@
 // database too, so this gives no new rights.
 import type { Open, Opened } from './door.ts'
 import { runOpened } from './in-organization.ts'
-import { CommandFailedError, type CommandOutput, type ParsedCommand, UsageError, type Verbs } from './output.ts'
+import { CommandFailedError, type CommandOutput, type ParsedCommand, print, UsageError, type Verbs } from './output.ts'
 import { runVerbOf } from './run-verb.ts'
 
 const USAGE = `Usage: countersign account recover EMAIL [--remove-second-factors]
@@ -40,10 +40,10 @@ const recover = async ({ store, door, output, command }: Context): Promise<void>
     body: { remove_second_factors: command.flag('remove-second-factors') },
   })
   const expiresAt = new Date(expires_at).toISOString()
-  output.stdout(
-    command.flag('json')
-      ? `${JSON.stringify({ url, expiresAt })}\n`
-      : `${url}\nOpens once, until ${expiresAt}. Whoever has it can take the account: pass it on safely.\n`,
+  print(
+    { output, command },
+    { url, expiresAt },
+    `${url}\nOpens once, until ${expiresAt}. Whoever has it can take the account: pass it on safely.\n`,
   )
 }
 

@@ -12,14 +12,7 @@ import { readPassphrase } from '../signing/passphrase.ts'
 import { detectPrivateKeyFormat, type PrivateKeySource } from '../signing/private-key-text.ts'
 import type { Open, Opened } from './door.ts'
 import { runOpened } from './in-organization.ts'
-import {
-  CommandFailedError,
-  type CommandOutput,
-  formatTable,
-  type ParsedCommand,
-  UsageError,
-  type Verbs,
-} from './output.ts'
+import { CommandFailedError, type CommandOutput, type ParsedCommand, print, UsageError, type Verbs } from './output.ts'
 import { readText } from './read-text.ts'
 import { runVerbOf } from './run-verb.ts'
 
@@ -79,7 +72,7 @@ const register = async (
     const body = { kind, address, keystore_file: basename(path) }
     const { id } = await door.call('POST /attesters/import', { body })
     const attester = await store.attesters.find(id)
-    output.stdout(command.flag('json') ? `${JSON.stringify(attester)}\n` : `${kind} attester ${address} is active\n`)
+    print({ output, command }, attester, `${kind} attester ${address} is active\n`)
   } catch (error) {
     rmSync(path, { force: true })
     throw error
@@ -99,7 +92,7 @@ const add = async ({ store, door, output, command }: Context): Promise<void> => 
     flags: { kind: '--kind', token_key: '--pkcs11' },
   })
   const attester = await store.attesters.find(id)
-  output.stdout(command.flag('json') ? `${JSON.stringify(attester)}\n` : `${kind} attester ${address} is active\n`)
+  print({ output, command }, attester, `${kind} attester ${address} is active\n`)
 }
 
 const sourceOf = (text: string, command: ParsedCommand): PrivateKeySource => {
@@ -121,10 +114,6 @@ const importKey = async (context: Context): Promise<void> => {
 
 const list = async ({ store, output, command }: Context): Promise<void> => {
   const attesters = await store.attesters.list()
-  if (command.flag('json')) {
-    output.stdout(`${JSON.stringify(attesters)}\n`)
-    return
-  }
   const rows = attesters.map(({ address, kind, keystoreFile, status, createdAtSeconds }) => [
     address,
     kind,
@@ -132,7 +121,7 @@ const list = async ({ store, output, command }: Context): Promise<void> => {
     new Date(createdAtSeconds * 1000).toISOString(),
     isTokenKey(keystoreFile) ? keystoreFile : 'keystore',
   ])
-  output.stdout(formatTable([['ADDRESS', 'KIND', 'STATUS', 'SINCE', 'KEY'], ...rows]))
+  print({ output, command }, attesters, [['ADDRESS', 'KIND', 'STATUS', 'SINCE', 'KEY'], ...rows])
 }
 
 const retire = async ({ store, door, output, command }: Context): Promise<void> => {
@@ -148,7 +137,7 @@ const retire = async ({ store, door, output, command }: Context): Promise<void> 
     body: { final: command.flag('final') },
   })
   const changed = await store.attesters.find(attester.id)
-  output.stdout(command.flag('json') ? `${JSON.stringify(changed)}\n` : `${address} is ${status}\n`)
+  print({ output, command }, changed, `${address} is ${status}\n`)
 }
 
 const rotate = async ({ store, output, command, rotatePassphrase }: Context): Promise<void> => {

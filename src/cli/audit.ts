@@ -1,11 +1,13 @@
 // `countersign audit`: lists the audit log and verifies it. The log has changes from the command line, the dashboard and the
 // admin API.
+
 import { parseShipPlace, type ShipPlace, type ShipTarget } from '../decisions/ship-target.ts'
 import type { AuditEntry } from '../store/audit.ts'
 import type { Store } from '../store/store.ts'
 import { verifyShippedAudit } from '../wiring/audit-ship.ts'
 import { findOrganization } from './in-organization.ts'
-import { type CommandOutput, formatTable, type ParsedCommand, UsageError, type Verbs } from './output.ts'
+import { parseLimit } from './key-options.ts'
+import { type CommandOutput, type ParsedCommand, print, timeText, UsageError, type Verbs } from './output.ts'
 import { runVerbOf } from './run-verb.ts'
 
 const USAGE = `Usage: countersign audit list [--limit N] [--action ACTION] [--org NAME]
@@ -42,18 +44,6 @@ interface Context extends AuditCommandInput {
   readonly command: ParsedCommand
 }
 
-const LIMIT_DEFAULT = 20
-const LIMIT_MAX = 1_000
-
-const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
-
-const parseLimit = (text: string | undefined): number => {
-  if (text === undefined) return LIMIT_DEFAULT
-  const limit = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > LIMIT_MAX) throw new UsageError(`--limit must be a whole number from 1 to ${LIMIT_MAX}`)
-  return limit
-}
-
 const describe = ({ atSeconds, ...entry }: AuditEntry) => ({ ...entry, at: timeText(atSeconds) })
 
 const list = async ({ store, output, command }: Context): Promise<number> => {
@@ -67,10 +57,6 @@ const list = async ({ store, output, command }: Context): Promise<number> => {
   }
   const { items } = await store.audit.page(filter, { after: null, limit })
   const entries = items.toReversed()
-  if (command.flag('json')) {
-    output.stdout(`${JSON.stringify(entries.map(describe))}\n`)
-    return 0
-  }
   const rows = entries.map(({ sequence, atSeconds, actor, actorName, address, action: what, subject, detail }) => [
     String(sequence),
     timeText(atSeconds),
@@ -80,7 +66,7 @@ const list = async ({ store, output, command }: Context): Promise<number> => {
     subject,
     JSON.stringify(detail),
   ])
-  output.stdout(formatTable([['#', 'WHEN', 'WHO', 'FROM', 'WHAT', 'OF', ''], ...rows]))
+  print({ output, command }, entries.map(describe), [['#', 'WHEN', 'WHO', 'FROM', 'WHAT', 'OF', ''], ...rows])
   return 0
 }
 

@@ -9,12 +9,14 @@ import type { Session } from '../domain/session.ts'
 import type { EvidenceKeyRotation } from '../setup/evidence-key.ts'
 import type { Open, Opened } from './door.ts'
 import { runInOrganization } from './in-organization.ts'
-import { nameOf, parseWhole, STEERING } from './key-options.ts'
+import { nameOf, parseWhole, printable } from './key-options.ts'
 import {
   CommandFailedError,
   type CommandOutput,
   formatTable,
   type ParsedCommand,
+  print,
+  timeText,
   UsageError,
   type Verbs,
 } from './output.ts'
@@ -58,9 +60,6 @@ interface Context extends Opened, EvidenceCommandInput {
   readonly command: ParsedCommand
   readonly organizationId: string
 }
-
-const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
-const printable = (text: string): string => text.replaceAll(new RegExp(STEERING, 'gu'), '?')
 
 const requireSession = async ({ store, command, organizationId }: Context): Promise<Session> => {
   const id = command.positionals[1]
@@ -154,11 +153,7 @@ const save = async (context: Context): Promise<void> => {
   }
   const mediaType = headers.get('content-type') ?? ''
   const byteLength = file.bytesWritten
-  output.stdout(
-    command.flag('json')
-      ? `${JSON.stringify({ documentId: document, mediaType, byteLength })}\n`
-      : `${mediaType}, ${byteLength} bytes\n`,
-  )
+  print({ output, command }, { documentId: document, mediaType, byteLength }, `${mediaType}, ${byteLength} bytes\n`)
 }
 
 const reads = async (context: Context): Promise<void> => {
@@ -167,21 +162,17 @@ const reads = async (context: Context): Promise<void> => {
   const rows = (await store.evidence.listReads({ organizationId, sessionId: id })).map(
     ({ readAtSeconds, ...read }) => ({ at: timeText(readAtSeconds), ...read }),
   )
-  output.stdout(
-    command.flag('json')
-      ? `${JSON.stringify(rows)}\n`
-      : formatTable([
-          ['AT', 'BY', 'KIND', 'EVIDENCE'],
-          ...rows.map((row) => [row.at, printable(row.actor), row.kind, row.evidenceId]),
-        ]),
-  )
+  print({ output, command }, rows, [
+    ['AT', 'BY', 'KIND', 'EVIDENCE'],
+    ...rows.map((row) => [row.at, printable(row.actor), row.kind, row.evidenceId]),
+  ])
 }
 
 const erase = async (context: Context): Promise<void> => {
   const { door, params } = await inSession(context)
   const path = 'POST /organizations/{organization}/sessions/{session}/evidence/erase'
   const { erased } = await door.call(path, { params, body: {} })
-  context.output.stdout(context.command.flag('json') ? `${JSON.stringify({ erased })}\n` : `erased ${erased}\n`)
+  print(context, { erased }, `erased ${erased}\n`)
 }
 
 const daysOf = (command: ParsedCommand): Readonly<Record<string, number>> =>
@@ -208,15 +199,11 @@ const retention = async ({ door, output, command, organizationId }: Context): Pr
     rejectedDays: days.rejected_days,
     abandonedDays: days.abandoned_days,
   }
-  output.stdout(
-    command.flag('json')
-      ? `${JSON.stringify(shown)}\n`
-      : formatTable([
-          ['completed', `${shown.completedDays} days`],
-          ['rejected', `${shown.rejectedDays} days`],
-          ['abandoned', `${shown.abandonedDays} days`],
-        ]),
-  )
+  print({ output, command }, shown, [
+    ['completed', `${shown.completedDays} days`],
+    ['rejected', `${shown.rejectedDays} days`],
+    ['abandoned', `${shown.abandonedDays} days`],
+  ])
 }
 
 /** Rotates the deployment's key, so it takes no organization. */

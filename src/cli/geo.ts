@@ -2,13 +2,14 @@
 import { parseIpAddress } from '../domain/ip-address.ts'
 import type { Clock } from '../domain/time.ts'
 import { createGeography } from '../facts/geography.ts'
-import { durationText, isoTime } from './list-context.ts'
+import { durationText } from './list-context.ts'
 import {
   CommandFailedError,
   type CommandOutput,
-  formatTable,
   parseCommand,
+  print,
   runToExitCode,
+  timeText,
   UsageError,
 } from './output.ts'
 
@@ -64,9 +65,9 @@ export const runGeo = (commandArguments: readonly string[], input: GeoCommandInp
     }
     const [verb, address, ...others] = command.positionals
     const path = command.text('geoip-file') ?? input.geoipFile
-    const print = (value: Readonly<Record<string, unknown>>): void => {
+    const show = (value: Readonly<Record<string, unknown>>): void => {
       const rows = Object.entries(value).map(([name, cell]) => [name, cell === null ? 'unknown' : String(cell)])
-      output.stdout(command.flag('json') ? `${JSON.stringify(value)}\n` : formatTable(rows))
+      print({ output, command }, value, rows)
     }
     if (verb === 'status' && address === undefined) {
       if (path === '') {
@@ -79,7 +80,7 @@ export const runGeo = (commandArguments: readonly string[], input: GeoCommandInp
       const ageSeconds = Math.max(0, clock.unixSeconds() - file.builtAtSeconds)
       const { databaseType, ipVersion, bytes } = file
       const age = command.flag('json') ? { ageSeconds } : { age: durationText(ageSeconds) }
-      print({ file: path, databaseType, ipVersion, bytes, builtAt: isoTime(file.builtAtSeconds), ...age })
+      show({ file: path, databaseType, ipVersion, bytes, builtAt: timeText(file.builtAtSeconds), ...age })
       return 0
     }
     if (verb !== 'lookup' || address === undefined || others.length > 0)
@@ -90,6 +91,6 @@ export const runGeo = (commandArguments: readonly string[], input: GeoCommandInp
     const { geography } = await openGeoFile(path, clock)
     const facts = geography.lookup(ip)
     if (facts === null) throw new CommandFailedError(`the geography file ${path} is damaged`)
-    print({ ip, ...facts })
+    show({ ip, ...facts })
     return 0
   })

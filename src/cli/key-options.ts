@@ -51,13 +51,25 @@ export const parseRateLimit = (
 }
 
 /** Characters that could control a terminal: controls, separators, and format characters, which can reverse the text. */
-export const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+
+/** A text that was set through the API, with characters that could control the terminal replaced. */
+export const printable = (text: string): string => text.replaceAll(new RegExp(STEERING, 'gu'), '?')
 
 /** @returns the author of a change: the option's value, or else the operating system's user. @throws UsageError */
 export const nameOf = ({ text }: Pick<ParsedCommand, 'text'>, option: string, user: string): string => {
   const name = text(option) ?? user
   if (!isAuthor(name)) throw new UsageError(`--${option} ${AUTHOR_RULE}`)
   return name
+}
+
+const LIMIT_MAX = 1_000
+
+/** @returns the number of --limit; 20 when it is not given. @throws UsageError */
+export const parseLimit = (text = '20'): number => {
+  const limit = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0
+  if (limit < 1 || limit > LIMIT_MAX) throw new UsageError(`--limit must be a whole number from 1 to ${LIMIT_MAX}`)
+  return limit
 }
 
 /** The one key id of the command. @throws UsageError */

@@ -4,7 +4,7 @@ import { type ApiKeyRateLimit, type ApiKeyRecord, apiKeyStatus, DEFAULT_RATE_LIM
 import type { Clock } from '../domain/time.ts'
 import type { Open, Opened } from './door.ts'
 import { findOrganization } from './in-organization.ts'
-import { parseDuration, parseExpiry, parseKeyId, parseRateLimit, STEERING } from './key-options.ts'
+import { parseDuration, parseExpiry, parseKeyId, parseRateLimit, printable } from './key-options.ts'
 import {
   CommandFailedError,
   type CommandOutput,
@@ -12,6 +12,8 @@ import {
   type ParsedCommand,
   parseCommand,
   runToExitCode,
+  timeOrNull,
+  timeText,
   UsageError,
 } from './output.ts'
 
@@ -56,12 +58,6 @@ const FLAGS = {
   overlap_seconds: '--overlap',
 }
 
-const timeText = (seconds: number | null, otherwise: string): string =>
-  seconds === null ? otherwise : new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
-
-/** Names that were set through the API may hold any characters. */
-const printable = (text: string): string => text.replaceAll(new RegExp(STEERING, 'gu'), '?')
-
 const rateText = (limit: ApiKeyRateLimit | null): string =>
   limit === null ? 'no limit' : `${limit.requestsPerSecond}/s, burst ${limit.burst}`
 
@@ -73,10 +69,10 @@ const describe = (key: ApiKeyRecord, nowSeconds: number) => ({
   status: apiKeyStatus(key, nowSeconds),
   name: key.name,
   scopes: key.scopes,
-  createdAt: timeText(key.createdAtSeconds, ''),
-  expiresAt: key.expiresAtSeconds === null ? null : timeText(key.expiresAtSeconds, ''),
-  revokedAt: key.revokedAtSeconds === null ? null : timeText(key.revokedAtSeconds, ''),
-  lastUsedAt: key.lastUsedAtSeconds === null ? null : timeText(key.lastUsedAtSeconds, ''),
+  createdAt: timeText(key.createdAtSeconds),
+  expiresAt: timeOrNull(key.expiresAtSeconds),
+  revokedAt: timeOrNull(key.revokedAtSeconds),
+  lastUsedAt: timeOrNull(key.lastUsedAtSeconds),
   replacedByKeyId: key.replacedByKeyId,
   rateLimit: key.rateLimit,
 })
@@ -118,10 +114,10 @@ const printNewKey = (
     return
   }
   io.stdout(`${text}\n`)
-  const expiry = timeText(record.expiresAtSeconds, 'never')
+  const expiry = timeOrNull(record.expiresAtSeconds) ?? 'never'
   io.stderr(`key id ${record.keyId}; expires: ${expiry}; rate limit: ${rateText(record.rateLimit)}\n`)
   if (previous !== null) {
-    io.stderr(`${previous.keyId} works until: ${timeText(previous.expiresAtSeconds, 'never')}\n`)
+    io.stderr(`${previous.keyId} works until: ${timeOrNull(previous.expiresAtSeconds) ?? 'never'}\n`)
   }
   io.stderr('The key is not kept and not shown again.\n')
 }
@@ -146,7 +142,7 @@ const issue = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
       kind: kind as ApiKeyRecord['kind'],
       environment: command.flag('test') ? 'test' : 'live',
       name: command.text('name') ?? DEFAULT_NAME,
-      expires_at: expires === undefined ? null : timeText(parseExpiry(expires, io.clock.unixSeconds()), ''),
+      expires_at: expires === undefined ? null : timeText(parseExpiry(expires, io.clock.unixSeconds())),
       rate_limit: limit === null ? null : { requests_per_second: limit.requestsPerSecond, burst: limit.burst },
     },
     flags: FLAGS,

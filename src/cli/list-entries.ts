@@ -11,8 +11,8 @@ import { ListTooLongError } from '../facts/lists/entry-sink.ts'
 import { csvField } from '../facts/lists/line-reader.ts'
 import { ListFileInvalidError } from '../facts/lists/read-list.ts'
 import { ListChangedError, readEntries } from '../facts/lists/write-list.ts'
-import { callLists, contentsOf, isoTime, type ListsContext, listName, printJson, requireList } from './list-context.ts'
-import { CommandFailedError, UsageError } from './output.ts'
+import { callLists, contentsOf, type ListsContext, listName, printJson, requireList } from './list-context.ts'
+import { CommandFailedError, print, timeText, UsageError } from './output.ts'
 
 const BAD_LINES_SHOWN = 20
 
@@ -95,7 +95,7 @@ export const exportList = async (context: ListsContext): Promise<number> => {
     const address = addressOfKey(key)
     if (format === 'csv') pending += `${address},${csvField(memo)}\n`
     else if (format === 'text') pending += `${address}\n`
-    else pending += `${JSON.stringify({ address, memo, author: by, addedAt: isoTime(addedAtSeconds) })}\n`
+    else pending += `${JSON.stringify({ address, memo, author: by, addedAt: timeText(addedAtSeconds) })}\n`
     count += 1
     if (pending.length < EXPORT_SLICE) continue
     await write(pending)
@@ -121,7 +121,7 @@ const addressesOf = ({ command }: ListsContext): readonly string[] => {
 }
 
 const edit = async (context: ListsContext, present: boolean): Promise<number> => {
-  const { command, output } = context
+  const { command } = context
   const name = listName(context)
   const addresses = addressesOf(context)
   const memo = command.text('memo') ?? ''
@@ -129,8 +129,11 @@ const edit = async (context: ListsContext, present: boolean): Promise<number> =>
     body: present ? { add: addresses.map((address) => ({ address, memo })) } : { remove: addresses },
     flags: { 'add[0].memo': '--memo' },
   })
-  if (command.flag('json')) printJson(context, { list: name, changed, entries: list.entries })
-  else output.stdout(`${name}: ${changed} ${present ? 'added' : 'removed'}, ${list.entries} entries\n`)
+  print(
+    context,
+    { list: name, changed, entries: list.entries },
+    `${name}: ${changed} ${present ? 'added' : 'removed'}, ${list.entries} entries\n`,
+  )
   return 0
 }
 
@@ -138,19 +141,21 @@ export const add = (context: ListsContext): Promise<number> => edit(context, tru
 export const remove = (context: ListsContext): Promise<number> => edit(context, false)
 
 export const find = async (context: ListsContext): Promise<number> => {
-  const { store, command, output } = context
+  const { store } = context
   const [address, ...others] = addressesOf(context)
   if (address === undefined || others.length > 0) throw new UsageError('give one ADDRESS')
   const list = await requireList(context)
   const entry = await store.lists.findEntry(list, addressKey(address))
   if (entry === null) {
-    if (command.flag('json')) printJson(context, { address, found: false })
-    else output.stdout(`${address} is not on ${list.name}\n`)
+    print(context, { address, found: false }, `${address} is not on ${list.name}\n`)
     return 1
   }
   const { memo, author: by } = entry
-  const addedAt = isoTime(entry.addedAtSeconds)
-  if (command.flag('json')) printJson(context, { address, found: true, memo, author: by, addedAt })
-  else output.stdout(`${address} is on ${list.name}, added by ${by} at ${addedAt}${memo === '' ? '' : `: ${memo}`}\n`)
+  const addedAt = timeText(entry.addedAtSeconds)
+  print(
+    context,
+    { address, found: true, memo, author: by, addedAt },
+    `${address} is on ${list.name}, added by ${by} at ${addedAt}${memo === '' ? '' : `: ${memo}`}\n`,
+  )
   return 0
 }

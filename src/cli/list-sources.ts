@@ -13,14 +13,13 @@ import {
   callLists,
   contentsOf,
   durationText,
-  isoTime,
   type ListsContext,
   listName,
   printJson,
   requireList,
 } from './list-context.ts'
 import { formatOf } from './list-entries.ts'
-import { CommandFailedError, formatTable } from './output.ts'
+import { CommandFailedError, formatTable, print, timeOrNull, timeText } from './output.ts'
 
 const DEFAULT_INTERVAL = '24h'
 
@@ -32,7 +31,7 @@ const describe = (list: AddressList, source: ListSource | null, nowSeconds: numb
   description: list.description,
   entries: list.entryCount,
   keptBy: list.keptBy,
-  updatedAt: isoTime(list.updatedAtSeconds),
+  updatedAt: timeText(list.updatedAtSeconds),
   ...(source === null
     ? {}
     : {
@@ -42,13 +41,13 @@ const describe = (list: AddressList, source: ListSource | null, nowSeconds: numb
           reach: source.reach,
           skipsBadLines: source.skipsBadLines,
           everySeconds: source.intervalSeconds,
-          dueAt: isoTime(source.dueAtSeconds),
-          confirmedAt: source.confirmedAtSeconds === null ? null : isoTime(source.confirmedAtSeconds),
+          dueAt: timeText(source.dueAtSeconds),
+          confirmedAt: timeOrNull(source.confirmedAtSeconds),
           ageSeconds: source.confirmedAtSeconds === null ? null : Math.max(0, nowSeconds - source.confirmedAtSeconds),
           fileSha256: source.fileSha256,
           fileBytes: source.fileBytes,
           skipped: source.skippedCount,
-          attemptedAt: source.attemptedAtSeconds === null ? null : isoTime(source.attemptedAtSeconds),
+          attemptedAt: timeOrNull(source.attemptedAtSeconds),
           failure: source.failure,
         },
       }),
@@ -78,7 +77,7 @@ export const list = async (context: ListsContext): Promise<number> => {
     item.name,
     item.organizationId === null ? 'shared' : 'own',
     String(item.entryCount),
-    isoTime(item.updatedAtSeconds),
+    timeText(item.updatedAtSeconds),
     stateText(item, sources.get(item.id), now),
   ])
   output.stdout(formatTable([['LIST', 'WHOSE', 'ENTRIES', 'CHANGED', 'KEPT BY'], ...rows]))
@@ -86,18 +85,14 @@ export const list = async (context: ListsContext): Promise<number> => {
 }
 
 export const show = async (context: ListsContext): Promise<number> => {
-  const { store, output, command, clock } = context
+  const { store, clock } = context
   const found = await requireList(context)
   const described = describe(found, await store.listSources.find(found.id), clock.unixSeconds())
-  if (command.flag('json')) {
-    printJson(context, described)
-    return 0
-  }
   const { source, ...own } = described
   const rows = Object.entries({ ...own, ...source }).flatMap(([name, value]) =>
     value === null || value === '' ? [] : [[name, String(value)]],
   )
-  output.stdout(formatTable(rows))
+  print(context, described, rows)
   return 0
 }
 
@@ -115,11 +110,9 @@ export const create = async (context: ListsContext): Promise<number> => {
 }
 
 export const deleteList = async (context: ListsContext): Promise<number> => {
-  const { output, command } = context
   const found = await requireList(context)
   await callLists(context, 'DELETE /organizations/{organization}/lists/{list}', {})
-  if (command.flag('json')) printJson(context, { deleted: found.name })
-  else output.stdout(`${found.name} and its ${found.entryCount} entries are deleted\n`)
+  print(context, { deleted: found.name }, `${found.name} and its ${found.entryCount} entries are deleted\n`)
   return 0
 }
 
@@ -161,14 +154,17 @@ export const refresh = async (context: ListsContext): Promise<number> => {
 }
 
 export const source = async (context: ListsContext): Promise<number> => {
-  const { output, command } = context
+  const { command } = context
   const found = await requireList(context)
   if (command.flag('none')) {
     // Repeating --none is not an error.
     if (found.keptBy === 'source')
       await callLists(context, 'DELETE /organizations/{organization}/lists/{list}/source', {})
-    if (command.flag('json')) printJson(context, { list: found.name, source: null })
-    else output.stdout(`${found.name} is kept by people now, with the ${found.entryCount} entries that it has\n`)
+    print(
+      context,
+      { list: found.name, source: null },
+      `${found.name} is kept by people now, with the ${found.entryCount} entries that it has\n`,
+    )
     return 0
   }
   const from = command.required('from')

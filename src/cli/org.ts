@@ -7,14 +7,7 @@ import { TRUSTED_MAX } from '../store/verification-trust.ts'
 import type { Open, Opened } from './door.ts'
 import { findOrganization, runOpened } from './in-organization.ts'
 import { parseWhole } from './key-options.ts'
-import {
-  CommandFailedError,
-  type CommandOutput,
-  formatTable,
-  type ParsedCommand,
-  UsageError,
-  type Verbs,
-} from './output.ts'
+import { CommandFailedError, type CommandOutput, type ParsedCommand, print, UsageError, type Verbs } from './output.ts'
 import { runVerbOf } from './run-verb.ts'
 
 const LEVEL_NAMES = Object.keys(LEVELS).join(', ')
@@ -70,19 +63,16 @@ const describe = ({ id, slug, name, level, createdAtSeconds }: Organization) => 
   createdAt: new Date(createdAtSeconds * 1000).toISOString(),
 })
 
-const print = ({ output, command }: Context, organizations: readonly Organization[]): void => {
+const printOrganizations = (context: Context, organizations: readonly Organization[]): void => {
   const rows = organizations.map(describe)
-  output.stdout(
-    command.flag('json')
-      ? `${JSON.stringify(rows)}\n`
-      : formatTable([
-          ['ORG', 'ID', 'LEVEL', 'CREATED', 'NAME'],
-          ...rows.map(({ slug, id, level, createdAt, name }) => [slug, id, level, createdAt, name]),
-        ]),
-  )
+  print(context, rows, [
+    ['ORG', 'ID', 'LEVEL', 'CREATED', 'NAME'],
+    ...rows.map(({ slug, id, level, createdAt, name }) => [slug, id, level, createdAt, name]),
+  ])
 }
 
-const list = async (context: Context): Promise<void> => print(context, await context.store.organizations.list())
+const list = async (context: Context): Promise<void> =>
+  printOrganizations(context, await context.store.organizations.list())
 
 /** Does not check the text; the operation does. */
 const levelOf = (text: string | undefined): LevelName => (text ?? '') as LevelName
@@ -97,7 +87,7 @@ const create = async (context: Context): Promise<void> => {
     body: level === undefined ? { slug, name } : { slug, name, level: levelOf(level) },
     flags: { slug: 'SLUG', name: '--name', level: 'LEVEL' },
   })
-  print(context, [await requireOrganization(store, created.id)])
+  printOrganizations(context, [await requireOrganization(store, created.id)])
 }
 
 const requireOrganization = async (store: Store, name: string | undefined): Promise<Organization> => {
@@ -114,7 +104,7 @@ const setLevel = async (context: Context): Promise<void> => {
     body: { level: levelOf(levelText) },
     flags: { level: 'LEVEL' },
   })
-  print(context, [await requireOrganization(store, id)])
+  printOrganizations(context, [await requireOrganization(store, id)])
 }
 
 const trust = async ({ store, door, output, command }: Context): Promise<void> => {
@@ -132,14 +122,10 @@ const trust = async ({ store, door, output, command }: Context): Promise<void> =
           flags: { organizations: 'OTHER' },
         })
   const names = trusts === 'all' ? 'all' : organizations.map((each) => each.slug)
-  output.stdout(
-    command.flag('json')
-      ? `${JSON.stringify({ slug, trusts: names })}\n`
-      : formatTable([
-          ['ORG', 'TRUSTS'],
-          [slug, names === 'all' ? 'all' : names.length === 0 ? 'none' : names.join(' ')],
-        ]),
-  )
+  print({ output, command }, { slug, trusts: names }, [
+    ['ORG', 'TRUSTS'],
+    [slug, names === 'all' ? 'all' : names.length === 0 ? 'none' : names.join(' ')],
+  ])
 }
 
 /** Reads "[ORG] [on | off]". `organization` is null for the deployment; `wanted` is undefined where the rule is only shown. */
@@ -163,14 +149,10 @@ const secondPerson = async (context: Context): Promise<void> => {
     : body === null
       ? door.call('GET /organizations/{organization}/settings', { params: { organization: organization.id } })
       : door.call('PATCH /organizations/{organization}/settings', { params: { organization: organization.id }, body }))
-  output.stdout(
-    command.flag('json')
-      ? `${JSON.stringify({ slug: organization?.slug ?? null, required })}\n`
-      : formatTable([
-          ['ORG', 'SECOND PERSON'],
-          [organization?.slug ?? '(deployment)', required ? 'required' : 'not required'],
-        ]),
-  )
+  print({ output, command }, { slug: organization?.slug ?? null, required }, [
+    ['ORG', 'SECOND PERSON'],
+    [organization?.slug ?? '(deployment)', required ? 'required' : 'not required'],
+  ])
 }
 
 /** Of an organization, or of everybody. */
@@ -193,17 +175,10 @@ const secondFactor = async (context: Context): Promise<void> => {
   const { organization, wanted } = await readRule(context)
   const rule = await secondFactorRule(context, organization?.id, wanted)
   const { required, required_everywhere: everywhere } = rule
-  output.stdout(
-    command.flag('json')
-      ? `${JSON.stringify({ slug: organization?.slug ?? null, required, requiredEverywhere: everywhere })}\n`
-      : formatTable([
-          ['ORG', 'SECOND FACTOR'],
-          [
-            organization?.slug ?? '(everywhere)',
-            required ? 'required' : everywhere ? 'required everywhere' : 'not required',
-          ],
-        ]),
-  )
+  print({ output, command }, { slug: organization?.slug ?? null, required, requiredEverywhere: everywhere }, [
+    ['ORG', 'SECOND FACTOR'],
+    [organization?.slug ?? '(everywhere)', required ? 'required' : everywhere ? 'required everywhere' : 'not required'],
+  ])
 }
 
 const minimumAge = async ({ store, door, output, command }: Context): Promise<void> => {
@@ -223,14 +198,10 @@ const minimumAge = async ({ store, door, output, command }: Context): Promise<vo
         })
   const shown = { slug, years: ages.years, ...ages.levels }
   const ageTexts = [shown.years, shown.basic, shown.standard, shown.enhanced].map((age) => String(age ?? '-'))
-  output.stdout(
-    command.flag('json')
-      ? `${JSON.stringify(shown)}\n`
-      : formatTable([
-          ['ORG', 'EVERY LEVEL', 'BASIC', 'STANDARD', 'ENHANCED'],
-          [slug, ...ageTexts],
-        ]),
-  )
+  print({ output, command }, shown, [
+    ['ORG', 'EVERY LEVEL', 'BASIC', 'STANDARD', 'ENHANCED'],
+    [slug, ...ageTexts],
+  ])
 }
 
 const setBrand = async ({ store, door, output, command }: Context): Promise<void> => {
@@ -247,14 +218,10 @@ const setBrand = async ({ store, door, output, command }: Context): Promise<void
     flags: { color: '--color', logo: '--logo' },
   })
   const shown = { slug, color: brand.color, logo: brand.logo_version }
-  output.stdout(
-    command.flag('json')
-      ? `${JSON.stringify(shown)}\n`
-      : formatTable([
-          ['ORG', 'COLOR', 'LOGO'],
-          [slug, shown.color ?? '-', shown.logo ?? '-'],
-        ]),
-  )
+  print({ output, command }, shown, [
+    ['ORG', 'COLOR', 'LOGO'],
+    [slug, shown.color ?? '-', shown.logo ?? '-'],
+  ])
 }
 
 /** @returns base64. The operation refuses a file that is not a picture or is too large. @throws CommandFailedError */

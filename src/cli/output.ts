@@ -108,6 +108,20 @@ export const formatTable = (rows: readonly (readonly string[])[]): string => {
     .join('')
 }
 
+/** Unix seconds as ISO 8601. */
+export const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+export const timeOrNull = (seconds: number | null): string | null => (seconds === null ? null : timeText(seconds))
+
+/** Prints the value as one line of JSON with --json; otherwise the text, or the rows as a table. */
+export const print = (
+  { output, command }: { readonly output: CommandOutput; readonly command: Pick<ParsedCommand, 'flag'> },
+  value: unknown,
+  shown: string | readonly (readonly string[])[],
+): void => {
+  const text = typeof shown === 'string' ? shown : formatTable(shown)
+  output.stdout(command.flag('json') ? `${JSON.stringify(value)}\n` : text)
+}
+
 /**
  * Runs a verb; prints its error as a line, and returns the exit code.
  * @param help the text of `--help`; after a wrong call, only its usage lines are printed

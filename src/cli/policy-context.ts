@@ -21,10 +21,6 @@ export interface PolicyStoreContext extends PolicyContext, Opened {
   readonly organizationId: string
 }
 
-/** Prints the value as JSON with --json, otherwise the text. */
-export const print = ({ output, command }: PolicyContext, value: unknown, text: string): void =>
-  output.stdout(command.flag('json') ? `${JSON.stringify(value)}\n` : text)
-
 export const readSource = (path: string | undefined): string => {
   if (path === undefined) throw new UsageError('FILE is missing')
   try {

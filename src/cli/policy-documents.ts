@@ -5,8 +5,8 @@ import { policyJsonSchemaText } from '../policy/json-schema.ts'
 import { runPolicyTests } from '../policy/policy-tests.ts'
 import { readTemplates } from '../policy/templates.ts'
 import type { FactNeed } from '../policy/types/needs.ts'
-import { CommandFailedError, formatTable, UsageError } from './output.ts'
-import { knownChains, type PolicyContext, print, printWarnings, readDraft, readSource } from './policy-context.ts'
+import { CommandFailedError, formatTable, print, UsageError } from './output.ts'
+import { knownChains, type PolicyContext, printWarnings, readDraft, readSource } from './policy-context.ts'
 
 const SCHEMA = new URL('../../docs/policy.schema.json', import.meta.url)
 

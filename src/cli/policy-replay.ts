@@ -8,8 +8,8 @@ import type { Clock } from '../domain/time.ts'
 import { createServedLists } from '../facts/lists/serve-lists.ts'
 import { createReplayTally, type ReplayChange, type ReplaySummary, replayDecision } from '../policy/replay.ts'
 import type { ListReader } from '../policy/types/list-reader.ts'
-import { formatTable, UsageError } from './output.ts'
-import { type PolicyStoreContext, print, requirePolicy, resolvePolicyText } from './policy-context.ts'
+import { formatTable, print, UsageError } from './output.ts'
+import { type PolicyStoreContext, requirePolicy, resolvePolicyText } from './policy-context.ts'
 import { replayOverSessions } from './policy-session-replay.ts'
 
 export interface ReplayContext extends PolicyStoreContext {

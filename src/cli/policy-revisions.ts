@@ -2,11 +2,10 @@
 import { diffPolicies, type PolicyDifference } from '../policy/diff.ts'
 import type { CompiledPolicy } from '../policy/types/program.ts'
 import type { Policy } from '../store/policies.ts'
-import { CommandFailedError, formatTable, UsageError } from './output.ts'
+import { CommandFailedError, formatTable, print, UsageError } from './output.ts'
 import {
   isRevisionReference,
   type PolicyStoreContext,
-  print,
   printWarnings,
   readSource,
   requirePolicy,

@@ -1,7 +1,7 @@
 // `countersign policy replay` for a policy that decides sessions: evaluates it on sessions that people have decided.
 import type { SessionReplay } from '../policy/session-replay.ts'
-import { formatTable } from './output.ts'
-import { type PolicyStoreContext, print } from './policy-context.ts'
+import { formatTable, print } from './output.ts'
+import type { PolicyStoreContext } from './policy-context.ts'
 
 const reasonOf = ({ rule, problem }: SessionReplay['reasons'][number]): string =>
   [rule === null ? 'no rule decides' : `rule ${rule}`, ...(problem === null ? [] : [problem])].join(': ')

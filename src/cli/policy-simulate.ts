@@ -1,6 +1,6 @@
 // `countersign policy simulate`: a policy that decides sessions, on one of them.
-import { formatTable, UsageError } from './output.ts'
-import { type PolicyStoreContext, print, resolvePolicyText } from './policy-context.ts'
+import { formatTable, print, UsageError } from './output.ts'
+import { type PolicyStoreContext, resolvePolicyText } from './policy-context.ts'
 
 const OUTCOMES = { completed: 'completed', rejected: 'rejected', review: 'left to a person' } as const
 

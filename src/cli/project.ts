@@ -5,14 +5,7 @@ import type { Project } from '../store/projects.ts'
 import type { Open, Opened } from './door.ts'
 import { runInOrganization } from './in-organization.ts'
 import { parseWhole } from './key-options.ts'
-import {
-  CommandFailedError,
-  type CommandOutput,
-  formatTable,
-  type ParsedCommand,
-  UsageError,
-  type Verbs,
-} from './output.ts'
+import { CommandFailedError, type CommandOutput, type ParsedCommand, print, UsageError, type Verbs } from './output.ts'
 import { runVerbOf } from './run-verb.ts'
 
 const USAGE = `Usage: countersign project list [--org NAME]
@@ -73,10 +66,6 @@ const requireProject = async ({ store, command, organizationId }: Context): Prom
 }
 
 const printProjects = ({ output, command }: Context, projects: readonly Project[]): void => {
-  if (command.flag('json')) {
-    output.stdout(`${JSON.stringify(projects)}\n`)
-    return
-  }
   const rows = projects.map(({ id, name, verificationHash, policyId, policyActive, lifetimeSeconds }) => [
     id,
     name,
@@ -84,7 +73,8 @@ const printProjects = ({ output, command }: Context, projects: readonly Project[
     policyActive ? policyId : `${policyId} (no active revision)`,
     `${lifetimeSeconds} s`,
   ])
-  output.stdout(formatTable([['PROJECT', 'NAME', 'VERIFICATION HASH', 'POLICY', 'LIFETIME'], ...rows]))
+  print({ output, command }, projects, [['PROJECT', 'NAME', 'VERIFICATION HASH', 'POLICY', 'LIFETIME'], ...rows])
+  if (command.flag('json')) return
   for (const { name, policyId } of projects.filter(({ policyActive }) => !policyActive)) {
     output.stderr(
       `every request for ${name} is refused, because ${policyId} has no active revision: countersign policy activate ${policyId} --revision N\n`,
@@ -140,11 +130,7 @@ const bind = async (context: Context): Promise<void> => {
     flags: FLAGS,
   })
   const binding = (await store.bindings.list(organizationId, project.id)).find(({ id }) => id === bound.id)
-  output.stdout(
-    command.flag('json')
-      ? `${JSON.stringify(binding)}\n`
-      : `${bound.address} on ${bound.chain} belongs to ${project.name}\n`,
-  )
+  print({ output, command }, binding, `${bound.address} on ${bound.chain} belongs to ${project.name}\n`)
 }
 
 const unbind = async (context: Context): Promise<void> => {
@@ -163,22 +149,17 @@ const unbind = async (context: Context): Promise<void> => {
   await door.call('DELETE /organizations/{organization}/bindings/{binding}', {
     params: { organization: organizationId, binding: binding.id },
   })
-  output.stdout(
-    command.flag('json')
-      ? `${JSON.stringify(binding)}\n`
-      : `${binding.address} on ${binding.chainName} belongs to no project now\n`,
-  )
+  print({ output, command }, binding, `${binding.address} on ${binding.chainName} belongs to no project now\n`)
 }
 
 const bindings = async (context: Context): Promise<void> => {
   const { store, output, command, organizationId } = context
   const project = await requireProject(context)
   const found = await store.bindings.list(organizationId, project.id)
-  output.stdout(
-    command.flag('json')
-      ? `${JSON.stringify(found)}\n`
-      : formatTable([['CHAIN', 'ADDRESS'], ...found.map(({ chainName, address }) => [chainName, address])]),
-  )
+  print({ output, command }, found, [
+    ['CHAIN', 'ADDRESS'],
+    ...found.map(({ chainName, address }) => [chainName, address]),
+  ])
 }
 
 const VERBS: Verbs<(context: Context) => Promise<void>> = {

@@ -7,7 +7,7 @@ import type { LogKey } from '../setup/log-key.ts'
 import { encodeVerifierKey } from '../transparency/note.ts'
 import { shown } from './decisions-report.ts'
 import { readLogKeyOption } from './log-key-option.ts'
-import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
+import { CommandFailedError, type CommandOutput, parseCommand, print, runToExitCode, UsageError } from './output.ts'
 
 const USAGE = `Usage: ${PROGRAM} proof check FILE --key KEY [--json]
        ${PROGRAM} proof key [--json]
@@ -80,6 +80,6 @@ export const runProof = (commandArguments: readonly string[], { output, readKey 
     const logKey = await readKey()
     if (logKey === null) throw new CommandFailedError('there is no log key yet: start the service once')
     const key = encodeVerifierKey(logKey.key)
-    output.stdout(command.flag('json') ? `${JSON.stringify({ log_key: key })}\n` : `${key}\n`)
+    print({ output, command }, { log_key: key }, `${key}\n`)
     return 0
   })

@@ -12,12 +12,14 @@ import type { ScreeningList } from '../store/screening-lists.ts'
 import type { Open, Opened } from './door.ts'
 import { runOpened } from './in-organization.ts'
 import { parseDuration, parseWhole } from './key-options.ts'
-import { durationText, isoTime } from './list-context.ts'
+import { durationText } from './list-context.ts'
 import {
   CommandFailedError,
   type CommandOutput,
   formatTable,
   type ParsedCommand,
+  timeOrNull,
+  timeText,
   UsageError,
   type Verbs,
 } from './output.ts'
@@ -84,8 +86,8 @@ const describe = (list: ScreeningList, nowSeconds: number) => ({
   names: list.version?.names ?? 0,
   version: list.version?.id ?? null,
   sha256: list.version?.sha256 ?? null,
-  changedAt: list.version === null ? null : isoTime(list.version.createdAtSeconds),
-  confirmedAt: list.confirmedAtSeconds === null ? null : isoTime(list.confirmedAtSeconds),
+  changedAt: list.version === null ? null : timeText(list.version.createdAtSeconds),
+  confirmedAt: timeOrNull(list.confirmedAtSeconds),
   ageSeconds: list.confirmedAtSeconds === null ? null : Math.max(0, nowSeconds - list.confirmedAtSeconds),
   fetched: list.urls.length > 0,
   everySeconds: list.intervalSeconds,

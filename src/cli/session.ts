@@ -16,12 +16,15 @@ import {
 } from '../domain/session.ts'
 import type { Open, Opened } from './door.ts'
 import { runInOrganization } from './in-organization.ts'
-import { nameOf, STEERING } from './key-options.ts'
+import { nameOf, parseLimit, printable } from './key-options.ts'
 import {
   CommandFailedError,
   type CommandOutput,
   formatTable,
   type ParsedCommand,
+  print,
+  timeOrNull,
+  timeText,
   UsageError,
   type Verbs,
 } from './output.ts'
@@ -68,15 +71,7 @@ interface Context extends Opened, Pick<SessionCommandInput, 'output' | 'user'> {
   readonly organizationId: string
 }
 
-const LIMIT_DEFAULT = 20
-const LIMIT_MAX = 1_000
 const DECISIONS = ['completed', 'rejected', 'retry'] as const
-
-const timeText = (seconds: number | null): string =>
-  seconds === null ? '-' : new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
-
-/** Comments that were sent through the API may hold any characters. */
-const printable = (text: string): string => text.replaceAll(new RegExp(STEERING, 'gu'), '?')
 
 const describe = (session: Session) => ({
   sessionId: session.id,
@@ -91,7 +86,7 @@ const describe = (session: Session) => ({
   retryCount: session.retryCount,
   publicComment: session.publicComment,
   createdAt: timeText(session.createdAtSeconds),
-  completedAt: session.completedAtSeconds === null ? null : timeText(session.completedAtSeconds),
+  completedAt: timeOrNull(session.completedAtSeconds),
 })
 
 const parseStatus = (text: string | undefined): SessionStatus | undefined => {
@@ -100,13 +95,6 @@ const parseStatus = (text: string | undefined): SessionStatus | undefined => {
     throw new UsageError(`--status must be one of ${SESSION_STATUSES.join(', ')}`)
   }
   return status
-}
-
-const parseLimit = (text: string | undefined): number => {
-  if (text === undefined) return LIMIT_DEFAULT
-  const limit = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > LIMIT_MAX) throw new UsageError(`--limit must be a whole number from 1 to ${LIMIT_MAX}`)
-  return limit
 }
 
 const HITS = [...HIT_STATES, 'none'] as const
@@ -180,14 +168,10 @@ const describeState = ({ session, wallets }: SessionState, events: readonly Sess
 
 const printState = ({ output, command }: Context, state: SessionState, events: readonly SessionEvent[]): void => {
   const { wallets, events: past, ...session } = describeState(state, events)
-  if (command.flag('json')) {
-    output.stdout(`${JSON.stringify({ ...session, wallets, events: past })}\n`)
-    return
-  }
-  output.stdout(formatTable(Object.entries(session).map(([name, value]) => [name, printable(String(value ?? '-'))])))
-  output.stdout(`\n${formatTable([['WALLET', 'CHAIN'], ...wallets.map(({ address, chain }) => [address, chain])])}`)
-  output.stdout(
-    `\n${formatTable([
+  const tables = [
+    Object.entries(session).map(([name, value]) => [name, printable(String(value ?? '-'))]),
+    [['WALLET', 'CHAIN'], ...wallets.map(({ address, chain }) => [address, chain])],
+    [
       ['#', 'AT', 'EVENT', 'STATUS', 'BY', 'COMMENT', 'NOTE'],
       ...past.map((event) => [
         String(event.sequence),
@@ -198,8 +182,9 @@ const printState = ({ output, command }: Context, state: SessionState, events: r
         printable(event.publicComment ?? ''),
         printable(event.privateComment ?? ''),
       ]),
-    ])}`,
-  )
+    ],
+  ]
+  print({ output, command }, { ...session, wallets, events: past }, tables.map(formatTable).join('\n'))
 }
 
 const show = async (context: Context): Promise<void> => {
@@ -254,14 +239,10 @@ const decider = async ({ door, output, command, organizationId }: Context): Prom
           flags: { policy_id: 'POLICY' },
         })
   const shown = { policy: policy_id, name, revision }
-  output.stdout(
-    command.flag('json')
-      ? `${JSON.stringify(shown)}\n`
-      : formatTable([
-          ['DECIDED BY', 'NAME', 'REVISION'],
-          [policy_id ?? 'people', printable(name ?? '-'), revision === null ? '-' : String(revision)],
-        ]),
-  )
+  print({ output, command }, shown, [
+    ['DECIDED BY', 'NAME', 'REVISION'],
+    [policy_id ?? 'people', printable(name ?? '-'), revision === null ? '-' : String(revision)],
+  ])
 }
 
 const VERBS: Verbs<(context: Context) => Promise<void>> = {

@@ -5,8 +5,17 @@ import type { WebhookEndpoint } from '../store/webhook-endpoints.ts'
 import { WEBHOOK_MESSAGE_STATES, type WebhookMessage } from '../store/webhook-messages.ts'
 import type { Open, Opened } from './door.ts'
 import { runInOrganization } from './in-organization.ts'
-import { parseDuration } from './key-options.ts'
-import { type CommandOutput, formatTable, type ParsedCommand, UsageError, type Verbs } from './output.ts'
+import { parseDuration, parseLimit } from './key-options.ts'
+import {
+  type CommandOutput,
+  formatTable,
+  type ParsedCommand,
+  print,
+  timeOrNull,
+  timeText,
+  UsageError,
+  type Verbs,
+} from './output.ts'
 import { readText } from './read-text.ts'
 import { runVerbOf } from './run-verb.ts'
 
@@ -50,10 +59,6 @@ interface Context extends Opened {
 }
 
 const OVERLAP_DEFAULT = '24h'
-const LIMIT_DEFAULT = 20
-const LIMIT_MAX = 1_000
-
-const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 
 const describeEndpoint = ({
   id,
@@ -70,7 +75,7 @@ const describeEndpoint = ({
   url,
   service: named,
   createdAt: timeText(createdAtSeconds),
-  oldSecretUntil: previousUntilSeconds === null ? null : timeText(previousUntilSeconds),
+  oldSecretUntil: timeOrNull(previousUntilSeconds),
 })
 
 const describeMessage = (message: WebhookMessage) => ({
@@ -168,8 +173,7 @@ const service = async (context: Context): Promise<void> => {
     },
     flags: { ...FLAGS, secret: '--secret-file' },
   })
-  if (command.flag('json')) output.stdout(`${JSON.stringify({ id: endpoint.id, path: endpoint.service_path })}\n`)
-  else output.stdout(`${endpoint.service_path}\n`)
+  print({ output, command }, { id: endpoint.id, path: endpoint.service_path }, `${endpoint.service_path}\n`)
 }
 
 const remove = async (context: Context): Promise<void> => {
@@ -177,14 +181,7 @@ const remove = async (context: Context): Promise<void> => {
   const { door, output, command } = context
   await door.call('DELETE /organizations/{organization}/webhooks/{endpoint}', { params })
   const { endpoint: id } = params
-  output.stdout(command.flag('json') ? `${JSON.stringify({ id })}\n` : `removed ${id}\n`)
-}
-
-const parseLimit = (text: string | undefined): number => {
-  if (text === undefined) return LIMIT_DEFAULT
-  const limit = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > LIMIT_MAX) throw new UsageError(`--limit must be a whole number from 1 to ${LIMIT_MAX}`)
-  return limit
+  print({ output, command }, { id }, `removed ${id}\n`)
 }
 
 const deliveries = async ({ store, output, command, organizationId }: Context): Promise<void> => {
@@ -234,7 +231,7 @@ const resend = async ({ door, output, command, organizationId }: Context): Promi
     const path = 'POST /organizations/{organization}/webhook-messages/{message}/resend'
     await door.call(path, { params: { ...params, message }, body: {} })
   }
-  output.stdout(command.flag('json') ? `${JSON.stringify({ messages })}\n` : `${messages} to be sent again\n`)
+  print({ output, command }, { messages }, `${messages} to be sent again\n`)
 }
 
 const VERBS: Verbs<(context: Context) => Promise<void>> = {
