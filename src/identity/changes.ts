@@ -1,7 +1,8 @@
 // Every change of a session that this process makes goes through here: it is committed first and announced afterwards
 // (invariant 7), to the streams that follow the session and to the caches that hold its wallets.
 
-import type { Session, SessionState, StatusChange } from '../domain/session.ts'
+import type { Registered, Registration } from '../domain/registration.ts'
+import type { SessionState, StatusChange } from '../domain/session.ts'
 import { SessionUnknownError } from '../domain/session-errors.ts'
 import type { StandingChange } from './standings.ts'
 import type { SessionStore, SessionWalletStore } from './types.ts'
@@ -21,11 +22,10 @@ export interface SessionChangesDependencies {
 
 type Connection = Parameters<SessionWalletStore['connect']>[0]
 type Removal = Parameters<SessionWalletStore['remove']>[0]
-type Registration = Parameters<SessionStore['register']>[0]
 type Consent = Parameters<SessionStore['recordConsent']>[0]
 
 export interface SessionChanges {
-  register(input: Registration): Promise<{ readonly created: boolean; readonly session: Session }>
+  register(registration: Registration): Promise<Registered>
   /** As SessionStore.changeStatus. @throws also SessionUnknownError */
   changeStatus(change: StatusChange): Promise<SessionState>
   /** As SessionWalletStore.connect. @throws also SessionUnknownError */

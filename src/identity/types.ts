@@ -1,22 +1,12 @@
 // The interfaces of the store that identity needs; the composition root passes the store's own tables.
 import type { WalletAddress } from '../domain/address.ts'
-import type { ApiKeyEnvironment } from '../domain/api-key.ts'
-import type { CheckType, Session, SessionState, StatusChange } from '../domain/session.ts'
+import type { Registered, Registration } from '../domain/registration.ts'
+import type { SessionState, StatusChange } from '../domain/session.ts'
 import type { ProofRequest } from '../domain/wallet.ts'
 
 export interface SessionStore {
   /** Creates a session, or reuses the caller's own for the same wallet and check type, in one transaction. */
-  register(input: {
-    readonly organizationId: string
-    readonly environment: ApiKeyEnvironment
-    readonly checkType: CheckType
-    readonly sessionId: string
-    readonly tokenHash: Uint8Array
-    readonly walletAddress: WalletAddress | null
-    readonly originUrl: string | null
-    readonly provider: string
-    readonly actor: string
-  }): Promise<{ readonly created: boolean; readonly session: Session }>
+  register(registration: Registration): Promise<Registered>
   /** False when there is no such session. */
   addLink(organizationId: string, sessionId: string, tokenHash: Uint8Array): Promise<boolean>
   /** Null when the organization has no such session. */

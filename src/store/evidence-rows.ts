@@ -1,35 +1,11 @@
 // One row of evidence: how it is read, written and erased. Erasing keeps the row, which history and readings name, and
 // destroys what opens its file.
+import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../domain/evidence.ts'
 import type { SqlParameter, Transaction } from './database.ts'
 import { requireKeyInUse } from './organization-keys.ts'
 
 /** The kind of the row that holds a session's fields. */
 export const FIELDS_KIND = 'fields'
-
-export interface EvidenceRecord {
-  readonly id: string
-  /** `fields`, or a kind of document. */
-  readonly kind: string
-  readonly mediaType: string
-  /** Of the plaintext. */
-  readonly byteLength: number
-  readonly createdAtSeconds: number
-  readonly storageName: string
-  readonly wrappedKey: Uint8Array
-  readonly sealedName: Uint8Array | null
-  /** Names of the filled fields. */
-  readonly fieldNames: readonly string[]
-}
-
-export interface NewEvidenceRecord extends EvidenceRecord {
-  /** The organization's wrapped key that sealed `wrappedKey`. */
-  readonly sealedUnder: Uint8Array
-}
-
-export interface EvidenceTarget {
-  readonly organizationId: string
-  readonly sessionId: string
-}
 
 export interface EvidenceRow {
   readonly id: string

@@ -1,19 +1,18 @@
 // What was handed in: one row a document, and one for a session's fields. Each change is part of the session's history and
 // takes the session's lock, so that of a decision and an erasure at the same moment one is first and the other sees it.
 // Erasing destroys the wrapped key in the row; the file is then nobody's to read.
+
+import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../domain/evidence.ts'
 import { newOrderedId } from '../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionEventKind, type SessionState } from '../domain/session.ts'
 import { EvidenceErasedError, SessionClosedError } from '../domain/session-errors.ts'
 import type { Transaction } from './database.ts'
 import {
   EVIDENCE_COLUMNS,
-  type EvidenceRecord,
   type EvidenceRow,
-  type EvidenceTarget,
   eraseEvidence,
   FIELDS_KIND,
   insertEvidence,
-  type NewEvidenceRecord,
   OF_SESSION,
   toRecord,
 } from './evidence-rows.ts'

@@ -1,5 +1,6 @@
 // Ensures that a client's retry never yields two attestations: a request with an idempotency key claims a uuid before
 // it is dispatched, and a retry gets the stored answer, a refusal, or the same uuid (invariant 3).
+import { SWEEP_BATCH } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** The right to answer for an idempotency key until the claim expires. Passed back to `complete` or `release`. */
@@ -74,7 +75,6 @@ interface ClaimRow {
 
 /** How long a claim without an answer is kept after it expired: longer than any attestation made under it is valid. */
 const ABANDONED_KEEP_SECONDS = 86_400
-const SWEEP_BATCH = 500
 /** A running node settles its expired claims within this time. */
 const TELL_SECONDS = 5
 /** For callers whose result is known on every node. */

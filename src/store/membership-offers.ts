@@ -4,6 +4,7 @@
 import { newIdentifier } from '../domain/identifier.ts'
 import type { OrganizationRole } from '../domain/role.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
+import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface MembershipOffer {
@@ -39,8 +40,6 @@ const SELECT = `SELECT membership_offers.id, membership_offers.organization_id, 
     membership_offers.asked_by_name, membership_offers.created_at_seconds, membership_offers.expires_at_seconds
   FROM membership_offers JOIN organizations ON organizations.id = membership_offers.organization_id
     JOIN users ON users.id = membership_offers.user_id`
-
-const SWEEP_BATCH = 500
 
 const toOffer = (row: OfferRow): MembershipOffer => ({
   id: row.id,
@@ -180,11 +179,7 @@ export const createMembershipOfferTable = (scope: TableScope) => {
     /** Deletes some that are past their time; answers how many. */
     sweep: (): Promise<number> =>
       scope.write((transaction) =>
-        transaction.execute(
-          `DELETE FROM membership_offers WHERE id IN (
-             SELECT id FROM membership_offers WHERE expires_at_seconds <= ? LIMIT ?)`,
-          [scope.nowSeconds(), SWEEP_BATCH],
-        ),
+        sweepRows(transaction, 'membership_offers', 'id', 'expires_at_seconds <= ?', scope.nowSeconds()),
       ),
   }
 }

@@ -42,6 +42,23 @@ const toOrganization = (row: OrganizationRow): Organization => ({
   createdAtSeconds: row.created_at_seconds,
 })
 
+const update = (
+  scope: TableScope,
+  organizationId: string,
+  column: 'level' | 'name',
+  value: Level | string,
+): Promise<Organization | null> =>
+  scope.write(async (transaction) => {
+    const [row] = await transaction.query<OrganizationRow>(
+      `UPDATE organizations SET ${column} = ?, version = version + 1 WHERE id = ? RETURNING ${COLUMNS}`,
+      [value, organizationId],
+    )
+    if (row === undefined) return null
+    const change = { topic: 'organization', subjectId: organizationId, organizationId } as const
+    await recordChange(transaction, change, scope.nowSeconds())
+    return toOrganization(row)
+  })
+
 /** The deployment's own administration: these functions are for the command line and deployment admins. */
 export const createOrganizationTable = (scope: TableScope) => ({
   /** @throws FieldInvalidError for a malformed slug, ConstraintViolatedError when it is taken. */
@@ -72,40 +89,13 @@ export const createOrganizationTable = (scope: TableScope) => ({
       return organization
     }),
 
-  /**
-   * Raises or lowers the level. Wallets below it stop being verified with the commit. Null when there is no such
-   * organization.
-   */
+  /** Wallets below a raised level stop being verified with the commit. Null when there is no such organization. */
   setLevel: (organizationId: string, level: Level): Promise<Organization | null> =>
-    scope.write(async (transaction) => {
-      const [row] = await transaction.query<OrganizationRow>(
-        `UPDATE organizations SET level = ?, version = version + 1 WHERE id = ? RETURNING ${COLUMNS}`,
-        [level, organizationId],
-      )
-      if (row === undefined) return null
-      await recordChange(
-        transaction,
-        { topic: 'organization', subjectId: organizationId, organizationId },
-        scope.nowSeconds(),
-      )
-      return toOrganization(row)
-    }),
+    update(scope, organizationId, 'level', level),
 
   /** Null when there is no such organization. */
   rename: (organizationId: string, name: string): Promise<Organization | null> =>
-    scope.write(async (transaction) => {
-      const [row] = await transaction.query<OrganizationRow>(
-        `UPDATE organizations SET name = ?, version = version + 1 WHERE id = ? RETURNING ${COLUMNS}`,
-        [name, organizationId],
-      )
-      if (row === undefined) return null
-      await recordChange(
-        transaction,
-        { topic: 'organization', subjectId: organizationId, organizationId },
-        scope.nowSeconds(),
-      )
-      return toOrganization(row)
-    }),
+    update(scope, organizationId, 'name', name),
 
   /** Oldest first, page by page; `among` narrows it to those that someone may see. */
   page: (among: readonly string[] | null, page: PageRequest): Promise<Page<Organization>> =>

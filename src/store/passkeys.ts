@@ -1,5 +1,6 @@
 // Passkeys (W3C Web Authentication, level 3): public keys of authenticators, and the challenges that were answered, so
 // that each is accepted once.
+import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface Passkey {
@@ -30,7 +31,6 @@ interface PasskeyRow {
 }
 
 const COLUMNS = 'id, user_id, name, public_key, signature_count, transports, created_at_seconds, last_used_at_seconds'
-const SWEEP_BATCH = 500
 const DURABILITY = { survives: 'process-crash' } as const
 
 const toPasskey = (row: PasskeyRow): Passkey => ({
@@ -111,11 +111,7 @@ export const createPasskeyTable = (scope: TableScope) => ({
   sweep: (): Promise<number> =>
     scope.write(
       (transaction) =>
-        transaction.execute(
-          `DELETE FROM passkey_challenges WHERE id IN (
-             SELECT id FROM passkey_challenges WHERE expires_at_seconds <= ? LIMIT ?)`,
-          [scope.nowSeconds(), SWEEP_BATCH],
-        ),
+        sweepRows(transaction, 'passkey_challenges', 'id', 'expires_at_seconds <= ?', scope.nowSeconds()),
       DURABILITY,
     ),
 })

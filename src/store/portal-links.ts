@@ -8,6 +8,7 @@ import type { WalletAddress } from '../domain/address.ts'
 import type { SessionStatus } from '../domain/session.ts'
 import { storedChainId, type WalletOnChain, walletOn } from '../domain/wallet.ts'
 import type { Transaction } from './database.ts'
+import { SWEEP_BATCH, sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 /**
@@ -15,7 +16,6 @@ import type { TableScope } from './table-scope.ts'
  * invalid.
  */
 const WAITING_PER_SESSION_MAX = 20
-const SWEEP_BATCH = 500
 /** How long an unused browser can still open its session. */
 const UNUSED_SECONDS = 30 * 86_400
 /** Minimum time between two writes of a browser's last use. */
@@ -258,16 +258,9 @@ export const createPortalLinkTable = (scope: TableScope) => ({
   sweep: (): Promise<number> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
-      const handovers = await transaction.execute(
-        `DELETE FROM portal_handovers WHERE hash IN (
-           SELECT hash FROM portal_handovers WHERE expires_at_seconds <= ? LIMIT ?)`,
-        [nowSeconds, SWEEP_BATCH],
-      )
-      const challenges = await transaction.execute(
-        `DELETE FROM portal_challenges WHERE nonce IN (
-           SELECT nonce FROM portal_challenges WHERE expires_at_seconds <= ? LIMIT ?)`,
-        [nowSeconds, SWEEP_BATCH],
-      )
+      const isOver = 'expires_at_seconds <= ?'
+      const handovers = await sweepRows(transaction, 'portal_handovers', 'hash', isOver, nowSeconds)
+      const challenges = await sweepRows(transaction, 'portal_challenges', 'nonce', isOver, nowSeconds)
       const unused = await letGo(
         transaction,
         `cookie_hash IN (

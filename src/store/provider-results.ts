@@ -1,10 +1,10 @@
 // The ids of the messages that an outside decider sent and that were taken: each has an effect once. Kept for far longer
 // than a message's timestamp is accepted, so that no id is forgotten while its message could still come again.
+import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** Longer than any verification service sends a message again. */
 const KEEP_SECONDS = 10 * 86_400
-const SWEEP_BATCH = 500
 
 export interface ProviderResult {
   readonly organizationId: string
@@ -28,10 +28,12 @@ export const createProviderResultTable = (scope: TableScope) => ({
   /** Deletes some of what is past its time; answers how many. Call again until it answers 0. */
   sweep: (): Promise<number> =>
     scope.write((transaction) =>
-      transaction.execute(
-        `DELETE FROM provider_results WHERE (endpoint_id, message_id) IN (
-           SELECT endpoint_id, message_id FROM provider_results WHERE received_at_seconds < ? LIMIT ?)`,
-        [scope.nowSeconds() - KEEP_SECONDS, SWEEP_BATCH],
+      sweepRows(
+        transaction,
+        'provider_results',
+        'endpoint_id, message_id',
+        'received_at_seconds < ?',
+        scope.nowSeconds() - KEEP_SECONDS,
       ),
     ),
 })

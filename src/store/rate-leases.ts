@@ -2,6 +2,7 @@
 // many keys in one transaction and never while a request waits. Tokens are refilled by the time that the processes
 // share (shared-time.ts), not by a machine's wall clock. The deployment's own administration.
 import type { Transaction } from './database.ts'
+import { SWEEP_BATCH } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface LeaseRequest {
@@ -44,7 +45,6 @@ const CHUNKS = [64, 16, 4, 1] as const
 const HOLDER_MS = 2_000
 /** A balance that was not settled for a day is full, because limits refill within hours. */
 const KEEP_MS = 86_400_000
-const SWEEP_BATCH = 500
 const DURABILITY = { survives: 'process-crash' } as const
 
 const chunked = <Item>(items: readonly Item[]): Item[][] => {

@@ -270,5 +270,3 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
       }
     }),
 })
-
-export type ScreeningCheckTable = ReturnType<typeof createScreeningCheckTable>

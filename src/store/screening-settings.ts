@@ -79,5 +79,3 @@ export const createScreeningSettingsTable = (scope: TableScope) => ({
       )
     }),
 })
-
-export type ScreeningSettingsTable = ReturnType<typeof createScreeningSettingsTable>

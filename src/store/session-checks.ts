@@ -303,5 +303,3 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       )
     }, DURABILITY),
 })
-
-export type SessionCheckTable = ReturnType<typeof createSessionCheckTable>

@@ -3,6 +3,7 @@
 // client sends.
 import type { WalletAddress } from '../domain/address.ts'
 import { type ProofRequest, storedChainId, walletOn } from '../domain/wallet.ts'
+import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 interface NonceRow {
@@ -20,7 +21,6 @@ interface NonceRow {
 const COLUMNS = 'nonce, organization_id, session_id, portal_host, address, chain, chain_id, message, expires_at_seconds'
 /** Maximum number of unsigned messages of one session: beyond it the oldest become invalid. */
 const NONCES_PER_SESSION_MAX = 50
-const SWEEP_BATCH = 500
 /** If a nonce is lost, the page requests another one. */
 const DURABILITY = { survives: 'process-crash' } as const
 
@@ -72,12 +72,7 @@ export const createSessionNonceTable = (scope: TableScope) => ({
   /** Deletes some of what is past its time; answers how many. Call again until it answers 0. */
   sweep: (): Promise<number> =>
     scope.write(
-      (transaction) =>
-        transaction.execute(
-          `DELETE FROM session_nonces WHERE nonce IN (
-             SELECT nonce FROM session_nonces WHERE expires_at_seconds <= ? LIMIT ?)`,
-          [scope.nowSeconds(), SWEEP_BATCH],
-        ),
+      (transaction) => sweepRows(transaction, 'session_nonces', 'nonce', 'expires_at_seconds <= ?', scope.nowSeconds()),
       DURABILITY,
     ),
 })

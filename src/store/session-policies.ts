@@ -192,5 +192,3 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
       )
     ).map((row) => toDecision(organizationId, row)),
 })
-
-export type SessionPolicyTable = ReturnType<typeof createSessionPolicyTable>

@@ -1,33 +1,13 @@
 // Registering: a new session, or the one that the caller already has for that wallet. Source: decisions §5, "Reuse".
-import type { WalletAddress } from '../domain/address.ts'
-import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { Level } from '../domain/level.ts'
-import { type CheckType, isSessionOpen, type Session, type SessionEventKind } from '../domain/session.ts'
+import type { Registered, Registration } from '../domain/registration.ts'
+import { isSessionOpen, type Session, type SessionEventKind } from '../domain/session.ts'
 import type { Transaction } from './database.ts'
 import { StoreUnavailableError } from './errors.ts'
 import { addEvent, announceSession } from './session-changes.ts'
 import { lockSessionAsItIs, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import { addFirstToken, addToken } from './session-tokens.ts'
 import type { TableScope } from './table-scope.ts'
-
-export interface Registration {
-  readonly organizationId: string
-  readonly environment: ApiKeyEnvironment
-  readonly checkType: CheckType
-  /** Id for a new session. A repeated request brings the same id, and finds what the first try created. */
-  readonly sessionId: string
-  readonly tokenHash: Uint8Array
-  readonly walletAddress: WalletAddress | null
-  /** Null keeps the URL of a reused session. */
-  readonly originUrl: string | null
-  readonly provider: string
-  readonly actor: string
-}
-
-export interface Registered {
-  readonly created: boolean
-  readonly session: Session
-}
 
 /** kill -9 loses no acknowledged session; a power cut may lose the last moments. Written per request. */
 const DURABILITY = { survives: 'process-crash' } as const

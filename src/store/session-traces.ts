@@ -123,5 +123,3 @@ export const createSessionTraceTable = (scope: TableScope) => {
       ofOthers(session, 'kind', kinds, []),
   }
 }
-
-export type SessionTraceTable = ReturnType<typeof createSessionTraceTable>

@@ -3,6 +3,7 @@
 // An attempt is counted before it is judged, in one statement that locks the row, so that of many concurrent attempts
 // only the allowed number is judged. The deployment's own administration.
 import type { Transaction } from './database.ts'
+import { SWEEP_BATCH } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface CounterTake {
@@ -19,7 +20,6 @@ export type TakeResult =
   /** Nothing was counted: `slot` allows no attempt before this time has passed. */
   | { readonly taken: false; readonly slot: number; readonly retryAfterSeconds: number }
 
-const SWEEP_BATCH = 500
 /** A power cut may forget the last attempts. */
 const DURABILITY = { survives: 'process-crash' } as const
 

@@ -1,6 +1,7 @@
 // Signed-in browsers. A session is found by the hash of its cookie's token and read with every request, so that ending it
 // ends it at once.
 import { newIdentifier } from '../domain/identifier.ts'
+import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** `second-factor`: the password was right, a code or a passkey is still owed; it opens nothing else. */
@@ -36,7 +37,6 @@ interface SessionRow {
 
 const COLUMNS = `id, user_id, state, user_agent, address, created_at_seconds, last_seen_at_seconds, expires_at_seconds,
   confirmed_at_seconds`
-const SWEEP_BATCH = 500
 /** Written by every request of a minute's first: a power cut may lose the last. */
 const DURABILITY = { survives: 'process-crash' } as const
 
@@ -154,11 +154,7 @@ export const createUserSessionTable = (scope: TableScope) => ({
   /** Deletes some of what has expired; answers how many. Call again until it answers 0. */
   sweep: (): Promise<number> =>
     scope.write(
-      (transaction) =>
-        transaction.execute(
-          'DELETE FROM user_sessions WHERE id IN (SELECT id FROM user_sessions WHERE expires_at_seconds <= ? LIMIT ?)',
-          [scope.nowSeconds(), SWEEP_BATCH],
-        ),
+      (transaction) => sweepRows(transaction, 'user_sessions', 'id', 'expires_at_seconds <= ?', scope.nowSeconds()),
       DURABILITY,
     ),
 })

@@ -3,6 +3,7 @@
 // outlive the process: later processes use its counts.
 import type { VelocityTally } from '../domain/velocity.ts'
 import type { SqlParameter } from './database.ts'
+import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** How far a process has written. */
@@ -32,7 +33,6 @@ export const VELOCITY_WRITE_MAX = 500
 const CHUNKS = [64, 16, 4, 1] as const
 /** More than is ever written under one number, so that each page makes progress. */
 const PAGE = 2 * VELOCITY_WRITE_MAX
-const SWEEP_BATCH = 500
 const DURABILITY = { survives: 'process-crash' } as const
 
 const upsert = (count: number): string =>
@@ -125,12 +125,7 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       await transaction.execute('DELETE FROM velocity_writers WHERE expires_at_seconds <= ?', [nowSeconds])
-      return transaction.execute(
-        `DELETE FROM velocity_tallies WHERE (process_id, organization_id, project_id, wallet, chain_name,
-             window_seconds, part) IN (
-           SELECT process_id, organization_id, project_id, wallet, chain_name, window_seconds, part
-           FROM velocity_tallies WHERE expires_at_seconds <= ? LIMIT ?)`,
-        [nowSeconds, SWEEP_BATCH],
-      )
+      const key = 'process_id, organization_id, project_id, wallet, chain_name, window_seconds, part'
+      return sweepRows(transaction, 'velocity_tallies', key, 'expires_at_seconds <= ?', nowSeconds)
     }, DURABILITY),
 })

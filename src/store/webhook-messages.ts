@@ -1,8 +1,10 @@
 // The queue of webhook messages. A sender takes a message under a claim that expires, so that a sender that dies loses
 // nothing. A message ends as delivered or, after the last attempt, dead: it can then be inspected and sent again by
 // hand.
+import type { WebhookOutcome } from '../domain/webhook-outcome.ts'
 import type { SqlParameter, Transaction } from './database.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
+import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 import type { WebhookMessageType, WebhookSnapshot } from './webhook-queue.ts'
 
@@ -50,16 +52,6 @@ interface MessageRow {
   readonly settled_at_seconds: number | null
 }
 
-export type WebhookOutcome =
-  | { readonly state: 'delivered'; readonly status: number }
-  | { readonly state: 'dead'; readonly status: number | null; readonly failure: string }
-  | {
-      readonly state: 'waiting'
-      readonly status: number | null
-      readonly failure: string
-      readonly nextAttemptAtSeconds: number
-    }
-
 export interface MessageFilter {
   readonly state?: WebhookMessageState
   readonly endpointId?: string
@@ -92,7 +84,6 @@ const PER_ENDPOINT_MAX = 8
 /** Delivered ones are history after a week, dead ones after a month. */
 const DELIVERED_KEEP_SECONDS = 7 * 86_400
 const DEAD_KEEP_SECONDS = 30 * 86_400
-const SWEEP_BATCH = 500
 /** If a claim or an outcome is lost, the message is sent once more, with the same id. */
 const DURABILITY = { survives: 'process-crash' } as const
 
@@ -243,11 +234,13 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
   sweep: (): Promise<number> =>
     scope.write(
       (transaction) =>
-        transaction.execute(
-          `DELETE FROM webhook_messages WHERE id IN (SELECT id FROM webhook_messages
-             WHERE settled_at_seconds IS NOT NULL AND settled_at_seconds < CASE state WHEN 'dead' THEN ? ELSE ? END
-             LIMIT ?)`,
-          [scope.nowSeconds() - DEAD_KEEP_SECONDS, scope.nowSeconds() - DELIVERED_KEEP_SECONDS, SWEEP_BATCH],
+        sweepRows(
+          transaction,
+          'webhook_messages',
+          'id',
+          "settled_at_seconds IS NOT NULL AND settled_at_seconds < CASE state WHEN 'dead' THEN ? ELSE ? END",
+          scope.nowSeconds() - DEAD_KEEP_SECONDS,
+          scope.nowSeconds() - DELIVERED_KEEP_SECONDS,
         ),
       DURABILITY,
     ),

@@ -1,39 +1,9 @@
-// Checks proofs with nothing but the roots. Source: RFC 9162, 2.1.3.2 and 2.1.4.2.
+// Checks a consistency proof with nothing but the two roots. Source: RFC 9162, 2.1.4.2.
 import { hashNode } from './hash.ts'
 
 const isEven = (number: number): boolean => number % 2 === 0
 const half = (number: number): number => Math.floor(number / 2)
 const same = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
-
-export interface InclusionProof {
-  readonly index: number
-  readonly size: number
-  readonly leafHash: Uint8Array
-  readonly root: Uint8Array
-  readonly path: readonly Uint8Array[]
-}
-
-export const verifyInclusion = ({ index, size, leafHash, root, path }: InclusionProof): boolean => {
-  if (!(index >= 0 && index < size)) return false
-  let node = index
-  let last = size - 1
-  let hash = leafHash
-  for (const sibling of path) {
-    if (last === 0) return false
-    if (!isEven(node) || node === last) {
-      hash = hashNode(sibling, hash)
-      while (isEven(node) && node !== 0) {
-        node = half(node)
-        last = half(last)
-      }
-    } else {
-      hash = hashNode(hash, sibling)
-    }
-    node = half(node)
-    last = half(last)
-  }
-  return last === 0 && same(hash, root)
-}
 
 export interface ConsistencyProof {
   readonly oldSize: number

@@ -12,8 +12,8 @@ import { readCatalog } from '../../src/store/table-catalog.ts'
 import { openCheckpoint } from '../../src/transparency/checkpoint.ts'
 import { verifierKeyOf } from '../../src/transparency/note.ts'
 import { proveInclusion } from '../../src/transparency/prove.ts'
-import { verifyInclusion } from '../../src/transparency/verify.ts'
 import { naiveRoot } from '../transparency/naive-tree.ts'
+import { verifyInclusion } from '../transparency/verify-inclusion.ts'
 import { type DatabasePlace, describeDatabases } from './dialects.ts'
 
 const { publicKey, sign } = createEd25519Signer(Buffer.alloc(32, 5))

@@ -2,4 +2,3 @@
 
 /** Index → character: the classifier's outputs are in this order. */
 export const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789<'
-export const FILLER = '<'

@@ -3,6 +3,7 @@
 // rows without a file. Source: decisions §5, "Levels"; threats rows 17 and 18.
 
 import { CountersignError, OrganizationKeyExchangedError } from '../../domain/errors.ts'
+import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import type { SessionState } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
 import type { Clock } from '../../domain/time.ts'
@@ -25,7 +26,7 @@ import { cleanFileName, decodeFields } from './fields.ts'
 import type { Reencoder } from './reencode.ts'
 import type { DocumentScan } from './scan.ts'
 import { collect } from './sealed-stream.ts'
-import type { EvidenceChange, EvidenceRecord, EvidenceStore, EvidenceTarget, NewEvidenceRecord } from './store-types.ts'
+import type { EvidenceChange, EvidenceStore } from './store-types.ts'
 import { cleanDocument, readUpload } from './upload.ts'
 import type { NewEvidence, Vault } from './vault.ts'
 

@@ -1,10 +1,11 @@
 // Notes that the service keeps with a session's evidence, such as the fields it read from documents: encrypted, audited and erased
 // like evidence.
 import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
+import type { EvidenceRecord } from '../../domain/evidence.ts'
 import type { Clock } from '../../domain/time.ts'
 import type { EvidenceSession, SealedNote } from '../evidence-types.ts'
 import { collect } from './sealed-stream.ts'
-import type { EvidenceRecord, EvidenceStore } from './store-types.ts'
+import type { EvidenceStore } from './store-types.ts'
 import type { Vault } from './vault.ts'
 
 /** Each rotation of the evidence key changes an organization's key twice. */

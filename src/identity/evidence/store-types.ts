@@ -1,32 +1,6 @@
 // What evidence needs of the store, as interfaces: the composition root passes the store's own tables in.
+import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import type { SessionState } from '../../domain/session.ts'
-
-export interface EvidenceRecord {
-  readonly id: string
-  /** `fields`, or a DocumentKind. */
-  readonly kind: string
-  readonly mediaType: string
-  /** Of the plaintext. */
-  readonly byteLength: number
-  readonly createdAtSeconds: number
-  /** Name of the encrypted file. */
-  readonly storageName: string
-  readonly wrappedKey: Uint8Array
-  /** Null for fields. */
-  readonly sealedName: Uint8Array | null
-  /** Names of the filled fields; empty for a document. */
-  readonly fieldNames: readonly string[]
-}
-
-export interface NewEvidenceRecord extends EvidenceRecord {
-  /** The organization's wrapped key that sealed `wrappedKey`. */
-  readonly sealedUnder: Uint8Array
-}
-
-export interface EvidenceTarget {
-  readonly organizationId: string
-  readonly sessionId: string
-}
 
 export interface EvidenceChange {
   readonly state: SessionState

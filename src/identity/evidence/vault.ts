@@ -1,12 +1,13 @@
 // Stores a piece of evidence as an encrypted file with a key of its own, which is in its record, wrapped by the organization's key.
 // Without the record, the file can't be decrypted.
+
+import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
 import { EvidenceUnreadableError } from './errors.ts'
 import type { EvidenceFiles } from './evidence-files.ts'
 import type { OrganizationKeys } from './organization-keys.ts'
 import { deriveKey, newKey, openBytes, sealBytes } from './sealed-bytes.ts'
 import { openStream, sealStream } from './sealed-stream.ts'
-import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from './store-types.ts'
 
 export interface NewEvidence {
   readonly kind: string

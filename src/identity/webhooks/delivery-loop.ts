@@ -1,8 +1,10 @@
 // Sends the queued messages: checks the queue at an interval and sends a few messages at a time, each under a claim
 // that lasts longer than its attempt. If a process dies in between, its claim expires, and the message is sent again
 // with the same id.
+
+import type { WebhookOutcome } from '../../domain/webhook-outcome.ts'
 import type { Deliver } from './deliver.ts'
-import type { ClaimedMessage, WebhookMessageStore, WebhookOutcome } from './types.ts'
+import type { ClaimedMessage, WebhookMessageStore } from './types.ts'
 
 export interface DeliveryLoopDependencies {
   readonly messages: WebhookMessageStore

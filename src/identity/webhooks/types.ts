@@ -1,5 +1,7 @@
 // The interfaces of the store that webhooks need; the composition root passes the store's own tables.
+
 import type { SessionEvent, SessionState } from '../../domain/session.ts'
+import type { WebhookOutcome } from '../../domain/webhook-outcome.ts'
 
 export interface WebhookEndpoint {
   readonly id: string
@@ -49,16 +51,6 @@ export interface ClaimedMessage {
     }[]
   }
 }
-
-export type WebhookOutcome =
-  | { readonly state: 'delivered'; readonly status: number }
-  | { readonly state: 'dead'; readonly status: number | null; readonly failure: string }
-  | {
-      readonly state: 'waiting'
-      readonly status: number | null
-      readonly failure: string
-      readonly nextAttemptAtSeconds: number
-    }
 
 export interface WebhookMessageStore {
   /** @param underWay the number of messages that the caller is already sending, by endpoint */

@@ -1,0 +1,28 @@
+// A stored piece of a session's evidence: its record in the store, whose content is an encrypted file.
+
+export interface EvidenceRecord {
+  readonly id: string
+  /** `fields`, or a DocumentKind. */
+  readonly kind: string
+  readonly mediaType: string
+  /** Of the plaintext. */
+  readonly byteLength: number
+  readonly createdAtSeconds: number
+  /** Name of the encrypted file. */
+  readonly storageName: string
+  readonly wrappedKey: Uint8Array
+  /** Null for fields. */
+  readonly sealedName: Uint8Array | null
+  /** Names of the filled fields; empty for a document. */
+  readonly fieldNames: readonly string[]
+}
+
+export interface NewEvidenceRecord extends EvidenceRecord {
+  /** The organization's wrapped key that sealed `wrappedKey`. */
+  readonly sealedUnder: Uint8Array
+}
+
+export interface EvidenceTarget {
+  readonly organizationId: string
+  readonly sessionId: string
+}

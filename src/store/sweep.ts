@@ -1,0 +1,22 @@
+// Deletes rows whose time is over, a batch at a time, so that no sweep holds other transactions up.
+import type { SqlParameter, Transaction } from './database.ts'
+
+/** Rows that one statement deletes at most. */
+export const SWEEP_BATCH = 500
+
+/**
+ * @param key columns that identify a row
+ * @param condition of the rows to delete, with a placeholder for each parameter
+ * @returns how many rows were deleted: call again until it is 0
+ */
+export const sweepRows = (
+  transaction: Transaction,
+  table: string,
+  key: string,
+  condition: string,
+  ...parameters: readonly SqlParameter[]
+): Promise<number> =>
+  transaction.execute(
+    `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${condition} LIMIT ?)`,
+    [...parameters, SWEEP_BATCH],
+  )
