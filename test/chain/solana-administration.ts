@@ -1,5 +1,6 @@
 // What the tests of the registry program's administration share: who there is beside a world's own, and the errors.
-import { createSolanaWorld, keypair, type SolanaWorld } from './solana-world.ts'
+import type { Keypair, TransactionInstruction } from '@solana/web3.js'
+import { createSolanaWorld, errorOf, keypair } from './solana-world.ts'
 
 export const UNAUTHORIZED = 6002
 export const INVALID_AUTHORITY = 6003
@@ -14,8 +15,10 @@ export const stranger = keypair(150)
 export const next = keypair(151)
 
 /** A world in which the stranger and the next authority can pay. */
-export const createAdministeredWorld = (): SolanaWorld => {
+export const createAdministeredWorld = () => {
   const world = createSolanaWorld()
   for (const { publicKey } of [stranger, next]) world.svm.give(publicKey, 10_000_000_000n)
-  return world
+  const run = (instruction: TransactionInstruction, ...signers: readonly Keypair[]) =>
+    errorOf(world.svm.run([instruction], signers))
+  return { world, run }
 }

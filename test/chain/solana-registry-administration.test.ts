@@ -29,30 +29,17 @@ import {
   WRONG_ADDRESS,
 } from './solana-administration.ts'
 import { deployProgram, setUpgradeAuthority } from './solana-deployment.ts'
-import {
-  deploymentOf,
-  errorOf,
-  keypair,
-  loadProgram,
-  POLICY,
-  type SolanaWorld,
-  textOf,
-  withAccount,
-  withoutSignature,
-} from './solana-world.ts'
+import { deploymentOf, keypair, loadProgram, POLICY, textOf, withAccount, withoutSignature } from './solana-world.ts'
 import { describeOnSvm } from './svm.ts'
 
 const ALREADY_INITIALIZED = 6004
 
 describeOnSvm('the administration of the registry program', () => {
-  let world: SolanaWorld
+  let { world, run } = {} as ReturnType<typeof createAdministeredWorld>
   const attester = textOf(keypair(142))
   beforeEach(() => {
-    world = createAdministeredWorld()
+    ;({ world, run } = createAdministeredWorld())
   })
-
-  const run = (instruction: TransactionInstruction, ...signers: readonly Keypair[]) =>
-    errorOf(world.svm.run([instruction], signers))
 
   describe('initialize', () => {
     const another = deploymentOf(160)

@@ -2,29 +2,13 @@
 // None of it is accepted (threats row 41). Other signature checks: solana-registry-checks.test.ts.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import {
-  Ed25519Program,
-  Keypair,
-  PublicKey,
-  SYSVAR_INSTRUCTIONS_PUBKEY,
-  SystemProgram,
-  TransactionInstruction,
-} from '@solana/web3.js'
+import { Ed25519Program, Keypair, PublicKey, SYSVAR_INSTRUCTIONS_PUBKEY, TransactionInstruction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { accountOf } from '../../src/client/solana-accounts.ts'
 import { validateAttestationInstruction } from '../../src/client/solana-instructions.ts'
 import { setPolicyInstruction } from '../../src/client/solana-registry.ts'
 import { testKey } from '../signing/test-keys.ts'
-import {
-  attest,
-  createSolanaWorld,
-  errorOf,
-  keypair,
-  POLICY,
-  type SolanaWorld,
-  START_SECONDS,
-  withAccount,
-} from './solana-world.ts'
+import { attest, createAttackedWorld, errorOf, keypair, POLICY, START_SECONDS, withAccount } from './solana-world.ts'
 import { describeOnSvm } from './svm.ts'
 
 const LATER = START_SECONDS + 300
@@ -35,18 +19,10 @@ const PLACES = ['registry', 'attester', 'policy', 'usedUuid', 'signer', 'system'
 type Place = (typeof PLACES)[number]
 
 describeOnSvm('an attacker of the registry program', () => {
-  let world: SolanaWorld
+  let { world, run, pause } = {} as ReturnType<typeof createAttackedWorld>
   beforeAll(() => {
-    world = createSolanaWorld()
+    ;({ world, run, pause } = createAttackedWorld())
   })
-
-  const run = (...instructions: TransactionInstruction[]) => errorOf(world.svm.run(instructions, [world.user]))
-  const pause = () =>
-    SystemProgram.transfer({
-      fromPubkey: world.svm.payer.publicKey,
-      toPubkey: world.svm.payer.publicKey,
-      lamports: 1,
-    })
 
   describe('who puts another account in a place', () => {
     const swap = (validation: TransactionInstruction, place: Place, pubkey: PublicKey) =>

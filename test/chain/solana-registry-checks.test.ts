@@ -1,11 +1,11 @@
 // What an attacker can put in the place of the signature check: another order, other places, another program. The registry
 // program accepts none of it (threats row 41).
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { Ed25519Program, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import { Ed25519Program, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import type { Attestation } from '../../src/client/attestation-types.ts'
 import { solanaMessage } from '../../src/client/solana-attestation.ts'
 import { acceptingProgram } from './accepting-program.ts'
-import { attest, createSolanaWorld, errorOf, keypair, type SolanaWorld, START_SECONDS } from './solana-world.ts'
+import { attest, createAttackedWorld, keypair, type SolanaWorld, START_SECONDS } from './solana-world.ts'
 import { describeOnSvm } from './svm.ts'
 
 const LATER = START_SECONDS + 300
@@ -24,18 +24,10 @@ interface Ed25519Fields {
 }
 
 describeOnSvm('an attacker of the registry program', () => {
-  let world: SolanaWorld
+  let { world, run, pause } = {} as ReturnType<typeof createAttackedWorld>
   beforeAll(() => {
-    world = createSolanaWorld()
+    ;({ world, run, pause } = createAttackedWorld())
   })
-
-  const run = (...instructions: TransactionInstruction[]) => errorOf(world.svm.run(instructions, [world.user]))
-  const pause = () =>
-    SystemProgram.transfer({
-      fromPubkey: world.svm.payer.publicKey,
-      toPubkey: world.svm.payer.publicKey,
-      lamports: 1,
-    })
 
   /** The Ed25519 program's instruction with these header fields over a body of key, signature, message. */
   const ed25519 = (

@@ -20,26 +20,14 @@ import {
   WRONG_ADDRESS,
 } from './solana-administration.ts'
 import { deployProgram, setUpgradeAuthority } from './solana-deployment.ts'
-import {
-  deploymentOf,
-  errorOf,
-  keypair,
-  loadProgram,
-  type SolanaWorld,
-  textOf,
-  withAccount,
-  withoutSignature,
-} from './solana-world.ts'
+import { deploymentOf, keypair, loadProgram, textOf, withAccount, withoutSignature } from './solana-world.ts'
 import { describeOnSvm } from './svm.ts'
 
 describeOnSvm('policies in the registry program', () => {
-  let world: SolanaWorld
+  let { world, run } = {} as ReturnType<typeof createAdministeredWorld>
   beforeEach(() => {
-    world = createAdministeredWorld()
+    ;({ world, run } = createAdministeredWorld())
   })
-
-  const run = (instruction: TransactionInstruction, ...signers: readonly Keypair[]) =>
-    errorOf(world.svm.run([instruction], signers))
 
   describe('the policy of a program', () => {
     const change = (by: Keypair) => ({ target: world.target, authority: textOf(by) })

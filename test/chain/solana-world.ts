@@ -1,7 +1,7 @@
 // A registry program, deployed and initialized on the local machine, a guarded program with a policy, two registered
 // attesters and a user; and attestations that our own signing makes for them.
 import { readFileSync } from 'node:fs'
-import { Keypair, type PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { Keypair, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { type ProgramName, programFile } from '../../contracts/solana/build.ts'
 import type { Attestation } from '../../src/client/attestation-types.ts'
@@ -156,4 +156,13 @@ export const createSolanaWorld = (rules?: 'usual' | 'all'): SolanaWorld => {
     instructions: (asked, attestation) => solanaAttestationInstructions(registry, asked, attestation),
     spend: (asked, attestation) => svm.run(solanaAttestationInstructions(registry, asked, attestation), [user]),
   }
+}
+
+/** A world and what its user, as an attacker, sends: `pause` is an instruction that changes nothing. */
+export const createAttackedWorld = () => {
+  const world = createSolanaWorld()
+  const run = (...instructions: TransactionInstruction[]) => errorOf(world.svm.run(instructions, [world.user]))
+  const { publicKey } = world.svm.payer
+  const pause = () => SystemProgram.transfer({ fromPubkey: publicKey, toPubkey: publicKey, lamports: 1 })
+  return { world, run, pause }
 }

@@ -1,12 +1,12 @@
 // Filling in the form from a picture of a document, in a real browser: what is read, what is said where nothing can be,
 // and that the picture goes nowhere.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { seriousFindings } from '../support/browser/axe.ts'
-import { CHROMIUM, DESKTOP, PHONE, startBrowser, type TestBrowser } from '../support/browser/chromium.ts'
+import { CHROMIUM, DESKTOP, PHONE } from '../support/browser/chromium.ts'
 import { agree, connectWallet, goOn, heading } from './support/person.ts'
-import { type PortalHost, startPortalHost } from './support/portal-host.ts'
+import { type PortalBrowser, usePortal } from './support/portal-browser.ts'
 import { evmAccount, injectWallets } from './support/wallets.ts'
 
 const TIMEOUT_MS = 60_000
@@ -16,18 +16,10 @@ const PASSPORT = fileOf('passport.jpg', readFileSync(join(ZONES, 'passport.jpg')
 const CARD = fileOf('card.jpg', readFileSync(join(ZONES, 'card.jpg')))
 const BROKEN = fileOf('broken.jpg', Buffer.from('no picture'))
 
-let host: PortalHost
-let browser: TestBrowser
-if (CHROMIUM !== null) {
-  beforeAll(async () => {
-    host = await startPortalHost({ level: 2 })
-    browser = await startBrowser()
-  }, TIMEOUT_MS)
-  afterAll(async () => {
-    await browser.stop()
-    await host.stop()
-  })
-}
+let { host, browser } = {} as PortalBrowser
+usePortal((portal) => {
+  ;({ host, browser } = portal)
+})
 
 /** As far as the form. */
 const openDetails = async (options: typeof DESKTOP | typeof PHONE) => {

@@ -1,24 +1,16 @@
 // How little there is to load before someone who opens their link can read who asks and why.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { CHROMIUM, PHONE, startBrowser, type TestBrowser } from '../support/browser/chromium.ts'
+import { describe, expect, test } from 'bun:test'
+import { CHROMIUM, PHONE } from '../support/browser/chromium.ts'
 import { FIRST_LOAD_MAX_BYTES, measureFirstLoad, sumOf } from '../support/browser/first-load.ts'
 import { heading } from './support/person.ts'
-import { type PortalHost, startPortalHost } from './support/portal-host.ts'
+import { type PortalBrowser, usePortal } from './support/portal-browser.ts'
 
 const TIMEOUT_MS = 60_000
 
-let host: PortalHost
-let browser: TestBrowser
-if (CHROMIUM !== null) {
-  beforeAll(async () => {
-    host = await startPortalHost({ level: 2 })
-    browser = await startBrowser()
-  }, TIMEOUT_MS)
-  afterAll(async () => {
-    await browser.stop()
-    await host.stop()
-  })
-}
+let { host, browser } = {} as PortalBrowser
+usePortal((portal) => {
+  ;({ host, browser } = portal)
+})
 
 describe.skipIf(CHROMIUM === null)('the first load of the verification page', () => {
   for (const [locale, title, button] of [

@@ -1,69 +1,30 @@
 // An outside decider: asked once something is handed in, heard when it signs, each time once, about its own sessions alone.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { newUuid } from '../../../src/domain/identifier.ts'
-import type { Session, SessionState } from '../../../src/domain/session.ts'
-import { createDeadlines } from '../../../src/http/deadline.ts'
-import { toProblem } from '../../../src/http/problem.ts'
-import { createRequestIds } from '../../../src/http/request-id.ts'
+import type { Session } from '../../../src/domain/session.ts'
 import { SECURITY_HEADERS } from '../../../src/http/security-headers.ts'
-import { createSignedGate } from '../../../src/http/signed-gate.ts'
 import { signWebhook } from '../../../src/http/webhook-signature.ts'
-import { createSessionChanges } from '../../../src/identity/changes.ts'
 import { createManualProvider, createProviders } from '../../../src/identity/providers.ts'
 import { createSandboxProvider } from '../../../src/identity/sandbox.ts'
 import { createDeciders, createWebhookProvider } from '../../../src/identity/webhooks/provider.ts'
-import { createWebhookParts, type WebhookParts } from '../../../src/wiring/webhook-service.ts'
 import { jpeg } from '../evidence/images.ts'
-import { openWebhooks, startReceiver } from './support.ts'
+import { openWebhookService, startReceiver } from './support.ts'
 
-let parts: Awaited<ReturnType<typeof openWebhooks>>
+let service: Awaited<ReturnType<typeof openWebhookService>>
+let { parts, webhooks, demo, reported, told } = {} as typeof service
 let receiver: ReturnType<typeof startReceiver>
-let webhooks: WebhookParts
-let deadlines: ReturnType<typeof createDeadlines>
-let reported: unknown[]
-let told: SessionState[]
-let demo: string
 let decider: { readonly id: string; readonly secret: Uint8Array }
 
 beforeEach(async () => {
-  parts = await openWebhooks()
+  service = await openWebhookService()
+  ;({ parts, webhooks, demo, reported, told } = service)
   receiver = startReceiver()
-  reported = []
-  told = []
-  deadlines = createDeadlines({ clock: parts.clock, durationMs: 25_000 })
-  const { store, keys, evidence, clock } = parts
-  webhooks = createWebhookParts({
-    store,
-    keys,
-    evidence,
-    clock,
-    reach: 'loopback',
-    log: { warn: () => undefined },
-    gate: createSignedGate({
-      deadlines,
-      clock,
-      requestIds: createRequestIds('test'),
-      metrics: { route: () => () => undefined, recordError: () => undefined },
-      report: (error) => {
-        if (toProblem(error).status >= 500) reported.push(error)
-      },
-    }),
-    changesOver: (changeStatus) =>
-      createSessionChanges({
-        sessions: { ...store.sessions, changeStatus },
-        wallets: store.sessionWallets,
-        listener: { stateChanged: (state) => void told.push(state), standingChanged: () => undefined },
-      }),
-  })
-  demo = await parts.createOrganization('demo')
   decider = await parts.addEndpoint(demo, receiver.url, { purpose: 'decisions' })
 })
 afterEach(async () => {
   expect(reported).toEqual([])
-  deadlines.stop()
-  await webhooks.duty.stop()
+  await service.stop()
   await receiver.stop()
-  await parts.remove()
 })
 
 interface Sending {

@@ -4,14 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { Session } from '../../../src/domain/session.ts'
 import type { VerificationServiceName } from '../../../src/domain/verification-service.ts'
-import { createDeadlines } from '../../../src/http/deadline.ts'
-import { toProblem } from '../../../src/http/problem.ts'
-import { createRequestIds } from '../../../src/http/request-id.ts'
-import { createSignedGate } from '../../../src/http/signed-gate.ts'
-import { createSessionChanges } from '../../../src/identity/changes.ts'
 import { serviceNamed } from '../../../src/identity/webhooks/services/all.ts'
-import { createWebhookParts, type WebhookParts } from '../../../src/wiring/webhook-service.ts'
-import { openWebhooks } from './support.ts'
+import { openWebhookService } from './support.ts'
 
 const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
 const SECRET = 'countersign-test-secret-of-a-service'
@@ -257,51 +251,18 @@ describe('an event', () => {
 })
 
 describe('a session', () => {
-  let parts: Awaited<ReturnType<typeof openWebhooks>>
-  let webhooks: WebhookParts
-  let deadlines: ReturnType<typeof createDeadlines>
-  let reported: unknown[]
-  let warned: string[]
-  let demo: string
+  let opened: Awaited<ReturnType<typeof openWebhookService>>
+  let { parts, webhooks, demo, reported, warned } = {} as typeof opened
   let endpointId: string
 
   beforeEach(async () => {
-    parts = await openWebhooks()
-    reported = []
-    warned = []
-    const { store, keys, evidence, clock } = parts
-    deadlines = createDeadlines({ clock, durationMs: 25_000 })
-    webhooks = createWebhookParts({
-      store,
-      keys,
-      evidence,
-      clock,
-      reach: 'loopback',
-      log: { warn: (message) => void warned.push(message) },
-      gate: createSignedGate({
-        deadlines,
-        clock,
-        requestIds: createRequestIds('test'),
-        metrics: { route: () => () => undefined, recordError: () => undefined },
-        report: (error) => {
-          if (toProblem(error).status >= 500) reported.push(error)
-        },
-      }),
-      changesOver: (changeStatus) =>
-        createSessionChanges({
-          sessions: { ...store.sessions, changeStatus },
-          wallets: store.sessionWallets,
-          listener: { stateChanged: () => undefined, standingChanged: () => undefined },
-        }),
-    })
-    demo = await parts.createOrganization('demo')
+    opened = await openWebhookService()
+    ;({ parts, webhooks, demo, reported, warned } = opened)
     endpointId = (await parts.addEndpoint(demo, 'http://127.0.0.1:9/', { purpose: 'decisions' })).id
   })
   afterEach(async () => {
     expect(reported).toEqual([])
-    deadlines.stop()
-    await webhooks.duty.stop()
-    await parts.remove()
+    await opened.stop()
   })
 
   const connect = async (service: VerificationServiceName, secret = SECRET, previousUntilSeconds = 0) => {

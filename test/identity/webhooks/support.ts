@@ -1,12 +1,19 @@
 // Webhooks over a real store and a real receiver on this machine, with a clock that stands still.
 import { newSessionId } from '../../../src/domain/identifier.ts'
+import type { SessionState } from '../../../src/domain/session.ts'
 import { createGuardedLookup, parseReachableUrl } from '../../../src/facts/reachable.ts'
+import { createDeadlines } from '../../../src/http/deadline.ts'
 import { createOutboundPost } from '../../../src/http/outbound-post.ts'
+import { toProblem } from '../../../src/http/problem.ts'
+import { createRequestIds } from '../../../src/http/request-id.ts'
+import { createSignedGate } from '../../../src/http/signed-gate.ts'
 import { newWebhookSecret, verifyWebhook } from '../../../src/http/webhook-signature.ts'
+import { createSessionChanges } from '../../../src/identity/changes.ts'
 import { createDeliver } from '../../../src/identity/webhooks/deliver.ts'
 import { createDeliveryLoop } from '../../../src/identity/webhooks/delivery-loop.ts'
 import { createEndpointSecrets } from '../../../src/identity/webhooks/secrets.ts'
 import { newWebhookEndpointId } from '../../../src/store/webhook-endpoints.ts'
+import { createWebhookParts } from '../../../src/wiring/webhook-service.ts'
 import { openEvidence } from '../evidence/support.ts'
 
 export interface Received {
@@ -99,6 +106,46 @@ export const openWebhooks = async () => {
   }
 
   return { ...parts, errors, dead, loop, run: loop().run, addEndpoint, submit }
+}
+
+/** What the service makes of webhooks, over their parts: `told` are the states that followers of a session hear of. */
+export const openWebhookService = async () => {
+  const parts = await openWebhooks()
+  const { store, keys, evidence, clock } = parts
+  const reported: unknown[] = []
+  const warned: string[] = []
+  const told: SessionState[] = []
+  const deadlines = createDeadlines({ clock, durationMs: 25_000 })
+  const webhooks = createWebhookParts({
+    store,
+    keys,
+    evidence,
+    clock,
+    reach: 'loopback',
+    log: { warn: (message) => void warned.push(message) },
+    gate: createSignedGate({
+      deadlines,
+      clock,
+      requestIds: createRequestIds('test'),
+      metrics: { route: () => () => undefined, recordError: () => undefined },
+      report: (error) => {
+        if (toProblem(error).status >= 500) reported.push(error)
+      },
+    }),
+    changesOver: (changeStatus) =>
+      createSessionChanges({
+        sessions: { ...store.sessions, changeStatus },
+        wallets: store.sessionWallets,
+        listener: { stateChanged: (state) => void told.push(state), standingChanged: () => undefined },
+      }),
+  })
+  const demo = await parts.createOrganization('demo')
+  const stop = async (): Promise<void> => {
+    deadlines.stop()
+    await webhooks.duty.stop()
+    await parts.remove()
+  }
+  return { parts, webhooks, demo, reported, warned, told, stop }
 }
 
 export const verifies = (message: Received, secret: Uint8Array, nowSeconds: number): boolean => {

@@ -1,7 +1,7 @@
 // The page in a real browser, with wallets that announce themselves as real ones do and sign with real keys: every kind of
 // session, every outcome, and what goes wrong on the way.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { walletOn } from '../../../src/domain/wallet.ts'
 import type { SessionView } from '../../../src/portal/contract.ts'
@@ -18,7 +18,8 @@ import {
   sendDocument,
 } from '../../portal/support/person.ts'
 import { specimen } from '../../portal/support/pictures.ts'
-import { type PortalHost, type RegisterOptions, startPortalHost } from '../../portal/support/portal-host.ts'
+import { type PortalBrowser, usePortal } from '../../portal/support/portal-browser.ts'
+import type { RegisterOptions } from '../../portal/support/portal-host.ts'
 import {
   evmAccount,
   type Injected,
@@ -27,14 +28,7 @@ import {
   type WalletBehaviour,
 } from '../../portal/support/wallets.ts'
 import { accessible, fits, zoomingFields } from '../../support/browser/accessible.ts'
-import {
-  CHROMIUM,
-  DESKTOP,
-  PHONE,
-  startBrowser,
-  type TestBrowser,
-  type Watched,
-} from '../../support/browser/chromium.ts'
+import { CHROMIUM, DESKTOP, PHONE, type Watched } from '../../support/browser/chromium.ts'
 
 const ORIGIN_URL = 'https://app.acme.example/account'
 const TIMEOUT_MS = 60_000
@@ -46,23 +40,16 @@ const PHANTOM: Injected = { kind: 'solana', name: 'Phantom', key: solanaKey('1')
 /** Also the place where the absence of a browser is said. */
 const describeInBrowser = describe.skipIf(CHROMIUM === null)
 
-let host: PortalHost
-let browser: TestBrowser
+let { host, browser } = {} as PortalBrowser
 let picture: FileToSend
 const opened: Watched[] = []
 
+usePortal(async (portal) => {
+  ;({ host, browser } = portal)
+  picture = { name: 'passport.png', mimeType: 'image/png', buffer: await specimen(browser) }
+})
+
 if (CHROMIUM !== null) {
-  beforeAll(async () => {
-    host = await startPortalHost({ level: 2 })
-    browser = await startBrowser()
-    picture = { name: 'passport.png', mimeType: 'image/png', buffer: await specimen(browser) }
-  }, TIMEOUT_MS)
-
-  afterAll(async () => {
-    await browser.stop()
-    await host.stop()
-  })
-
   // Whatever a test did: nothing was fetched from anyone else, and neither the page nor its policy complained.
   afterEach(async () => {
     const all = opened.splice(0)

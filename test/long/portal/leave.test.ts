@@ -1,30 +1,22 @@
 // A device that others use too, in a real browser: what was typed in goes when it is not needed any more, and leaving the
 // device ends it for every tab.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { agree, connectWallet, fillPerson, goOn, heading } from '../../portal/support/person.ts'
-import { type PortalHost, startPortalHost } from '../../portal/support/portal-host.ts'
+import { type PortalBrowser, usePortal } from '../../portal/support/portal-browser.ts'
 import { evmAccount, injectWallets } from '../../portal/support/wallets.ts'
 import { seriousFindings } from '../../support/browser/axe.ts'
-import { CHROMIUM, DESKTOP, PHONE, startBrowser, type TestBrowser } from '../../support/browser/chromium.ts'
+import { CHROMIUM, DESKTOP, PHONE } from '../../support/browser/chromium.ts'
 
 const TIMEOUT_MS = 60_000
 const SHOTS = process.env['LEAVE_SHOTS']
 
 /** Also the place where the absence of a browser is said. */
 describe.skipIf(CHROMIUM === null)('leaving a device (in Chromium)', () => {
-  let host: PortalHost
-  let browser: TestBrowser
-  if (CHROMIUM !== null) {
-    beforeAll(async () => {
-      host = await startPortalHost({ level: 2 })
-      browser = await startBrowser()
-    }, TIMEOUT_MS)
-    afterAll(async () => {
-      await browser.stop()
-      await host.stop()
-    })
-  }
+  let { host, browser } = {} as PortalBrowser
+  usePortal((portal) => {
+    ;({ host, browser } = portal)
+  })
 
   /** In the middle of the details: a draft that was not sent. */
   const typing = async (screen = DESKTOP) => {
