@@ -115,11 +115,11 @@ export const requireTwoApprovers = async (
   if (approvers.length >= 2) return
   const role =
     organizationId === null ? 'deployment admins' : 'administrators of the organization, or deployment admins'
+  // Two whom the same person invited are independent of each other.
   const why =
     all.length < 2
-      ? `only ${listed(all.map(({ name }) => name))} can sign in and decide`
-      : `of ${listed(all.map(({ name }) => name))}, each pair has one who made, invited or recovered the other’s account`
-  throw new ConflictError(
-    `a second person needs two ${role}, neither of whom invited the other: ${why}. Add another one whom neither of them invites`,
-  )
+      ? `only ${listed(all.map(({ name }) => name))} can sign in and decide. Add two others: they can approve each other’s changes`
+      : `of ${listed(all.map(({ name }) => name))}, each pair has one who made, invited or recovered the other’s account. ` +
+        'Add one more whom the same person invites: two invited by one can approve each other’s changes'
+  throw new ConflictError(`a second person needs two ${role}, neither of whom invited the other: ${why}`)
 }

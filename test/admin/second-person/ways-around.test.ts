@@ -361,17 +361,26 @@ describe('too few people', () => {
     expect(refused.status).toBe(409)
     expect(refused.body.detail).toBe(
       'a second person needs two administrators of the organization, or deployment admins, neither of whom invited the ' +
-        'other: only ada@example.com can sign in and decide. Add another one whom neither of them invites',
+        'other: only ada@example.com can sign in and decide. Add two others: they can approve each other’s changes',
     )
+    const invite = async (email: string): Promise<void> => {
+      const body = { email, name: 'P', role: 'organization-admin' }
+      expect((await world.call('POST', MEMBERS, { cookie: world.ada.cookie, body })).status).toBe(201)
+      await signIn((await world.store.users.findByEmail(email))?.id ?? '')
+    }
     // A puppet does not help.
-    const body = { email: 'p@example.com', name: 'P', role: 'organization-admin' }
-    expect((await world.call('POST', MEMBERS, { cookie: world.ada.cookie, body })).status).toBe(201)
-    await signIn((await world.store.users.findByEmail('p@example.com'))?.id ?? '')
+    await invite('p@example.com')
     expect((await turnOn()).body.detail).toContain(
-      'each pair has one who made, invited or recovered the other’s account',
+      'each pair has one who made, invited or recovered the other’s account. Add one more whom the same person invites',
     )
     // Someone else does.
     await world.store.users.setDisabled(world.root.id, false)
+    expect((await turnOn()).status).toBe(200)
+    // So does what the refusal advises.
+    await world.setRule(false)
+    await world.store.users.setDisabled(world.root.id, true)
+    expect((await turnOn()).status).toBe(409)
+    await invite('q@example.com')
     expect((await turnOn()).status).toBe(200)
   })
 

@@ -91,7 +91,14 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
       }
       await until(delivered)
       await page.goto(`${dashboard.url}/o/demo/webhooks?state=delivered`)
-      await page.getByRole('button', { name: 'Send again' }).first().click()
+      // On a phone the button stands beside what it sends.
+      await page.setViewportSize({ width: 390, height: 844 })
+      const again = page.getByRole('button', { name: 'Send again' }).first()
+      const row = page.getByRole('row').filter({ has: again }).first()
+      const [what, button] = [await row.locator('.cell .copyable').first().boundingBox(), await again.boundingBox()]
+      expect((what?.x ?? 0) + (what?.width ?? 0)).toBeLessThanOrEqual(button?.x ?? 0)
+      await page.setViewportSize({ width: 1280, height: 860 })
+      await again.click()
       await page.getByText('It is sent again').waitFor()
       await until(() => new Set(received).size < received.length)
 
