@@ -198,7 +198,7 @@ export const DocumentChecks = ({ session, decidedHits }: DocumentChecksProps) =>
     ({ check, outcome }) => check === 'document.zone' && (outcome === 'passed' || outcome === 'look'),
   )
   return (
-    <Card title="Checks" text="Made by the service. They decide nothing.">
+    <Card title="Checks" text="Made by the service. By themselves they decide nothing.">
       {waiting && <p class="soft">They are being made.</p>}
       {needsLook.length > 0 && (
         <Table
