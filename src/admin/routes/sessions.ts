@@ -8,11 +8,12 @@ import { CHECK_TYPES, COMMENT_MAX, isSessionOpen, type Session } from '../../dom
 import { parseWalletAddress } from '../../domain/wallet.ts'
 import type { Page } from '../../store/paging.ts'
 import type { Tables } from '../../store/store.ts'
+import type { Actor } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { walletOf } from '../decisions/filter.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
-import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER, SecretReply } from '../route.ts'
-import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type } from '../schema.ts'
+import { declareRoutes, type Note, ORGANIZATION_ADMIN, REVIEWER, SecretReply } from '../route.ts'
+import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, type Static, type TObject, Type } from '../schema.ts'
 import { fieldMatcher } from '../session-search.ts'
 import { detailOf, ENVIRONMENT, LEVEL, SESSION, SESSION_DETAIL, STATUS, showSession, TYPE } from '../session-shapes.ts'
 import { BASE, correctionsOf, operator, requireReason, requireSession } from '../sessions.ts'
@@ -53,6 +54,41 @@ const showPage = async (
   return pageAnswer(page, (session) =>
     showSession(session, assignments.get(session.id), submitted.get(session.id), hits.get(session.id)),
   )
+}
+
+const DECISION = {
+  sequence: Type.Integer({ minimum: 1 }),
+  public_comment: COMMENT,
+  private_comment: COMMENT,
+  corrections: CORRECTIONS,
+}
+
+interface Decision {
+  readonly tables: Tables
+  readonly note: Note
+  readonly actor: Actor
+  readonly session: Session
+  readonly body: Static<TObject<typeof DECISION>> & { readonly status: 'completed' | 'rejected' | 'retry' }
+  readonly revoke: boolean
+}
+
+const decide = async ({ tables, note, actor, session, body, revoke }: Decision) => {
+  const state = await tables.sessions.changeStatus({
+    organizationId: session.organizationId,
+    sessionId: session.id,
+    to: body.status,
+    actor: operator(actor),
+    publicComment: body.public_comment ?? null,
+    privateComment: body.private_comment ?? null,
+    expectedSequence: body.sequence,
+    ...correctionsOf(session, body.status, body.corrections),
+    ...(revoke ? { revoke } : {}),
+  })
+  if (state === null) throw new SubjectUnknownError('session')
+  const action = revoke ? 'session.revoke' : 'session.decide'
+  // Without the comments: those are in the session's history, from which they can be erased.
+  note({ action, subject: session.id, detail: { status: [session.status, body.status] } })
+  return detailOf(tables, state)
 }
 
 export const SESSION_ROUTES = [
@@ -236,13 +272,7 @@ export const SESSION_ROUTES = [
     description:
       'Refused when the session has changed since `sequence` was seen, or is someone else’s to review. Leaving `completed` ' +
       'is a revocation and has a route of its own. `rejected` is final and needs a comment, to the person or a private one.',
-    body: closed({
-      status: oneOf(['completed', 'rejected', 'retry']),
-      sequence: Type.Integer({ minimum: 1 }),
-      public_comment: COMMENT,
-      private_comment: COMMENT,
-      corrections: CORRECTIONS,
-    }),
+    body: closed({ status: oneOf(['completed', 'rejected', 'retry']), ...DECISION }),
     answer: SESSION_DETAIL,
     errors: [409],
     handle: ({ organization, actor, params, body, write }) =>
@@ -253,20 +283,7 @@ export const SESSION_ROUTES = [
         if (assignment.userId !== null && (actor.kind !== 'person' || assignment.userId !== actor.user.id)) {
           throw new ConflictError('someone else reviews it; have it given to you first')
         }
-        const state = await tables.sessions.changeStatus({
-          organizationId: organization.id,
-          sessionId: session.id,
-          to: body.status,
-          actor: operator(actor),
-          publicComment: body.public_comment ?? null,
-          privateComment: body.private_comment ?? null,
-          ...correctionsOf(session, body.status, body.corrections),
-          expectedSequence: body.sequence,
-        })
-        if (state === null) throw new SubjectUnknownError('session')
-        // Without the comments: those are in the session's history, from which they can be erased.
-        note({ action: 'session.decide', subject: session.id, detail: { status: [session.status, body.status] } })
-        return detailOf(tables, state)
+        return decide({ tables, note, actor, session, body, revoke: false })
       }),
   }),
   route('revokeSession', 'POST', `${BASE}/{session}/revoke`, {
@@ -275,13 +292,7 @@ export const SESSION_ROUTES = [
     description:
       'Its wallets are not verified any more once this is answered; in other processes within a second. `rejected` is ' +
       'final and needs a comment, to the person or a private one.',
-    body: closed({
-      status: oneOf(['rejected', 'retry']),
-      sequence: Type.Integer({ minimum: 1 }),
-      public_comment: COMMENT,
-      private_comment: COMMENT,
-      corrections: CORRECTIONS,
-    }),
+    body: closed({ status: oneOf(['rejected', 'retry']), ...DECISION }),
     answer: SESSION_DETAIL,
     errors: [409],
     handle: ({ organization, actor, params, body, write }) =>
@@ -289,20 +300,7 @@ export const SESSION_ROUTES = [
         requireReason(body.status, body)
         const { session } = await requireSession(tables, organization.id, params.session)
         if (session.status !== 'completed') throw new ConflictError(`the session is ${session.status}, not completed`)
-        const state = await tables.sessions.changeStatus({
-          organizationId: organization.id,
-          sessionId: session.id,
-          to: body.status,
-          actor: operator(actor),
-          publicComment: body.public_comment ?? null,
-          privateComment: body.private_comment ?? null,
-          expectedSequence: body.sequence,
-          ...correctionsOf(session, body.status, body.corrections),
-          revoke: true,
-        })
-        if (state === null) throw new SubjectUnknownError('session')
-        note({ action: 'session.revoke', subject: session.id, detail: { status: [session.status, body.status] } })
-        return detailOf(tables, state)
+        return decide({ tables, note, actor, session, body, revoke: true })
       }),
   }),
 ]
