@@ -26,6 +26,7 @@ const VERBS: Readonly<Record<string, string | { readonly exempt: string }>> = {
   'policy templates': { exempt: 'comes with the program' },
   'policy new': { exempt: 'comes with the program' },
   'policy schema': { exempt: 'comes with the program' },
+  'policy language-server': { exempt: 'answers an editor about documents, on any machine' },
   'policy diff': { exempt: 'compares files as well' },
   'policy apply': 'saveRevision',
   'policy activate': 'activateRevision',
