@@ -10,7 +10,7 @@ import type { Tables } from '../../store/store.ts'
 import type { Seen } from '../second-person/declaration.ts'
 import type { Services } from '../services.ts'
 import { requirePolicy, requireRevision } from './find.ts'
-import { REPLAY_KIND, requireTrial } from './tried.ts'
+import { REPLAY_KIND } from './tried.ts'
 
 const NAMES_SHOWN = 10
 
@@ -89,7 +89,6 @@ export const seeActivation = async (
     policy.activeRevisionId === null
       ? null
       : await requireRevision(tables, organizationId, policy.id, policy.activeRevisionId)
-  if ((await tables.sessionPolicies.find(organizationId)) === policy.id) await requireTrial(tables, revision)
   const then = compileRevision(revision)
   const projects = await projectsOf(tables, organizationId, policy)
   return {

@@ -9,7 +9,7 @@ const TRIAL_DAYS = 30
 const DAY_SECONDS = 86_400
 
 /** @throws ConflictError where the revision was not tried */
-export const requireTrial = async (
+const requireTrial = async (
   { tasks }: Pick<Tables, 'tasks'>,
   { id, number, organizationId, contentHash }: StoredRevision,
 ): Promise<void> => {

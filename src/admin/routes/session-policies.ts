@@ -7,7 +7,7 @@ import type { EvaluatedRevision, SessionPolicyDecision } from '../../store/sessi
 import type { Tables } from '../../store/store.ts'
 import { requirePolicy, requirePolicyOf, requireRevision } from '../policies/find.ts'
 import { seeEffects } from '../policies/see-activation.ts'
-import { requireTrial, requireTriedDecider } from '../policies/tried.ts'
+import { requireTriedDecider } from '../policies/tried.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER, VIEWER } from '../route.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time, timeText } from '../schema.ts'
 import { BASE, operator, requireSession } from '../sessions.ts'
@@ -118,7 +118,6 @@ export const SESSION_POLICY_ROUTES = [
         const before = await readCurrent(tables, id)
         const policy = body.policy_id === null ? null : await requirePolicyOf('sessions', tables, id, body.policy_id)
         const revision = policy === null ? null : await revisionOf(tables, id, policy)
-        if (revision !== null) await requireTrial(tables, revision)
         const after = { policy_id: policy?.id ?? null, name: policy?.name ?? null, revision: revision?.number ?? null }
         return {
           subject: id,
