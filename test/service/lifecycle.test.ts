@@ -17,11 +17,9 @@ import { join } from 'node:path'
 import { loadConfig } from '../../src/config/config.ts'
 import { SettingInvalidError } from '../../src/config/settings.ts'
 import { until } from '../support/until.ts'
-import { startHeldRpc } from './held-rpc.ts'
+import { type Answer, ask, task, WALLET } from './calls.ts'
 import { type CommandResult, runToEnd } from './run-to-end.ts'
 import { parseEnvironmentFile, type RunningService, runCommand, startService } from './start-service.ts'
-
-const WALLET = '0x1111111111111111111111111111111111111111'
 
 const folders: string[] = []
 const temporaryFolder = (): string => {
@@ -32,31 +30,6 @@ const temporaryFolder = (): string => {
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
-
-const projectRequest = ({ quickstart }: RunningService): Record<string, unknown> => ({
-  from: WALLET,
-  chain: 'base',
-  verification_hash: quickstart['VERIFICATION_HASH'],
-})
-
-interface Answer {
-  is_compliant: boolean
-  attestation: { attester: string; uuid: string }
-  reason?: { code: string }
-}
-
-const ask = async (service: RunningService, body = projectRequest(service)): Promise<Answer> => {
-  const response = await service.attest(body)
-  expect(response.status).toBe(200)
-  return (await response.json()) as Answer
-}
-
-const task = ({ quickstart }: RunningService): Promise<Response> =>
-  fetch(`${quickstart['ATTESTATION_URL']}/v1/task`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': quickstart['ATTESTATION_API_KEY'] ?? '' },
-    body: JSON.stringify({ from: WALLET, to: quickstart['DEMO_CONTRACT'], data: '0x', msg_value: '0' }),
-  })
 
 /** Asks until the answer is as wanted; a change must be live within a second. */
 const eventually = async (service: RunningService, wanted: (answer: Answer) => boolean): Promise<Answer> => {
@@ -357,108 +330,6 @@ describe('while it runs', () => {
     expect([...seen].sort()).toEqual([old, address].sort())
     const last = await runCommand(service.dataDirectory, 'attester', 'retire', address)
     expect(last.code).toBe(1)
-  })
-})
-
-describe('stopping', () => {
-  test('SIGTERM answers what is under way and exits with 0', async () => {
-    // The block source holds a request in flight for as long as this test wants.
-    const rpc = startHeldRpc()
-    const service = await startService({ environment: { COUNTERSIGN_RPC_ETHEREUM: rpc.url } })
-    const answer = task(service)
-    await rpc.asked
-    const stopped = service.stop()
-    await service.logLine((line) => line['message'] === 'stopping')
-    rpc.letGo()
-    const response = await answer
-    expect(response.status).toBe(200)
-    expect(((await response.json()) as { expiry_block: number }).expiry_block).toBeGreaterThan(16)
-    expect(await stopped).toBe(0)
-    await rpc.stop()
-  })
-
-  test('SIGTERM under load on kept connections fails no request', async () => {
-    const service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
-    const failures: string[] = []
-    let answered = 0
-    const load = Array.from({ length: 8 }, async () => {
-      for (;;) {
-        try {
-          const response = await service.attest(projectRequest(service))
-          if (response.status !== 200) failures.push(String(response.status))
-          await response.arrayBuffer()
-          answered += 1
-          if (answered === 100) service.process.kill('SIGTERM')
-          // Told to leave: what it sent on a new connection could meet a door that is just closing.
-          if (response.headers.get('connection') === 'close') return
-        } catch (error) {
-          // Refused before it was sent is no failure: another node would have taken it.
-          const code = String((error as { code?: unknown }).code)
-          if (code !== 'ConnectionRefused' && code !== 'ECONNREFUSED') failures.push(code)
-          return
-        }
-      }
-    })
-    await Promise.all(load)
-    expect(failures).toEqual([])
-    expect(answered).toBeGreaterThan(100)
-    expect(await service.stop()).toBe(0)
-  })
-
-  test('a retry after kill -9 gets what was recorded, and one uuid is never signed twice', async () => {
-    const dataDirectory = temporaryFolder()
-    const environment = { COUNTERSIGN_DEADLINE_MS: '1000' }
-    const service = await startService({ dataDirectory, environment })
-    const keys = Array.from({ length: 64 }, (_, index) => `order-${index}`)
-    const uuids = new Map<string, string>()
-    const attempt = async (to: RunningService, key: string): Promise<number> => {
-      const response = await to.attest(projectRequest(to), { 'idempotency-key': key })
-      const body = (await response.json()) as { attestation?: { uuid: string } }
-      const uuid = body.attestation?.uuid
-      if (uuid === undefined) return response.status
-      expect(uuids.get(key) ?? uuid).toBe(uuid)
-      uuids.set(key, uuid)
-      return response.status
-    }
-    const first = keys.map((key) => attempt(service, key).catch(() => 0))
-    await Promise.race(first)
-    service.process.kill('SIGKILL')
-    await Promise.all(first)
-    await service.stop()
-
-    const again = await startService({ dataDirectory, environment })
-    // A cut-off claim is held until the first try can't sign any more; until then a retry is told to wait.
-    const waiting = new Set(keys)
-    await until(async () => {
-      for (const key of waiting) if ((await attempt(again, key)) === 200) waiting.delete(key)
-      return waiting.size === 0
-    })
-    await again.stop()
-    expect((await runCommand(dataDirectory, 'decisions', 'verify')).code).toBe(0)
-  }, 30_000)
-
-  test('after kill -9 it is ready again, and every answer it gave is in the log', async () => {
-    const dataDirectory = temporaryFolder()
-    const service = await startService({ dataDirectory })
-    const uuids: string[] = []
-    const load = Array.from({ length: 8 }, async () => {
-      for (;;) {
-        try {
-          uuids.push((await ask(service)).attestation.uuid)
-        } catch {
-          return
-        }
-        if (uuids.length === 200) service.process.kill('SIGKILL')
-      }
-    })
-    await Promise.all(load)
-    // Two seconds are promised, and measured by the long script: here the machine may be busy.
-    const again = await startService({ dataDirectory })
-    await again.stop()
-    expect((await runCommand(dataDirectory, 'decisions', 'verify')).code).toBe(0)
-    const tail = await runCommand(dataDirectory, 'decisions', 'tail', '--lines', '100000', '--json')
-    const recorded = new Set(tail.stdout.split('\n').map((line) => /"uuid":"([^"]+)"/.exec(line)?.[1]))
-    expect(uuids.filter((uuid) => !recorded.has(uuid))).toEqual([])
   })
 })
 

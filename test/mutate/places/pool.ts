@@ -152,7 +152,7 @@ export const pool: readonly Place[] = [
   ),
   ...placesOf(
     'src/pool/protocol.ts',
-    ['test/pool/loss.test.ts', 'test/workers/attest.test.ts', 'test/pool/threads.test.ts'],
+    ['test/pool/loss.test.ts', 'test/workers/attest.test.ts', 'test/long/pool/threads.test.ts'],
     [
       [
         'a worker that was given up answers after its append',

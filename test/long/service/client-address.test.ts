@@ -1,7 +1,7 @@
 // Behind a proxy that is trusted, the audit log and the list of sessions name the client; what a client writes into the header
 // itself, and what a proxy that is not trusted writes, counts for nothing.
 import { expect, test } from 'bun:test'
-import { startAlone } from './start-service.ts'
+import { startAlone } from '../../service/start-service.ts'
 
 const addressesOf = async (trusted: string, forwarded: readonly (string | null)[]): Promise<string[]> => {
   const service = await startAlone({

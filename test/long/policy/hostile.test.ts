@@ -3,18 +3,18 @@
 // CPU time and by the best of several runs, since the machine's other work is not the policy's, nor is the collector's.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { abiSelector } from '../../src/policy/abi-fragment.ts'
-import { compilePolicy } from '../../src/policy/compile.ts'
-import { parsePolicyDocument } from '../../src/policy/document.ts'
-import { POLICY_LIMITS } from '../../src/policy/limits.ts'
-import { readerOfLists } from '../../src/policy/policy-tests.ts'
-import type { PolicyDocument } from '../../src/policy/types/document.ts'
-import type { EvaluationFacts } from '../../src/policy/types/facts.ts'
-import type { CompiledPolicy } from '../../src/policy/types/program.ts'
-import type { LongestStep } from './compile-steps.worker.ts'
-import { expressions } from './differential.ts'
-import { EVM_WALLET, facts } from './support.ts'
-import { threadMs } from './thread-time.ts'
+import { abiSelector } from '../../../src/policy/abi-fragment.ts'
+import { compilePolicy } from '../../../src/policy/compile.ts'
+import { parsePolicyDocument } from '../../../src/policy/document.ts'
+import { POLICY_LIMITS } from '../../../src/policy/limits.ts'
+import { readerOfLists } from '../../../src/policy/policy-tests.ts'
+import type { PolicyDocument } from '../../../src/policy/types/document.ts'
+import type { EvaluationFacts } from '../../../src/policy/types/facts.ts'
+import type { CompiledPolicy } from '../../../src/policy/types/program.ts'
+import type { LongestStep } from '../../policy/compile-steps.worker.ts'
+import { expressions } from '../../policy/differential.ts'
+import { EVM_WALLET, facts } from '../../policy/support.ts'
+import { threadMs } from '../../policy/thread-time.ts'
 
 const LIMIT_MS = 5
 const WARM_UP = 20
@@ -138,7 +138,7 @@ describe('the costliest policies are refused or quick', () => {
 describe('a thread that was warmed up is quick at the first evaluation, too', () => {
   /** In a thread of its own each: what one has compiled helps no other. */
   const firstMs = async (source: string, request: EvaluationFacts): Promise<number> => {
-    const worker = new Worker(new URL('./first-evaluation.worker.ts', import.meta.url).href)
+    const worker = new Worker(new URL('../../policy/first-evaluation.worker.ts', import.meta.url).href)
     try {
       const { promise, resolve, reject } = Promise.withResolvers<number>()
       worker.onmessage = ({ data }: MessageEvent<number>) => resolve(data)
@@ -175,7 +175,7 @@ describe('a thread that was warmed up is quick at the first evaluation, too', ()
 
 describe('compiling the largest policies is done in steps, in a thread that was just warmed up', () => {
   const longestStep = async (document: PolicyDocument): Promise<LongestStep> => {
-    const worker = new Worker(new URL('./compile-steps.worker.ts', import.meta.url).href)
+    const worker = new Worker(new URL('../../policy/compile-steps.worker.ts', import.meta.url).href)
     try {
       const { promise, resolve, reject } = Promise.withResolvers<LongestStep>()
       worker.onmessage = ({ data }: MessageEvent<LongestStep>) => resolve(data)

@@ -3,10 +3,10 @@
 
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { pbkdf2Sync } from 'node:crypto'
-import { removeTemporaryDirectories } from '../workers/support/attesters.ts'
-import { uuidOf } from './support/jobs.ts'
-import { attesters, bodyOf, expectSound, withFault } from './support/sound.ts'
-import { allRecords, deadlineIn, startThreadPool } from './support/thread-pool.ts'
+import { uuidOf } from '../../pool/support/jobs.ts'
+import { attesters, bodyOf, expectSound, withFault } from '../../pool/support/sound.ts'
+import { allRecords, deadlineIn, startThreadPool } from '../../pool/support/thread-pool.ts'
+import { removeTemporaryDirectories } from '../../workers/support/attesters.ts'
 
 setDefaultTimeout(20_000)
 afterAll(removeTemporaryDirectories)

@@ -1,10 +1,10 @@
 // A second factor that is required: who has none is led to the account page, makes one there, and the rest opens.
 import { describe, expect, test } from 'bun:test'
-import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
-import { decodeBase32 } from '../admin/support/base32.ts'
-import { accessible } from '../support/browser/accessible.ts'
-import { CHROMIUM } from '../support/browser/chromium.ts'
-import { type Dashboard, useDashboard } from './support/dashboard.ts'
+import { hotp, totpStep } from '../../../src/admin/accounts/totp.ts'
+import { decodeBase32 } from '../../admin/support/base32.ts'
+import { accessible } from '../../support/browser/accessible.ts'
+import { CHROMIUM } from '../../support/browser/chromium.ts'
+import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 
 let dashboard: Dashboard
 useDashboard((started) => {

@@ -3,14 +3,14 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { seriousFindings } from '../support/browser/axe.ts'
-import { CHROMIUM, DESKTOP, PHONE } from '../support/browser/chromium.ts'
-import { agree, connectWallet, goOn, heading } from './support/person.ts'
-import { type PortalBrowser, usePortal } from './support/portal-browser.ts'
-import { evmAccount, injectWallets } from './support/wallets.ts'
+import { agree, connectWallet, goOn, heading } from '../../portal/support/person.ts'
+import { type PortalBrowser, usePortal } from '../../portal/support/portal-browser.ts'
+import { evmAccount, injectWallets } from '../../portal/support/wallets.ts'
+import { seriousFindings } from '../../support/browser/axe.ts'
+import { CHROMIUM, DESKTOP, PHONE } from '../../support/browser/chromium.ts'
 
 const TIMEOUT_MS = 60_000
-const ZONES = join(import.meta.dir, '../data/zones')
+const ZONES = join(import.meta.dir, '../../data/zones')
 const fileOf = (name: string, buffer: Buffer) => ({ name, mimeType: 'image/jpeg', buffer })
 const PASSPORT = fileOf('passport.jpg', readFileSync(join(ZONES, 'passport.jpg')))
 const CARD = fileOf('card.jpg', readFileSync(join(ZONES, 'card.jpg')))
