@@ -65,6 +65,19 @@ describe('auto', () => {
     expect(choice.skipped.map(({ name }) => name)).toEqual(['libsecp256k1'])
   })
 
+  test('does not take one that is right for the published signature and not for others', () => {
+    // It signs with another key, whose signatures are as valid, than it was given.
+    const other: Secp256k1Backend = {
+      ...working('libsecp256k1'),
+      createSigner: (key) =>
+        working('libsecp256k1').createSigner(key[0] === 0 ? key : Uint8Array.from(key, (byte) => byte ^ 1)),
+    }
+    const choice = chooseSecp256k1Backend('auto', loaders({ libsecp256k1: () => other }))
+    expect(choice.skipped).toEqual([
+      { name: 'libsecp256k1', reason: 'its signatures differ from those of @noble/curves' },
+    ])
+  })
+
   test('does not take one that breaks in an unforeseen way, and does not repeat its words', () => {
     const broken = (): never => {
       throw new Error('something internal')
