@@ -1,7 +1,7 @@
 // A page's HTML and its files. From the source Bun bundles them; the one-file program has them inside, bundled when it was
 // made, for a place that is only known at its start.
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { BUILT, type BuiltPage } from '../program/built.ts'
 
 export const ASSET_PATH = '/assets/'
@@ -31,10 +31,18 @@ class PageBuildError extends Error {
 /** Stands for the path part of the page's public address. */
 export const BASE_PLACE = '/BASE-PATH-OF-THIS-PAGE'
 
+/** A style sheet beside a page's first one, which its script loads when what it is for is shown. */
+const LATE_STYLES: ReadonlyMap<PageName, string> = new Map([['dashboard', 'styles/late.css']])
+/** Stands in the HTML for the address of the late style sheet. */
+const LATE_PLACE = 'LATE-STYLES'
+
 /** @param basePath path part of the page's public address, without a trailing slash */
 export const bundlePage = async (page: PageName, title: string, basePath: string): Promise<BundledPage> => {
+  const late = LATE_STYLES.get(page)
   const result = await Bun.build({
-    entrypoints: [join(import.meta.dir, '..', page, 'page', 'page.html')],
+    entrypoints: ['page.html', ...(late === undefined ? [] : [late])].map((name) =>
+      join(import.meta.dir, '..', page, 'page', name),
+    ),
     target: 'browser',
     minify: true,
     splitting: true,
@@ -47,17 +55,17 @@ export const bundlePage = async (page: PageName, title: string, basePath: string
   })
   const html = result.outputs.find(({ path }) => path.endsWith('.html'))
   if (!result.success || html === undefined) throw new PageBuildError(`${title} could not be bundled`)
-  const files = result.outputs.filter((output) => output !== html)
-  return {
-    html: await html.text(),
-    files: await Promise.all(
-      files.map(async (output) => ({
-        name: output.path.split('/').at(-1) ?? '',
+  const files = await Promise.all(
+    result.outputs
+      .filter((output) => output !== html)
+      .map(async (output) => ({
+        name: basename(output.path),
         type: output.type,
         content: new Uint8Array(await output.arrayBuffer()),
       })),
-    ),
-  }
+  )
+  const lateFile = files.find(({ name }) => name.startsWith('late-') && name.endsWith('.css'))
+  return { html: (await html.text()).replace(LATE_PLACE, basePath + ASSET_PATH + (lateFile?.name ?? '')), files }
 }
 
 const readBuilt = ({ html, files }: BuiltPage, basePath: string): BundledPage => {

@@ -74,6 +74,7 @@ describe('what waits, fails or ends soon', () => {
     }
     const { status, body } = await read('/organizations/alpha/overview', viewer.cookie)
     expect(status).toBe(200)
+    expect(body['first_steps']).toEqual({ policy: false, project: null, key: true })
     expect(body).toMatchObject({
       reviews: { waiting: 2, exact: true, oldest_at: new Date(nowSeconds * 1000).toISOString() },
       verified: { people: 1, businesses: 1, exact: true },
@@ -169,13 +170,18 @@ describe('how many decisions there were', () => {
     segment.close()
     while (harness.index.ingest()) harness.index.improve()
 
+    const since = encodeURIComponent(new Date(nowMs - DAY_SECONDS * 1000).toISOString())
+    const admin = await harness.person({ email: 'ada@example.com', deploymentAdmin: true })
     // A day in whole quarters of an hour, another that ends before them, and the last 24 hours.
     const iso = (atMs: number): string => new Date(atMs).toISOString()
     const quarter = nowMs - (nowMs % QUARTER_MS)
     const days = `${iso(quarter - 1)}/${iso(nowMs + 1)},${iso(quarter - DAY_SECONDS * 1000)}/${iso(quarter - 4 * QUARTER_MS)}`
     const hoursSince = iso(quarter - 23 * 3_600_000)
-    const numbers = (asked: string) =>
-      read(`/organizations/alpha/numbers?days=${asked}&hours_since=${hoursSince}`, viewer.cookie)
+    const numbers = (asked: string, organization = 'alpha', week = since) =>
+      read(
+        `/organizations/${organization}/numbers?days=${asked}&hours_since=${hoursSince}&rules_since=${week}`,
+        organization === 'alpha' ? viewer.cookie : admin.cookie,
+      )
     const waited = (organizationId: string, counts: readonly [bucket: number, count: number][]) =>
       harness.store.answerLatencies.add(organizationId, new Map(counts))
     await waited(alpha.id, [[60, 90]])
@@ -185,20 +191,31 @@ describe('how many decisions there were', () => {
     ])
     await waited(beta.id, [[200, 1_000]])
     const { body } = await numbers(days)
-    const counted = body as unknown as { days: Row[]; hours: Row[] }
-    const sum = (rows: readonly Row[], name: string): number => rows.reduce((all, row) => all + Number(row[name]), 0)
+    const counted = body as unknown as {
+      any: boolean
+      days: Row[]
+      hours: Record<'compliant' | 'denied' | 'p50_ms', number[]> & { since: string }
+    }
+    const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0)
+    expect(counted.any).toBe(true)
     expect(counted.days).toMatchObject([
       { compliant: 1, denied: 1, latency_ms: { p50: 0.802, p95: 10.4 } },
       { compliant: 0, denied: 0, latency_ms: null },
     ])
-    expect(counted.hours).toHaveLength(24)
-    expect([sum(counted.hours, 'compliant'), sum(counted.hours, 'denied')]).toEqual([2, 1])
-    expect(counted.hours.map(({ at }) => Date.parse(String(at)) - quarter)[23]).toBe(0)
-    expect(counted.hours.filter(({ latency_ms: latency }) => latency !== null)).toEqual(counted.hours.slice(-1))
+    const { hours } = counted
+    expect(Date.parse(hours.since)).toBe(quarter - 23 * 3_600_000)
+    expect([sum(hours.compliant), sum(hours.denied)]).toEqual([2, 1])
+    expect(hours.p50_ms).toEqual(Array.from({ length: 24 }, (_, hour) => (hour === 23 ? 0.802 : null)) as number[])
+    expect(body['rules']).toMatchObject([
+      { policy_name: 'Limits', rule: null, compliant: 2, denied: 0, later: { compliant: 2, denied: 0 } },
+      { policy_name: 'Limits', rule: 'too-much', compliant: 0, denied: 1, later: { compliant: 0, denied: 1 } },
+    ])
+    await harness.organization('gamma')
+    expect((await numbers(days, 'gamma')).body).toMatchObject({ any: false, rules: [] })
+    expect((await numbers(days, 'alpha', encodeURIComponent(iso(nowMs - 32 * DAY_SECONDS * 1000)))).status).toBe(400)
     expect((await numbers(`${iso(0)}/${iso(90_000_001)}`)).status).toBe(400)
     expect((await numbers(`${iso(5)}/${iso(4)}`)).status).toBe(400)
     expect((await numbers(iso(0))).status).toBe(400)
-    const since = encodeURIComponent(new Date(nowMs - DAY_SECONDS * 1000).toISOString())
     const tally = (by: string) => read(`/organizations/alpha/decisions/tally?by=${by}&since=${since}`, viewer.cookie)
 
     expect((await tally('rule')).body.data).toMatchObject([
@@ -213,7 +230,6 @@ describe('how many decisions there were', () => {
 
     const all = `/decisions/tally?since=${since}`
     expect((await read(all, viewer.cookie)).status).toBe(403)
-    const admin = await harness.person({ email: 'ada@example.com', deploymentAdmin: true })
     expect((await read(all, admin.cookie)).body.data).toMatchObject([
       { organization_name: 'alpha', key_name: 'Backend', compliant: 2, denied: 1 },
       { organization_id: beta.id, key_name: null, compliant: 1, denied: 0 },

@@ -1,5 +1,6 @@
 // How little there is to load before someone can sign in, and before whoever is signed in reads their overview.
 import { describe, expect, test } from 'bun:test'
+import { DEMO_POLICY } from '../../src/policy/demo-policy.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
 import { FIRST_LOAD_MAX_BYTES, type FirstLoad, measureFirstLoad, sumOf } from '../support/browser/first-load.ts'
 import { type Dashboard, useDashboard } from './support/dashboard.ts'
@@ -27,24 +28,56 @@ describe.skipIf(CHROMIUM === null)('the first load of the dashboard', () => {
         await page.getByLabel('Password').waitFor()
       })
       expect(sumOf(load)).toBeLessThan(FIRST_LOAD_MAX_BYTES)
-      expectAtMost(load, { page: 1_900, scripts: 27_000, styles: 9_100, icons: 700, answers: 2_100 })
+      expectAtMost(load, { page: 1_900, scripts: 30_500, styles: 6_300, icons: 700, answers: 2_100 })
+    },
+    TIMEOUT_MS,
+  )
+
+  /** With nothing kept of the page before. */
+  const measureOverview = async (organization: string, last: string): Promise<FirstLoad> => {
+    const page = await dashboard.enter('/account')
+    const debug = await page.context().newCDPSession(page)
+    await debug.send('Network.clearBrowserCache')
+    return measureFirstLoad(page, async () => {
+      await page.goto(`${dashboard.url}/o/${organization}`)
+      await page.getByRole('heading', { name: last }).waitFor()
+    })
+  }
+
+  test(
+    'of someone who is signed in holds the overview as well, and no other page',
+    async () => {
+      // Nothing was decided: its first steps, with a call to try.
+      await dashboard.asAdmin('POST', '/organizations', { slug: 'first-load', name: 'New' })
+      const { policy, revision } = (await dashboard.asAdmin('POST', '/organizations/first-load/policies', {
+        source: DEMO_POLICY,
+      })) as Record<'policy' | 'revision', { readonly id: string }>
+      const activate = `/organizations/first-load/policies/${policy.id}/activate`
+      await dashboard.asAdmin('POST', activate, { revision_id: revision.id })
+      await dashboard.asAdmin('POST', '/organizations/first-load/projects', { name: 'Swap', policy_id: policy.id })
+      const load = await measureOverview('first-load', 'Try Swap')
+      expect(sumOf(load)).toBeLessThan(FIRST_LOAD_MAX_BYTES)
+      expectAtMost(load, { page: 1_900, scripts: 31_000, styles: 6_300, icons: 700, answers: 6_200 })
     },
     TIMEOUT_MS,
   )
 
   test(
-    'of someone who is signed in holds the overview as well, and no other page',
+    'is as small where there is something to draw',
     async () => {
-      const page = await dashboard.enter('/account')
-      // Nothing of the page before is kept.
-      const debug = await page.context().newCDPSession(page)
-      await debug.send('Network.clearBrowserCache')
-      const load = await measureFirstLoad(page, async () => {
-        await page.goto(`${dashboard.url}/o/demo`)
-        await page.getByRole('heading', { level: 1 }).waitFor()
+      const response = await dashboard.service.attest({
+        verification_hash: dashboard.service.quickstart['VERIFICATION_HASH'],
+        from: `0x${'1'.repeat(40)}`,
+        chain: 'base',
       })
-      // The overview of an organization that is new: its first steps ask for the most.
-      expectAtMost(load, { page: 1_900, scripts: 45_000, styles: 9_100, icons: 700, answers: 14_000 })
+      expect(response.status).toBe(200)
+      const page = await dashboard.enter('/o/demo')
+      for (const heading = page.getByRole('heading', { name: 'Latency by hour' }); !(await heading.isVisible()); ) {
+        await page.reload()
+        await page.waitForLoadState('networkidle')
+      }
+      const load = await measureOverview('demo', 'Latency by hour')
+      expect(sumOf(load)).toBeLessThan(FIRST_LOAD_MAX_BYTES)
     },
     TIMEOUT_MS,
   )

@@ -4,7 +4,6 @@ import type { Overview } from '../../src/dashboard/page/api/types.ts'
 import { attentionOf } from '../../src/dashboard/page/overview/attention.ts'
 import {
   decisionBars,
-  type Hour,
   latencyBars,
   policiesOf,
   questionOf,
@@ -38,7 +37,7 @@ describe('days', () => {
   })
 
   test('are those of the browser’s zone, and compared up to the end of the same quarter of an hour', () => {
-    const { days, hours_since: since } = questionOf(Date.parse('2026-11-23T09:20:00+01:00'))
+    const { days, hours_since: since, rules_since: week } = questionOf(Date.parse('2026-11-23T09:20:00+01:00'))
     expect(days.split(',')).toEqual([
       '2026-11-22T23:00:00.000Z/2026-11-23T08:30:00.000Z',
       '2026-11-21T23:00:00.000Z/2026-11-22T08:30:00.000Z',
@@ -46,6 +45,7 @@ describe('days', () => {
     ])
     // The 24th hour is the present one.
     expect(since).toBe('2026-11-22T09:00:00.000Z')
+    expect(week).toBe('2026-11-16T08:20:00.000Z')
   })
 
   test('on which the clock was turned begin at midnight all the same', () => {
@@ -59,13 +59,16 @@ describe('days', () => {
 })
 
 test('an hour is a bar of two parts, with its numbers in words; none where nothing was measured', () => {
-  const hour: Hour = { at: '2026-11-23T08:00:00.000Z', compliant: 1_200, denied: 3, latency_ms: { p50: 2, p95: 12.3 } }
-  const quiet: Hour = { ...hour, compliant: 0, denied: 0, latency_ms: null }
-  const atMs = Date.parse(hour.at)
-  expect(decisionBars([hour])).toEqual([{ atMs, ends: [1_200, 1_203], words: ['1,200', '3'] }])
-  expect(latencyBars([hour, quiet])).toEqual([
+  const since = '2026-11-23T08:00:00.000Z'
+  const hours = { since, compliant: [1_200, 0], denied: [3, 0], p50_ms: [2, null], p95_ms: [12.3, null] }
+  const atMs = Date.parse(since)
+  expect(decisionBars(hours)).toEqual([
+    { atMs, ends: [1_200, 1_203], words: ['1,200', '3'] },
+    { atMs: atMs + HOUR_MS, ends: [0, 0], words: ['0', '0'] },
+  ])
+  expect(latencyBars(hours)).toEqual([
     { atMs, ends: [2, 12.3], words: ['2 ms', '12.3 ms'] },
-    { atMs, ends: null, words: ['–', '–'] },
+    { atMs: atMs + HOUR_MS, ends: null, words: ['–', '–'] },
   ])
 })
 
@@ -94,6 +97,7 @@ describe('what needs someone', () => {
     reviews: { waiting: 0, exact: true, oldest_at: null },
     verified: { people: 3, businesses: 0, exact: true },
     hits: { verified: 0, exact: true },
+    first_steps: { policy: true, project: { id: 'p1', name: 'Swap' }, key: true },
     approvals: 0,
     keys: [],
     lists: [],

@@ -1,12 +1,14 @@
-// What an organization's overview counts and draws: decisions and latency of some days, and of a day hour by hour. Summed up
-// here, so that the page reads what it shows and no more.
+// What an organization's overview counts and draws: decisions and latency of some days, and of a day hour by hour, and what
+// its rules decided. Summed up here, so that the page reads what it shows and no more.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { tallyStart } from '../../store/decision-index/tallies.ts'
 import { FINE_BUCKETS, finePercentileMs } from '../../telemetry/fine-histogram.ts'
+import { filterOf } from '../decisions/filter.ts'
 import { declareRoutes, VIEWER } from '../route.ts'
 import { closed, named, nullable, type Static, Type, time } from '../schema.ts'
 import type { Services } from '../services.ts'
 import { timeOf } from '../time.ts'
+import { nowMs, readTallies, TALLY } from './tallies.ts'
 
 const route = declareRoutes('Decisions')
 
@@ -16,23 +18,33 @@ const HOUR_MS = 3_600_000
 /** A day on which the clock is turned back has an hour more. */
 const DAY_MAX_MS = 25 * HOUR_MS
 
-const COUNTED = {
-  compliant: Type.Integer(),
-  denied: Type.Integer(),
-  latency_ms: nullable(
-    closed(
-      { p50: Type.Number(), p95: Type.Number() },
-      'How long answers with a verdict took, and those that came too late for one; null: there were none, or nothing was measured then',
-    ),
+const LATENCY = nullable(
+  closed(
+    { p50: Type.Number(), p95: Type.Number() },
+    'How long answers with a verdict took, and those that came too late for one; null: there were none, or nothing was measured then',
   ),
-}
+)
+const DAY = closed({ compliant: Type.Integer(), denied: Type.Integer(), latency_ms: LATENCY })
 
 const NUMBERS = named(
   'OrganizationNumbers',
   closed({
     up_to_date: Type.Boolean({ description: 'False: decisions of the last moments may not be counted yet' }),
-    days: Type.Array(closed(COUNTED), { description: 'As asked for' }),
-    hours: Type.Array(closed({ at: time('Its beginning'), ...COUNTED }), { description: '24 of them' }),
+    any: Type.Boolean({ description: 'Something was decided, however long ago' }),
+    days: Type.Array(DAY, { description: 'As asked for' }),
+    hours: closed(
+      {
+        since: time('When the first hour begins'),
+        compliant: Type.Array(Type.Integer()),
+        denied: Type.Array(Type.Integer()),
+        p50_ms: Type.Array(nullable(Type.Number())),
+        p95_ms: Type.Array(nullable(Type.Number())),
+      },
+      '24 of each, one for each hour',
+    ),
+    rules: Type.Array(TALLY, {
+      description: 'By rule, the most frequent first; of these, the ones of the first day stand in `later`',
+    }),
   }),
 )
 
@@ -40,7 +52,7 @@ interface Span {
   readonly fromMs: number
   readonly untilMs: number
 }
-type Counted = Static<(typeof NUMBERS)['properties']['days']>[number]
+type Counted = Static<typeof DAY>
 
 /** @throws FieldInvalidError */
 const daysOf = (text: string): readonly Span[] => {
@@ -83,10 +95,15 @@ const readSpan = async (
   })
 }
 
+const hasDecided = async ({ decisions }: Services, organizationId: string): Promise<boolean> => {
+  const filter = filterOf(organizationId, {})
+  return (await decisions.ask({ operation: 'search', filter, after: null, limit: 1 })).decisions.length > 0
+}
+
 export const NUMBER_ROUTES = [
   route('readNumbers', 'GET', '/organizations/{organization}/numbers', {
     access: VIEWER,
-    summary: 'Decisions and latency of some days, and of 24 hours one by one',
+    summary: 'Decisions and latency of some days, of 24 hours one by one, and by rule',
     description: `Counted by quarters of an hour, in UTC: where an interval begins or ends within one, that one counts as a whole. Latencies are kept for nine days and written once a minute.`,
     query: closed({
       days: Type.String({
@@ -94,23 +111,44 @@ export const NUMBER_ROUTES = [
         description: 'ISO 8601 intervals with commas between them, as `2027-01-31T00:00Z/2027-01-31T12:00Z`; at most 8',
       }),
       hours_since: Type.String({ maxLength: 40, description: 'ISO 8601; when the first of the 24 hours begins' }),
+      rules_since: Type.String({ maxLength: 40, description: 'ISO 8601; at most 31 days back' }),
     }),
     answer: NUMBERS,
     errors: [503],
     handle: async ({ services, organization: { id }, query }) => {
+      const spans = daysOf(query.days)
       const days = []
-      for (const day of daysOf(query.days)) days.push(...(await readSpan(services, id, day, [day])))
+      for (const span of spans) days.push(...(await readSpan(services, id, span, [span])))
       const sinceMs = tallyStart('time', timeOf('hours_since', query.hours_since))
       const hours = Array.from({ length: HOURS }, (_, hour) => ({
         fromMs: sinceMs + hour * HOUR_MS,
         untilMs: sinceMs + (hour + 1) * HOUR_MS,
       }))
       const counted = await readSpan(services, id, { fromMs: sinceMs, untilMs: sinceMs + HOURS * HOUR_MS }, hours)
+      const rules = await readTallies(
+        services,
+        {
+          organizationId: id,
+          by: 'rule',
+          sinceMs: timeOf('rules_since', query.rules_since),
+          laterMs: spans[0]?.fromMs,
+          untilMs: nowMs(services),
+        },
+        'rules_since',
+      )
       const { upToDate } = await services.decisions.ask({ operation: 'status' })
       return {
         up_to_date: upToDate,
+        any: rules.length > 0 || (await hasDecided(services, id)),
         days,
-        hours: counted.map((hour, index) => ({ at: new Date(hours[index]?.fromMs ?? 0).toISOString(), ...hour })),
+        hours: {
+          since: new Date(sinceMs).toISOString(),
+          compliant: counted.map(({ compliant }) => compliant),
+          denied: counted.map(({ denied }) => denied),
+          p50_ms: counted.map(({ latency_ms: latency }) => latency?.p50 ?? null),
+          p95_ms: counted.map(({ latency_ms: latency }) => latency?.p95 ?? null),
+        },
+        rules,
       }
     },
   }),

@@ -1,4 +1,5 @@
 // What needs an organization's attention: what waits, fails, or expires soon. Counts are read from an index and stop at a limit.
+import { apiKeyStatus } from '../../domain/api-key.ts'
 import type { ListSource } from '../../store/list-sources.ts'
 import type { WebhookMessage } from '../../store/webhook-messages.ts'
 import { mayIn } from '../actor.ts'
@@ -9,6 +10,7 @@ import { closed, named, nullable, oneOf, Type, time, timeOrNull, timeText } from
 const route = declareRoutes('Organizations')
 
 const KEYS_READ = 1_000
+const POLICIES_READ = 50
 const ENDS_SOON_SECONDS = 30 * 86_400
 const MESSAGES_READ = 500
 /** A list counts as old when its source was not read for so many intervals. */
@@ -36,6 +38,14 @@ const OVERVIEW = named(
         exact: Type.Boolean({ description: 'False: there are more' }),
       },
       'Hits on people and businesses that are verified',
+    ),
+    first_steps: closed(
+      {
+        policy: Type.Boolean({ description: 'One is live' }),
+        project: nullable(closed({ id: Type.String(), name: Type.String() }, 'The oldest')),
+        key: Type.Boolean({ description: 'An attestation key that works' }),
+      },
+      'What there has to be before the first attestation',
     ),
     approvals: Type.Integer({ description: 'Changes that wait for a second person' }),
     keys: Type.Array(closed({ id: Type.String(), name: Type.String(), expires_at: time() }), {
@@ -106,10 +116,17 @@ export const OVERVIEW_ROUTES = [
       )
       const waiting = await store.sessionCounts.waiting(id)
       const hits = await store.sessionCounts.withOpenHits(id)
+      const policies = await store.policies.page(id, { after: null, limit: POLICIES_READ })
+      const [project] = (await store.projects.page({ organizationId: id }, { after: null, limit: 1 })).items
       return {
         reviews: { waiting: waiting.count, exact: waiting.exact, oldest_at: timeOrNull(waiting.oldestAtSeconds) },
         verified: await store.sessionCounts.verified(id),
         hits: { verified: hits.count, exact: hits.exact },
+        first_steps: {
+          policy: policies.items.some(({ activeRevisionId: active }) => active !== null),
+          project: project === undefined ? null : { id: project.id, name: project.name },
+          key: keys.items.some((key) => key.kind === 'attestation' && apiKeyStatus(key, nowSeconds) === 'active'),
+        },
         approvals: await store.approvals.countPending(id),
         keys: keys.items
           .flatMap(({ keyId, name, revokedAtSeconds: revoked, expiresAtSeconds: expires }) =>

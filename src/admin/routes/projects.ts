@@ -6,6 +6,7 @@ import { parseAddress } from '../../domain/address.ts'
 import { LIFETIME_SECONDS_MAX } from '../../domain/attestation.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { walletAddressText } from '../../domain/wallet.ts'
+import { compileRevision } from '../../policy/revision.ts'
 import type { Binding } from '../../store/bindings.ts'
 import type { Policy } from '../../store/policies.ts'
 import { DEFAULT_LIFETIME_SECONDS, type Project } from '../../store/projects.ts'
@@ -163,6 +164,26 @@ export const PROJECT_ROUTES = [
     answer: PROJECT,
     handle: async ({ services, organization, params }) => {
       return showProject(await requireProject(services.store, organization.id, params.project))
+    },
+  }),
+  route('readProjectCall', 'GET', '/organizations/{organization}/projects/{project}/try', {
+    access: VIEWER,
+    summary: 'What a call of the attestation API for a project has to carry',
+    answer: closed({
+      verification_hash: Type.String(),
+      requires: Type.Array(Type.String(), {
+        description: 'Request fields that the live revision of its policy asks of every caller',
+      }),
+    }),
+    handle: async ({ services: { store }, organization, params }) => {
+      const { policyId, verificationHash } = await requireProject(store, organization.id, params.project)
+      const { activeRevisionId } = await requirePolicy(store, organization.id, policyId)
+      const revision =
+        activeRevisionId === null ? null : await store.policies.findRevision(organization.id, activeRevisionId)
+      return {
+        verification_hash: verificationHash,
+        requires: revision === null ? [] : [...compileRevision(revision).requires],
+      }
     },
   }),
   route('tryProject', 'POST', '/organizations/{organization}/projects/{project}/try', {

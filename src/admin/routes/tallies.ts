@@ -24,6 +24,24 @@ const SINCE = {
   since: Type.String({ maxLength: 40, description: 'ISO 8601; counts from the start of its interval' }),
 }
 
+export const TALLY = named(
+  'DecisionTally',
+  closed({
+    organization_id: nullable(Type.String({ description: 'By `source`' })),
+    organization_name: nullable(Type.String()),
+    key_id: nullable(Type.String({ description: 'By `source`' })),
+    key_name: nullable(Type.String({ description: 'Present name' })),
+    policy_id: nullable(Type.String({ description: 'By `rule`' })),
+    policy_name: nullable(Type.String({ description: 'Present name' })),
+    rule: nullable(Type.String({ description: 'By `rule`; null: the policy’s default decided' })),
+    compliant: Type.Integer(),
+    denied: Type.Integer(),
+    later: nullable(
+      closed({ compliant: Type.Integer(), denied: Type.Integer() }, 'Of these, the ones since `later_since`'),
+    ),
+  }),
+)
+
 const TALLIES = named(
   'DecisionTallies',
   closed({
@@ -32,23 +50,7 @@ const TALLIES = named(
       description: 'Length of an interval: an hour by `rule`, otherwise a quarter of an hour',
     }),
     up_to_date: Type.Boolean({ description: 'False: the newest decisions may not be counted' }),
-    data: Type.Array(
-      closed({
-        organization_id: nullable(Type.String({ description: 'By `source`' })),
-        organization_name: nullable(Type.String()),
-        key_id: nullable(Type.String({ description: 'By `source`' })),
-        key_name: nullable(Type.String({ description: 'Present name' })),
-        policy_id: nullable(Type.String({ description: 'By `rule`' })),
-        policy_name: nullable(Type.String({ description: 'Present name' })),
-        rule: nullable(Type.String({ description: 'By `rule`; null: the policy’s default decided' })),
-        compliant: Type.Integer(),
-        denied: Type.Integer(),
-        later: nullable(
-          closed({ compliant: Type.Integer(), denied: Type.Integer() }, 'Of these, the ones since `later_since`'),
-        ),
-      }),
-      { description: 'The most frequent first; what has none is left out' },
-    ),
+    data: Type.Array(TALLY, { description: 'The most frequent first; what has none is left out' }),
   }),
 )
 
@@ -76,16 +78,26 @@ const showTally = async (
 type Question = TallyQuestion & { readonly by: Exclude<TallyBy, 'time'> }
 
 /** The end of the present second. */
-const nowMs = ({ clock }: Services): number => (clock.unixSeconds() + 1) * 1000
+export const nowMs = ({ clock }: Services): number => (clock.unixSeconds() + 1) * 1000
 
-const read = async ({ store, decisions }: Services, question: Question) => {
+/**
+ * With names, the most frequent first.
+ * @param since the member that says since when
+ * @throws FieldInvalidError
+ */
+export const readTallies = async ({ store, decisions }: Services, question: Question, since = 'since') => {
   if (question.untilMs - question.sinceMs > SPAN_MAX_DAYS * DAY_MS) {
-    throw new FieldInvalidError('since', `must be at most ${SPAN_MAX_DAYS} days back`)
+    throw new FieldInvalidError(since, `must be at most ${SPAN_MAX_DAYS} days back`)
   }
   const rows = await decisions.ask({ operation: 'tally', question })
-  const { upToDate } = await decisions.ask({ operation: 'status' })
   const data = []
   for (const row of rows.slice(0, GROUPS_SHOWN)) data.push(await showTally(store, row, question))
+  return data
+}
+
+const read = async (services: Services, question: Question) => {
+  const data = await readTallies(services, question)
+  const { upToDate } = await services.decisions.ask({ operation: 'status' })
   return {
     since: new Date(tallyStart(question.by, question.sinceMs)).toISOString(),
     step_seconds: TALLY_STEPS_MS[question.by] / 1000,

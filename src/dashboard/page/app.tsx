@@ -8,16 +8,17 @@ import { ApprovalComment } from './approvals/second-person.tsx'
 import { readAll } from './data/use-pages.ts'
 import { READ_AGAIN } from './data/use-query.ts'
 import { EntryFrame } from './entry/entry-frame.tsx'
-import { NoAccountYet } from './entry/no-account-yet.tsx'
-import { SignInForm } from './entry/sign-in.tsx'
-import { Welcome } from './entry/welcome.tsx'
 import { navigate, PlaceContext, usePlace } from './router.ts'
 import { Confirmation } from './shell/confirmation.tsx'
 import { keepOrganization, lastOrganization } from './shell/preferences.ts'
 import { type Session, SessionContext } from './shell/session.ts'
 import { Shell } from './shell/shell.tsx'
-import { Dialog } from './ui/dialog.tsx'
+import { lazy } from './ui/lazy.tsx'
 import { Problem } from './ui/problem.tsx'
+
+const SignIn = lazy(async () => (await import('./entry/signed-out.tsx')).SignIn, { isFirst: true })
+const SignInAgain = lazy(async () => (await import('./entry/signed-out.tsx')).SignInAgain, { meanwhile: null })
+const Welcome = lazy(async () => (await import('./entry/welcome.tsx')).Welcome, { isFirst: true })
 
 interface Known {
   readonly account: Account
@@ -156,15 +157,12 @@ export const App = () => {
   }
   if (state.kind === 'signed-out') {
     return (
-      <EntryFrame title="Sign in">
-        <NoAccountYet />
-        <SignInForm
-          onDone={async () => {
-            setEnded(false)
-            await refresh()
-          }}
-        />
-      </EntryFrame>
+      <SignIn
+        onDone={async () => {
+          setEnded(false)
+          await refresh()
+        }}
+      />
     )
   }
   if (session === null) {
@@ -193,14 +191,7 @@ export const App = () => {
         <Shell />
         <ApprovalComment />
         <Confirmation />
-        {ended && (
-          <Dialog title="Your session has ended">
-            <p class="confirm-text">
-              Sign in again to go on where you were. What you typed on this page is still there.
-            </p>
-            <SignInForm onDone={comeBack} email={session.account.email ?? ''} />
-          </Dialog>
-        )}
+        {ended && <SignInAgain onDone={comeBack} email={session.account.email ?? ''} />}
       </SessionContext.Provider>
     </PlaceContext.Provider>
   )

@@ -311,21 +311,23 @@ export interface DecisionTallies {
   /** False: the newest decisions may not be counted */
   readonly up_to_date: boolean
   /** The most frequent first; what has none is left out */
-  readonly data: readonly {
-    readonly organization_id: string | null
-    readonly organization_name: string | null
-    readonly key_id: string | null
-    readonly key_name: string | null
-    readonly policy_id: string | null
-    readonly policy_name: string | null
-    readonly rule: string | null
+  readonly data: readonly DecisionTally[]
+}
+
+export interface DecisionTally {
+  readonly organization_id: string | null
+  readonly organization_name: string | null
+  readonly key_id: string | null
+  readonly key_name: string | null
+  readonly policy_id: string | null
+  readonly policy_name: string | null
+  readonly rule: string | null
+  readonly compliant: number
+  readonly denied: number
+  readonly later: {
     readonly compliant: number
     readonly denied: number
-    readonly later: {
-      readonly compliant: number
-      readonly denied: number
-    } | null
-  }[]
+  } | null
 }
 
 export interface DeploymentSettings {
@@ -641,6 +643,8 @@ export interface Organization {
 export interface OrganizationNumbers {
   /** False: decisions of the last moments may not be counted yet */
   readonly up_to_date: boolean
+  /** Something was decided, however long ago */
+  readonly any: boolean
   /** As asked for */
   readonly days: readonly {
     readonly compliant: number
@@ -650,17 +654,17 @@ export interface OrganizationNumbers {
       readonly p95: number
     } | null
   }[]
-  /** 24 of them */
-  readonly hours: readonly {
-    /** Its beginning */
-    readonly at: string
-    readonly compliant: number
-    readonly denied: number
-    readonly latency_ms: {
-      readonly p50: number
-      readonly p95: number
-    } | null
-  }[]
+  /** 24 of each, one for each hour */
+  readonly hours: {
+    /** When the first hour begins */
+    readonly since: string
+    readonly compliant: readonly number[]
+    readonly denied: readonly number[]
+    readonly p50_ms: readonly (number | null)[]
+    readonly p95_ms: readonly (number | null)[]
+  }
+  /** By rule, the most frequent first; of these, the ones of the first day stand in `later` */
+  readonly rules: readonly DecisionTally[]
 }
 
 export interface OrganizationSecondFactorRule {
@@ -695,6 +699,17 @@ export interface Overview {
     readonly verified: number
     /** False: there are more */
     readonly exact: boolean
+  }
+  /** What there has to be before the first attestation */
+  readonly first_steps: {
+    /** One is live */
+    readonly policy: boolean
+    readonly project: {
+      readonly id: string
+      readonly name: string
+    } | null
+    /** An attestation key that works */
+    readonly key: boolean
   }
   /** Changes that wait for a second person */
   readonly approvals: number
@@ -1956,6 +1971,16 @@ export interface Operations {
     }
     answer: Project | Approval
   }
+  'GET /organizations/{organization}/projects/{project}/try': {
+    params: { readonly organization: string; readonly project: string }
+    query: None
+    body: undefined
+    answer: {
+      readonly verification_hash: string
+      /** Request fields that the live revision of its policy asks of every caller */
+      readonly requires: readonly string[]
+    }
+  }
   'POST /organizations/{organization}/projects/{project}/try': {
     params: { readonly organization: string; readonly project: string }
     query: None
@@ -2819,7 +2844,7 @@ export interface Operations {
   }
   'GET /organizations/{organization}/numbers': {
     params: { readonly organization: string }
-    query: { readonly days: string; readonly hours_since: string }
+    query: { readonly days: string; readonly hours_since: string; readonly rules_since: string }
     body: undefined
     answer: OrganizationNumbers
   }

@@ -2,39 +2,12 @@
 // needs it waits for the answer and is then made again, so that no page has to know which calls these are.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { onChangeWaits, onCommentNeeded } from '../api/client.ts'
-import { useForm } from '../data/use-form.ts'
 import { readWaitingAgain } from '../shell/waiting.ts'
 import { ButtonLink, IconButton } from '../ui/button.tsx'
-import { FormDialog } from '../ui/dialog.tsx'
-import { TextField } from '../ui/field.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Notice } from '../ui/problem.tsx'
 
-const LENGTH_MAX = 500
-
-const CommentDialog = ({ onDone }: { readonly onDone: (comment: string | null) => void }) => {
-  const form = useForm({
-    initial: { comment: '' },
-    submit: async ({ comment }): Promise<void> => onDone(comment.trim()),
-  })
-  return (
-    <FormDialog
-      title="A second person has to approve this"
-      form={form}
-      submitLabel="Ask for approval"
-      onClose={() => onDone(null)}
-    >
-      <p class="confirm-text">
-        Nothing changes before someone independent of you approves it. It waits under Approvals, for a week.
-      </p>
-      <TextField
-        {...form.text('comment')}
-        label="For who approves it"
-        hint="May be left empty. It is kept with the request."
-        input={{ maxLength: LENGTH_MAX, placeholder: 'Why it is right', autofocus: true }}
-      />
-    </FormDialog>
-  )
-}
+const CommentDialog = lazy(async () => (await import('./comment-dialog.tsx')).CommentDialog, { meanwhile: null })
 
 /** Asks for the comment, wherever a change turns out to need a second person. */
 export const ApprovalComment = () => {

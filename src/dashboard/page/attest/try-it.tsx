@@ -2,15 +2,14 @@
 // and the key where one was just issued. It is copied, or sent from here and answered in the page.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
-import type { Project } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
-import { readAll } from '../data/use-pages.ts'
+import { readDeployment } from '../data/use-deployment.ts'
 import { useQuery } from '../data/use-query.ts'
-import { IssueKey } from '../keys/issue-key.tsx'
 import { useWorkplace, type Workplace } from '../shell/session.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { CodeBlock, Copyable } from '../ui/copy.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Loading } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { Answer, type Sent } from './answer.tsx'
@@ -28,51 +27,26 @@ const LABELS: Readonly<Record<CallField, string>> = {
   user_ip: 'Client IP',
 }
 
-/** What the live revision of the project's policy asks of every caller. */
-const readRequired = async (
-  { params }: Workplace,
-  project: Project,
-  signal: AbortSignal,
-): Promise<readonly string[]> => {
-  const path = { ...params, policy: project.policy_id }
-  const { active_revision_id: revision } = await call('GET /organizations/{organization}/policies/{policy}', {
-    signal,
-    params: path,
-  })
-  if (revision === null) return []
-  const { source } = await call('GET /organizations/{organization}/policies/{policy}/revisions/{revision}', {
-    signal,
-    params: { ...path, revision },
-  })
-  const { policy } = await call('POST /organizations/{organization}/policies/check', {
-    signal,
-    params,
-    body: { source },
-  })
-  return policy?.requires ?? []
-}
+const IssueKey = lazy(async () => (await import('../keys/issue-key.tsx')).IssueKey, { meanwhile: null })
 
-const read = async (workplace: Workplace, verificationHash: string, signal: AbortSignal) => {
-  const { params } = workplace
-  const [deployment, projects] = await Promise.all([
-    call('GET /deployment', { signal }),
-    readAll((cursor) =>
-      call('GET /organizations/{organization}/projects', { params, signal, query: { limit: 200, cursor } }),
-    ),
+const read = async ({ params }: Workplace, project: string, signal: AbortSignal) => {
+  const [deployment, needed] = await Promise.all([
+    readDeployment(),
+    call('GET /organizations/{organization}/projects/{project}/try', { params: { ...params, project }, signal }),
   ])
-  const project = projects.find(({ verification_hash: hash }) => hash === verificationHash)
   return {
     chains: deployment.chains,
     apiUrl: deployment.api_url,
-    projectId: project?.id ?? null,
-    requires: project === undefined ? [] : await readRequired(workplace, project, signal),
+    verificationHash: needed.verification_hash,
+    requires: needed.requires,
   }
 }
 
-export const TryIt = ({ verificationHash }: { readonly verificationHash: string }) => {
+/** @param project its id */
+export const TryIt = ({ project }: { readonly project: string }) => {
   const workplace = useWorkplace()
   const { params, may, path } = workplace
-  const known = useQuery((signal) => read(workplace, verificationHash, signal), [params.organization, verificationHash])
+  const known = useQuery((signal) => read(workplace, project, signal), [params.organization, project])
   const [chosen, setChain] = useState('')
   const [typed, setWallet] = useState('')
   const [fields, setFields] = useState<CallFields>({})
@@ -86,7 +60,7 @@ export const TryIt = ({ verificationHash }: { readonly verificationHash: string 
     setNew(true)
   }
   /** With a key that is issued for it where none was given. */
-  const send = useAction(async (project: string, request: Readonly<Record<string, string>>) => {
+  const send = useAction(async (request: Readonly<Record<string, string>>) => {
     setSent(null)
     let key = apiKey.trim()
     if (key === '') {
@@ -104,7 +78,7 @@ export const TryIt = ({ verificationHash }: { readonly verificationHash: string 
   if (known.value === null) {
     return known.error === null ? <Loading /> : <Problem error={known.error} retry={known.reload} />
   }
-  const { chains, apiUrl, projectId, requires } = known.value
+  const { chains, apiUrl, verificationHash, requires } = known.value
   const chain = chains.find(({ name }) => name === chosen) ?? chains.find(({ name }) => name === 'base') ?? chains[0]
   const wallet = typed.trim() || (chain?.family === 'solana' ? SOLANA_WALLET : EVM_WALLET)
   const needed = callFields(requires, fields)
@@ -165,10 +139,7 @@ export const TryIt = ({ verificationHash }: { readonly verificationHash: string 
               kind="primary"
               icon="play"
               busy={send.busy}
-              disabled={projectId === null}
-              onClick={() => {
-                if (projectId !== null) send.run(projectId, { from: wallet, chain: chain?.name ?? '', ...needed })
-              }}
+              onClick={() => send.run({ from: wallet, chain: chain?.name ?? '', ...needed })}
             >
               {apiKey.trim() === '' ? 'Issue a key and send now' : 'Send now'}
             </Button>

@@ -144,7 +144,7 @@ export const Decisions = () => {
                       <p>No decision in the log matches this search.</p>
                     </Empty>
                   ) : (
-                    <FirstDecision verificationHash={names.firstHash} known={names.known} />
+                    <FirstDecision project={names.firstProject} known={names.known} />
                   )
                 }
               />
@@ -162,25 +162,23 @@ export const Decisions = () => {
 }
 
 /** Where nothing was ever decided: a command that changes it. */
-const FirstDecision = ({ verificationHash, known }: { verificationHash: string | null; known: boolean }) => {
+const FirstDecision = ({ project, known }: { project: string | null; known: boolean }) => {
   const { path } = useWorkplace()
   return (
     <>
       <Empty
         icon="decisions"
         title="Nothing was decided yet"
-        actions={
-          known && verificationHash === null && <ButtonLink href={path('/projects')}>Make the first project</ButtonLink>
-        }
+        actions={known && project === null && <ButtonLink href={path('/projects')}>Make the first project</ButtonLink>}
       >
         <p>
           Each time your backend asks for an attestation, a policy decides, and the decision is here within a second:
           what it was decided on, by which rule, what was signed, and its place in the log.
         </p>
       </Empty>
-      {verificationHash !== null && (
+      {project !== null && (
         <div class="card-note">
-          <TryIt verificationHash={verificationHash} />
+          <TryIt project={project} />
         </div>
       )}
     </>

@@ -11,8 +11,8 @@ export interface Names {
   readonly policies: readonly Choice[]
   /** The id where the project is not known. */
   readonly projectName: (id: string) => string
-  /** Verification hash of the first project; null where there is none, or as long as they are not known. */
-  readonly firstHash: string | null
+  /** Id of the first project; null where there is none, or as long as they are not known. */
+  readonly firstProject: string | null
   readonly known: boolean
 }
 
@@ -32,7 +32,7 @@ export const useNames = (): Names => {
     projects: [all, ...(value ?? []).map(({ id, name }) => ({ value: id, label: name }))],
     policies: [all, ...(policies.ofRequests ?? []).map(({ id, name }) => ({ value: id, label: name }))],
     projectName: (id) => names.get(id) ?? id,
-    firstHash: value?.[0]?.verification_hash ?? null,
+    firstProject: value?.[0]?.id ?? null,
     known: value !== null,
   }
 }

@@ -2,6 +2,7 @@
 
 import { call } from '../api/client.ts'
 import { curlFor } from '../attest/curl.ts'
+import { readDeployment } from '../data/use-deployment.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useSession } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
@@ -28,7 +29,7 @@ export const LoadCommand = ({ quiet, onHide }: LoadCommandProps) => {
   const { organization } = useSession()
   const { value } = useQuery(
     async (signal) => {
-      const { chains, api_url: apiUrl } = await call('GET /deployment', { signal })
+      const { chains, api_url: apiUrl } = await readDeployment()
       const projects =
         organization === null
           ? []

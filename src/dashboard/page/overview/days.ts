@@ -5,14 +5,15 @@ import { formatNumber } from '../live/format.ts'
 import type { HourBar } from './hours.tsx'
 
 type Numbers = AnswerOf<'GET /organizations/{organization}/numbers'>
-export type Tally = AnswerOf<'GET /organizations/{organization}/decisions/tally'>['data'][number]
+export type Tally = Numbers['rules'][number]
 export type Counts = Pick<Tally, 'compliant' | 'denied'>
 export type Day = Numbers['days'][number]
-export type Hour = Numbers['hours'][number]
+export type HourNumbers = Numbers['hours']
 
 const DAYS_COMPARED = [0, 1, 7] as const
 const HOURS_SHOWN = 24
 const HOUR_MS = 3_600_000
+const WEEK_MS = 7 * 24 * HOUR_MS
 const QUARTER_MS = 900_000
 
 export const startOfDay = (nowMs: number, daysBack: number): number => {
@@ -28,8 +29,8 @@ export const endOfQuarter = (nowMs: number): number => (Math.floor(nowMs / QUART
 
 const textOf = (atMs: number): string => new Date(atMs).toISOString()
 
-/** What is asked for: today, yesterday and the day a week ago, up to the same time; and the last 24 hours. */
-export const questionOf = (nowMs: number): { readonly days: string; readonly hours_since: string } => {
+/** What is asked for: today, yesterday and the day a week ago, up to the same time; the last 24 hours, and a week of rules. */
+export const questionOf = (nowMs: number) => {
   const until = new Date(endOfQuarter(nowMs) - 1)
   const sameTime = (daysBack: number): number => {
     const then = new Date(until)
@@ -41,6 +42,7 @@ export const questionOf = (nowMs: number): { readonly days: string; readonly hou
   return {
     days: DAYS_COMPARED.map((back) => `${textOf(startOfDay(nowMs, back))}/${textOf(sameTime(back))}`).join(),
     hours_since: textOf(last.getTime() - (HOURS_SHOWN - 1) * HOUR_MS),
+    rules_since: textOf(nowMs - WEEK_MS),
   }
 }
 
@@ -56,22 +58,30 @@ export const totalOf = ({ compliant, denied }: Counts): number => compliant + de
 
 const countWord = (count: number): string => count.toLocaleString('en')
 /** A dash where nothing was measured. */
-export const latencyWord = (milliseconds: number | undefined): string =>
-  milliseconds === undefined ? '–' : `${formatNumber(milliseconds)} ms`
+export const latencyWord = (milliseconds: number | null): string =>
+  milliseconds === null ? '–' : `${formatNumber(milliseconds)} ms`
 
-export const decisionBars = (hours: readonly Hour[]): readonly HourBar[] =>
-  hours.map(({ at, compliant, denied }) => ({
-    atMs: Date.parse(at),
-    ends: [compliant, compliant + denied],
-    words: [countWord(compliant), countWord(denied)],
-  }))
+const atOf = (since: string, hour: number): number => Date.parse(since) + hour * HOUR_MS
 
-export const latencyBars = (hours: readonly Hour[]): readonly HourBar[] =>
-  hours.map(({ at, latency_ms: latency }) => ({
-    atMs: Date.parse(at),
-    ends: latency === null ? null : [latency.p50, latency.p95],
-    words: [latencyWord(latency?.p50), latencyWord(latency?.p95)],
-  }))
+export const decisionBars = ({ since, compliant, denied }: HourNumbers): readonly HourBar[] =>
+  compliant.map((attested, hour) => {
+    const refused = denied[hour] ?? 0
+    return {
+      atMs: atOf(since, hour),
+      ends: [attested, attested + refused],
+      words: [countWord(attested), countWord(refused)],
+    }
+  })
+
+export const latencyBars = ({ since, p50_ms: p50s, p95_ms: p95s }: HourNumbers): readonly HourBar[] =>
+  p50s.map((p50, hour) => {
+    const p95 = p95s[hour] ?? null
+    return {
+      atMs: atOf(since, hour),
+      ends: p50 === null || p95 === null ? null : [p50, p95],
+      words: [latencyWord(p50), latencyWord(p95)],
+    }
+  })
 
 /** `12%`, `0.4%`; a dash where nothing was decided. */
 export const shareWord = (part: number, whole: number): string => {

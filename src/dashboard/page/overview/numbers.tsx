@@ -74,14 +74,14 @@ export const Numbers = ({ days, overview, nowMs }: NumbersProps) => {
           },
           {
             label: 'Latency p50 today',
-            value: latencyWord(days.today.latency_ms?.p50),
-            more: compared(({ latency_ms: latency }) => latencyWord(latency?.p50)),
+            value: latencyWord(days.today.latency_ms?.p50 ?? null),
+            more: compared(({ latency_ms: latency }) => latencyWord(latency?.p50 ?? null)),
             href: null,
           },
           {
             label: 'Latency p95 today',
-            value: latencyWord(days.today.latency_ms?.p95),
-            more: compared(({ latency_ms: latency }) => latencyWord(latency?.p95)),
+            value: latencyWord(days.today.latency_ms?.p95 ?? null),
+            more: compared(({ latency_ms: latency }) => latencyWord(latency?.p95 ?? null)),
             href: null,
           },
         ]),

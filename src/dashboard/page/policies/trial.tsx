@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { CheckedPolicy, Decision, Policy, Revision, Simulation } from '../api/types.ts'
+import { useDeployment } from '../data/use-deployment.ts'
 import { useForm } from '../data/use-form.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
@@ -62,7 +63,7 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
   useEffect(() => {
     if (result !== null) place.current?.scrollIntoView({ block: 'nearest' })
   }, [result])
-  const chains = useQuery((signal) => call('GET /deployment', { signal }), [])
+  const chains = useDeployment()
   const recent = useQuery(
     (signal) =>
       call('GET /organizations/{organization}/decisions', {

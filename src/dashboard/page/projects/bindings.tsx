@@ -4,9 +4,9 @@ import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Binding, Project } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
+import { useDeployment } from '../data/use-deployment.ts'
 import { useForm } from '../data/use-form.ts'
 import { usePages } from '../data/use-pages.ts'
-import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
@@ -24,7 +24,7 @@ interface DialogProps {
 
 const BindAddress = ({ project, onClose, onDone }: DialogProps & { readonly project: Project }) => {
   const { params } = useWorkplace()
-  const deployment = useQuery((signal) => call('GET /deployment', { signal }), [])
+  const deployment = useDeployment()
   const form = useForm({
     initial: { chain: '', address: '' },
     check: ({ chain, address }) => ({

@@ -64,7 +64,7 @@ export const ProjectPage = ({ params: { project: id = '' } }: PageProps) => {
         />
       </Card>
       <Card title="Try it" text="An attestation for any wallet, decided by this project’s policy.">
-        <TryIt verificationHash={value.verification_hash} />
+        <TryIt project={value.id} />
       </Card>
       <Bindings project={value} />
       {changing && (

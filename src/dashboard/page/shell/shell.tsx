@@ -1,8 +1,7 @@
 // Around every page: the navigation, what is said in passing, and the keys that work everywhere.
 import { useEffect, useState } from 'preact/hooks'
-import { call } from '../api/client.ts'
 import { ChangeWaits } from '../approvals/second-person.tsx'
-import { useQuery } from '../data/use-query.ts'
+import { useDeployment } from '../data/use-deployment.ts'
 import { PAGES, type PageEntry, type PageProps } from '../pages.ts'
 import { matchPath, navigate, type Params, pathFor, usePlace } from '../router.ts'
 import { ButtonLink, IconButton } from '../ui/button.tsx'
@@ -10,16 +9,16 @@ import { lazy } from '../ui/lazy.tsx'
 import { Mark } from '../ui/mark.tsx'
 import { Empty, Page } from '../ui/parts.tsx'
 import { Toasts } from '../ui/toast.tsx'
-import { actionCommands } from './actions.ts'
-import { findThings } from './find-things.ts'
-import { Help } from './help.tsx'
-import { type Command, Palette } from './palette.tsx'
-import { keepTheme } from './preferences.ts'
-import { isAllowed, needsSecondFactor, roleMissing, roleOf, type Session, useSession, workplaceOf } from './session.ts'
+import { isAllowed, needsSecondFactor, roleMissing, roleOf, type Session, useSession } from './session.ts'
 import { listenForShortcuts, useShortcut, useShortcuts } from './shortcuts.ts'
 import { navigationOf, Sidebar } from './sidebar.tsx'
 
-const COMPONENTS = new Map(PAGES.map((page) => [page, lazy<PageProps>(page.load)] as const))
+const Find = lazy(async () => (await import('./find.tsx')).Find, { meanwhile: null })
+const Help = lazy(async () => (await import('./help.tsx')).Help, { meanwhile: null })
+
+const COMPONENTS = new Map(
+  PAGES.map((page) => [page, lazy<PageProps>(page.load, { isFirst: page.isFirst === true })] as const),
+)
 
 interface Found {
   readonly page: PageEntry
@@ -86,46 +85,6 @@ const CurrentPage = ({ path }: { readonly path: string }) => {
   return <Component key={`${page.path} ${JSON.stringify(params)} ${organizations.length === 0}`} params={params} />
 }
 
-const commandsOf = (
-  session: Session,
-  signOut: () => void,
-  onHelp: () => void,
-  hasReference: boolean,
-): readonly Command[] => [
-  ...navigationOf(session).map(({ href, title, navigation }) => ({
-    id: `page-${navigation.key}`,
-    label: title,
-    group: navigation.group,
-    icon: navigation.icon,
-    run: () => navigate(href),
-  })),
-  ...actionCommands(session),
-  { id: 'account', label: 'Account and security', group: 'You', icon: 'lock', run: () => navigate('/account') },
-  ...(hasReference
-    ? [
-        {
-          id: 'reference',
-          label: 'API reference',
-          group: 'Help',
-          icon: 'book' as const,
-          run: () => void window.open('/docs', '_blank', 'noreferrer'),
-        },
-      ]
-    : []),
-  { id: 'help', label: 'Keyboard shortcuts', group: 'Help', icon: 'keyboard', run: onHelp },
-  { id: 'dark', label: 'Dark theme', group: 'You', icon: 'moon', run: () => keepTheme('dark') },
-  { id: 'light', label: 'Light theme', group: 'You', icon: 'sun', run: () => keepTheme('light') },
-  { id: 'system', label: 'Theme of the system', group: 'You', icon: 'screen', run: () => keepTheme('system') },
-  { id: 'sign-out', label: 'Sign out', group: 'You', icon: 'leave', run: signOut },
-  ...session.organizations.map(({ id, name, slug }) => ({
-    id: `organization-${id}`,
-    label: name,
-    group: 'Organizations',
-    icon: 'building' as const,
-    run: () => navigate(pathFor('/o/{organization}', { organization: slug })),
-  })),
-]
-
 /** Where nothing else was asked for. */
 const homeOf = ({ account, organization }: Session): string => {
   if (needsSecondFactor('viewer', account, organization)) return '/account'
@@ -135,10 +94,8 @@ const homeOf = ({ account, organization }: Session): string => {
 
 export const Shell = () => {
   const session = useSession()
-  const { organization } = session
   const { path } = usePlace()
-  const deployment = useQuery((signal) => call('GET /deployment', { signal }), [])
-  const hasReference = deployment.value?.reference === true
+  const hasReference = useDeployment().value?.reference === true
   const [finding, setFinding] = useState(false)
   const [helping, setHelping] = useState(false)
   const [menuOpen, setMenuOpen] = useState(false)
@@ -204,15 +161,7 @@ export const Shell = () => {
       </main>
       <Toasts />
       {finding && (
-        <Palette
-          commands={commandsOf(session, session.signOut, () => setHelping(true), hasReference)}
-          search={
-            organization !== null && isAllowed('viewer', session.account, organization)
-              ? (text, signal) => findThings(workplaceOf(session, organization), text, signal)
-              : null
-          }
-          onClose={() => setFinding(false)}
-        />
+        <Find hasReference={hasReference} onHelp={() => setHelping(true)} onClose={() => setFinding(false)} />
       )}
       {helping && <Help onClose={() => setHelping(false)} />}
     </div>

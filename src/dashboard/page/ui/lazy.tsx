@@ -1,14 +1,23 @@
 // A part of the dashboard that is loaded when it is first shown.
-import type { ComponentType, JSX } from 'preact'
+import type { ComponentChildren, ComponentType, JSX } from 'preact'
 import { partLoader } from '../../../pages/use-part.ts'
 import { Button } from './button.tsx'
+import { loadLateStyles } from './late-styles.ts'
 import { Loading } from './parts.tsx'
 import { Notice } from './problem.tsx'
 
+interface LazyOptions {
+  /** Shown until the part is there. */
+  readonly meanwhile?: ComponentChildren
+  /** The part needs no more than the first style sheet. */
+  readonly isFirst?: boolean
+}
+
 export const lazy = <Properties extends object>(
   load: () => Promise<ComponentType<Properties>>,
+  { meanwhile = <Loading />, isFirst = false }: LazyOptions = {},
 ): ((properties: Properties) => JSX.Element) => {
-  const { usePart } = partLoader(load)
+  const { usePart } = partLoader(async () => (await Promise.all([load(), isFirst ? undefined : loadLateStyles()]))[0])
   return (properties) => {
     const loaded = usePart()
     if (loaded.state === 'failed') {
@@ -28,7 +37,7 @@ export const lazy = <Properties extends object>(
         </Notice>
       )
     }
-    if (loaded.state === 'loading') return <Loading />
+    if (loaded.state === 'loading') return <>{meanwhile}</>
     const Part = loaded.part
     return <Part {...properties} />
   }

@@ -1,0 +1,18 @@
+// What the service is: its chains, its address. Read once for as long as the page is open, because only a restart of the
+// service changes it.
+import { type AnswerOf, call } from '../api/client.ts'
+import { type Query, useQuery } from './use-query.ts'
+
+type Deployment = AnswerOf<'GET /deployment'>
+
+let reading: Promise<Deployment> | null = null
+
+export const readDeployment = (): Promise<Deployment> => {
+  reading ??= call('GET /deployment').catch((error: unknown) => {
+    reading = null
+    throw error
+  })
+  return reading
+}
+
+export const useDeployment = (): Query<Deployment> => useQuery(readDeployment, [])

@@ -1,0 +1,24 @@
+// What an organization that decides sees below its numbers: the last 24 hours drawn, and what is denied.
+import { decisionBars, type HourNumbers, latencyBars, type Tally } from './days.ts'
+import { Denials } from './denials.tsx'
+import { Hours } from './hours.tsx'
+
+interface ChartsProps {
+  readonly hours: HourNumbers
+  /** Of the last seven days; `later` is of today. */
+  readonly rules: readonly Tally[]
+}
+
+export const Charts = ({ hours, rules }: ChartsProps) => (
+  <>
+    <Hours title="Decisions by hour" unit="an hour" parts={['Attested', 'Denied']} bars={decisionBars(hours)} />
+    <Hours
+      title="Latency by hour"
+      text="From a request to its verdict: half of them took at most p50, 95 of 100 at most p95. Refusals are left out."
+      unit="ms"
+      parts={['p50', 'p95']}
+      bars={latencyBars(hours)}
+    />
+    <Denials today={rules.map(({ later, ...row }) => ({ ...row, later, ...later }))} week={rules} />
+  </>
+)
