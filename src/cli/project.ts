@@ -11,7 +11,7 @@ import { runVerbOf } from './run-verb.ts'
 const USAGE = `Usage: countersign project list [--org NAME]
        countersign project create --name NAME --policy ID [--lifetime SECONDS] [--hash HASH] [--org NAME]
        countersign project set PROJECT [--name NAME] [--policy ID] [--lifetime SECONDS] [--org NAME]
-       countersign project bind PROJECT --chain CHAIN --address ADDRESS [--org NAME]
+       countersign project bind PROJECT --chain CHAIN --address ADDRESS [--label LABEL] [--org NAME]
        countersign project unbind PROJECT --chain CHAIN --address ADDRESS [--org NAME]
        countersign project bindings PROJECT [--org NAME]
 
@@ -124,9 +124,15 @@ const set = async (context: Context): Promise<void> => {
 const bind = async (context: Context): Promise<void> => {
   const { store, door, output, command, organizationId } = context
   const project = await requireProject(context)
+  const label = command.text('label')
   const bound = await door.call('POST /organizations/{organization}/bindings', {
     params: { organization: organizationId },
-    body: { project_id: project.id, chain: command.required('chain'), address: command.required('address') },
+    body: {
+      project_id: project.id,
+      chain: command.required('chain'),
+      address: command.required('address'),
+      ...(label === undefined ? {} : { label }),
+    },
     flags: FLAGS,
   })
   const binding = (await store.bindings.list(organizationId, project.id)).find(({ id }) => id === bound.id)
@@ -157,8 +163,8 @@ const bindings = async (context: Context): Promise<void> => {
   const project = await requireProject(context)
   const found = await store.bindings.list(organizationId, project.id)
   print({ output, command }, found, [
-    ['CHAIN', 'ADDRESS'],
-    ...found.map(({ chainName, address }) => [chainName, address]),
+    ['CHAIN', 'ADDRESS', 'LABEL'],
+    ...found.map(({ chainName, address, label }) => [chainName, address, label ?? '']),
   ])
 }
 
@@ -175,7 +181,7 @@ const COMMAND = {
   help: USAGE,
   subject: 'projects',
   verbs: VERBS,
-  texts: ['org', 'name', 'policy', 'lifetime', 'hash', 'chain', 'address'],
+  texts: ['org', 'name', 'policy', 'lifetime', 'hash', 'chain', 'address', 'label'],
 }
 
 export const runProject = (commandArguments: readonly string[], input: ProjectCommandInput): Promise<number> =>

@@ -13,6 +13,8 @@ export interface Binding {
   readonly chainName: string
   /** Canonical (see domain/address.ts): the caller has parsed it. */
   readonly address: string
+  /** What people call it; null where nobody said. */
+  readonly label: string | null
   readonly createdAtSeconds: number
 }
 
@@ -22,10 +24,11 @@ interface BindingRow {
   readonly project_id: string
   readonly chain_name: string
   readonly address: string
+  readonly label: string | null
   readonly created_at_seconds: number
 }
 
-const COLUMNS = 'id, organization_id, project_id, chain_name, address, created_at_seconds'
+const COLUMNS = 'id, organization_id, project_id, chain_name, address, label, created_at_seconds'
 
 const toBinding = (row: BindingRow): Binding => ({
   id: row.id,
@@ -33,6 +36,7 @@ const toBinding = (row: BindingRow): Binding => ({
   projectId: row.project_id,
   chainName: row.chain_name,
   address: row.address,
+  label: row.label,
   createdAtSeconds: row.created_at_seconds,
 })
 
@@ -40,7 +44,7 @@ const toBinding = (row: BindingRow): Binding => ({
 export const bindingSubject = (chainName: string, address: string): string => `${chainName}/${address}`
 
 export const createBindingTable = (scope: TableScope) => {
-  const announce = (transaction: Transaction, binding: Omit<Binding, 'id' | 'projectId' | 'createdAtSeconds'>) =>
+  const announce = (transaction: Transaction, binding: Pick<Binding, 'organizationId' | 'chainName' | 'address'>) =>
     recordChange(
       transaction,
       {
@@ -56,15 +60,24 @@ export const createBindingTable = (scope: TableScope) => {
      * @throws ConstraintViolatedError when the organization has bound the address on that chain already (remove that
      * binding first), or the project is not the organization's.
      */
-    create: (input: Omit<Binding, 'id' | 'createdAtSeconds'>): Promise<Binding> =>
+    create: (
+      input: Omit<Binding, 'id' | 'label' | 'createdAtSeconds'> & Partial<Pick<Binding, 'label'>>,
+    ): Promise<Binding> =>
       scope.write(async (transaction) => {
-        const binding: Binding = { ...input, id: newIdentifier('binding'), createdAtSeconds: scope.nowSeconds() }
-        await transaction.execute(`INSERT INTO bindings (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`, [
+        const { label = null } = input
+        const binding: Binding = {
+          ...input,
+          label,
+          id: newIdentifier('binding'),
+          createdAtSeconds: scope.nowSeconds(),
+        }
+        await transaction.execute(`INSERT INTO bindings (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`, [
           binding.id,
           binding.organizationId,
           binding.projectId,
           binding.chainName,
           binding.address,
+          binding.label,
           binding.createdAtSeconds,
         ])
         await announce(transaction, binding)
@@ -112,6 +125,14 @@ export const createBindingTable = (scope: TableScope) => {
         toBinding,
       )
     },
+
+    /** Changes nothing that decides. False when the organization has no such binding. */
+    setLabel: async (organizationId: string, bindingId: string, label: string | null): Promise<boolean> =>
+      (await scope.execute('UPDATE bindings SET label = ? WHERE organization_id = ? AND id = ?', [
+        label,
+        organizationId,
+        bindingId,
+      ])) === 1,
 
     /** What was removed; null when the organization has no such binding. */
     remove: (organizationId: string, bindingId: string): Promise<Binding | null> =>

@@ -226,7 +226,14 @@ describe('how many decisions there were', () => {
 
     // One decision says these names, too; what is not known has none.
     const one = await read(`/organizations/alpha/decisions/${of(3, 1, true).uuid}`, viewer.cookie)
-    expect(one.body['names']).toEqual({ project: null, revision: 1, shadow_revision: null, key: 'Backend', to: null })
+    expect(one.body['names']).toEqual({
+      project: null,
+      revision: 1,
+      shadow_revision: null,
+      key: 'Backend',
+      to: null,
+      contract: null,
+    })
 
     const all = `/decisions/tally?since=${since}`
     expect((await read(all, viewer.cookie)).status).toBe(403)
@@ -237,4 +244,44 @@ describe('how many decisions there were', () => {
     const far = encodeURIComponent(new Date(nowMs - 32 * DAY_SECONDS * 1000).toISOString())
     expect((await read(`/organizations/alpha/decisions/tally?by=rule&since=${far}`, viewer.cookie)).status).toBe(400)
   })
+})
+
+test('a contract is called by its label wherever it is decided for, its address beside it', async () => {
+  const nowMs = harness.clock.unixSeconds() * 1000
+  const { id: delta, key } = await harness.organization('delta')
+  const policy = await harness.store.policies.create({ organizationId: delta, name: 'Any' })
+  const project = await harness.store.projects.create({ organizationId: delta, name: 'Swap', policyId: policy.id })
+  const address = '0x00000000000000000000000000000000000000ab'
+  const headers = { authorization: `Bearer ${key}` }
+  const write = async (method: string, path: string, body: object) => {
+    const response = await harness.request(method, `/organizations/delta${path}`, { headers, body })
+    return { status: response.status, body: (await response.json()) as Record<string, string> }
+  }
+  const bound = await write('POST', '/bindings', { project_id: project.id, chain: 'base', address, label: 'Router' })
+  expect(bound).toMatchObject({ status: 201, body: { label: 'Router' } })
+  const segment = openSegment({
+    directory: `${harness.folder}/decisions`,
+    slot: 'w01',
+    maxBytes: 1e6,
+    sync: false,
+    clock: { unixMs: () => nowMs },
+  })
+  const record = (n: number, to: string, chain = 'base') =>
+    decisionRecord(n, { organization: delta, at: nowMs, project: project.id, to, chain })
+  segment.append([record(21, address), record(22, address, 'ethereum'), record(23, `0x${'0'.repeat(40)}`)])
+  segment.close()
+  while (harness.index.ingest()) harness.index.improve()
+  const asked = async (path: string) =>
+    (await (await harness.request('GET', `/organizations/delta${path}`, { headers })).json()) as Record<string, unknown>
+  expect((await asked('/decisions'))['labels']).toEqual({ [`base/${address}`]: 'Router' })
+  const names = async () => (await asked(`/decisions/${record(21, address).uuid}`))['names']
+  expect(await names()).toMatchObject({ to: 'Swap', contract: 'Router' })
+
+  const changed = await write('PATCH', `/bindings/${bound.body['id']}`, { label: null })
+  expect(changed).toMatchObject({ status: 200, body: { label: null } })
+  expect(await names()).toMatchObject({ to: 'Swap', contract: null })
+  expect((await write('PATCH', `/bindings/${bound.body['id']}`, { label: 'New\nline' })).status).toBe(400)
+  await write('PATCH', `/bindings/${bound.body['id']}`, { label: 'Vault' })
+  const [entry] = (await asked('/audit?action=binding.label'))['data'] as Record<string, unknown>[]
+  expect(entry).toMatchObject({ subject: bound.body['id'], subject_name: 'Vault', detail: { label: [null, 'Vault'] } })
 })

@@ -267,11 +267,17 @@ describe('a tour of the admin API', () => {
     const tried = await call<{ body: object }>(200, 'POST', `${base}/projects/${project.id}/try`, {
       body: { api_key: 'a key', request: { chain: 'base', user_ip: '203.0.113.7' } },
     })
+    expect(await call<object>(200, 'GET', `${base}/projects/${project.id}/try`)).toMatchObject({
+      requires: ['msg_value'],
+    })
     expect(tried.body).toMatchObject({ key: 'a key', body: { chain: 'base', user_ip: '203.0.113.7' } })
     const binding = await call<{ id: string; address: string }>(201, 'POST', `${base}/bindings`, {
       body: { project_id: project.id, chain: 'base', address: '0x5fbdb2315678afecb367f032d93f642f64180aa3' },
     })
     expect(binding.address).toBe('0x5FbDB2315678afecb367f032d93F642f64180aa3')
+    expect(
+      await call<object>(200, 'PATCH', `${base}/bindings/${binding.id}`, { body: { label: 'Router' } }),
+    ).toMatchObject({ label: 'Router', address: binding.address })
     await call(200, 'GET', `${base}/bindings?project_id=${project.id}`)
     await call(204, 'DELETE', `${base}/bindings/${binding.id}`)
   })
@@ -503,6 +509,11 @@ describe('a tour of the admin API', () => {
     await call(200, 'GET', `${base}/tally?by=rule&since=${since}`)
     await call(200, 'GET', `/decisions/tally?since=${since}`)
     await call(200, 'GET', '/organizations/tour/overview')
+    await call(
+      200,
+      'GET',
+      `/organizations/tour/numbers?days=${since}/${since}&hours_since=${since}&rules_since=${since}`,
+    )
     await call(200, 'GET', '/live/events')
     const found = await call<{ data: { uuid: string }[] }>(
       200,

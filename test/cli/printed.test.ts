@@ -214,7 +214,7 @@ describe('what verbs print', () => {
     await say('project', 'set', shop)
     await say('project', 'set', 'project_nobody', '--name', 'x')
     await say('project', 'set')
-    await say('project', 'bind', shop, '--chain', 'base', '--address', EVM)
+    await say('project', 'bind', shop, '--chain', 'base', '--address', EVM, '--label', 'Router')
     await say('project', 'bind', shop, '--chain', 'solana', '--address', SOLANA, '--json')
     await say('project', 'bind', shop, '--chain', 'base', '--address', EVM)
     await say('project', 'bind', shop, '--chain', 'nowhere', '--address', EVM)

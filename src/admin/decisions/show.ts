@@ -1,5 +1,6 @@
 // How the API shows a decision: a summary, the facts it was decided on, and its place in the log's hash chain.
 import type { DecisionRecord } from '../../decisions/types.ts'
+import { bindingSubject } from '../../store/bindings.ts'
 import type { Tables } from '../../store/store.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time, timeText } from '../schema.ts'
 
@@ -57,6 +58,7 @@ export const DECISION_NAMES = closed({
   shadow_revision: nullable(Type.Integer()),
   key: nullable(Type.String()),
   to: nullable(Type.String({ description: 'The project that the contract at `to` is bound to' })),
+  contract: nullable(Type.String({ description: 'The label of that contract' })),
 })
 
 export const namesOf = async (
@@ -73,7 +75,23 @@ export const namesOf = async (
     shadow_revision: shadow === undefined ? null : await number(shadow.revision),
     key: (await apiKeys.find(organizationId, key))?.name ?? null,
     to: bound === null ? null : await projectName(bound.projectId),
+    contract: bound?.label ?? null,
   }
+}
+
+/** Labels of the contracts that decisions were asked for, by chain and address: `base/0x…`. */
+export const labelsOf = async (
+  { bindings }: Pick<Tables, 'bindings'>,
+  organizationId: string,
+  records: readonly Pick<DecisionRecord, 'chain' | 'to'>[],
+): Promise<Readonly<Record<string, string>>> => {
+  const contracts = new Map(records.map(({ chain, to }) => [bindingSubject(chain, to), { chain, to }]))
+  const labels: Record<string, string> = {}
+  for (const [subject, { chain, to }] of contracts) {
+    const label = (await bindings.findByAddress(organizationId, chain, to))?.label ?? null
+    if (label !== null) labels[subject] = label
+  }
+  return labels
 }
 
 /** Fields of a single decision that lists leave out. */

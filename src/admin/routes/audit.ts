@@ -2,6 +2,7 @@
 import { csvLine } from '../../domain/csv.ts'
 import type { AuditEntry, AuditFilter, AuditTable } from '../../store/audit.ts'
 import type { Page, PagePosition } from '../../store/paging.ts'
+import { createSubjectNames } from '../audit-names.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN } from '../route.ts'
 import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, type Static, Type, time, timeText } from '../schema.ts'
@@ -20,6 +21,9 @@ const ENTRY = named(
     actor_name: Type.String(),
     action: Type.String(),
     subject: Type.String(),
+    subject_name: nullable(
+      Type.String({ description: 'As it is called now; null where it has no other name or is gone' }),
+    ),
     detail: Type.Record(Type.String(), Type.Unknown(), {
       description: 'Given values; for a changed value, before and after',
     }),
@@ -71,6 +75,14 @@ const showEntry = (entry: AuditEntry) => ({
   previous_hash: entry.previousHash,
   hash: entry.hash,
 })
+
+/** With names, for people. */
+const showEntries = async ({ store }: Services, { items, next }: Page<AuditEntry>) => {
+  const nameOf = createSubjectNames(store)
+  const shown = []
+  for (const entry of items) shown.push({ ...showEntry(entry), subject_name: await nameOf(entry) })
+  return pageAnswer({ items: shown, next }, (entry) => entry)
+}
 
 const FILTER_QUERY = Type.Object(FILTERS)
 
@@ -179,12 +191,12 @@ export const AUDIT_ROUTES = [
     query: Type.Object({ ...PAGE_QUERY, ...FILTERS }),
     answer: pageOf(ENTRY),
     handle: async ({ services, organization, query }) =>
-      pageAnswer(
+      showEntries(
+        services,
         await services.store.audit.page(
           { organizationId: organization.id, ...filterOf(query) },
           pageRequest(query, ['number']),
         ),
-        showEntry,
       ),
   }),
   route('listDeploymentAudit', 'GET', '/audit', {
@@ -193,7 +205,7 @@ export const AUDIT_ROUTES = [
     query: Type.Object({ ...PAGE_QUERY, ...FILTERS }),
     answer: pageOf(ENTRY),
     handle: async ({ services, query }) =>
-      pageAnswer(await services.store.audit.page(filterOf(query), pageRequest(query, ['number'])), showEntry),
+      showEntries(services, await services.store.audit.page(filterOf(query), pageRequest(query, ['number']))),
   }),
   route('exportAudit', 'GET', '/organizations/{organization}/audit/export', {
     ...EXPORT_ANSWER,

@@ -3,7 +3,16 @@
 import type { DecisionFilter, DecisionPosition } from '../../store/decision-index/types.ts'
 import { decodeCursor, encodeCursor, LIMIT_DEFAULT } from '../cursor.ts'
 import { FILTER, FILTER_QUERY, filterOf } from '../decisions/filter.ts'
-import { BASIS, DECISION, DECISION_NAMES, namesOf, PROOF, showBasis, showDecision } from '../decisions/show.ts'
+import {
+  BASIS,
+  DECISION,
+  DECISION_NAMES,
+  labelsOf,
+  namesOf,
+  PROOF,
+  showBasis,
+  showDecision,
+} from '../decisions/show.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, VIEWER } from '../route.ts'
 import { closed, nullable, oneOf, PAGE_QUERY, Type } from '../schema.ts'
@@ -46,6 +55,10 @@ export const DECISION_ROUTES = [
     query: Type.Object({ ...PAGE_QUERY, ...FILTER }),
     answer: closed({
       data: Type.Array(DECISION),
+      labels: Type.Record(Type.String(), Type.String(), {
+        description:
+          'Of the bound contracts at `to`, by chain and address as `base/0x…`; those without one are left out',
+      }),
       next_cursor: nullable(Type.String()),
       complete: Type.Boolean({ description: 'False: the search stopped early and continues with the next page' }),
       up_to_date: Type.Boolean({ description: 'False: the newest decisions may be missing' }),
@@ -63,6 +76,11 @@ export const DECISION_ROUTES = [
       const { upToDate } = await services.decisions.ask({ operation: 'status' })
       return {
         data: found.decisions.map(({ record, withheld }) => showDecision(record, withheld)),
+        labels: await labelsOf(
+          services.store,
+          organization.id,
+          found.decisions.map(({ record }) => record),
+        ),
         next_cursor: found.next === null ? null : encodeCursor([found.next.atMs, found.next.number]),
         complete: found.complete,
         up_to_date: upToDate,

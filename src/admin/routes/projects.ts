@@ -15,7 +15,7 @@ import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { requirePolicy, requirePolicyOf } from '../policies/find.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
-import { closed, label, named, PAGE_QUERY, pageOf, partial, Type, time, timeText } from '../schema.ts'
+import { closed, label, named, nullable, PAGE_QUERY, pageOf, partial, Type, time, timeText } from '../schema.ts'
 import { change } from '../second-person/declaration.ts'
 
 const route = declareRoutes('Projects')
@@ -50,6 +50,7 @@ const BINDING = named(
     project_id: Type.String(),
     chain: Type.String(),
     address: Type.String({ description: 'EIP-55 for EVM, base58 for Solana' }),
+    label: nullable(Type.String({ description: 'What people call it' })),
     created_at: time(),
   }),
 )
@@ -69,8 +70,14 @@ const showBinding = (binding: Binding) => ({
   project_id: binding.projectId,
   chain: binding.chainName,
   address: walletAddressText(binding.address as WalletAddress),
+  label: binding.label,
   created_at: timeText(binding.createdAtSeconds),
 })
+
+const LABEL = label('What people call the contract or program, for example `Router`')
+
+const contractText = (contract: { readonly label: string | null; readonly address: string; readonly chain: string }) =>
+  `${contract.label === null ? '' : `${contract.label}, `}${contract.address} on ${contract.chain}`
 
 /** A member of a trial call. Only its length is checked here; the attestation API checks the rest. */
 const CALL_TEXT = Type.String({ maxLength: 200 })
@@ -320,6 +327,7 @@ export const PROJECT_ROUTES = [
       project_id: Type.String({ maxLength: 100 }),
       chain: Type.String({ maxLength: 100, description: 'A chain’s name, for example base or solana' }),
       address: Type.String({ maxLength: 100 }),
+      label: Type.Optional(LABEL),
     }),
     status: 201,
     answer: BINDING,
@@ -331,7 +339,7 @@ export const PROJECT_ROUTES = [
         const policy = await requirePolicy(tables, organization.id, project.policyId)
         return {
           subject: body.address,
-          name: `${body.address} on ${body.chain}`,
+          name: contractText({ label: body.label ?? null, address: body.address, chain: body.chain }),
           changes: [
             { what: 'project', before: null, after: project.name },
             { what: 'policy', before: null, after: policyText(policy) },
@@ -355,12 +363,32 @@ export const PROJECT_ROUTES = [
           projectId: body.project_id,
           chainName: chain.name,
           address,
+          label: body.label ?? null,
         })
         const { id, created_at: _at, ...detail } = showBinding(binding)
         note({ action: 'binding.create', subject: id, detail })
         return showBinding(binding)
       })
     },
+  }),
+  bindings('labelAddress', 'PATCH', '/organizations/{organization}/bindings/{binding}', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Say what people call a bound contract or program',
+    body: closed({ label: nullable(LABEL) }),
+    answer: BINDING,
+    handle: ({ organization, params, body, write }) =>
+      write(async (tables, note) => {
+        const before = await tables.bindings.find(organization.id, params.binding)
+        if (before === null) throw new SubjectUnknownError('binding')
+        await tables.bindings.setLabel(organization.id, before.id, body.label)
+        const { chain, address } = showBinding(before)
+        note({
+          action: 'binding.label',
+          subject: before.id,
+          detail: { label: [before.label, body.label], chain, address },
+        })
+        return showBinding({ ...before, label: body.label })
+      }),
   }),
   bindings('unbindAddress', 'DELETE', '/organizations/{organization}/bindings/{binding}', {
     access: ORGANIZATION_ADMIN,
@@ -373,7 +401,7 @@ export const PROJECT_ROUTES = [
         const project = await requireProject(tables, organization.id, binding.projectId)
         return {
           subject: binding.id,
-          name: `${showBinding(binding).address} on ${binding.chainName}`,
+          name: contractText(showBinding(binding)),
           changes: [{ what: 'project', before: project.name, after: null }],
         }
       },

@@ -1,7 +1,6 @@
 // Every page of the dashboard: its address, its place in the navigation, who may see it, and the file that is loaded when
 // it is first opened. A page that is not here does not exist.
 import type { ComponentType } from 'preact'
-import { Overview } from './overview/overview.tsx'
 import type { Params } from './router.ts'
 import type { Needs } from './shell/session.ts'
 import type { IconName } from './ui/icons.tsx'
@@ -27,9 +26,8 @@ export interface PageEntry {
     /** Pressed after `g`. */
     readonly key: string
   }
-  /** Needs no more than the first style sheet. */
-  readonly isFirst?: boolean
-  readonly load: () => Promise<ComponentType<PageProps>>
+  /** `first`: it is in the dashboard's first file, because everyone begins there and each further file costs its heads. */
+  readonly load: 'first' | (() => Promise<ComponentType<PageProps>>)
 }
 
 /** In the order of the navigation. */
@@ -39,9 +37,7 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Overview',
     needs: 'viewer',
     navigation: { group: 'Review', icon: 'home', key: 'o' },
-    isFirst: true,
-    // In the first file: it is where everyone begins, and each further file costs its heads.
-    load: async () => Overview,
+    load: 'first',
   },
   {
     path: '/o/{organization}/reviews',

@@ -144,6 +144,7 @@ export interface AuditEntry {
   readonly actor_name: string
   readonly action: string
   readonly subject: string
+  readonly subject_name: string | null
   /** Given values; for a changed value, before and after */
   readonly detail: Readonly<Record<string, unknown>>
   readonly request_id: string
@@ -171,6 +172,7 @@ export interface Binding {
   readonly chain: string
   /** EIP-55 for EVM, base58 for Solana */
   readonly address: string
+  readonly label: string | null
   readonly created_at: string
 }
 
@@ -2028,8 +2030,18 @@ export interface Operations {
       /** A chain’s name, for example base or solana */
       readonly chain: string
       readonly address: string
+      /** What people call the contract or program, for example `Router` */
+      readonly label?: string | undefined
     }
     answer: Binding | Approval
+  }
+  'PATCH /organizations/{organization}/bindings/{binding}': {
+    params: { readonly organization: string; readonly binding: string }
+    query: None
+    body: {
+      readonly label: string | null
+    }
+    answer: Binding
   }
   'DELETE /organizations/{organization}/bindings/{binding}': {
     params: { readonly organization: string; readonly binding: string }
@@ -2879,6 +2891,8 @@ export interface Operations {
     body: undefined
     answer: {
       readonly data: readonly Decision[]
+      /** Of the bound contracts at `to`, by chain and address as `base/0x…`; those without one are left out */
+      readonly labels: Readonly<Record<string, string>>
       readonly next_cursor: string | null
       /** False: the search stopped early and continues with the next page */
       readonly complete: boolean
@@ -2948,6 +2962,7 @@ export interface Operations {
         readonly shadow_revision: number | null
         readonly key: string | null
         readonly to: string | null
+        readonly contract: string | null
       }
       readonly basis: DecisionBasis
       readonly proof: DecisionProof

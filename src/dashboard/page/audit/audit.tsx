@@ -125,7 +125,13 @@ const Entry = ({ entry, onClose }: { readonly entry: AuditEntry; readonly onClos
         ['When', <Time key="at" at={entry.at} full />],
         ['By', `${entry.actor_name === '' ? entry.actor : `${entry.actor_name} (${entry.actor})`}`],
         ['From', originOf(entry) || '–'],
-        ['Of', <Copyable key="subject" text={entry.subject} label="subject" />],
+        [
+          'Of',
+          <span key="subject">
+            {entry.subject_name !== null && `${entry.subject_name} `}
+            <Copyable text={entry.subject} label="subject" />
+          </span>,
+        ],
         ['Request', <Copyable key="request" text={entry.request_id} label="request id" />],
         ['Entry', String(entry.sequence)],
         ['Hash', <Copyable key="hash" text={entry.hash} label="hash" />],
@@ -171,10 +177,11 @@ const Entries = ({ pages, filtered, read }: EntriesProps) => {
           { label: 'From', narrow: true, cell: (entry) => <span class="soft">{originOf(entry)}</span> },
           {
             label: 'Change',
-            cell: ({ detail, subject }) => (
+            cell: ({ detail, subject, subject_name: name }) => (
               <span class="cell-stack">
                 <Overridden detail={detail} />
-                <span class="soft">{describeDetail(detail) || subject}</span>
+                {name !== null && <span>{name}</span>}
+                <span class="soft">{describeDetail(detail) || (name === null && subject)}</span>
               </span>
             ),
           },

@@ -2,6 +2,7 @@
 
 const SHOWN_MAX = 3
 const TEXT_MAX = 32
+const NAMES: ReadonlySet<string> = new Set(['name', 'label'])
 
 const textOf = (value: unknown): string => {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
@@ -13,8 +14,9 @@ const isChange = (value: unknown): value is readonly [unknown, unknown] => Array
 
 /** What stayed as it was is left out. */
 export const describeDetail = (detail: Readonly<Record<string, unknown>>): string => {
-  // What people know it by comes first; the rest stays in its order.
-  const entries = Object.entries(detail).sort(([left], [right]) => Number(right === 'name') - Number(left === 'name'))
+  // What people know it by comes first, ids come last; the rest stays in its order.
+  const rank = (name: string): number => (NAMES.has(name) ? 0 : name.endsWith('_id') ? 2 : 1)
+  const entries = Object.entries(detail).sort(([left], [right]) => rank(left) - rank(right))
   const parts = entries.flatMap(([name, value]) => {
     if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) return []
     const label = name.replaceAll('_', ' ')

@@ -140,7 +140,8 @@ const Request = ({ answer: { decision, basis, names } }: { readonly answer: Answ
           [
             'To',
             <span key="to">
-              {names.to !== null && <>Contract of {names.to} </>}
+              {names.contract !== null && <strong>{names.contract} </strong>}
+              {names.to !== null && <span class="soft">Contract of {names.to} </span>}
               <Copyable text={decision.to} label="address" />
             </span>,
           ],

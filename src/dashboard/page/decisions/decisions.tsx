@@ -22,12 +22,27 @@ import { countWord, preciseTime, RuleOf, Verdict } from './words.tsx'
 
 const PAGE_DECISIONS = 50
 
-const columnsFor = (names: Names): readonly Column<Decision>[] => [
+/** A decision, and what the contract is called that it was asked for. */
+type Row = Decision & { readonly contract: string | null }
+
+const columnsFor = (names: Names): readonly Column<Row>[] => [
   { label: `Decided (${zoneWord()})`, narrow: true, cell: ({ at }) => <time dateTime={at}>{preciseTime(at)}</time> },
   { label: 'Verdict', narrow: true, cell: (decision) => <Verdict decision={decision} /> },
   { label: 'Wallet', narrow: true, cell: ({ from }) => <code title={from}>{shorten(from)}</code> },
   { label: 'Chain', narrow: true, cell: ({ chain }) => chain },
-  { label: 'Project', cell: ({ project_id: id }) => names.projectName(id) },
+  {
+    label: 'Project and contract',
+    cell: ({ project_id: id, contract, to }) => (
+      <>
+        {names.projectName(id)}{' '}
+        {contract !== null && (
+          <span class="faint" title={to}>
+            {contract}
+          </span>
+        )}
+      </>
+    ),
+  },
   {
     label: 'Decided by',
     cell: ({ rule, code }) => (
@@ -72,7 +87,11 @@ export const Decisions = () => {
       })
       seen.current ||= answer.data.length > 0
       setState({ complete: answer.complete, up_to_date: answer.up_to_date })
-      return answer
+      const labels = answer.labels
+      return {
+        ...answer,
+        data: answer.data.map((row): Row => ({ ...row, contract: labels[`${row.chain}/${row.to}`] ?? null })),
+      }
     },
     [params.organization, query],
   )

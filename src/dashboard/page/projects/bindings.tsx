@@ -22,19 +22,56 @@ interface DialogProps {
   readonly onDone: () => void
 }
 
+const LABEL_MAX = 100
+const LABEL_HINT = 'What people call it, as “Router”. Shown beside the address wherever a decision is about it.'
+
+const LabelAddress = ({ binding, onClose, onDone }: DialogProps & { readonly binding: Binding }) => {
+  const { params } = useWorkplace()
+  const form = useForm({
+    initial: { label: binding.label ?? '' },
+    submit: async ({ label }): Promise<void> => {
+      await call('PATCH /organizations/{organization}/bindings/{binding}', {
+        params: { ...params, binding: binding.id },
+        body: { label: label.trim() || null },
+      })
+      say('Label saved')
+      onDone()
+      onClose()
+    },
+  })
+  return (
+    <FormDialog title={`Label on ${binding.chain}`} form={form} submitLabel="Save it" onClose={onClose}>
+      <p class="confirm-text">
+        <code>{binding.address}</code>
+      </p>
+      <TextField
+        {...form.text('label')}
+        label="Label"
+        hint={`${LABEL_HINT} Empty: none.`}
+        input={{ maxLength: LABEL_MAX, autofocus: true }}
+      />
+    </FormDialog>
+  )
+}
+
 const BindAddress = ({ project, onClose, onDone }: DialogProps & { readonly project: Project }) => {
   const { params } = useWorkplace()
   const deployment = useDeployment()
   const form = useForm({
-    initial: { chain: '', address: '' },
+    initial: { chain: '', address: '', label: '' },
     check: ({ chain, address }) => ({
       ...(chain === '' ? { chain: 'Choose a chain.' } : {}),
       ...(address.trim() === '' ? { address: 'Enter the address.' } : {}),
     }),
-    submit: async ({ chain, address }): Promise<void> => {
+    submit: async ({ chain, address, label }): Promise<void> => {
       await call('POST /organizations/{organization}/bindings', {
         params,
-        body: { project_id: project.id, chain, address: address.trim() },
+        body: {
+          project_id: project.id,
+          chain,
+          address: address.trim(),
+          ...(label.trim() === '' ? {} : { label: label.trim() }),
+        },
       })
       say('Address bound')
       onDone()
@@ -61,6 +98,7 @@ const BindAddress = ({ project, onClose, onDone }: DialogProps & { readonly proj
         hint="0x… for EVM chains, base58 for Solana."
         input={{ maxLength: 100 }}
       />
+      <TextField {...form.text('label')} label="Label" optional hint={LABEL_HINT} input={{ maxLength: LABEL_MAX }} />
     </FormDialog>
   )
 }
@@ -78,8 +116,9 @@ const Unbind = ({ binding, onClose, onDone }: DialogProps & { readonly binding: 
   return (
     <ConfirmDialog title="Remove this binding?" confirmLabel="Remove the binding" action={action} onClose={onClose}>
       <p>
-        Requests that name only <code>{binding.address}</code> on {binding.chain} find no policy from then on, and are
-        refused. Requests with the verification hash go on as before.
+        Requests that name only {binding.label !== null && `${binding.label}, `}
+        <code>{binding.address}</code> on {binding.chain} find no policy from then on, and are refused. Requests with
+        the verification hash go on as before.
       </p>
     </ConfirmDialog>
   )
@@ -89,6 +128,7 @@ export const Bindings = ({ project }: { readonly project: Project }) => {
   const { params, may } = useWorkplace()
   const mayChange = may('organization-admin')
   const [adding, setAdding] = useState(false)
+  const [labelling, setLabelling] = useState<Binding | null>(null)
   const [removing, setRemoving] = useState<Binding | null>(null)
   const pages = usePages(
     (cursor, signal) =>
@@ -117,6 +157,22 @@ export const Bindings = ({ project }: { readonly project: Project }) => {
         pages={pages}
         rowKey={({ id }) => id}
         columns={[
+          {
+            label: 'Label',
+            cell: (binding) => (
+              <>
+                {binding.label ?? (!mayChange && <span class="faint">none</span>)}{' '}
+                {mayChange && (
+                  <Button kind="quiet" small onClick={() => setLabelling(binding)}>
+                    {binding.label === null ? 'Add a label' : 'Change'}
+                    <span class="sr-only">
+                      : {binding.address} on {binding.chain}
+                    </span>
+                  </Button>
+                )}
+              </>
+            ),
+          },
           { label: 'Address', cell: ({ address }) => <Copyable text={address} label="address" /> },
           { label: 'Chain', cell: ({ chain }) => chain },
           { label: 'Bound', narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
@@ -144,6 +200,9 @@ export const Bindings = ({ project }: { readonly project: Project }) => {
         }
       />
       {adding && <BindAddress project={project} onClose={() => setAdding(false)} onDone={pages.reload} />}
+      {labelling !== null && (
+        <LabelAddress binding={labelling} onClose={() => setLabelling(null)} onDone={pages.reload} />
+      )}
       {removing !== null && <Unbind binding={removing} onClose={() => setRemoving(null)} onDone={pages.reload} />}
     </Card>
   )

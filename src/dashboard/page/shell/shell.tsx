@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ChangeWaits } from '../approvals/second-person.tsx'
 import { useDeployment } from '../data/use-deployment.ts'
+import { Overview } from '../overview/overview.tsx'
 import { PAGES, type PageEntry, type PageProps } from '../pages.ts'
 import { matchPath, navigate, type Params, pathFor, usePlace } from '../router.ts'
 import { ButtonLink, IconButton } from '../ui/button.tsx'
@@ -17,7 +18,7 @@ const Find = lazy(async () => (await import('./find.tsx')).Find, { meanwhile: nu
 const Help = lazy(async () => (await import('./help.tsx')).Help, { meanwhile: null })
 
 const COMPONENTS = new Map(
-  PAGES.map((page) => [page, lazy<PageProps>(page.load, { isFirst: page.isFirst === true })] as const),
+  PAGES.map((page) => [page, page.load === 'first' ? Overview : lazy<PageProps>(page.load)] as const),
 )
 
 interface Found {
