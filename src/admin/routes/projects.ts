@@ -357,7 +357,7 @@ export const PROJECT_ROUTES = [
       const address = parseAddress(chain.family, body.address)
       if (address === null) throw new FieldInvalidError('address', `must be an address of ${chain.name}`)
       return write(async (tables, note) => {
-        await requireProject(tables, organization.id, body.project_id)
+        const project = await requireProject(tables, organization.id, body.project_id)
         const binding = await tables.bindings.create({
           organizationId: organization.id,
           projectId: body.project_id,
@@ -366,7 +366,7 @@ export const PROJECT_ROUTES = [
           label: body.label ?? null,
         })
         const { id, created_at: _at, ...detail } = showBinding(binding)
-        note({ action: 'binding.create', subject: id, detail })
+        note({ action: 'binding.create', subject: id, detail: { ...detail, project: project.name } })
         return showBinding(binding)
       })
     },
@@ -410,8 +410,9 @@ export const PROJECT_ROUTES = [
       await write(async (tables, note) => {
         const removed = await tables.bindings.remove(organization.id, params.binding)
         if (removed === null) throw new SubjectUnknownError('binding')
+        const project = await requireProject(tables, organization.id, removed.projectId)
         const { id, created_at: _at, ...detail } = showBinding(removed)
-        note({ action: 'binding.remove', subject: id, detail })
+        note({ action: 'binding.remove', subject: id, detail: { ...detail, project: project.name } })
       })
       return undefined
     },

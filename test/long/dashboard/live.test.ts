@@ -89,6 +89,37 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
     TIMEOUT_MS,
   )
 
+  test(
+    'does not say that it is live once an open stream says nothing any more',
+    async () => {
+      const page = await dashboard.enter('/account')
+      // Open for ever, and silent after its first second.
+      await page.addInitScript(
+        (data) => {
+          class SilentStream {
+            onopen = () => undefined
+            onmessage = (_event: { data: string }) => undefined
+            constructor() {
+              setTimeout(() => {
+                this.onopen()
+                this.onmessage({ data })
+              })
+            }
+            close = () => undefined
+          }
+          Object.assign(window, { EventSource: SilentStream })
+        },
+        JSON.stringify({ ...point({ at: Date.now() }), processes: [] }),
+      )
+      await page.goto(`${dashboard.url}/live`)
+      await page.getByText('Live', { exact: true }).last().waitFor()
+      await page.getByText('Not reached').waitFor()
+      await page.getByText(/^These figures are of \d\d:\d\d:\d\d$/).waitFor()
+      expect(await page.locator('.legend-time', { hasText: 'now' }).count()).toBe(0)
+    },
+    TIMEOUT_MS,
+  )
+
   test.skipIf(process.platform !== 'linux')(
     'comes back by itself when the process that serves it ends (needs Linux)',
     async () => {

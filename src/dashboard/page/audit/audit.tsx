@@ -17,7 +17,7 @@ import { Notice, Problem } from '../ui/problem.tsx'
 import { PagedTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { startOf } from './day.ts'
-import { describeDetail } from './detail.ts'
+import { describeDetail, isSaid } from './detail.ts'
 import { Overridden } from './overridden.tsx'
 
 const NAMES = ['since', 'until', 'action', 'actor', 'subject'] as const
@@ -180,7 +180,7 @@ const Entries = ({ pages, filtered, read }: EntriesProps) => {
             cell: ({ detail, subject, subject_name: name }) => (
               <span class="cell-stack">
                 <Overridden detail={detail} />
-                {name !== null && <span>{name}</span>}
+                {name !== null && !isSaid(name, detail) && <span>{name}</span>}
                 <span class="soft">{describeDetail(detail) || (name === null && subject)}</span>
               </span>
             ),

@@ -2,9 +2,14 @@
 
 const SHOWN_MAX = 3
 const TEXT_MAX = 32
-const NAMES: ReadonlySet<string> = new Set(['name', 'label'])
+const NAMES: ReadonlySet<string> = new Set(['name', 'label', 'project', 'number'])
+/** As ids are made; and hashes. */
+const ID = /^[a-z]+_[0-9A-Za-z]{16}$|^(x-)?[0-9a-f]{32,}$/
+const isId = (value: unknown): boolean =>
+  isChange(value) ? value.some(isId) : typeof value === 'string' && ID.test(value)
 
 const textOf = (value: unknown): string => {
+  if (value === null || value === undefined) return 'none'
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX - 1)}…` : text
 }
@@ -15,8 +20,8 @@ const isChange = (value: unknown): value is readonly [unknown, unknown] => Array
 /** What stayed as it was is left out. */
 export const describeDetail = (detail: Readonly<Record<string, unknown>>): string => {
   // What people know it by comes first, ids come last; the rest stays in its order.
-  const rank = (name: string): number => (NAMES.has(name) ? 0 : name.endsWith('_id') ? 2 : 1)
-  const entries = Object.entries(detail).sort(([left], [right]) => rank(left) - rank(right))
+  const rank = ([name, value]: [string, unknown]): number => (NAMES.has(name) ? 0 : isId(value) ? 2 : 1)
+  const entries = Object.entries(detail).sort((left, right) => rank(left) - rank(right))
   const parts = entries.flatMap(([name, value]) => {
     if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) return []
     const label = name.replaceAll('_', ' ')
@@ -26,3 +31,7 @@ export const describeDetail = (detail: Readonly<Record<string, unknown>>): strin
   })
   return parts.length > SHOWN_MAX ? `${parts.slice(0, SHOWN_MAX).join(', ')} …` : parts.join(', ')
 }
+
+/** Whether the line says a name already. */
+export const isSaid = (name: string, { name: said, label }: Readonly<Record<string, unknown>>): boolean =>
+  [said, label].some((value) => value === name || (isChange(value) && value[1] === name))

@@ -160,7 +160,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'event-loop',
     title: 'Event-loop lag',
-    text: 'How late a main thread comes to what is due, in the worst process. Answers wait at least as long.',
+    text: 'How late a main thread comes to what is due, in the worst process. Answers wait at least as long. From 100 ms on it shows, from 250 ms on it should wake someone.',
     unit: 'ms',
     axis: 'milliseconds',
     limits: EVENT_LOOP_LIMITS,

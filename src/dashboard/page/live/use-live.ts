@@ -14,13 +14,15 @@ export interface Live {
   readonly points: readonly LivePoint[] | null
   /** The last second; null before there was one. */
   readonly newest: LiveSecond | null
-  /** `lost`: the stream broke off and is being opened again. */
+  /** `lost`: the stream broke off and is being opened again, or says nothing any more. */
   readonly state: 'connecting' | 'open' | 'lost'
   readonly error: unknown
   readonly retry: () => void
 }
 
 const REOPEN_MS = 3_000
+/** A stream that is open and says nothing for so long is of no second of now: they come once a second. */
+const SILENT_MS = 5_000
 /** A window of minutes is read again this often: the newest minute is in it by then. */
 const REREAD_MS = 60_000
 
@@ -74,10 +76,17 @@ export const useLive = (window: LiveWindow): Live => {
   useEffect(() => {
     let source: EventSource | null = null
     let timer: ReturnType<typeof setTimeout> | null = null
+    let silence: ReturnType<typeof setTimeout> | undefined
+    const hear = (): void => {
+      clearTimeout(silence)
+      silence = setTimeout(() => setState('lost'), SILENT_MS)
+      setState('open')
+    }
     const open = (): void => {
       source = new EventSource(addressFor('GET /live/stream'))
-      source.onopen = () => setState('open')
+      source.onopen = hear
       source.onmessage = ({ data }: MessageEvent<string>) => {
+        hear()
         const point = JSON.parse(data) as LiveSecond | null
         if (point === null) return
         setNewest(point)
@@ -85,6 +94,7 @@ export const useLive = (window: LiveWindow): Live => {
           setPoints((before) => (before === null ? null : within(append(before, point), window)))
       }
       source.onerror = () => {
+        clearTimeout(silence)
         setState('lost')
         // It tries again by itself, unless it was refused: then whether someone is signed in has to be asked.
         if (source?.readyState !== EventSource.CLOSED) return
@@ -94,6 +104,7 @@ export const useLive = (window: LiveWindow): Live => {
     open()
     return () => {
       source?.close()
+      clearTimeout(silence)
       if (timer !== null) clearTimeout(timer)
     }
   }, [window.id, turn])

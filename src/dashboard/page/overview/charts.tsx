@@ -11,12 +11,19 @@ interface ChartsProps {
 
 export const Charts = ({ hours, rules }: ChartsProps) => (
   <>
-    <Hours title="Decisions by hour" unit="an hour" parts={['Attested', 'Denied']} bars={decisionBars(hours)} />
+    <Hours
+      title="Decisions by hour"
+      unit="an hour"
+      parts={['Attested', 'Denied']}
+      colours={[1, 2]}
+      bars={decisionBars(hours)}
+    />
     <Hours
       title="Latency by hour"
       text="From a request to its verdict: half of them took at most p50, 95 of 100 at most p95. Refusals are left out."
       unit="ms"
       parts={['p50', 'p95']}
+      colours={[1, 3]}
       bars={latencyBars(hours)}
     />
     <Denials today={rules.map(({ later, ...row }) => ({ ...row, later, ...later }))} week={rules} />

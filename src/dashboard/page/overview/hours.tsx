@@ -1,5 +1,6 @@
 // The last 24 hours as bars, each of two parts, and as a table for whoever does not see them.
 import { formatTick } from '../live/format.ts'
+import type { Colour } from '../live/series.ts'
 import { Card } from '../ui/parts.tsx'
 import { zoneWord } from '../ui/relative-time.ts'
 
@@ -26,10 +27,12 @@ interface HoursProps {
   /** Of the axis, as `ms`. */
   readonly unit: string
   readonly parts: readonly [lower: string, upper: string]
+  /** Of the parts: colours of the style sheet. */
+  readonly colours: readonly [lower: Colour, upper: Colour]
   readonly bars: readonly HourBar[]
 }
 
-export const Hours = ({ title, text = '', unit, parts, bars }: HoursProps) => {
+export const Hours = ({ title, text = '', unit, parts, colours, bars }: HoursProps) => {
   const highest = Math.max(...bars.map(({ ends }) => ends?.[1] ?? 0)) || 1
   const zone = zoneWord()
   const heightOf = (value: number): number => (value / highest) * HEIGHT
@@ -53,8 +56,8 @@ export const Hours = ({ title, text = '', unit, parts, bars }: HoursProps) => {
               <g key={bar.atMs}>
                 <title>{`${hourWord.format(bar.atMs)}: ${wordsOf(bar)}`}</title>
                 <rect class="bar-place" x={index * WIDTH} y={0} width={WIDTH} height={HEIGHT} />
-                <rect class="bar-lower" {...place} y={HEIGHT - lower} height={lower} />
-                <rect class="bar-upper" {...place} y={HEIGHT - upper} height={upper - lower} />
+                <rect class={`bar-${colours[0]}`} {...place} y={HEIGHT - lower} height={lower} />
+                <rect class={`bar-${colours[1]}`} {...place} y={HEIGHT - upper} height={upper - lower} />
               </g>
             )
           })}
@@ -68,7 +71,7 @@ export const Hours = ({ title, text = '', unit, parts, bars }: HoursProps) => {
       <ul class="legend">
         {parts.map((part, index) => (
           <li key={part}>
-            <span class={`legend-mark legend-mark-${index + 1}`} /> {part}
+            <span class={`legend-mark legend-mark-${colours[index]}`} /> {part}
           </li>
         ))}
       </ul>

@@ -3,6 +3,7 @@
 import { counted } from '../../../domain/counted.ts'
 import type { Overview } from '../api/types.ts'
 import { searchOf } from '../decisions/search.ts'
+import { formatNumber } from '../live/format.ts'
 import { ageWord } from '../reviews/words.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { type Counts, type Day, latencyWord, shareWord, totalOf } from './days.ts'
@@ -39,6 +40,10 @@ interface NumbersProps {
   readonly nowMs: number
 }
 
+/** `2.5 and 16 ms`; a dash where nothing was measured. */
+const latencyPair = ({ latency_ms: latency }: Day): string =>
+  latency === null ? '–' : `${formatNumber(latency.p50)} and ${latencyWord(latency.p95)}`
+
 export const Numbers = ({ days, overview, nowMs }: NumbersProps) => {
   const { path, may } = useWorkplace()
   const until = days === null ? '' : clock.format(days.untilMs)
@@ -73,15 +78,9 @@ export const Numbers = ({ days, overview, nowMs }: NumbersProps) => {
             href: path('/decisions') + searchOf({ since }),
           },
           {
-            label: 'Latency p50 today',
-            value: latencyWord(days.today.latency_ms?.p50 ?? null),
-            more: compared(({ latency_ms: latency }) => latencyWord(latency?.p50 ?? null)),
-            href: null,
-          },
-          {
-            label: 'Latency p95 today',
-            value: latencyWord(days.today.latency_ms?.p95 ?? null),
-            more: compared(({ latency_ms: latency }) => latencyWord(latency?.p95 ?? null)),
+            label: 'Latency today, p50 and p95',
+            value: latencyPair(days.today),
+            more: compared(latencyPair),
             href: null,
           },
         ]),
