@@ -137,6 +137,13 @@ describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => 
       await differing.getByRole('row', { name: /Rejected Left to a person/ }).waitFor()
       await accessible(page)
       await picture(page, 'shadow')
+      await page.getByRole('button', { name: 'Make revision 2 live' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText(/for the sessions of this organization/).waitFor()
+      await dialog.getByRole('button', { name: 'Make it live' }).click()
+      await dialog.getByText(/Revision 2 was not tried on past sessions in the last 30 days/).waitFor()
+      await picture(page, 'make-live')
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
       await differing.getByRole('link').click()
       await page
         .getByText(/by rule young/)

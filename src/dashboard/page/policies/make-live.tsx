@@ -33,6 +33,10 @@ export const MakeLive = ({ policy, revision, active, onClose, onDone }: MakeLive
           }),
     [from, revision.id],
   )
+  const whom =
+    policy.decides === 'sessions'
+      ? 'the sessions of this organization, where its settings choose this policy'
+      : 'every project that names this policy'
   const isRollback = active !== null && active.number > revision.number
   const action = useAction(async () => {
     await call('POST /organizations/{organization}/policies/{policy}/activate', {
@@ -52,11 +56,14 @@ export const MakeLive = ({ policy, revision, active, onClose, onDone }: MakeLive
       onClose={onClose}
     >
       {from === null ? (
-        <p>It decides for every project that names this policy, within a second. None of its revisions did before.</p>
+        <p>It decides for {whom}, within a second. None of its revisions did before.</p>
       ) : (
         <p>
           Within a second it decides in place of {active === null ? 'the present one' : `revision ${active.number}`},
-          for every project that names this policy. Any revision can be made live again at any time.
+          for {whom}.{' '}
+          {policy.decides === 'sessions'
+            ? 'Any revision can be made live again once it was tried.'
+            : 'Any revision can be made live again at any time.'}
         </p>
       )}
       {from !== null && (
