@@ -1,9 +1,9 @@
 // Keys, from issuing one in the browser to an attestation that it pays for, to its end.
 import { describe, expect, test } from 'bun:test'
+import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
-import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 
 const TIMEOUT_MS = 60_000
 let dashboard: Dashboard

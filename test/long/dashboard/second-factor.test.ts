@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 import { hotp, totpStep } from '../../../src/admin/accounts/totp.ts'
 import { decodeBase32 } from '../../admin/support/base32.ts'
+import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
-import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 
 let dashboard: Dashboard
 useDashboard((started) => {
