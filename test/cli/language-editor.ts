@@ -28,9 +28,20 @@ interface Answer {
   readonly error?: unknown
 }
 
-/** @param uri the document's; servers that look for files start from it */
-export const startEditor = async (words: readonly string[], uri = LANGUAGE_URI): Promise<Editor> => {
-  const child = Bun.spawn([...words], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit', env: cleanEnvironment() })
+interface EditorOptions {
+  /** The document's; servers that look for files start from it. */
+  readonly uri?: string
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+export const startEditor = async (words: readonly string[], options: EditorOptions = {}): Promise<Editor> => {
+  const { uri = LANGUAGE_URI, environment = {} } = options
+  const child = Bun.spawn([...words], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+    env: { ...cleanEnvironment(), ...environment },
+  })
   const answers = new Map<number, unknown>()
   const said: (readonly Diagnostic[])[] = []
   const read = async (): Promise<void> => {

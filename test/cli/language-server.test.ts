@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { startAlone } from '../service/start-service.ts'
 import { type Editor, LANGUAGE_URI, startEditor } from './language-editor.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
@@ -116,3 +117,22 @@ test('what it does not offer is refused, and it goes on', async () => {
   expect(await editor.ask('textDocument/rename', {})).toMatchObject({ code: -32_601 })
   expect(await editor.show(TEMPLATE)).toEqual([])
 })
+
+test('with an organization it knows the lists and screeners that there are', async () => {
+  const service = await startAlone({ environment: { COUNTERSIGN_DOCS: 'false' } })
+  const words = ['policy', 'language-server', '--org', 'demo']
+  const other = await startEditor(['bun', join(ROOT, 'src/cli/countersign.ts'), ...words], {
+    environment: { COUNTERSIGN_DATA_DIR: service.dataDirectory },
+  })
+  try {
+    const text = 'name: A\nrules:\n  - id: a\n    allow: in_list(wallet.address, "none")\n'
+    expect(await other.show(text)).toMatchObject([{ severity: 1, message: expect.stringContaining('"none"') }])
+    const position = { line: 3, character: 36 }
+    const { items } = await other.ask('textDocument/completion', { textDocument: { uri: LANGUAGE_URI }, position })
+    expect(labels(items)).toEqual(['allow', 'deny'])
+    expect(await other.show(text.replace('none', 'deny'))).toEqual([])
+  } finally {
+    expect(await other.stop()).toBe(0)
+    expect(await service.stop()).toBe(0)
+  }
+}, 120_000)

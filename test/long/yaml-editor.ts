@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'countersign-yaml-editor-'))
 try {
   const installed = Bun.spawnSync(['npm', 'install', '--silent', '--no-audit', '--no-fund', SERVER], { cwd: folder })
   if (!installed.success) throw new Error(`npm: ${installed.stderr.toString()}`)
-  const editor = await startEditor(['node', join(folder, 'node_modules/.bin/yaml-language-server'), '--stdio'], uri)
+  const editor = await startEditor(['node', join(folder, 'node_modules/.bin/yaml-language-server'), '--stdio'], { uri })
   const source = readFileSync(TEMPLATE, 'utf8')
   check((await editor.show(source)).length === 0, 'the template has no mistake')
 
