@@ -86,10 +86,14 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'go mod edit -require countersign.example/client@v0.0.0 -replace countersign.example/client=/path/to/clone/clients/go':
     'the path is the reader’s; test/clients builds the module',
   'pip install ./clients/python': 'changes the machine; test/clients runs the folder',
+  'bun install --frozen-lockfile': 'package.json runs it before every test run',
+  'npm install vscode-languageclient': 'needs Visual Studio Code; test/cli/language-server.test.ts runs what it starts',
+  'tar -C image -c . | docker load': 'needs Docker',
   'bun test --timeout 30000 ./test/policy/cost.test.ts': 'the suite runs that file',
 }
 /** Commands that are a kind of their own, and why none of them is run. */
 const KINDS: ReadonlyArray<readonly [kind: RegExp, reason: string]> = [
+  [/^bun deploy\/release\/[a-z-]+\.ts/, 'test/release and test/long/oci-image.ts run the scripts'],
   [/^bun test\/long\/[a-z-]+\.ts/, 'takes minutes'],
   [
     /^(?:mkdir|openssl|printf|for|ln|done)\b/,
