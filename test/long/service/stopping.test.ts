@@ -86,13 +86,16 @@ test('a retry after kill -9 gets what was recorded, and one uuid is never signed
   const again = await startService({ dataDirectory, environment })
   // A cut-off claim is held until the first try can't sign any more; until then a retry is told to wait.
   const waiting = new Set(keys)
-  await until(async () => {
-    for (const key of waiting) if ((await attempt(again, key)) === 200) waiting.delete(key)
-    return waiting.size === 0
-  })
+  await until(
+    async () => {
+      for (const key of waiting) if ((await attempt(again, key)) === 200) waiting.delete(key)
+      return waiting.size === 0
+    },
+    { limitMs: 60_000 },
+  )
   await again.stop()
   expect((await runCommand(dataDirectory, 'decisions', 'verify')).code).toBe(0)
-}, 30_000)
+}, 120_000)
 
 test('after kill -9 it is ready again, and every answer it gave is in the log', async () => {
   const dataDirectory = temporaryFolder()
