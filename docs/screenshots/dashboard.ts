@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { type Dashboard, startDashboard } from '../../test/dashboard/support/dashboard.ts'
 import { DESKTOP, PHONE } from '../../test/support/browser/chromium.ts'
+import { until } from '../../test/support/until.ts'
 import { seedDashboard } from './dashboard-seed.ts'
 import { startLiveLoad } from './live-load.ts'
 
@@ -23,6 +24,16 @@ const text =
   (words: string | RegExp) =>
   (page: Page): Promise<void> =>
     page.getByText(words).first().waitFor()
+
+/** The overview, once the latency of the seed's decisions is counted: that comes after the decisions themselves. */
+const numbers = async (page: Page): Promise<void> => {
+  const counted = async (): Promise<boolean> => {
+    await page.reload()
+    await text('Decisions by hour')(page)
+    return (await page.locator('.tile-value', { hasText: / ms$/ }).count()) > 0
+  }
+  await until(counted, { limitMs: 120_000, what: 'a latency of today' })
+}
 
 const firstReview = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: 'Begin with the first' }).click()
@@ -56,8 +67,8 @@ const fromTemplate = async (page: Page): Promise<void> => {
 }
 
 const PICTURES: readonly Picture[] = [
-  { name: 'overview', path: '/o/acme', ready: text('By hour') },
-  { name: 'overview-dark', path: '/o/acme', scheme: 'dark', ready: text('By hour') },
+  { name: 'overview', path: '/o/acme', ready: numbers },
+  { name: 'overview-dark', path: '/o/acme', scheme: 'dark', ready: numbers },
   { name: 'projects', path: '/o/acme/projects', ready: text('Swap') },
   {
     name: 'project',
@@ -122,12 +133,12 @@ const PICTURES: readonly Picture[] = [
     name: 'find',
     path: '/o/acme',
     ready: async (page) => {
-      await text('By hour')(page)
+      await numbers(page)
       await page.keyboard.press('Control+k')
       await page.getByRole('combobox', { name: /^Find/ }).fill('a')
     },
   },
-  { name: 'phone-overview', path: '/o/acme', phone: true, ready: text('By hour') },
+  { name: 'phone-overview', path: '/o/acme', phone: true, ready: numbers },
   { name: 'phone-review', path: '/o/acme/reviews', phone: true, ready: firstReview },
   { name: 'phone-decision', path: '/o/acme/decisions', phone: true, scheme: 'dark', ready: firstDecision },
   { name: 'phone-policy', path: '/o/acme/policies', phone: true, ready: firstPolicy('Try it', tried) },

@@ -57,7 +57,6 @@ test('every sentence that counts is listed here as it reads with 1, so that some
       '1 test fails, of …',
       '1 test passes',
       '1 time',
-      '1 waits in the queue',
       '1 wallet stops being verified within a second, and your backend is told',
       '1 warning',
       '1 worker',

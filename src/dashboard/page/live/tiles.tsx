@@ -1,6 +1,5 @@
 // The last second in a few numbers. Each keeps its place and its width, whatever it says.
 
-import { counted } from '../../../domain/counted.ts'
 import type { LivePoint } from '../api/types.ts'
 import { Notice } from '../ui/problem.tsx'
 import { formatClock, formatMegabytes, formatNumber } from './format.ts'
@@ -49,7 +48,7 @@ const tilesOf = (point: LivePoint | null): readonly Tile[] => {
     {
       label: 'Failed',
       value: `${formatNumber(failed)}/s`,
-      more: `${counted(queue.waiting, 'waits', 'wait')} in the queue`,
+      more: `${queue.waiting.toLocaleString('en')} in the queue`,
       tone: failed > 0 ? 'bad' : null,
     },
     {
