@@ -12,8 +12,14 @@ import { slugOf } from '../../src/dashboard/page/organizations/slug.ts'
 import { PAGES } from '../../src/dashboard/page/pages.ts'
 import { sentence, words } from '../../src/dashboard/page/policies/difference-words.ts'
 import { nextOf } from '../../src/dashboard/page/reviews/next-session.ts'
-import { languageOf, REJECT_REASONS, RETRY_REASONS, reasonsFor } from '../../src/dashboard/page/reviews/reasons.ts'
-import { actorWord, agreementWord } from '../../src/dashboard/page/reviews/words.ts'
+import {
+  agreementWord,
+  languageOf,
+  REJECT_REASONS,
+  RETRY_REASONS,
+  reasonsFor,
+} from '../../src/dashboard/page/reviews/reasons.ts'
+import { actorWord } from '../../src/dashboard/page/reviews/words.ts'
 import { matchPath, pathFor } from '../../src/dashboard/page/router.ts'
 import { matchScore } from '../../src/dashboard/page/shell/match.ts'
 import { isAllowed, type Role, roleMissing } from '../../src/dashboard/page/shell/session.ts'

@@ -10,6 +10,12 @@ export const LANGUAGE_WORDS: Readonly<Record<Language, string>> = { en: 'English
 /** English until the person has chosen, and for a language without texts. */
 export const languageOf = (language: string | null): Language => TEXTS.find((known) => known === language) ?? 'en'
 
+/** `2.en`: the version and the language of the text that the person agreed to. */
+export const agreementWord = (agreement: string): string => {
+  const [version = '', language = ''] = agreement.split('.')
+  return `Version ${version} of the text, in ${LANGUAGE_WORDS[languageOf(language)]}`
+}
+
 export const REASON_NEEDED = 'Say why: a rejection is final. Where the person must not know, say it to colleagues only.'
 
 export interface Reason {

@@ -1,7 +1,6 @@
 // What sessions are called on these pages: statuses, parts of the evidence, events, and who caused them.
 import type { Session, SessionDetail } from '../api/types.ts'
 import type { Tone } from '../ui/problem.tsx'
-import { LANGUAGE_WORDS, languageOf } from './reasons.ts'
 
 export type SessionStatus = Session['status']
 export type SessionEvent = SessionDetail['events'][number]
@@ -56,12 +55,6 @@ export const inOrder = (parts: Iterable<string>): readonly string[] => {
 
 /** The name itself where it is a new one. */
 export const partWord = (part: string): string => PART_WORDS[part] ?? part
-
-/** `2.en`: the version and the language of the text that the person agreed to. */
-export const agreementWord = (agreement: string): string => {
-  const [version = '', language = ''] = agreement.split('.')
-  return `Version ${version} of the text, in ${LANGUAGE_WORDS[languageOf(language)]}`
-}
 
 const EVENT_WORDS: Readonly<Record<string, string>> = {
   created: 'Session made',
