@@ -6,7 +6,7 @@ import { browserName } from '../../src/dashboard/page/account/browser-name.ts'
 import { call, onSignedOut } from '../../src/dashboard/page/api/client.ts'
 import { ApiError, fieldProblemOf, NetworkError, problemText } from '../../src/dashboard/page/api/errors.ts'
 import { callFields, curlFor } from '../../src/dashboard/page/attest/curl.ts'
-import { describeDetail, isSaid } from '../../src/dashboard/page/audit/detail.ts'
+import { describeDetail } from '../../src/dashboard/page/audit/detail.ts'
 import { createRowCounter } from '../../src/dashboard/page/decisions/row-counter.ts'
 import { slugOf } from '../../src/dashboard/page/organizations/slug.ts'
 import { PAGES } from '../../src/dashboard/page/pages.ts'
@@ -259,8 +259,6 @@ test('the details of a change are what was given, and what is different', () => 
   expect(describeDetail({ revision: [null, revision], chain: 'base', number: 2 })).toBe(
     `number: 2, chain: base, revision: none → ${revision}`,
   )
-  expect(isSaid('Swap', { name: ['Old', 'Swap'] })).toBe(true)
-  expect(isSaid('Swap', { label: 'Router', name: 'Other' })).toBe(false)
 })
 
 test('names become short names', () => {

@@ -94,24 +94,25 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
     'does not say that it is live once an open stream says nothing any more',
     async () => {
       const page = await dashboard.enter('/account')
-      // Open for ever, and silent after its first second.
-      await page.addInitScript(
-        (data) => {
-          class SilentStream {
-            onopen = () => undefined
-            onmessage = (_event: { data: string }) => undefined
-            constructor() {
-              setTimeout(() => {
-                this.onopen()
-                this.onmessage({ data })
-              })
+      // Stays open, and is silent after its first second.
+      await page.addInitScript(() => {
+        const Real = window.EventSource
+        class SilentStream {
+          onopen = () => undefined
+          onmessage = (_event: MessageEvent<string>) => undefined
+          close: () => void
+          constructor(address: string) {
+            const stream = new Real(address)
+            let seconds = 0
+            stream.onopen = () => this.onopen()
+            stream.onmessage = (event: MessageEvent<string>) => {
+              if (event.data !== 'null' && seconds++ === 0) this.onmessage(event)
             }
-            close = () => undefined
+            this.close = () => stream.close()
           }
-          Object.assign(window, { EventSource: SilentStream })
-        },
-        JSON.stringify({ ...point({ at: Date.now() }), processes: [] }),
-      )
+        }
+        Object.assign(window, { EventSource: SilentStream })
+      })
       await page.goto(`${dashboard.url}/live`)
       await page.getByText('Live', { exact: true }).last().waitFor()
       await page.getByText('Not reached').waitFor()

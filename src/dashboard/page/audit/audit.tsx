@@ -17,7 +17,7 @@ import { Notice, Problem } from '../ui/problem.tsx'
 import { PagedTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { startOf } from './day.ts'
-import { describeDetail, isSaid } from './detail.ts'
+import { describeDetail } from './detail.ts'
 import { Overridden } from './overridden.tsx'
 
 const NAMES = ['since', 'until', 'action', 'actor', 'subject'] as const
@@ -177,13 +177,16 @@ const Entries = ({ pages, filtered, read }: EntriesProps) => {
           { label: 'From', narrow: true, cell: (entry) => <span class="soft">{originOf(entry)}</span> },
           {
             label: 'Change',
-            cell: ({ detail, subject, subject_name: name }) => (
-              <span class="cell-stack">
-                <Overridden detail={detail} />
-                {name !== null && !isSaid(name, detail) && <span>{name}</span>}
-                <span class="soft">{describeDetail(detail) || (name === null && subject)}</span>
-              </span>
-            ),
+            cell: ({ detail, subject, subject_name: name }) => {
+              const line = describeDetail(detail)
+              return (
+                <span class="cell-stack">
+                  <Overridden detail={detail} />
+                  {name !== null && !line.includes(name) && <span>{name}</span>}
+                  <span class="soft">{line || (name === null && subject)}</span>
+                </span>
+              )
+            },
           },
           { label: 'When', narrow: true, cell: ({ at }) => <Time at={at} /> },
         ]}

@@ -31,7 +31,3 @@ export const describeDetail = (detail: Readonly<Record<string, unknown>>): strin
   })
   return parts.length > SHOWN_MAX ? `${parts.slice(0, SHOWN_MAX).join(', ')} …` : parts.join(', ')
 }
-
-/** Whether the line says a name already. */
-export const isSaid = (name: string, { name: said, label }: Readonly<Record<string, unknown>>): boolean =>
-  [said, label].some((value) => value === name || (isChange(value) && value[1] === name))

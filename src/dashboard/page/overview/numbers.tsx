@@ -3,7 +3,6 @@
 import { counted } from '../../../domain/counted.ts'
 import type { Overview } from '../api/types.ts'
 import { searchOf } from '../decisions/search.ts'
-import { formatNumber } from '../live/format.ts'
 import { ageWord } from '../reviews/words.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { type Counts, type Day, latencyWord, shareWord, totalOf } from './days.ts'
@@ -40,9 +39,9 @@ interface NumbersProps {
   readonly nowMs: number
 }
 
-/** `2.5 and 16 ms`; a dash where nothing was measured. */
+/** `16 ms, p50 2.5 ms`; a dash where nothing was measured. */
 const latencyPair = ({ latency_ms: latency }: Day): string =>
-  latency === null ? '–' : `${formatNumber(latency.p50)} and ${latencyWord(latency.p95)}`
+  latency === null ? '–' : `${latencyWord(latency.p95)}, p50 ${latencyWord(latency.p50)}`
 
 export const Numbers = ({ days, overview, nowMs }: NumbersProps) => {
   const { path, may } = useWorkplace()
@@ -78,9 +77,9 @@ export const Numbers = ({ days, overview, nowMs }: NumbersProps) => {
             href: path('/decisions') + searchOf({ since }),
           },
           {
-            label: 'Latency today, p50 and p95',
-            value: latencyPair(days.today),
-            more: compared(latencyPair),
+            label: 'Latency p95 today',
+            value: latencyWord(days.today.latency_ms?.p95 ?? null),
+            more: [`p50 ${latencyWord(days.today.latency_ms?.p50 ?? null)}`].concat(compared(latencyPair)),
             href: null,
           },
         ]),
