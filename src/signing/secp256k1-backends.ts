@@ -3,7 +3,6 @@
 // deterministic, so their hash stands for them. @noble/curves itself is loaded only where it signs, because its tables
 // and what is compiled of it take some megabytes in each signing thread.
 import { createHash } from 'node:crypto'
-import { createRequire } from 'node:module'
 import { SignerUnusableError, SigningError } from './errors.ts'
 import { loadNodeSecp256k1 } from './secp256k1-node.ts'
 import { loadSystemSecp256k1 } from './secp256k1-system.ts'
@@ -15,10 +14,9 @@ export const SECP256K1_BACKEND_NAMES: readonly Secp256k1BackendName[] = ['libsec
 /** Each function throws SignerUnusableError when its backend is not available. */
 export type Secp256k1Loaders = Readonly<Record<Secp256k1BackendName, () => Secp256k1Backend>>
 
-const loadNoble = (): Secp256k1Backend => {
-  const require = createRequire(import.meta.url)
-  return (require('./secp256k1-noble.ts') as typeof import('./secp256k1-noble.ts')).loadNobleSecp256k1()
-}
+/** A plain `require` of a name: the one-file program has what stands there inside. */
+const loadNoble = (): Secp256k1Backend =>
+  (require('./secp256k1-noble.ts') as typeof import('./secp256k1-noble.ts')).loadNobleSecp256k1()
 
 const LOADERS: Secp256k1Loaders = {
   libsecp256k1: () => loadSystemSecp256k1(),

@@ -179,6 +179,16 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
   )
 
   test(
+    'can sign in JavaScript, where the system has no library that it can load',
+    async () => {
+      const service = await start('--signer', 'noble', '--data-dir', join(folder, 'noble'))
+      expect(service.printed()).toContain('"signer":"noble"')
+      expect(await service.stop()).toBe(0)
+    },
+    TEST_LIMIT_MS,
+  )
+
+  test(
     'signs a first attestation, serves its pages, and its log verifies',
     async () => {
       const service = await start('--processes', '2', '--signer', 'secp256k1-node')
