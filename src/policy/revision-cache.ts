@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { OptionalField, PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
 import { compileRevision } from './revision.ts'
+import { weightOf } from './revision-weight.ts'
 import { createSharedLoads } from './shared-loads.ts'
 import type { FactNeed } from './types/needs.ts'
 import type { SentRevision } from './types/program.ts'
@@ -35,12 +36,6 @@ export interface RevisionCacheOptions {
   readonly maxCharacters: number
   readonly joinWithinMs: number
 }
-
-/**
- * The cache weight of a text. A constant is added for the objects around it: otherwise many tiny revisions would exceed
- * the memory that a budget of characters allows.
- */
-export const weightOf = (characters: number): number => characters + 1_024
 
 /** The form that is sent to workers. */
 export const sentRevisionOf = (loaded: LoadedRevision): SentRevision => ({

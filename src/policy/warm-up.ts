@@ -1,18 +1,61 @@
 // Evaluates a policy with every kind of operation often enough that the thread has compiled the evaluator and the
 // decoder before its first job. In a fresh thread a costly policy takes many times as long.
-import { compilePolicy } from './compile.ts'
+import { compileDocument } from './compile-document.ts'
 import { GEOGRAPHY } from './sources/geography.ts'
+import { finish } from './steps.ts'
+import type { PolicyDocument, PolicyRule } from './types/document.ts'
 import type { EvaluationFacts } from './types/facts.ts'
 import type { ListReader } from './types/list-reader.ts'
+import type { AbiFunctionItem } from './types/reads.ts'
 
-/** The common beginning of all warm-up policies. */
-export const WARM_UP_HEAD = `name: Warm-up
-constants:
-  some: { type: address, value: ["0x00000000000000000000000000000000000000a1", "0x00000000000000000000000000000000000000a2"] }
-abi:
-  - function transfer(address to, uint256 amount)
-  - function many(address[] accounts, uint256[] amounts, uint256[][] matrix, string text, (bool flag, int64 delta)[] orders)
-`
+const functionOf = (name: string, inputs: AbiFunctionItem['inputs']): AbiFunctionItem => ({
+  type: 'function',
+  name,
+  stateMutability: 'nonpayable',
+  inputs,
+  outputs: [],
+})
+
+/** What all warm-up policies share. A document, because no worker reads YAML. */
+export const WARM_UP: PolicyDocument = {
+  name: 'Warm-up',
+  description: '',
+  decides: 'requests',
+  default: 'deny',
+  quorum: 1,
+  constants: [
+    {
+      name: 'some',
+      type: 'address',
+      values: [`0x${'a1'.padStart(40, '0')}`, `0x${'a2'.padStart(40, '0')}`],
+      isList: true,
+    },
+  ],
+  abi: [
+    functionOf('transfer', [
+      { name: 'to', type: 'address' },
+      { name: 'amount', type: 'uint256' },
+    ]),
+    functionOf('many', [
+      { name: 'accounts', type: 'address[]' },
+      { name: 'amounts', type: 'uint256[]' },
+      { name: 'matrix', type: 'uint256[][]' },
+      { name: 'text', type: 'string' },
+      {
+        name: 'orders',
+        type: 'tuple[]',
+        components: [
+          { name: 'flag', type: 'bool' },
+          { name: 'delta', type: 'int64' },
+        ],
+      },
+    ]),
+  ],
+  idl: null,
+  reads: [],
+  rules: [],
+  tests: [],
+}
 
 /**
  * Each condition is a policy of its own, because together they would exceed the cost limit. None is true, so each is
@@ -100,9 +143,10 @@ const EVALUATIONS = 250
  */
 export const warmUpPolicies = (nowMs: () => number, limitMs = 500): void => {
   const endMs = nowMs() + limitMs
-  const policies = CONDITIONS.map((deny) =>
-    compilePolicy(`${WARM_UP_HEAD}rules: ${JSON.stringify([{ id: 'warm-up', deny }])}`),
-  )
+  const policies = CONDITIONS.map((expression) => {
+    const rule: PolicyRule = { id: 'warm-up', kind: 'deny', expression, code: null, message: null }
+    return finish(compileDocument({ ...WARM_UP, rules: [rule] }))
+  })
   const requests = [WARM_UP_FACTS, { ...WARM_UP_FACTS, data: TRANSFER }]
   for (let i = 0; i < EVALUATIONS; i++) {
     for (const { evaluate } of policies) {

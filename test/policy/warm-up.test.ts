@@ -1,7 +1,7 @@
 // The warm-up evaluates whole, and ends in time on a machine that is slow.
 import { expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/compile.ts'
-import { WARM_UP_FACTS, WARM_UP_HEAD, warmUpPolicies } from '../../src/policy/warm-up.ts'
+import { WARM_UP, WARM_UP_FACTS, warmUpPolicies } from '../../src/policy/warm-up.ts'
 
 test('every rule is evaluated: nothing in it fails', () => {
   let asked = 0
@@ -29,7 +29,13 @@ test('its call is decoded, arrays and tuples too: else nothing of the decoder wo
     'call.args.matrix.size() == 8 && call.args.matrix[7].size() == 20',
     'call.args.orders.size() == 3 && call.args.orders[2].delta == 3',
   ]
-  const rules = JSON.stringify(conditions.map((require, index) => ({ id: `r${index}`, require })))
-  const policy = compilePolicy(`${WARM_UP_HEAD}default: allow\nrules: ${rules}`)
+  const rules = conditions.map((expression, index) => ({
+    id: `r${index}`,
+    kind: 'require' as const,
+    expression,
+    code: null,
+    message: null,
+  }))
+  const policy = compilePolicy({ ...WARM_UP, default: 'allow', rules })
   expect(policy.evaluate(WARM_UP_FACTS)).toEqual({ compliant: true, ruleId: null })
 })

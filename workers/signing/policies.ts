@@ -3,9 +3,9 @@
 // target or revision is missing is sent back, never decided on a guess.
 import { LRUCache } from 'lru-cache'
 import type { Target } from '../../src/domain/target.ts'
-import { compileDocument } from '../../src/policy/compile.ts'
+import { compileDocument } from '../../src/policy/compile-document.ts'
 import { PolicyUnusableError } from '../../src/policy/errors.ts'
-import { weightOf } from '../../src/policy/revision-cache.ts'
+import { weightOf } from '../../src/policy/revision-weight.ts'
 import type { Steps } from '../../src/policy/steps.ts'
 import type { PolicyDocument } from '../../src/policy/types/document.ts'
 import type { PolicyProgram, SentRevision } from '../../src/policy/types/program.ts'
