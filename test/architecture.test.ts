@@ -283,6 +283,18 @@ describe('the import table', () => {
     expect(circlesIn(importsAtRunTime)).toEqual([])
   })
 
+  test('a signing thread loads neither the reader of YAML nor signing in JavaScript: megabytes in each thread', () => {
+    const reached = new Set(['workers/signing/attest.worker.ts'])
+    for (const path of reached) {
+      for (const { kind, path: specifier } of transpilers.ts.scanImports(sources.get(path) ?? '')) {
+        if (kind !== 'import-statement') continue
+        reached.add(specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : specifier)
+      }
+    }
+    expect(reached).toContain('src/policy/compile-document.ts')
+    expect([...reached].filter((name) => /^yaml$|^@noble\/curves/.test(name))).toEqual([])
+  })
+
   test('a circle is found, whatever leads into it', () => {
     const edges = new Map([
       ['entry', ['a']],
