@@ -2,7 +2,6 @@
 // can be read by eye, by keyboard and as a table.
 import { describe, expect, test } from 'bun:test'
 import { type Dashboard, startDashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
-import { point } from '../../dashboard/support/live-point.ts'
 import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 
