@@ -71,6 +71,8 @@ beforeAll(async () => {
   const file = join(folder, 'own.csv')
   writeFileSync(file, 'id,kind,name\np1,person,Ivan Primerov\n')
   await command('screening', 'import', 'own', file, '--format', 'csv')
+  // Without a list or a screener nobody knows whether a wallet is denied, and a person would decide.
+  await command('lists', 'create', 'deny')
   policyId = JSON.parse(await command('policy', 'apply', TEMPLATE, '--json')).policy
 })
 afterAll(async () => {
