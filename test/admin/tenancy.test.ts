@@ -142,6 +142,7 @@ const BODIES: Readonly<Record<string, object>> = {
   changeMember: { role: 'viewer' },
   changeMemberOffer: { role: 'viewer' },
   changeProject: { name: 'taken' },
+  labelAddress: { label: 'taken' },
   tryProject: { api_key: 'a key', request: {} },
   saveRevision: { source: SOURCE },
   activateRevision: { revision_id: 'revision_x' },

@@ -44,6 +44,7 @@ const ALONE: Readonly<Record<string, string>> = {
   ...named('a new organization signs for nobody yet, and has its own rule', 'createOrganization'),
   ...named('keys are refused wherever the rule asks for a person', 'issueKey', 'regenerateKey'),
   ...named('not live until it is activated', 'createPolicy', 'saveRevision'),
+  ...named('words for people, always with the address beside them', 'labelAddress'),
   ...named('a call that whoever has its key may make anyway', 'tryProject'),
   ...named('its verdicts are recorded and never answered', 'shadowRevision'),
   ...named(
