@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createToken } from '../src/signing/pkcs11/token.ts'
-import { loadNobleSecp256k1 } from '../src/signing/secp256k1-noble.ts'
+import { chooseSecp256k1Backend } from '../src/signing/secp256k1-backends.ts'
 import { softHsm, TOKEN } from '../test/pkcs11/soft-hsm.ts'
 import { createTokenKeys } from '../workers/signing/token-thread.ts'
 import { readMachine, readRuntime } from './machine.ts'
@@ -64,10 +64,10 @@ const inRounds = async (measure: () => Promise<number>): Promise<number[]> => {
 const measureSignatures = async ({ kind, label }: Key): Promise<number[]> => {
   const settings = softHsm().settings()
   const keystorePath = `pkcs11:object=${label}`
-  const { recover } = loadNobleSecp256k1()
+  const { name, recover } = chooseSecp256k1Backend('auto').backend
   const token = createToken(settings, { monotonicMs: () => performance.now(), recover })
   const { address } = token.look({ kind, key: keystorePath, address: null })
-  const keys = createTokenKeys({ settings, signer: 'noble', progressed: () => undefined })
+  const keys = createTokenKeys({ settings, signer: name, progressed: () => undefined })
   const signer = await keys.open({ id: 'measured', kind, address, keystorePath, status: 'active' }, true)
   const digest = new Uint8Array(32).fill(7)
   const rounds = await inRounds(async () => {

@@ -60,7 +60,7 @@ const tilesOf = (point: LivePoint | null): readonly Tile[] => {
     {
       label: 'CPU',
       value: cpu.cores < 0.01 ? '0 cores' : `${cpu.cores.toFixed(2)} cores`,
-      more: cpu.per_decision_us === null ? NONE : `${formatNumber(cpu.per_decision_us)} µs per decision`,
+      more: cpu.per_decision_us === null ? NONE : `${formatNumber(cpu.per_decision_us)} µs/decision`,
     },
     { label: 'Streams', value: String(streams), more: `${formatMegabytes(point.memory_bytes)} memory` },
   ]
