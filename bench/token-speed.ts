@@ -144,7 +144,10 @@ if (import.meta.main) {
     const text = renderTokenSpeed(speeds, where)
     console.info(text)
     if (process.argv.includes('--write')) {
-      writeFileSync(PAGE, withSection(readFileSync(PAGE, 'utf8'), SECTION, `${SECTION.begin}\n\n${text}\n\n`))
+      writeFileSync(
+        PAGE,
+        withSection(readFileSync(PAGE, 'utf8'), SECTION, `${SECTION.begin}\n\n${text}\n\n${SECTION.end}`),
+      )
     }
   } finally {
     await processes.stopAll()
