@@ -5,7 +5,7 @@ import { fieldMembers } from '../../src/admin/field-members.ts'
 import { browserName } from '../../src/dashboard/page/account/browser-name.ts'
 import { call, onSignedOut } from '../../src/dashboard/page/api/client.ts'
 import { ApiError, fieldProblemOf, NetworkError, problemText } from '../../src/dashboard/page/api/errors.ts'
-import { callFields, curlFor, valueHint } from '../../src/dashboard/page/attest/curl.ts'
+import { callFields, curlFor } from '../../src/dashboard/page/attest/curl.ts'
 import { describeDetail } from '../../src/dashboard/page/audit/detail.ts'
 import { createRowCounter } from '../../src/dashboard/page/decisions/row-counter.ts'
 import { slugOf } from '../../src/dashboard/page/organizations/slug.ts'
@@ -225,13 +225,6 @@ test('a page that someone’s role does not open names both roles as the pages c
     'This page needs the role Admin, and yours here is Viewer. An admin of this organization can change that, under Members.',
   )
   expect(roleMissing('reviewer', null)).toStartWith('This page needs the role Reviewer. An admin')
-})
-
-test('a value to try stands beside its amount in the chain’s own unit', () => {
-  expect(valueHint('base', '1500000000000000000')).toBe('1.5 ETH')
-  expect(valueHint('solana', '5000')).toBe('0.000005 SOL')
-  expect(valueHint('solana', '0')).toBe('In lamports.')
-  expect(valueHint('my-rollup', '5')).toBe('In the chain’s smallest unit.')
 })
 
 test('the command survives the shell whatever was typed', async () => {

@@ -1,5 +1,4 @@
 // A call of the attestation API as a command for a POSIX shell, with every field that the policy asks of its callers.
-import { amountText, currencyOf } from '../../../domain/currency.ts'
 
 /** Where the key stands while it is not known. */
 export const KEY_PLACE = '$ATTESTATION_API_KEY'
@@ -19,13 +18,6 @@ export const callFields = (requires: readonly string[], typed: CallFields): Call
       .filter((field) => requires.includes(field))
       .map((field) => [field, typed[field]?.trim() || EXAMPLES[field]]),
   )
-
-/** What the value that is typed comes to, in words: `0.5 ETH`. */
-export const valueHint = (chain: string, value: string): string => {
-  const currency = currencyOf(chain)
-  const amount = currency === null ? null : amountText(value, currency)
-  return amount ?? `In ${currency?.unit ?? 'the chain’s smallest unit'}.`
-}
 
 interface CurlOptions {
   readonly apiUrl: string

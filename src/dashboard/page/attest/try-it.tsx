@@ -13,7 +13,7 @@ import { lazy } from '../ui/lazy.tsx'
 import { Loading } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { Answer, type Sent } from './answer.tsx'
-import { type CallField, type CallFields, callFields, curlFor, KEY_PLACE, valueHint } from './curl.ts'
+import { type CallField, type CallFields, callFields, curlFor, KEY_PLACE } from './curl.ts'
 
 const EVM_WALLET = '0x1111111111111111111111111111111111111111'
 const SOLANA_WALLET = '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM'
@@ -23,7 +23,7 @@ const FIRST_KEY = 'First call'
 
 const LABELS: Readonly<Record<CallField, string>> = {
   data: 'Call data',
-  msg_value: 'Value',
+  msg_value: 'Value, in wei or lamports',
   user_ip: 'Client IP',
 }
 
@@ -103,7 +103,7 @@ export const TryIt = ({ project }: { readonly project: string }) => {
             key={field}
             label={LABELS[field]}
             mono
-            hint={`The policy asks for it. ${field === 'msg_value' ? valueHint(chain?.name ?? '', needed.msg_value ?? '') : ''}`}
+            hint="The policy asks for it."
             value={fields[field] ?? ''}
             onValue={(value) => setFields({ ...fields, [field]: value })}
             input={{ placeholder: needed[field] ?? '' }}
