@@ -17,7 +17,7 @@ const FINDERS: Readonly<Record<string, Find>> = {
   account: personName,
 }
 
-/** Looks each subject up once. */
+/** Remembers the names it has read, so that a subject of many entries is read once. */
 export const createSubjectNames = (tables: NamedTables) => {
   const known = new Map<string, Promise<string | null>>()
   return ({ action, organizationId, subject }: AuditEntry): Promise<string | null> => {

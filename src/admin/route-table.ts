@@ -4,6 +4,7 @@ import { ACCOUNT_ROUTES } from './routes/account.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { ATTESTER_COMMANDS, ATTESTER_ROUTES } from './routes/attesters.ts'
 import { AUDIT_ROUTES } from './routes/audit.ts'
+import { BINDING_ROUTES } from './routes/bindings.ts'
 import { DECISION_LOG_ROUTES } from './routes/decision-log.ts'
 import { DECISION_ROUTES } from './routes/decisions.ts'
 import { DEPLOYMENT_ROUTES } from './routes/deployment.ts'
@@ -60,6 +61,7 @@ const ROUTES: readonly Route[] = [
   ...MEMBER_OFFER_ROUTES,
   ...KEY_ROUTES,
   ...PROJECT_ROUTES,
+  ...BINDING_ROUTES,
   ...POLICY_ROUTES,
   ...POLICY_LANGUAGE_ROUTES,
   ...POLICY_TRIAL_ROUTES,

@@ -92,7 +92,7 @@ const inspectGeography = async (path: string, clock: Clock): Promise<Finding[]> 
   }
 }
 
-/** Looks for the newest backup in the audit log, which has an entry of each. */
+/** Each backup writes an entry into the audit log: the newest entry tells the age of the newest backup. */
 const inspectBackups = async ({ audit }: Store, nowSeconds: number): Promise<Finding> => {
   const { items } = await audit.page({ action: 'command.backup' }, { after: null, limit: 1 })
   const [newest] = items

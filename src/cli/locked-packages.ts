@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import manifest from '../../package.json'
 import { BUILT } from '../program/built.ts'
 
-/** Of a program that runs from its source. */
+/** The repository's folder, where the program runs from its source. */
 const ROOT = join(import.meta.dir, '..', '..')
 
 export interface LockedPackage {

@@ -155,7 +155,7 @@ const secondPerson = async (context: Context): Promise<void> => {
   ])
 }
 
-/** Of an organization, or of everybody. */
+/** Reads or changes the rule of one organization; without an id, the deployment's rule for everybody. */
 const secondFactorRule = async ({ door }: Context, id: string | undefined, wanted: boolean | undefined) => {
   const body = { required: wanted === true }
   if (id === undefined) {

@@ -13,19 +13,24 @@ import type { EvaluationFacts } from '../../policy/types/facts.ts'
 import type { ListReader } from '../../policy/types/list-reader.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
 import type { SessionFacts } from '../../policy/types/session-facts.ts'
-import { closed, nullable, oneOf, Type } from '../schema.ts'
+import { closed, named, nullable, oneOf, Type } from '../schema.ts'
 
 export const RULE_KIND = oneOf(['allow', 'deny', 'require', 'review'])
 
 /** RuleOutcome, as it is answered. */
-export const RULE_OUTCOME = closed({
-  id: Type.String(),
-  kind: RULE_KIND,
-  value: Type.Union([Type.Boolean(), Type.Null()], { description: 'Of its expression; null when it fails' }),
-  decisive: Type.Boolean(),
-  reached: Type.Boolean({ description: 'No rule before it ended the evaluation' }),
-  failure: nullable(Type.String()),
-})
+export const RULE_OUTCOME = named(
+  'RuleOutcome',
+  closed({
+    id: Type.String(),
+    kind: RULE_KIND,
+    value: Type.Union([Type.Boolean(), Type.Null()], {
+      description: 'Value of the rule’s expression; null when it fails',
+    }),
+    decisive: Type.Boolean(),
+    reached: Type.Boolean({ description: 'No rule before it ended the evaluation' }),
+    failure: nullable(Type.String()),
+  }),
+)
 
 export interface RuleOutcome {
   readonly id: string

@@ -57,7 +57,7 @@ export const DECISION_ROUTES = [
       data: Type.Array(DECISION),
       labels: Type.Record(Type.String(), Type.String(), {
         description:
-          'Of the bound contracts at `to`, by chain and address as `base/0x…`; those without one are left out',
+          'Labels of the bound contracts at `to`, by chain and address as `base/0x…`; contracts without a label are left out',
       }),
       next_cursor: nullable(Type.String()),
       complete: Type.Boolean({ description: 'False: the search stopped early and continues with the next page' }),

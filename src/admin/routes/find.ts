@@ -26,7 +26,7 @@ export const FIND_ROUTES = [
       found: Type.Array(
         closed({
           kind: oneOf([...FOUND_KINDS, 'session', 'decision', 'decisions']),
-          id: Type.String({ description: 'Of `decisions`: the wallet to search for' }),
+          id: Type.String({ description: 'Id of what was found; for `decisions` the wallet to search for' }),
           name: Type.String(),
           detail: Type.String({ description: 'Tells it apart from others of the same name' }),
         }),

@@ -1,13 +1,8 @@
-// What an organization attests for, and which contracts and programs belong to it.
+// What an organization attests for. Its contracts and programs are in bindings.ts.
 
 import { ATTESTATION_PATHS } from '../../attestation/paths.ts'
-import type { WalletAddress } from '../../domain/address.ts'
-import { parseAddress } from '../../domain/address.ts'
 import { LIFETIME_SECONDS_MAX } from '../../domain/attestation.ts'
-import { FieldInvalidError } from '../../domain/errors.ts'
-import { walletAddressText } from '../../domain/wallet.ts'
 import { compileRevision } from '../../policy/revision.ts'
-import type { Binding } from '../../store/bindings.ts'
 import type { Policy } from '../../store/policies.ts'
 import { DEFAULT_LIFETIME_SECONDS, type Project } from '../../store/projects.ts'
 import type { Tables } from '../../store/store.ts'
@@ -15,11 +10,10 @@ import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { requirePolicy, requirePolicyOf } from '../policies/find.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
-import { closed, label, named, nullable, PAGE_QUERY, pageOf, partial, Type, time, timeText } from '../schema.ts'
+import { closed, label, named, PAGE_QUERY, pageOf, partial, Type, time, timeText } from '../schema.ts'
 import { change } from '../second-person/declaration.ts'
 
 const route = declareRoutes('Projects')
-const bindings = declareRoutes('Bindings')
 
 const LIFETIME = Type.Integer({
   minimum: 10,
@@ -43,18 +37,6 @@ const PROJECT = named(
   }),
 )
 
-const BINDING = named(
-  'Binding',
-  closed({
-    id: Type.String(),
-    project_id: Type.String(),
-    chain: Type.String(),
-    address: Type.String({ description: 'EIP-55 for EVM, base58 for Solana' }),
-    label: nullable(Type.String({ description: 'What people call it' })),
-    created_at: time(),
-  }),
-)
-
 const showProject = (project: Project) => ({
   id: project.id,
   name: project.name,
@@ -65,25 +47,11 @@ const showProject = (project: Project) => ({
   created_at: timeText(project.createdAtSeconds),
 })
 
-const showBinding = (binding: Binding) => ({
-  id: binding.id,
-  project_id: binding.projectId,
-  chain: binding.chainName,
-  address: walletAddressText(binding.address as WalletAddress),
-  label: binding.label,
-  created_at: timeText(binding.createdAtSeconds),
-})
-
-const LABEL = label('What people call the contract or program, for example `Router`')
-
-const contractText = (contract: { readonly label: string | null; readonly address: string; readonly chain: string }) =>
-  `${contract.label === null ? '' : `${contract.label}, `}${contract.address} on ${contract.chain}`
-
 /** A member of a trial call. Only its length is checked here; the attestation API checks the rest. */
 const CALL_TEXT = Type.String({ maxLength: 200 })
 const CALL_DATA_MAX = 131_074
 
-const requireProject = async (
+export const requireProject = async (
   tables: Pick<Tables, 'projects'>,
   organizationId: string,
   projectId: string,
@@ -94,7 +62,7 @@ const requireProject = async (
 }
 
 /** The policy's name, with a note when it has no active revision. */
-const policyText = ({ name, activeRevisionId }: Policy): string =>
+export const policyText = ({ name, activeRevisionId }: Policy): string =>
   activeRevisionId === null ? `${name} (none of its revisions is live)` : name
 
 export const PROJECT_ROUTES = [
@@ -296,125 +264,5 @@ export const PROJECT_ROUTES = [
         })
         return showProject(after)
       }),
-  }),
-
-  bindings('listBindings', 'GET', '/organizations/{organization}/bindings', {
-    access: VIEWER,
-    summary: 'Bindings of contracts and programs to projects, oldest first',
-    query: Type.Object({
-      ...PAGE_QUERY,
-      project_id: Type.Optional(Type.String({ maxLength: 100 })),
-      chain: Type.Optional(Type.String({ maxLength: 100 })),
-    }),
-    answer: pageOf(BINDING),
-    handle: async ({ services, organization, query }) =>
-      pageAnswer(
-        await services.store.bindings.page(
-          {
-            organizationId: organization.id,
-            ...(query.project_id === undefined ? {} : { projectId: query.project_id }),
-            ...(query.chain === undefined ? {} : { chainName: query.chain }),
-          },
-          pageRequest(query, ['number', 'string']),
-        ),
-        showBinding,
-      ),
-  }),
-  bindings('bindAddress', 'POST', '/organizations/{organization}/bindings', {
-    access: ORGANIZATION_ADMIN,
-    summary: 'Bind a contract or program to a project',
-    body: closed({
-      project_id: Type.String({ maxLength: 100 }),
-      chain: Type.String({ maxLength: 100, description: 'A chain’s name, for example base or solana' }),
-      address: Type.String({ maxLength: 100 }),
-      label: Type.Optional(LABEL),
-    }),
-    status: 201,
-    answer: BINDING,
-    errors: [409],
-    secondPerson: {
-      action: 'binding.create',
-      see: async (tables, { organization, body }) => {
-        const project = await requireProject(tables, organization.id, body.project_id)
-        const policy = await requirePolicy(tables, organization.id, project.policyId)
-        return {
-          subject: body.address,
-          name: contractText({ label: body.label ?? null, address: body.address, chain: body.chain }),
-          changes: [
-            { what: 'project', before: null, after: project.name },
-            { what: 'policy', before: null, after: policyText(policy) },
-          ],
-          basis: [policy.id, policy.activeRevisionId],
-        }
-      },
-    },
-    handle: ({ services, organization, body, write }) => {
-      const chain = services.chains.byName(body.chain)
-      if (chain === undefined) {
-        const names = services.chains.chains.map(({ name }) => name).join(', ')
-        throw new FieldInvalidError('chain', `must be one of ${names}`)
-      }
-      const address = parseAddress(chain.family, body.address)
-      if (address === null) throw new FieldInvalidError('address', `must be an address of ${chain.name}`)
-      return write(async (tables, note) => {
-        const project = await requireProject(tables, organization.id, body.project_id)
-        const binding = await tables.bindings.create({
-          organizationId: organization.id,
-          projectId: body.project_id,
-          chainName: chain.name,
-          address,
-          label: body.label ?? null,
-        })
-        const { id, created_at: _at, ...detail } = showBinding(binding)
-        note({ action: 'binding.create', subject: id, detail: { ...detail, project: project.name } })
-        return showBinding(binding)
-      })
-    },
-  }),
-  bindings('labelAddress', 'PATCH', '/organizations/{organization}/bindings/{binding}', {
-    access: ORGANIZATION_ADMIN,
-    summary: 'Say what people call a bound contract or program',
-    body: closed({ label: nullable(LABEL) }),
-    answer: BINDING,
-    handle: ({ organization, params, body, write }) =>
-      write(async (tables, note) => {
-        const before = await tables.bindings.find(organization.id, params.binding)
-        if (before === null) throw new SubjectUnknownError('binding')
-        await tables.bindings.setLabel(organization.id, before.id, body.label)
-        const { chain, address } = showBinding(before)
-        note({
-          action: 'binding.label',
-          subject: before.id,
-          detail: { label: [before.label, body.label], chain, address },
-        })
-        return showBinding({ ...before, label: body.label })
-      }),
-  }),
-  bindings('unbindAddress', 'DELETE', '/organizations/{organization}/bindings/{binding}', {
-    access: ORGANIZATION_ADMIN,
-    summary: 'Remove a binding',
-    secondPerson: {
-      action: 'binding.remove',
-      see: async (tables, { organization, params }) => {
-        const binding = await tables.bindings.find(organization.id, params.binding)
-        if (binding === null) throw new SubjectUnknownError('binding')
-        const project = await requireProject(tables, organization.id, binding.projectId)
-        return {
-          subject: binding.id,
-          name: contractText(showBinding(binding)),
-          changes: [{ what: 'project', before: project.name, after: null }],
-        }
-      },
-    },
-    handle: async ({ organization, params, write }) => {
-      await write(async (tables, note) => {
-        const removed = await tables.bindings.remove(organization.id, params.binding)
-        if (removed === null) throw new SubjectUnknownError('binding')
-        const project = await requireProject(tables, organization.id, removed.projectId)
-        const { id, created_at: _at, ...detail } = showBinding(removed)
-        note({ action: 'binding.remove', subject: id, detail: { ...detail, project: project.name } })
-      })
-      return undefined
-    },
   }),
 ]

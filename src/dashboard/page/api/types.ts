@@ -894,6 +894,17 @@ export interface RevisionWithSource {
   readonly source: string
 }
 
+export interface RuleOutcome {
+  readonly id: string
+  readonly kind: 'allow' | 'deny' | 'require' | 'review'
+  /** Value of the rule’s expression; null when it fails */
+  readonly value: boolean | null
+  readonly decisive: boolean
+  /** No rule before it ended the evaluation */
+  readonly reached: boolean
+  readonly failure: string | null
+}
+
 export interface SavedRevision {
   readonly id: string
   readonly policy_id: string
@@ -1098,16 +1109,7 @@ export interface SessionSimulation {
   readonly message: string | null
   /** Why it would be left to a person, where no rule says so */
   readonly problem: string | null
-  readonly rules: readonly {
-    readonly id: string
-    readonly kind: 'allow' | 'deny' | 'require' | 'review'
-    /** Of its expression; null when it fails */
-    readonly value: boolean | null
-    readonly decisive: boolean
-    /** No rule before it ended the evaluation */
-    readonly reached: boolean
-    readonly failure: string | null
-  }[]
+  readonly rules: readonly RuleOutcome[]
   /** By name, as rules read them; null: it can’t be had */
   readonly facts: Readonly<Record<string, unknown>>
 }
@@ -1154,16 +1156,7 @@ export interface Simulation {
   readonly failure: string | null
   /** Missing request fields that a rule reads; a real request would be answered 400 */
   readonly missing: readonly string[]
-  readonly rules: readonly {
-    readonly id: string
-    readonly kind: 'allow' | 'deny' | 'require' | 'review'
-    /** Of its expression; null when it fails */
-    readonly value: boolean | null
-    readonly decisive: boolean
-    /** No rule before it ended the evaluation */
-    readonly reached: boolean
-    readonly failure: string | null
-  }[]
+  readonly rules: readonly RuleOutcome[]
   /** Facts beside the request */
   readonly facts: Readonly<Record<string, unknown>>
   /** Screeners and reads that are only asked for an organization admin; give their answers in `facts` */
@@ -2891,7 +2884,7 @@ export interface Operations {
     body: undefined
     answer: {
       readonly data: readonly Decision[]
-      /** Of the bound contracts at `to`, by chain and address as `base/0x…`; those without one are left out */
+      /** Labels of the bound contracts at `to`, by chain and address as `base/0x…`; contracts without a label are left out */
       readonly labels: Readonly<Record<string, string>>
       readonly next_cursor: string | null
       /** False: the search stopped early and continues with the next page */
@@ -3134,7 +3127,7 @@ export interface Operations {
           | 'session'
           | 'decision'
           | 'decisions'
-        /** Of `decisions`: the wallet to search for */
+        /** Id of what was found; for `decisions` the wallet to search for */
         readonly id: string
         readonly name: string
         /** Tells it apart from others of the same name */

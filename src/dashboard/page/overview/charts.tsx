@@ -5,7 +5,7 @@ import { Hours } from './hours.tsx'
 
 interface ChartsProps {
   readonly hours: HourNumbers
-  /** Of the last seven days; `later` is of today. */
+  /** Counts of the last seven days by rule; `later` counts today alone. */
   readonly rules: readonly Tally[]
 }
 
