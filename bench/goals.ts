@@ -30,6 +30,8 @@ const INDEXED_RATIO = ratio('summary.indexed_cpu_over_floor', 'CPU per attestati
 const BATCH_RATIO = ratio('summary.batch_over_bare', 'attestations, 100 a call / bare server’s single ones', 'higher')
 const KEYED_RATIO = ratio('summary.keyed_over_unkeyed', 'requests with an Idempotency-Key / without', 'higher')
 const TAIL_RATIO = ratio('summary.half_p99_over_p50', 'p99 / p50 at half of capacity', 'lower')
+/** What the machine itself makes of a tail: the bare server has neither garbage nor threads that wait for each other. */
+export const BARE_TAIL_RATIO = ratio('summary.bare_half_p99_over_p50', 'the same of the bare server in C', 'lower')
 
 type GoalDefinition = Pick<Goal, 'name' | 'label' | 'unit' | 'bound' | 'limit'>
 
@@ -196,15 +198,15 @@ export const addDerived = (collector: Collector, backend: string): void => {
   )
   const best = sweepPoints(collector.measurements()).toSorted((one, other) => other.throughput - one.throughput)[0]
   const swept = best === undefined ? '' : `${sweepName(best)}.closed.throughput`
-  const overBare = ['bare.closed.throughput'] as const
-  derive(collector, SWEPT_RATIO, [swept, ...overBare], (service, bare) => service! / bare!)
+  const besideBest = best === undefined ? '' : `${sweepName(best)}.bare.closed.throughput`
+  derive(collector, SWEPT_RATIO, [swept, besideBest], (service, bare) => service! / bare!)
   derive(
     collector,
     INDEXED_RATIO,
     ['service.closed.cpu', 'service.closed.cpu_index', FLOOR.name],
     (service, index, floor) => (service! + index!) / floor!,
   )
-  derive(collector, BATCH_RATIO, ['batch.100.throughput', ...overBare], (batch, bare) => batch! / bare!)
+  derive(collector, BATCH_RATIO, ['batch.100.throughput', 'bare.closed.throughput'], (batch, bare) => batch! / bare!)
   derive(
     collector,
     KEYED_RATIO,
@@ -212,6 +214,7 @@ export const addDerived = (collector: Collector, backend: string): void => {
     (keyed, unkeyed) => keyed! / unkeyed!,
   )
   derive(collector, TAIL_RATIO, ['service.half.p99', 'service.half.p50'], (p99, p50) => p99! / p50!)
+  derive(collector, BARE_TAIL_RATIO, ['bare.half.p99', 'bare.half.p50'], (p99, p50) => p99! / p50!)
   for (const [name] of SIGNER_GOALS) {
     derive(
       collector,

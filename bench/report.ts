@@ -1,5 +1,5 @@
 // A result as text for people.
-import { tableOfRatios } from './goals.ts'
+import { BARE_TAIL_RATIO, tableOfRatios } from './goals.ts'
 import type { BenchResult, Goal, Measurement, Unit } from './result.ts'
 import { type StageShare, stageShares } from './stage-shares.ts'
 import { describeRecommendation, type SweepPoint, sweepPoints } from './sweep.ts'
@@ -93,13 +93,18 @@ const findingLines = (findings: readonly string[]): string[] =>
   findings.length === 0 ? [] : ['', 'Findings', ...findings.map((finding) => `  ${finding}`)]
 
 /** The table that `--ratios` is for, and nothing else but what makes it doubtful. */
-export const formatRatios = ({ goals, findings }: BenchResult): string => {
+export const formatRatios = ({ goals, measurements, findings }: BenchResult): string => {
   const rows = tableOfRatios(goals).map(({ label, value, unit, bound, limit }) => [
     label,
     formatValue(value, unit),
     `${bound} ${formatValue(limit, unit)}`,
   ])
-  return [formatTable([['', 'today', 'goal'], ...rows]), ...findingLines(findings)].join('\n')
+  const tail = measurements.find(({ name }) => name === BARE_TAIL_RATIO.name)
+  const machine =
+    tail === undefined
+      ? []
+      : ['', `  p99 / p50 of the bare server in C at half of its own capacity: ${formatValue(tail.median, tail.unit)}`]
+  return [formatTable([['', 'today', 'goal'], ...rows]), ...machine, ...findingLines(findings)].join('\n')
 }
 
 export const formatResult = (result: BenchResult): string => {

@@ -6,7 +6,7 @@ import { freePort, waitUntilReady } from '../processes.ts'
 import { benchKey } from '../servers/bench-key.ts'
 import type { BenchContext, BenchPart } from './context.ts'
 import { ANY_CONTRACT } from './floor.ts'
-import { createLoadMeasurer, WALLETS } from './measure-load.ts'
+import { createLoadMeasurer, type LoadTarget, WALLETS } from './measure-load.ts'
 
 const SOURCE = join(import.meta.dir, '..', 'servers', 'bare.c')
 const SAMPLE_EVERY = 1_000
@@ -22,15 +22,19 @@ const build = async (binary: string): Promise<string | null> => {
   return (await built.exited) === 0 ? null : `it does not compile: ${said.slice(0, 200)}`
 }
 
-export const createBarePart = async (context: BenchContext): Promise<BenchPart | null> => {
-  const { processes, progress } = context
+/** What to send it; null, with the reason among the notes, where it can't be built or started. */
+export const startBareServer = async ({
+  processes,
+  progress,
+}: BenchContext): Promise<Omit<LoadTarget, 'part'> | null> => {
   progress.step('bare server is compiled')
   const binary = join(processes.temporaryFolder(), 'bare')
-  const problem = await build(binary)
-  if (problem !== null) {
+  const leftOut = (problem: string): null => {
     progress.note(`the bare server is left out: ${problem}`)
     return null
   }
+  const problem = await build(binary)
+  if (problem !== null) return leftOut(problem)
   const key = Buffer.from(benchKey('bare attester')).toString('hex')
   const attester = privateKeyToAddress(`0x${key}`)
   const port = freePort()
@@ -43,16 +47,27 @@ export const createBarePart = async (context: BenchContext): Promise<BenchPart |
   try {
     await waitUntilReady(`${url}/livez`, server)
   } catch (error) {
-    progress.note(`the bare server is left out: ${error instanceof Error ? error.message : String(error)}`)
-    return null
+    return leftOut(error instanceof Error ? error.message : String(error))
   }
-  const load = createLoadMeasurer(context, {
-    part: 'bare',
+  return {
     url: `${url}/v2/attestation`,
     headers: {},
     bodies: { seed: 'bench', wallets: WALLETS, chain: 'sepolia', target: { to: ANY_CONTRACT } },
     answers: { kind: 'attestation', attester, sampleEvery: SAMPLE_EVERY },
     pid: server.pid,
-  })
-  return { name: 'bare', warm: load.warm, round: load.closed }
+  }
+}
+
+export const createBarePart = async (context: BenchContext): Promise<BenchPart | null> => {
+  const target = await startBareServer(context)
+  if (target === null) return null
+  const load = createLoadMeasurer(context, { ...target, part: 'bare' })
+  return {
+    name: 'bare',
+    warm: load.warm,
+    async round() {
+      await load.closed()
+      await load.half()
+    },
+  }
 }

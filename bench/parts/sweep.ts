@@ -1,14 +1,21 @@
 // Workers and processes: how much the service does with each setting, on the machine's own cores. Each setting gets a
-// service of its own, started anew in every round; rounds run to and fro, so that drift of the machine favours none.
+// service of its own, started anew in every round; rounds run to and fro, so that drift of the machine favours none. The
+// bare server runs right before each setting, so that the ratio is one of seconds and not of minutes.
 import { availableParallelism } from 'node:os'
 import type { Chart } from '../draw/line-chart.ts'
 import { writeDrawing } from '../draw/write-drawing.ts'
 import { type SweepPoint, type SweepSetting, sweepName, sweepPoints, sweepSettings } from '../sweep.ts'
+import { startBareServer } from './bare.ts'
 import type { BenchContext } from './context.ts'
-import { createLoadMeasurer } from './measure-load.ts'
+import { createLoadMeasurer, type LoadTarget } from './measure-load.ts'
 import { startPolicyService, targetOf } from './policy-service.ts'
 
-const measureSetting = async (context: BenchContext, setting: SweepSetting, signer: string): Promise<void> => {
+const measureSetting = async (
+  context: BenchContext,
+  setting: SweepSetting,
+  signer: string,
+  bare: Omit<LoadTarget, 'part'> | null,
+): Promise<void> => {
   const { processes, workers } = setting
   const service = await startPolicyService(context.processes, {
     workers,
@@ -17,6 +24,10 @@ const measureSetting = async (context: BenchContext, setting: SweepSetting, sign
   const label = `${processes} × ${workers}`
   const load = createLoadMeasurer(context, { ...targetOf(service, sweepName(setting)), label })
   await load.warm()
+  if (bare !== null) {
+    const part = `${sweepName(setting)}.bare`
+    await createLoadMeasurer(context, { ...bare, part, label: `bare server beside ${label}` }).closed()
+  }
   await load.closed()
   await service.managed.stop()
 }
@@ -50,10 +61,11 @@ export const measureSweep = async (context: BenchContext, signer: string): Promi
   const { options, progress, collector } = context
   const settings = sweepSettings(availableParallelism(), options.sweep)
   const rounds = options.durations.rounds
+  const bare = await startBareServer(context)
   for (let round = 1; round <= rounds; round++) {
     for (const [index, setting] of (round % 2 === 1 ? settings : settings.toReversed()).entries()) {
       progress.step(`sweep round ${round} of ${rounds}, setting ${index + 1} of ${settings.length}`)
-      await measureSetting(context, setting, signer)
+      await measureSetting(context, setting, signer, bare)
     }
   }
   writeDrawing(context, 'sweep', sweepChart(sweepPoints(collector.measurements()), signer))

@@ -93,6 +93,10 @@ describe('goals', () => {
     addRounds(collector, 'service.half.p99', 'ms', [9, 18, 9])
     addRounds(collector, 'sweep.p1w1.closed.throughput', '/s', [20_000, 10_000, 20_000])
     addRounds(collector, 'sweep.p2w0.closed.throughput', '/s', [32_000, 16_000, 32_000])
+    addRounds(collector, 'sweep.p1w1.bare.closed.throughput', '/s', [20_000, 20_000, 20_000])
+    addRounds(collector, 'sweep.p2w0.bare.closed.throughput', '/s', [40_000, 20_000, 40_000])
+    addRounds(collector, 'bare.half.p50', 'ms', [1, 1, 1])
+    addRounds(collector, 'bare.half.p99', 'ms', [20, 22, 24])
     addRounds(collector, 'scale.cpu_growth', '%', [8, 9, 8])
     addDerived(collector, 'noble')
     const table = tableOfRatios(judgeGoals(collector, 1_000))
@@ -106,6 +110,7 @@ describe('goals', () => {
     ])
     const printed = formatRatios({ ...resultOf(collector), findings: ['the machine was busy'] })
     expect(printed).toContain('the machine was busy')
+    expect(printed).toContain('p99 / p50 of the bare server in C at half of its own capacity: 22.0×')
     expect(printed).toMatch(/Idempotency-Key \/ without +0\.60× +at least 0\.85×/)
   })
 
