@@ -1,5 +1,4 @@
 // Every route of the admin API, for the router, the checks of roles, the documentation and the tests.
-import type { Route } from './route.ts'
 import { ACCOUNT_ROUTES } from './routes/account.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { ATTESTER_COMMANDS, ATTESTER_ROUTES } from './routes/attesters.ts'
@@ -45,7 +44,7 @@ import { VERIFICATION_TRUST_ROUTES } from './routes/verification-trust.ts'
 import { WEBHOOK_ROUTES } from './routes/webhooks.ts'
 
 /** All routes but those that decide approvals, which need this table. */
-const ROUTES: readonly Route[] = [
+const ROUTES = [
   ...SIGN_IN_ROUTES,
   ...ACCOUNT_ROUTES,
   ...SECOND_FACTOR_ROUTES,
@@ -87,18 +86,18 @@ const ROUTES: readonly Route[] = [
   ...POOL_ROUTES,
   ...ATTESTER_ROUTES,
   ...REFERENCE_ROUTES,
-]
+] as const
 
-export const ADMIN_ROUTES: readonly Route[] = [...ROUTES, ...approvalRoutes(ROUTES)]
+export const ADMIN_ROUTES = [...ROUTES, ...approvalRoutes(ROUTES)] as const
 
 /**
  * All routes, and those of the command line alone: those that use files of the machine, which no request may name, and a
  * trial that takes longer than a request.
  */
-export const COMMAND_ROUTES: readonly Route[] = [
+export const COMMAND_ROUTES = [
   ...ADMIN_ROUTES,
   ...ATTESTER_COMMANDS,
   ...LIST_SOURCE_COMMANDS,
   ...SCREENING_COMMANDS,
   ...SESSION_POLICY_TRIAL_COMMANDS,
-]
+] as const

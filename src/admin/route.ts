@@ -8,6 +8,7 @@ import type { Tables } from '../store/store.ts'
 import type { Caller, FoundSession } from './accounts/sessions.ts'
 import type { Actor, PersonActor } from './actor.ts'
 import { AWAITS_APPROVAL } from './approvals.ts'
+import type { DeclaredRoute, ParamsOf } from './client-types.ts'
 import { type Static, type TObject, type TProperties, type TSchema, Type } from './schema.ts'
 import type { SecondPersonRule } from './second-person/declaration.ts'
 import type { Services } from './services.ts'
@@ -170,13 +171,9 @@ export interface Route {
   handle(call: Call<Access, Record<string, string>, unknown, unknown>): Promise<Answer<unknown>>
 }
 
-type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | ParamNames<Rest>
-  : never
-
 type DeclaredCall<Allowed extends Access, Path extends string, Query extends TProperties, Body extends TSchema> = Call<
   Allowed,
-  Readonly<Record<ParamNames<Path>, string>>,
+  ParamsOf<Path>,
   Static<TObject<Query>>,
   Static<Body>
 >
@@ -197,7 +194,9 @@ interface Declaration<
   Path extends string,
   Query extends TProperties,
   Body extends TSchema,
+  RawBody extends string,
   Result extends TSchema,
+  Media extends string,
 > {
   readonly access: Allowed
   readonly summary: string
@@ -206,13 +205,12 @@ interface Declaration<
   readonly body?: Body
   readonly bodyMaxBytes?: number
   readonly example?: Static<Body>
-  readonly rawBody?: readonly string[]
+  readonly rawBody?: readonly RawBody[]
   readonly status?: 200 | 201 | 202
   /** Left out: 204. */
   readonly answer?: Result
-  readonly answerDescription?: string
-  readonly contentType?: string
-  readonly others?: readonly Success[]
+  /** For an answer that is not JSON, in place of `answer`: its possible media types. */
+  readonly media?: readonly Media[]
   readonly errors?: readonly number[]
   readonly streams?: boolean
   /** The person must have given password or passkey within five minutes: always, or for some bodies. */
@@ -224,24 +222,43 @@ interface Declaration<
   ): Promise<Answer<TSchema extends Result ? undefined : Static<Result>>>
 }
 
-/** Declares one route of a tag. */
+const answersOf = (
+  status: Success['status'],
+  schema: TSchema | undefined,
+  media: readonly string[],
+): Route['answers'] => {
+  const description = 'Done.'
+  const [first, ...others] = media.map(
+    (contentType): Success => ({ status, description, schema: Type.String(), contentType }),
+  )
+  if (first !== undefined) return [first, ...others]
+  return [schema === undefined ? { status: 204, description, schema: null } : { status, description, schema }]
+}
+
+/**
+ * Declares one route of a tag.
+ * @param prefix of the paths of all its routes; its parameters are no members of `params`
+ */
 export const declareRoutes =
-  (tag: string) =>
+  <const Prefix extends string = ''>(tag: string, prefix?: Prefix) =>
   <
     const Allowed extends Access,
+    const Verb extends Method,
     const Path extends string,
     Query extends TProperties = Record<never, never>,
     Body extends TSchema = TSchema,
+    RawBody extends string = never,
     Result extends TSchema = TSchema,
+    Media extends string = never,
   >(
     operationId: string,
-    method: Method,
+    method: Verb,
     path: Path,
-    declaration: Declaration<Allowed, Path, Query, Body, Result>,
-  ): Route => ({
+    declaration: Declaration<Allowed, Path, Query, Body, RawBody, Result, Media>,
+  ): DeclaredRoute<`${Verb} ${Prefix}${Path}`, TObject<Query>, Body, RawBody, Result, Media> => ({
     operationId,
     method,
-    path,
+    path: `${prefix ?? ''}${path}`,
     tag,
     access: declaration.access,
     summary: declaration.summary,
@@ -255,15 +272,7 @@ export const declareRoutes =
     example: declaration.example,
     rawBody: declaration.rawBody ?? [],
     answers: [
-      declaration.answer === undefined
-        ? { status: 204, description: 'Done.', schema: null }
-        : {
-            status: declaration.status ?? 200,
-            description: declaration.answerDescription ?? 'Done.',
-            schema: declaration.answer,
-            ...(declaration.contentType === undefined ? {} : { contentType: declaration.contentType }),
-          },
-      ...(declaration.others ?? []),
+      ...answersOf(declaration.status ?? 200, declaration.answer, declaration.media ?? []),
       ...(declaration.secondPerson === undefined ? [] : [AWAITS_APPROVAL]),
     ],
     errors: [...new Set([...(declaration.errors ?? []), ...(declaration.secondPerson === undefined ? [] : [409])])],

@@ -45,9 +45,11 @@ export const label = (description: string, maxLength = 100) =>
 
 export const isPrintable = (text: string): boolean => new RegExp(PRINTABLE, 'u').test(text) && text.trim() === text
 
-/** All members are optional; one that is left out stays unchanged. */
-export const partial = <Properties extends TProperties>(properties: Properties) =>
-  Type.Partial(closed(properties), { additionalProperties: false, minProperties: 1 })
+/** All members are optional, but there is at least one; what is left out stays unchanged. */
+export const partial = <Properties extends TProperties>(properties: Properties) => ({
+  ...Type.Partial(closed(properties), { additionalProperties: false }),
+  minProperties: 1 as const,
+})
 
 /** A page of a list, and where the next one begins. */
 export const pageOf = <Schema extends TSchema>(item: Schema) =>

@@ -43,7 +43,7 @@ const approvalPage = async (
 }
 
 /** @param routes every route whose change may wait for a second person */
-export const approvalRoutes = (routes: readonly Route[]): Route[] => {
+export const approvalRoutes = (routes: readonly Route[]) => {
   const decide = async (call: DecidingCall & Pick<AnyCall, 'write'>, approvalId: string, approve: boolean) => {
     const decided = await call.write((tables, note) =>
       decideApproval(call, routes, tables, note, { approvalId, approve }),

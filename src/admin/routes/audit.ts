@@ -113,9 +113,7 @@ const EXPORT_ANSWER = {
   description: `Streams as it is read, newest first, at most ${EXPORT_MAX.toLocaleString('en')} entries. Taking it out is an entry itself.`,
   query: EXPORT_QUERY,
   streams: true,
-  answer: Type.String(),
-  contentType: EXPORT_TYPES.ndjson,
-  others: [{ status: 200, description: 'With format=csv', schema: Type.String(), contentType: 'text/csv' }],
+  media: ['application/x-ndjson', 'text/csv'],
 } as const
 
 type ShownEntry = ReturnType<typeof showEntry>

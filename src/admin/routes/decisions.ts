@@ -105,9 +105,7 @@ export const DECISION_ROUTES = [
     description: 'Streams as it is read; `countDecisions` says how many rows there will be.',
     query: Type.Object({ ...FILTER, format: oneOf(['csv', 'ndjson']) }),
     streams: true,
-    answer: Type.String(),
-    contentType: 'application/x-ndjson',
-    others: [{ status: 200, description: 'With format=csv', schema: Type.String(), contentType: 'text/csv' }],
+    media: ['application/x-ndjson', 'text/csv'],
     errors: [503],
     handle: async ({ services, organization, query, requestId }) => {
       const { format, ...filters } = query

@@ -93,8 +93,7 @@ export const EVIDENCE_ROUTES = [
     summary: 'One document, as it was stored',
     description: 'Each reading is recorded. Its headers keep browsers from running anything in it.',
     streams: true,
-    answer: Type.String(),
-    contentType: 'application/octet-stream',
+    media: ['application/octet-stream'],
     handle: async ({ services, organization, actor, params, requestId, write }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)
       const opened = await services.identity.evidence.openDocument(

@@ -10,7 +10,7 @@ import { pageAnswer, pageRequest } from '../cursor.ts'
 import { pageEntries } from '../list-entries.ts'
 import { parseAddressSearch } from '../list-search.ts'
 import { editList, requireList } from '../lists.ts'
-import { declareRoutes, type Route } from '../route.ts'
+import { declareRoutes } from '../route.ts'
 import { closed, named, nullable, PAGE_QUERY, pageOf, Type, time, timeOrNull, timeText } from '../schema.ts'
 import { needsForEdit, seeEdit } from '../second-person/see-list.ts'
 import { editContext, LIST, type ListOwner, ownerOf, showList } from './list-shapes.ts'
@@ -60,10 +60,10 @@ const keyOf = (after: PagePosition | null): string | null => {
   throw new FieldInvalidError('cursor', 'is not the next_cursor of this list')
 }
 
-export const listEntryRoutes = ({ tag, prefix, suffix, access }: ListOwner): Route[] => {
-  const route = declareRoutes(tag)
+export const listEntryRoutes = <Prefix extends string>({ tag, prefix, suffix, access }: ListOwner<Prefix>) => {
+  const route = declareRoutes(tag, prefix)
   return [
-    route(`edit${suffix}List`, 'POST', `${prefix}/lists/{list}/entries`, {
+    route(`edit${suffix}List`, 'POST', '/lists/{list}/entries', {
       access: access.write,
       summary: 'Add and remove single addresses, all or none',
       description: 'Takes effect within a second.',
@@ -91,7 +91,7 @@ export const listEntryRoutes = ({ tag, prefix, suffix, access }: ListOwner): Rou
         return { list: showList(list), changed }
       },
     }),
-    route(`list${suffix}ListEntries`, 'GET', `${prefix}/lists/{list}/entries`, {
+    route(`list${suffix}ListEntries`, 'GET', '/lists/{list}/entries', {
       access: access.read,
       summary: 'The addresses of a list',
       description: 'EVM before Solana, each in the order of their bytes.',
@@ -110,7 +110,7 @@ export const listEntryRoutes = ({ tag, prefix, suffix, access }: ListOwner): Rou
         return pageAnswer(page, (entry) => showEntry(entry, keyNames))
       },
     }),
-    route(`find${suffix}ListEntry`, 'GET', `${prefix}/lists/{list}/entries/{address}`, {
+    route(`find${suffix}ListEntry`, 'GET', '/lists/{list}/entries/{address}', {
       access: access.read,
       summary: 'Whether an address is in a list, and why',
       answer: closed({

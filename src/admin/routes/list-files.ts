@@ -1,7 +1,7 @@
 // Uploads and downloads a list as a file.
 
 import { exportList, finishUpload, LIST_MEDIA_TYPES, requireList, type StagedUpload, uploadList } from '../lists.ts'
-import { declareRoutes, type Route } from '../route.ts'
+import { declareRoutes } from '../route.ts'
 import { closed, named, oneOf, Type } from '../schema.ts'
 import { needsForUpload, seeUpload } from '../second-person/see-list.ts'
 import { editContext, type ListOwner, ownerOf } from './list-shapes.ts'
@@ -20,10 +20,10 @@ const UPLOADED = named(
   }),
 )
 
-export const listFileRoutes = ({ tag, prefix, suffix, access }: ListOwner): Route[] => {
-  const route = declareRoutes(tag)
+export const listFileRoutes = <Prefix extends string>({ tag, prefix, suffix, access }: ListOwner<Prefix>) => {
+  const route = declareRoutes(tag, prefix)
   return [
-    route(`upload${suffix}List`, 'PUT', `${prefix}/lists/{list}/content`, {
+    route(`upload${suffix}List`, 'PUT', '/lists/{list}/content', {
       access: access.write,
       summary: 'Replace a list by a file, or add the file to it',
       description:
@@ -71,14 +71,12 @@ export const listFileRoutes = ({ tag, prefix, suffix, access }: ListOwner): Rout
         }
       },
     }),
-    route(`export${suffix}List`, 'GET', `${prefix}/lists/{list}/content`, {
+    route(`export${suffix}List`, 'GET', '/lists/{list}/content', {
       access: access.read,
       summary: 'The list as a file',
       query: Type.Object({ format: Type.Optional(oneOf(['csv', 'text'])) }),
       streams: true,
-      answer: Type.String(),
-      contentType: 'text/csv',
-      others: [{ status: 200, description: 'With format=text', schema: Type.String(), contentType: 'text/plain' }],
+      media: ['text/csv', 'text/plain'],
       handle: async ({ services, organization, params, query, requestId }) => {
         const list = await requireList(services.store, ownerOf({ organization }), params.list)
         const format = query.format ?? 'csv'

@@ -4,14 +4,14 @@ import type { AddressList } from '../../store/lists.ts'
 import type { Organization } from '../../store/organizations.ts'
 import { type Actor, authorName } from '../actor.ts'
 import type { Write } from '../lists.ts'
-import type { DEPLOYMENT, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
+import { DEPLOYMENT, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, oneOf, Type, time, timeOrNull, timeText } from '../schema.ts'
 import type { Services } from '../services.ts'
 
 /** The same routes exist for an organization's lists and for the deployment's shared ones. */
-export interface ListOwner {
+export interface ListOwner<Prefix extends string> {
   readonly tag: string
-  readonly prefix: '' | '/organizations/{organization}'
+  readonly prefix: Prefix
   /** Part of the operations' names. */
   readonly suffix: string
   readonly access: {
@@ -19,6 +19,19 @@ export interface ListOwner {
     readonly write: typeof ORGANIZATION_ADMIN | typeof DEPLOYMENT
   }
 }
+
+export const OWN_LISTS = {
+  tag: 'Lists',
+  prefix: '/organizations/{organization}',
+  suffix: '',
+  access: { read: VIEWER, write: ORGANIZATION_ADMIN },
+} as const
+export const SHARED_LISTS = {
+  tag: 'Shared lists',
+  prefix: '',
+  suffix: 'Shared',
+  access: { read: DEPLOYMENT, write: DEPLOYMENT },
+} as const
 
 export const LIST = named(
   'AddressList',

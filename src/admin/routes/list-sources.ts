@@ -5,9 +5,10 @@ import type { AddressList } from '../../store/lists.ts'
 import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { requireList, requireNotScreening } from '../lists.ts'
-import { DEPLOYMENT, declareRoutes, type Note, ORGANIZATION_ADMIN, type Route } from '../route.ts'
-import { closed, named, nullable, oneOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { declareRoutes, type Note } from '../route.ts'
+import { closed, named, nullable, oneOf, type TObject, Type, time, timeOrNull, timeText } from '../schema.ts'
 import { seeSource } from '../second-person/see-list.ts'
+import { type ListOwner, OWN_LISTS, SHARED_LISTS } from './list-shapes.ts'
 
 const FORMAT = oneOf(['text', 'csv', 'sdn-advanced'], 'sdn-advanced: the US Treasury’s sdn_advanced.xml')
 const REACH = oneOf(['public', 'private', 'loopback'], 'Networks that its address may be in')
@@ -88,14 +89,9 @@ const setSource = async (
 /**
  * For the command line alone, which may also name a file of this machine and allow private addresses.
  */
-const sourceHereRoute = (
-  tag: string,
-  prefix: '' | '/organizations/{organization}',
-  suffix: string,
-  access: typeof ORGANIZATION_ADMIN | typeof DEPLOYMENT,
-): Route =>
-  declareRoutes(tag)(`set${suffix}ListSourceHere`, 'PUT', `${prefix}/lists/{list}/source-here`, {
-    access,
+const sourceHereRoute = <Prefix extends string>({ tag, prefix, suffix, access }: ListOwner<Prefix>) =>
+  declareRoutes(tag, prefix)(`set${suffix}ListSourceHere`, 'PUT', '/lists/{list}/source-here', {
+    access: access.write,
     summary: 'Keep a list by a URL or a file of this machine',
     body: closed({
       location: Type.String({ minLength: 1, maxLength: 4_096, description: 'A URL, or the absolute path of a file' }),
@@ -128,16 +124,27 @@ const sourceHereRoute = (
     },
   })
 
-const sourceRoutes = (
-  tag: string,
-  prefix: '' | '/organizations/{organization}',
-  suffix: string,
-  access: typeof ORGANIZATION_ADMIN | typeof DEPLOYMENT,
-): Route[] => {
-  const route = declareRoutes(tag)
+const SETTINGS = {
+  url: Type.String({ minLength: 1, maxLength: 2_048 }),
+  format: FORMAT,
+  every_seconds: Type.Optional(
+    Type.Integer({
+      minimum: INTERVAL_MIN_SECONDS,
+      maximum: INTERVAL_MAX_SECONDS,
+      description: 'A day unless given',
+    }),
+  ),
+  skip_bad_lines: Type.Optional(Type.Boolean()),
+}
+
+const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTINGS>>(
+  { tag, prefix, suffix, access }: ListOwner<Prefix>,
+  settings: Body,
+) => {
+  const route = declareRoutes(tag, prefix)
   return [
-    route(`read${suffix}ListSource`, 'GET', `${prefix}/lists/{list}/source`, {
-      access,
+    route(`read${suffix}ListSource`, 'GET', '/lists/{list}/source', {
+      access: access.write,
       summary: 'A list’s source, and the result of its last reads',
       answer: SOURCE,
       handle: async ({ services, organization, params }) =>
@@ -145,25 +152,12 @@ const sourceRoutes = (
           await requireSource(services.store, await requireList(services.store, organization?.id ?? null, params.list)),
         ),
     }),
-    route(`set${suffix}ListSource`, 'PUT', `${prefix}/lists/{list}/source`, {
-      access,
+    route(`set${suffix}ListSource`, 'PUT', '/lists/{list}/source', {
+      access: access.write,
       summary: 'Keep a list by a URL, which is read now and then regularly',
       description:
         'The list can’t be changed by hand any more. Until the first successful read it keeps its content, and its age is unknown.',
-      body: closed({
-        url: Type.String({ minLength: 1, maxLength: 2_048 }),
-        format: FORMAT,
-        every_seconds: Type.Optional(
-          Type.Integer({
-            minimum: INTERVAL_MIN_SECONDS,
-            maximum: INTERVAL_MAX_SECONDS,
-            description: 'A day unless given',
-          }),
-        ),
-        skip_bad_lines: Type.Optional(Type.Boolean()),
-        // Only the deployment may allow private addresses.
-        ...(access === DEPLOYMENT ? { reach: Type.Optional(REACH) } : {}),
-      }),
+      body: settings,
       answer: SOURCE,
       secondPerson: {
         action: 'list.source',
@@ -187,8 +181,8 @@ const sourceRoutes = (
         )
       },
     }),
-    route(`refresh${suffix}ListSource`, 'POST', `${prefix}/lists/{list}/source/refresh`, {
-      access,
+    route(`refresh${suffix}ListSource`, 'POST', '/lists/{list}/source/refresh', {
+      access: access.write,
       summary: 'Read the source now',
       description: 'Happens within seconds; `readListSource` answers the result.',
       body: closed({}),
@@ -204,8 +198,8 @@ const sourceRoutes = (
           return showSource(await requireSource(tables, list))
         }),
     }),
-    route(`remove${suffix}ListSource`, 'DELETE', `${prefix}/lists/{list}/source`, {
-      access,
+    route(`remove${suffix}ListSource`, 'DELETE', '/lists/{list}/source', {
+      access: access.write,
       summary: 'Keep a list by hand again, with its present content',
       secondPerson: {
         action: 'list.source-end',
@@ -225,12 +219,10 @@ const sourceRoutes = (
   ]
 }
 
-export const LIST_SOURCE_COMMANDS = [
-  sourceHereRoute('Lists', '/organizations/{organization}', '', ORGANIZATION_ADMIN),
-  sourceHereRoute('Shared lists', '', 'Shared', DEPLOYMENT),
-]
+export const LIST_SOURCE_COMMANDS = [sourceHereRoute(OWN_LISTS), sourceHereRoute(SHARED_LISTS)]
 
 export const LIST_SOURCE_ROUTES = [
-  ...sourceRoutes('Lists', '/organizations/{organization}', '', ORGANIZATION_ADMIN),
-  ...sourceRoutes('Shared lists', '', 'Shared', DEPLOYMENT),
+  ...sourceRoutes(OWN_LISTS, closed(SETTINGS)),
+  // Only the deployment may allow private addresses.
+  ...sourceRoutes(SHARED_LISTS, closed({ ...SETTINGS, reach: Type.Optional(REACH) })),
 ]

@@ -1,21 +1,21 @@
 // Lists of addresses: each organization's own, and those of the deployment that all share.
 import { DUTY_LIST_NAMES, LIST_NAME_RULE } from '../../domain/list.ts'
 import { requireList, requireNotScreening } from '../lists.ts'
-import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, type Route, VIEWER } from '../route.ts'
+import { declareRoutes } from '../route.ts'
 import { closed, Type } from '../schema.ts'
 import { seeCreation, seeRemoval } from '../second-person/see-list.ts'
 import { listEntryRoutes } from './list-entries.ts'
 import { listFileRoutes } from './list-files.ts'
-import { LIST, type ListOwner, ownerOf, showList } from './list-shapes.ts'
+import { LIST, type ListOwner, OWN_LISTS, ownerOf, SHARED_LISTS, showList } from './list-shapes.ts'
 
 /** The store checks names, which have to be identifiers for policies. */
 const NAME = Type.String({ minLength: 1, maxLength: 64, description: LIST_NAME_RULE })
 
-const listRoutes = (owner: ListOwner): Route[] => {
+const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
   const { tag, prefix, suffix, access } = owner
-  const route = declareRoutes(tag)
+  const route = declareRoutes(tag, prefix)
   return [
-    route(`list${suffix}Lists`, 'GET', `${prefix}/lists`, {
+    route(`list${suffix}Lists`, 'GET', '/lists', {
       access: access.read,
       summary: 'Lists, by name',
       description: 'For an organization: its own and the shared ones.',
@@ -26,7 +26,7 @@ const listRoutes = (owner: ListOwner): Route[] => {
         return { data: [...own, ...shared].map(showList) }
       },
     }),
-    route(`create${suffix}List`, 'POST', `${prefix}/lists`, {
+    route(`create${suffix}List`, 'POST', '/lists', {
       access: access.write,
       summary: 'Make an empty list',
       description: 'An organization’s lists `allow` and `deny` are checked before its policies.',
@@ -50,14 +50,14 @@ const listRoutes = (owner: ListOwner): Route[] => {
           return showList(list)
         }),
     }),
-    route(`read${suffix}List`, 'GET', `${prefix}/lists/{list}`, {
+    route(`read${suffix}List`, 'GET', '/lists/{list}', {
       access: access.read,
       summary: 'One list',
       answer: LIST,
       handle: async ({ services, organization, params }) =>
         showList(await requireList(services.store, ownerOf({ organization }), params.list)),
     }),
-    route(`remove${suffix}List`, 'DELETE', `${prefix}/lists/{list}`, {
+    route(`remove${suffix}List`, 'DELETE', '/lists/{list}', {
       access: access.write,
       summary: 'Remove a list with all its entries',
       description: 'A policy that reads the list fails from then on.',
@@ -86,12 +86,4 @@ const listRoutes = (owner: ListOwner): Route[] => {
   ]
 }
 
-export const LIST_ROUTES = [
-  ...listRoutes({
-    tag: 'Lists',
-    prefix: '/organizations/{organization}',
-    suffix: '',
-    access: { read: VIEWER, write: ORGANIZATION_ADMIN },
-  }),
-  ...listRoutes({ tag: 'Shared lists', prefix: '', suffix: 'Shared', access: { read: DEPLOYMENT, write: DEPLOYMENT } }),
-]
+export const LIST_ROUTES = [...listRoutes(OWN_LISTS), ...listRoutes(SHARED_LISTS)]

@@ -167,8 +167,7 @@ export const POOL_ROUTES = [
       'Server-sent events: each `data` is a LivePoint with one member more, `processes`, a list of Process; the newest ' +
       'comes at once.',
     streams: true,
-    answer: Type.String(),
-    contentType: 'text/event-stream',
+    media: ['text/event-stream'],
     handle: async ({ services, requestId, stillAllowed }) =>
       eventStreamResponse(services.liveStreams.open(stillAllowed), requestId, null),
   }),

@@ -101,12 +101,7 @@ export const PORTAL_SETTING_ROUTES = [
       ),
     }),
     streams: true,
-    answer: Type.String(),
-    contentType: 'image/png',
-    others: [
-      { status: 200, description: 'Where it is one', schema: Type.String(), contentType: 'image/jpeg' },
-      { status: 200, description: 'Where it is one', schema: Type.String(), contentType: 'image/webp' },
-    ],
+    media: ['image/png', 'image/jpeg', 'image/webp'],
     handle: async ({ services, organization, requestId }) => {
       const logo = await services.store.organizationBrands.findLogo(organization.id)
       if (logo === null) throw new SubjectUnknownError('logo')

@@ -1,6 +1,6 @@
 // Policies that decide sessions, tried: on one session, and on those that people have decided. Nothing is decided.
 import { contentHashOf } from '../../policy/revision.ts'
-import { replaySessions } from '../../policy/session-replay.ts'
+import { replaySessions, type SessionReplay } from '../../policy/session-replay.ts'
 import { actorId } from '../actor.ts'
 import { ConflictError } from '../errors.ts'
 import { RULE_OUTCOME, simulateSession } from '../policies/simulate.ts'
@@ -75,7 +75,9 @@ export const SESSION_POLICY_TRIAL_COMMANDS = [
       until: Type.Optional(Type.String({ maxLength: 40 })),
     }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
-    answer: Type.Record(Type.String(), Type.Unknown()),
+    answer: Type.Unsafe<SessionReplay & { readonly since: string; readonly until: string }>(
+      Type.Record(Type.String(), Type.Unknown()),
+    ),
     handle: async ({ services, organization, actor, body, write }) => {
       const { source } = body
       const sinceMs = timeOf('since', body.since)

@@ -1,0 +1,64 @@
+// The types that clients in TypeScript call the admin API by, derived from the declarations of its routes: what a route takes
+// and answers can't differ from what the dashboard's pages and the command line are checked against. Types alone.
+import type { Route } from './route.ts'
+import type { Static, TSchema } from './schema.ts'
+
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : never
+export type ParamsOf<Path extends string> = Readonly<Record<ParamNames<Path>, string>>
+
+/** A value as clients handle it: read-only, and an optional member may be undefined. */
+type ClientValue<Value> = Value extends undefined
+  ? undefined
+  : Value extends readonly (infer Item)[]
+    ? readonly ClientValue<Item>[]
+    : Value extends object
+      ? { readonly [Name in keyof Value]: ClientValue<Value[Name]> }
+      : Value
+
+/** `TSchema` itself stands for a part that the declaration leaves out. */
+type Part<Schema extends TSchema> = TSchema extends Schema ? undefined : ClientValue<Static<Schema>>
+
+/** A body may be left out if all its members may, unless it must have one: like `isOptional` of the documentation. */
+type BodyPart<Schema extends TSchema> =
+  | Part<Schema>
+  | (Schema extends { readonly minProperties: number }
+      ? never
+      : Record<never, never> extends Static<Schema>
+        ? undefined
+        : never)
+
+/** A route with its types. */
+export interface DeclaredRoute<
+  Key extends string,
+  Query extends TSchema,
+  Body extends TSchema,
+  RawBody extends string,
+  Result extends TSchema,
+  Media extends string,
+> extends Route {
+  /** For the compiler: no route has this member. */
+  readonly types?: {
+    readonly key: Key
+    readonly query: ClientValue<Static<Query>>
+    readonly body: [RawBody] extends [never] ? BodyPart<Body> : Blob
+    /** Without the approval that a change answers when it waits for a second person: clients throw that. */
+    readonly answer: [Media] extends [never] ? Part<Result> : Response
+  }
+}
+
+interface Typed {
+  readonly types?: { readonly key: string; readonly query: unknown; readonly body: unknown; readonly answer: unknown }
+}
+type TypesOf<Declared extends Typed> = NonNullable<Declared['types']>
+
+/** What routes take and answer, by method and path. */
+export type OperationsOf<Routes extends readonly Typed[]> = {
+  readonly [Declared in Routes[number] as TypesOf<Declared>['key']]: {
+    readonly params: ParamsOf<TypesOf<Declared>['key']>
+    readonly query: TypesOf<Declared>['query']
+    readonly body: TypesOf<Declared>['body']
+    readonly answer: TypesOf<Declared>['answer']
+  }
+}
