@@ -273,6 +273,22 @@ describe('the import table', () => {
     expect([...sources].flatMap(([path, source]) => violations(path, source))).toEqual([])
   })
 
+  // The page's types are derived from the routes: page and server agree, and nothing of the server is sent to browsers.
+  test('the dashboard’s page takes types alone from the admin API, and those from its routes', () => {
+    const served = /^src\/(?!dashboard\/page\/|pages\/|domain\/)/
+    const page = [...sources].filter(([path]) => path.startsWith('src/dashboard/page/'))
+    const outside = (path: string, source: string): string[] =>
+      importsOf(source)
+        .map((specifier) => normalize(join(dirname(path), specifier)))
+        .filter((target) => served.test(target))
+    expect(new Set(page.flatMap(([path, source]) => outside(path, source)))).toEqual(
+      new Set(['src/admin/client-types.ts', 'src/admin/route-table.ts']),
+    )
+    const loading = page.flatMap(([path]) => importsAtRunTime.get(path) ?? [])
+    expect(loading).toContain('src/domain/counted.ts')
+    expect(loading.filter((target) => served.test(target))).toEqual([])
+  })
+
   test('private keys are touched by the keyring and the keystore files beside it only', () => {
     const places = /^src\/signing\/|^src\/cli\/attester\.ts$/
     const touching = [...sources].filter(([, source]) => /privateKey|private_key/.test(source)).map(([path]) => path)

@@ -1,60 +1,23 @@
 // What verbs use: the store for reading, and the door to the admin API's operations for every change. The operations' types are
-// generated from their declarations, as for the dashboard.
+// those of their declarations, as for the dashboard.
+import type { OperationsOf } from '../admin/client-types.ts'
 import type { CommandDoor, CommandInput } from '../admin/command-door.ts'
 import { SecondPersonNeededError } from '../admin/errors.ts'
-import type { Approval, Attester, ListSource, Operations } from '../dashboard/page/api/types.ts'
+import type { COMMAND_ROUTES } from '../admin/route-table.ts'
 import { CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { PolicyInvalidError } from '../policy/errors.ts'
-import type { SessionReplay } from '../policy/session-replay.ts'
 import type { Store } from '../store/store.ts'
 import { CommandFailedError, UsageError } from './output.ts'
 
-/** Operations that only the command line has. */
-interface OwnOperations {
-  'POST /attesters/import': {
-    params: Record<never, never>
-    query: undefined
-    body: { readonly kind: Attester['kind']; readonly address: string; readonly keystore_file: string }
-    answer: Attester
-  }
-  'PUT /organizations/{organization}/lists/{list}/source-here': {
-    params: { readonly organization: string; readonly list: string }
-    query: undefined
-    body: Pick<ListSource, 'format' | 'reach' | 'every_seconds'> & {
-      readonly location: string
-      readonly skip_bad_lines: boolean
-    }
-    answer: ListSource
-  }
-  'PUT /screening/lists/{list}/content-here': {
-    params: { readonly list: string }
-    query: {
-      readonly sha256: string
-      readonly entries: number
-      readonly names: number
-      readonly next_due_at_seconds: number
-    }
-    body: undefined
-    answer: undefined
-  }
-  'POST /organizations/{organization}/session-policy/trial-here': {
-    params: { readonly organization: string }
-    query: undefined
-    body: { readonly source: string; readonly since: string; readonly until?: string }
-    answer: SessionReplay & { readonly since: string; readonly until: string }
-  }
-}
-type AllOperations = Operations & OwnOperations
+type Operations = OperationsOf<typeof COMMAND_ROUTES>
 
 /** Method and path below /admin/v1. */
-export type OperationKey = keyof AllOperations
-/** A command's change is made or refused, but never waits for a second person. */
-type AnswerOf<Key extends OperationKey> = Exclude<AllOperations[Key]['answer'], Approval>
+export type OperationKey = keyof Operations
 type Part<Name extends string, Value> = [keyof Value] extends [never] ? unknown : { readonly [name in Name]: Value }
 
-export type InputOf<Key extends OperationKey> = Part<'params', AllOperations[Key]['params']> & {
-  readonly query?: AllOperations[Key]['query']
-  readonly body?: AllOperations[Key]['body']
+export type InputOf<Key extends OperationKey> = Part<'params', Operations[Key]['params']> & {
+  readonly query?: Operations[Key]['query']
+  readonly body?: Operations[Key]['body']
   readonly file?: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> }
   /** The command's option for each field, for error texts: `{ lifetime_seconds: '--lifetime' }`. */
   readonly flags?: Readonly<Record<string, string>>
@@ -62,11 +25,11 @@ export type InputOf<Key extends OperationKey> = Part<'params', AllOperations[Key
 
 export interface Door {
   /**
-   * Runs an operation of the admin API.
+   * Runs an operation of the admin API. A command's change is made or refused, but never waits for a second person.
    * @returns the body of its answer
    * @throws UsageError for an invalid field; CommandFailedError for a refused change; PolicyInvalidError
    */
-  call<Key extends OperationKey>(operation: Key, input: InputOf<Key>): Promise<AnswerOf<Key>>
+  call<Key extends OperationKey>(operation: Key, input: InputOf<Key>): Promise<Operations[Key]['answer']>
   /** Runs all operations that `work` calls as one transaction. */
   together<Result>(work: (door: Door) => Promise<Result>): Promise<Result>
   /** The same door with another author than the operating system's user. */

@@ -1,16 +1,12 @@
-// The one way from the pages to the admin API. Calls are typed by method and path; the types are made from the API's own
-// document. A call that finds nobody signed in tells the shell, which asks for it and lets the page stay.
+// The one way from the pages to the admin API. Calls are typed by method and path, as the API's routes are declared. A call that finds nobody signed in tells the shell, which asks for it and lets the page stay.
 import { APPROVAL_REQUIRED, ApiError, NetworkError, WaitsForApproval } from './errors.ts'
-import type { Approval, Operations } from './types.ts'
+import type { Operations } from './types.ts'
 
 const PREFIX = '/admin/v1'
 const TIMEOUT_MS = 40_000
 
 export type OperationKey = keyof Operations
-type AnyAnswerOf<Key extends OperationKey> = Operations[Key]['answer']
-/** A change that has to wait for a second person is thrown instead. */
-export type AnswerOf<Key extends OperationKey> =
-  AnyAnswerOf<Key> extends Approval ? AnyAnswerOf<Key> : Exclude<AnyAnswerOf<Key>, Approval>
+export type AnswerOf<Key extends OperationKey> = Operations[Key]['answer']
 export type BodyOf<Key extends OperationKey> = Operations[Key]['body']
 export type QueryOf<Key extends OperationKey> = Operations[Key]['query']
 
