@@ -1,7 +1,7 @@
 // Changes lists of addresses: single entries, or a whole file. A file becomes the list's content in one step, in the
 // transaction that writes the audit entry.
 import { addressKey, addressOfKey, parseAnyAddress } from '../domain/address-key.ts'
-import { CountersignError, FieldInvalidError } from '../domain/errors.ts'
+import { CountersignError, FieldInvalidError, NamedError } from '../domain/errors.ts'
 import { DUTY_LIST_NAMES } from '../domain/list.ts'
 import { ListTooLongError } from '../facts/lists/entry-sink.ts'
 import { csvField } from '../facts/lists/line-reader.ts'
@@ -196,8 +196,7 @@ export interface StagedUpload {
 }
 
 /** Rolls the transaction back when the file could not be applied, so that it does not wait for a second person. */
-class NotActivated extends Error {
-  override readonly name = 'NotActivated'
+class NotActivated extends NamedError {
   readonly result: 'unknown' | 'changed-meanwhile'
   constructor(result: 'unknown' | 'changed-meanwhile') {
     super(result)

@@ -1,5 +1,6 @@
 // Arguments, output and exit codes of every verb: 0 done, 1 a problem was found, 2 the call is wrong.
 import { parseArgs } from 'node:util'
+import { NamedError } from '../domain/errors.ts'
 import { explainArguments, usageOf } from './usage.ts'
 
 export interface CommandOutput {
@@ -8,14 +9,10 @@ export interface CommandOutput {
 }
 
 /** The call is wrong; `message` is one line. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
+export class UsageError extends NamedError {}
 
 /** The call is valid but fails; `message` is one line. */
-export class CommandFailedError extends Error {
-  override readonly name = 'CommandFailedError'
-}
+export class CommandFailedError extends NamedError {}
 
 type OptionTypes = Readonly<Record<string, { readonly type: 'string' | 'boolean'; readonly short?: string }>>
 

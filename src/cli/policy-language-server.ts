@@ -1,6 +1,7 @@
 // `countersign policy language-server`: helps editors with policies over the Language Server Protocol 3.17, on standard
 // input and output: what the one compiler says of a document, what may be written in a condition, and what a word means.
 // Source: https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/.
+import { NamedError } from '../domain/errors.ts'
 import { choicesAt, type EditorChoice, explainAt, type TextPlace } from '../policy/editor-help.ts'
 import { PolicyInvalidError, type PolicyIssue } from '../policy/errors.ts'
 import { draftRevision } from '../policy/revision.ts'
@@ -41,9 +42,7 @@ const KINDS = { fact: 5, function: 3, method: 2, name: 12 } as const
 const [ERROR, WARNING] = [1, 2]
 
 /** The stream is no sequence of messages. */
-class ProtocolError extends Error {
-  override readonly name = 'ProtocolError'
-}
+class ProtocolError extends NamedError {}
 
 /** @throws ProtocolError */
 async function* messagesIn(input: ReadableStream<Uint8Array>): AsyncGenerator<Message> {

@@ -2,6 +2,7 @@
 // setting-values.ts, where it comes from in config.ts.
 import { resolve } from 'node:path'
 import { parseShipPlace } from '../decisions/ship-target.ts'
+import { NamedError } from '../domain/errors.ts'
 import { parseNetworks } from '../http/client-address.ts'
 import { PROCESSES_MAX } from '../processes/plan.ts'
 import {
@@ -21,9 +22,7 @@ import {
 } from './setting-values.ts'
 
 /** A setting that is unknown, malformed or out of range. `message` is one clear line that names the setting. */
-export class SettingInvalidError extends Error {
-  override readonly name = 'SettingInvalidError'
-}
+export class SettingInvalidError extends NamedError {}
 
 export interface Setting<Value> {
   /** The flag without dashes and the key in the config file: `api-listen`. */

@@ -1,5 +1,5 @@
 // What can go wrong with the decision log. Callers of the API see one chosen sentence; the cause stays inside.
-import { CountersignError } from '../domain/errors.ts'
+import { CountersignError, DetailedError, NamedError } from '../domain/errors.ts'
 
 /** The log can't be written: nothing may be signed or answered (invariant 2). Answered 503 (decisions §2). */
 export class DecisionLogError extends CountersignError {
@@ -16,32 +16,19 @@ export class DecisionLogError extends CountersignError {
 }
 
 /** A line that this service did not write, or that was damaged since. `detail` names the field, never its value. */
-export class DecisionLineMalformedError extends Error {
-  override readonly name = 'DecisionLineMalformedError'
-  readonly detail: string
-
-  constructor(detail: string, cause?: unknown) {
-    super(detail, cause === undefined ? undefined : { cause })
-    this.detail = detail
-  }
-}
+export class DecisionLineMalformedError extends DetailedError {}
 
 /** A segment ended before the length it was seen to have: someone cut it while it was read. */
-export class SegmentCutError extends Error {
-  override readonly name = 'SegmentCutError'
+export class SegmentCutError extends NamedError {
   constructor() {
     super('the segment became shorter while it was read')
   }
 }
 
 /** There is no decision log where one was expected. */
-export class DecisionDirectoryMissingError extends Error {
-  override readonly name = 'DecisionDirectoryMissingError'
-  readonly detail: string
-
+export class DecisionDirectoryMissingError extends DetailedError {
   constructor(directory: string, cause?: unknown) {
-    super(`there is no decision log in ${directory}`, cause === undefined ? undefined : { cause })
-    this.detail = this.message
+    super(`there is no decision log in ${directory}`, cause)
   }
 }
 

@@ -1,12 +1,11 @@
 // From what is configured to a target that can be written: the one place that knows both kinds.
+import { NamedError } from '../domain/errors.ts'
 import { type BucketAccess, createBucketTarget } from './ship-bucket.ts'
 import { createFolderTarget } from './ship-folder.ts'
 import type { ShipPlace, ShipTarget } from './ship-target.ts'
 
 /** The bucket's credentials are needed and not configured. `message` is one line for the operator. */
-export class ShipAccessMissingError extends Error {
-  override readonly name = 'ShipAccessMissingError'
-}
+export class ShipAccessMissingError extends NamedError {}
 
 /** @throws ShipAccessMissingError */
 export const openShipTarget = (place: ShipPlace, access: BucketAccess | null): ShipTarget => {

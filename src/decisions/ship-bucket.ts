@@ -1,7 +1,7 @@
 // Copies in an S3-compatible bucket, by Bun's own client: one request an object, several parts for a large one, whole or
 // not at all either way. Path-style addresses, which every implementation takes.
 // Source: https://bun.com/docs/api/s3, https://docs.aws.amazon.com/AmazonS3/latest/API.
-import { errorCodeOf, isMissingFile } from '../domain/errors.ts'
+import { errorCodeOf, isMissingFile, NamedError } from '../domain/errors.ts'
 import { digestOf, type ShipPlace, type ShippedObject, type ShipTarget } from './ship-target.ts'
 
 export interface BucketAccess {
@@ -22,9 +22,7 @@ const PART_BYTES = 8_388_608
 const PARTS_AT_ONCE = 2
 
 /** The bucket did not answer in time, sends too much, or does not answer as a bucket does. The message is chosen text. */
-export class BucketError extends Error {
-  override readonly name = 'BucketError'
-}
+export class BucketError extends NamedError {}
 
 const isMissing = (error: unknown): boolean => errorCodeOf(error) === 'NoSuchKey' || isMissingFile(error)
 

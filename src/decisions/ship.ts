@@ -3,6 +3,7 @@
 // that a start goes on where the last one ended and a target that was emptied is filled again.
 import { closeSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { NamedError } from '../domain/errors.ts'
 import { wholeLength } from './backwards.ts'
 import { listSegments, listSlots, type SegmentName } from './segment-name.ts'
 import { digestObject, parseShippedName, pieceObject, segmentObject } from './ship-names.ts'
@@ -45,9 +46,7 @@ export interface ShipperOptions {
 }
 
 /** The target says that it took something and holds something else. */
-export class ShippedWrongError extends Error {
-  override readonly name = 'ShippedWrongError'
-}
+export class ShippedWrongError extends NamedError {}
 
 /** Of a segment that is not shipped whole yet: what of it is at the target, without a gap from the beginning. */
 interface Tail {

@@ -1,16 +1,14 @@
 // Heads of the tree that are kept apart from it: in a file, and where the log is shipped. A tree that does not hold a head
 // that was signed before is an older copy, or another history: nothing of it may be signed.
 import { readFile } from 'node:fs/promises'
-import { isMissingFile } from '../domain/errors.ts'
+import { isMissingFile, NamedError } from '../domain/errors.ts'
 import { type Checkpoint, openCheckpoint, type TreeHead } from '../transparency/checkpoint.ts'
 import { NoteInvalidError, type VerifierKey } from '../transparency/note.ts'
 import { type ReadTiles, readRoot } from '../transparency/prove.ts'
 import { digestOf, type ShipTarget } from './ship-target.ts'
 
 /** The tree in the tables is not the one that heads were signed of. `message` is one line for the operator. */
-export class TreeRolledBackError extends Error {
-  override readonly name = 'TreeRolledBackError'
-}
+export class TreeRolledBackError extends NamedError {}
 
 /** @returns null where there is no such file */
 export const readHeadFile = async (path: string): Promise<string | null> => {

@@ -9,6 +9,7 @@ import {
   readAddressWords,
   SOLANA_KEY_WIDTH,
 } from './address-key.ts'
+import { NamedError } from './errors.ts'
 
 /** Words: how many EVM keys, how many Solana keys. Each family's index and keys follow. */
 const HEADER_WORDS = 2
@@ -46,9 +47,7 @@ const layOutBoth = (evmCount: number, solanaCount: number): { evm: Section; sola
 const bucketOf = (firstWord: number, bits: number): number => (bits === 0 ? 0 : firstWord >>> (32 - bits))
 
 /** The keys are not what they were said to be: out of order, repeated, too many or too few. */
-export class AddressSetInvalidError extends Error {
-  override readonly name = 'AddressSetInvalidError'
-}
+export class AddressSetInvalidError extends NamedError {}
 
 export interface AddressSetBuilder {
   /** Whole keys of one width, ascending as bytes, continuing where the last call for this width ended. */

@@ -49,19 +49,29 @@ export interface CountersignErrorOptions {
   readonly nothingSigned?: boolean
 }
 
-/** The base of every error whose text a caller may see. */
-export class CountersignError extends Error {
-  override readonly name: string
-  readonly code: ErrorCode
+/** Base of an error that code recognises by its class. Its name, which logs show, is the name of the class. */
+export class NamedError extends Error {
+  override readonly name: string = this.constructor.name
+}
+
+/** Base of an error whose text is chosen for an operator and holds no secret. */
+export class DetailedError extends NamedError {
   readonly detail: string
+  constructor(detail: string, cause?: unknown) {
+    super(detail, cause === undefined ? undefined : { cause })
+    this.detail = detail
+  }
+}
+
+/** The base of every error whose text a caller may see. */
+export class CountersignError extends DetailedError {
+  readonly code: ErrorCode
   readonly retryAfterSeconds: number | undefined
   readonly nothingSigned: boolean
 
   constructor(code: ErrorCode, detail: string, options: CountersignErrorOptions = {}) {
-    super(detail, options.cause === undefined ? undefined : { cause: options.cause })
-    this.name = new.target.name
+    super(detail, options.cause)
     this.code = code
-    this.detail = detail
     this.retryAfterSeconds = options.retryAfterSeconds
     this.nothingSigned = options.nothingSigned ?? false
   }

@@ -1,16 +1,10 @@
 // Streams XML in constant memory: reports start tags, text and end tags, and keeps nothing of what it has passed.
 // Supports only what published data files use: no document type, and only the five entities of XML itself, so that
 // nothing expands and nothing external is read. Source: https://www.w3.org/TR/xml/.
+import { DetailedError } from './errors.ts'
 
 /** `detail` says what is wrong; it holds nothing of the file itself. */
-export class XmlInvalidError extends Error {
-  override readonly name = 'XmlInvalidError'
-  readonly detail: string
-  constructor(detail: string) {
-    super(detail)
-    this.detail = detail
-  }
-}
+export class XmlInvalidError extends DetailedError {}
 
 export interface XmlListener {
   /** Names come without their prefix. An empty element is reported as opened and closed. */

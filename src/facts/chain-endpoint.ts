@@ -1,18 +1,12 @@
 // One RPC URL of one chain. Checks once that the URL serves the configured chain, before any of its answers is used.
 // Calls made in one turn of the event loop travel as one JSON-RPC batch. Source: EIP-1474.
 import { createClient, type Hex, numberToHex } from 'viem'
+import { DetailedError } from '../domain/errors.ts'
 import type { ReadCall } from './read-call.ts'
 import { createRpcTransport } from './rpc-transport.ts'
 
 /** The URL serves another chain, or does not answer as a node does. `detail` is for the operator. */
-export class EndpointUnusableError extends Error {
-  override readonly name = 'EndpointUnusableError'
-  readonly detail: string
-  constructor(detail: string) {
-    super(detail)
-    this.detail = detail
-  }
-}
+export class EndpointUnusableError extends DetailedError {}
 
 export interface ChainEndpoint {
   /** @throws whatever viem throws; EndpointUnusableError. */

@@ -5,6 +5,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { Reader } from 'mmdb-lib'
+import { DetailedError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import type { GeographyFacts } from '../policy/types/facts.ts'
 import { GEOGRAPHY_UNKNOWN, readGeographyRecord } from './geography-record.ts'
@@ -45,14 +46,7 @@ const FILE_BYTES_MAX = 2 ** 31
 const PROBES = ['1.1.1.1', '203.0.113.1']
 
 /** The file can't be used; `detail` is for the operator. */
-export class GeographyFileInvalidError extends Error {
-  override readonly name = 'GeographyFileInvalidError'
-  readonly detail: string
-  constructor(detail: string, cause?: unknown) {
-    super(detail, { cause })
-    this.detail = detail
-  }
-}
+export class GeographyFileInvalidError extends DetailedError {}
 
 interface Opened {
   readonly file: GeographyFile

@@ -3,21 +3,14 @@
 // rather than fetch, because only node:http can connect to the very address that was checked.
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { errorCodeOf } from '../domain/errors.ts'
+import { DetailedError, errorCodeOf, NamedError } from '../domain/errors.ts'
 import type { Reach } from '../domain/list.ts'
 import { createGuardedLookup, parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
 /**
  * The other side did not answer as it should. `detail` is for the operator and holds nothing that the other side sent.
  */
-export class FetchFailedError extends Error {
-  override readonly name: string = 'FetchFailedError'
-  readonly detail: string
-  constructor(detail: string, cause?: unknown) {
-    super(detail, cause === undefined ? undefined : { cause })
-    this.detail = detail
-  }
-}
+export class FetchFailedError extends DetailedError {}
 
 export interface GuardedRequest {
   readonly url: string
@@ -38,9 +31,7 @@ export interface GuardedRequest {
 }
 
 /** The server says that nothing has changed since the state that the request named. */
-export class NotModifiedError extends Error {
-  override readonly name = 'NotModifiedError'
-}
+export class NotModifiedError extends NamedError {}
 
 /** The server names another place. Only a caller that knows which hosts are meant follows. */
 export class RedirectedError extends FetchFailedError {

@@ -1,5 +1,6 @@
 // JSON-RPC to one URL of a chain's node: limited in time and size from the first byte to the last, without redirects. A
 // response that is not valid JSON-RPC is an error. Source: JSON-RPC 2.0.
+import { DetailedError } from '../domain/errors.ts'
 import { fetchBody, type GuardedRequest } from './guarded-fetch.ts'
 import { nodeReach } from './reachable.ts'
 
@@ -7,14 +8,7 @@ import { nodeReach } from './reachable.ts'
  * The node returned an error, or something that is not a valid answer. `detail` is for the operator and holds nothing
  * that the node sent.
  */
-export class RpcFailedError extends Error {
-  override readonly name = 'RpcFailedError'
-  readonly detail: string
-  constructor(detail: string) {
-    super(detail)
-    this.detail = detail
-  }
-}
+export class RpcFailedError extends DetailedError {}
 
 export interface JsonRpc {
   /** @returns the result, whose shape the caller checks. @throws RpcFailedError, FetchFailedError, UrlRefusedError */

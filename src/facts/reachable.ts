@@ -3,17 +3,11 @@
 // checked and to another when it is used. Source: IANA special-purpose address registries (RFC 6890).
 import { lookup as resolveName } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { DetailedError } from '../domain/errors.ts'
 import type { Reach } from '../domain/list.ts'
 
 /** The URL, or an address that it resolves to, is not allowed. `detail` is for the operator. */
-export class UrlRefusedError extends Error {
-  override readonly name = 'UrlRefusedError'
-  readonly detail: string
-  constructor(detail: string) {
-    super(detail)
-    this.detail = detail
-  }
-}
+export class UrlRefusedError extends DetailedError {}
 
 type Subnet = readonly [network: string, prefix: number]
 

@@ -1,18 +1,12 @@
 // Combines several RPC URLs of one chain. Each URL is checked to serve that chain before its answers are used; when one
 // fails the next is asked; and where the deployment requires it, two URLs must agree (threats: a lying RPC).
+import { DetailedError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
 import type { JsonRpc } from './json-rpc.ts'
 
 /** No URL answered, or the URLs do not agree. `detail` is for the operator. */
-export class RpcUnavailableError extends Error {
-  override readonly name = 'RpcUnavailableError'
-  readonly detail: string
-  constructor(detail: string) {
-    super(detail)
-    this.detail = detail
-  }
-}
+export class RpcUnavailableError extends DetailedError {}
 
 export type RpcAnswer = string | number | boolean | null
 

@@ -1,11 +1,10 @@
 // How to ask a screener and how to read its answer, as configured in the config file's `screeners`.
+import { NamedError } from '../domain/errors.ts'
 import { REACHES, type Reach } from '../domain/list.ts'
 import { parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
 /** A mistake in screeners.<name>. `message` is one line that names the setting. */
-export class ScreenerSettingsError extends Error {
-  override readonly name = 'ScreenerSettingsError'
-}
+export class ScreenerSettingsError extends NamedError {}
 
 /** Where to read a secret from; the secret itself is never kept. */
 export type SecretReference = { readonly env: string } | { readonly file: string }

@@ -2,6 +2,7 @@
 // is treated as none, and a policy that reads it gives no verdict.
 import { readFile } from 'node:fs/promises'
 import { parseAnyAddress } from '../domain/address-key.ts'
+import { DetailedError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import type { ScreenerFacts } from '../policy/types/facts.ts'
 import type { FactSubject } from '../policy/types/needs.ts'
@@ -27,14 +28,7 @@ export interface ScreenerDependencies {
 }
 
 /** The screener's answer does not have the configured shape. */
-export class ScreenerAnswerError extends Error {
-  override readonly name = 'ScreenerAnswerError'
-  readonly detail: string
-  constructor(detail: string) {
-    super(detail)
-    this.detail = detail
-  }
-}
+export class ScreenerAnswerError extends DetailedError {}
 
 const ANSWER_BYTES_MAX = 65_536
 const UNDER_WAY_MAX = 128

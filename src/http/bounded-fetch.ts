@@ -1,10 +1,9 @@
 // A request to a log, a witness or a collector, whose time and whose answer's size are bounded: the other side can neither hold this
 // process up nor fill its memory.
+import { NamedError } from '../domain/errors.ts'
 
 /** `message` is one line for the operator: it holds nothing that the other side said. */
-export class FetchFailedError extends Error {
-  override readonly name = 'FetchFailedError'
-}
+export class FetchFailedError extends NamedError {}
 
 export interface BoundedRequest {
   /** Left out: GET. */

@@ -2,6 +2,7 @@
 // made, for a place that is only known at its start.
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { NamedError } from '../domain/errors.ts'
 import { BUILT, type BuiltPage } from '../program/built.ts'
 
 export const ASSET_PATH = '/assets/'
@@ -24,9 +25,7 @@ export interface BundledPage {
 }
 
 /** The page could not be built: the service does not start without it. */
-class PageBuildError extends Error {
-  override readonly name = 'PageBuildError'
-}
+class PageBuildError extends NamedError {}
 
 /** Stands for the path part of the page's public address. */
 export const BASE_PLACE = '/BASE-PATH-OF-THIS-PAGE'

@@ -4,16 +4,10 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
+import { DetailedError } from '../domain/errors.ts'
 
 /** There was no answer. `detail` is in our words and holds nothing that the other side said. */
-export class OutboundFailedError extends Error {
-  override readonly name = 'OutboundFailedError'
-  readonly detail: string
-  constructor(detail: string, cause?: unknown) {
-    super(detail, cause === undefined ? undefined : { cause })
-    this.detail = detail
-  }
-}
+export class OutboundFailedError extends DetailedError {}
 
 export interface OutboundGuard {
   /** @throws an error with a `detail` when the URL is not allowed */

@@ -1,6 +1,7 @@
 // Encodes a wallet's standing as bytes and back, with only what an answer needs. A standing that can't be encoded (a
 // text that is not Latin-1, or is longer than a length byte can state) is not cached, and is read from the store each
 // time.
+import { NamedError } from '../domain/errors.ts'
 import type { CheckType, SessionStatus } from '../domain/session.ts'
 import type { VerifiedWallet } from '../domain/standing.ts'
 import type { KnownStanding, StandingsByType, StandingType } from './standing.ts'
@@ -32,9 +33,7 @@ export const NEVER_SEEN: KnownStanding = Object.freeze({
 })
 
 /** Thrown only inside this file, for a rare outcome. */
-class NoShortFormError extends Error {
-  override readonly name = 'NoShortFormError'
-}
+class NoShortFormError extends NamedError {}
 
 let target: Uint8Array = new Uint8Array(0)
 let at = 0

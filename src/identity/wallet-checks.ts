@@ -1,6 +1,7 @@
 // Looks a session's wallets up in address lists: those that its organization names, or the shared ones of sanctioned people and
 // its own deny list. A listed wallet is a hit, which a person clears or confirms.
 import type { WalletAddress } from '../domain/address.ts'
+import { NamedError } from '../domain/errors.ts'
 import { type FoundHit, type ScreeningSettingsOfAll, WALLET_CHECKS } from '../domain/screening-hit.ts'
 import type { Session } from '../domain/session.ts'
 import type { SessionWallet } from '../domain/wallet.ts'
@@ -41,9 +42,7 @@ const DENY = 'deny'
 const SURE = 100
 
 /** A list that has changed can't be read now. */
-export class ListBehindError extends Error {
-  override readonly name = 'ListBehindError'
-}
+export class ListBehindError extends NamedError {}
 
 /** Of each session, in their order: each address once, whatever the chains that it was connected on. */
 export const addressesOf = async (

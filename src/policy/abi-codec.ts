@@ -1,6 +1,7 @@
 // Decodes arguments of EVM calls; one decoder is prepared for each function. As strict as Solidity's own decoder: data
 // on which Solidity's decoder would revert is malformed here, so a policy never reads another value than the contract
 // does. Source: https://docs.soliditylang.org/en/latest/abi-spec.html; viem is the oracle in tests.
+import { NamedError } from '../domain/errors.ts'
 import { AddressValue } from './address-value.ts'
 import { DecodingBudget, MALFORMED, OUT_OF_RANGE, TOO_LONG } from './decoding.ts'
 import { POLICY_LIMITS } from './limits.ts'
@@ -9,9 +10,7 @@ import type { AbiParameterItem } from './types/reads.ts'
 import { Uint256 } from './uint256.ts'
 
 /** An ABI type that policies can't read; the message names it. */
-export class AbiTypeUnsupportedError extends Error {
-  override readonly name = 'AbiTypeUnsupportedError'
-}
+export class AbiTypeUnsupportedError extends NamedError {}
 
 /** Hex digits in one word. */
 const WORD = 64

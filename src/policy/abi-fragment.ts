@@ -2,11 +2,11 @@
 // or as an item of a JSON ABI, into one shape. The parser is written by hand, so that no regular expression runs on the
 // author's text and every mistake has a position.
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { NamedError } from '../domain/errors.ts'
 import type { AbiFunctionItem, AbiParameterItem } from './types/reads.ts'
 
 /** The text is not a valid fragment; `index` is the position of the mistake, in UTF-16 code units. */
-export class AbiFragmentMalformedError extends Error {
-  override readonly name = 'AbiFragmentMalformedError'
+export class AbiFragmentMalformedError extends NamedError {
   readonly index: number
   constructor(message: string, index: number) {
     super(message)

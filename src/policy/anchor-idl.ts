@@ -2,6 +2,7 @@
 // their arguments. In the older format a discriminator is the first eight bytes of SHA-256 of `global:` and the
 // instruction's name in snake case. Source: https://www.anchor-lang.com/docs/basics/idl.
 import { createHash } from 'node:crypto'
+import { NamedError } from '../domain/errors.ts'
 import {
   BORSH_BASIC,
   type BorshCodec,
@@ -17,9 +18,7 @@ import { POLICY_LIMITS } from './limits.ts'
 import type { NamedType, TupleTypes } from './tuple-types.ts'
 
 /** Why an IDL can't be used. */
-export class IdlMalformedError extends Error {
-  override readonly name = 'IdlMalformedError'
-}
+export class IdlMalformedError extends NamedError {}
 
 /** One instruction, ready to decode. */
 export interface IdlInstruction {

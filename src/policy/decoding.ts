@@ -1,13 +1,12 @@
 // Shared by the ABI and the Anchor IDL decoders: how decoding fails, and how much one call may decode.
+import { NamedError } from '../domain/errors.ts'
 import { POLICY_LIMITS } from './limits.ts'
 
 /**
  * The data does not match the function. One instance is created in advance, because it is thrown for each call that is
  * not the policy's.
  */
-class CallMalformedError extends Error {
-  override readonly name = 'CallMalformedError'
-}
+class CallMalformedError extends NamedError {}
 
 export const MALFORMED = new CallMalformedError('the call data is not well-formed')
 

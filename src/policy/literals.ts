@@ -2,13 +2,12 @@
 // strict forms of RFC 3339 and of CEL. Each literal is read once, when the policy is compiled; a malformed one is
 // refused then.
 import { parseEvmAddress, parseSolanaAddress } from '../domain/address.ts'
+import { NamedError } from '../domain/errors.ts'
 import { AddressValue } from './address-value.ts'
 import { MAX_UINT256, Uint256 } from './uint256.ts'
 
 /** A malformed literal; the message says what is expected, for the policy's author. */
-export class LiteralMalformedError extends Error {
-  override readonly name = 'LiteralMalformedError'
-}
+export class LiteralMalformedError extends NamedError {}
 
 /** Reads a whole number in a document's test. */
 export const parseTestCount = (text: string): number => {

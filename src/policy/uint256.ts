@@ -1,5 +1,6 @@
 // The `uint256` type of the policy language: a whole number from 0 to 2^256 - 1, as in Solidity. Arithmetic outside
 // this range is an error and never wraps. It is a class, because the library treats a bare bigint as `int`.
+import { NamedError } from '../domain/errors.ts'
 
 export const MAX_UINT256 = 2n ** 256n - 1n
 
@@ -7,9 +8,7 @@ export const MAX_UINT256 = 2n ** 256n - 1n
  * The error of arithmetic. Instances are created in advance: an expression may discard errors many times over (`||`
  * does), and creating one costs more than a hundred evaluation steps.
  */
-export class ArithmeticRangeError extends Error {
-  override readonly name = 'ArithmeticRangeError'
-}
+export class ArithmeticRangeError extends NamedError {}
 
 const OVERFLOW = new ArithmeticRangeError('uint256 overflow')
 const UNDERFLOW = new ArithmeticRangeError('uint256 below zero')

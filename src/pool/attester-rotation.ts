@@ -1,18 +1,12 @@
 // Replaces the attester keys in two steps: every worker opens the new keys beside the old ones, then all workers
 // switch. If one worker can't open them, every worker keeps the old set. No job waits or fails meanwhile.
+import { DetailedError } from '../domain/errors.ts'
 import type { AttesterReference, WorkerReport } from './protocol.ts'
 import type { Timers } from './timers.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
 /** The new keys can't be used. `detail` is a text that the worker chose. */
-export class AttestersUnusableError extends Error {
-  override readonly name = 'AttestersUnusableError'
-  readonly detail: string
-  constructor(detail: string) {
-    super(detail)
-    this.detail = detail
-  }
-}
+export class AttestersUnusableError extends DetailedError {}
 
 export interface AttesterRotation {
   /** The set in use and its version. */

@@ -2,6 +2,7 @@
 // that is over. Nothing here takes longer than `recoverTimeoutMs`, so the jobs are answered within a second of the
 // loss.
 import type { CountersignError } from '../domain/errors.ts'
+import { errorClassOf, NamedError } from '../domain/errors.ts'
 import type { Entry, PoolAnswer } from './entry.ts'
 import type { PoolEventListener } from './events.ts'
 import type { PoolLimits } from './limits.ts'
@@ -23,9 +24,7 @@ export interface LostJobsOptions {
   readonly withhold: (uuids: readonly string[]) => void
 }
 
-class RecoveryTimeoutError extends Error {
-  override readonly name = 'RecoveryTimeoutError'
-}
+class RecoveryTimeoutError extends NamedError {}
 
 export const createLostJobs = (options: LostJobsOptions): ((lost: LostWorker) => Promise<void>) => {
   const { limits, timers, onEvent } = options
@@ -36,7 +35,7 @@ export const createLostJobs = (options: LostJobsOptions): ((lost: LostWorker) =>
     try {
       return await Promise.race([options.recover(log), timeout.promise])
     } catch (error) {
-      const errorClass = error instanceof Error ? error.name : typeof error
+      const errorClass = errorClassOf(error)
       onEvent({ type: 'recovery-failed', slot: log.slot, errorClass })
       return null
     } finally {

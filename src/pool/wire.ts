@@ -2,6 +2,7 @@
 // structured clone. Jobs are one JSON array of rows. Outcomes are a JSON line of rows, then one line per response body,
 // verbatim: a body is already JSON without raw line breaks, so it need not be escaped and parsed again.
 import type { ErrorCode } from '../domain/errors.ts'
+import { NamedError } from '../domain/errors.ts'
 import { createJobStages, type WorkerStages } from '../domain/job-stages.ts'
 import type { Job, Outcome } from './protocol.ts'
 
@@ -18,9 +19,7 @@ export interface OutcomeBatch {
 }
 
 /** The text does not have the other side's format: the worker that sent it must not get another job. */
-export class WireFormatError extends Error {
-  override readonly name = 'WireFormatError'
-}
+export class WireFormatError extends NamedError {}
 
 type UntracedRow = readonly [
   sequence: number,

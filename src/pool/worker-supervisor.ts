@@ -1,5 +1,6 @@
 // Keeps as many workers alive as requested: starts them, detects their death and hanging, replaces them, retires them.
 // It never touches a job: the jobs of a lost worker are handed over once the worker can no longer record anything.
+import { DetailedError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { Entry } from './entry.ts'
@@ -62,14 +63,7 @@ export interface Supervisor {
 }
 
 /** The service can't start: one line that says why. */
-export class WorkersUnusableError extends Error {
-  override readonly name = 'WorkersUnusableError'
-  readonly detail: string
-  constructor(detail: string) {
-    super(detail)
-    this.detail = detail
-  }
-}
+export class WorkersUnusableError extends DetailedError {}
 
 interface FirstStart {
   readonly resolve: () => void

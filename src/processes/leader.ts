@@ -2,6 +2,7 @@
 // rows. A lease in the store says which process. The holder stops before another process may begin: it trusts a renewal
 // for a shorter time, counted from before it sent the renewal, than the others watch the lease stand still, counted
 // from after they saw it. Both count by monotonic clocks, so clocks of two machines are never compared.
+import { NamedError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Transaction } from '../store/database.ts'
 import { holdsLease, type LeaderLease, type LeaderLeaseTable } from '../store/leader-lease.ts'
@@ -23,8 +24,7 @@ export interface Lead {
 }
 
 /** Another process leads now and continues the work. */
-export class LeadLostError extends Error {
-  override readonly name = 'LeadLostError'
+export class LeadLostError extends NamedError {
   readonly detail = 'another process does this now'
 }
 

@@ -4,6 +4,7 @@
 // that loops, memory that is never returned.
 
 import type { ProcessTarget } from '../admin/live/processes.ts'
+import { NamedError } from '../domain/errors.ts'
 import type { LogFields } from '../telemetry/log.ts'
 import { createProcessAnswers } from './answers.ts'
 import type { FromProcess } from './messages.ts'
@@ -37,8 +38,7 @@ export interface ProcessSupervisor {
 }
 
 /** A process ended before it was ready, and has logged why. */
-export class ProcessStartError extends Error {
-  override readonly name = 'ProcessStartError'
+export class ProcessStartError extends NamedError {
   readonly exitCode: number
   constructor(index: number, exitCode: number | null) {
     super(exitCode === null ? `process ${index} was killed before it was ready` : `process ${index} did not start`)

@@ -1,17 +1,9 @@
 // Errors with keys and signatures, in words for the operator. No message ever holds a key, a passphrase or a part of a
 // keystore's text (invariant 5), and no cause is kept whose text could.
+import { DetailedError } from '../domain/errors.ts'
 
 /** Base class. `detail` is a text of our choice that may be logged; it is not meant for callers of the API. */
-export class SigningError extends Error {
-  override readonly name: string
-  readonly detail: string
-
-  constructor(detail: string) {
-    super(detail)
-    this.name = new.target.name
-    this.detail = detail
-  }
-}
+export class SigningError extends DetailedError {}
 
 /**
  * No signature can be made: the backend does not work, the key is invalid, a length is wrong, or the library refuses.

@@ -1,5 +1,5 @@
 // Errors of the store. Callers see only `detail`; SQL, paths and values stay in the cause.
-import { CountersignError } from '../domain/errors.ts'
+import { CountersignError, DetailedError, NamedError } from '../domain/errors.ts'
 
 /** The store is locked for too long, the disk is full or failing, or the store is closed: 503, nothing was written. */
 export class StoreUnavailableError extends CountersignError {
@@ -23,8 +23,7 @@ export class StoreUnreachableError extends StoreUnavailableError {
 export type ConstraintKind = 'unique' | 'foreign-key' | 'check' | 'not-null' | 'type'
 
 /** The schema refuses a row. */
-export class ConstraintViolatedError extends Error {
-  override readonly name = 'ConstraintViolatedError'
+export class ConstraintViolatedError extends NamedError {
   readonly constraint: ConstraintKind
   readonly detail = 'the change conflicts with what is stored'
   constructor(constraint: ConstraintKind, cause?: unknown) {
@@ -34,8 +33,7 @@ export class ConstraintViolatedError extends Error {
 }
 
 /** A statement can't run as written: a bug in this program. */
-export class StoreStatementError extends Error {
-  override readonly name = 'StoreStatementError'
+export class StoreStatementError extends NamedError {
   readonly detail = 'internal error'
   constructor(cause: unknown) {
     super('a statement failed', { cause })
@@ -43,17 +41,9 @@ export class StoreStatementError extends Error {
 }
 
 /** A transaction was used in a way that would deadlock or split it: a bug in this program. */
-export class TransactionMisuseError extends Error {
-  override readonly name = 'TransactionMisuseError'
+export class TransactionMisuseError extends NamedError {
   readonly detail = 'internal error'
 }
 
 /** The store can't be opened in its present state: one line for the operator, and the start ends. */
-export class StoreUnusableError extends Error {
-  override readonly name = 'StoreUnusableError'
-  readonly detail: string
-  constructor(detail: string, cause?: unknown) {
-    super(detail, cause === undefined ? undefined : { cause })
-    this.detail = detail
-  }
-}
+export class StoreUnusableError extends DetailedError {}

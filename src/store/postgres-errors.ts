@@ -1,6 +1,7 @@
 // What PostgreSQL's error codes mean to the store. Messages of the server may hold values, so they stay in the cause.
 // Source: https://www.postgresql.org/docs/current/errcodes-appendix.html.
 import { SQL } from 'bun'
+import { NamedError } from '../domain/errors.ts'
 import {
   type ConstraintKind,
   ConstraintViolatedError,
@@ -32,9 +33,7 @@ const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
 const ENDING_CODES: ReadonlySet<string> = new Set(['0A000', '25006', '25P03', '25P04', '26000'])
 
 /** Thrown by this adapter when a connection did not answer in time or was lost. */
-export class ConnectionLostError extends Error {
-  override readonly name = 'ConnectionLostError'
-}
+export class ConnectionLostError extends NamedError {}
 
 /** The server's certificate does not satisfy the address's TLS mode. */
 export class CertificateRefusedError extends ConnectionLostError {}

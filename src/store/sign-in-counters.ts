@@ -2,6 +2,7 @@
 // each attempt moves that time forward, and it empties as time passes (the generic cell rate algorithm, ITU-T I.371).
 // An attempt is counted before it is judged, in one statement that locks the row, so that of many concurrent attempts
 // only the allowed number is judged. The deployment's own administration.
+import { NamedError } from '../domain/errors.ts'
 import type { Transaction } from './database.ts'
 import { SWEEP_BATCH } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
@@ -24,8 +25,7 @@ export type TakeResult =
 const DURABILITY = { survives: 'process-crash' } as const
 
 /** Rolls back what was counted in the other slots. */
-class CounterFullError extends Error {
-  override readonly name = 'CounterFullError'
+class CounterFullError extends NamedError {
   readonly slot: number
   readonly retryAfterSeconds: number
   constructor(slot: number, retryAfterSeconds: number) {

@@ -1,5 +1,7 @@
 // Sends finished traces to a collector in the background: a bounded buffer, one request at a time, each with a time limit.
 // A collector that is away, slow or answers nonsense costs traces, which are counted, and one line in the log.
+
+import { errorClassOf } from '../domain/errors.ts'
 import { createFailureLog } from './failure-log.ts'
 import type { Logger } from './log.ts'
 import { OTLP_CONTENT_TYPE, readRejectedSpans } from './otlp.ts'
@@ -100,7 +102,7 @@ export const createTraceExporter = ({ post, encode, after, log }: TraceExporterO
     try {
       answer = await post(body)
     } catch (error) {
-      return new ExportFailure(error instanceof Error ? error.name : typeof error, true)
+      return new ExportFailure(errorClassOf(error), true)
     }
     const failure = failureOf(answer)
     if (failure !== null) return failure

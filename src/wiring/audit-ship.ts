@@ -4,12 +4,11 @@
 // cuts the log in the database.
 import type { AuditHead } from '../decisions/audit-head.ts'
 import { digestOf, type ShipTarget } from '../decisions/ship-target.ts'
+import { NamedError } from '../domain/errors.ts'
 import { AUDIT_ROOT, type AuditEntry, type AuditTable, auditHashOf } from '../store/audit.ts'
 
 /** The store's audit log differs from the shipped one. `message` is one line for the operator. */
-export class AuditDivergedError extends Error {
-  override readonly name = 'AuditDivergedError'
-}
+export class AuditDivergedError extends NamedError {}
 
 /** A growing object is written again as a whole until it has this many lines. */
 const LINES_PER_OBJECT = 1_000

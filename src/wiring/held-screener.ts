@@ -1,5 +1,6 @@
 // Runs the process that holds the names of all lists, from the leading process only. It starts with the first comparison and is
 // replaced when a list changes. Callers during a start wait for the same process.
+import { NamedError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import type { ScreeningListTable } from '../store/screening-lists.ts'
 import type { FactMetrics } from '../telemetry/fact-metrics.ts'
@@ -8,9 +9,7 @@ import { type ListVersions, packLists, versionsOf } from './list-versions.ts'
 import type { Screener, ScreeningProcesses } from './screening-processes.ts'
 
 /** The lists have changed since the caller read their versions, or another process leads now. */
-export class ListsChangedError extends Error {
-  override readonly name = 'ListsChangedError'
-}
+export class ListsChangedError extends NamedError {}
 
 export interface HeldScreenerDependencies {
   readonly lists: Pick<ScreeningListTable, 'list' | 'readVersion'>

@@ -1,6 +1,7 @@
 // Decides a session by its organization's policy once its checks are done: one transaction for the status, the record, the audit
 // entry and the webhooks, then the streams. Decides once each time the session is handed in, however often it is called. Any
 // failure leaves the session to a person (invariant 12).
+import { NamedError } from '../domain/errors.ts'
 import { policyActor, type Session } from '../domain/session.ts'
 import {
   EvidenceErasedError,
@@ -36,14 +37,10 @@ export interface PolicyDeciderDependencies {
 }
 
 /** The policy was removed, or another revision activated, after the evaluation: evaluate again. */
-class PolicyReplacedError extends Error {
-  override readonly name = 'PolicyReplacedError'
-}
+class PolicyReplacedError extends NamedError {}
 
 /** The session was decided or changed by somebody else: there is nothing left to decide. */
-class AlreadyDecidedError extends Error {
-  override readonly name = 'AlreadyDecidedError'
-}
+class AlreadyDecidedError extends NamedError {}
 
 interface Evaluated {
   readonly revision: StoredRevision

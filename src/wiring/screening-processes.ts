@@ -11,15 +11,14 @@ import {
   type ScreeningQuestion,
   type ScreeningReply,
 } from '../../workers/screening/screening-protocol.ts'
+import { NamedError } from '../domain/errors.ts'
 import { sendToChild } from '../processes/send.ts'
 import { ownProcess } from '../program/entries.ts'
 import type { ScreenedSubject } from '../screening/entry.ts'
 import type { ScreeningAnswer } from '../screening/screen-subject.ts'
 
 /** The process ended, or was killed, before it answered. */
-export class ScreeningProcessError extends Error {
-  override readonly name = 'ScreeningProcessError'
-}
+export class ScreeningProcessError extends NamedError {}
 
 export interface Screener {
   /** @throws ScreeningProcessError */

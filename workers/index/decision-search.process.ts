@@ -1,5 +1,6 @@
 // Entry of the process that searches decisions: `bun decision-search.process.ts LOG-DIRECTORY INDEX-FILE`. Reads the index
 // that the process beside it writes, so that no search waits for what that one does. Ends with its parent.
+import { NamedError } from '../../src/domain/errors.ts'
 import { openIndexForReading } from '../../src/store/decision-index/reader.ts'
 import { ASKED_PRIORITY, stayInBackground } from '../background-process.ts'
 import { answerFinds } from './answer-finds.ts'
@@ -9,9 +10,7 @@ import { createDecisionFinder, type DecisionFinder } from './decision-finder.ts'
 const LOOK_AGAIN_MS = 50
 const LOOK_FOR_MS = 5_000
 
-class IndexMissingError extends Error {
-  override readonly name = 'IndexMissingError'
-}
+class IndexMissingError extends NamedError {}
 
 const [directory = '', path = ''] = process.argv.slice(2)
 

@@ -2,7 +2,7 @@
 // (invariant 2). All effects are injected, so it runs in any thread.
 import { answerOf } from '../../src/decisions/answer.ts'
 import type { DecisionRecord } from '../../src/decisions/types.ts'
-import { CountersignError } from '../../src/domain/errors.ts'
+import { CountersignError, errorClassOf } from '../../src/domain/errors.ts'
 import type { WorkerStages } from '../../src/domain/job-stages.ts'
 import { CURRENT_NONE, type Outcome, SHARED_CURRENT, SHARED_HEARTBEAT } from '../../src/pool/protocol.ts'
 import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
@@ -22,7 +22,7 @@ const logFailure = (error: unknown): Failure => ({
   status: 'failed',
   code: 'DEPENDENCY_UNAVAILABLE',
   detail: error instanceof CountersignError ? error.detail : 'the decision log cannot be written; nothing was signed',
-  errorClass: error instanceof Error ? error.name : typeof error,
+  errorClass: errorClassOf(error),
 })
 
 /** Builds the answer from the record alone, so that recovery builds the same bytes from the log. */

@@ -2,7 +2,7 @@
 // is recorded like any other verdict; a failure has no record and no signature (invariant 1). Nothing is evaluated or
 // signed after the deadline (invariant 4).
 import type { DecisionRecord, ShadowVerdict } from '../../src/decisions/types.ts'
-import { DependencyUnavailableError, type ErrorCode } from '../../src/domain/errors.ts'
+import { DependencyUnavailableError, type ErrorCode, errorClassOf } from '../../src/domain/errors.ts'
 import type { WorkerStages } from '../../src/domain/job-stages.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { dutyVerdict } from '../../src/policy/duties.ts'
@@ -82,7 +82,7 @@ const evaluationFailure = (error: PolicyEvaluationError): Failure => {
 
 /** The failure with a text for the caller; only the error's class is passed on, not its text. */
 const failureOf = (error: unknown): Failure => {
-  const errorClass = error instanceof Error ? error.name : typeof error
+  const errorClass = errorClassOf(error)
   if (error instanceof PolicyEvaluationError) return evaluationFailure(error)
   if (error instanceof PolicyUnusableError) {
     return failed('DEPENDENCY_UNAVAILABLE', 'the policy could not be evaluated', errorClass)

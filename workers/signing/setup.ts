@@ -2,6 +2,7 @@
 import { openSegment } from '../../src/decisions/segment.ts'
 import { slotName } from '../../src/decisions/segment-name.ts'
 import type { SegmentWriter } from '../../src/decisions/types.ts'
+import { DetailedError, errorClassOf } from '../../src/domain/errors.ts'
 import { warmUpPolicies } from '../../src/policy/warm-up.ts'
 import { type AttesterReference, SHARED_HEARTBEAT, type WorkerSettings } from '../../src/pool/protocol.ts'
 import { SigningError } from '../../src/signing/errors.ts'
@@ -17,14 +18,7 @@ import type { Digesters } from './sign.ts'
 import { createTokenKeys } from './token-thread.ts'
 
 /** The worker can't start. `detail` is one line for the operator, without secrets. */
-export class WorkerSetupError extends Error {
-  override readonly name = 'WorkerSetupError'
-  readonly detail: string
-  constructor(detail: string) {
-    super(detail)
-    this.detail = detail
-  }
-}
+export class WorkerSetupError extends DetailedError {}
 
 export interface WorkerParts {
   /** Name of the secp256k1 backend. */
@@ -64,7 +58,7 @@ const openLog = (settings: WorkerSettings, unixMs: () => number): SegmentWriter 
 /** One line for the operator. For an error that is not ours, only its class. */
 export const setupReason = (error: unknown): string => {
   if (error instanceof SigningError || error instanceof WorkerSetupError) return error.detail
-  return `a signing worker could not start (${error instanceof Error ? error.name : typeof error})`
+  return `a signing worker could not start (${errorClassOf(error)})`
 }
 
 /**

@@ -1,6 +1,7 @@
 // Chooses the keys that sign a compliant verdict, and the digest that they sign. v2: the first active key of the
 // chain's family. v1: the first active EVM keys, as many as the policy's quorum, in ascending order of address
 // (decisions §2 and §3).
+import { DetailedError } from '../../src/domain/errors.ts'
 import type { Target } from '../../src/domain/target.ts'
 import type { Job } from '../../src/pool/protocol.ts'
 import type { SolanaMessageBuilder } from '../../src/signing/solana-message.ts'
@@ -9,15 +10,7 @@ import type { TaskDigester } from '../../src/signing/task.ts'
 import type { EvmAttester, Keyring } from '../../src/signing/types.ts'
 
 /** There are fewer active keys than the job needs signatures. */
-export class AttestersMissingError extends Error {
-  override readonly name = 'AttestersMissingError'
-  /** The text for the caller. */
-  readonly detail: string
-  constructor(detail: string) {
-    super(detail)
-    this.detail = detail
-  }
-}
+export class AttestersMissingError extends DetailedError {}
 
 export interface Signatures {
   /** Checksummed EVM addresses or base58 public keys, in the order of `signatures`. */

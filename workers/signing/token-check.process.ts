@@ -1,6 +1,7 @@
 // Looks keys up in the hardware token and answers: a process of its own, because a vendor's code may hang or crash,
 // and its caller must not. It reads the PIN itself, from where the settings say.
 import { createHash } from 'node:crypto'
+import { errorClassOf } from '../../src/domain/errors.ts'
 import { SigningError } from '../../src/signing/errors.ts'
 import { createToken, type TokenKeyReference } from '../../src/signing/pkcs11/token.ts'
 import { loadNobleSecp256k1 } from '../../src/signing/secp256k1-noble.ts'
@@ -29,7 +30,7 @@ process.once('message', (question: TokenQuestion) => {
       return { ok: true, address, isExtractable }
     } catch (error) {
       if (error instanceof SigningError) return { ok: false, name: error.name, detail: error.detail }
-      const detail = `it failed (${error instanceof Error ? error.name : typeof error})`
+      const detail = `it failed (${errorClassOf(error)})`
       return { ok: false, name: 'TokenUnavailableError', detail }
     }
   })

@@ -1,5 +1,7 @@
 // The thread that talks to the hardware token for one signing worker: it has a session of its own, and what blocks it
 // blocks nobody else. It never ends by an error: each is answered.
+
+import { errorClassOf } from '../../src/domain/errors.ts'
 import { SigningError, TokenUnavailableError } from '../../src/signing/errors.ts'
 import { createToken, type Token, type TokenKeyReference } from '../../src/signing/pkcs11/token.ts'
 import { chooseSecp256k1Backend } from '../../src/signing/secp256k1-backends.ts'
@@ -21,9 +23,7 @@ const references = new Map<number, TokenKeyReference>()
 
 const failureOf = (error: unknown): TokenFailure => {
   if (error instanceof SigningError) return { name: error.name, detail: error.detail }
-  const { name, detail } = new TokenUnavailableError(
-    `it failed (${error instanceof Error ? error.name : typeof error})`,
-  )
+  const { name, detail } = new TokenUnavailableError(`it failed (${errorClassOf(error)})`)
   return { name, detail }
 }
 

@@ -1,6 +1,7 @@
 // Asks witnesses to cosign the newest head, round by round. Nothing waits for it: a head is signed and kept whether or not a
 // witness answers, and a round ends in bounded time. Source: https://c2sp.org/tlog-witness.
 import { HEAD_MAX_BYTES } from '../../src/decisions/tree-heads.ts'
+import { errorClassOf, NamedError } from '../../src/domain/errors.ts'
 import { FetchFailedError, fetchBounded } from '../../src/http/bounded-fetch.ts'
 import type { DecisionTree } from '../../src/store/decision-tree/open.ts'
 import type { StoredHead } from '../../src/store/decision-tree/types.ts'
@@ -48,15 +49,13 @@ export interface CosigningState {
 }
 
 /** A witness that does not cosign. `message` is one line for the operator. */
-class NotCosignedError extends Error {
-  override readonly name = 'NotCosignedError'
-}
+class NotCosignedError extends NamedError {}
 
 const problemOf = (error: unknown): string => {
   const isOurs =
     error instanceof NotCosignedError || error instanceof FetchFailedError || error instanceof NoteInvalidError
   if (isOurs) return error.message
-  return error instanceof Error ? error.name : typeof error
+  return errorClassOf(error)
 }
 
 export interface Cosigning {
@@ -143,7 +142,7 @@ export const createCosigning = (options: CosigningOptions): Cosigning => {
           errorClass = null
         })
         .catch((error: unknown) => {
-          errorClass = error instanceof Error ? error.name : typeof error
+          errorClass = errorClassOf(error)
         })
         .finally(() => {
           round = null

@@ -5,7 +5,7 @@ import type { AuditHead } from '../../src/decisions/audit-head.ts'
 import { openShipTarget } from '../../src/decisions/ship-access.ts'
 import { nodeNameOf } from '../../src/decisions/ship-names.ts'
 import { TreeRolledBackError } from '../../src/decisions/tree-heads.ts'
-import { errorClassOf } from '../../src/domain/errors.ts'
+import { errorClassOf, NamedError } from '../../src/domain/errors.ts'
 import { systemClock } from '../../src/domain/time.ts'
 import { createEd25519Signer } from '../../src/signing/ed25519.ts'
 import { KeystoreLockedError } from '../../src/signing/errors.ts'
@@ -37,9 +37,7 @@ const input = (await Bun.stdin.json()) as TreeInput
 const monotonicMs = (): number => performance.now()
 const key = parseVerifierKey(input.key)
 
-class LogKeyMismatchError extends Error {
-  override readonly name = 'LogKeyMismatchError'
-}
+class LogKeyMismatchError extends NamedError {}
 
 const openSeed = async (): Promise<Uint8Array> => {
   const text = await readFile(input.keystorePath, 'utf8')

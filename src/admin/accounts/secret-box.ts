@@ -1,13 +1,13 @@
 // Encrypts the secrets of one-time codes for the database. The key is a file outside of the database, so a copy of the
 // database alone decrypts nothing. AES-256-GCM (NIST SP 800-38D).
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { NamedError } from '../../domain/errors.ts'
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /** The sealed bytes were made with another key or for another context, or were altered. */
-export class SealBrokenError extends Error {
-  override readonly name = 'SealBrokenError'
+export class SealBrokenError extends NamedError {
   constructor(cause: unknown) {
     super('a sealed secret can not be opened', { cause })
   }

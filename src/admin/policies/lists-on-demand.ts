@@ -3,6 +3,7 @@
 
 import type { RecordedList } from '../../decisions/types.ts'
 import { addressKey } from '../../domain/address-key.ts'
+import { NamedError } from '../../domain/errors.ts'
 import type { Clock } from '../../domain/time.ts'
 import type { ListReader } from '../../policy/types/list-reader.ts'
 import type { AddressList } from '../../store/lists.ts'
@@ -12,9 +13,7 @@ import type { Store } from '../../store/store.ts'
 const ROUNDS_MAX = 64
 
 /** Aborts the evaluation when an answer is not known yet. */
-class ListQuestion extends Error {
-  override readonly name = 'ListQuestion'
-}
+class ListQuestion extends NamedError {}
 
 export interface ListOverrides {
   readonly [list: string]: { readonly addresses: readonly string[]; readonly ageSeconds: number }

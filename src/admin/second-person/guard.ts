@@ -1,5 +1,6 @@
 // While the rule is on, a change that needs a second person runs in a transaction that is rolled back, so that an impossible
 // change is refused immediately. Then the request is stored as it was sent, with what the requester saw.
+import { NamedError } from '../../domain/errors.ts'
 import type { Tables } from '../../store/store.ts'
 import type { Actor, CommandActor } from '../actor.ts'
 import { showApproval } from '../approvals.ts'
@@ -28,8 +29,7 @@ export interface KeptRequest {
 }
 
 /** Ends the route's handler: the request is stored and the answer is 202. */
-export class AwaitsApproval extends Error {
-  override readonly name = 'AwaitsApproval'
+export class AwaitsApproval extends NamedError {
   readonly reply: Reply
   constructor(reply: Reply) {
     super('a second person has to approve it')
@@ -38,8 +38,7 @@ export class AwaitsApproval extends Error {
 }
 
 /** Rolls the trial transaction back. */
-class TriedOut extends Error {
-  override readonly name = 'TriedOut'
+class TriedOut extends NamedError {
   readonly seen: Seen
   constructor(seen: Seen) {
     super('tried out')

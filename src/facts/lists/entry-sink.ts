@@ -7,14 +7,14 @@ import {
   SOLANA_KEY_WIDTH,
   writeAddressKey,
 } from '../../domain/address-key.ts'
+import { NamedError } from '../../domain/errors.ts'
 import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListNote } from '../../domain/list.ts'
 
 /** A file may repeat an address, so it may have more lines than a list may have entries. */
 const LINES_MAX = 2 * LIST_ENTRIES_MAX
 
 /** There are more addresses than a list may hold. */
-export class ListTooLongError extends Error {
-  override readonly name = 'ListTooLongError'
+export class ListTooLongError extends NamedError {
   readonly detail = `there are more than ${LIST_ENTRIES_MAX} addresses`
 }
 

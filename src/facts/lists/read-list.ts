@@ -1,6 +1,6 @@
 // Streams a list file of any supported format into entries. Nothing is applied here: bad lines are reported, and the
 // caller decides.
-import { errorCodeOf } from '../../domain/errors.ts'
+import { DetailedError, errorCodeOf } from '../../domain/errors.ts'
 import type { ListFormat } from '../../domain/list.ts'
 import { XmlInvalidError } from '../../domain/xml-scanner.ts'
 import { createEntrySink, type EntrySink } from './entry-sink.ts'
@@ -20,14 +20,7 @@ export interface ListReading {
 }
 
 /** The file does not match its declared format. `detail` is for the operator. */
-export class ListFileInvalidError extends Error {
-  override readonly name = 'ListFileInvalidError'
-  readonly detail: string
-  constructor(detail: string) {
-    super(detail)
-    this.detail = detail
-  }
-}
+export class ListFileInvalidError extends DetailedError {}
 
 const BAD_LINES_KEPT = 100
 /** Text decoded in one turn of the event loop: a millisecond or so. */

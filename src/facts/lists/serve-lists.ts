@@ -4,6 +4,7 @@
 
 import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth, SOLANA_KEY_WIDTH } from '../../domain/address-key.ts'
 import { AddressSetInvalidError, createAddressSetBuilder, EMPTY_ADDRESS_SET } from '../../domain/address-set.ts'
+import { NamedError } from '../../domain/errors.ts'
 import type { ListEdit, ListKeeper } from '../../domain/list.ts'
 import { type ListImage, type ListMembers, openListImage } from '../../domain/list-image.ts'
 import type { Clock } from '../../domain/time.ts'
@@ -97,9 +98,7 @@ interface Held {
   readonly image: ListImage
 }
 
-class ListMovedError extends Error {
-  override readonly name = 'ListMovedError'
-}
+class ListMovedError extends NamedError {}
 
 const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 

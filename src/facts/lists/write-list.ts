@@ -1,6 +1,7 @@
 // Replaces a list's content in one step, or leaves it as it is. A file may replace a list or be added to it; a list is
 // also rewritten unchanged once too many single entries have changed.
 import { KEY_WIDTHS } from '../../domain/address-key.ts'
+import { DetailedError } from '../../domain/errors.ts'
 import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListEdit, type ListEntry } from '../../domain/list.ts'
 import { ListTooLongError } from './entry-sink.ts'
 
@@ -44,14 +45,7 @@ export interface ListConfirmation {
 }
 
 /** The list was deleted, or changed, while it was being written. None of the new content was applied. */
-export class ListChangedError extends Error {
-  override readonly name = 'ListChangedError'
-  readonly detail: string
-  constructor(detail: string) {
-    super(detail)
-    this.detail = detail
-  }
-}
+export class ListChangedError extends DetailedError {}
 
 /** Of a list that a source keeps, and of one that people keep. */
 export const KEEPER_CHANGED = 'the list’s source was changed, removed or read again meanwhile'

@@ -1,14 +1,8 @@
 // Reads CSV of a whole file into rows (RFC 4180): fields may hold line breaks, quotes are doubled.
+import { DetailedError } from '../../domain/errors.ts'
 
 /** `detail` is for the operator and holds nothing of the file. */
-export class ScreeningListInvalidError extends Error {
-  override readonly name = 'ScreeningListInvalidError'
-  readonly detail: string
-  constructor(detail: string) {
-    super(detail)
-    this.detail = detail
-  }
-}
+export class ScreeningListInvalidError extends DetailedError {}
 
 const FIELD_MAX = 65_536
 /** OFAC's files end with this, as files of DOS did. */

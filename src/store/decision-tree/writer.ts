@@ -3,6 +3,7 @@
 // and moved with it. A size has one root, since the head moves from the size that was read. A head is signed after
 // it is committed, so that whoever is killed at any point leaves no signature of a root that the tables do not have.
 import { randomBytes } from 'node:crypto'
+import { NamedError } from '../../domain/errors.ts'
 import { type LogSigner, parseCheckpoint, signCheckpoint } from '../../transparency/checkpoint.ts'
 import { EMPTY_TREE, edgeOf, edgeTiles, growTree, rootOf } from '../../transparency/grow.ts'
 import { HASH_BYTES } from '../../transparency/hash.ts'
@@ -12,9 +13,7 @@ import { AUDIT_HEAD, PUBLISHED, readHead, readMeta, readTilesOf } from './reader
 import type { LeafRun, StoredHead } from './types.ts'
 
 /** Somebody else has moved what this transaction began with. What it did is undone; the next attempt begins anew. */
-export class TreeMovedError extends Error {
-  override readonly name = 'TreeMovedError'
-}
+export class TreeMovedError extends NamedError {}
 
 /** Rows of one transaction: at most as many runs as one pass of some nodes hands in. */
 const PENDING_ROWS = 64
