@@ -1,5 +1,7 @@
 // Records who created which account or let it into an organization, and who administers: this decides whether two
 // accounts count as two people. Rows are only ever added; an account without a row was created by nobody in particular.
+
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export type MakerKind =
@@ -63,7 +65,7 @@ export const createAccountMakerTable = (scope: TableScope) => ({
 
   /** Accounts that can sign in and administer the organization, deployment admins included; null: the deployment. */
   administrators: async (organizationId: string | null): Promise<readonly Administrator[]> => {
-    const rows = await scope.statements.query<{ user_id: string; name: string; since_seconds: number }>(
+    const rows = await scope.statements.query<RowOf<Administrator>>(
       `SELECT users.id AS user_id, users.name AS name,
          COALESCE(users.deployment_admin_since_seconds, users.created_at_seconds) AS since_seconds
        FROM users WHERE users.deployment_admin = 1 AND users.disabled_at_seconds IS NULL
@@ -77,10 +79,6 @@ export const createAccountMakerTable = (scope: TableScope) => ({
       [organizationId],
     )
     // Of one account's rows, the last is the oldest.
-    return [
-      ...new Map(
-        rows.map((row) => [row.user_id, { userId: row.user_id, name: row.name, sinceSeconds: row.since_seconds }]),
-      ).values(),
-    ]
+    return [...new Map(rows.map((row) => [row.user_id, fieldsOf(row)])).values()]
   },
 })

@@ -15,6 +15,7 @@ import {
 import { recordChange } from './changes.ts'
 import type { Statements, Transaction } from './database.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface NewApiKey {
@@ -43,18 +44,8 @@ export type RegenerateResult =
   /** The key already has a successor: regenerate that one. */
   | { readonly status: 'already-regenerated'; readonly replacedByKeyId: string }
 
-interface ApiKeyRow {
-  readonly key_id: string
-  readonly organization_id: string
-  readonly kind: ApiKeyKind
-  readonly environment: ApiKeyEnvironment
+type ApiKeyRow = RowOf<Omit<ApiKeyRecord, 'scopes' | 'rateLimit'>> & {
   readonly scopes: string
-  readonly name: string
-  readonly created_at_seconds: number
-  readonly expires_at_seconds: number | null
-  readonly revoked_at_seconds: number | null
-  readonly last_used_at_seconds: number | null
-  readonly replaced_by_key_id: string | null
   readonly requests_per_second: number | null
   readonly burst: number | null
 }
@@ -62,22 +53,10 @@ interface ApiKeyRow {
 const COLUMNS = `key_id, organization_id, kind, environment, scopes, name, created_at_seconds, expires_at_seconds,
   revoked_at_seconds, last_used_at_seconds, replaced_by_key_id, requests_per_second, burst`
 
-const toRecord = (row: ApiKeyRow): ApiKeyRecord => ({
-  keyId: row.key_id,
-  organizationId: row.organization_id,
-  kind: row.kind,
-  environment: row.environment,
-  scopes: row.scopes.split(' ') as ApiKeyScope[],
-  name: row.name,
-  createdAtSeconds: row.created_at_seconds,
-  expiresAtSeconds: row.expires_at_seconds,
-  revokedAtSeconds: row.revoked_at_seconds,
-  lastUsedAtSeconds: row.last_used_at_seconds,
-  replacedByKeyId: row.replaced_by_key_id,
-  rateLimit:
-    row.requests_per_second === null || row.burst === null
-      ? null
-      : { requestsPerSecond: row.requests_per_second, burst: row.burst },
+const toRecord = ({ scopes, requests_per_second: requestsPerSecond, burst, ...row }: ApiKeyRow): ApiKeyRecord => ({
+  ...fieldsOf(row),
+  scopes: scopes.split(' ') as ApiKeyScope[],
+  rateLimit: requestsPerSecond === null || burst === null ? null : { requestsPerSecond, burst },
 })
 
 const findOwn = async (statements: Statements, organizationId: string, keyId: string): Promise<ApiKeyRecord | null> => {

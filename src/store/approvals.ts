@@ -2,6 +2,7 @@
 // account approves it.
 import { newIdentifier } from '../domain/identifier.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export type ApprovalState = 'pending' | 'approved' | 'rejected' | 'expired'
@@ -27,19 +28,10 @@ export interface Approval {
   readonly decidedAtSeconds: number | null
 }
 
-interface ApprovalRow {
-  readonly id: string
-  readonly organization_id: string | null
-  readonly action: string
-  readonly subject: string
+type ApprovalRow = RowOf<Omit<Approval, 'detail' | 'request' | 'state'>> & {
   readonly detail: string
   readonly request: string | null
   readonly state: 'pending' | 'approved' | 'rejected'
-  readonly requested_by: string
-  readonly decided_by: string | null
-  readonly created_at_seconds: number
-  readonly expires_at_seconds: number
-  readonly decided_at_seconds: number | null
 }
 
 const COLUMNS = `id, organization_id, action, subject, detail, request, state, requested_by, decided_by,
@@ -53,18 +45,10 @@ export interface ApprovalFilter {
 
 export const createApprovalTable = (scope: TableScope) => {
   const toApproval = (row: ApprovalRow): Approval => ({
-    id: row.id,
-    organizationId: row.organization_id,
-    action: row.action,
-    subject: row.subject,
+    ...fieldsOf(row),
     detail: JSON.parse(row.detail) as Record<string, unknown>,
     request: row.request === null ? null : (JSON.parse(row.request) as Record<string, unknown>),
     state: row.state === 'pending' && row.expires_at_seconds <= scope.nowSeconds() ? 'expired' : row.state,
-    requestedBy: row.requested_by,
-    decidedBy: row.decided_by,
-    createdAtSeconds: row.created_at_seconds,
-    expiresAtSeconds: row.expires_at_seconds,
-    decidedAtSeconds: row.decided_at_seconds,
   })
 
   /** `=` is never true for null. */

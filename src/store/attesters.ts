@@ -1,6 +1,7 @@
 // The deployment's attesters: which keystore file holds which address. The keys themselves are never here (invariant 5).
 import { newOrderedIdentifier } from '../domain/identifier.ts'
 import { recordChange } from './changes.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export type AttesterKind = 'secp256k1' | 'ed25519'
@@ -18,25 +19,9 @@ export interface Attester {
   readonly createdAtSeconds: number
 }
 
-interface AttesterRow {
-  readonly id: string
-  readonly kind: AttesterKind
-  readonly address: string
-  readonly keystore_file: string
-  readonly status: AttesterStatus
-  readonly created_at_seconds: number
-}
+type AttesterRow = RowOf<Attester>
 
 const COLUMNS = 'id, kind, address, keystore_file, status, created_at_seconds'
-
-const toAttester = (row: AttesterRow): Attester => ({
-  id: row.id,
-  kind: row.kind,
-  address: row.address,
-  keystoreFile: row.keystore_file,
-  status: row.status,
-  createdAtSeconds: row.created_at_seconds,
-})
 
 /** The deployment's own administration: attesters belong to no organization. */
 export const createAttesterTable = (scope: TableScope) => ({
@@ -73,13 +58,13 @@ export const createAttesterTable = (scope: TableScope) => ({
     const [row] = await scope.statements.query<AttesterRow>(`SELECT ${COLUMNS} FROM attesters WHERE id = ?`, [
       attesterId,
     ])
-    return row === undefined ? null : toAttester(row)
+    return row === undefined ? null : fieldsOf(row)
   },
 
   /** Oldest first, retired ones included. */
   list: async (): Promise<readonly Attester[]> =>
     (await scope.statements.query<AttesterRow>(`SELECT ${COLUMNS} FROM attesters ORDER BY created_at_seconds, id`)).map(
-      toAttester,
+      fieldsOf,
     ),
 
   /** Null when there is no such attester, or it is retired, which is final. */
@@ -95,6 +80,6 @@ export const createAttesterTable = (scope: TableScope) => ({
         { topic: 'attester', subjectId: attesterId, organizationId: null },
         scope.nowSeconds(),
       )
-      return toAttester(row)
+      return fieldsOf(row)
     }),
 })

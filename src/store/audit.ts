@@ -3,6 +3,7 @@
 // unnoticed. The database refuses to change or delete entries; the chain reveals anyone who bypasses the database.
 import { createHash } from 'node:crypto'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import { lockDeployment } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -33,19 +34,8 @@ export interface AuditEntry extends Required<AuditRecord> {
   readonly hash: string
 }
 
-interface AuditRow {
-  readonly sequence: number
-  readonly at_seconds: number
-  readonly organization_id: string | null
-  readonly actor: string
-  readonly actor_name: string
-  readonly action: string
-  readonly subject: string
+type AuditRow = RowOf<Omit<AuditEntry, 'detail'>> & {
   readonly detail: string
-  readonly request_id: string
-  readonly address: string
-  readonly previous_hash: string
-  readonly hash: string
 }
 
 /** The previous hash of the first entry. */
@@ -78,18 +68,8 @@ export const auditHash = (row: Omit<AuditRow, 'hash'>): string =>
     .digest('hex')
 
 const toEntry = (row: AuditRow): AuditEntry => ({
-  sequence: row.sequence,
-  atSeconds: row.at_seconds,
-  organizationId: row.organization_id,
-  actor: row.actor,
-  actorName: row.actor_name,
-  action: row.action,
-  subject: row.subject,
+  ...fieldsOf(row),
   detail: JSON.parse(row.detail) as Record<string, unknown>,
-  requestId: row.request_id,
-  address: row.address,
-  previousHash: row.previous_hash,
-  hash: row.hash,
 })
 
 /** The hash that an entry must have. */

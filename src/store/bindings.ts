@@ -4,6 +4,7 @@ import { newIdentifier } from '../domain/identifier.ts'
 import { recordChange } from './changes.ts'
 import type { Transaction } from './database.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface Binding {
@@ -18,27 +19,9 @@ export interface Binding {
   readonly createdAtSeconds: number
 }
 
-interface BindingRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly project_id: string
-  readonly chain_name: string
-  readonly address: string
-  readonly label: string | null
-  readonly created_at_seconds: number
-}
+type BindingRow = RowOf<Binding>
 
 const COLUMNS = 'id, organization_id, project_id, chain_name, address, label, created_at_seconds'
-
-const toBinding = (row: BindingRow): Binding => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  projectId: row.project_id,
-  chainName: row.chain_name,
-  address: row.address,
-  label: row.label,
-  createdAtSeconds: row.created_at_seconds,
-})
 
 /** The subject of a binding's change, by which caches look it up. */
 export const bindingSubject = (chainName: string, address: string): string => `${chainName}/${address}`
@@ -89,7 +72,7 @@ export const createBindingTable = (scope: TableScope) => {
         `SELECT ${COLUMNS} FROM bindings WHERE organization_id = ? AND id = ?`,
         [organizationId, bindingId],
       )
-      return row === undefined ? null : toBinding(row)
+      return row === undefined ? null : fieldsOf(row)
     },
 
     findByAddress: async (organizationId: string, chainName: string, address: string): Promise<Binding | null> => {
@@ -97,7 +80,7 @@ export const createBindingTable = (scope: TableScope) => {
         `SELECT ${COLUMNS} FROM bindings WHERE organization_id = ? AND chain_name = ? AND address = ?`,
         [organizationId, chainName, address],
       )
-      return row === undefined ? null : toBinding(row)
+      return row === undefined ? null : fieldsOf(row)
     },
 
     /** By chain and address. */
@@ -107,7 +90,7 @@ export const createBindingTable = (scope: TableScope) => {
           `SELECT ${COLUMNS} FROM bindings WHERE organization_id = ? AND project_id = ? ORDER BY chain_name, address`,
           [organizationId, projectId],
         )
-      ).map(toBinding),
+      ).map(fieldsOf),
 
     /** Oldest first, of one project or of all. */
     page: (
@@ -122,7 +105,7 @@ export const createBindingTable = (scope: TableScope) => {
         scope.statements,
         { select: `SELECT ${COLUMNS} FROM bindings`, where, parameters, order: ['created_at_seconds', 'id'] },
         page,
-        toBinding,
+        fieldsOf,
       )
     },
 
@@ -142,7 +125,7 @@ export const createBindingTable = (scope: TableScope) => {
           [organizationId, bindingId],
         )
         if (row === undefined) return null
-        const binding = toBinding(row)
+        const binding = fieldsOf(row)
         await announce(transaction, binding)
         return binding
       }),

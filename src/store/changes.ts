@@ -1,6 +1,7 @@
 // Records the changes that invalidate caches. Each row is part of the transaction that makes the change, so both become
 // visible together (invariant 7). Read by change-feed.ts.
 import type { DeferredStatement, Statements, Transaction } from './database.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export type ChangeTopic =
@@ -66,21 +67,11 @@ export const readChanges = async (
   limit: number,
 ): Promise<readonly Change[]> =>
   (
-    await statements.query<{
-      sequence: number
-      topic: ChangeTopic
-      subject_id: string
-      organization_id: string | null
-    }>(
+    await statements.query<RowOf<Change>>(
       'SELECT sequence, topic, subject_id, organization_id FROM changes WHERE sequence > ? ORDER BY sequence LIMIT ?',
       [afterSequence, limit],
     )
-  ).map((row) => ({
-    sequence: row.sequence,
-    topic: row.topic,
-    subjectId: row.subject_id,
-    organizationId: row.organization_id,
-  }))
+  ).map(fieldsOf)
 
 /** Long enough that only a reader that was suspended misses rows; such a reader notices, and starts again. */
 const KEEP_SECONDS = 3_600

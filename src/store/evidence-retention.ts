@@ -1,5 +1,7 @@
 // How long evidence stays, by what became of its session, and what is past that time. The sweep is the deployment's own
 // administration: the one place that looks over all organizations.
+
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** Days after the session reached that end. A session that waits for its decision keeps its evidence. */
@@ -13,12 +15,6 @@ export interface Retention {
 /** Five years for who was verified, as FATF recommendation 11 asks; a year for who was not; a month for who left. */
 const RETENTION_DEFAULT: Retention = { completedDays: 1_826, rejectedDays: 365, abandonedDays: 30 }
 export const RETENTION_DAYS_MAX = 36_500
-
-interface RetentionRow {
-  readonly completed_days: number
-  readonly rejected_days: number
-  readonly abandoned_days: number
-}
 
 const DAY_SECONDS = 86_400
 
@@ -36,13 +32,11 @@ const EXPIRED = `SELECT sessions.organization_id, sessions.id
 
 export const createEvidenceRetentionTable = (scope: TableScope) => ({
   find: async (organizationId: string): Promise<Retention> => {
-    const [row] = await scope.statements.query<RetentionRow>(
+    const [row] = await scope.statements.query<RowOf<Retention>>(
       'SELECT completed_days, rejected_days, abandoned_days FROM evidence_retention WHERE organization_id = ?',
       [organizationId],
     )
-    return row === undefined
-      ? RETENTION_DEFAULT
-      : { completedDays: row.completed_days, rejectedDays: row.rejected_days, abandonedDays: row.abandoned_days }
+    return row === undefined ? RETENTION_DEFAULT : fieldsOf(row)
   },
 
   /** @throws ConstraintViolatedError for days out of range or an unknown organization. */

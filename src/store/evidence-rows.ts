@@ -3,19 +3,12 @@
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../domain/evidence.ts'
 import type { SqlParameter, Transaction } from './database.ts'
 import { requireKeyInUse } from './organization-keys.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 
 /** The kind of the row that holds a session's fields. */
 export const FIELDS_KIND = 'fields'
 
-export interface EvidenceRow {
-  readonly id: string
-  readonly kind: string
-  readonly media_type: string
-  readonly byte_length: number
-  readonly created_at_seconds: number
-  readonly storage_name: string
-  readonly wrapped_key: Uint8Array
-  readonly sealed_name: Uint8Array | null
+export type EvidenceRow = RowOf<Omit<EvidenceRecord, 'fieldNames'>> & {
   readonly field_names: string
 }
 
@@ -25,14 +18,7 @@ export const EVIDENCE_COLUMNS =
 export const OF_SESSION = 'organization_id = ? AND session_id = ? AND erased_at_seconds IS NULL'
 
 export const toRecord = (row: EvidenceRow): EvidenceRecord => ({
-  id: row.id,
-  kind: row.kind,
-  mediaType: row.media_type,
-  byteLength: row.byte_length,
-  createdAtSeconds: row.created_at_seconds,
-  storageName: row.storage_name,
-  wrappedKey: row.wrapped_key,
-  sealedName: row.sealed_name,
+  ...fieldsOf(row),
   fieldNames: row.field_names === '' ? [] : row.field_names.split(','),
 })
 

@@ -4,7 +4,7 @@
 
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../domain/evidence.ts'
 import { newOrderedId } from '../domain/identifier.ts'
-import { isSessionOpen, type Session, type SessionEventKind, type SessionState } from '../domain/session.ts'
+import { isSessionOpen, type Session, type SessionState } from '../domain/session.ts'
 import { EvidenceErasedError, SessionClosedError } from '../domain/session-errors.ts'
 import type { Transaction } from './database.ts'
 import {
@@ -16,8 +16,9 @@ import {
   OF_SESSION,
   toRecord,
 } from './evidence-rows.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import { eraseResemblances } from './screening-checks.ts'
-import { addEvent, announceSession } from './session-changes.ts'
+import { announceSession, noteChange, type SessionNote } from './session-changes.ts'
 import { eraseOrigin } from './session-origins.ts'
 import { lockSession, lockSessionAsItIs, marksFor, readState } from './session-rows.ts'
 import { eraseTraces } from './session-traces.ts'
@@ -36,25 +37,14 @@ export interface EvidenceChange {
   readonly obsoleteFiles: readonly string[]
 }
 
-const noteChange = async (
+/** The session with the next number, told to whoever follows it. */
+const announceChange = async (
   transaction: Transaction,
   session: Session,
-  note: { readonly kind: SessionEventKind; readonly actor: string; readonly privateComment: string | null },
+  note: SessionNote,
   nowSeconds: number,
 ): Promise<SessionState> => {
-  const sequence = session.sequence + 1
-  await transaction.execute('UPDATE sessions SET sequence = ? WHERE organization_id = ? AND id = ?', [
-    sequence,
-    session.organizationId,
-    session.id,
-  ])
-  await addEvent(transaction, session, {
-    sequence,
-    status: session.status,
-    publicComment: null,
-    createdAtSeconds: nowSeconds,
-    ...note,
-  })
+  await noteChange(transaction, session, note, nowSeconds)
   const state = await readState(transaction, session.organizationId, session.id)
   if (state === null) throw new Error('the session vanished while it was locked')
   await announceSession(transaction, state, nowSeconds)
@@ -145,7 +135,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         await insertEvidence(transaction, target, record)
         await clearErasure(transaction, target)
         const privateComment = `fields: ${record.fieldNames.join(', ')}`
-        const state = await noteChange(
+        const state = await announceChange(
           transaction,
           session,
           { kind: 'evidence-changed', actor, privateComment },
@@ -194,7 +184,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         await insertEvidence(transaction, target, record)
         await clearErasure(transaction, target)
         const note = { kind: 'evidence-changed', actor, privateComment: `${record.kind} added` } as const
-        return { state: await noteChange(transaction, session, note, scope.nowSeconds()), obsoleteFiles: [] }
+        return { state: await announceChange(transaction, session, note, scope.nowSeconds()), obsoleteFiles: [] }
       }),
 
     /** False when the session has no such document. @throws SessionClosedError */
@@ -213,7 +203,10 @@ export const createEvidenceTable = (scope: TableScope) => {
         })
         if (row === undefined) return false
         const note = { kind: 'evidence-changed', actor, privateComment: `${row.kind} removed` } as const
-        return { state: await noteChange(transaction, session, note, nowSeconds), obsoleteFiles: [row.storage_name] }
+        return {
+          state: await announceChange(transaction, session, note, nowSeconds),
+          obsoleteFiles: [row.storage_name],
+        }
       }),
 
     /** Destroys all keys of the session's evidence, whatever its status. Changes nothing where there is none. */
@@ -236,7 +229,7 @@ export const createEvidenceTable = (scope: TableScope) => {
           [nowSeconds, organizationId, sessionId],
         )
         const note = { kind: 'evidence-erased', actor, privateComment: null } as const
-        const state = await noteChange(transaction, session, note, nowSeconds)
+        const state = await announceChange(transaction, session, note, nowSeconds)
         return { state, obsoleteFiles: rows.map((row) => row.storage_name) }
       }),
 
@@ -263,18 +256,13 @@ export const createEvidenceTable = (scope: TableScope) => {
     /** Who read what, oldest first; kept when the evidence itself is erased. */
     listReads: async ({ organizationId, sessionId }: EvidenceTarget): Promise<readonly EvidenceRead[]> =>
       (
-        await scope.statements.query<{ evidence_id: string; kind: string; actor: string; read_at_seconds: number }>(
+        await scope.statements.query<RowOf<EvidenceRead>>(
           `SELECT evidence_reads.evidence_id, session_evidence.kind, evidence_reads.actor, evidence_reads.read_at_seconds
            FROM evidence_reads JOIN session_evidence ON session_evidence.id = evidence_reads.evidence_id
            WHERE evidence_reads.organization_id = ? AND evidence_reads.session_id = ?
            ORDER BY evidence_reads.read_at_seconds, evidence_reads.id`,
           [organizationId, sessionId],
         )
-      ).map((row) => ({
-        evidenceId: row.evidence_id,
-        kind: row.kind,
-        actor: row.actor,
-        readAtSeconds: row.read_at_seconds,
-      })),
+      ).map(fieldsOf),
   }
 }

@@ -5,6 +5,7 @@
 import { randomBase62 } from '../domain/identifier.ts'
 import type { ListFormat, Reach } from '../domain/list.ts'
 import { recordChange } from './changes.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import { lockList } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -31,41 +32,16 @@ export interface ListSource {
   readonly token: string
 }
 
-interface SourceRow {
-  readonly list_id: string
-  readonly location: string
-  readonly format: ListFormat
-  readonly reach: Reach
+type SourceRow = RowOf<Omit<ListSource, 'skipsBadLines'>> & {
   readonly skips_bad_lines: number
-  readonly interval_seconds: number
-  readonly due_at_seconds: number
-  readonly attempted_at_seconds: number | null
-  readonly failure: string | null
-  readonly confirmed_at_seconds: number | null
-  readonly file_sha256: string | null
-  readonly file_bytes: number | null
-  readonly skipped_count: number | null
-  readonly token: string
 }
 
 const COLUMNS = `list_id, location, format, reach, skips_bad_lines, interval_seconds, due_at_seconds,
   attempted_at_seconds, failure, confirmed_at_seconds, file_sha256, file_bytes, skipped_count, token`
 
 const toSource = (row: SourceRow): ListSource => ({
-  listId: row.list_id,
-  location: row.location,
-  format: row.format,
-  reach: row.reach,
+  ...fieldsOf(row),
   skipsBadLines: row.skips_bad_lines === 1,
-  intervalSeconds: row.interval_seconds,
-  dueAtSeconds: row.due_at_seconds,
-  attemptedAtSeconds: row.attempted_at_seconds,
-  failure: row.failure,
-  confirmedAtSeconds: row.confirmed_at_seconds,
-  fileSha256: row.file_sha256,
-  fileBytes: row.file_bytes,
-  skippedCount: row.skipped_count,
-  token: row.token,
 })
 
 const newToken = (): string => randomBase62(16)

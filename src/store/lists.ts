@@ -16,6 +16,7 @@ import {
 import { recordChange } from './changes.ts'
 import type { Statements, Transaction } from './database.ts'
 import { type ChunkRow, indexOfKey, toChunk } from './list-chunks.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import { lockDeployment, lockList } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -40,19 +41,9 @@ export interface AddressList {
   readonly updatedAtSeconds: number
 }
 
-interface ListRow {
-  readonly id: string
-  readonly organization_id: string | null
-  readonly name: string
-  readonly description: string
-  readonly base_id: string | null
-  readonly entry_count: number
-  readonly version: number
-  readonly created_at_seconds: number
-  readonly updated_at_seconds: number
+type ListRow = RowOf<Omit<AddressList, 'keptBy' | 'isOfSanctioned'>> & {
   readonly source_format: ListFormat | null
   readonly screened_name: string | null
-  readonly confirmed_at_seconds: number | null
 }
 
 const SELECT = `SELECT lists.*, list_sources.format AS source_format, screened_name,
@@ -64,19 +55,10 @@ const SELECT = `SELECT lists.*, list_sources.format AS source_format, screened_n
 /** `=` is never true of null. The cast tells PostgreSQL a type where nothing else does. */
 const OWNED = '(organization_id = ? OR (organization_id IS NULL AND CAST(? AS TEXT) IS NULL))'
 
-const toList = (row: ListRow): AddressList => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  name: row.name,
-  description: row.description,
-  baseId: row.base_id,
-  entryCount: row.entry_count,
-  version: row.version,
-  keptBy: row.source_format !== null ? 'source' : row.screened_name !== null ? 'screening' : 'people',
-  isOfSanctioned: row.source_format === 'sdn-advanced' || row.screened_name !== null,
-  confirmedAtSeconds: row.confirmed_at_seconds,
-  createdAtSeconds: row.created_at_seconds,
-  updatedAtSeconds: row.updated_at_seconds,
+const toList = ({ source_format: format, screened_name: screenedName, ...row }: ListRow): AddressList => ({
+  ...fieldsOf(row),
+  keptBy: format !== null ? 'source' : screenedName !== null ? 'screening' : 'people',
+  isOfSanctioned: format === 'sdn-advanced' || screenedName !== null,
 })
 
 export type EditResult =
@@ -98,20 +80,15 @@ interface PlannedEdit {
   readonly was: boolean
 }
 
-interface EditRow {
-  readonly key: Uint8Array
+type EditRow = RowOf<Omit<ListEdit, 'present' | 'addedAtSeconds'>> & {
   readonly present: number
-  readonly memo: string
-  readonly author: string
   readonly edited_at_seconds: number
 }
 
-const toEdit = (row: EditRow): ListEdit => ({
-  key: row.key,
-  present: row.present === 1,
-  memo: row.memo,
-  author: row.author,
-  addedAtSeconds: row.edited_at_seconds,
+const toEdit = ({ present, edited_at_seconds: addedAtSeconds, ...row }: EditRow): ListEdit => ({
+  ...row,
+  present: present === 1,
+  addedAtSeconds,
 })
 
 const findListById = async (statements: Statements, listId: string): Promise<AddressList | null> => {

@@ -4,6 +4,7 @@
 import { newIdentifier } from '../domain/identifier.ts'
 import type { OrganizationRole } from '../domain/role.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -22,37 +23,13 @@ export interface MembershipOffer {
   readonly expiresAtSeconds: number
 }
 
-interface OfferRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly organization_name: string
-  readonly user_id: string
-  readonly email: string
-  readonly role: OrganizationRole
-  readonly asked_by: string
-  readonly asked_by_name: string
-  readonly created_at_seconds: number
-  readonly expires_at_seconds: number
-}
+type OfferRow = RowOf<MembershipOffer>
 
 const SELECT = `SELECT membership_offers.id, membership_offers.organization_id, organizations.name AS organization_name,
     membership_offers.user_id, users.email, membership_offers.role, membership_offers.asked_by,
     membership_offers.asked_by_name, membership_offers.created_at_seconds, membership_offers.expires_at_seconds
   FROM membership_offers JOIN organizations ON organizations.id = membership_offers.organization_id
     JOIN users ON users.id = membership_offers.user_id`
-
-const toOffer = (row: OfferRow): MembershipOffer => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  organizationName: row.organization_name,
-  userId: row.user_id,
-  email: row.email,
-  role: row.role,
-  askedBy: row.asked_by,
-  askedByName: row.asked_by_name,
-  createdAtSeconds: row.created_at_seconds,
-  expiresAtSeconds: row.expires_at_seconds,
-})
 
 export const createMembershipOfferTable = (scope: TableScope) => {
   const find = async (organizationId: string, offerId: string): Promise<MembershipOffer | null> => {
@@ -61,7 +38,7 @@ export const createMembershipOfferTable = (scope: TableScope) => {
          AND membership_offers.expires_at_seconds > ?`,
       [organizationId, offerId, scope.nowSeconds()],
     )
-    return row === undefined ? null : toOffer(row)
+    return row === undefined ? null : fieldsOf(row)
   }
 
   const change = (set: string, parameters: readonly (string | number | Uint8Array)[], by: readonly [string, string]) =>
@@ -120,7 +97,7 @@ export const createMembershipOfferTable = (scope: TableScope) => {
           order: ['membership_offers.created_at_seconds', 'membership_offers.id'],
         },
         page,
-        toOffer,
+        fieldsOf,
       ),
 
     /** Open ones that were made to an account, of all organizations, newest first. */
@@ -131,7 +108,7 @@ export const createMembershipOfferTable = (scope: TableScope) => {
            ORDER BY membership_offers.created_at_seconds DESC, membership_offers.id`,
           [userId, scope.nowSeconds()],
         )
-      ).map(toOffer),
+      ).map(fieldsOf),
 
     /** False when there is no such offer any more. */
     setRole: (organizationId: string, offerId: string, role: OrganizationRole) =>

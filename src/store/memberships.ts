@@ -1,6 +1,7 @@
 // Who may do what in which organization. One role each; the deployment's administrators need none.
 import type { OrganizationRole } from '../domain/role.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface Member {
@@ -14,15 +15,9 @@ export interface Member {
   readonly createdAtSeconds: number
 }
 
-interface MemberRow {
-  readonly organization_id: string
-  readonly user_id: string
-  readonly email: string
-  readonly name: string
-  readonly role: OrganizationRole
+type MemberRow = RowOf<Omit<Member, 'hasPassword' | 'disabled'>> & {
   readonly has_password: number
   readonly disabled: number
-  readonly created_at_seconds: number
 }
 
 const SELECT = `SELECT memberships.organization_id, memberships.user_id, users.email, users.name, memberships.role,
@@ -31,14 +26,9 @@ const SELECT = `SELECT memberships.organization_id, memberships.user_id, users.e
   FROM memberships JOIN users ON users.id = memberships.user_id`
 
 const toMember = (row: MemberRow): Member => ({
-  organizationId: row.organization_id,
-  userId: row.user_id,
-  email: row.email,
-  name: row.name,
-  role: row.role,
+  ...fieldsOf(row),
   hasPassword: row.has_password === 1,
   disabled: row.disabled === 1,
-  createdAtSeconds: row.created_at_seconds,
 })
 
 export const createMembershipTable = (scope: TableScope) => {

@@ -1,6 +1,7 @@
 // Each organization's key, wrapped by the deployment's, which is not stored here.
 import { OrganizationKeyExchangedError } from '../domain/errors.ts'
 import type { Transaction } from './database.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** Name of the deployment's value that says which of its keys new organizations' keys are wrapped by. */
@@ -13,12 +14,7 @@ export interface WrappedOrganizationKey {
   readonly wrappedBy: string
 }
 
-interface KeyRow {
-  readonly wrapped_key: Uint8Array
-  readonly wrapped_by: string
-}
-
-const toKey = (row: KeyRow): WrappedOrganizationKey => ({ wrappedKey: row.wrapped_key, wrappedBy: row.wrapped_by })
+type KeyRow = RowOf<WrappedOrganizationKey>
 
 const FIND = 'SELECT wrapped_key, wrapped_by FROM organization_keys WHERE organization_id = ?'
 
@@ -43,7 +39,7 @@ export const requireKeyInUse = async (
 export const createOrganizationKeyTable = (scope: TableScope) => ({
   find: async (organizationId: string): Promise<WrappedOrganizationKey | null> => {
     const [row] = await scope.statements.query<KeyRow>(FIND, [organizationId])
-    return row === undefined ? null : toKey(row)
+    return row === undefined ? null : fieldsOf(row)
   },
 
   /** See requireKeyInUse. */
@@ -68,7 +64,7 @@ export const createOrganizationKeyTable = (scope: TableScope) => ({
       )
       const [row] = await transaction.query<KeyRow>(FIND, [organizationId])
       if (row === undefined) throw new Error('the organization key vanished inside its own transaction')
-      return toKey(row)
+      return fieldsOf(row)
     }),
 
   /** Of all organizations: for the start, which must not go on with another key. Empty before the first is made. */

@@ -4,6 +4,7 @@ import { newIdentifier } from '../domain/identifier.ts'
 import { LEVEL_DEFAULT, type Level } from '../domain/level.ts'
 import { recordChange } from './changes.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface Organization {
@@ -18,29 +19,13 @@ export interface Organization {
   readonly createdAtSeconds: number
 }
 
-interface OrganizationRow {
-  readonly id: string
-  readonly slug: string
-  readonly name: string
-  readonly level: Level
-  readonly version: number
-  readonly created_at_seconds: number
-}
+type OrganizationRow = RowOf<Organization>
 
 /** Never looks like an id, so that either may be given where an organization is asked for. */
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 const SLUG_RULE = 'must be 1 to 63 lower-case letters, digits and hyphens, not starting with a hyphen'
 
 const COLUMNS = 'id, slug, name, level, version, created_at_seconds'
-
-const toOrganization = (row: OrganizationRow): Organization => ({
-  id: row.id,
-  slug: row.slug,
-  name: row.name,
-  level: row.level,
-  version: row.version,
-  createdAtSeconds: row.created_at_seconds,
-})
 
 const update = (
   scope: TableScope,
@@ -56,7 +41,7 @@ const update = (
     if (row === undefined) return null
     const change = { topic: 'organization', subjectId: organizationId, organizationId } as const
     await recordChange(transaction, change, scope.nowSeconds())
-    return toOrganization(row)
+    return fieldsOf(row)
   })
 
 /** The deployment's own administration: these functions are for the command line and deployment admins. */
@@ -109,7 +94,7 @@ export const createOrganizationTable = (scope: TableScope) => ({
         order: ['created_at_seconds', 'id'],
       },
       page,
-      toOrganization,
+      fieldsOf,
     ),
 
   /** By id or by slug; null when there is none. */
@@ -118,7 +103,7 @@ export const createOrganizationTable = (scope: TableScope) => ({
       `SELECT ${COLUMNS} FROM organizations WHERE id = ? OR slug = ?`,
       [idOrSlug, idOrSlug],
     )
-    return row === undefined ? null : toOrganization(row)
+    return row === undefined ? null : fieldsOf(row)
   },
 
   /** Oldest first. */
@@ -127,5 +112,5 @@ export const createOrganizationTable = (scope: TableScope) => ({
       await scope.statements.query<OrganizationRow>(
         `SELECT ${COLUMNS} FROM organizations ORDER BY created_at_seconds, id`,
       )
-    ).map(toOrganization),
+    ).map(fieldsOf),
 })

@@ -1,5 +1,7 @@
 // Passkeys (W3C Web Authentication, level 3): public keys of authenticators, and the challenges that were answered, so
 // that each is accepted once.
+
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -19,29 +21,16 @@ export interface Passkey {
   readonly lastUsedAtSeconds: number | null
 }
 
-interface PasskeyRow {
-  readonly id: string
-  readonly user_id: string
-  readonly name: string
-  readonly public_key: Uint8Array
-  readonly signature_count: number
+type PasskeyRow = RowOf<Omit<Passkey, 'transports'>> & {
   readonly transports: string
-  readonly created_at_seconds: number
-  readonly last_used_at_seconds: number | null
 }
 
 const COLUMNS = 'id, user_id, name, public_key, signature_count, transports, created_at_seconds, last_used_at_seconds'
 const DURABILITY = { survives: 'process-crash' } as const
 
 const toPasskey = (row: PasskeyRow): Passkey => ({
-  id: row.id,
-  userId: row.user_id,
-  name: row.name,
-  publicKey: row.public_key,
-  signatureCount: row.signature_count,
+  ...fieldsOf(row),
   transports: row.transports === '' ? [] : row.transports.split(' '),
-  createdAtSeconds: row.created_at_seconds,
-  lastUsedAtSeconds: row.last_used_at_seconds,
 })
 
 export const createPasskeyTable = (scope: TableScope) => ({

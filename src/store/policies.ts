@@ -7,6 +7,7 @@ import type { PolicySubject } from '../policy/types/document.ts'
 import { recordChange } from './changes.ts'
 import type { Transaction } from './database.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface Policy {
@@ -34,56 +35,16 @@ export interface StoredRevision extends PolicyRevision {
   readonly createdAtSeconds: number
 }
 
-interface PolicyRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly name: string
-  readonly decides: PolicySubject
-  readonly active_revision_id: string | null
-  readonly shadow_revision_id: string | null
-  readonly revision_count: number
-  readonly version: number
-  readonly created_at_seconds: number
-}
+type PolicyRow = RowOf<Policy>
 
-export interface RevisionRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly policy_id: string
-  readonly number: number
-  readonly source: string
-  readonly content_hash: string
-  readonly quorum: number
-  readonly created_at_seconds: number
-}
+export type RevisionRow = RowOf<StoredRevision>
 
 const POLICY_COLUMNS =
   'id, organization_id, name, decides, active_revision_id, shadow_revision_id, revision_count, version, created_at_seconds'
 export const REVISION_COLUMNS =
   'id, organization_id, policy_id, number, source, content_hash, quorum, created_at_seconds'
 
-const toPolicy = (row: PolicyRow): Policy => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  name: row.name,
-  decides: row.decides,
-  activeRevisionId: row.active_revision_id,
-  shadowRevisionId: row.shadow_revision_id,
-  revisionCount: row.revision_count,
-  version: row.version,
-  createdAtSeconds: row.created_at_seconds,
-})
-
-export const toRevision = (row: RevisionRow): StoredRevision => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  policyId: row.policy_id,
-  number: row.number,
-  source: row.source,
-  contentHash: row.content_hash,
-  quorum: row.quorum,
-  createdAtSeconds: row.created_at_seconds,
-})
+export const toRevision = (row: RevisionRow): StoredRevision => fieldsOf(row)
 
 export const createPolicyTable = (scope: TableScope) => {
   const announce = (transaction: Transaction, organizationId: string, policyId: string): Promise<void> =>
@@ -95,7 +56,7 @@ export const createPolicyTable = (scope: TableScope) => {
       const [row] = await transaction.query<PolicyRow>(`${sql} RETURNING ${POLICY_COLUMNS}`, parameters)
       if (row === undefined) return null
       await announce(transaction, organizationId, policyId)
-      return toPolicy(row)
+      return fieldsOf(row)
     })
 
   return {
@@ -134,7 +95,7 @@ export const createPolicyTable = (scope: TableScope) => {
         `SELECT ${POLICY_COLUMNS} FROM policies WHERE organization_id = ? AND id = ?`,
         [organizationId, policyId],
       )
-      return row === undefined ? null : toPolicy(row)
+      return row === undefined ? null : fieldsOf(row)
     },
 
     /** Oldest first. */
@@ -144,7 +105,7 @@ export const createPolicyTable = (scope: TableScope) => {
           `SELECT ${POLICY_COLUMNS} FROM policies WHERE organization_id = ? ORDER BY created_at_seconds, id`,
           [organizationId],
         )
-      ).map(toPolicy),
+      ).map(fieldsOf),
 
     /** The same page by page. */
     page: (organizationId: string, page: PageRequest): Promise<Page<Policy>> =>
@@ -157,7 +118,7 @@ export const createPolicyTable = (scope: TableScope) => {
           order: ['created_at_seconds', 'id'],
         },
         page,
-        toPolicy,
+        fieldsOf,
       ),
 
     rename: (organizationId: string, policyId: string, name: string): Promise<Policy | null> =>

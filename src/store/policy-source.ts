@@ -3,19 +3,11 @@ import type { PolicyRevision } from '../domain/target.ts'
 import type { PolicySource, TargetRecord } from '../policy/types/source.ts'
 import type { Statements } from './database.ts'
 import { REVISION_COLUMNS, type RevisionRow, toRevision } from './policies.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 
-interface TargetRow {
-  readonly organization_id: string
-  readonly project_id: string
+type TargetRow = RowOf<Omit<TargetRecord, 'id'>> & {
   readonly project_version: number
-  readonly verification_hash: string
-  readonly lifetime_seconds: number
-  readonly policy_id: string
-  readonly policy_name: string
   readonly policy_version: number
-  readonly revision_id: string
-  readonly shadow_revision_id: string | null
-  readonly quorum: number
 }
 
 /** The joins compare the organization again, so that another organization's row can't be included. */
@@ -37,17 +29,13 @@ const BY_BINDING = `SELECT ${TARGET_COLUMNS} FROM bindings
   ${POLICY_JOINS}
   WHERE bindings.organization_id = ? AND bindings.chain_name = ? AND bindings.address = ?`
 
-const toTarget = (row: TargetRow): TargetRecord => ({
-  id: `${row.project_id}:${row.project_version}:${row.revision_id}:${row.policy_version}`,
-  organizationId: row.organization_id,
-  projectId: row.project_id,
-  verificationHash: row.verification_hash,
-  policyId: row.policy_id,
-  policyName: row.policy_name,
-  revisionId: row.revision_id,
-  shadowRevisionId: row.shadow_revision_id,
-  quorum: row.quorum,
-  lifetimeSeconds: row.lifetime_seconds,
+const toTarget = ({
+  project_version: projectVersion,
+  policy_version: policyVersion,
+  ...row
+}: TargetRow): TargetRecord => ({
+  id: `${row.project_id}:${projectVersion}:${row.revision_id}:${policyVersion}`,
+  ...fieldsOf(row),
 })
 
 /** A project whose policy has no active revision counts as not found, because nothing can decide. */

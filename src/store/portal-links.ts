@@ -8,6 +8,7 @@ import type { WalletAddress } from '../domain/address.ts'
 import type { SessionStatus } from '../domain/session.ts'
 import { storedChainId, type WalletOnChain, walletOn } from '../domain/wallet.ts'
 import type { Transaction } from './database.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import { SWEEP_BATCH, sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -47,26 +48,12 @@ export interface ContinuationChallenge extends LinkSession {
   readonly expiresAtSeconds: number
 }
 
-interface LinkRow {
-  readonly organization_id: string
-  readonly session_id: string
-  readonly cookie_hash: Uint8Array | null
-}
+type LinkRow = RowOf<FoundLink>
 
-interface ChallengeRow {
-  readonly organization_id: string
-  readonly session_id: string
+type ChallengeRow = RowOf<Omit<ContinuationChallenge, 'nonce' | 'linkHash' | 'wallet'>> & {
   readonly address: WalletAddress
   readonly chain_id: number
-  readonly message: string
-  readonly expires_at_seconds: number
 }
-
-const toLink = (row: LinkRow): FoundLink => ({
-  organizationId: row.organization_id,
-  sessionId: row.session_id,
-  cookieHash: row.cookie_hash,
-})
 
 /**
  * Lets browsers go. One whose link is none of its session's current ones is forgotten; else its link stays taken.
@@ -100,14 +87,14 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       'SELECT organization_id, session_id, cookie_hash FROM portal_browsers WHERE link_hash = ?',
       [linkHash],
     )
-    if (bound !== undefined) return toLink(bound)
+    if (bound !== undefined) return fieldsOf(bound)
     const [fresh] = await statements.query<LinkRow>(
       `SELECT organization_id, session_id, NULL AS cookie_hash FROM session_tokens WHERE hash = ?
        UNION ALL
        SELECT organization_id, session_id, NULL FROM portal_handovers WHERE hash = ? AND expires_at_seconds > ?`,
       [linkHash, linkHash, scope.nowSeconds()],
     )
-    return fresh === undefined ? null : toLink(fresh)
+    return fresh === undefined ? null : fieldsOf(fresh)
   },
 
   /** Binds a link to a browser. False when another one was first, or the link is gone. */
@@ -223,15 +210,8 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       [nonce, linkHash, scope.nowSeconds()],
     )
     if (row === undefined) return null
-    return {
-      nonce,
-      linkHash,
-      wallet: walletOn(row.address, row.chain_id),
-      message: row.message,
-      organizationId: row.organization_id,
-      sessionId: row.session_id,
-      expiresAtSeconds: row.expires_at_seconds,
-    }
+    const { address, chain_id: chainId, ...challenge } = row
+    return { ...fieldsOf(challenge), nonce, linkHash, wallet: walletOn(address, chainId) }
   },
 
   /** Spends a nonce whose proof was checked, and moves its link to another browser. False when it is spent or too old. */

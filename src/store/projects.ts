@@ -2,6 +2,7 @@
 import { newIdentifier, newVerificationHash } from '../domain/identifier.ts'
 import { recordChange } from './changes.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface Project {
@@ -29,15 +30,7 @@ export interface ProjectChanges {
   readonly lifetimeSeconds?: number
 }
 
-interface ProjectRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly name: string
-  readonly verification_hash: string
-  readonly policy_id: string
-  readonly lifetime_seconds: number
-  readonly version: number
-  readonly created_at_seconds: number
+type ProjectRow = RowOf<Omit<Project, 'policyActive'>> & {
   readonly policy_active: number
 }
 
@@ -46,14 +39,7 @@ const READ_COLUMNS = `${COLUMNS}, (SELECT CASE WHEN policies.active_revision_id 
   WHERE policies.id = projects.policy_id) AS policy_active`
 
 const toProject = (row: ProjectRow): Project => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  name: row.name,
-  verificationHash: row.verification_hash,
-  policyId: row.policy_id,
-  lifetimeSeconds: row.lifetime_seconds,
-  version: row.version,
-  createdAtSeconds: row.created_at_seconds,
+  ...fieldsOf(row),
   policyActive: Number(row.policy_active) === 1,
 })
 

@@ -5,6 +5,7 @@ import { type FoundHit, type HitState, NAME_CHECK } from '../domain/screening-hi
 import type { Session } from '../domain/session.ts'
 import { HitOpenError } from '../domain/session-errors.ts'
 import type { Statements, Transaction } from './database.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import { lockSession, lockSessionAsItIs, marksFor } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -19,42 +20,21 @@ export interface StoredHit extends FoundHit {
   readonly reason: string | null
 }
 
-interface HitRow {
-  readonly id: string
+type HitRow = RowOf<Omit<StoredHit, 'check' | 'list' | 'entry' | 'name' | 'why'>> & {
   readonly check_name: string
   readonly list_name: string
   readonly entry_id: string
-  readonly version_id: string
   readonly entry_name: string
-  readonly subject: string
-  readonly score: number
   readonly why: string
-  readonly state: HitState
-  readonly found_at_seconds: number
-  readonly decided_at_seconds: number | null
-  readonly decided_by: string | null
-  readonly reason: string | null
 }
 
 const HIT_COLUMNS = `id, check_name, list_name, entry_id, version_id, entry_name, subject, score, why, state, found_at_seconds,
   decided_at_seconds, decided_by, reason`
 
-const toHit = (row: HitRow): StoredHit => ({
-  id: row.id,
-  check: row.check_name,
-  list: row.list_name,
-  entry: row.entry_id,
-  versionId: row.version_id,
-  name: row.entry_name,
-  subject: row.subject,
-  score: row.score,
-  why: JSON.parse(row.why) as StoredHit['why'],
-  state: row.state,
-  foundAtSeconds: row.found_at_seconds,
-  decidedAtSeconds: row.decided_at_seconds,
-  decidedBy: row.decided_by,
-  reason: row.reason,
-})
+const toHit = (hit: HitRow): StoredHit => {
+  const { check_name: check, list_name: list, entry_id: entry, entry_name: name, why, ...row } = hit
+  return { ...fieldsOf(row), check, list, entry, name, why: JSON.parse(why) as StoredHit['why'] }
+}
 
 const OF_SESSION = 'organization_id = ? AND session_id = ?'
 

@@ -4,6 +4,7 @@ import { randomBase62 } from '../domain/identifier.ts'
 import type { Reach } from '../domain/list.ts'
 import { recordChange } from './changes.ts'
 import type { Statements, Transaction } from './database.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface ScreeningList {
@@ -36,18 +37,9 @@ export interface ScreeningVersion {
   readonly createdAtSeconds: number
 }
 
-interface ListRow {
-  readonly name: string
-  readonly format: string
+type ListRow = RowOf<Omit<ScreeningList, 'urls' | 'validators' | 'version'>> & {
   readonly urls: string
-  readonly reach: Reach
-  readonly interval_seconds: number
-  readonly due_at_seconds: number
-  readonly attempted_at_seconds: number | null
-  readonly failure: string | null
-  readonly confirmed_at_seconds: number | null
   readonly validators: string
-  readonly token: string
   readonly version_id: string | null
   readonly sha256: string | null
   readonly entry_count: number | null
@@ -59,29 +51,25 @@ const SELECT = `SELECT l.name, l.format, l.urls, l.reach, l.interval_seconds, l.
   l.failure, l.confirmed_at_seconds, l.validators, l.token, l.version_id, v.sha256, v.entry_count, v.name_count,
   v.created_at_seconds FROM screening_lists l LEFT JOIN screening_versions v ON v.id = l.version_id`
 
-const toList = (row: ListRow): ScreeningList => ({
-  name: row.name,
-  format: row.format,
-  urls: JSON.parse(row.urls) as string[],
-  reach: row.reach,
-  intervalSeconds: row.interval_seconds,
-  dueAtSeconds: row.due_at_seconds,
-  attemptedAtSeconds: row.attempted_at_seconds,
-  failure: row.failure,
-  confirmedAtSeconds: row.confirmed_at_seconds,
-  validators: JSON.parse(row.validators) as Record<string, string>,
-  token: row.token,
-  version:
-    row.version_id === null
-      ? null
-      : {
-          id: row.version_id,
-          sha256: row.sha256 ?? '',
-          entries: row.entry_count ?? 0,
-          names: row.name_count ?? 0,
-          createdAtSeconds: row.created_at_seconds ?? 0,
-        },
-})
+const toList = (listed: ListRow): ScreeningList => {
+  const { urls, validators, version_id: id, sha256, entry_count: entries, name_count: names, ...rest } = listed
+  const { created_at_seconds: createdAtSeconds, ...row } = rest
+  return {
+    ...fieldsOf(row),
+    urls: JSON.parse(urls) as string[],
+    validators: JSON.parse(validators) as Record<string, string>,
+    version:
+      id === null
+        ? null
+        : {
+            id,
+            sha256: sha256 ?? '',
+            entries: entries ?? 0,
+            names: names ?? 0,
+            createdAtSeconds: createdAtSeconds ?? 0,
+          },
+  }
+}
 
 /** A version's packed entries, and what is said of them. */
 export interface NewVersion extends Omit<ScreeningVersion, 'id' | 'createdAtSeconds'> {

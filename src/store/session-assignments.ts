@@ -1,5 +1,7 @@
 // Who reviews which session. If two reviewers take the same session, the version decides: the one who saw an older
 // state is refused.
+
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface SessionAssignment {
@@ -11,21 +13,9 @@ export interface SessionAssignment {
   readonly assignedAtSeconds: number | null
 }
 
-interface AssignmentRow {
-  readonly session_id: string
-  readonly user_id: string | null
-  readonly version: number
-  readonly assigned_at_seconds: number
-}
+type AssignmentRow = RowOf<SessionAssignment>
 
 const COLUMNS = 'session_id, user_id, version, assigned_at_seconds'
-
-const toAssignment = (row: AssignmentRow): SessionAssignment => ({
-  sessionId: row.session_id,
-  userId: row.user_id,
-  version: row.version,
-  assignedAtSeconds: row.assigned_at_seconds,
-})
 
 const nobody = (sessionId: string): SessionAssignment => ({
   sessionId,
@@ -40,7 +30,7 @@ export const createSessionAssignmentTable = (scope: TableScope) => ({
       `SELECT ${COLUMNS} FROM session_assignments WHERE organization_id = ? AND session_id = ?`,
       [organizationId, sessionId],
     )
-    return row === undefined ? nobody(sessionId) : toAssignment(row)
+    return row === undefined ? nobody(sessionId) : fieldsOf(row)
   },
 
   /** For the sessions of one page, by id. */
@@ -51,7 +41,7 @@ export const createSessionAssignmentTable = (scope: TableScope) => ({
        AND session_id IN (${sessionIds.map(() => '?').join(', ')})`,
       [organizationId, ...sessionIds],
     )
-    return new Map(rows.map((row) => [row.session_id, toAssignment(row)]))
+    return new Map(rows.map((row) => [row.session_id, fieldsOf(row)]))
   },
 
   /**
@@ -79,6 +69,6 @@ export const createSessionAssignmentTable = (scope: TableScope) => ({
                WHERE organization_id = ? AND session_id = ? AND version = ? RETURNING ${COLUMNS}`,
               [userId, nowSeconds, organizationId, sessionId, expectedVersion],
             )
-      return row === undefined ? null : toAssignment(row)
+      return row === undefined ? null : fieldsOf(row)
     }),
 })

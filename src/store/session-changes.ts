@@ -2,7 +2,7 @@
 // in the change feed that names the caches it concerns.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
-import type { SessionEvent, SessionState } from '../domain/session.ts'
+import type { Session, SessionEvent, SessionState } from '../domain/session.ts'
 import { recordChange, runAtCommit } from './changes.ts'
 import type { Transaction } from './database.ts'
 import { queueMessages } from './webhook-queue.ts'
@@ -95,4 +95,25 @@ export const addEvent = async (
     ],
   )
   await queueMessages(transaction, session, event)
+}
+
+/** What is said of a change that leaves the status as it is. */
+export type SessionNote = Pick<SessionEvent, 'kind' | 'actor' | 'privateComment'>
+
+/** Adds the event of such a change under the session's next sequence number. Returns the session with that number. */
+export const noteChange = async (
+  transaction: Transaction,
+  session: Session,
+  note: SessionNote,
+  nowSeconds: number,
+): Promise<Session> => {
+  const sequence = session.sequence + 1
+  await transaction.execute('UPDATE sessions SET sequence = ? WHERE organization_id = ? AND id = ?', [
+    sequence,
+    session.organizationId,
+    session.id,
+  ])
+  const { status } = session
+  await addEvent(transaction, session, { ...note, sequence, status, publicComment: null, createdAtSeconds: nowSeconds })
+  return { ...session, sequence }
 }

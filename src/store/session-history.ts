@@ -3,28 +3,11 @@
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { Session, SessionEvent, SessionState, SessionStatus } from '../domain/session.ts'
 import type { Statements } from './database.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import { readState, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
 
-interface EventRow {
-  readonly sequence: number
-  readonly kind: SessionEvent['kind']
-  readonly status: SessionStatus
-  readonly actor: string
-  readonly public_comment: string | null
-  readonly private_comment: string | null
-  readonly created_at_seconds: number
-}
-
-const toEvent = (row: EventRow): SessionEvent => ({
-  sequence: row.sequence,
-  kind: row.kind,
-  status: row.status,
-  actor: row.actor,
-  publicComment: row.public_comment,
-  privateComment: row.private_comment,
-  createdAtSeconds: row.created_at_seconds,
-})
+type EventRow = RowOf<SessionEvent>
 
 const readEvents = async (statements: Statements, organizationId: string, sessionId: string) =>
   (
@@ -33,7 +16,7 @@ const readEvents = async (statements: Statements, organizationId: string, sessio
        WHERE organization_id = ? AND session_id = ? ORDER BY sequence`,
       [organizationId, sessionId],
     )
-  ).map(toEvent)
+  ).map(fieldsOf)
 
 /**
  * The session after each of its changes, as far as a status object shows it: status, wallets, the person identified,

@@ -3,20 +3,11 @@
 // client sends.
 import type { WalletAddress } from '../domain/address.ts'
 import { type ProofRequest, storedChainId, walletOn } from '../domain/wallet.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
-interface NonceRow {
-  readonly nonce: string
-  readonly organization_id: string
-  readonly session_id: string
-  readonly portal_host: string
-  readonly address: WalletAddress
-  readonly chain: string
-  readonly chain_id: number
-  readonly message: string
-  readonly expires_at_seconds: number
-}
+type NonceRow = RowOf<Omit<ProofRequest, 'wallet'>> & { readonly address: WalletAddress; readonly chain_id: number }
 
 const COLUMNS = 'nonce, organization_id, session_id, portal_host, address, chain, chain_id, message, expires_at_seconds'
 /** Maximum number of unsigned messages of one session: beyond it the oldest become invalid. */
@@ -55,18 +46,9 @@ export const createSessionNonceTable = (scope: TableScope) => ({
        WHERE nonce = ? AND organization_id = ? AND session_id = ? AND expires_at_seconds > ?`,
       [nonce, organizationId, sessionId, scope.nowSeconds()],
     )
-    return row === undefined
-      ? null
-      : {
-          nonce: row.nonce,
-          organizationId: row.organization_id,
-          sessionId: row.session_id,
-          portalHost: row.portal_host,
-          wallet: walletOn(row.address, row.chain_id),
-          chain: row.chain,
-          message: row.message,
-          expiresAtSeconds: row.expires_at_seconds,
-        }
+    if (row === undefined) return null
+    const { address, chain_id: chainId, ...request } = row
+    return { ...fieldsOf(request), wallet: walletOn(address, chainId) }
   },
 
   /** Deletes some of what is past its time; answers how many. Call again until it answers 0. */

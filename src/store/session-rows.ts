@@ -1,30 +1,11 @@
 // How sessions and their wallets are read: one statement, so that a state is of one moment, whoever commits meanwhile.
 import type { WalletAddress } from '../domain/address.ts'
-import type { ApiKeyEnvironment } from '../domain/api-key.ts'
-import type { Level } from '../domain/level.ts'
-import type { CheckType, Session, SessionState, SessionStatus } from '../domain/session.ts'
+import type { Session, SessionState } from '../domain/session.ts'
 import type { SessionWallet } from '../domain/wallet.ts'
 import type { SqlParameter, Statements, Transaction } from './database.ts'
+import { pickFields, type RowOf } from './row-fields.ts'
 
-export interface SessionRow {
-  readonly organization_id: string
-  readonly id: string
-  readonly environment: ApiKeyEnvironment
-  readonly check_type: CheckType
-  readonly status: SessionStatus
-  readonly level: Level
-  readonly provider: string
-  readonly locked_address: WalletAddress | null
-  readonly origin_url: string | null
-  readonly person_id: string | null
-  readonly user_id: string | null
-  readonly consented_at_seconds: number | null
-  readonly public_comment: string | null
-  readonly retry_count: number
-  readonly sequence: number
-  readonly created_at_seconds: number
-  readonly completed_at_seconds: number | null
-}
+export type SessionRow = RowOf<Session>
 
 interface WalletRow {
   readonly wallet_id: string | null
@@ -55,7 +36,7 @@ const COLUMN_NAMES = [
   'sequence',
   'created_at_seconds',
   'completed_at_seconds',
-]
+] as const satisfies readonly (keyof SessionRow)[]
 
 /** A mark for each, for `IN (…)`. */
 export const marksFor = (items: readonly unknown[]): string => items.map(() => '?').join(', ')
@@ -75,25 +56,7 @@ const STATE = `SELECT ${QUALIFIED_COLUMNS}, ${WALLET_COLUMNS}
     AND session_wallets.session_id = sessions.id
   WHERE sessions.organization_id = ? AND sessions.id = ? ORDER BY session_wallets.connected_sequence`
 
-export const toSession = (row: SessionRow): Session => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  environment: row.environment,
-  checkType: row.check_type,
-  status: row.status,
-  level: row.level,
-  provider: row.provider,
-  lockedAddress: row.locked_address,
-  originUrl: row.origin_url,
-  personId: row.person_id,
-  userId: row.user_id,
-  consentedAtSeconds: row.consented_at_seconds,
-  publicComment: row.public_comment,
-  retryCount: row.retry_count,
-  sequence: row.sequence,
-  createdAtSeconds: row.created_at_seconds,
-  completedAtSeconds: row.completed_at_seconds,
-})
+export const toSession = (row: SessionRow): Session => pickFields(row, COLUMN_NAMES)
 
 const toWallet = (row: WalletRow): SessionWallet[] =>
   row.wallet_id === null

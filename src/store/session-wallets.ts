@@ -2,11 +2,12 @@
 // that neither a replayed proof nor a 21st wallet gets in however many try at once (threats rows 5 and 6).
 import type { WalletAddress } from '../domain/address.ts'
 import { newIdentifier } from '../domain/identifier.ts'
-import { isSessionOpen, type Session, type SessionEventKind, type SessionState } from '../domain/session.ts'
+import { isSessionOpen, type Session, type SessionState } from '../domain/session.ts'
 import { ProofInvalidError, SessionClosedError, WalletLimitError, WalletLockedError } from '../domain/session-errors.ts'
 import { type SessionWallet, WALLETS_PER_SESSION_MAX, walletAddressText } from '../domain/wallet.ts'
 import type { Transaction } from './database.ts'
-import { addEvent, announceSession } from './session-changes.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
+import { announceSession, noteChange } from './session-changes.ts'
 import { lockState, readWallets } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -42,31 +43,6 @@ const spendNonce = async (
     [nonce, session.organizationId, session.id, address, chain, nowSeconds],
   )
   if (spent !== 1) throw new ProofInvalidError()
-}
-
-const noteChange = async (
-  transaction: Transaction,
-  session: Session,
-  kind: SessionEventKind,
-  actor: string,
-  nowSeconds: number,
-): Promise<Session> => {
-  const sequence = session.sequence + 1
-  await transaction.execute('UPDATE sessions SET sequence = ? WHERE organization_id = ? AND id = ?', [
-    sequence,
-    session.organizationId,
-    session.id,
-  ])
-  await addEvent(transaction, session, {
-    sequence,
-    kind,
-    status: session.status,
-    actor,
-    publicComment: null,
-    privateComment: null,
-    createdAtSeconds: nowSeconds,
-  })
-  return { ...session, sequence }
 }
 
 const requireOpen = (session: Session, address: WalletAddress): void => {
@@ -121,14 +97,6 @@ export interface WalletProof {
   readonly provedAtSeconds: number
 }
 
-interface ProofRow {
-  readonly wallet_id: string
-  readonly kind: ProofKind
-  readonly message: string
-  readonly signature: string
-  readonly proved_at_seconds: number
-}
-
 export const createSessionWalletTable = (scope: TableScope) => ({
   /** Connected wallets of sessions of one organization, by session: those that have any. */
   ofSessions: (organizationId: string, sessionIds: readonly string[]) =>
@@ -136,19 +104,14 @@ export const createSessionWalletTable = (scope: TableScope) => ({
 
   /** By the wallet's id. */
   listProofs: async (organizationId: string, sessionId: string): Promise<ReadonlyMap<string, WalletProof>> => {
-    const rows = await scope.statements.query<ProofRow>(
+    const rows = await scope.statements.query<RowOf<WalletProof>>(
       `SELECT wallet_proofs.wallet_id, wallet_proofs.kind, wallet_proofs.message, wallet_proofs.signature,
          wallet_proofs.proved_at_seconds FROM session_wallets
          JOIN wallet_proofs ON wallet_proofs.wallet_id = session_wallets.id
        WHERE session_wallets.organization_id = ? AND session_wallets.session_id = ?`,
       [organizationId, sessionId],
     )
-    return new Map(
-      rows.map(({ wallet_id: walletId, kind, message, signature, proved_at_seconds: provedAtSeconds }) => [
-        walletId,
-        { walletId, kind, message, signature, provedAtSeconds },
-      ]),
-    )
+    return new Map(rows.map((row) => [row.wallet_id, fieldsOf(row)]))
   },
 
   /**
@@ -169,7 +132,12 @@ export const createSessionWalletTable = (scope: TableScope) => ({
       if (wallets.some((wallet) => wallet.address === address && wallet.chain === chain)) return before
       if (wallets.length >= WALLETS_PER_SESSION_MAX) throw new WalletLimitError()
       const wallet = await insertWallet(transaction, session, connection, nowSeconds)
-      const changed = await noteChange(transaction, session, 'wallet-connected', connection.actor, nowSeconds)
+      const changed = await noteChange(
+        transaction,
+        session,
+        { kind: 'wallet-connected', actor: connection.actor, privateComment: null },
+        nowSeconds,
+      )
       const state = { session: changed, wallets: [...wallets, wallet] }
       await announceSession(transaction, state, nowSeconds)
       return state
@@ -197,7 +165,12 @@ export const createSessionWalletTable = (scope: TableScope) => ({
         [organizationId, sessionId, walletId],
       )
       if (removed === 0) return null
-      const changed = await noteChange(transaction, session, 'wallet-removed', actor, nowSeconds)
+      const changed = await noteChange(
+        transaction,
+        session,
+        { kind: 'wallet-removed', actor, privateComment: null },
+        nowSeconds,
+      )
       // Told with the wallet that is gone, since what is known of that one changes too.
       await announceSession(transaction, { session: changed, wallets }, nowSeconds)
       return { session: changed, wallets: wallets.filter(({ id }) => id !== walletId) }

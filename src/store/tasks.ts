@@ -2,6 +2,7 @@
 // prefix of their ids keep the name "jobs", as the admin API does.
 import { newIdentifier } from '../domain/identifier.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export type TaskState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
@@ -26,39 +27,18 @@ export interface Task {
   readonly finishedAtSeconds: number | null
 }
 
-interface TaskRow {
-  readonly id: string
-  readonly organization_id: string | null
-  readonly kind: string
-  readonly state: TaskState
+type TaskRow = RowOf<Omit<Task, 'input' | 'result'>> & {
   readonly input: string
-  readonly progress_done: number
-  readonly progress_total: number
   readonly result: string | null
-  readonly failure: string | null
-  readonly actor: string
-  readonly created_at_seconds: number
-  readonly started_at_seconds: number | null
-  readonly finished_at_seconds: number | null
 }
 
 const COLUMNS = `id, organization_id, kind, state, input, progress_done, progress_total, result, failure, actor,
   created_at_seconds, started_at_seconds, finished_at_seconds`
 
 const toTask = (row: TaskRow): Task => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  kind: row.kind,
-  state: row.state,
+  ...fieldsOf(row),
   input: JSON.parse(row.input) as Record<string, unknown>,
-  progressDone: row.progress_done,
-  progressTotal: row.progress_total,
   result: row.result === null ? null : (JSON.parse(row.result) as Record<string, unknown>),
-  failure: row.failure,
-  actor: row.actor,
-  createdAtSeconds: row.created_at_seconds,
-  startedAtSeconds: row.started_at_seconds,
-  finishedAtSeconds: row.finished_at_seconds,
 })
 
 /** Whose tasks: null is the deployment's own. */

@@ -1,6 +1,7 @@
 // Links that open once and only for a while: to make the first account, to take up an invitation, to set a new password.
 // Only the hash of what is in the link is kept.
 
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import { lockDeployment } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -13,17 +14,7 @@ export interface UserLink {
   readonly expiresAtSeconds: number
 }
 
-interface LinkRow {
-  readonly purpose: UserLinkPurpose
-  readonly user_id: string | null
-  readonly expires_at_seconds: number
-}
-
-const toLink = (row: LinkRow): UserLink => ({
-  purpose: row.purpose,
-  userId: row.user_id,
-  expiresAtSeconds: row.expires_at_seconds,
-})
+type LinkRow = RowOf<UserLink>
 
 const COLUMNS = 'purpose, user_id, expires_at_seconds'
 
@@ -55,7 +46,7 @@ export const createUserLinkTable = (scope: TableScope) => ({
       `SELECT ${COLUMNS} FROM user_links WHERE hash = ? AND expires_at_seconds > ?`,
       [hash, scope.nowSeconds()],
     )
-    return row === undefined ? null : toLink(row)
+    return row === undefined ? null : fieldsOf(row)
   },
 
   /** Opens a link: it is gone afterwards. Null as `find`. Two that try at once: one gets it. */
@@ -65,7 +56,7 @@ export const createUserLinkTable = (scope: TableScope) => ({
         `DELETE FROM user_links WHERE hash = ? AND expires_at_seconds > ? RETURNING ${COLUMNS}`,
         [hash, scope.nowSeconds()],
       )
-      return row === undefined ? null : toLink(row)
+      return row === undefined ? null : fieldsOf(row)
     }),
 })
 

@@ -1,6 +1,7 @@
 // Signed-in browsers. A session is found by the hash of its cookie's token and read with every request, so that ending it
 // ends it at once.
 import { newIdentifier } from '../domain/identifier.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -23,34 +24,12 @@ export interface UserSession {
   readonly confirmedAtSeconds: number
 }
 
-interface SessionRow {
-  readonly id: string
-  readonly user_id: string
-  readonly state: UserSessionState
-  readonly user_agent: string
-  readonly address: string
-  readonly created_at_seconds: number
-  readonly last_seen_at_seconds: number
-  readonly expires_at_seconds: number
-  readonly confirmed_at_seconds: number
-}
+type SessionRow = RowOf<UserSession>
 
 const COLUMNS = `id, user_id, state, user_agent, address, created_at_seconds, last_seen_at_seconds, expires_at_seconds,
   confirmed_at_seconds`
 /** Written by every request of a minute's first: a power cut may lose the last. */
 const DURABILITY = { survives: 'process-crash' } as const
-
-const toSession = (row: SessionRow): UserSession => ({
-  id: row.id,
-  userId: row.user_id,
-  state: row.state,
-  userAgent: row.user_agent,
-  address: row.address,
-  createdAtSeconds: row.created_at_seconds,
-  lastSeenAtSeconds: row.last_seen_at_seconds,
-  expiresAtSeconds: row.expires_at_seconds,
-  confirmedAtSeconds: row.confirmed_at_seconds,
-})
 
 export const createUserSessionTable = (scope: TableScope) => ({
   /** A session that is active from the start was begun by what confirms it. It ends the one that the browser had. */
@@ -101,7 +80,7 @@ export const createUserSessionTable = (scope: TableScope) => ({
       `SELECT ${COLUMNS} FROM user_sessions WHERE token_hash = ? AND expires_at_seconds > ?`,
       [tokenHash, scope.nowSeconds()],
     )
-    return row === undefined ? null : toSession(row)
+    return row === undefined ? null : fieldsOf(row)
   },
 
   /** Newest first, those that are valid. */
@@ -112,7 +91,7 @@ export const createUserSessionTable = (scope: TableScope) => ({
          ORDER BY created_at_seconds DESC, id`,
         [userId, scope.nowSeconds()],
       )
-    ).map(toSession),
+    ).map(fieldsOf),
 
   /** Notes that it is in use, and until when it may be used without a pause. */
   touch: (sessionId: string, expiresAtSeconds: number): Promise<void> =>

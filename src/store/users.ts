@@ -3,6 +3,7 @@
 import { newIdentifier } from '../domain/identifier.ts'
 import type { Statements } from './database.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
+import { pickFields, type RowOf } from './row-fields.ts'
 import { lockDeployment } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -34,35 +35,32 @@ export interface UserCredential {
   readonly totpLastStep: number
 }
 
-interface UserRow {
-  readonly id: string
-  readonly email: string
-  readonly name: string
+type UserRow = RowOf<Omit<User, 'deploymentAdmin' | 'hasPassword' | 'hasTotp'>> & {
   readonly deployment_admin: number
   readonly password_hash: string | null
   readonly totp_secret: Uint8Array | null
   readonly totp_confirmed_at_seconds: number | null
   readonly totp_last_step: number
-  readonly version: number
-  readonly created_at_seconds: number
-  readonly disabled_at_seconds: number | null
-  readonly made_by_organization_id: string | null
 }
 
 const COLUMNS = `id, email, name, deployment_admin, password_hash, totp_secret, totp_confirmed_at_seconds,
   totp_last_step, version, created_at_seconds, disabled_at_seconds, made_by_organization_id`
 
+const PUBLIC_COLUMNS = [
+  'id',
+  'email',
+  'name',
+  'version',
+  'created_at_seconds',
+  'disabled_at_seconds',
+  'made_by_organization_id',
+] as const
+
 const toUser = (row: UserRow): User => ({
-  id: row.id,
-  email: row.email,
-  name: row.name,
+  ...pickFields(row, PUBLIC_COLUMNS),
   deploymentAdmin: row.deployment_admin === 1,
   hasPassword: row.password_hash !== null,
   hasTotp: row.totp_confirmed_at_seconds !== null,
-  madeByOrganizationId: row.made_by_organization_id,
-  version: row.version,
-  createdAtSeconds: row.created_at_seconds,
-  disabledAtSeconds: row.disabled_at_seconds,
 })
 
 const toCredential = (row: UserRow): UserCredential => ({

@@ -3,6 +3,7 @@
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import { newIdentifier } from '../domain/identifier.ts'
 import { recordChange } from './changes.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export type WebhookPurpose = 'events' | 'decisions'
@@ -28,41 +29,11 @@ export interface WebhookEndpoint {
   readonly previousServiceUntilSeconds: number | null
 }
 
-interface EndpointRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly environment: ApiKeyEnvironment
-  readonly purpose: WebhookPurpose
-  readonly url: string
-  readonly sealed_secret: Uint8Array
-  readonly previous_sealed_secret: Uint8Array | null
-  readonly previous_until_seconds: number | null
-  readonly created_at_seconds: number
-  readonly service: string | null
-  readonly sealed_service_secret: Uint8Array | null
-  readonly previous_sealed_service_secret: Uint8Array | null
-  readonly previous_service_until_seconds: number | null
-}
+type EndpointRow = RowOf<WebhookEndpoint>
 
 const COLUMNS = `id, organization_id, environment, purpose, url, sealed_secret, previous_sealed_secret,
   previous_until_seconds, created_at_seconds, service, sealed_service_secret, previous_sealed_service_secret,
   previous_service_until_seconds`
-
-const toEndpoint = (row: EndpointRow): WebhookEndpoint => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  environment: row.environment,
-  purpose: row.purpose,
-  url: row.url,
-  sealedSecret: row.sealed_secret,
-  previousSealedSecret: row.previous_sealed_secret,
-  previousUntilSeconds: row.previous_until_seconds,
-  createdAtSeconds: row.created_at_seconds,
-  service: row.service,
-  sealedServiceSecret: row.sealed_service_secret,
-  previousSealedServiceSecret: row.previous_sealed_service_secret,
-  previousServiceUntilSeconds: row.previous_service_until_seconds,
-})
 
 const NO_SERVICE = {
   service: null,
@@ -107,7 +78,7 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
          ORDER BY created_at_seconds, id`,
         [organizationId],
       )
-    ).map(toEndpoint),
+    ).map(fieldsOf),
 
   /** Null when the organization has no such endpoint. */
   find: async (organizationId: string, id: string): Promise<WebhookEndpoint | null> => {
@@ -115,7 +86,7 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
       `SELECT ${COLUMNS} FROM webhook_endpoints WHERE organization_id = ? AND id = ? AND removed_at_seconds IS NULL`,
       [organizationId, id],
     )
-    return row === undefined ? null : toEndpoint(row)
+    return row === undefined ? null : fieldsOf(row)
   },
 
   /** Finds an endpoint by its id alone, because the owner of an incoming result is not known before. */
@@ -124,7 +95,7 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
       `SELECT ${COLUMNS} FROM webhook_endpoints WHERE id = ? AND purpose = 'decisions' AND removed_at_seconds IS NULL`,
       [id],
     )
-    return row === undefined ? null : toEndpoint(row)
+    return row === undefined ? null : fieldsOf(row)
   },
 
   /** The organizations whose sessions an outside service decides: for the cache in front of registrations. */

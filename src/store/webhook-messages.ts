@@ -4,6 +4,7 @@
 import type { WebhookOutcome } from '../domain/webhook-outcome.ts'
 import type { SqlParameter, Transaction } from './database.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 import type { WebhookMessageType, WebhookSnapshot } from './webhook-queue.ts'
@@ -36,21 +37,7 @@ export interface ClaimedMessage extends WebhookMessage {
   readonly snapshot: WebhookSnapshot
 }
 
-interface MessageRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly endpoint_id: string
-  readonly session_id: string
-  readonly sequence: number
-  readonly type: WebhookMessageType
-  readonly state: WebhookMessageState
-  readonly attempts: number
-  readonly next_attempt_at_seconds: number
-  readonly last_status: number | null
-  readonly last_failure: string | null
-  readonly created_at_seconds: number
-  readonly settled_at_seconds: number | null
-}
+type MessageRow = RowOf<WebhookMessage>
 
 export interface MessageFilter {
   readonly state?: WebhookMessageState
@@ -59,22 +46,6 @@ export interface MessageFilter {
 
 const COLUMNS = `id, organization_id, endpoint_id, session_id, sequence, type, state, attempts, next_attempt_at_seconds,
   last_status, last_failure, created_at_seconds, settled_at_seconds`
-
-const toMessage = (row: MessageRow): WebhookMessage => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  endpointId: row.endpoint_id,
-  sessionId: row.session_id,
-  sequence: row.sequence,
-  type: row.type,
-  state: row.state,
-  attempts: row.attempts,
-  nextAttemptAtSeconds: row.next_attempt_at_seconds,
-  lastStatus: row.last_status,
-  lastFailure: row.last_failure,
-  createdAtSeconds: row.created_at_seconds,
-  settledAtSeconds: row.settled_at_seconds,
-})
 
 /**
  * Maximum number of messages sent to one endpoint at once, so that an endpoint that does not answer does not block the
@@ -135,7 +106,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
              WHERE id = ? AND state = 'waiting' AND claimed_until_seconds <= ? RETURNING ${COLUMNS}, snapshot`,
             [nowSeconds + claimSeconds, id, nowSeconds],
           )
-          if (row !== undefined) claimed.push({ ...toMessage(row), snapshot: JSON.parse(row.snapshot) })
+          if (row !== undefined) claimed.push({ ...fieldsOf(row), snapshot: JSON.parse(row.snapshot) })
         }
       }
       return claimed
@@ -198,7 +169,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
         descending: true,
       },
       page,
-      toMessage,
+      fieldsOf,
     )
   },
 
@@ -208,7 +179,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
       `SELECT ${COLUMNS} FROM webhook_messages WHERE organization_id = ? AND id = ?`,
       [organizationId, id],
     )
-    return row === undefined ? null : toMessage(row)
+    return row === undefined ? null : fieldsOf(row)
   },
 
   /**

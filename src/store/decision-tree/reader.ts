@@ -1,23 +1,15 @@
 // The tree as it is stored: its head, its tiles, and which leaves are which lines.
 import type { ReadTiles } from '../../transparency/prove.ts'
 import type { Database, Statements } from '../database.ts'
+import { fieldsOf, type RowOf } from '../row-fields.ts'
 import type { StoredHead, TreeSegment, TreeSpan } from './types.ts'
-
-interface HeadRow {
-  readonly size: number
-  readonly root: Uint8Array
-  readonly signed_size: number
-  readonly checkpoint: string
-}
 
 /** Null before the first leaf. */
 export const readHead = async (statements: Statements): Promise<StoredHead | null> => {
-  const [row] = await statements.query<HeadRow>(
+  const [row] = await statements.query<RowOf<StoredHead>>(
     'SELECT size, root, signed_size, checkpoint FROM decision_tree_head WHERE id = 1',
   )
-  return row === undefined
-    ? null
-    : { size: row.size, root: row.root, signedSize: row.signed_size, checkpoint: row.checkpoint }
+  return row === undefined ? null : fieldsOf(row)
 }
 
 /** Name of the head that others are shown, where it has to have cosignatures first. */
@@ -46,19 +38,7 @@ export const readTilesOf =
     return found
   }
 
-interface SpanRow {
-  readonly start_byte: number
-  readonly end_byte: number
-  readonly first_leaf: number
-  readonly leaves: number
-}
-
-const toSpan = (row: SpanRow): TreeSpan => ({
-  startByte: row.start_byte,
-  endByte: row.end_byte,
-  firstLeaf: row.first_leaf,
-  leaves: row.leaves,
-})
+type SpanRow = RowOf<TreeSpan>
 
 export interface DecisionTreeReader {
   readonly readTiles: ReadTiles
@@ -92,16 +72,16 @@ export const createDecisionTreeReader = (database: Pick<Database, 'query'>): Dec
          WHERE segment_id = ? AND start_byte <= ? ORDER BY start_byte DESC LIMIT 1`,
         [id, byte],
       )
-      if (row !== undefined && row.end_byte > byte) spans.push(toSpan(row))
+      if (row !== undefined && row.end_byte > byte) spans.push(fieldsOf(row))
     }
     return spans
   },
   segments: async () =>
     (
-      await database.query<TreeSegment & { taken_bytes: number }>(
+      await database.query<TreeSegment & { readonly taken_bytes: number }>(
         'SELECT node, slot, segment, taken_bytes FROM decision_tree_segments ORDER BY node, slot, segment',
       )
-    ).map(({ node, slot, segment, taken_bytes }) => ({ node, slot, segment, takenBytes: taken_bytes })),
+    ).map(fieldsOf),
   spans: async ({ node, slot, segment }) =>
     (
       await database.query<SpanRow>(
@@ -110,5 +90,5 @@ export const createDecisionTreeReader = (database: Pick<Database, 'query'>): Dec
          WHERE g.node = ? AND g.slot = ? AND g.segment = ? ORDER BY s.start_byte`,
         [node, slot, segment],
       )
-    ).map(toSpan),
+    ).map(fieldsOf),
 })
