@@ -8,9 +8,9 @@ import { parseDuration, parseExpiry, parseKeyId, parseRateLimit, printable } fro
 import {
   CommandFailedError,
   type CommandOutput,
-  formatTable,
   type ParsedCommand,
   parseCommand,
+  print,
   runToExitCode,
   timeOrNull,
   timeText,
@@ -162,10 +162,6 @@ const list = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
       keys.push({ ...describe(key, nowSeconds), organization: organization.slug })
     }
   }
-  if (command.flag('json')) {
-    io.stdout(`${JSON.stringify(keys)}\n`)
-    return
-  }
   const rows = keys.map((key) => [
     key.keyId,
     key.organization,
@@ -179,7 +175,7 @@ const list = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
     printable(key.name),
   ])
   const header = ['KEY ID', 'ORG', 'KIND', 'ENV', 'STATUS', 'CREATED', 'EXPIRES', 'LAST USED', 'RATE LIMIT', 'NAME']
-  io.stdout(formatTable([header, ...rows]))
+  print({ output: io, command }, keys, [header, ...rows])
 }
 
 /** Path parameters of a key. Commands may change every organization's keys, so they need the key id alone. */
@@ -205,7 +201,7 @@ const revoke = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
   const params = await paramsOf(io, keyId)
   await io.door.call('POST /organizations/{organization}/keys/{key}/revoke', { params, body: {} })
   const revoked = describe(await requireKey(io, keyId), io.clock.unixSeconds())
-  io.stdout(command.flag('json') ? `${JSON.stringify(revoked)}\n` : `revoked ${keyId} at ${revoked.revokedAt}\n`)
+  print({ output: io, command }, revoked, `revoked ${keyId} at ${revoked.revokedAt}\n`)
 }
 
 const COMMANDS: Readonly<Record<string, (command: ParsedCommand, io: KeysIo) => Promise<void>>> = {

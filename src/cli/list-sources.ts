@@ -19,7 +19,7 @@ import {
   requireList,
 } from './list-context.ts'
 import { formatOf } from './list-entries.ts'
-import { CommandFailedError, formatTable, print, timeOrNull, timeText } from './output.ts'
+import { CommandFailedError, print, timeOrNull, timeText } from './output.ts'
 
 const DEFAULT_INTERVAL = '24h'
 
@@ -62,17 +62,11 @@ const stateText = (list: AddressList, source: ListSource | undefined, nowSeconds
 }
 
 export const list = async (context: ListsContext): Promise<number> => {
-  const { store, owner, output, command, clock } = context
+  const { store, owner, clock } = context
   const lists = [...(await store.lists.list(owner)), ...(owner === null ? [] : await store.lists.list(null))]
   const sources = new Map((await store.listSources.listAll()).map((source) => [source.listId, source]))
   const now = clock.unixSeconds()
-  if (command.flag('json')) {
-    printJson(
-      context,
-      lists.map((item) => describe(item, sources.get(item.id) ?? null, now)),
-    )
-    return 0
-  }
+  const described = lists.map((item) => describe(item, sources.get(item.id) ?? null, now))
   const rows = lists.map((item) => [
     item.name,
     item.organizationId === null ? 'shared' : 'own',
@@ -80,7 +74,7 @@ export const list = async (context: ListsContext): Promise<number> => {
     timeText(item.updatedAtSeconds),
     stateText(item, sources.get(item.id), now),
   ])
-  output.stdout(formatTable([['LIST', 'WHOSE', 'ENTRIES', 'CHANGED', 'KEPT BY'], ...rows]))
+  print(context, described, [['LIST', 'WHOSE', 'ENTRIES', 'CHANGED', 'KEPT BY'], ...rows])
   return 0
 }
 

@@ -3,7 +3,7 @@ import type { HitAction } from '../domain/screening-hit.ts'
 import type { Opened } from './door.ts'
 import { findOrganization } from './in-organization.ts'
 import { parseWhole } from './key-options.ts'
-import { type CommandOutput, formatTable, type ParsedCommand, UsageError } from './output.ts'
+import { type CommandOutput, type ParsedCommand, print, UsageError } from './output.ts'
 
 export const SETTINGS_TEXTS = [
   'threshold',
@@ -60,19 +60,13 @@ export const screeningSettings = async ({
           body,
           flags: Object.fromEntries(SETTINGS_TEXTS.map((name) => [name.replaceAll('-', '_'), `--${name}`])),
         })
-  if (command.flag('json')) {
-    output.stdout(`${JSON.stringify({ slug, ...settings })}\n`)
-    return
-  }
-  output.stdout(
-    formatTable([
-      ['SETTING', slug],
-      ['threshold', String(settings.threshold)],
-      ['on-new-hit', settings.on_new_hit],
-      ['address-lists', wordsOf(settings.address_lists, 'of sanctioned people, and deny')],
-      ['screeners', wordsOf(settings.screeners, 'all that are configured')],
-      ['screener-score', settings.screener_score === null ? NONE : String(settings.screener_score)],
-      ['screeners-again', settings.screeners_again ? 'on' : 'off'],
-    ]),
-  )
+  print({ output, command }, { slug, ...settings }, [
+    ['SETTING', slug],
+    ['threshold', String(settings.threshold)],
+    ['on-new-hit', settings.on_new_hit],
+    ['address-lists', wordsOf(settings.address_lists, 'of sanctioned people, and deny')],
+    ['screeners', wordsOf(settings.screeners, 'all that are configured')],
+    ['screener-score', settings.screener_score === null ? NONE : String(settings.screener_score)],
+    ['screeners-again', settings.screeners_again ? 'on' : 'off'],
+  ])
 }

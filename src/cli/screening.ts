@@ -16,8 +16,8 @@ import { durationText } from './list-context.ts'
 import {
   CommandFailedError,
   type CommandOutput,
-  formatTable,
   type ParsedCommand,
+  print,
   timeOrNull,
   timeText,
   UsageError,
@@ -96,14 +96,6 @@ const describe = (list: ScreeningList, nowSeconds: number) => ({
 
 const status = async ({ store, output, command, clock }: Context): Promise<void> => {
   const lists = (await store.screeningLists.list()).map((list) => describe(list, clock.unixSeconds()))
-  if (command.flag('json')) {
-    output.stdout(`${JSON.stringify(lists)}\n`)
-    return
-  }
-  if (lists.length === 0) {
-    output.stdout(`no list is in use: countersign screening enable LIST, of ${KNOWN}\n`)
-    return
-  }
   const rows = lists.map(({ list, entries, names, ageSeconds, failure }) => [
     list,
     String(entries),
@@ -111,7 +103,12 @@ const status = async ({ store, output, command, clock }: Context): Promise<void>
     ageSeconds === null ? 'never read' : durationText(ageSeconds),
     failure ?? '',
   ])
-  output.stdout(formatTable([['LIST', 'ENTRIES', 'NAMES', 'AGE', 'FAILED'], ...rows]))
+  const none = `no list is in use: countersign screening enable LIST, of ${KNOWN}\n`
+  print(
+    { output, command },
+    lists,
+    lists.length === 0 ? none : [['LIST', 'ENTRIES', 'NAMES', 'AGE', 'FAILED'], ...rows],
+  )
 }
 
 const formatGiven = (text: string | undefined): ScreeningFormat | undefined => {
@@ -130,9 +127,8 @@ const listGiven = ({ command }: Context): string => {
 const tell = async (context: Context, name: string, said: string): Promise<void> => {
   const { store, output, command, clock } = context
   const list = await store.screeningLists.find(name)
-  if (command.flag('json'))
-    output.stdout(`${JSON.stringify(list === null ? { list: name } : describe(list, clock.unixSeconds()))}\n`)
-  else output.stdout(`${said}\n`)
+  const described = list === null ? { list: name } : describe(list, clock.unixSeconds())
+  print({ output, command }, described, `${said}\n`)
 }
 
 const enable = async (context: Context): Promise<void> => {

@@ -126,25 +126,22 @@ const list = async ({ store, output, command, organizationId }: Context): Promis
   }
   const page = { after: null, limit: parseLimit(command.text('limit')) }
   const rows = (await store.sessions.page(filter, page)).items.map(describe)
-  if (command.flag('quiet')) output.stdout(rows.map(({ sessionId }) => `${sessionId}\n`).join(''))
-  else if (command.flag('json')) output.stdout(`${JSON.stringify(rows)}\n`)
-  else {
-    const header = ['SESSION', 'TYPE', 'STATUS', 'ENV', 'LEVEL', 'CREATED', 'WALLET']
-    output.stdout(
-      formatTable([
-        header,
-        ...rows.map((row) => [
-          row.sessionId,
-          row.type,
-          row.status,
-          row.environment,
-          row.level,
-          row.createdAt,
-          row.walletAddress ?? 'any',
-        ]),
-      ]),
-    )
+  if (command.flag('quiet')) {
+    output.stdout(rows.map(({ sessionId }) => `${sessionId}\n`).join(''))
+    return
   }
+  print({ output, command }, rows, [
+    ['SESSION', 'TYPE', 'STATUS', 'ENV', 'LEVEL', 'CREATED', 'WALLET'],
+    ...rows.map((row) => [
+      row.sessionId,
+      row.type,
+      row.status,
+      row.environment,
+      row.level,
+      row.createdAt,
+      row.walletAddress ?? 'any',
+    ]),
+  ])
 }
 
 const requireSession = async ({ store, command, organizationId }: Context): Promise<SessionState> => {

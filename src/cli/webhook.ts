@@ -8,7 +8,6 @@ import { runInOrganization } from './in-organization.ts'
 import { parseDuration, parseLimit } from './key-options.ts'
 import {
   type CommandOutput,
-  formatTable,
   type ParsedCommand,
   print,
   timeOrNull,
@@ -121,24 +120,18 @@ const add = async (context: Context): Promise<void> => {
 
 const list = async ({ store, output, command, organizationId }: Context): Promise<void> => {
   const rows = (await store.webhookEndpoints.list(organizationId)).map(describeEndpoint)
-  if (command.flag('json')) {
-    output.stdout(`${JSON.stringify(rows)}\n`)
-    return
-  }
-  output.stdout(
-    formatTable([
-      ['ENDPOINT', 'PURPOSE', 'SERVICE', 'ENV', 'CREATED', 'OLD SECRET UNTIL', 'URL'],
-      ...rows.map((row) => [
-        row.id,
-        row.purpose,
-        row.service ?? '-',
-        row.environment,
-        row.createdAt,
-        row.oldSecretUntil ?? '-',
-        row.url,
-      ]),
+  print({ output, command }, rows, [
+    ['ENDPOINT', 'PURPOSE', 'SERVICE', 'ENV', 'CREATED', 'OLD SECRET UNTIL', 'URL'],
+    ...rows.map((row) => [
+      row.id,
+      row.purpose,
+      row.service ?? '-',
+      row.environment,
+      row.createdAt,
+      row.oldSecretUntil ?? '-',
+      row.url,
     ]),
-  )
+  ])
 }
 
 /** Path parameters of the endpoint that the command names. */
@@ -197,26 +190,20 @@ const deliveries = async ({ store, output, command, organizationId }: Context): 
     { after: null, limit: parseLimit(command.text('limit')) },
   )
   const rows = items.map(describeMessage)
-  if (command.flag('json')) {
-    output.stdout(`${JSON.stringify(rows)}\n`)
-    return
-  }
-  output.stdout(
-    formatTable([
-      ['MESSAGE', 'TYPE', 'SESSION', '#', 'STATE', 'ATTEMPTS', 'CREATED', 'NEXT', 'LAST'],
-      ...rows.map((row) => [
-        row.id,
-        row.type,
-        row.sessionId,
-        String(row.sequence),
-        row.state,
-        String(row.attempts),
-        row.createdAt,
-        row.nextAttemptAt ?? '-',
-        row.lastFailure ?? (row.lastStatus === null ? '-' : String(row.lastStatus)),
-      ]),
+  print({ output, command }, rows, [
+    ['MESSAGE', 'TYPE', 'SESSION', '#', 'STATE', 'ATTEMPTS', 'CREATED', 'NEXT', 'LAST'],
+    ...rows.map((row) => [
+      row.id,
+      row.type,
+      row.sessionId,
+      String(row.sequence),
+      row.state,
+      String(row.attempts),
+      row.createdAt,
+      row.nextAttemptAt ?? '-',
+      row.lastFailure ?? (row.lastStatus === null ? '-' : String(row.lastStatus)),
     ]),
-  )
+  ])
 }
 
 const resend = async ({ door, output, command, organizationId }: Context): Promise<void> => {
