@@ -15,7 +15,7 @@ import {
 import { recordChange } from './changes.ts'
 import type { Statements, Transaction } from './database.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
-import { fieldsOf, type RowOf } from './row-fields.ts'
+import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface NewApiKey {
@@ -94,22 +94,14 @@ const insert = async (transaction: Transaction, input: NewApiKey, nowSeconds: nu
     lastUsedAtSeconds: null,
     replacedByKeyId: null,
   }
-  await transaction.execute(
-    `INSERT INTO api_keys (${COLUMNS}, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?)`,
-    [
-      record.keyId,
-      record.organizationId,
-      record.kind,
-      record.environment,
-      record.scopes.join(' '),
-      record.name,
-      record.createdAtSeconds,
-      record.expiresAtSeconds,
-      record.rateLimit?.requestsPerSecond ?? null,
-      record.rateLimit?.burst ?? null,
-      hashApiKey(minted.text),
-    ],
-  )
+  const { scopes, rateLimit, ...row } = record
+  await insertRow(transaction, 'api_keys', {
+    ...row,
+    scopes: scopes.join(' '),
+    requestsPerSecond: rateLimit?.requestsPerSecond ?? null,
+    burst: rateLimit?.burst ?? null,
+    hash: hashApiKey(minted.text),
+  })
   await announce(transaction, record, nowSeconds)
   return { record, text: minted.text }
 }

@@ -1,7 +1,7 @@
 // The deployment's attesters: which keystore file holds which address. The keys themselves are never here (invariant 5).
 import { newOrderedIdentifier } from '../domain/identifier.ts'
 import { recordChange } from './changes.ts'
-import { fieldsOf, type RowOf } from './row-fields.ts'
+import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export type AttesterKind = 'secp256k1' | 'ed25519'
@@ -38,14 +38,7 @@ export const createAttesterTable = (scope: TableScope) => ({
         status: 'active',
         createdAtSeconds: scope.nowSeconds(),
       }
-      await transaction.execute(`INSERT INTO attesters (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`, [
-        attester.id,
-        attester.kind,
-        attester.address,
-        attester.keystoreFile,
-        attester.status,
-        attester.createdAtSeconds,
-      ])
+      await insertRow(transaction, 'attesters', attester)
       await recordChange(
         transaction,
         { topic: 'attester', subjectId: attester.id, organizationId: null },

@@ -3,7 +3,7 @@
 // unnoticed. The database refuses to change or delete entries; the chain reveals anyone who bypasses the database.
 import { createHash } from 'node:crypto'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
-import { fieldsOf, type RowOf } from './row-fields.ts'
+import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import { lockDeployment } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -157,20 +157,7 @@ export const createAuditTable = (scope: TableScope) => ({
         previous_hash: previous?.hash ?? AUDIT_ROOT,
       }
       const row: AuditRow = { ...fields, hash: auditHash(fields) }
-      await transaction.execute(`INSERT INTO audit_log (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
-        row.sequence,
-        row.at_seconds,
-        row.organization_id,
-        row.actor,
-        row.actor_name,
-        row.action,
-        row.subject,
-        row.detail,
-        row.request_id,
-        row.address,
-        row.previous_hash,
-        row.hash,
-      ])
+      await insertRow(transaction, 'audit_log', row)
       return toEntry(row)
     }),
 

@@ -4,7 +4,7 @@ import { newIdentifier } from '../domain/identifier.ts'
 import { recordChange } from './changes.ts'
 import type { Transaction } from './database.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
-import { fieldsOf, type RowOf } from './row-fields.ts'
+import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface Binding {
@@ -54,15 +54,7 @@ export const createBindingTable = (scope: TableScope) => {
           id: newIdentifier('binding'),
           createdAtSeconds: scope.nowSeconds(),
         }
-        await transaction.execute(`INSERT INTO bindings (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`, [
-          binding.id,
-          binding.organizationId,
-          binding.projectId,
-          binding.chainName,
-          binding.address,
-          binding.label,
-          binding.createdAtSeconds,
-        ])
+        await insertRow(transaction, 'bindings', binding)
         await announce(transaction, binding)
         return binding
       }),

@@ -3,7 +3,7 @@
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../domain/evidence.ts'
 import type { SqlParameter, Transaction } from './database.ts'
 import { requireKeyInUse } from './organization-keys.ts'
-import { fieldsOf, type RowOf } from './row-fields.ts'
+import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 
 /** The kind of the row that holds a session's fields. */
 export const FIELDS_KIND = 'fields'
@@ -39,23 +39,9 @@ export const eraseEvidence = async (
 export const insertEvidence = async (
   transaction: Transaction,
   { organizationId, sessionId }: EvidenceTarget,
-  record: NewEvidenceRecord,
+  { sealedUnder, fieldNames, ...record }: NewEvidenceRecord,
 ): Promise<void> => {
-  await requireKeyInUse(transaction, organizationId, record.sealedUnder)
-  await transaction.execute(
-    `INSERT INTO session_evidence (organization_id, session_id, ${EVIDENCE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      organizationId,
-      sessionId,
-      record.id,
-      record.kind,
-      record.mediaType,
-      record.byteLength,
-      record.createdAtSeconds,
-      record.storageName,
-      record.wrappedKey,
-      record.sealedName,
-      record.fieldNames.join(','),
-    ],
-  )
+  await requireKeyInUse(transaction, organizationId, sealedUnder)
+  const names = { organizationId, sessionId, fieldNames: fieldNames.join(',') }
+  await insertRow(transaction, 'session_evidence', { ...record, ...names })
 }

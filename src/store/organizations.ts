@@ -4,7 +4,7 @@ import { newIdentifier } from '../domain/identifier.ts'
 import { LEVEL_DEFAULT, type Level } from '../domain/level.ts'
 import { recordChange } from './changes.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
-import { fieldsOf, type RowOf } from './row-fields.ts'
+import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface Organization {
@@ -58,14 +58,7 @@ export const createOrganizationTable = (scope: TableScope) => ({
         version: 1,
         createdAtSeconds: scope.nowSeconds(),
       }
-      await transaction.execute(`INSERT INTO organizations (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`, [
-        organization.id,
-        organization.slug,
-        organization.name,
-        organization.level,
-        organization.version,
-        organization.createdAtSeconds,
-      ])
+      await insertRow(transaction, 'organizations', organization)
       await recordChange(
         transaction,
         { topic: 'organization', subjectId: organization.id, organizationId: organization.id },

@@ -7,7 +7,7 @@ import type { PolicySubject } from '../policy/types/document.ts'
 import { recordChange } from './changes.ts'
 import type { Transaction } from './database.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
-import { fieldsOf, type RowOf } from './row-fields.ts'
+import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface Policy {
@@ -79,13 +79,7 @@ export const createPolicyTable = (scope: TableScope) => {
           version: 1,
           createdAtSeconds: scope.nowSeconds(),
         }
-        await transaction.execute(`INSERT INTO policies (${POLICY_COLUMNS}) VALUES (?, ?, ?, ?, NULL, NULL, 0, 1, ?)`, [
-          policy.id,
-          policy.organizationId,
-          policy.name,
-          policy.decides,
-          policy.createdAtSeconds,
-        ])
+        await insertRow(transaction, 'policies', policy)
         await announce(transaction, policy.organizationId, policy.id)
         return policy
       }),
@@ -154,19 +148,7 @@ export const createPolicyTable = (scope: TableScope) => {
           contentHash: createHash('sha256').update(input.source).digest('hex'),
           createdAtSeconds: scope.nowSeconds(),
         }
-        await transaction.execute(
-          `INSERT INTO policy_revisions (${REVISION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-          [
-            revision.id,
-            revision.organizationId,
-            revision.policyId,
-            revision.number,
-            revision.source,
-            revision.contentHash,
-            revision.quorum,
-            revision.createdAtSeconds,
-          ],
-        )
+        await insertRow(transaction, 'policy_revisions', revision)
         return revision
       }),
 

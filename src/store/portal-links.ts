@@ -8,7 +8,7 @@ import type { WalletAddress } from '../domain/address.ts'
 import type { SessionStatus } from '../domain/session.ts'
 import { storedChainId, type WalletOnChain, walletOn } from '../domain/wallet.ts'
 import type { Transaction } from './database.ts'
-import { fieldsOf, type RowOf } from './row-fields.ts'
+import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import { SWEEP_BATCH, sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -179,21 +179,10 @@ export const createPortalLinkTable = (scope: TableScope) => ({
 
   addChallenge: (challenge: ContinuationChallenge): Promise<void> =>
     scope.write(async (transaction) => {
-      const { organizationId, sessionId } = challenge
-      await transaction.execute(
-        `INSERT INTO portal_challenges (nonce, link_hash, organization_id, session_id, address, chain_id, message,
-           expires_at_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-        [
-          challenge.nonce,
-          challenge.linkHash,
-          organizationId,
-          sessionId,
-          challenge.wallet.address,
-          storedChainId(challenge.wallet),
-          challenge.message,
-          challenge.expiresAtSeconds,
-        ],
-      )
+      const { wallet, ...row } = challenge
+      const { organizationId, sessionId } = row
+      const chainId = storedChainId(wallet)
+      await insertRow(transaction, 'portal_challenges', { ...row, address: wallet.address, chainId })
       await transaction.execute(
         `DELETE FROM portal_challenges WHERE nonce IN (
            SELECT nonce FROM portal_challenges WHERE organization_id = ? AND session_id = ?

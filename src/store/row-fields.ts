@@ -1,5 +1,6 @@
 // Rows and what they are decoded to have the same names, in two spellings: the column `created_at_seconds` is the field
-// `createdAtSeconds`. So the type of a row follows from the type of its item.
+// `createdAtSeconds`. So the type of a row follows from the type of its item, and an item is inserted by its fields.
+import type { SqlParameter, Transaction } from './database.ts'
 
 type ColumnOf<Field extends string> = Field extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnOf<Rest>}`
@@ -14,15 +15,18 @@ export type RowOf<Item> = { readonly [Field in keyof Item & string as ColumnOf<F
 
 type FieldsOf<Row> = { -readonly [Column in keyof Row & string as FieldOf<Column>]: Row[Column] }
 
-const fieldNames = new Map<string, string>()
-
-const fieldNameOf = (column: string): string => {
-  const known = fieldNames.get(column)
-  if (known !== undefined) return known
-  const name = column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-  fieldNames.set(column, name)
-  return name
+/** Keeps what it has spelled once: names are few and rows are many. */
+const remembered = (spell: (name: string) => string): ((name: string) => string) => {
+  const spelled = new Map<string, string>()
+  return (name) => {
+    const known = spelled.get(name) ?? spell(name)
+    spelled.set(name, known)
+    return known
+  }
 }
+
+const fieldNameOf = remembered((column) => column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()))
+const columnNameOf = remembered((field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
 
 /** The values of some columns, named as fields: for a row that has others too. */
 export const pickFields = <Row extends object, Column extends keyof Row & string>(
@@ -37,3 +41,17 @@ export const pickFields = <Row extends object, Column extends keyof Row & string
 /** All values of a row, named as fields: for a row that was read with the columns of its type and no others. */
 export const fieldsOf = <Row extends object>(row: Row): FieldsOf<Row> =>
   pickFields(row, Object.keys(row) as (keyof Row & string)[])
+
+/**
+ * Inserts a row with all fields of the item, which are columns of the table; other columns get their defaults.
+ * @param table a name of ours, never from outside
+ */
+export const insertRow = async <Item extends { readonly [Field in keyof Item]: SqlParameter }>(
+  transaction: Transaction,
+  table: string,
+  item: Item,
+): Promise<void> => {
+  const columns = Object.keys(item).map(columnNameOf)
+  const marks = columns.map(() => '?').join(', ')
+  await transaction.execute(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks})`, Object.values(item))
+}

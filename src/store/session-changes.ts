@@ -5,6 +5,7 @@ import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { Session, SessionEvent, SessionState } from '../domain/session.ts'
 import { recordChange, runAtCommit } from './changes.ts'
 import type { Transaction } from './database.ts'
+import { insertRow } from './row-fields.ts'
 import { queueMessages } from './webhook-queue.ts'
 
 /** What a change of topic `session` concerns. */
@@ -79,21 +80,8 @@ export const addEvent = async (
   session: { readonly organizationId: string; readonly id: string },
   event: SessionEvent,
 ): Promise<void> => {
-  await transaction.execute(
-    `INSERT INTO session_events (organization_id, session_id, sequence, kind, status, actor, public_comment,
-       private_comment, created_at_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      session.organizationId,
-      session.id,
-      event.sequence,
-      event.kind,
-      event.status,
-      event.actor,
-      event.publicComment,
-      event.privateComment,
-      event.createdAtSeconds,
-    ],
-  )
+  const { organizationId, id: sessionId } = session
+  await insertRow(transaction, 'session_events', { organizationId, sessionId, ...event })
   await queueMessages(transaction, session, event)
 }
 

@@ -3,7 +3,7 @@
 // client sends.
 import type { WalletAddress } from '../domain/address.ts'
 import { type ProofRequest, storedChainId, walletOn } from '../domain/wallet.ts'
-import { fieldsOf, type RowOf } from './row-fields.ts'
+import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -19,18 +19,10 @@ export const createSessionNonceTable = (scope: TableScope) => ({
   /** @throws ConstraintViolatedError when the organization has no such session. */
   add: (request: ProofRequest): Promise<void> =>
     scope.write(async (transaction) => {
-      const { organizationId, sessionId } = request
-      await transaction.execute(`INSERT INTO session_nonces (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
-        request.nonce,
-        organizationId,
-        sessionId,
-        request.portalHost,
-        request.wallet.address,
-        request.chain,
-        storedChainId(request.wallet),
-        request.message,
-        request.expiresAtSeconds,
-      ])
+      const { wallet, ...row } = request
+      const { organizationId, sessionId } = row
+      const chainId = storedChainId(wallet)
+      await insertRow(transaction, 'session_nonces', { ...row, address: wallet.address, chainId })
       await transaction.execute(
         `DELETE FROM session_nonces WHERE nonce IN (
            SELECT nonce FROM session_nonces WHERE organization_id = ? AND session_id = ?

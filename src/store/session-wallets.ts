@@ -6,7 +6,7 @@ import { isSessionOpen, type Session, type SessionState } from '../domain/sessio
 import { ProofInvalidError, SessionClosedError, WalletLimitError, WalletLockedError } from '../domain/session-errors.ts'
 import { type SessionWallet, WALLETS_PER_SESSION_MAX, walletAddressText } from '../domain/wallet.ts'
 import type { Transaction } from './database.ts'
-import { fieldsOf, type RowOf } from './row-fields.ts'
+import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import { announceSession, noteChange } from './session-changes.ts'
 import { lockState, readWallets } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
@@ -65,21 +65,7 @@ const insertWallet = async (
     connectedAtSeconds: nowSeconds,
     connectedSequence: session.sequence + 1,
   }
-  await transaction.execute(
-    `INSERT INTO session_wallets (id, organization_id, session_id, environment, connected_sequence, chain, address,
-       address_text, connected_at_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      wallet.id,
-      organizationId,
-      id,
-      environment,
-      wallet.connectedSequence,
-      chain,
-      address,
-      wallet.addressText,
-      nowSeconds,
-    ],
-  )
+  await insertRow(transaction, 'session_wallets', { ...wallet, organizationId, sessionId: id, environment })
   await transaction.execute(
     `INSERT INTO wallet_proofs (wallet_id, organization_id, session_id, kind, message, signature, proved_at_seconds)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,

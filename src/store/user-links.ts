@@ -1,7 +1,7 @@
 // Links that open once and only for a while: to make the first account, to take up an invitation, to set a new password.
 // Only the hash of what is in the link is kept.
 
-import { fieldsOf, type RowOf } from './row-fields.ts'
+import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import { lockDeployment } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -26,12 +26,7 @@ export const createUserLinkTable = (scope: TableScope) => ({
       await lockDeployment(transaction)
       if (link.userId === null) await transaction.execute("DELETE FROM user_links WHERE purpose = 'first-admin'")
       else await transaction.execute('DELETE FROM user_links WHERE user_id = ?', [link.userId])
-      await transaction.execute(`INSERT INTO user_links (hash, ${COLUMNS}) VALUES (?, ?, ?, ?)`, [
-        hash,
-        link.purpose,
-        link.userId,
-        link.expiresAtSeconds,
-      ])
+      await insertRow(transaction, 'user_links', { hash, ...link })
     }),
 
   /** Ends the invitations to an account: for when it gets rights that whoever holds one must not have. */

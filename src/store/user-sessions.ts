@@ -1,7 +1,7 @@
 // Signed-in browsers. A session is found by the hash of its cookie's token and read with every request, so that ending it
 // ends it at once.
 import { newIdentifier } from '../domain/identifier.ts'
-import { fieldsOf, type RowOf } from './row-fields.ts'
+import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -56,21 +56,7 @@ export const createUserSessionTable = (scope: TableScope) => ({
       if (replacedTokenHash !== null) {
         await transaction.execute('DELETE FROM user_sessions WHERE token_hash = ?', [replacedTokenHash])
       }
-      await transaction.execute(
-        `INSERT INTO user_sessions (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [
-          session.id,
-          session.userId,
-          session.state,
-          session.userAgent,
-          session.address,
-          nowSeconds,
-          nowSeconds,
-          session.expiresAtSeconds,
-          session.confirmedAtSeconds,
-          tokenHash,
-        ],
-      )
+      await insertRow(transaction, 'user_sessions', { ...session, tokenHash })
       return session
     }),
 
