@@ -15,18 +15,17 @@ import { AuditDivergedError, type ShippedAuditReport, shipAudit } from '../../sr
 import { runCountersign } from '../service/run-to-end.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
 import { openOver } from './door-over.ts'
+import { recordOutput } from './recorded-output.ts'
 
 let temporary: TemporaryStore
 let organizationId: string
-let stdout = ''
+let recorded: ReturnType<typeof recordOutput>
 let shipFolder: string
-let stderr = ''
 
 beforeEach(async () => {
   temporary = await openTemporaryStore()
   organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
-  stdout = ''
-  stderr = ''
+  recorded = recordOutput()
   shipFolder = mkdtempSync(join(tmpdir(), 'countersign-audit-ship-'))
 })
 afterEach(async () => {
@@ -37,14 +36,7 @@ afterEach(async () => {
 let keptHeadProblems: readonly string[] = []
 const run = (...words: string[]): Promise<number> =>
   runAudit(words, {
-    output: {
-      stdout: (text) => {
-        stdout += text
-      },
-      stderr: (text) => {
-        stderr += text
-      },
-    },
+    output: recorded.output,
     openStore: async () => ({ ...temporary.store, close: async () => undefined }),
     keptHeadProblems: async () => keptHeadProblems,
     openTarget: (place) => createFolderTarget(place?.kind === 'folder' ? place.path : shipFolder),
@@ -58,38 +50,45 @@ const newest = async () => {
   return entry
 }
 
+/** Around the database, as somebody with its file would. */
+const tamper = (...statements: string[]): void => {
+  const file = new Database(temporary.path)
+  for (const name of ['audit_log_refuses_update', 'audit_log_refuses_delete']) file.run(`DROP TRIGGER ${name}`)
+  for (const statement of statements) file.run(statement)
+  file.close()
+}
+
 describe('audit verify', () => {
   test('ends with 1 where a head that was kept beside the tree is not of this log', async () => {
     keptHeadProblems = ['the audit head beside the tree: its entry 9 is missing']
     expect(await run('verify')).toBe(1)
-    expect(stderr).toContain('its entry 9 is missing')
+    expect(recorded.printed.stderr).toContain('its entry 9 is missing')
     expect(await run('verify', '--json')).toBe(1)
     keptHeadProblems = []
   })
 
   test('says how many entries there are, and the newest one’s hash', async () => {
     expect(await run('verify')).toBe(0)
-    expect(stdout).toStartWith('whole: 0 entries')
+    expect(recorded.printed.stdout).toStartWith('whole: 0 entries')
     await note('org', 'create', 'acme', '--name', 'Acme')
-    stdout = ''
+    recorded = recordOutput()
     expect(await run('verify', '--json')).toBe(0)
     const headHash = (await newest()).hash
-    expect(JSON.parse(stdout)).toEqual({ ok: true, entries: 1, brokenAt: null, headHash, problems: [] })
+    expect(JSON.parse(recorded.printed.stdout)).toEqual({
+      ok: true,
+      entries: 1,
+      brokenAt: null,
+      headHash,
+      problems: [],
+    })
   })
 
   test('finds an entry that was changed behind the database’s back', async () => {
     await note('org', 'create', 'one')
     await note('org', 'create', 'two')
-    const file = new Database(temporary.path)
-    for (const { name } of file
-      .query("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit_log'")
-      .all() as { name: string }[]) {
-      file.run(`DROP TRIGGER ${name}`)
-    }
-    file.run("UPDATE audit_log SET subject = 'three' WHERE sequence = 1")
-    file.close()
+    tamper("UPDATE audit_log SET subject = 'three' WHERE sequence = 1")
     expect(await run('verify')).toBe(1)
-    expect(stderr).toContain('entry 1')
+    expect(recorded.printed.stderr).toContain('entry 1')
   })
 })
 
@@ -105,17 +104,10 @@ describe('the shipped audit log', () => {
   const fill = async (count: number): Promise<void> => {
     for (let index = 0; index < count; index++) await note('org', 'create', `name${index}`)
   }
-  /** Around the database, as somebody with its file would. */
-  const tamper = (...statements: string[]): void => {
-    const file = new Database(temporary.path)
-    for (const name of ['audit_log_refuses_update', 'audit_log_refuses_delete']) file.run(`DROP TRIGGER ${name}`)
-    for (const statement of statements) file.run(statement)
-    file.close()
-  }
   const verifyCopy = async (): Promise<{ code: number; report: ShippedAuditReport }> => {
-    stdout = ''
+    recorded = recordOutput()
     const code = await run('verify', '--shipped', '--json')
-    return { code, report: JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as ShippedAuditReport }
+    return { code, report: JSON.parse(recorded.printed.stdout.trim().split('\n').at(-1) ?? '') as ShippedAuditReport }
   }
 
   test('is every entry as a line, goes on where it was, and verifies', async () => {
@@ -177,16 +169,16 @@ describe('audit list', () => {
     await door.call('POST /organizations/{organization}/lists', { params, body: { name: 'mine' } })
     await door.call('PATCH /organizations/{organization}', { params, body: { level: 'enhanced' } })
     expect(await run('list', '--json')).toBe(0)
-    const entries = JSON.parse(stdout) as { action: string; organizationId: string | null }[]
+    const entries = JSON.parse(recorded.printed.stdout) as { action: string; organizationId: string | null }[]
     expect(entries.map(({ action, organizationId: of }) => [action, of])).toEqual([
       ['command.attester.rotate-passphrase', null],
       ['list.create', organizationId],
       ['organization.change', organizationId],
     ])
-    stdout = ''
+    recorded = recordOutput()
     expect(await run('list', '--org', 'demo', '--action', 'organization.change')).toBe(0)
-    expect(stdout).toContain('anna')
-    expect(stdout).not.toContain('list.create')
+    expect(recorded.printed.stdout).toContain('anna')
+    expect(recorded.printed.stdout).not.toContain('list.create')
     expect(await run('list', '--org', 'nobody')).toBe(1)
     expect(await run('list', '--limit', '0')).toBe(2)
   })

@@ -9,6 +9,7 @@ import { createChainTable } from '../../src/domain/chain.ts'
 import { attestation, denial } from '../decisions/fixtures.ts'
 import { openTemporaryStore, START_SECONDS, type TemporaryStore, temporaryFolder } from '../store/temporary-store.ts'
 import { openOver } from './door-over.ts'
+import { recordOutput } from './recorded-output.ts'
 
 let temporary: TemporaryStore
 let folder: ReturnType<typeof temporaryFolder>
@@ -25,17 +26,9 @@ afterEach(async () => {
 })
 
 const run = async (...commandArguments: string[]) => {
-  let stdout = ''
-  let stderr = ''
+  const { output, printed } = recordOutput()
   const code = await runPolicy(commandArguments, {
-    output: {
-      stdout: (text) => {
-        stdout += text
-      },
-      stderr: (text) => {
-        stderr += text
-      },
-    },
+    output,
     open: openOver(temporary),
     decisionsDirectory: join(folder.path, 'decisions'),
     chains: createChainTable(),
@@ -43,7 +36,7 @@ const run = async (...commandArguments: string[]) => {
     screeners: new Set(),
     isTerminal: true,
   })
-  return { code, stdout, stderr }
+  return { code, ...printed }
 }
 const runJson = async (...commandArguments: string[]) => {
   const { code, stdout } = await run(...commandArguments, '--json')
@@ -142,17 +135,8 @@ describe('documents', () => {
   })
 
   test('a wrong call is 2', async () => {
-    for (const wrong of [
-      [],
-      ['invent'],
-      ['check'],
-      ['check', '--nothing'],
-      ['replay'],
-      ['show'],
-      ['diff'],
-      ['shadow'],
-    ]) {
-      expect((await run(...wrong)).code).toBe(2)
+    for (const wrong of ['', 'invent', 'check', 'check --nothing', 'replay', 'show', 'diff', 'shadow']) {
+      expect([wrong, (await run(...wrong.split(' ').filter(Boolean))).code]).toEqual([wrong, 2])
     }
     expect(await run('check', join(folder.path, 'gone'))).toMatchObject({ code: 1 })
     expect((await run('--help')).code).toBe(0)

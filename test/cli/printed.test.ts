@@ -1,26 +1,24 @@
 // What every verb that administers prints, and how it ends: frozen, so that what scripts read stays as it is. A change that
 // is meant belongs in the changelog; `bun test -u test/cli/printed.test.ts` then writes it down.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { newSessionId } from '../../src/domain/identifier.ts'
-import { type CommandWorld, openCommandWorld } from './world.ts'
+import { openCommandWorld } from './world.ts'
 
-let world: CommandWorld
+const world = await openCommandWorld()
 let transcript = ''
-
-beforeAll(async () => {
-  world = await openCommandWorld()
-})
 afterAll(() => world.remove())
 
-/** Runs a command and writes down what it printed; answers what it wrote to stdout. */
+/**
+ * Runs a command and writes down what a terminal would show: stdout as it is, lines of stderr after `! `, and how it ended
+ * where that is not 0. Answers what it wrote to stdout.
+ */
 const say = async (...words: string[]): Promise<string> => {
   const { code, stdout, stderr } = await world.run(...words)
-  const lines = [`$ countersign ${words.join(' ')}`, `exit ${code}`]
   // Help is long and has its own test; which line it follows is what matters here.
   const usage = stderr.indexOf('Usage: ')
-  const errors = usage < 0 ? stderr : `${stderr.slice(0, usage)}Usage: …\n`
-  transcript += world.named(`${lines.join('\n')}\n${stdout === '' ? '' : `--- stdout\n${stdout}`}`)
-  transcript += `${errors === '' ? '' : `--- stderr\n${world.named(errors)}`}\n`
+  const errors = world.named(usage < 0 ? stderr : stderr.slice(0, usage)).replaceAll(/^(?=.)/gm, '! ')
+  const end = code === 0 && usage < 0 ? '' : `exit ${code}${usage < 0 ? '' : ', with usage'}\n`
+  transcript += `${world.named(`$ countersign ${words.join(' ')}\n${stdout}`)}${errors}${end}\n`
   return stdout
 }
 

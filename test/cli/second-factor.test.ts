@@ -3,32 +3,24 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { runOrg } from '../../src/cli/org.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
 import { openOver } from './door-over.ts'
+import { recordOutput } from './recorded-output.ts'
 
 let temporary: TemporaryStore
 let organizationId: string
-let stdout = ''
 beforeEach(async () => {
   temporary = await openTemporaryStore()
   organizationId = (await temporary.store.organizations.create({ slug: 'acme', name: 'Acme' })).id
 })
 afterEach(() => temporary.remove())
 
-const run = async (...words: string[]): Promise<number> => {
-  stdout = ''
-  const stderr = (): void => undefined
-  const code = await runOrg(['second-factor', ...words], {
-    output: {
-      stdout: (text) => {
-        stdout += text
-      },
-      stderr,
-    },
-    open: openOver(temporary),
-  })
-  return code
+const run = async (...words: string[]) => {
+  const { output, printed } = recordOutput()
+  const code = await runOrg(['second-factor', ...words], { output, open: openOver(temporary) })
+  return { code, stdout: printed.stdout }
 }
 const shown = async (...words: string[]): Promise<unknown> => {
-  expect(await run(...words, '--json')).toBe(0)
+  const { code, stdout } = await run(...words, '--json')
+  expect(code).toBe(0)
   return JSON.parse(stdout)
 }
 
@@ -54,7 +46,7 @@ test('turns the rule on and off, of one organization or of all', async () => {
 })
 
 test('refuses an organization that is not there, and words that mean nothing', async () => {
-  expect(await run('nobody', 'on')).toBe(1)
-  expect(await run('acme', 'perhaps')).toBe(2)
-  expect(await run('acme', 'on', 'off')).toBe(2)
+  expect((await run('nobody', 'on')).code).toBe(1)
+  expect((await run('acme', 'perhaps')).code).toBe(2)
+  expect((await run('acme', 'on', 'off')).code).toBe(2)
 })

@@ -16,11 +16,11 @@ import { createChainTable } from '../../src/domain/chain.ts'
 import { dataFolderAt } from '../../src/setup/data-folder.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
 import { openOver } from './door-over.ts'
+import { recordOutput } from './recorded-output.ts'
 
 let temporary: TemporaryStore
 let opened = 0
-let stdout = ''
-let stderr = ''
+let { output, printed } = recordOutput()
 
 beforeEach(async () => {
   temporary = await openTemporaryStore()
@@ -35,14 +35,6 @@ const never = (): never => {
 const open = async () => {
   opened += 1
   return openOver(temporary)()
-}
-const output = {
-  stdout: (text: string) => {
-    stdout += text
-  },
-  stderr: (text: string) => {
-    stderr += text
-  },
 }
 const chains = createChainTable([])
 
@@ -77,8 +69,7 @@ const COMMANDS = {
 type Command = keyof typeof COMMANDS
 
 const run = async (command: Command, ...words: string[]): Promise<number> => {
-  stdout = ''
-  stderr = ''
+  ;({ output, printed } = recordOutput())
   return COMMANDS[command](words)
 }
 
@@ -113,8 +104,8 @@ test.each(names)('%s: a word too many is refused before anything is opened', asy
   for (const [verb, words] of Object.entries(VERBS[command])) {
     const given = Array.from({ length: words + 1 }, (_, index) => `canary${index}`)
     expect({ verb, code: await run(command, verb, ...given) }).toEqual({ verb, code: 2 })
-    expect(stderr).toStartWith(`${verb} takes `)
-    expect(stdout + stderr).not.toContain('canary')
+    expect(printed.stderr).toStartWith(`${verb} takes `)
+    expect(printed.stdout + printed.stderr).not.toContain('canary')
   }
   expect(opened).toBe(0)
 })
@@ -122,7 +113,7 @@ test.each(names)('%s: a word too many is refused before anything is opened', asy
 test.each(names)('%s: what objects inherit is no verb', async (command) => {
   for (const verb of ['toString', '__proto__', 'constructor', 'hasOwnProperty', '']) {
     expect({ verb, code: await run(command, verb) }).toEqual({ verb, code: 2 })
-    expect(stderr).toStartWith('say what to do with ')
+    expect(printed.stderr).toStartWith('say what to do with ')
   }
   expect(opened).toBe(0)
 })
@@ -130,7 +121,7 @@ test.each(names)('%s: what objects inherit is no verb', async (command) => {
 test('policy apply FILE ID, without --policy, makes no policy', async () => {
   const file = join(dirname(temporary.path), 'policy.yaml')
   expect(await run('policy', 'new', '--template', 'allow-list-only')).toBe(0)
-  writeFileSync(file, stdout)
+  writeFileSync(file, printed.stdout)
   expect(await run('policy', 'apply', file, 'policy_1')).toBe(2)
   const { store } = temporary
   const organization = await store.organizations.find('demo')

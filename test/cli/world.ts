@@ -8,6 +8,7 @@ import { dataFolderAt, makeDataFolder } from '../../src/setup/data-folder.ts'
 import { makeKeyFile } from '../../src/setup/key-file.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { createManualClock } from '../store/temporary-store.ts'
+import { recordOutput } from './recorded-output.ts'
 
 /** What differs from run to run, and stands for itself: `<policy 1>` is the first policy's id. */
 const KINDS: ReadonlyArray<{ readonly name: string | null; readonly pattern: RegExp }> = [
@@ -68,20 +69,11 @@ export const openCommandWorld = async () => {
   }
 
   const run = async (...words: readonly string[]): Promise<CommandResult> => {
-    let stdout = ''
-    let stderr = ''
-    const output = {
-      stdout: (text: string) => {
-        stdout += text
-      },
-      stderr: (text: string) => {
-        stderr += text
-      },
-    }
+    const { output, printed } = recordOutput()
     // What is made one after the other is listed in that order.
     clock.advance(1)
     const code = await runCountersign(words, { output, environment, clock, user: 'anna' })
-    return { code, stdout, stderr }
+    return { code, ...printed }
   }
 
   return {

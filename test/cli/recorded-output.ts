@@ -1,0 +1,15 @@
+// A command's output, kept as text.
+import type { CommandOutput } from '../../src/cli/output.ts'
+
+export const recordOutput = () => {
+  const printed = { stdout: '', stderr: '' }
+  const output: CommandOutput = {
+    stdout: (text) => {
+      printed.stdout += text
+    },
+    stderr: (text) => {
+      printed.stderr += text
+    },
+  }
+  return { output, printed }
+}
