@@ -1,12 +1,11 @@
 // Who may call what: every route of the table by every kind of caller, in its own organization and in another's. The routes'
 // own work is taken out, so that what is answered is the gate's decision alone.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { AdminApi } from '../../src/admin/admin-api.ts'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { type Access, Reply, type Route } from '../../src/admin/route.ts'
 import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
-import { type ApiKeyEnvironment, type ApiKeyKind, type ApiKeyScope, SCOPES_BY_KIND } from '../../src/domain/api-key.ts'
+import { type ApiKeyKind, SCOPES_BY_KIND } from '../../src/domain/api-key.ts'
 import { ORGANIZATION_ROLES, type OrganizationRole } from '../../src/domain/role.ts'
-import { type Harness, startHarness } from './support/harness.ts'
+import { startHarness } from './support/harness.ts'
 import { CONNECTION, toRequest } from './support/request.ts'
 
 interface Caller {
@@ -21,10 +20,6 @@ interface Caller {
   readonly roles?: Readonly<Record<string, OrganizationRole>>
   readonly pending?: boolean
 }
-
-let harness: Harness
-let api: AdminApi
-let callers: Caller[]
 
 const STUBS: readonly Route[] = ADMIN_ROUTES.map((route) => ({
   ...route,
@@ -60,147 +55,110 @@ const expected = (access: Access, caller: Caller, slug: string): number => {
   }
 }
 
-beforeAll(async () => {
-  harness = await startHarness()
-  api = harness.apiOver(STUBS)
-  const { store, clock, services } = harness
-  const alpha = await harness.organization('alpha')
-  const beta = await harness.organization('beta')
-  const person = async (email: string, roles: Record<string, OrganizationRole>, deploymentAdmin = false) =>
-    (await harness.person({ email, roles, deploymentAdmin })).cookie
-
-  const revoked = await store.apiKeys.issue({
-    organizationId: alpha.id,
-    kind: 'admin',
-    environment: 'live',
-    name: 'revoked',
-    rateLimit: null,
-    expiresAtSeconds: null,
-  })
-  await store.apiKeys.revoke(alpha.id, revoked.record.keyId)
-  const expired = await store.apiKeys.issue({
-    organizationId: alpha.id,
-    kind: 'admin',
-    environment: 'live',
-    name: 'expired',
-    rateLimit: null,
-    expiresAtSeconds: clock.unixSeconds() + 1,
-  })
-  const expiredDeployment = await store.apiKeys.issue({
-    organizationId: alpha.id,
-    kind: 'admin',
-    environment: 'live',
-    name: 'expired',
-    rateLimit: null,
-    expiresAtSeconds: clock.unixSeconds() + 1,
-    scopes: ['admin', 'deployment'],
-  })
-  /** Of kinds and scopes that no route gives, too: what is stored is not what decides, but what it says is. */
-  const keyOf = async (
-    kind: ApiKeyKind,
-    environment: ApiKeyEnvironment,
-    scopes: readonly ApiKeyScope[] = SCOPES_BY_KIND[kind],
-  ): Promise<string> =>
-    (
-      await store.apiKeys.issue({
-        organizationId: alpha.id,
-        kind,
-        environment,
-        name: 'x',
-        rateLimit: null,
-        expiresAtSeconds: null,
-        scopes,
-      })
-    ).text
-  const disabled = await harness.person({ email: 'disabled@example.com', deploymentAdmin: true })
-  await store.users.setDisabled(disabled.id, true)
-  const ended = await harness.person({ email: 'ended@example.com', deploymentAdmin: true })
-  await store.userSessions.endAll(ended.id)
-  const owing = await harness.person({ email: 'owing@example.com', deploymentAdmin: true })
-  const pending = await services.sessions.begin(owing.id, 'second-factor', {
-    userAgent: '',
-    address: '',
-    sessionToken: null,
-    deviceToken: null,
-  })
-  clock.advance(2)
-
-  callers = [
-    { name: 'nobody', refused: 401 },
-    { name: 'a cookie of nobody’s', cookie: `countersign=${'a'.repeat(43)}`, refused: 401 },
-    { name: 'a malformed key', key: 'csm_live_nonsense', refused: 401 },
-    { name: 'a revoked admin key', key: revoked.text, refused: 401 },
-    { name: 'an expired admin key', key: expired.text, refused: 401 },
-    { name: 'a disabled account', cookie: disabled.cookie, refused: 401 },
-    { name: 'an ended session', cookie: ended.cookie, refused: 401 },
-    { name: 'an attestation key', key: await harness.issueKey(alpha.id, 'attestation'), refused: 403 },
-    { name: 'an identity key', key: await harness.issueKey(alpha.id, 'identity'), refused: 403 },
-    { name: 'an attestation key for tests', key: await keyOf('attestation', 'test'), refused: 403 },
-    { name: 'an identity key for tests', key: await keyOf('identity', 'test'), refused: 403 },
-    {
-      name: 'an attestation key that says `deployment`',
-      key: await keyOf('attestation', 'live', ['attestation', 'deployment']),
-      refused: 403,
-    },
-    {
-      name: 'an identity key that says `deployment`',
-      key: await keyOf('identity', 'live', ['identity', 'deployment']),
-      refused: 403,
-    },
-    {
-      name: 'an admin key that says `deployment` and not `admin`',
-      key: await keyOf('admin', 'live', ['deployment']),
-      refused: 403,
-    },
-    { name: 'an expired deployment key', key: expiredDeployment.text, refused: 401 },
-    { name: 'alpha’s admin key for tests', key: await keyOf('admin', 'test'), roles: { alpha: 'organization-admin' } },
-    { name: 'a session that owes its second factor', cookie: pending.cookie.split(';')[0] ?? '', pending: true },
-    { name: 'alpha’s admin key', key: alpha.key, roles: { alpha: 'organization-admin' } },
-    { name: 'beta’s admin key', key: beta.key, roles: { beta: 'organization-admin' } },
-    {
-      name: 'alpha’s deployment key',
-      key: await harness.issueKey(alpha.id, 'admin', ['admin', 'deployment']),
-      deployment: true,
-      roles: { alpha: 'organization-admin' },
-    },
-    { name: 'a deployment admin', cookie: await person('root@example.com', {}, true), person: true, deployment: true },
-    ...(await Promise.all(
-      ORGANIZATION_ROLES.map(
-        async (role): Promise<Caller> => ({
-          name: `alpha’s ${role}`,
-          cookie: await person(`${role}@alpha.example`, { [alpha.id]: role }),
-          person: true,
-          roles: { alpha: role },
-        }),
-      ),
-    )),
-    {
-      name: 'beta’s organization admin',
-      cookie: await person('admin@beta.example', { [beta.id]: 'organization-admin' }),
-      person: true,
-      roles: { beta: 'organization-admin' },
-    },
-    {
-      name: 'a viewer of alpha who administers beta',
-      cookie: await person('both@example.com', { [alpha.id]: 'viewer', [beta.id]: 'organization-admin' }),
-      person: true,
-      roles: { alpha: 'viewer', beta: 'organization-admin' },
-    },
-    {
-      name: 'an account without any membership',
-      cookie: await person('lone@example.com', {}),
-      person: true,
-      roles: {},
-    },
-  ]
-})
+const harness = await startHarness()
 afterAll(() => harness.close())
+const api = harness.apiOver(STUBS)
+const { store, clock } = harness
+const alpha = await harness.organization('alpha')
+const beta = await harness.organization('beta')
+const person = async (email: string, roles: Record<string, OrganizationRole>, deploymentAdmin = false) =>
+  (await harness.person({ email, roles, deploymentAdmin })).cookie
+/** Of kinds and scopes that no route gives, too: what is stored is not what decides, but what it says is. */
+const keyOf = (kind: ApiKeyKind, scopes = SCOPES_BY_KIND[kind], changes: object = {}): Promise<string> =>
+  harness.issueKey(alpha.id, kind, scopes, changes)
+const IN_TESTS = { environment: 'test' }
+const EXPIRED = { expiresAtSeconds: clock.unixSeconds() + 1 }
+const revoked = await keyOf('admin')
+await store.apiKeys.revoke(alpha.id, revoked.slice(9, 21))
+const disabled = await harness.person({ email: 'disabled@example.com', deploymentAdmin: true })
+await store.users.setDisabled(disabled.id, true)
+const ended = await harness.person({ email: 'ended@example.com', deploymentAdmin: true })
+await store.userSessions.endAll(ended.id)
+const owing = await harness.person({ email: 'owing@example.com', deploymentAdmin: true })
+
+const callers: readonly Caller[] = [
+  { name: 'nobody', refused: 401 },
+  { name: 'a cookie of nobody’s', cookie: `countersign=${'a'.repeat(43)}`, refused: 401 },
+  { name: 'a malformed key', key: 'csm_live_nonsense', refused: 401 },
+  { name: 'a revoked admin key', key: revoked, refused: 401 },
+  { name: 'an expired admin key', key: await keyOf('admin', undefined, EXPIRED), refused: 401 },
+  { name: 'a disabled account', cookie: disabled.cookie, refused: 401 },
+  { name: 'an ended session', cookie: ended.cookie, refused: 401 },
+  { name: 'an attestation key', key: await keyOf('attestation'), refused: 403 },
+  { name: 'an identity key', key: await keyOf('identity'), refused: 403 },
+  { name: 'an attestation key for tests', key: await keyOf('attestation', undefined, IN_TESTS), refused: 403 },
+  { name: 'an identity key for tests', key: await keyOf('identity', undefined, IN_TESTS), refused: 403 },
+  {
+    name: 'an attestation key that says `deployment`',
+    key: await keyOf('attestation', ['attestation', 'deployment']),
+    refused: 403,
+  },
+  {
+    name: 'an identity key that says `deployment`',
+    key: await keyOf('identity', ['identity', 'deployment']),
+    refused: 403,
+  },
+  {
+    name: 'an admin key that says `deployment` and not `admin`',
+    key: await keyOf('admin', ['deployment']),
+    refused: 403,
+  },
+  { name: 'an expired deployment key', key: await keyOf('admin', ['admin', 'deployment'], EXPIRED), refused: 401 },
+  {
+    name: 'alpha’s admin key for tests',
+    key: await keyOf('admin', undefined, IN_TESTS),
+    roles: { alpha: 'organization-admin' },
+  },
+  {
+    name: 'a session that owes its second factor',
+    cookie: await harness.signIn(owing.id, 'second-factor'),
+    pending: true,
+  },
+  { name: 'alpha’s admin key', key: alpha.key, roles: { alpha: 'organization-admin' } },
+  { name: 'beta’s admin key', key: beta.key, roles: { beta: 'organization-admin' } },
+  {
+    name: 'alpha’s deployment key',
+    key: await keyOf('admin', ['admin', 'deployment']),
+    deployment: true,
+    roles: { alpha: 'organization-admin' },
+  },
+  { name: 'a deployment admin', cookie: await person('root@example.com', {}, true), person: true, deployment: true },
+  ...(await Promise.all(
+    ORGANIZATION_ROLES.map(
+      async (role): Promise<Caller> => ({
+        name: `alpha’s ${role}`,
+        cookie: await person(`${role}@alpha.example`, { [alpha.id]: role }),
+        person: true,
+        roles: { alpha: role },
+      }),
+    ),
+  )),
+  {
+    name: 'beta’s organization admin',
+    cookie: await person('admin@beta.example', { [beta.id]: 'organization-admin' }),
+    person: true,
+    roles: { beta: 'organization-admin' },
+  },
+  {
+    name: 'a viewer of alpha who administers beta',
+    cookie: await person('both@example.com', { [alpha.id]: 'viewer', [beta.id]: 'organization-admin' }),
+    person: true,
+    roles: { alpha: 'viewer', beta: 'organization-admin' },
+  },
+  {
+    name: 'an account without any membership',
+    cookie: await person('lone@example.com', {}),
+    person: true,
+    roles: {},
+  },
+]
+clock.advance(2)
 
 const send = (route: Route, caller: Caller, slug: string): Promise<Response> =>
   api(
     toRequest(route.method, pathOf(route, slug), {
-      ...(caller.cookie === undefined ? {} : { cookie: caller.cookie }),
-      ...(caller.key === undefined ? {} : { key: caller.key }),
+      ...(caller.cookie && { cookie: caller.cookie }),
+      ...(caller.key && { key: caller.key }),
     }),
     CONNECTION,
   )
@@ -214,9 +172,15 @@ describe('the table of routes', () => {
     }
   })
 
+  const operations = (wanted: (route: Route) => boolean): readonly string[] =>
+    ADMIN_ROUTES.filter(wanted)
+      .map(({ operationId }) => operationId)
+      .sort()
+  const changing = (role: OrganizationRole) =>
+    operations(({ access, method }) => method !== 'GET' && access.kind === 'organization' && access.role === role)
+
   test('opens nothing to everyone but what signs people in, and the documents', () => {
-    const open = ADMIN_ROUTES.filter(({ access }) => access.kind === 'public').map(({ operationId }) => operationId)
-    expect(open.sort()).toEqual([
+    expect(operations(({ access }) => access.kind === 'public')).toEqual([
       'describeLink',
       'passkeySignIn',
       'passkeySignInOptions',
@@ -229,11 +193,8 @@ describe('the table of routes', () => {
   })
 
   test('lets reviewers change what is decided of people, and nothing else', () => {
-    const changing = ADMIN_ROUTES.filter(
-      ({ access, method }) => method !== 'GET' && access.kind === 'organization' && access.role === 'reviewer',
-    ).map(({ operationId }) => operationId)
     // Evidence is read by a POST, since each reading is put on record.
-    const known = [
+    expect(changing('reviewer')).toEqual([
       'assignSession',
       'decideListHit',
       'decideSession',
@@ -243,23 +204,16 @@ describe('the table of routes', () => {
       'searchSessions',
       'simulateSessionPolicy',
       'tryThresholds',
-    ]
-    expect(changing.sort()).toEqual(known)
+    ])
   })
 
   test('lets whoever is anybody read who they are, and change nothing', () => {
-    const open = ADMIN_ROUTES.filter(({ access }) => access.kind === 'caller').map(
-      ({ method, operationId }) => `${method} ${operationId}`,
-    )
-    expect(open.filter((operation) => !operation.startsWith('GET '))).toEqual([])
+    expect(operations(({ access, method }) => access.kind === 'caller' && method !== 'GET')).toEqual([])
   })
 
   test('lets viewers change nothing', () => {
-    const changing = ADMIN_ROUTES.filter(
-      ({ access, method }) => method !== 'GET' && access.kind === 'organization' && access.role === 'viewer',
-    ).map(({ operationId }) => operationId)
     // These are questions with a body: nothing is stored.
-    expect(changing.sort()).toEqual(['checkPolicy', 'simulatePolicy', 'testPolicy'])
+    expect(changing('viewer')).toEqual(['checkPolicy', 'simulatePolicy', 'testPolicy'])
   })
 })
 
@@ -306,10 +260,9 @@ describe('every route, every caller, every organization', () => {
 
   test('a role that is taken away is gone with the next request', async () => {
     const route = STUBS.find(({ operationId }) => operationId === 'listKeys') as Route
-    const alpha = await harness.store.organizations.find('alpha')
-    const { id, cookie } = await harness.person({ email: 'brief@example.com', roles: { [alpha?.id ?? '']: 'viewer' } })
+    const { id, cookie } = await harness.person({ email: 'brief@example.com', roles: { [alpha.id]: 'viewer' } })
     expect((await send(route, { name: '', cookie }, 'alpha')).status).toBe(200)
-    await harness.store.memberships.remove(alpha?.id ?? '', id)
+    await store.memberships.remove(alpha.id, id)
     expect((await send(route, { name: '', cookie }, 'alpha')).status).toBe(404)
   })
 })
@@ -327,17 +280,16 @@ describe('issuing a key: nobody gives what they have not got', () => {
   for (const kind of ['attestation', 'identity', 'admin'] as const) {
     for (const deployment of [false, true]) {
       test(`of kind ${kind}${deployment ? ' with the scope `deployment`' : ''}, by every caller`, async () => {
-        const { id = '' } = (await harness.store.organizations.find('alpha')) ?? {}
         const outcomes = new Map<string, readonly [status: number, keys: number]>()
         const hoped = new Map<string, readonly [status: number, keys: number]>()
         for (const caller of callers) {
-          const before = (await harness.store.apiKeys.list(id)).length
+          const before = (await store.apiKeys.list(alpha.id)).length
           const response = await harness.request('POST', '/organizations/alpha/keys', {
-            ...(caller.key === undefined ? {} : { key: caller.key }),
-            ...(caller.cookie === undefined ? {} : { cookie: caller.cookie }),
+            ...(caller.key && { key: caller.key }),
+            ...(caller.cookie && { cookie: caller.cookie }),
             body: { name: 'x', kind, deployment },
           })
-          const keys = await harness.store.apiKeys.list(id)
+          const keys = await store.apiKeys.list(alpha.id)
           outcomes.set(caller.name, [response.status, keys.length - before])
           const status = wanted(caller, kind, deployment)
           hoped.set(caller.name, [status, status === 201 ? 1 : 0])

@@ -5,6 +5,7 @@ import { createChallenges } from '../../src/admin/accounts/challenges.ts'
 import { createKnownDevices } from '../../src/admin/accounts/known-device.ts'
 import { createSoftwareAuthenticator } from './support/authenticator.ts'
 import { type Harness, PASSWORD, startHarness } from './support/harness.ts'
+import { offerChallenge } from './support/passkeys.ts'
 import { DASHBOARD } from './support/request.ts'
 
 const NEXT = new Uint8Array(32).fill(8)
@@ -32,9 +33,7 @@ const signIn = (password: string, cookie = ''): Promise<Response> =>
 test('a passkey challenge from before is answered during the rotation, and not after it', async () => {
   const { cookie } = await harness.person({ email: 'ada@example.com' })
   const device = createSoftwareAuthenticator()
-  const offer = async (path: string): Promise<string> =>
-    ((await (await harness.request('POST', path, { cookie, body: {} })).json()) as { challenge_id: string })
-      .challenge_id
+  const offer = async (path: string): Promise<string> => (await offerChallenge(harness, path, { cookie })).challenge_id
   const made = await offer('/me/passkeys/options')
   const early = await offer('/sign-in/passkey/options')
   const late = await offer('/sign-in/passkey/options')

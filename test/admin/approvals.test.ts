@@ -1,12 +1,12 @@
 // The second person: where one is asked for, nobody makes a policy live, changes attester keys or ends the rule alone.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { type Harness, startHarness } from './support/harness.ts'
+import { type Harness, type Organization, type Person, startHarness } from './support/harness.ts'
 import type { CallOptions } from './support/request.ts'
 
 let harness: Harness
-let alpha: Awaited<ReturnType<Harness['organization']>>
-let ada: { readonly id: string; readonly cookie: string }
-let bob: { readonly id: string; readonly cookie: string }
+let alpha: Organization
+let ada: Person
+let bob: Person
 let policyId: string
 let revisionId: string
 
@@ -24,14 +24,8 @@ beforeEach(async () => {
 })
 afterEach(() => harness.close())
 
-const call = async (method: string, path: string, options: CallOptions) => {
-  const response = await harness.request(method, path, options)
-  const text = await response.text()
-  return {
-    status: response.status,
-    body: (text === '' ? {} : JSON.parse(text)) as { id: string; state: string; detail: string },
-  }
-}
+const call = (method: string, path: string, options: CallOptions) =>
+  harness.call<{ id: string; state: string; detail: string }>(method, path, options)
 const settings = (second_person: boolean, options: CallOptions) =>
   call('PATCH', '/organizations/alpha/settings', { ...options, body: { second_person } })
 const activate = (options: CallOptions) =>
@@ -43,22 +37,22 @@ const active = async (): Promise<string | null> =>
 
 describe('without the rule', () => {
   test('a revision is live at once', async () => {
-    expect((await activate({ cookie: ada.cookie })).status).toBe(200)
+    expect((await activate(ada)).status).toBe(200)
     expect(await active()).toBe(revisionId)
   })
 })
 
 describe('with the rule', () => {
   beforeEach(async () => {
-    expect((await settings(true, { cookie: ada.cookie })).status).toBe(200)
+    expect((await settings(true, ada)).status).toBe(200)
   })
 
   test('a revision waits, and is live when someone else approves', async () => {
-    const asked = await activate({ cookie: ada.cookie })
+    const asked = await activate(ada)
     expect([asked.status, asked.body.state, await active()]).toEqual([202, 'pending', null])
-    const approved = await decide(asked.body.id, true, { cookie: bob.cookie })
+    const approved = await decide(asked.body.id, true, bob)
     expect([approved.status, approved.body.state, await active()]).toEqual([200, 'approved', revisionId])
-    const { items } = await harness.store.audit.page({ organizationId: alpha.id }, { after: null, limit: 10 })
+    const items = await harness.audited({ organizationId: alpha.id })
     expect(items.map(({ action, actor }) => [action, actor])).toEqual([
       ['policy.activate', `user:${bob.id}`],
       ['approval.approve', `user:${bob.id}`],
@@ -70,25 +64,22 @@ describe('with the rule', () => {
   test('it is told who asked and who decided, and how many wait', async () => {
     // One of the deployment's admins, who are members of nothing.
     const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
-    const waiting = async () =>
-      (await call('GET', '/organizations/alpha/approvals/waiting', { cookie: bob.cookie })).body
+    const waiting = async () => (await call('GET', '/organizations/alpha/approvals/waiting', bob)).body
     expect(await waiting()).toMatchObject({ waiting: 0 })
-    const { body } = await activate({ cookie: ada.cookie })
+    const { body } = await activate(ada)
     // Newest first, by the second.
     harness.clock.advance(1)
-    const lapses = await activate({ cookie: ada.cookie })
+    const lapses = await activate(ada)
     expect(body).toMatchObject({ requested_by_name: 'ada@example.com', decided_by: null, decided_by_name: null })
     expect(await waiting()).toMatchObject({ waiting: 2 })
-    expect((await decide(body.id, true, { cookie: root.cookie })).body).toMatchObject({
+    expect((await decide(body.id, true, root)).body).toMatchObject({
       requested_by_name: 'ada@example.com',
       decided_by: root.id,
       decided_by_name: 'root@example.com',
     })
     expect(await waiting()).toMatchObject({ waiting: 1 })
-    const { data } = (await call('GET', '/organizations/alpha/approvals', { cookie: bob.cookie })).body as unknown as {
-      data: object[]
-    }
-    expect(data).toMatchObject([
+    const list = await harness.call('GET', '/organizations/alpha/approvals', bob)
+    expect(list.body['data']).toMatchObject([
       { id: lapses.body.id, requested_by_name: 'ada@example.com', decided_by_name: null },
       { id: body.id, decided_by_name: 'root@example.com' },
     ])
@@ -98,80 +89,63 @@ describe('with the rule', () => {
   })
 
   test('who asked can’t approve, only take it back', async () => {
-    const { body } = await activate({ cookie: ada.cookie })
-    expect((await decide(body.id, true, { cookie: ada.cookie })).status).toBe(409)
+    const { body } = await activate(ada)
+    expect((await decide(body.id, true, ada)).status).toBe(409)
     expect(await active()).toBeNull()
-    expect((await decide(body.id, false, { cookie: ada.cookie })).body.state).toBe('rejected')
-    expect((await decide(body.id, true, { cookie: bob.cookie })).status).toBe(409)
+    expect((await decide(body.id, false, ada)).body.state).toBe('rejected')
+    expect((await decide(body.id, true, bob)).status).toBe(409)
     expect(await active()).toBeNull()
   })
 
   test('a key neither asks nor approves: nobody knows who holds it', async () => {
     expect((await activate({ key: alpha.key })).status).toBe(403)
-    const { body } = await activate({ cookie: ada.cookie })
+    const { body } = await activate(ada)
     expect((await decide(body.id, true, { key: alpha.key })).status).toBe(403)
     expect(await active()).toBeNull()
   })
 
   test('a reviewer can’t approve', async () => {
     const eve = await harness.person({ email: 'eve@example.com', roles: { [alpha.id]: 'reviewer' } })
-    const { body } = await activate({ cookie: ada.cookie })
-    expect((await decide(body.id, true, { cookie: eve.cookie })).status).toBe(403)
+    const { body } = await activate(ada)
+    expect((await decide(body.id, true, eve)).status).toBe(403)
   })
 
-  test('of two that decide at once, one does', async () => {
+  test.each([
+    ['decide otherwise', false],
+    ['approve', true],
+  ])('of two that %s at once, one does, once', async (_, approves) => {
     const carol = await harness.person({ email: 'carol@example.com', roles: { [alpha.id]: 'organization-admin' } })
-    const { body } = await activate({ cookie: ada.cookie })
-    const both = await Promise.all([
-      decide(body.id, true, { cookie: bob.cookie }),
-      decide(body.id, false, { cookie: carol.cookie }),
-    ])
+    const { body } = await activate(ada)
+    const both = await Promise.all([decide(body.id, true, bob), decide(body.id, approves, carol)])
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
-  })
-
-  test('of two that approve at once, one does it, once', async () => {
-    const carol = await harness.person({ email: 'carol@example.com', roles: { [alpha.id]: 'organization-admin' } })
-    const { body } = await activate({ cookie: ada.cookie })
-    const both = await Promise.all([bob, carol].map(({ cookie }) => decide(body.id, true, { cookie })))
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
-    const { items } = await harness.store.audit.page(
-      { organizationId: alpha.id, action: 'policy.activate' },
-      { after: null, limit: 10 },
-    )
-    expect(items).toHaveLength(1)
+    const live = await harness.audited({ organizationId: alpha.id, action: 'policy.activate' })
+    expect(live).toHaveLength((await active()) === null ? 0 : 1)
+    if (approves) expect(live).toHaveLength(1)
   })
 
   test('what was not approved in a week is not done', async () => {
-    const { body } = await activate({ cookie: ada.cookie })
+    const { body } = await activate(ada)
     harness.clock.advance(604_801)
-    const session = await harness.services.sessions.begin(bob.id, 'active', {
-      userAgent: '',
-      address: '',
-      sessionToken: null,
-      deviceToken: null,
-    })
-    const cookie = session.cookie.split(';')[0] ?? ''
+    const cookie = await harness.signIn(bob.id)
     expect((await decide(body.id, true, { cookie })).status).toBe(409)
-    const { data } = (await (
-      await harness.request('GET', '/organizations/alpha/approvals?state=expired', { cookie })
-    ).json()) as { data: { id: string }[] }
-    expect(data.map(({ id }) => id)).toEqual([body.id])
+    const expired = await harness.call('GET', '/organizations/alpha/approvals?state=expired', { cookie })
+    expect(expired.body['data']).toMatchObject([{ id: body.id }])
   })
 
   test('an approval whose change can’t be made any more is not spent', async () => {
-    const { body } = await activate({ cookie: ada.cookie })
+    const { body } = await activate(ada)
     const database = harness.store.database
     await database.execute('UPDATE policy_revisions SET content_hash = ? WHERE id = ?', ['0'.repeat(64), revisionId])
-    expect((await decide(body.id, true, { cookie: bob.cookie })).status).toBe(503)
+    expect((await decide(body.id, true, bob)).status).toBe(503)
     expect((await harness.store.approvals.find(alpha.id, body.id))?.state).toBe('pending')
     expect(await active()).toBeNull()
   })
 
   test('ending the rule needs a second person too', async () => {
-    const asked = await settings(false, { cookie: ada.cookie })
+    const asked = await settings(false, ada)
     expect(asked.status).toBe(202)
     expect((await harness.store.organizationSettings.read(alpha.id)).secondPerson).toBe(true)
-    await decide(asked.body.id, true, { cookie: bob.cookie })
+    await decide(asked.body.id, true, bob)
     expect((await harness.store.organizationSettings.read(alpha.id)).secondPerson).toBe(false)
   })
 
@@ -194,8 +168,8 @@ describe('with the rule', () => {
 })
 
 describe('attester keys', () => {
-  let root: { readonly id: string; readonly cookie: string }
-  let second: { readonly id: string; readonly cookie: string }
+  let root: Person
+  let second: Person
   beforeEach(async () => {
     root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
     second = await harness.person({ email: 'second@example.com', deploymentAdmin: true })
@@ -212,14 +186,9 @@ describe('attester keys', () => {
     const asked = await call('POST', '/attesters', { cookie: root.cookie, body: { kind: 'secp256k1' } })
     expect([asked.status, await listed()]).toEqual([202, []])
     // An organization's admin has no say in it.
-    expect(
-      (await call('POST', `/approvals/${asked.body.id}/decide`, { cookie: ada.cookie, body: { approve: true } }))
-        .status,
-    ).toBe(403)
-    expect(
-      (await call('POST', `/approvals/${asked.body.id}/decide`, { cookie: second.cookie, body: { approve: true } }))
-        .status,
-    ).toBe(200)
+    const approve = async ({ cookie }: Person): Promise<number> =>
+      (await call('POST', `/approvals/${asked.body.id}/decide`, { cookie, body: { approve: true } })).status
+    expect([await approve(ada), await approve(second)]).toEqual([403, 200])
     expect(await listed()).toEqual(['active'])
   })
 

@@ -3,12 +3,12 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { csvLine } from '../../src/domain/csv.ts'
-import { AUDIT_ROOT, auditHash } from '../../src/store/audit.ts'
-import { type Harness, startHarness } from './support/harness.ts'
+import { AUDIT_ROOT, type AuditEntry, auditHash } from '../../src/store/audit.ts'
+import { type Harness, type Organization, startHarness } from './support/harness.ts'
 import { CONNECTION } from './support/request.ts'
 
 let harness: Harness
-let alpha: Awaited<ReturnType<Harness['organization']>>
+let alpha: Organization
 
 beforeEach(async () => {
   harness = await startHarness()
@@ -16,23 +16,38 @@ beforeEach(async () => {
 })
 afterEach(() => harness.close())
 
-const entries = async () => (await harness.store.audit.page({}, { after: null, limit: 200 })).items
+const entries = () => harness.audited({}, 200)
 
-const issue = (name: string): Promise<Response> =>
-  harness.request('POST', '/organizations/alpha/keys', { key: alpha.key, body: { name, kind: 'attestation' } })
+const issue = (name: string, headers = {}): Promise<Response> =>
+  harness.request('POST', '/organizations/alpha/keys', { key: alpha.key, body: { name, kind: 'attestation' }, headers })
 
 const fill = async (count: number): Promise<void> => {
   for (let n = 0; n < count; n++) await issue(`key ${n}`)
 }
 
 /** Goes around the store, as someone with the file in their hands would. */
-const tamper = (statement: string): void => {
+const around = (...statements: readonly string[]): void => {
   const database = new Database(`${harness.folder}/countersign.db`)
-  database.run('DROP TRIGGER audit_log_refuses_update')
-  database.run('DROP TRIGGER audit_log_refuses_delete')
-  database.run(statement)
+  for (const statement of statements) database.run(statement)
   database.close()
 }
+const tamper = (statement: string): void =>
+  around('DROP TRIGGER audit_log_refuses_update', 'DROP TRIGGER audit_log_refuses_delete', statement)
+
+/** As its columns are called, for its hash. */
+const rowOf = (entry: AuditEntry) => ({
+  sequence: entry.sequence,
+  at_seconds: entry.atSeconds,
+  organization_id: entry.organizationId,
+  actor: entry.actor,
+  actor_name: entry.actorName,
+  action: entry.action,
+  subject: entry.subject,
+  detail: JSON.stringify(entry.detail),
+  request_id: entry.requestId,
+  address: entry.address,
+  previous_hash: entry.previousHash,
+})
 
 describe('a change', () => {
   test('is noted with who, what, before and after, and without any secret', async () => {
@@ -58,28 +73,21 @@ describe('a change', () => {
       body: { name: 'x', policy_id: 'none' },
     })
     expect(await entries()).toEqual([])
-    const database = new Database(`${harness.folder}/countersign.db`)
-    database.run("CREATE TRIGGER full BEFORE INSERT ON audit_log BEGIN SELECT RAISE(ABORT, 'full'); END")
-    database.close()
+    around("CREATE TRIGGER full BEFORE INSERT ON audit_log BEGIN SELECT RAISE(ABORT, 'full'); END")
     expect((await issue('lost')).status).toBeGreaterThanOrEqual(400)
     expect((await harness.store.apiKeys.list(alpha.id)).map(({ name }) => name)).toEqual(['test'])
   })
 
   test('answered under a request id has it in its entry', async () => {
-    await harness.request('POST', '/organizations/alpha/keys', {
-      key: alpha.key,
-      body: { name: 'x', kind: 'identity' },
-      headers: { 'x-request-id': 'req-42' },
-    })
+    await issue('x', { 'x-request-id': 'req-42' })
     expect((await entries())[0]?.requestId).toBe('req-42')
   })
 
   test('says where its request came from, as the listener knows it', async () => {
     await fill(1)
     expect((await entries())[0]?.address).toBe(CONNECTION.address)
-    const answer = await harness.request('GET', '/organizations/alpha/audit', { key: alpha.key })
-    const { data } = (await answer.json()) as { data: { address: string }[] }
-    expect(data[0]?.address).toBe(CONNECTION.address)
+    const { body } = await harness.call('GET', '/organizations/alpha/audit', { key: alpha.key })
+    expect(body['data']).toMatchObject([{ address: CONNECTION.address }])
   })
 })
 
@@ -89,35 +97,7 @@ describe('the chain', () => {
     expect(await harness.store.audit.verify()).toMatchObject({ ok: true, entries: 5, brokenAt: null })
     const oldest = (await entries()).at(-1)
     expect(oldest?.previousHash).toBe(AUDIT_ROOT)
-    const {
-      sequence,
-      atSeconds,
-      organizationId,
-      actor,
-      actorName,
-      action,
-      subject,
-      detail,
-      requestId,
-      address,
-      previousHash,
-      hash,
-    } = oldest!
-    expect(
-      auditHash({
-        sequence,
-        at_seconds: atSeconds,
-        organization_id: organizationId,
-        actor,
-        actor_name: actorName,
-        action,
-        subject,
-        detail: JSON.stringify(detail),
-        request_id: requestId,
-        address,
-        previous_hash: previousHash,
-      }),
-    ).toBe(hash)
+    expect(auditHash(rowOf(oldest!))).toBe(oldest!.hash)
   })
 
   test('holds over entries from before there were addresses', async () => {
@@ -166,21 +146,8 @@ describe('the chain', () => {
 
   test('shows an entry whose hash was computed anew', async () => {
     await fill(3)
-    const [third] = await entries()
-    const second = (await entries())[1]
-    const forged = auditHash({
-      sequence: 2,
-      at_seconds: second!.atSeconds,
-      organization_id: second!.organizationId,
-      actor: 'key:other',
-      actor_name: second!.actorName,
-      action: second!.action,
-      subject: second!.subject,
-      detail: JSON.stringify(second!.detail),
-      request_id: second!.requestId,
-      address: second!.address,
-      previous_hash: second!.previousHash,
-    })
+    const [third, second] = await entries()
+    const forged = auditHash({ ...rowOf(second!), actor: 'key:other' })
     tamper(`UPDATE audit_log SET actor = 'key:other', hash = '${forged}' WHERE sequence = 2`)
     expect(third?.sequence).toBe(3)
     expect(await harness.store.audit.verify()).toMatchObject({ ok: false, brokenAt: 3 })
@@ -200,21 +167,15 @@ describe('reading it', () => {
       key: beta.key,
       body: { name: 'two', kind: 'identity' },
     })
-    const read = async (path: string, key: string) =>
-      (
-        (await (await harness.request('GET', path, { key })).json()) as {
-          data: { organization_id: string; detail: { name: string } }[]
-        }
-      ).data
-    expect((await read('/organizations/alpha/audit', alpha.key)).map(({ detail }) => detail.name)).toEqual(['one'])
-    expect(
-      (await read('/organizations/beta/audit?action=key.issue', beta.key)).map(({ detail }) => detail.name),
-    ).toEqual(['two'])
-    expect(await read('/organizations/beta/audit?action=key.revoke', beta.key)).toEqual([])
+    const read = async (slug: string, key: string, query = '') =>
+      (await harness.call('GET', `/organizations/${slug}/audit${query}`, { key })).body['data']
+    expect(await read('alpha', alpha.key)).toMatchObject([{ detail: { name: 'one' } }])
+    expect(await read('beta', beta.key, '?action=key.issue')).toMatchObject([{ detail: { name: 'two' } }])
+    expect(await read('beta', beta.key, '?action=key.revoke')).toEqual([])
     // By how an action begins, and as it is written: nothing in it is a pattern.
-    expect(await read('/organizations/beta/audit?action=key.', beta.key)).toHaveLength(1)
+    expect(await read('beta', beta.key, '?action=key.')).toHaveLength(1)
     for (const action of ['ey.issue', 'key_', 'key%25', '%25']) {
-      expect(await read(`/organizations/beta/audit?action=${action}`, beta.key)).toEqual([])
+      expect(await read('beta', beta.key, `?action=${action}`)).toEqual([])
     }
   })
 })
@@ -225,18 +186,15 @@ describe('the log', () => {
     harness.clock.advance(3_600)
     const ada = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'organization-admin' } })
     await harness.request('PATCH', '/organizations/alpha', { cookie: ada.cookie, body: { name: 'A' } })
-    const found = async (query: string) => {
-      const response = await harness.request('GET', `/organizations/alpha/audit?${query}`, { key: alpha.key })
-      return ((await response.json()) as { data: { action: string }[] }).data.map(({ action }) => action)
-    }
+    const ask = (query: string) =>
+      harness.call<{ data: { action: string }[] }>('GET', `/organizations/alpha/audit?${query}`, { key: alpha.key })
+    const found = async (query: string) => (await ask(query)).body.data.map(({ action }) => action)
     const between = encodeURIComponent(new Date((harness.clock.unixSeconds() - 1_800) * 1_000).toISOString())
     expect(await found(`since=${between}`)).toEqual(['organization.change'])
     expect(await found(`until=${between}`)).toEqual(['key.issue'])
     expect(await found('actor=ADA@example.com')).toEqual(['organization.change'])
     expect(await found(`actor=user:${ada.id}`)).toEqual(['organization.change'])
-    expect((await harness.request('GET', '/organizations/alpha/audit?since=today', { key: alpha.key })).status).toBe(
-      400,
-    )
+    expect((await ask('since=today')).status).toBe(400)
   })
 
   test('is taken out whole, as filtered, with no formula in it, and that is an entry', async () => {

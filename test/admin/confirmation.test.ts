@@ -5,27 +5,25 @@ import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
 import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
 import { runAccount } from '../../src/cli/account.ts'
 import { openOver } from '../cli/door-over.ts'
+import { recordOutput } from '../cli/recorded-output.ts'
 import { createSoftwareAuthenticator } from './support/authenticator.ts'
 import { decodeBase32 } from './support/base32.ts'
-import { type Harness, PASSWORD, startHarness } from './support/harness.ts'
-import { DASHBOARD } from './support/request.ts'
+import { type Harness, type Organization, PASSWORD, type Person, startHarness } from './support/harness.ts'
+import { addPasskey, answerOffer, offerChallenge } from './support/passkeys.ts'
 
 let harness: Harness
-let ada: { readonly id: string; readonly cookie: string }
-let organizationId: string
-let adminKey: string
+let ada: Person
+let alpha: Organization
 
 beforeEach(async () => {
   harness = await startHarness()
-  const organization = await harness.organization('alpha')
-  organizationId = organization.id
-  adminKey = organization.key
+  alpha = await harness.organization('alpha')
   ada = await harness.person({ email: 'ada@example.com', deploymentAdmin: true })
 })
 afterEach(() => harness.close())
 
 const send = (method: string, path: string, body?: unknown, cookie = ada.cookie): Promise<Response> =>
-  harness.request(method, path, { cookie, ...(body === undefined ? {} : { body }) })
+  harness.request(method, path, { cookie, body })
 const codeOf = async (response: Response): Promise<unknown> => ((await response.json()) as { code?: unknown }).code
 const statusOf = async (cookie: string): Promise<number> => (await harness.request('GET', '/me', { cookie })).status
 /** A browser takes the cookie that an answer sets. */
@@ -35,84 +33,67 @@ const take = (response: Response): Response => {
   return response
 }
 const confirm = async (password = PASSWORD): Promise<Response> => take(await send('POST', '/me/confirm', { password }))
-/** Another browser of the same person. */
-const otherSession = async (): Promise<string> => {
-  const caller = { userAgent: 'other', address: '127.0.0.2', sessionToken: null, deviceToken: null }
-  return (await harness.services.sessions.begin(ada.id, 'active', caller)).cookie.split(';')[0] ?? ''
-}
-const addPasskey = async (device = createSoftwareAuthenticator()) => {
-  const offered = (await (await send('POST', '/me/passkeys/options', {})).json()) as {
-    challenge_id: string
-    options: { challenge: string }
-  }
-  const credential = device.create(offered.options.challenge, DASHBOARD, 'localhost')
-  const response = await send('POST', '/me/passkeys', { challenge_id: offered.challenge_id, name: 'x', credential })
-  return { device, response }
+const add = async () => {
+  const device = createSoftwareAuthenticator()
+  return { device, response: await addPasskey(harness, ada, device) }
 }
 
 const key = (kind: string) => ({ name: 'x', kind })
-const user = () => `/users/${ada.id}`
 
 describe('six minutes after signing in, a cookie alone', () => {
-  const guarded: ReadonlyArray<readonly [string, () => string, () => unknown]> = [
-    ['POST', () => '/me/totp', () => ({})],
-    ['POST', () => '/me/totp/confirm', () => ({ code: '000000' })],
-    ['POST', () => '/me/totp/remove', () => ({})],
-    ['POST', () => '/me/passkeys/options', () => ({})],
-    ['POST', () => '/me/passkeys', () => ({ challenge_id: 'x', name: 'x', credential: { id: 'x' } })],
-    ['DELETE', () => '/me/passkeys/x', () => undefined],
-    ['DELETE', () => '/me/sessions', () => undefined],
-    ['DELETE', () => '/me/sessions/x', () => undefined],
-    ['POST', () => `/organizations/${organizationId}/keys`, () => key('admin')],
-    ['POST', () => `/organizations/${organizationId}/keys`, () => ({ ...key('admin'), deployment: true })],
-    ['POST', () => `/organizations/${organizationId}/keys/x/regenerate`, () => ({})],
-    ['POST', () => '/organizations', () => ({ slug: 'beta', name: 'Beta', admin_key: true })],
-    [
-      'POST',
-      () => `/organizations/${organizationId}/members`,
-      () => ({ email: 'p@x', name: 'P', role: 'organization-admin' }),
-    ],
-    ['PATCH', () => `/organizations/${organizationId}/members/x`, () => ({ role: 'organization-admin' })],
-    ['PATCH', () => `/organizations/${organizationId}/member-offers/x`, () => ({ role: 'organization-admin' })],
-    ['POST', () => `/organizations/${organizationId}/approvals/x/decide`, () => ({ approve: true })],
-    ['POST', () => '/approvals/x/decide', () => ({ approve: true })],
-    ['PUT', () => `/organizations/${organizationId}/second-factor-rule`, () => ({ required: false })],
-    ['PUT', () => '/deployment/second-factor-rule', () => ({ required: false })],
-    ['POST', () => '/users', () => ({ email: 'p@x', name: 'P', deployment_admin: true })],
-    ['PATCH', user, () => ({ disabled: false })],
-    ['POST', () => `${user()}/recovery`, () => ({})],
-    ['DELETE', () => `${user()}/sessions`, () => undefined],
+  const admin = { role: 'organization-admin' }
+  /** ORG and USER stand for ids. */
+  const guarded: ReadonlyArray<readonly [method: string, path: string, body?: object]> = [
+    ['POST', '/me/totp', {}],
+    ['POST', '/me/totp/confirm', { code: '000000' }],
+    ['POST', '/me/totp/remove', {}],
+    ['POST', '/me/passkeys/options', {}],
+    ['POST', '/me/passkeys', { challenge_id: 'x', name: 'x', credential: { id: 'x' } }],
+    ['DELETE', '/me/passkeys/x'],
+    ['DELETE', '/me/sessions'],
+    ['DELETE', '/me/sessions/x'],
+    ['POST', '/organizations/ORG/keys', key('admin')],
+    ['POST', '/organizations/ORG/keys', { ...key('admin'), deployment: true }],
+    ['POST', '/organizations/ORG/keys/x/regenerate', {}],
+    ['POST', '/organizations', { slug: 'beta', name: 'Beta', admin_key: true }],
+    ['POST', '/organizations/ORG/members', { email: 'p@x', name: 'P', role: 'organization-admin' }],
+    ['PATCH', '/organizations/ORG/members/x', admin],
+    ['PATCH', '/organizations/ORG/member-offers/x', admin],
+    ['POST', '/organizations/ORG/approvals/x/decide', { approve: true }],
+    ['POST', '/approvals/x/decide', { approve: true }],
+    ['PUT', '/organizations/ORG/second-factor-rule', { required: false }],
+    ['PUT', '/deployment/second-factor-rule', { required: false }],
+    ['POST', '/users', { email: 'p@x', name: 'P', deployment_admin: true }],
+    ['PATCH', '/users/USER', { disabled: false }],
+    ['POST', '/users/USER/recovery', {}],
+    ['DELETE', '/users/USER/sessions'],
   ]
 
   test('changes no factor, session, admin or admin key', async () => {
     harness.clock.advance(301)
     for (const [method, path, body] of guarded) {
-      const response = await send(method, path(), body())
-      expect([method, path(), response.status, await codeOf(response)]).toEqual([
-        method,
-        path(),
-        403,
-        'CONFIRMATION_REQUIRED',
-      ])
+      const response = await send(method, path.replace('ORG', alpha.id).replace('USER', ada.id), body)
+      const answer = [method, path, response.status, await codeOf(response)]
+      expect(answer).toEqual([method, path, 403, 'CONFIRMATION_REQUIRED'])
     }
     expect(await harness.store.passkeys.listOf(ada.id)).toEqual([])
   })
 
   test('does the rest', async () => {
     harness.clock.advance(301)
-    expect((await send('POST', `/organizations/${organizationId}/keys`, key('attestation'))).status).toBe(201)
+    expect((await send('POST', `/organizations/${alpha.id}/keys`, key('attestation'))).status).toBe(201)
     expect((await send('POST', '/organizations', { slug: 'beta', name: 'Beta' })).status).toBe(201)
     expect((await send('PATCH', '/me', { name: 'Ada L.' })).status).toBe(204)
   })
 
   test('every declared route that asks for it is in the table above', () => {
     const declared = ADMIN_ROUTES.filter(({ freshness }) => freshness !== 'never').length
-    expect(new Set(guarded.map(([method, path]) => `${method} ${path()}`)).size).toBe(declared)
+    expect(new Set(guarded.map(([method, path]) => `${method} ${path}`)).size).toBe(declared)
   })
 
   test('an admin key is asked for nothing more', async () => {
-    const response = await harness.request('POST', `/organizations/${organizationId}/keys`, {
-      key: adminKey,
+    const response = await harness.request('POST', `/organizations/${alpha.id}/keys`, {
+      key: alpha.key,
       body: key('admin'),
     })
     expect(response.status).toBe(201)
@@ -121,7 +102,7 @@ describe('six minutes after signing in, a cookie alone', () => {
 
 describe('a fresh proof', () => {
   test('by password lasts five minutes, for this session alone', async () => {
-    const other = await otherSession()
+    const other = await harness.signIn(ada.id)
     harness.clock.advance(301)
     expect((await confirm('not the password')).status).toBe(401)
     expect((await send('POST', '/me/totp', {})).status).toBe(403)
@@ -153,44 +134,31 @@ describe('a fresh proof', () => {
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429])
   })
 
-  const proofOf = async (
-    device: ReturnType<typeof createSoftwareAuthenticator>,
-    path = '/me/confirm/passkey/options',
-  ) => {
-    const { challenge_id, options } = (await (await send('POST', path, {})).json()) as {
-      challenge_id: string
-      options: { challenge: string; allowCredentials?: { id: string }[] }
-    }
-    return { options, body: { challenge_id, credential: device.get(options.challenge, DASHBOARD, 'localhost') } }
-  }
+  const CONFIRM = '/me/confirm/passkey/options'
 
   test('by a passkey of the account', async () => {
-    const { device, response } = await addPasskey()
+    const { device, response } = await add()
     expect(response.status).toBe(201)
     harness.clock.advance(301)
-    const proof = await proofOf(device)
-    expect(proof.options.allowCredentials?.map(({ id }) => id)).toEqual([device.id])
-    expect(take(await send('POST', '/me/confirm/passkey', proof.body)).status).toBe(204)
+    const offered = await offerChallenge(harness, CONFIRM, ada)
+    expect(offered.options.allowCredentials?.map(({ id }) => id)).toEqual([device.id])
+    const proof = answerOffer(device, offered)
+    expect(take(await send('POST', '/me/confirm/passkey', proof)).status).toBe(204)
     expect((await send('POST', '/me/totp', {})).status).toBe(200)
     // Once.
-    expect((await send('POST', '/me/confirm/passkey', proof.body)).status).toBe(401)
+    expect((await send('POST', '/me/confirm/passkey', proof)).status).toBe(401)
   })
 
   test('not by somebody else’s passkey, nor by one that was asked to sign in, and the other way round', async () => {
-    const { device } = await addPasskey()
+    const { device } = await add()
     const bob = await harness.person({ email: 'bob@example.com' })
     harness.clock.advance(301)
-    const forBob = (await (await send('POST', '/me/confirm/passkey/options', {}, bob.cookie)).json()) as {
-      challenge_id: string
-      options: { challenge: string }
-    }
-    const credential = device.get(forBob.options.challenge, DASHBOARD, 'localhost')
-    const body = { challenge_id: forBob.challenge_id, credential }
-    expect((await send('POST', '/me/confirm/passkey', body, bob.cookie)).status).toBe(401)
-    const forSignIn = await proofOf(device, '/sign-in/passkey/options')
-    expect((await send('POST', '/me/confirm/passkey', forSignIn.body)).status).toBe(401)
-    const forConfirmation = await proofOf(device)
-    expect((await send('POST', '/sign-in/passkey', forConfirmation.body)).status).toBe(401)
+    const forBob = answerOffer(device, await offerChallenge(harness, CONFIRM, bob))
+    expect((await send('POST', '/me/confirm/passkey', forBob, bob.cookie)).status).toBe(401)
+    const forSignIn = answerOffer(device, await offerChallenge(harness, '/sign-in/passkey/options', ada))
+    expect((await send('POST', '/me/confirm/passkey', forSignIn)).status).toBe(401)
+    const forConfirmation = answerOffer(device, await offerChallenge(harness, CONFIRM, ada))
+    expect((await send('POST', '/sign-in/passkey', forConfirmation)).status).toBe(401)
     expect((await send('POST', '/me/totp', {})).status).toBe(403)
   })
 })
@@ -204,10 +172,10 @@ describe('the other sessions end', () => {
   const changes: ReadonlyArray<readonly [string, () => Promise<unknown>, () => Promise<Response>]> = [
     ['when one-time codes are switched on', async () => undefined, enrol],
     ['when they are switched off', enrol, () => send('POST', '/me/totp/remove', {})],
-    ['when a passkey is added', async () => undefined, async () => (await addPasskey()).response],
+    ['when a passkey is added', async () => undefined, async () => (await add()).response],
     [
       'when a passkey is removed',
-      addPasskey,
+      add,
       async () => send('DELETE', `/me/passkeys/${(await harness.store.passkeys.listOf(ada.id))[0]?.id}`),
     ],
     [
@@ -220,7 +188,7 @@ describe('the other sessions end', () => {
   for (const [what, prepare, change] of changes) {
     test(what, async () => {
       await prepare()
-      const other = await otherSession()
+      const other = await harness.signIn(ada.id)
       expect(await statusOf(other)).toBe(200)
       expect((await change()).ok).toBe(true)
       expect(await statusOf(other)).toBe(401)
@@ -231,26 +199,15 @@ describe('the other sessions end', () => {
 
 describe('account recover', () => {
   const recover = async (...words: string[]) => {
-    let stdout = ''
-    let stderr = ''
-    const code = await runAccount(['recover', ...words], {
-      output: {
-        stdout: (text) => {
-          stdout += text
-        },
-        stderr: (text) => {
-          stderr += text
-        },
-      },
-      open: openOver(harness),
-    })
-    return { code, stdout, stderr, token: /#(\S+)/.exec(stdout)?.[1] ?? '' }
+    const { output, printed } = recordOutput()
+    const code = await runAccount(['recover', ...words], { output, open: openOver(harness) })
+    return { code, ...printed, token: /#(\S+)/.exec(printed.stdout)?.[1] ?? '' }
   }
   const use = (token: string): Promise<Response> =>
     harness.request('POST', '/welcome', { body: { token, password: 'another fine long one' } })
 
   test('prints a link that sets the password once; the second factor is still owed', async () => {
-    await addPasskey()
+    await add()
     const { code, token } = await recover('ADA@example.com')
     expect(code).toBe(0)
     const answer = await use(token)
@@ -260,11 +217,11 @@ describe('account recover', () => {
   })
 
   test('removes the second factors where asked, with the sessions, and says so in the audit log', async () => {
-    await addPasskey()
+    await add()
     const { token } = await recover('ada@example.com', '--remove-second-factors')
     expect(await harness.store.passkeys.listOf(ada.id)).toEqual([])
     expect(await statusOf(ada.cookie)).toBe(401)
-    const [entry] = (await harness.store.audit.page({}, { after: null, limit: 1 })).items
+    const [entry] = await harness.audited()
     expect(entry).toMatchObject({
       actor: 'command-line',
       actorName: 'anna',

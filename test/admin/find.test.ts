@@ -1,16 +1,15 @@
 // Finding: everything that one may see, by name, id or wallet, and nothing that one may not; sessions by what people typed.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { fieldMatcher } from '../../src/admin/session-search.ts'
-import { newSessionId } from '../../src/domain/identifier.ts'
 import { parseWalletAddress } from '../../src/domain/wallet.ts'
-import { type Harness, startHarness } from './support/harness.ts'
+import { type Harness, type Organization, startHarness } from './support/harness.ts'
 import type { CallOptions } from './support/request.ts'
 
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 let harness: Harness
-let alpha: Awaited<ReturnType<Harness['organization']>>
-let beta: Awaited<ReturnType<Harness['organization']>>
+let alpha: Organization
+let beta: Organization
 
 beforeEach(async () => {
   harness = await startHarness()
@@ -19,27 +18,12 @@ beforeEach(async () => {
 })
 afterEach(() => harness.close())
 
-const session = async (organizationId: string): Promise<string> => {
-  const sessionId = newSessionId()
-  await harness.store.sessions.register({
-    organizationId,
-    sessionId,
-    environment: 'live',
-    checkType: 'kyc',
-    walletAddress: parseWalletAddress(WALLET)?.address ?? null,
-    originUrl: null,
-    tokenHash: crypto.getRandomValues(new Uint8Array(32)),
-    provider: 'manual',
-    actor: 'key:test',
-  })
-  return sessionId
-}
+const session = (organizationId: string): Promise<string> =>
+  harness.session(organizationId, [], { walletAddress: parseWalletAddress(WALLET)?.address ?? null })
 
 const find = async (text: string, options: CallOptions, organization = 'alpha') => {
   const path = `/organizations/${organization}/find?text=${encodeURIComponent(text)}`
-  const response = await harness.request('GET', path, options)
-  const { found } = (await response.json()) as { found: { kind: string; id: string; name: string }[] }
-  return found
+  return (await harness.call<{ found: { kind: string; id: string; name: string }[] }>('GET', path, options)).body.found
 }
 const kinds = (found: readonly { readonly kind: string }[]): readonly string[] => found.map(({ kind }) => kind)
 
@@ -100,14 +84,11 @@ describe('what people handed in', () => {
     const id = await session(alpha.id)
     const reviewer = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'reviewer' } })
     const viewer = await harness.person({ email: 'bob@example.com', roles: { [alpha.id]: 'viewer' } })
-    const search = async (body: object, caller: CallOptions = reviewer) => {
-      const response = await harness.request('POST', '/organizations/alpha/sessions/search', { ...caller, body })
-      return { status: response.status, body: (await response.json()) as { data: { id: string }[]; searched: number } }
-    }
-    const audited = async () =>
-      (await harness.store.audit.page({ actionPrefix: 'session.search' }, { after: null, limit: 10 })).items
-    expect((await search({ text: id.toUpperCase() })).body.data.map((found) => found.id)).toEqual([id])
-    expect((await search({ text: WALLET.toLowerCase() })).body.data.map((found) => found.id)).toEqual([id])
+    const search = (body: object, caller: CallOptions = reviewer) =>
+      harness.call<{ data: object[] }>('POST', '/organizations/alpha/sessions/search', { ...caller, body })
+    const audited = () => harness.audited({ actionPrefix: 'session.search' })
+    expect((await search({ text: id.toUpperCase() })).body.data).toMatchObject([{ id }])
+    expect((await search({ text: WALLET.toLowerCase() })).body.data).toMatchObject([{ id }])
     expect(await audited()).toEqual([])
     expect((await search({ text: 'ada ex' })).body).toMatchObject({ data: [{ id }], searched: 1 })
     expect((await search({ text: 'ada ex', status: 'submitted' })).body).toMatchObject({ data: [], searched: 0 })
@@ -126,26 +107,19 @@ test('a link to a session is answered once, to who may issue a key that could ma
   const base = '/organizations/alpha/sessions'
   const headers = { 'idempotency-key': 'once' }
   const make = async (caller: CallOptions) => {
-    const response = await harness.request('POST', base, { ...caller, headers, body: { type: 'individual' } })
-    return [response.status, ((await response.json()) as { url?: string }).url]
+    const { status, body } = await harness.call('POST', base, { ...caller, headers, body: { type: 'individual' } })
+    return [status, body['url']]
   }
   expect((await make(reviewer))[0]).toBe(403)
   expect(await make(admin)).toEqual([201, 'https://verify.example/v/secret'])
   expect(await make(admin)).toEqual([201, ''])
-  const link = () => harness.request('POST', `${base}/${id}/link`, { ...admin, body: {} })
-  expect(((await (await link()).json()) as { url: string }).url).toBe('https://verify.example/v/another')
-  const text = JSON.stringify((await harness.store.audit.page({}, { after: null, limit: 10 })).items)
+  const link = () => harness.call('POST', `${base}/${id}/link`, { ...admin, body: {} })
+  expect((await link()).body['url']).toBe('https://verify.example/v/another')
+  const text = JSON.stringify(await harness.audited())
   expect(text).toContain('session.link')
   expect(text).not.toContain('verify.example')
-  await harness.store.sessions.changeStatus({
-    organizationId: alpha.id,
-    sessionId: id,
-    to: 'rejected',
-    actor: 'person',
-  })
-  expect((await link()).status).toBe(409)
-  expect(
-    (await harness.request('POST', base, { ...admin, body: { type: 'individual', origin_url: 'javascript:1' } }))
-      .status,
-  ).toBe(400)
+  const sessionId = await harness.session(alpha.id, ['rejected'])
+  expect((await harness.request('POST', `${base}/${sessionId}/link`, { ...admin, body: {} })).status).toBe(409)
+  const body = { type: 'individual', origin_url: 'javascript:1' }
+  expect((await harness.request('POST', base, { ...admin, body })).status).toBe(400)
 })

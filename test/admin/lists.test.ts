@@ -1,35 +1,26 @@
 // Lists through the API: whole files in and out, all or nothing, and single entries with who put them there.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { shareWallets } from '../../src/wiring/sanctioned-wallets.ts'
-import { type Harness, startHarness } from './support/harness.ts'
+import { startHarness } from './support/harness.ts'
 
-let harness: Harness
-let alpha: Awaited<ReturnType<Harness['organization']>>
-let ada: { readonly cookie: string }
-
-beforeAll(async () => {
-  harness = await startHarness()
-  alpha = await harness.organization('alpha')
-  ada = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'organization-admin' } })
-  await harness.store.lists.create({ owner: alpha.id, name: 'blocked' })
-})
+const harness = await startHarness()
 afterAll(() => harness.close())
+const alpha = await harness.organization('alpha')
+const ada = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'organization-admin' } })
+await harness.store.lists.create({ owner: alpha.id, name: 'blocked' })
 
 const BASE = '/organizations/alpha/lists'
 const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`
 
-const upload = async (text: string, query = '', type = 'text/plain', list = 'blocked') => {
-  const response = await harness.request('PUT', `${BASE}/${list}/content${query}`, {
+const upload = (text: string, query = '', type = 'text/plain', list = 'blocked') =>
+  harness.call('PUT', `${BASE}/${list}/content${query}`, {
     cookie: ada.cookie,
     raw: text,
     headers: { 'content-type': type },
   })
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
-}
 const content = async (format = 'text'): Promise<string> =>
   (await harness.request('GET', `${BASE}/blocked/content?format=${format}`, { cookie: ada.cookie })).text()
-const audit = async () =>
-  (await harness.store.audit.page({ organizationId: alpha.id }, { after: null, limit: 1 })).items[0]
+const audit = async () => (await harness.audited({ organizationId: alpha.id }))[0]
 
 describe('a file', () => {
   test('replaces, or is added, and comes out as it went in', async () => {
@@ -78,14 +69,8 @@ describe('a file', () => {
 })
 
 describe('single entries', () => {
-  const edit = async (body: object) => {
-    const response = await harness.request('POST', `${BASE}/blocked/entries`, { cookie: ada.cookie, body })
-    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
-  }
-  const find = async (wallet: string) =>
-    (await harness.request('GET', `${BASE}/blocked/entries/${wallet}`, { cookie: ada.cookie })).json() as Promise<
-      Record<string, unknown>
-    >
+  const edit = (body: object) => harness.call('POST', `${BASE}/blocked/entries`, { cookie: ada.cookie, body })
+  const find = async (wallet: string) => (await harness.call('GET', `${BASE}/blocked/entries/${wallet}`, ada)).body
 
   test('say who put them there and why, and are found in any spelling', async () => {
     const wallet = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
@@ -102,22 +87,14 @@ describe('single entries', () => {
   })
 
   test('of a key carry its name beside its id', async () => {
-    const { text, record } = await harness.store.apiKeys.issue({
-      organizationId: alpha.id,
-      kind: 'admin',
-      environment: 'live',
-      name: 'Nightly import',
-      expiresAtSeconds: null,
-      rateLimit: null,
-    })
+    const key = await harness.issueKey(alpha.id, 'admin', undefined, { name: 'Nightly import' })
     const put = await harness.request('POST', `${BASE}/blocked/entries`, {
-      key: text,
+      key,
       body: { add: [{ address: address(79) }] },
     })
     expect(put.status).toBe(200)
-    const path = `${BASE}/blocked/entries?search=${address(79)}`
-    const { data } = (await (await harness.request('GET', path, { cookie: ada.cookie })).json()) as { data: object[] }
-    expect(data).toMatchObject([{ author: `key:${record.keyId}`, key_name: 'Nightly import' }])
+    const { body } = await harness.call('GET', `${BASE}/blocked/entries?search=${address(79)}`, ada)
+    expect(body['data']).toMatchObject([{ author: `key:${key.slice(9, 21)}`, key_name: 'Nightly import' }])
     expect((await edit({ remove: [address(79)] })).status).toBe(200)
   })
 
@@ -142,13 +119,8 @@ describe('the wallets that a list of sanctioned people names', () => {
     const source = { name: 'ofac-sdn', format: 'ofac-csv', urls: [], reach: 'public', intervalSeconds: 3_600 } as const
     await store.screeningLists.set(source)
     await shareWallets(store, clock, 'ofac-sdn', [address(7)])
-    const ask = async (method: string, path: string, body: object | undefined) => {
-      const response = await harness.request(method, `/lists/ofac_sdn${path}`, {
-        cookie: root.cookie,
-        ...(body === undefined ? {} : { body }),
-      })
-      return [response.status, ((await response.json()) as { detail?: string }).detail ?? '']
-    }
+    const ask = (method: string, path: string, body?: object) =>
+      harness.call(method, `/lists/ofac_sdn${path}`, { cookie: root.cookie, body })
     const file = await harness.request('PUT', '/lists/ofac_sdn/content', {
       cookie: root.cookie,
       raw: `${address(8)}\n`,
@@ -160,13 +132,13 @@ describe('the wallets that a list of sanctioned people names', () => {
     for (const asked of [
       await ask('POST', '/entries', add),
       await ask('PUT', '/source', url),
-      await ask('DELETE', '', undefined),
+      await ask('DELETE', ''),
     ]) {
-      expect(asked).toEqual([409, expect.stringContaining('screening writes the list')])
+      const detail = expect.stringContaining('screening writes the list')
+      expect(asked).toMatchObject({ status: 409, body: { detail } })
     }
-    const read = await harness.request('GET', '/lists/ofac_sdn', { cookie: root.cookie })
-    expect(await read.json()).toMatchObject({ entries: 1, kept_by: 'screening' })
+    expect((await ask('GET', '')).body).toMatchObject({ entries: 1, kept_by: 'screening' })
     await store.screeningLists.remove('ofac-sdn')
-    expect((await ask('POST', '/entries', add))[0]).toBe(200)
+    expect((await ask('POST', '/entries', add)).status).toBe(200)
   })
 })

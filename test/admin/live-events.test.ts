@@ -1,14 +1,11 @@
 // What happened beside the figures of the live page: each start once, and what the audit log says of resizes and policies.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { createSeenStarts } from '../../src/admin/live/events.ts'
 import type { ProcessesLook } from '../../src/admin/live/processes.ts'
 import { DEMO_POLICY } from '../../src/policy/demo-policy.ts'
-import { type Harness, startHarness } from './support/harness.ts'
+import { startHarness } from './support/harness.ts'
 
-let harness: Harness
-beforeAll(async () => {
-  harness = await startHarness()
-})
+const harness = await startHarness()
 afterAll(() => harness.close())
 
 test('a process that starts, or starts again, is seen once', () => {
@@ -41,9 +38,9 @@ test('resizes and policies made live are told in words, of the window only, to t
   const { cookie } = await harness.person({ email: 'ada@example.com', deploymentAdmin: true })
   const organization = await harness.organization('alpha')
   const call = async (method: string, path: string, body?: unknown) => {
-    const response = await harness.request(method, path, body === undefined ? { cookie } : { cookie, body })
-    expect(response.status).toBeLessThan(300)
-    return response.json() as Promise<Record<string, unknown>>
+    const answer = await harness.call(method, path, { cookie, body })
+    expect(answer.status).toBeLessThan(300)
+    return answer.body
   }
   const events = async (window: string) =>
     ((await call('GET', `/live/events?window=${window}`))['events'] as { kind: string; text: string }[]).map(

@@ -1,7 +1,8 @@
 // Adding someone who has an account, or will have one: no link into somebody else's account, no membership without the
 // person's yes, none for whoever took an address up before its owner, and the same answer whatever the account is.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { type Harness, startHarness } from './support/harness.ts'
+import { type Harness, type Organization, startHarness } from './support/harness.ts'
+import { cookieOf } from './support/request.ts'
 
 const LONG_PASSWORD = 'a long enough password'
 
@@ -17,8 +18,8 @@ interface Added {
 }
 
 let harness: Harness
-let bank: { readonly id: string; readonly key: string }
-let mallory: { readonly id: string; readonly key: string }
+let bank: Organization
+let mallory: Organization
 
 beforeEach(async () => {
   harness = await startHarness()
@@ -31,14 +32,16 @@ const post = (path: string, body: object, as: { readonly key?: string; readonly 
   harness.request('POST', path, { ...as, body })
 
 const add = async (
-  organization: string,
-  key: string,
+  { slug, key }: Organization,
   email: string,
   { name = 'Guessed', role = 'viewer' } = {},
 ): Promise<Added> => {
-  const response = await post(`/organizations/${organization}/members`, { email, name, role }, { key })
-  expect(response.status).toBe(201)
-  return (await response.json()) as Added
+  const { status, body } = await harness.call<Added>('POST', `/organizations/${slug}/members`, {
+    key,
+    body: { email, name, role },
+  })
+  expect(status).toBe(201)
+  return body
 }
 
 /** Sets the password of a link's account; answers its cookie. */
@@ -46,7 +49,7 @@ const takeUp = async ({ url }: Link): Promise<string> => {
   const token = new URL(url).hash.slice(1)
   const response = await post('/welcome', { token, password: LONG_PASSWORD }, {})
   expect(response.status).toBe(200)
-  return (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+  return cookieOf(response)
 }
 
 const partsOf = ({ url }: Link): { readonly offer: string; readonly code: string } => {
@@ -62,11 +65,17 @@ const accept = async (link: Link, cookie: string): Promise<number> => {
 }
 
 const ownOffers = async (cookie: string) =>
-  ((await (await harness.request('GET', '/me/offers', { cookie })).json()) as { data: { id: string }[] }).data
+  (await harness.call<{ data: { id: string }[] }>('GET', '/me/offers', { cookie })).body.data
 
 const roleIn = async (organizationId: string, email: string): Promise<string | null> => {
   const user = await harness.store.users.findByEmail(email)
   return (await harness.store.memberships.find(organizationId, user?.id ?? ''))?.role ?? null
+}
+
+const rootOf = () => harness.person({ email: 'root@example.com', deploymentAdmin: true })
+const addAccount = async (email: string, deployment_admin: boolean): Promise<void> => {
+  const { cookie } = await rootOf()
+  expect((await post('/users', { email, name: 'Added', deployment_admin }, { cookie })).status).toBe(201)
 }
 
 const made = <Value>(value: Value | null): Value => {
@@ -76,8 +85,8 @@ const made = <Value>(value: Value | null): Value => {
 
 describe('an account that waits for its owner', () => {
   test('is not taken over by another organization that adds its address', async () => {
-    const invited = await add('bank', bank.key, 'ada@bank.example', { name: 'Ada', role: 'organization-admin' })
-    const asked = await add('mallory', mallory.key, 'Ada@Bank.example')
+    const invited = await add(bank, 'ada@bank.example', { name: 'Ada', role: 'organization-admin' })
+    const asked = await add(mallory, 'Ada@Bank.example')
     expect([asked.member, asked.invitation]).toEqual([null, null])
     const { offer, code } = partsOf(made(asked.acceptance))
     for (const token of [code, `${offer}.${code}`]) {
@@ -93,28 +102,24 @@ describe('an account that waits for its owner', () => {
   })
 
   test('and is a member of nothing is not taken over either', async () => {
-    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
-    const body = { email: 'lone@example.com', name: 'Lone', deployment_admin: false }
-    expect((await post('/users', body, { cookie: root.cookie })).status).toBe(201)
-    const left = made((await add('bank', bank.key, 'left@bank.example')).member).user_id
+    await addAccount('lone@example.com', false)
+    const left = made((await add(bank, 'left@bank.example')).member).user_id
     expect((await harness.request('DELETE', `/organizations/bank/members/${left}`, { key: bank.key })).status).toBe(204)
     for (const email of ['lone@example.com', 'left@bank.example']) {
-      const asked = await add('mallory', mallory.key, email)
+      const asked = await add(mallory, email)
       expect([email, asked.member, asked.invitation]).toEqual([email, null, null])
     }
   })
 
   test('of a deployment admin is asked like any other', async () => {
-    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
-    const body = { email: 'next@example.com', name: 'Next', deployment_admin: true }
-    expect((await post('/users', body, { cookie: root.cookie })).status).toBe(201)
-    const asked = await add('mallory', mallory.key, 'next@example.com')
+    await addAccount('next@example.com', true)
+    const asked = await add(mallory, 'next@example.com')
     expect([asked.member, asked.invitation]).toEqual([null, null])
   })
 
   test('gets another link from who made it alone, and only while it has no rights elsewhere', async () => {
     const { store } = harness
-    const invited = await add('bank', bank.key, 'ada@bank.example')
+    const invited = await add(bank, 'ada@bank.example')
     const id = made(invited.member).user_id
     const again = async (organization: string, key: string): Promise<number> =>
       (await post(`/organizations/${organization}/members/${id}/invitation`, {}, { key })).status
@@ -130,8 +135,8 @@ describe('an account that waits for its owner', () => {
   })
 
   test('that becomes a deployment admin is beyond the links that were made before', async () => {
-    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
-    const invited = await add('mallory', mallory.key, 'next@example.com')
+    const root = await rootOf()
+    const invited = await add(mallory, 'next@example.com')
     const id = made(invited.member).user_id
     const body = { deployment_admin: true }
     expect((await harness.request('PATCH', `/users/${id}`, { cookie: root.cookie, body })).status).toBe(200)
@@ -142,8 +147,8 @@ describe('an account that waits for its owner', () => {
   })
 
   test('that somebody took up is made a deployment admin only once its owner used a recovery link', async () => {
-    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
-    const invited = await add('mallory', mallory.key, 'next@example.com')
+    const root = await rootOf()
+    const invited = await add(mallory, 'next@example.com')
     const id = made(invited.member).user_id
     const stranger = await takeUp(made(invited.invitation))
     const promote = async (): Promise<number> =>
@@ -166,12 +171,12 @@ describe('an account that waits for its owner', () => {
   })
 
   test('loses its link with its membership, and gets both back from who made it', async () => {
-    const invited = await add('bank', bank.key, 'ada@bank.example')
+    const invited = await add(bank, 'ada@bank.example')
     const id = made(invited.member).user_id
     expect((await harness.request('DELETE', `/organizations/bank/members/${id}`, { key: bank.key })).status).toBe(204)
     const token = new URL(made(invited.invitation).url).hash.slice(1)
     expect((await post('/welcome', { token, password: LONG_PASSWORD }, {})).status).toBe(401)
-    const added = await add('bank', bank.key, 'ada@bank.example')
+    const added = await add(bank, 'ada@bank.example')
     await takeUp(made(added.invitation))
     expect(await roleIn(bank.id, 'ada@bank.example')).toBe('viewer')
   })
@@ -179,8 +184,8 @@ describe('an account that waits for its owner', () => {
 
 describe('an account that a deployment admin adds', () => {
   test('for an address that somebody took up beforehand is refused, and whoever holds it gets nothing', async () => {
-    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
-    const squatted = await takeUp(made((await add('mallory', mallory.key, 'next@example.com')).invitation))
+    const root = await rootOf()
+    const squatted = await takeUp(made((await add(mallory, 'next@example.com')).invitation))
     const body = { email: 'Next@example.com', name: 'Next', deployment_admin: true }
     const response = await post('/users', body, { cookie: root.cookie })
     expect(response.status).toBe(409)
@@ -193,14 +198,14 @@ describe('an account that a deployment admin adds', () => {
 describe('the answer for an account that is there', () => {
   test('is the same whatever the account is, and says neither its name nor its state', async () => {
     await harness.person({ email: 'active@example.com' })
-    await harness.person({ email: 'root@example.com', deploymentAdmin: true })
+    await rootOf()
     const disabled = await harness.person({ email: 'disabled@example.com' })
     await harness.store.users.setDisabled(disabled.id, true)
-    await add('bank', bank.key, 'waiting@example.com', { name: 'Real Name' })
+    await add(bank, 'waiting@example.com', { name: 'Real Name' })
     const known = ['active@example.com', 'root@example.com', 'disabled@example.com', 'waiting@example.com']
     const answers: unknown[] = []
     for (const email of [...known, ...known]) {
-      const { member, invitation, offer, acceptance } = await add('mallory', mallory.key, email)
+      const { member, invitation, offer, acceptance } = await add(mallory, email)
       const shown = made(offer)
       expect(shown.email).toBe(email)
       const { offer: id, code } = partsOf(made(acceptance))
@@ -218,9 +223,9 @@ describe('the answer for an account that is there', () => {
 
   test('a repeated request is told no link, and none is kept to tell', async () => {
     await harness.person({ email: 'active@example.com' })
-    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
-    const waiting = made((await add('bank', bank.key, 'ada@bank.example')).member).user_id
-    const offer = made((await add('bank', bank.key, 'active@example.com')).offer).id
+    const root = await rootOf()
+    const waiting = made((await add(bank, 'ada@bank.example')).member).user_id
+    const offer = made((await add(bank, 'active@example.com')).offer).id
     const member = { name: 'x', role: 'viewer' }
     const requests: readonly (readonly [path: string, body: object, as: { key?: string; cookie?: string }])[] = [
       ['/organizations/bank/members', { ...member, email: 'active@example.com' }, { key: bank.key }],
@@ -245,7 +250,7 @@ describe('the answer for an account that is there', () => {
 describe('an offer', () => {
   test('makes a member by the person’s yes alone, with its audit entry', async () => {
     const ada = await harness.person({ email: 'ada@example.com' })
-    const { offer, acceptance } = await add('bank', bank.key, 'ada@example.com', { role: 'reviewer' })
+    const { offer, acceptance } = await add(bank, 'ada@example.com', { role: 'reviewer' })
     expect(await roleIn(bank.id, 'ada@example.com')).toBeNull()
     expect((await harness.request('GET', '/organizations/bank', { cookie: ada.cookie })).status).toBe(404)
     expect(await ownOffers(ada.cookie)).toEqual([
@@ -260,16 +265,16 @@ describe('an offer', () => {
     expect(await accept(made(acceptance), ada.cookie)).toBe(204)
     expect(await roleIn(bank.id, 'ada@example.com')).toBe('reviewer')
     expect(await ownOffers(ada.cookie)).toEqual([])
-    const page = await harness.store.audit.page({ organizationId: bank.id }, { after: null, limit: 10 })
-    expect(page.items.map(({ action }) => action)).toContain('member.accept')
+    const entries = await harness.audited({ organizationId: bank.id })
+    expect(entries.map(({ action }) => action)).toContain('member.accept')
     // Once.
     expect(await accept(made(acceptance), ada.cookie)).toBe(401)
   })
 
   test('is not for whoever took the address up first: the account alone, or the link alone, is not enough', async () => {
     // Mallory invites the banker's address and takes the account up herself; then the bank adds its own person.
-    const squatted = await takeUp(made((await add('mallory', mallory.key, 'ceo@bank.example')).invitation))
-    const { offer, acceptance } = await add('bank', bank.key, 'ceo@bank.example', { role: 'organization-admin' })
+    const squatted = await takeUp(made((await add(mallory, 'ceo@bank.example')).invitation))
+    const { offer, acceptance } = await add(bank, 'ceo@bank.example', { role: 'organization-admin' })
     expect(await roleIn(bank.id, 'ceo@bank.example')).toBeNull()
     const path = `/me/offers/${made(offer).id}/accept`
     for (const code of ['x', 'a'.repeat(43), made(offer).id]) {
@@ -283,7 +288,7 @@ describe('an offer', () => {
     const { code } = partsOf(made(acceptance))
     expect((await post(path, { code }, { key: mallory.key })).status).toBe(403)
     // The owner comes in by a deployment admin's recovery, which ends the squatter's sessions.
-    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
+    const root = await rootOf()
     const user = await harness.store.users.findByEmail('ceo@bank.example')
     const recovery = await post(`/users/${user?.id}/recovery`, {}, { cookie: root.cookie })
     const owner = await takeUp((await recovery.json()) as Link)
@@ -295,7 +300,7 @@ describe('an offer', () => {
   test('can be declined without the code, by the person alone', async () => {
     const ada = await harness.person({ email: 'ada@example.com' })
     const other = await harness.person({ email: 'other@example.com' })
-    const { offer, acceptance } = await add('bank', bank.key, 'ada@example.com')
+    const { offer, acceptance } = await add(bank, 'ada@example.com')
     const path = `/me/offers/${made(offer).id}/decline`
     expect((await post(path, {}, { cookie: other.cookie })).status).toBe(404)
     expect((await post(path, {}, { cookie: ada.cookie })).status).toBe(204)
@@ -305,8 +310,8 @@ describe('an offer', () => {
 
   test('ends when it is withdrawn, replaced or a week old', async () => {
     const ada = await harness.person({ email: 'ada@example.com' })
-    const first = await add('bank', bank.key, 'ada@example.com')
-    const second = await add('bank', bank.key, 'ada@example.com', { role: 'reviewer' })
+    const first = await add(bank, 'ada@example.com')
+    const second = await add(bank, 'ada@example.com', { role: 'reviewer' })
     expect(await accept(made(first.acceptance), ada.cookie)).toBe(401)
     const path = `/organizations/bank/member-offers/${made(second.offer).id}`
     const renewed = (await (await post(`${path}/link`, {}, { key: bank.key })).json()) as Link
@@ -315,18 +320,12 @@ describe('an offer', () => {
     expect(await accept(renewed, ada.cookie)).toBe(401)
     expect((await harness.request('DELETE', path, { key: bank.key })).status).toBe(404)
 
-    const third = await add('bank', bank.key, 'ada@example.com')
+    const third = await add(bank, 'ada@example.com')
     harness.clock.advance(7 * 86_400)
-    const { cookie } = await harness.services.sessions.begin(ada.id, 'active', {
-      userAgent: '',
-      address: '',
-      sessionToken: null,
-      deviceToken: null,
-    })
-    const fresh = cookie.split(';')[0] ?? ''
+    const fresh = await harness.signIn(ada.id)
     expect(await ownOffers(fresh)).toEqual([])
-    const list = await harness.request('GET', '/organizations/bank/member-offers', { key: bank.key })
-    expect(await list.json()).toEqual({ data: [], next_cursor: null })
+    const list = await harness.call('GET', '/organizations/bank/member-offers', { key: bank.key })
+    expect(list.body).toEqual({ data: [], next_cursor: null })
     expect(await accept(made(third.acceptance), fresh)).toBe(401)
     const gone = `/organizations/bank/member-offers/${made(third.offer).id}`
     expect((await post(`${gone}/link`, {}, { key: bank.key })).status).toBe(404)
@@ -336,7 +335,7 @@ describe('an offer', () => {
 
   test('gives the role that it has when it is accepted', async () => {
     const ada = await harness.person({ email: 'ada@example.com' })
-    const { offer, acceptance } = await add('bank', bank.key, 'ada@example.com', { role: 'organization-admin' })
+    const { offer, acceptance } = await add(bank, 'ada@example.com', { role: 'organization-admin' })
     const path = `/organizations/bank/member-offers/${made(offer).id}`
     const changed = await harness.request('PATCH', path, { key: bank.key, body: { role: 'viewer' } })
     expect(await changed.json()).toMatchObject({ role: 'viewer' })
@@ -346,7 +345,7 @@ describe('an offer', () => {
 
   test('accepted twice at once makes one member', async () => {
     const ada = await harness.person({ email: 'ada@example.com' })
-    const link = made((await add('bank', bank.key, 'ada@example.com')).acceptance)
+    const link = made((await add(bank, 'ada@example.com')).acceptance)
     const both = await Promise.all([accept(link, ada.cookie), accept(link, ada.cookie)])
     expect(both.sort()).toEqual([204, 401])
   })

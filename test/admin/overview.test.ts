@@ -1,49 +1,27 @@
 // What the overview says of an organization, and how many decisions it counts: its own only, with names, in whole quarters.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { failingSince, growsOld } from '../../src/admin/routes/overview.ts'
-import { openSegment } from '../../src/decisions/segment.ts'
-import { newSessionId } from '../../src/domain/identifier.ts'
 import type { WebhookMessage } from '../../src/store/webhook-messages.ts'
 import { decisionRecord } from './support/decisions.ts'
-import { type Harness, startHarness } from './support/harness.ts'
+import { startHarness } from './support/harness.ts'
 import { openHit } from './support/open-hit.ts'
 
 const DAY_SECONDS = 86_400
 const QUARTER_MS = 900_000
 
-let harness: Harness
-let alpha: Awaited<ReturnType<Harness['organization']>>
-let beta: Awaited<ReturnType<Harness['organization']>>
-let viewer: { readonly cookie: string }
+const harness = await startHarness()
+afterAll(() => harness.close())
+const alpha = await harness.organization('alpha')
+const beta = await harness.organization('beta')
+const viewer = await harness.person({ email: 'vera@example.com', roles: { [alpha.id]: 'viewer' } })
 
 type Row = Record<string, string | number | null>
-const read = async (path: string, cookie: string) => {
-  const response = await harness.request('GET', path, { cookie })
-  return { status: response.status, body: (await response.json()) as { data: Row[] } & Record<string, unknown> }
-}
-
-beforeAll(async () => {
-  harness = await startHarness()
-  alpha = await harness.organization('alpha')
-  beta = await harness.organization('beta')
-  viewer = await harness.person({ email: 'vera@example.com', roles: { [alpha.id]: 'viewer' } })
-})
-afterAll(() => harness.close())
+const read = (path: string, cookie: string) =>
+  harness.call<{ data: Row[] } & Record<string, unknown>>('GET', path, { cookie })
 
 describe('what waits, fails or ends soon', () => {
-  const session = async (organizationId: string, fill: number, to: readonly ('submitted' | 'completed')[]) => {
-    const sessionId = newSessionId()
-    await harness.store.sessions.register({
-      organizationId,
-      environment: fill === 9 ? 'test' : 'live',
-      checkType: fill === 3 ? 'kyb' : 'kyc',
-      sessionId,
-      walletAddress: null,
-      originUrl: null,
-      tokenHash: new Uint8Array(32).fill(fill),
-      provider: 'manual',
-      actor: 'key:test',
-    })
+  const session = async (organizationId: string, to: readonly ('submitted' | 'completed')[], changes = {}) => {
+    const sessionId = await harness.session(organizationId, [], changes)
     for (const status of to) {
       await harness.store.sessions.changeStatus({ organizationId, sessionId, to: status, actor: 'person' })
       harness.clock.advance(60)
@@ -52,25 +30,20 @@ describe('what waits, fails or ends soon', () => {
 
   test('is said with its age, of the own organization only', async () => {
     const nowSeconds = harness.clock.unixSeconds()
-    await session(alpha.id, 1, ['submitted'])
-    await session(alpha.id, 2, ['submitted'])
-    await session(alpha.id, 3, ['submitted', 'completed'])
-    await session(alpha.id, 4, ['submitted', 'completed'])
-    await session(alpha.id, 9, ['submitted', 'completed'])
-    await session(beta.id, 5, ['submitted'])
-    const key = { kind: 'attestation', environment: 'live', rateLimit: null } as const
+    await session(alpha.id, ['submitted'])
+    await session(alpha.id, ['submitted'])
+    await session(alpha.id, ['submitted', 'completed'], { checkType: 'kyb' })
+    await session(alpha.id, ['submitted', 'completed'])
+    await session(alpha.id, ['submitted', 'completed'], { environment: 'test' })
+    await session(beta.id, ['submitted'])
     for (const [organizationId, name, days] of [
       [alpha.id, 'Ends later', 31],
       [alpha.id, 'Ends soon', 3],
       [alpha.id, 'Ends first', 2],
       [beta.id, 'Theirs', 2],
     ] as const) {
-      await harness.store.apiKeys.issue({
-        ...key,
-        organizationId,
-        name,
-        expiresAtSeconds: harness.clock.unixSeconds() + days * DAY_SECONDS,
-      })
+      const expiresAtSeconds = harness.clock.unixSeconds() + days * DAY_SECONDS
+      await harness.issueKey(organizationId, 'attestation', undefined, { name, expiresAtSeconds })
     }
     const { status, body } = await read('/organizations/alpha/overview', viewer.cookie)
     expect(status).toBe(200)
@@ -129,14 +102,7 @@ describe('how many decisions there were', () => {
   test('by rule and key, with names; over all organizations for the deployment alone', async () => {
     const nowMs = harness.clock.unixSeconds() * 1000
     const policy = await harness.store.policies.create({ organizationId: alpha.id, name: 'Limits' })
-    const { record } = await harness.store.apiKeys.issue({
-      organizationId: alpha.id,
-      kind: 'attestation',
-      environment: 'live',
-      name: 'Backend',
-      expiresAtSeconds: null,
-      rateLimit: null,
-    })
+    const key = await harness.issueKey(alpha.id, 'attestation', undefined, { name: 'Backend' })
     const revision = await harness.store.policies.saveRevision({
       organizationId: alpha.id,
       policyId: policy.id,
@@ -149,26 +115,17 @@ describe('how many decisions there were', () => {
         at: nowMs - agoMs,
         compliant,
         policy: policy.id,
-        key: record.keyId,
+        key: key.slice(9, 21),
         revision: revision?.id ?? '',
         rule: compliant ? null : 'too-much',
       })
-    const segment = openSegment({
-      directory: `${harness.folder}/decisions`,
-      slot: 'w00',
-      maxBytes: 1e6,
-      sync: false,
-      clock: { unixMs: () => nowMs },
-    })
-    segment.append([
+    harness.decide(
       of(1, 40 * DAY_SECONDS * 1000, true),
       of(2, 2 * QUARTER_MS, true),
       of(3, 1, true),
       of(4, 0, false),
       of(5, 0, true, beta.id),
-    ])
-    segment.close()
-    while (harness.index.ingest()) harness.index.improve()
+    )
 
     const since = encodeURIComponent(new Date(nowMs - DAY_SECONDS * 1000).toISOString())
     const admin = await harness.person({ email: 'ada@example.com', deploymentAdmin: true })
@@ -252,36 +209,23 @@ test('a contract is called by its label wherever it is decided for, its address 
   const policy = await harness.store.policies.create({ organizationId: delta, name: 'Any' })
   const project = await harness.store.projects.create({ organizationId: delta, name: 'Swap', policyId: policy.id })
   const address = '0x00000000000000000000000000000000000000ab'
-  const headers = { authorization: `Bearer ${key}` }
-  const write = async (method: string, path: string, body: object) => {
-    const response = await harness.request(method, `/organizations/delta${path}`, { headers, body })
-    return { status: response.status, body: (await response.json()) as Record<string, string> }
-  }
-  const bound = await write('POST', '/bindings', { project_id: project.id, chain: 'base', address, label: 'Router' })
+  const call = (method: string, path: string, body?: object) =>
+    harness.call(method, `/organizations/delta${path}`, { key, ...(body && { body }) })
+  const bound = await call('POST', '/bindings', { project_id: project.id, chain: 'base', address, label: 'Router' })
   expect(bound).toMatchObject({ status: 201, body: { label: 'Router' } })
-  const segment = openSegment({
-    directory: `${harness.folder}/decisions`,
-    slot: 'w01',
-    maxBytes: 1e6,
-    sync: false,
-    clock: { unixMs: () => nowMs },
-  })
   const record = (n: number, to: string, chain = 'base') =>
     decisionRecord(n, { organization: delta, at: nowMs, project: project.id, to, chain })
-  segment.append([record(21, address), record(22, address, 'ethereum'), record(23, `0x${'0'.repeat(40)}`)])
-  segment.close()
-  while (harness.index.ingest()) harness.index.improve()
-  const asked = async (path: string) =>
-    (await (await harness.request('GET', `/organizations/delta${path}`, { headers })).json()) as Record<string, unknown>
+  harness.decide(record(21, address), record(22, address, 'ethereum'), record(23, `0x${'0'.repeat(40)}`))
+  const asked = async (path: string) => (await call('GET', path)).body
   expect((await asked('/decisions'))['labels']).toEqual({ [`base/${address}`]: 'Router' })
   const names = async () => (await asked(`/decisions/${record(21, address).uuid}`))['names']
   expect(await names()).toMatchObject({ to: 'Swap', contract: 'Router' })
 
-  const changed = await write('PATCH', `/bindings/${bound.body['id']}`, { label: null })
+  const changed = await call('PATCH', `/bindings/${bound.body['id']}`, { label: null })
   expect(changed).toMatchObject({ status: 200, body: { label: null } })
   expect(await names()).toMatchObject({ to: 'Swap', contract: null })
-  expect((await write('PATCH', `/bindings/${bound.body['id']}`, { label: 'New\nline' })).status).toBe(400)
-  await write('PATCH', `/bindings/${bound.body['id']}`, { label: 'Vault' })
+  expect((await call('PATCH', `/bindings/${bound.body['id']}`, { label: 'New\nline' })).status).toBe(400)
+  await call('PATCH', `/bindings/${bound.body['id']}`, { label: 'Vault' })
   const [entry] = (await asked('/audit?action=binding.label'))['data'] as Record<string, unknown>[]
   expect(entry).toMatchObject({ subject: bound.body['id'], subject_name: 'Vault', detail: { label: [null, 'Vault'] } })
 })

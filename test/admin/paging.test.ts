@@ -1,18 +1,13 @@
 // Pages by cursor: whatever is written between two pages, nothing that was there is shown twice or left out.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { decodeCursor, encodeCursor } from '../../src/admin/cursor.ts'
 import { FieldInvalidError } from '../../src/domain/errors.ts'
-import { type Harness, startHarness } from './support/harness.ts'
+import { startHarness } from './support/harness.ts'
 
-let harness: Harness
-let alpha: Awaited<ReturnType<Harness['organization']>>
-
-beforeAll(async () => {
-  harness = await startHarness()
-  alpha = await harness.organization('alpha')
-})
+const harness = await startHarness()
 afterAll(() => harness.close())
+const alpha = await harness.organization('alpha')
 
 interface Page {
   readonly data: { readonly id?: string; readonly sequence?: number }[]
@@ -20,16 +15,10 @@ interface Page {
 }
 
 const page = async (path: string, limit: number, cursor: string | null): Promise<Page> => {
-  const separator = path.includes('?') ? '&' : '?'
-  const response = await harness.request(
-    'GET',
-    `${path}${separator}limit=${limit}${cursor === null ? '' : `&cursor=${cursor}`}`,
-    {
-      key: alpha.key,
-    },
-  )
-  expect(response.status).toBe(200)
-  return (await response.json()) as Page
+  const query = `${path.includes('?') ? '&' : '?'}limit=${limit}${cursor === null ? '' : `&cursor=${cursor}`}`
+  const { status, body } = await harness.call<Page>('GET', path + query, { key: alpha.key })
+  expect(status).toBe(200)
+  return body
 }
 
 /** Walks a list; between two pages `meanwhile` happens. */
@@ -71,9 +60,7 @@ describe('a list', () => {
   })
 
   test('newest first leaves out what is added meanwhile, and nothing else', async () => {
-    const before = (
-      await harness.store.audit.page({ organizationId: alpha.id }, { after: null, limit: 200 })
-    ).items.map(({ sequence }) => sequence)
+    const before = (await harness.audited({ organizationId: alpha.id }, 200)).map(({ sequence }) => sequence)
     const seen = await walk('/organizations/alpha/audit', 6, () => issue('meanwhile'))
     expect(seen).toEqual(before)
   })
@@ -81,19 +68,13 @@ describe('a list', () => {
   test('of which the last row seen is gone goes on after it', async () => {
     const policy = await harness.store.policies.create({ organizationId: alpha.id, name: 'P' })
     const project = await harness.store.projects.create({ organizationId: alpha.id, name: 'p', policyId: policy.id })
-    const ids: string[] = []
     for (let n = 0; n < 6; n++) {
-      const address = `0x${n.toString(16).padStart(40, '0')}`
-      ids.push(
-        (
-          await harness.store.bindings.create({
-            organizationId: alpha.id,
-            projectId: project.id,
-            chainName: 'base',
-            address,
-          })
-        ).id,
-      )
+      await harness.store.bindings.create({
+        organizationId: alpha.id,
+        projectId: project.id,
+        chainName: 'base',
+        address: `0x${n.toString(16).padStart(40, '0')}`,
+      })
     }
     const all = (await page('/organizations/alpha/bindings', 200, null)).data.map(({ id }) => id)
     const first = await page('/organizations/alpha/bindings', 3, null)
@@ -113,15 +94,8 @@ describe('a cursor', () => {
   })
 
   test('of another list, or made up, is refused and never reaches the store', async () => {
-    for (const text of [
-      '',
-      'x',
-      'bnVsbA',
-      encodeCursor([1]),
-      encodeCursor(['a', 'b']),
-      encodeCursor([1, 2]),
-      encodeCursor([1.5, 'a']),
-    ]) {
+    const encoded = [[1], ['a', 'b'], [1, 2], [1.5, 'a']].map((parts) => encodeCursor(parts))
+    for (const text of ['', 'x', 'bnVsbA', ...encoded]) {
       expect(() => decodeCursor(text, ['number', 'string'])).toThrow(FieldInvalidError)
     }
     const response = await harness.request('GET', `/organizations/alpha/keys?cursor=${encodeCursor([1])}`, {
@@ -134,26 +108,17 @@ describe('a cursor', () => {
   test('opens no other organization: it is only a place', async () => {
     const beta = await harness.organization('beta')
     const { next_cursor } = await page('/organizations/alpha/keys', 1, null)
-    const response = await harness.request('GET', `/organizations/beta/keys?cursor=${next_cursor}`, { key: beta.key })
-    const { data } = (await response.json()) as Page
+    const path = `/organizations/beta/keys?cursor=${next_cursor}`
+    const { body } = await harness.call<Page>('GET', path, { key: beta.key })
     const own = (await harness.store.apiKeys.list(beta.id)).map(({ keyId }) => keyId)
-    for (const { id } of data) expect(own).toContain(id ?? '')
+    for (const { id } of body.data) expect(own).toContain(id ?? '')
   })
 })
 
 describe('a query', () => {
   test('is read strictly', async () => {
-    const refused = [
-      'limit=0',
-      'limit=201',
-      'limit=1e2',
-      'limit=%205',
-      'limit=5&limit=6',
-      'limits=5',
-      'kind=admins',
-      'cursor=',
-    ]
-    for (const query of refused) {
+    const limits = ['limit=0', 'limit=201', 'limit=1e2', 'limit=%205', 'limit=5&limit=6']
+    for (const query of [...limits, 'limits=5', 'kind=admins', 'cursor=']) {
       const response = await harness.request('GET', `/organizations/alpha/keys?${query}`, { key: alpha.key })
       expect([query, response.status]).toEqual([query, 400])
     }

@@ -4,31 +4,17 @@ import { type ChallengeUse, createChallenges } from '../../src/admin/accounts/ch
 import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
 import { createSoftwareAuthenticator, type SoftwareAuthenticator } from './support/authenticator.ts'
 import { decodeBase32 } from './support/base32.ts'
-import { type Harness, PASSWORD, startHarness } from './support/harness.ts'
-import { DASHBOARD } from './support/request.ts'
+import { type Harness, PASSWORD, type Person, startHarness } from './support/harness.ts'
+import { addPasskey, answerOffer, offerChallenge } from './support/passkeys.ts'
+import { cookieOf, DASHBOARD } from './support/request.ts'
 
 let harness: Harness
-let ada: { readonly id: string; readonly cookie: string }
+let ada: Person
 let device: SoftwareAuthenticator
 
-interface Offer {
-  readonly challenge_id: string
-  readonly options: { readonly challenge: string; readonly rp?: { readonly id: string }; readonly rpId?: string }
-}
-
-const offer = async (path: string, cookie?: string, headers: Record<string, string> = {}): Promise<Offer> =>
-  (await (
-    await harness.request('POST', path, { ...(cookie === undefined ? {} : { cookie }), body: {}, headers })
-  ).json()) as Offer
-
-const add = async (cookie: string, authenticator: SoftwareAuthenticator): Promise<Response> => {
-  const { challenge_id, options } = await offer('/me/passkeys/options', cookie)
-  const credential = authenticator.create(options.challenge, DASHBOARD, options.rp?.id ?? '')
-  return harness.request('POST', '/me/passkeys', { cookie, body: { challenge_id, name: 'Laptop', credential } })
-}
-
+const add = (): Promise<Response> => addPasskey(harness, ada, device)
+const offer = (): ReturnType<typeof offerChallenge> => offerChallenge(harness, '/sign-in/passkey/options')
 const signIn = (body: object): Promise<Response> => harness.request('POST', '/sign-in/passkey', { body })
-const cookieOf = (response: Response): string => (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
 
 beforeEach(async () => {
   harness = await startHarness()
@@ -39,47 +25,36 @@ afterEach(() => harness.close())
 
 describe('a passkey', () => {
   test('is made, listed, signed in with, and removed', async () => {
-    expect((await add(ada.cookie, device)).status).toBe(201)
-    const listed = (await (await harness.request('GET', '/me/passkeys', { cookie: ada.cookie })).json()) as {
-      data: unknown[]
-    }
-    expect(listed.data).toMatchObject([{ id: device.id, name: 'Laptop', last_used_at: null }])
-    const { challenge_id, options } = await offer('/sign-in/passkey/options')
-    expect(options.rpId).toBe('localhost')
-    const response = await signIn({ challenge_id, credential: device.get(options.challenge, DASHBOARD, 'localhost') })
+    expect((await add()).status).toBe(201)
+    const listed = await harness.call('GET', '/me/passkeys', ada)
+    expect(listed.body['data']).toMatchObject([{ id: device.id, name: 'Laptop', last_used_at: null }])
+    const offered = await offer()
+    expect(offered.options.rpId).toBe('localhost')
+    const response = await signIn(answerOffer(device, offered))
     expect(await response.json()).toEqual({ signed_in: true, second_factors: [] })
     const me = await harness.request('GET', '/me', { cookie: cookieOf(response) })
     expect(await me.json()).toMatchObject({ email: 'ada@example.com' })
     expect((await harness.request('DELETE', `/me/passkeys/${device.id}`, { cookie: ada.cookie })).status).toBe(204)
-    const later = await offer('/sign-in/passkey/options')
-    expect(
-      (
-        await signIn({
-          challenge_id: later.challenge_id,
-          credential: device.get(later.options.challenge, DASHBOARD, 'localhost'),
-        })
-      ).status,
-    ).toBe(401)
+    expect((await signIn(answerOffer(device, await offer()))).status).toBe(401)
   })
 
   test('makes the password alone insufficient', async () => {
-    await add(ada.cookie, device)
+    await add()
     const half = await harness.request('POST', '/sign-in', { body: { email: 'ada@example.com', password: PASSWORD } })
     expect(await half.json()).toEqual({ signed_in: false, second_factors: ['passkey'] })
     expect((await harness.request('GET', '/me', { cookie: cookieOf(half) })).status).toBe(401)
   })
 
   test('of somebody else can’t be removed', async () => {
-    await add(ada.cookie, device)
+    await add()
     const bob = await harness.person({ email: 'bob@example.com' })
     expect((await harness.request('DELETE', `/me/passkeys/${device.id}`, { cookie: bob.cookie })).status).toBe(404)
     expect(await harness.store.passkeys.listOf(ada.id)).toHaveLength(1)
   })
 
   test('is not stood in for by an app’s codes that were never confirmed', async () => {
-    await add(ada.cookie, device)
-    const proposed = await harness.request('POST', '/me/totp', { cookie: ada.cookie, body: {} })
-    const { secret } = (await proposed.json()) as { secret: string }
+    await add()
+    const { secret } = (await harness.call<{ secret: string }>('POST', '/me/totp', { ...ada, body: {} })).body
     const half = await harness.request('POST', '/sign-in', { body: { email: 'ada@example.com', password: PASSWORD } })
     const code = hotp(decodeBase32(secret), totpStep(harness.clock.unixSeconds()))
     const response = await harness.request('POST', '/sign-in/code', { cookie: cookieOf(half), body: { code } })
@@ -87,12 +62,9 @@ describe('a passkey', () => {
   })
 
   test('of a disabled account opens nothing', async () => {
-    await add(ada.cookie, device)
+    await add()
     await harness.store.users.setDisabled(ada.id, true)
-    const { challenge_id, options } = await offer('/sign-in/passkey/options')
-    expect(
-      (await signIn({ challenge_id, credential: device.get(options.challenge, DASHBOARD, 'localhost') })).status,
-    ).toBe(401)
+    expect((await signIn(answerOffer(device, await offer()))).status).toBe(401)
   })
 })
 
@@ -126,17 +98,14 @@ describe('asking for a challenge', () => {
     (await harness.store.database.query<{ id: string }>('SELECT id FROM passkey_challenges')).length
 
   test('writes nothing, nor does a wrong answer; a right one is remembered until it is too old', async () => {
-    await add(ada.cookie, device)
+    await add()
     const before = await stored()
-    const offers = await Promise.all(Array.from({ length: 100 }, () => offer('/sign-in/passkey/options')))
+    const offers = await Promise.all(Array.from({ length: 100 }, offer))
     expect(new Set(offers.map(({ challenge_id }) => challenge_id)).size).toBe(100)
-    const [first] = offers
-    if (first === undefined) throw new Error('no offer')
-    const stranger = createSoftwareAuthenticator().get(first.options.challenge, DASHBOARD, 'localhost')
-    expect((await signIn({ challenge_id: first.challenge_id, credential: stranger })).status).toBe(401)
+    const first = offers[0]!
+    expect((await signIn(answerOffer(createSoftwareAuthenticator(), first))).status).toBe(401)
     expect(await stored()).toBe(before)
-    const credential = device.get(first.options.challenge, DASHBOARD, 'localhost')
-    expect((await signIn({ challenge_id: first.challenge_id, credential })).status).toBe(200)
+    expect((await signIn(answerOffer(device, first))).status).toBe(200)
     expect(await stored()).toBe(before + 1)
     harness.clock.advance(601)
     await harness.store.upkeep.sweep()
@@ -167,8 +136,8 @@ describe('an answer is refused', () => {
   ]
   for (const [what, answer] of attempts) {
     test(what, async () => {
-      await add(ada.cookie, device)
-      const { challenge_id, options } = await offer('/sign-in/passkey/options')
+      await add()
+      const { challenge_id, options } = await offer()
       const response = await signIn({ challenge_id, credential: answer(options.challenge) })
       expect([response.status, response.headers.has('set-cookie')]).toEqual([401, false])
       expect(harness.reported).toEqual([])
@@ -176,34 +145,25 @@ describe('an answer is refused', () => {
   }
 
   test('when it comes a second time, or too late', async () => {
-    await add(ada.cookie, device)
-    const { challenge_id, options } = await offer('/sign-in/passkey/options')
-    const credential = device.get(options.challenge, DASHBOARD, 'localhost')
-    expect((await signIn({ challenge_id, credential })).status).toBe(200)
-    expect((await signIn({ challenge_id, credential })).status).toBe(401)
-    const late = await offer('/sign-in/passkey/options')
+    await add()
+    const answer = answerOffer(device, await offer())
+    expect((await signIn(answer)).status).toBe(200)
+    expect((await signIn(answer)).status).toBe(401)
+    const late = await offer()
     harness.clock.advance(301)
-    expect(
-      (
-        await signIn({
-          challenge_id: late.challenge_id,
-          credential: device.get(late.options.challenge, DASHBOARD, 'localhost'),
-        })
-      ).status,
-    ).toBe(401)
+    expect((await signIn(answerOffer(device, late))).status).toBe(401)
   })
 
   test('of two at once with one challenge, one', async () => {
-    await add(ada.cookie, device)
-    const { challenge_id, options } = await offer('/sign-in/passkey/options')
-    const credential = device.get(options.challenge, DASHBOARD, 'localhost')
-    const both = await Promise.all([signIn({ challenge_id, credential }), signIn({ challenge_id, credential })])
+    await add()
+    const answer = answerOffer(device, await offer())
+    const both = await Promise.all([signIn(answer), signIn(answer)])
     expect(both.map(({ status }) => status).sort()).toEqual([200, 401])
   })
 
   test('to a challenge that was made up, or made elsewhere, or lives longer than it was given', async () => {
-    await add(ada.cookie, device)
-    const { challenge_id } = await offer('/sign-in/passkey/options')
+    await add()
+    const { challenge_id } = await offer()
     const bytes = Buffer.from(challenge_id, 'base64url')
     const later = Buffer.from(bytes)
     later.writeUIntBE(later.readUIntBE(0, 6) + 3_600, 0, 6)
@@ -220,20 +180,14 @@ describe('an answer is refused', () => {
   })
 
   test('when its counter went back: a copy of the key is in use', async () => {
-    await add(ada.cookie, device)
-    const first = await offer('/sign-in/passkey/options')
-    await signIn({
-      challenge_id: first.challenge_id,
-      credential: device.get(first.options.challenge, DASHBOARD, 'localhost', { count: 9 }),
-    })
-    const second = await offer('/sign-in/passkey/options')
-    const copied = device.get(second.options.challenge, DASHBOARD, 'localhost', { count: 3 })
-    expect((await signIn({ challenge_id: second.challenge_id, credential: copied })).status).toBe(401)
+    await add()
+    await signIn(answerOffer(device, await offer(), { count: 9 }))
+    expect((await signIn(answerOffer(device, await offer(), { count: 3 }))).status).toBe(401)
   })
 
   test('when a passkey is made with someone else’s challenge', async () => {
     const bob = await harness.person({ email: 'bob@example.com' })
-    const { challenge_id, options } = await offer('/me/passkeys/options', ada.cookie)
+    const { challenge_id, options } = await offerChallenge(harness, '/me/passkeys/options', ada)
     const credential = device.create(options.challenge, DASHBOARD, 'localhost')
     const response = await harness.request('POST', '/me/passkeys', {
       cookie: bob.cookie,

@@ -1,40 +1,27 @@
 // Policies through the API: every mistake with its place, each rule's outcome on a request, and which revision decides.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { openSegment } from '../../src/decisions/segment.ts'
-import type { DecisionRecord } from '../../src/decisions/types.ts'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { contentHashOf } from '../../src/policy/revision.ts'
 import type { ExternalFacts } from '../../src/policy/types/facts.ts'
 import { decisionRecord, uuidOf } from './support/decisions.ts'
-import { type Harness, startHarness } from './support/harness.ts'
+import { startHarness } from './support/harness.ts'
 
-let harness: Harness
-let alpha: Awaited<ReturnType<Harness['organization']>>
-
-beforeAll(async () => {
-  harness = await startHarness()
-  alpha = await harness.organization('alpha')
-})
+const harness = await startHarness()
 afterAll(() => harness.close())
+const alpha = await harness.organization('alpha')
 
-const recorded = async (...records: DecisionRecord[]): Promise<void> => {
-  const segment = openSegment({
-    directory: `${harness.folder}/decisions`,
-    slot: 'w00',
-    maxBytes: 1e6,
-    sync: false,
-    clock: { unixMs: () => 1_767_225_600_000 },
-  })
-  segment.append(records)
-  segment.close()
-  while (harness.index.ingest()) harness.index.improve()
-}
-
+const call = <Body = Record<string, unknown>>(method: string, path: string, body?: object) =>
+  harness.call<Body>(method, `/organizations/alpha${path}`, { key: alpha.key, ...(body && { body }) })
 const post = async <Body>(path: string, body: object, status = 200): Promise<Body> => {
-  const response = await harness.request('POST', `/organizations/alpha/policies${path}`, { key: alpha.key, body })
-  const text = await response.text()
-  expect([response.status, text]).toEqual([status, text])
-  return JSON.parse(text) as Body
+  const answer = await call<Body>('POST', `/policies${path}`, body)
+  expect(answer).toEqual({ status, body: answer.body })
+  return answer.body
 }
+interface Saved {
+  readonly policy: { readonly id: string; readonly version: number }
+  readonly revision: { readonly id: string }
+  readonly warnings: readonly object[]
+}
+const save = (source: string): Promise<Saved> => post<Saved>('', { source }, 201)
 
 interface Simulation {
   readonly verdict: string | null
@@ -83,42 +70,26 @@ describe('checking', () => {
     await store.lists.create({ owner: null, name: 'sanctions' })
     const beta = await store.organizations.create({ slug: 'beta', name: 'beta' })
     await store.lists.create({ owner: beta.id, name: 'theirs' })
-    const check = async (list: string) =>
-      (
-        await post<{ valid: boolean }>('/check', {
-          source: `name: x\nrules:\n  - id: a\n    allow: in_list(wallet.address, "${list}")\n`,
-        })
-      ).valid
-    expect(await check('friends')).toBe(true)
-    expect(await check('sanctions')).toBe(true)
-    expect(await check('theirs')).toBe(false)
+    for (const [list, valid] of Object.entries({ friends: true, sanctions: true, theirs: false })) {
+      const source = `name: x\nrules:\n  - id: a\n    allow: in_list(wallet.address, "${list}")\n`
+      expect([list, await post<object>('/check', { source })]).toMatchObject([list, { valid }])
+    }
   })
 
   test('what can’t be saved is refused with how many mistakes, and nothing is saved', async () => {
-    const { detail } = await post<{ detail: string }>('', { source: 'rules: x' }, 400)
-    expect(detail).toMatch(/^the policy has \d+ mistakes?$/)
+    const detail = expect.stringMatching(/^the policy has \d+ mistakes?$/)
+    expect(await post<object>('', { source: 'rules: x' }, 400)).toMatchObject({ detail })
     expect(await harness.store.policies.list(alpha.id)).toEqual([])
   })
 })
 
 describe('saving', () => {
   test('a project says that its policy decides nothing until a revision is activated', async () => {
-    const saved = await post<{ policy: { id: string }; revision: { id: string } }>(
-      '',
-      { source: 'name: Q\nrules: []\n' },
-      201,
-    )
-    const projects = async (method: string, path: string, body?: object) => {
-      const response = await harness.request(method, `/organizations/alpha/projects${path}`, {
-        key: alpha.key,
-        ...(body && { body }),
-      })
-      return (await response.json()) as { id: string; policy_active: boolean }
-    }
-    const made = await projects('POST', '', { name: 'Waiting', policy_id: saved.policy.id })
-    expect(made.policy_active).toBe(false)
-    await post(`/${saved.policy.id}/activate`, { revision_id: saved.revision.id })
-    expect(await projects('GET', `/${made.id}`)).toEqual({ ...made, policy_active: true })
+    const { policy, revision } = await save('name: Q\nrules: []\n')
+    const { body: made } = await call('POST', '/projects', { name: 'Waiting', policy_id: policy.id })
+    expect(made['policy_active']).toBe(false)
+    await post(`/${policy.id}/activate`, { revision_id: revision.id })
+    expect((await call('GET', `/projects/${made['id']}`)).body).toEqual({ ...made, policy_active: true })
   })
 
   test('says what is likely not meant, also in the answer of a save', async () => {
@@ -127,7 +98,7 @@ describe('saving', () => {
       { line: 4, column: 26, pointer: '/rules/0/allow', message: 'no chain is named "bas": did you mean "base"?' },
     ]
     expect(await post<object>('/check', { source })).toMatchObject({ valid: true, issues: [], warnings })
-    const made = await post<{ policy: { id: string }; warnings: object[] }>('', { source }, 201)
+    const made = await save(source)
     expect(made.warnings).toEqual(warnings)
     expect(await post<object>(`/${made.policy.id}/revisions`, { source }, 201)).toMatchObject({ warnings })
   })
@@ -136,12 +107,15 @@ describe('saving', () => {
     const source = 'name: Two mistakes\nrules:\n  - { id: a, deny: tx.valu > 1 }\n  - { id: b, allow: nonsense }\n'
     const { issues } = await post<{ issues: object[] }>('/check', { source })
     expect(issues).toHaveLength(2)
-    const refused = await post<Record<string, unknown>>('', { source }, 400)
-    expect(refused).toMatchObject({ code: 'INVALID_REQUEST', field: 'source', issues })
-    expect(refused['detail']).toBe('the policy has 2 mistakes')
-    const good = 'name: Good\nrules: []\n'
-    const { policy } = await post<{ policy: { id: string } }>('', { source: good }, 201)
-    expect(await post<Record<string, unknown>>(`/${policy.id}/revisions`, { source }, 400)).toMatchObject({ issues })
+    const detail = 'the policy has 2 mistakes'
+    expect(await post<object>('', { source }, 400)).toMatchObject({
+      code: 'INVALID_REQUEST',
+      field: 'source',
+      issues,
+      detail,
+    })
+    const { policy } = await save('name: Good\nrules: []\n')
+    expect(await post<object>(`/${policy.id}/revisions`, { source }, 400)).toMatchObject({ issues })
   })
 })
 
@@ -197,7 +171,7 @@ describe('simulating', () => {
       await simulate({ source, request, lists: { friends: { addresses: [WALLET], age_seconds: 0 } } }),
     ).toMatchObject({ verdict: 'compliant', rule: 'friend' })
     const edit = (list: string, add: object[], remove: string[] = []) =>
-      harness.request('POST', `/organizations/alpha/lists/${list}/entries`, { key: alpha.key, body: { add, remove } })
+      call('POST', `/lists/${list}/entries`, { add, remove })
     expect((await edit('friends', [{ address: WALLET }])).status).toBe(200)
     expect((await simulate({ source, request })).verdict).toBe('compliant')
     expect((await edit('deny', [{ address: WALLET }])).status).toBe(200)
@@ -207,7 +181,7 @@ describe('simulating', () => {
 
   test('takes a recorded decision’s request, with what is given in its place', async () => {
     const record = decisionRecord(7, { organization: alpha.id, value: '11000000000000000000' })
-    await recorded(record)
+    harness.decide(record)
     expect(await simulate({ source: SOURCE, decision: record.uuid })).toMatchObject({
       verdict: 'denied',
       rule: 'small',
@@ -226,7 +200,7 @@ describe('simulating', () => {
       requested: 1_767_225_000,
       facts: { geography, lists: { known: { age: 0, in: [decisionRecord(8).from], out: [] } } },
     })
-    await recorded(record)
+    harness.decide(record)
     expect(await simulate({ source, decision: record.uuid })).toMatchObject({
       verdict: 'compliant',
       rule: 'then',
@@ -240,8 +214,7 @@ describe('simulating', () => {
     // Another wallet was not looked up then: the list is what it is now, and there is none.
     const other = await simulate({ source, decision: record.uuid, request: { from: WALLET } })
     expect(other.verdict).toBe('denied')
-    const seen = await harness.request('GET', `/organizations/alpha/decisions/${record.uuid}`, { key: alpha.key })
-    expect(await seen.json()).toMatchObject({
+    expect((await call('GET', `/decisions/${record.uuid}`)).body).toMatchObject({
       basis: { data: '0x', requested_at: '2025-12-31T23:50:00.000Z', facts: { geography } },
     })
   })
@@ -257,13 +230,12 @@ describe('simulating', () => {
         email: `${crypto.randomUUID()}@alpha.example`,
         roles: { [alpha.id]: role },
       })
-      const body = { source, request: { chain: 'base', from: WALLET }, ...(facts === undefined ? {} : { facts }) }
-      const response = await harness.request('POST', path, { cookie, body })
-      const { unasked, verdict } = (await response.json()) as { unasked: string[]; verdict: string | null }
+      const body = { source, request: { chain: 'base', from: WALLET }, ...(facts && { facts }) }
+      const { unasked, verdict } = (await harness.call('POST', path, { cookie, body })).body
       return { unasked, verdict, asked: harness.askedNeeds.map(({ kind }) => kind).toSorted() }
     }
     const all = { unasked: [], verdict: null, asked: ['identity', 'read', 'screener'] }
-    expect(await simulateAs('organization-admin')).toEqual(all as never)
+    expect<unknown>(await simulateAs('organization-admin')).toEqual(all)
     for (const role of ['reviewer', 'viewer'] as const) {
       expect(await simulateAs(role)).toEqual({ unasked: ['paid', 'balance'], verdict: null, asked: ['identity'] })
       const facts = {
@@ -293,11 +265,7 @@ describe('simulating', () => {
 
 describe('revisions', () => {
   test('are saved, compared, activated by whoever saw the newest state, and rolled back', async () => {
-    const { policy, revision } = await post<{ policy: { id: string; version: number }; revision: { id: string } }>(
-      '',
-      { source: SOURCE },
-      201,
-    )
+    const { policy, revision } = await save(SOURCE)
     const one = `/${policy.id}`
     const second = await post<{ id: string; number: number }>(
       `${one}/revisions`,
@@ -322,22 +290,18 @@ describe('revisions', () => {
 
 describe('a shadow revision', () => {
   test('is seen in numbers, and each decision on which it differs is found', async () => {
-    const { policy, revision } = await post<{ policy: { id: string }; revision: { id: string } }>(
-      '',
-      { source: SOURCE },
-      201,
-    )
+    const { policy, revision } = await save(SOURCE)
     const read = async <Body>(path: string): Promise<Body> => {
-      const response = await harness.request('GET', `/organizations/alpha${path}`, { key: alpha.key })
-      expect(response.status).toBe(200)
-      return (await response.json()) as Body
+      const { status, body } = await call<Body>('GET', path)
+      expect(status).toBe(200)
+      return body
     }
     const results = `/policies/${policy.id}/shadow-results`
     const none = { revision_id: null, same: 0, different: 0, failed: 0, exact: true, sessions: null }
     expect(await read(results)).toEqual(none)
     await harness.store.policies.shadowRevision(alpha.id, policy.id, revision.id)
     const shadow = (compliant: boolean | null, rule: string | null) => ({ revision: revision.id, compliant, rule })
-    await recorded(
+    harness.decide(
       decisionRecord(101, { organization: alpha.id, shadow: shadow(true, 'everyone') }),
       decisionRecord(102, { organization: alpha.id, shadow: shadow(true, 'another') }),
       decisionRecord(103, { organization: alpha.id, shadow: shadow(false, 'everyone') }),
@@ -358,18 +322,13 @@ describe('a shadow revision', () => {
     expect((await found('failed')).data.map((decision) => decision.shadow)).toEqual([
       { revision_id: revision.id, verdict: null, rule: 'broken' },
     ])
-    const alone = await harness.request('GET', '/organizations/alpha/decisions?shadow=same', { key: alpha.key })
-    expect(alone.status).toBe(400)
+    expect((await call('GET', '/decisions?shadow=same')).status).toBe(400)
   })
 })
 
 describe('a replay', () => {
   test('is a job of the organization, with the document as it was when it was asked for', async () => {
-    const { policy, revision } = await post<{ policy: { id: string }; revision: { id: string } }>(
-      '',
-      { source: SOURCE },
-      201,
-    )
+    const { policy, revision } = await save(SOURCE)
     const ask = (body: object, status: number) =>
       post<{ id: string; kind: string; state: string }>(`/${policy.id}/replay`, body, status)
     const queued = await ask({ revision_id: revision.id, since: '2026-01-01T00:00:00Z', until: '2026-02-01' }, 202)
@@ -392,9 +351,10 @@ describe('a replay', () => {
 })
 
 test('every template can be saved as it is, once the lists that it names are there', async () => {
-  const { data } = (await (await harness.request('GET', '/policy-templates', { key: alpha.key })).json()) as {
-    data: { name: string; source: string }[]
-  }
+  const { body } = await harness.call<{ data: { name: string; source: string }[] }>('GET', '/policy-templates', {
+    key: alpha.key,
+  })
+  const { data } = body
   expect(data.length).toBeGreaterThanOrEqual(5)
   for (const { name, source } of data) {
     const { issues } = await post<{ issues: { message: string }[] }>('/check', { source })

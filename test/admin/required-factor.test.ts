@@ -8,14 +8,13 @@ import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
 import { describeStores } from '../store/dialects.ts'
 import { createSoftwareAuthenticator } from './support/authenticator.ts'
 import { decodeBase32 } from './support/base32.ts'
-import { type Harness, PASSWORD, startHarness } from './support/harness.ts'
-import { CONNECTION, DASHBOARD, toRequest } from './support/request.ts'
-
-type Person = Awaited<ReturnType<Harness['person']>>
+import { type Harness, type Organization, PASSWORD, type Person, startHarness } from './support/harness.ts'
+import { addPasskey } from './support/passkeys.ts'
+import { bodyOf, CONNECTION, cookieOf, toRequest } from './support/request.ts'
 
 let harness: Harness
-let alpha: { readonly id: string; readonly slug: string; readonly key: string }
-let beta: { readonly id: string; readonly slug: string; readonly key: string }
+let alpha: Organization
+let beta: Organization
 let ada: Person
 
 const begin = async (open?: Parameters<typeof startHarness>[0]): Promise<void> => {
@@ -26,7 +25,7 @@ const begin = async (open?: Parameters<typeof startHarness>[0]): Promise<void> =
 }
 
 const send = (method: string, path: string, { cookie }: { readonly cookie: string }, body?: unknown) =>
-  harness.request(method, path, { cookie, ...(body === undefined ? {} : { body }) })
+  harness.request(method, path, { cookie, body })
 const member = (email: string): Promise<Person> =>
   harness.person({ email, roles: { [alpha.id]: 'organization-admin', [beta.id]: 'organization-admin' } })
 const ruleOf = (slug: string | null): string =>
@@ -37,20 +36,17 @@ const require = async (slug: string | null, required = true): Promise<void> => {
   expect((await harness.request('PUT', ruleOf(slug), { key, body: { required } })).status).toBe(200)
 }
 const addCodes = async (person: { readonly cookie: string }): Promise<void> => {
-  const { secret } = (await (await send('POST', '/me/totp', person, {})).json()) as { secret: string }
+  const { secret } = await bodyOf<{ secret: string }>(await send('POST', '/me/totp', person, {}))
   const code = hotp(decodeBase32(secret), totpStep(harness.clock.unixSeconds()))
   expect((await send('POST', '/me/totp/confirm', person, { code })).status).toBe(200)
 }
-const addPasskey = async (person: { readonly cookie: string }): Promise<string> => {
+const addDevice = async (person: { readonly cookie: string }): Promise<string> => {
   const device = createSoftwareAuthenticator()
-  const offered = (await (await send('POST', '/me/passkeys/options', person, {})).json()) as { challenge_id: string }
-  const { challenge_id } = offered
-  const credential = device.create(challenge_id, DASHBOARD, 'localhost')
-  expect((await send('POST', '/me/passkeys', person, { challenge_id, name: 'x', credential })).status).toBe(201)
+  expect((await addPasskey(harness, person, device)).status).toBe(201)
   return device.id
 }
 const missingFor = async (person: { readonly cookie: string }): Promise<unknown> =>
-  ((await (await send('GET', '/me', person)).json()) as { second_factor_missing: unknown }).second_factor_missing
+  (await harness.call('GET', '/me', person)).body['second_factor_missing']
 const enters = async (slug: string, person: { readonly cookie: string }): Promise<number> =>
   (await send('GET', `/organizations/${slug}`, person)).status
 
@@ -141,7 +137,7 @@ describeStores((open) => {
   test('a passkey is both factors', async () => {
     await require(null)
     expect(await missingFor(ada)).toEqual({ deployment: true, organization_ids: [] })
-    await addPasskey(ada)
+    await addDevice(ada)
     expect((await send('GET', '/users', ada)).status).toBe(200)
   })
 
@@ -154,7 +150,7 @@ describeStores((open) => {
       const path = ruleOf(slug)
       expect((await send('PUT', path, person, { required: true })).status).toBe(409)
       expect(await (await send('GET', path, person)).json()).toMatchObject({ required: false })
-      await addPasskey(person)
+      await addDevice(person)
       expect((await send('PUT', path, person, { required: true })).status).toBe(200)
       expect((await send('PUT', path, person, { required: true })).status).toBe(200)
       expect(await (await send('GET', path, person)).json()).toMatchObject({ required: true })
@@ -178,7 +174,7 @@ describeStores((open) => {
   test('the last factor stays while one is required, whichever it is', async () => {
     const bob = await member('bob@example.com')
     await addCodes(bob)
-    const passkey = await addPasskey(bob)
+    const passkey = await addDevice(bob)
     await require('alpha')
     expect((await send('POST', '/me/totp/remove', bob, {})).status).toBe(204)
     expect((await send('DELETE', `/me/passkeys/${passkey}`, bob)).status).toBe(409)
@@ -197,13 +193,13 @@ describeStores((open) => {
     // A round proves nothing where the two happen to come one after the other.
     for (let round = 0; round < 5; round++) {
       const bob = await member(`bob${round}@example.com`)
-      const passkeys = [await addPasskey(bob), await addPasskey(bob)]
+      const passkeys = [await addDevice(bob), await addDevice(bob)]
       const both = await Promise.all(passkeys.map((id) => send('DELETE', `/me/passkeys/${id}`, bob)))
       expect(both.map(({ status }) => status).sort()).toEqual([204, 409])
     }
     const ann = await member('ann@example.com')
     await addCodes(ann)
-    const passkey = await addPasskey(ann)
+    const passkey = await addDevice(ann)
     const both = await Promise.all([
       send('POST', '/me/totp/remove', ann, {}),
       send('DELETE', `/me/passkeys/${passkey}`, ann),
@@ -213,18 +209,18 @@ describeStores((open) => {
 
   test('a recovery that ends the factors leads to making a new one', async () => {
     const bob = await member('bob@example.com')
-    await addPasskey(bob)
-    await addPasskey(ada)
+    await addDevice(bob)
+    await addDevice(ada)
     await require(null)
     const made = await send('POST', `/users/${bob.id}/recovery`, ada, { remove_second_factors: true })
     const { url } = (await made.json()) as { url: string }
     const token = new URL(url).hash.slice(1)
     const used = await harness.request('POST', '/welcome', { body: { token, password: `${PASSWORD} again` } })
     expect(await used.json()).toMatchObject({ signed_in: true })
-    const again = { cookie: (used.headers.getSetCookie()[0] ?? '').split(';')[0] ?? '' }
+    const again = { cookie: cookieOf(used) }
     expect(await missingFor(again)).toMatchObject({ deployment: true })
     expect(await enters('alpha', again)).toBe(403)
-    await addPasskey(again)
+    await addDevice(again)
     expect(await enters('alpha', again)).toBe(200)
   })
 })

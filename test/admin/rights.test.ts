@@ -1,19 +1,31 @@
 // To touch a thing one needs at least the rights that it has: every operation of the route table that names a key, an
 // account, a membership or an attester, by callers who may use the route and have fewer rights than the thing.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { namedHolders, namedThings } from '../../src/admin/rights.ts'
 import type { Route } from '../../src/admin/route.ts'
 import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
-import { type Harness, startHarness } from './support/harness.ts'
+import { startHarness } from './support/harness.ts'
 
 interface Caller {
   readonly key?: string
   readonly cookie?: string
 }
 
-let harness: Harness
-let alpha: { readonly id: string; readonly key: string }
-let callers: Readonly<Record<'plain key' | 'admin' | 'reviewer' | 'viewer' | 'deployment key' | 'root', Caller>>
+const harness = await startHarness()
+afterAll(() => harness.close())
+const alpha = await harness.organization('alpha')
+// Attesters of which one can retire.
+await harness.store.attesters.add({ kind: 'secp256k1', address: `0x${'f'.repeat(40)}`, keystoreFile: 'first.json' })
+const person = (role: 'organization-admin' | 'reviewer' | 'viewer') =>
+  harness.person({ email: `${role}@alpha.example`, roles: { [alpha.id]: role } })
+const callers = {
+  'plain key': { key: alpha.key },
+  admin: await person('organization-admin'),
+  reviewer: await person('reviewer'),
+  viewer: await person('viewer'),
+  'deployment key': { key: await harness.issueKey(alpha.id, 'admin', ['admin', 'deployment']) },
+  root: await harness.person({ email: 'root@example.com', deploymentAdmin: true }),
+}
 let made = 0
 
 /** What has no rights of its own: the role that its route declares is all that it takes. */
@@ -43,16 +55,8 @@ const TARGETS: Readonly<
   Record<string, () => Promise<{ readonly id: string; readonly beneath: readonly (keyof typeof callers)[] }>>
 > = {
   'keys/{key}': async () => {
-    const issued = await harness.store.apiKeys.issue({
-      organizationId: alpha.id,
-      kind: 'admin',
-      environment: 'live',
-      name: 'target',
-      rateLimit: null,
-      expiresAtSeconds: null,
-      scopes: ['admin', 'deployment'],
-    })
-    return { id: issued.record.keyId, beneath: ['plain key', 'admin', 'reviewer', 'viewer'] }
+    const key = await harness.issueKey(alpha.id, 'admin', ['admin', 'deployment'])
+    return { id: key.slice(9, 21), beneath: ['plain key', 'admin', 'reviewer', 'viewer'] }
   },
   'members/{user}': async () => {
     const email = `target-${++made}@example.com`
@@ -100,32 +104,14 @@ const BODIES: Readonly<Record<string, object>> = {
 
 const OPERATIONS = ADMIN_ROUTES.flatMap((route) => namedHolders(route.path).map((part) => ({ route, part })))
 
-beforeAll(async () => {
-  harness = await startHarness()
-  alpha = await harness.organization('alpha')
-  // Attesters of which one can retire.
-  await harness.store.attesters.add({ kind: 'secp256k1', address: `0x${'f'.repeat(40)}`, keystoreFile: 'first.json' })
-  const person = (role: 'organization-admin' | 'reviewer' | 'viewer') =>
-    harness.person({ email: `${role}@alpha.example`, roles: { [alpha.id]: role } })
-  callers = {
-    'plain key': { key: alpha.key },
-    admin: await person('organization-admin'),
-    reviewer: await person('reviewer'),
-    viewer: await person('viewer'),
-    'deployment key': { key: await harness.issueKey(alpha.id, 'admin', ['admin', 'deployment']) },
-    root: await harness.person({ email: 'root@example.com', deploymentAdmin: true }),
-  }
-})
-afterAll(() => harness.close())
-
 const send = (route: Route, part: string, id: string, { key, cookie }: Caller): Promise<Response> =>
   harness.request(
     route.method,
     route.path.replace('{organization}', 'alpha').replace(part, part.replace(/\{.*\}/, id)),
     {
-      ...(key === undefined ? {} : { key }),
-      ...(cookie === undefined ? {} : { cookie }),
-      ...(route.body === null ? {} : { body: BODIES[route.operationId] }),
+      ...(key && { key }),
+      ...(cookie && { cookie }),
+      body: route.body === null ? undefined : BODIES[route.operationId],
     },
   )
 
@@ -179,8 +165,8 @@ describe('every operation that names a key, an account, a membership or an attes
 
 describe('a key', () => {
   const list = async (caller: Caller): Promise<string[]> => {
-    const response = await harness.request('GET', '/organizations/alpha/keys?limit=200', { ...caller })
-    return ((await response.json()) as { data: { id: string }[] }).data.map(({ id }) => id)
+    const path = '/organizations/alpha/keys?limit=200'
+    return (await harness.call<{ data: { id: string }[] }>('GET', path, caller)).body.data.map(({ id }) => id)
   }
 
   /** Asks for a key's end; between the gate and the change something else happens. The key works afterwards. */
@@ -213,12 +199,10 @@ describe('a key', () => {
       expect(listed).toEqual([await one(plain), await one(admin), await one(deployment)])
       return listed
     }
-    expect(await seen(callers.viewer)).toEqual([true, false, false])
-    expect(await seen(callers.reviewer)).toEqual([true, false, false])
-    expect(await seen(callers.admin)).toEqual([true, true, false])
-    expect(await seen(callers['plain key'])).toEqual([true, true, false])
-    expect(await seen(callers['deployment key'])).toEqual([true, true, true])
-    expect(await seen(callers.root)).toEqual([true, true, true])
+    for (const caller of [callers.viewer, callers.reviewer]) expect(await seen(caller)).toEqual([true, false, false])
+    for (const caller of [callers.admin, callers['plain key']]) expect(await seen(caller)).toEqual([true, true, false])
+    for (const caller of [callers['deployment key'], callers.root])
+      expect(await seen(caller)).toEqual([true, true, true])
   })
 
   test('is not made with an end that has passed', async () => {

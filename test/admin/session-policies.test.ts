@@ -1,14 +1,14 @@
 // Policies that decide sessions, through the admin API: what each may be used for, who may let one decide, and what it says.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { newSessionId } from '../../src/domain/identifier.ts'
 import { openOver } from '../cli/door-over.ts'
-import { type Harness, startHarness } from './support/harness.ts'
+import { type Harness, type Organization, startHarness } from './support/harness.ts'
+import type { CallOptions } from './support/request.ts'
 
 const PEOPLE = 'name: People\ndecides: sessions\nrules: [{ id: grown, allow: person.age > 17 }]\n'
 const REQUESTS = 'name: Requests\nrules: [{ id: all, allow: "true" }]\n'
 
 let harness: Harness
-let alpha: Awaited<ReturnType<Harness['organization']>>
+let alpha: Organization
 
 beforeEach(async () => {
   harness = await startHarness()
@@ -17,13 +17,8 @@ beforeEach(async () => {
 afterEach(() => harness.close())
 
 type Json = Record<string, unknown>
-const call = async (method: string, path: string, body?: object, options: object = { key: alpha.key }) => {
-  const response = await harness.request(method, `/organizations/alpha${path}`, {
-    ...options,
-    ...(body === undefined ? {} : { body }),
-  })
-  return { status: response.status, body: (await response.json()) as Json }
-}
+const call = (method: string, path: string, body?: object, options: CallOptions = { key: alpha.key }) =>
+  harness.call<Json>(method, `/organizations/alpha${path}`, { ...options, body })
 const make = async (source: string) => {
   const { body } = await call('POST', '/policies', { source })
   const { policy, revision } = body as { policy: { id: string }; revision: { id: string } }
@@ -140,18 +135,7 @@ test('nobody is asked to approve what would be refused then: a revision that was
 })
 
 test('a revision is tried on one session: what each rule says, on which facts, and that they were read', async () => {
-  const id = newSessionId()
-  await harness.store.sessions.register({
-    organizationId: alpha.id,
-    environment: 'live',
-    checkType: 'kyc',
-    sessionId: id,
-    walletAddress: null,
-    originUrl: null,
-    tokenHash: new Uint8Array(32),
-    provider: 'manual',
-    actor: 'key:test',
-  })
+  const id = await harness.session(alpha.id)
   const path = `/sessions/${id}/simulate`
   const source = `${PEOPLE.replace('17', '40').trimEnd().slice(0, -1)}, { id: seen, allow: checks.document.matches }, { id: rest, review: "true" }]\n`
   const { status, body } = await call('POST', path, { source })

@@ -1,13 +1,12 @@
 // Reviewing through the API: two reviewers can't overwrite each other, and nothing is decided on what one did not see.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { newSessionId } from '../../src/domain/identifier.ts'
-import { type Harness, startHarness } from './support/harness.ts'
+import { type Harness, type Organization, type Person, startHarness } from './support/harness.ts'
 import type { CallOptions } from './support/request.ts'
 
 let harness: Harness
-let alpha: Awaited<ReturnType<Harness['organization']>>
-let ada: { readonly id: string; readonly cookie: string }
-let bob: { readonly id: string; readonly cookie: string }
+let alpha: Organization
+let ada: Person
+let bob: Person
 
 beforeEach(async () => {
   harness = await startHarness()
@@ -17,29 +16,10 @@ beforeEach(async () => {
 })
 afterEach(() => harness.close())
 
-let made = 0
-const submitted = async (): Promise<string> => {
-  const sessionId = newSessionId()
-  made += 1
-  await harness.store.sessions.register({
-    organizationId: alpha.id,
-    environment: 'live',
-    checkType: 'kyc',
-    sessionId,
-    walletAddress: null,
-    originUrl: null,
-    tokenHash: new Uint8Array(32).fill(made),
-    provider: 'manual',
-    actor: 'key:test',
-  })
-  await harness.store.sessions.changeStatus({ organizationId: alpha.id, sessionId, to: 'submitted', actor: 'person' })
-  return sessionId
-}
-
-const call = async (method: string, path: string, options: CallOptions) => {
-  const response = await harness.request(method, `/organizations/alpha/sessions${path}`, options)
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
-}
+const submitted = (): Promise<string> => harness.session(alpha.id, ['submitted'])
+const call = (method: string, path: string, options: CallOptions) =>
+  harness.call(method, `/organizations/alpha/sessions${path}`, options)
+const viewerOf = () => harness.person({ email: 'viewer@example.com', roles: { [alpha.id]: 'viewer' } })
 const decide = (id: string, body: object, who = ada) => call('POST', `/${id}/decide`, { cookie: who.cookie, body })
 const assign = (id: string, user_id: string | null, version: number, who = ada) =>
   call('PUT', `/${id}/assignment`, { cookie: who.cookie, body: { user_id, version } })
@@ -160,7 +140,7 @@ describe('an assignment', () => {
 
   test('is for those who may review here', async () => {
     const id = await submitted()
-    const viewer = await harness.person({ email: 'viewer@example.com', roles: { [alpha.id]: 'viewer' } })
+    const viewer = await viewerOf()
     const stranger = await harness.person({ email: 'stranger@example.com' })
     expect((await assign(id, viewer.id, 0)).status).toBe(409)
     expect((await assign(id, stranger.id, 0)).status).toBe(404)
@@ -171,22 +151,22 @@ describe('an assignment', () => {
 describe('evidence', () => {
   test('is opened by reviewers, and every reading is in the audit log', async () => {
     const id = await submitted()
-    const viewer = await harness.person({ email: 'viewer@example.com', roles: { [alpha.id]: 'viewer' } })
+    const viewer = await viewerOf()
     expect((await call('POST', `/${id}/evidence/fields`, { cookie: viewer.cookie, body: {} })).status).toBe(403)
     const { body } = await call('POST', `/${id}/evidence/fields`, { cookie: ada.cookie, body: {} })
     expect(body['full_name']).toBe('Ada Example')
-    const { items } = await harness.store.audit.page({ action: 'session.evidence-read' }, { after: null, limit: 5 })
+    const items = await harness.audited({ action: 'session.evidence-read' })
     expect(items.map(({ actor, subject }) => [actor, subject])).toEqual([[`user:${ada.id}`, id]])
     expect(JSON.stringify(items)).not.toContain('Ada Example')
   })
 
   test('that the service read itself is shown to reviewers, and that is in the audit log', async () => {
     const id = await submitted()
-    const viewer = await harness.person({ email: 'viewer@example.com', roles: { [alpha.id]: 'viewer' } })
+    const viewer = await viewerOf()
     expect((await call('POST', `/${id}/evidence/zone`, { cookie: viewer.cookie, body: {} })).status).toBe(403)
     const { body } = await call('POST', `/${id}/evidence/zone`, { cookie: ada.cookie, body: {} })
     expect(body).toMatchObject({ surname: 'EXAMPLE', issuer: 'D', birth_date: '1990-01-01' })
-    const { items } = await harness.store.audit.page({ action: 'session.evidence-read' }, { after: null, limit: 5 })
+    const items = await harness.audited({ action: 'session.evidence-read' })
     expect(items.map(({ subject, detail }) => [subject, detail])).toEqual([[id, { part: 'zone' }]])
   })
 })
@@ -212,13 +192,11 @@ describe('the checks of documents', () => {
         { check: 'document.zone', outcome: 'not-done' },
       ],
     })
-    const viewer = await harness.person({ email: 'viewer@example.com', roles: { [alpha.id]: 'viewer' } })
+    const viewer = await viewerOf()
     expect((await read(viewer)).status).toBe(403)
     const beta = await harness.organization('beta')
     const stranger = await harness.person({ email: 'eve@example.com', roles: { [beta.id]: 'reviewer' } })
-    const elsewhere = await harness.request('GET', `/organizations/beta/sessions/${id}/checks/documents`, {
-      cookie: stranger.cookie,
-    })
+    const elsewhere = await harness.request('GET', `/organizations/beta/sessions/${id}/checks/documents`, stranger)
     expect(elsewhere.status).toBe(404)
   })
 
@@ -239,7 +217,7 @@ describe('the checks of documents', () => {
     expect(await (await change({ levels: { enhanced: 25 } })).json()).toEqual({ years: 21, levels: enhanced })
     expect(await (await change({ years: 20, levels: { enhanced: null } })).json()).toEqual({ years: 20, levels })
     expect((await put(null)).status).toBe(200)
-    const { items } = await harness.store.audit.page({ action: 'organization.minimum-age' }, { after: null, limit: 5 })
+    const items = await harness.audited({ action: 'organization.minimum-age' })
     expect(items.map(({ detail }) => detail)).toEqual([
       { years: [20, null] },
       { years: [21, 20], enhanced: [25, null] },
@@ -291,18 +269,19 @@ describe('the queue', () => {
         [cleared, { open: 0, cleared: 1, confirmed: 0 }],
       ]),
     )
-    expect((await call('GET', `/${open}`, { cookie: ada.cookie })).body['hits']).toEqual({
-      open: 1,
-      cleared: 0,
-      confirmed: 1,
-    })
-    expect(await idsOf('?hits=open')).toEqual([open])
-    expect(await idsOf('?hits=confirmed')).toEqual([open])
-    expect(await idsOf('?hits=cleared')).toEqual([cleared])
-    expect(await idsOf('?hits=none')).toEqual([none])
-    expect(await idsOf('?level=basic')).toEqual([none, open].sort())
-    expect(await idsOf('?level=standard&hits=cleared')).toEqual([cleared])
-    expect(await idsOf('?level=standard&hits=open')).toEqual([])
+    const one = await call('GET', `/${open}`, { cookie: ada.cookie })
+    expect(one.body['hits']).toEqual({ open: 1, cleared: 0, confirmed: 1 })
+    for (const [query, ids] of [
+      ['?hits=open', [open]],
+      ['?hits=confirmed', [open]],
+      ['?hits=cleared', [cleared]],
+      ['?hits=none', [none]],
+      ['?level=basic', [none, open].sort()],
+      ['?level=standard&hits=cleared', [cleared]],
+      ['?level=standard&hits=open', []],
+    ] as const) {
+      expect([query, await idsOf(query)]).toEqual([query, ids])
+    }
     expect((await call('GET', '?hits=some', { cookie: ada.cookie })).status).toBe(400)
   })
 })

@@ -4,7 +4,7 @@ import { hashToken, newToken } from '../../src/admin/accounts/token.ts'
 import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
 import { decodeBase32 } from './support/base32.ts'
 import { type Harness, PASSWORD, startHarness } from './support/harness.ts'
-import { type CallOptions, DASHBOARD } from './support/request.ts'
+import { type CallOptions, cookieOf, DASHBOARD } from './support/request.ts'
 
 let harness: Harness
 
@@ -13,7 +13,6 @@ beforeEach(async () => {
 })
 afterEach(() => harness.close())
 
-const cookieOf = (response: Response): string => (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
 const signIn = (email: string, password: string, options: CallOptions = {}): Promise<Response> =>
   harness.request('POST', '/sign-in', { body: { email, password }, ...options })
 const detailOf = async (response: Response): Promise<string> => ((await response.json()) as { detail: string }).detail
@@ -39,21 +38,16 @@ describe('a password', () => {
     const gone = await harness.person({ email: 'gone@example.com' })
     await store.users.setDisabled(gone.id, true)
     await store.users.create({ email: 'new@example.com', name: 'New', deploymentAdmin: false, passwordHash: null })
-    const answers = await Promise.all(
-      [
-        signIn('ada@example.com', 'wrong password here'),
-        signIn('nobody@example.com', PASSWORD),
-        signIn('gone@example.com', PASSWORD),
-        signIn('new@example.com', PASSWORD),
-      ].map(async (response) => [
-        (await response).status,
-        await detailOf(await response),
-        (await response).headers.has('set-cookie'),
-      ]),
-    )
-    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
-      new Set([JSON.stringify([401, 'the email address or the password is wrong', false])]),
-    )
+    for (const [email, password] of [
+      ['ada@example.com', 'wrong password here'],
+      ['nobody@example.com', PASSWORD],
+      ['gone@example.com', PASSWORD],
+      ['new@example.com', PASSWORD],
+    ] as const) {
+      const response = await signIn(email, password)
+      const answer = [email, response.status, await detailOf(response), response.headers.has('set-cookie')]
+      expect(answer).toEqual([email, 401, 'the email address or the password is wrong', false])
+    }
   })
 
   test('that is wrong has a code of its own: one who is signed in stays so', async () => {
@@ -114,8 +108,8 @@ describe('a password', () => {
     await harness.person({ email: 'ada@example.com' })
     await signIn('ada@example.com', 'wrong password here')
     await signIn('ada@example.com', PASSWORD)
-    const { items } = await harness.store.audit.page({}, { after: null, limit: 10 })
-    expect(items.map(({ action, detail }) => [action, detail['how']])).toEqual([['account.sign-in', 'password']])
+    const entries = await harness.audited()
+    expect(entries.map(({ action, detail }) => [action, detail['how']])).toEqual([['account.sign-in', 'password']])
   })
 })
 
@@ -183,15 +177,16 @@ describe('a session', () => {
 })
 
 describe('a second factor', () => {
+  const propose = async (cookie: string): Promise<Uint8Array> =>
+    decodeBase32((await harness.call<{ secret: string }>('POST', '/me/totp', { cookie, body: {} })).body.secret)
   const enrol = async (cookie: string) => {
-    const proposed = (await (await harness.request('POST', '/me/totp', { cookie, body: {} })).json()) as {
-      secret: string
-    }
-    const secret = decodeBase32(proposed.secret)
+    const secret = await propose(cookie)
     const code = (offset = 0): string => hotp(secret, totpStep(harness.clock.unixSeconds()) + offset)
-    const confirmed = await harness.request('POST', '/me/totp/confirm', { cookie, body: { code: code() } })
-    const { recovery_codes: recoveryCodes } = (await confirmed.json()) as { recovery_codes: string[] }
-    return { code, recoveryCodes }
+    const confirmed = await harness.call<{ recovery_codes: string[] }>('POST', '/me/totp/confirm', {
+      cookie,
+      body: { code: code() },
+    })
+    return { code, recoveryCodes: confirmed.body.recovery_codes }
   }
   const complete = (cookie: string, code: string): Promise<Response> =>
     harness.request('POST', '/sign-in/code', { cookie, body: { code } })
@@ -265,11 +260,9 @@ describe('a second factor', () => {
 
   test('its secret is sealed in the database', async () => {
     const { id, cookie } = await harness.person({ email: 'ada@example.com' })
-    const proposed = (await (await harness.request('POST', '/me/totp', { cookie, body: {} })).json()) as {
-      secret: string
-    }
+    const secret = await propose(cookie)
     const credential = await harness.store.users.findCredential({ userId: id })
-    expect(Buffer.from(credential?.totpSecret ?? []).includes(Buffer.from(decodeBase32(proposed.secret)))).toBe(false)
+    expect(Buffer.from(credential?.totpSecret ?? []).includes(Buffer.from(secret))).toBe(false)
   })
 })
 
@@ -370,12 +363,11 @@ describe('a one-time link', () => {
 
   test('carries its secret where no server sees it', async () => {
     const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
-    const added = await harness.request('POST', '/users', {
+    const { body } = await harness.call<{ invitation: { url: string } }>('POST', '/users', {
       cookie: root.cookie,
       body: { email: 'new@example.com', name: 'New', deployment_admin: false },
     })
-    const { invitation } = (await added.json()) as { invitation: { url: string } }
-    const url = new URL(invitation.url)
+    const url = new URL(body.invitation.url)
     expect([url.origin, url.pathname, url.search]).toEqual([DASHBOARD, '/welcome', ''])
     expect((await use({ token: url.hash.slice(1), password: PASSWORD })).status).toBe(200)
   })
@@ -390,8 +382,7 @@ describe('the last deployment admin', () => {
     }
     expect(await statusOf(cookie)).toBe(200)
     await harness.person({ email: 'second@example.com', deploymentAdmin: true })
-    expect((await harness.request('PATCH', `/users/${id}`, { cookie, body: { deployment_admin: false } })).status).toBe(
-      200,
-    )
+    const resign = await harness.request('PATCH', `/users/${id}`, { cookie, body: { deployment_admin: false } })
+    expect(resign.status).toBe(200)
   })
 })

@@ -1,27 +1,19 @@
 // Two organizations over every route with an id in its path: another's id is unknown (404), whoever asks, and what it names
 // stays as it is.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
-import { openSegment } from '../../src/decisions/segment.ts'
-import { newSessionId } from '../../src/domain/identifier.ts'
 import { newWebhookEndpointId } from '../../src/store/webhook-endpoints.ts'
 import { decisionRecord, uuidOf } from './support/decisions.ts'
-import { type Harness, startHarness } from './support/harness.ts'
+import { startHarness } from './support/harness.ts'
 import { openHit } from './support/open-hit.ts'
 
-let harness: Harness
-let alpha: {
-  readonly id: string
-  readonly key: string
-  readonly cookie: string
-  readonly ids: Readonly<Record<string, string>>
-}
-let beta: typeof alpha
+const harness = await startHarness()
+afterAll(() => harness.close())
+const { store } = harness
 
 const SOURCE = 'name: Tenant\nrules: []\n'
 
-const seed = async (slug: string, n: number): Promise<typeof alpha> => {
-  const { store } = harness
+const seed = async (slug: string, n: number) => {
   const { id, key } = await harness.organization(slug)
   const admin = await harness.person({ email: `admin@${slug}.example`, roles: { [id]: 'organization-admin' } })
   const member = await harness.person({ email: `member@${slug}.example`, roles: { [id]: 'viewer' } })
@@ -51,27 +43,8 @@ const seed = async (slug: string, n: number): Promise<typeof alpha> => {
     chainName: 'base',
     address: `0x${String(n).repeat(40)}`,
   })
-  const issued = await store.apiKeys.issue({
-    organizationId: id,
-    kind: 'attestation',
-    environment: 'live',
-    name: slug,
-    expiresAtSeconds: null,
-    rateLimit: null,
-  })
+  const issued = await harness.issueKey(id, 'attestation', undefined, { name: slug })
   const list = await store.lists.create({ owner: id, name: `list_of_${slug}` })
-  const session = newSessionId()
-  await store.sessions.register({
-    organizationId: id,
-    environment: 'live',
-    checkType: 'kyc',
-    sessionId: session,
-    walletAddress: null,
-    originUrl: null,
-    tokenHash: new Uint8Array(32).fill(n),
-    provider: 'manual',
-    actor: 'key:test',
-  })
   const endpointId = newWebhookEndpointId()
   await store.webhookEndpoints.add({
     id: endpointId,
@@ -81,7 +54,7 @@ const seed = async (slug: string, n: number): Promise<typeof alpha> => {
     url: `https://${slug}.example/`,
     sealedSecret: new Uint8Array([n]),
   })
-  await store.sessions.changeStatus({ organizationId: id, sessionId: session, to: 'submitted', actor: 'person' })
+  const session = await harness.session(id, ['submitted'])
   const hit = await openHit(store, id, session)
   const [message] = (await store.webhookMessages.page(id, {}, { after: null, limit: 1 })).items
   const job = await store.tasks.create({ organizationId: id, kind: 'test', input: {}, actor: 'service' })
@@ -94,48 +67,31 @@ const seed = async (slug: string, n: number): Promise<typeof alpha> => {
     request: {},
     requestedBy: member.id,
   })
-  return {
-    id,
-    key,
-    cookie: admin.cookie,
-    ids: {
-      user: member.id,
-      policy: policy.id,
-      revision: revision?.id ?? '',
-      project: project.id,
-      binding: binding.id,
-      key: issued.record.keyId,
-      list: list.name,
-      address: `0x${String(n).repeat(40)}`,
-      session,
-      document: 'evidence_0000000000000000',
-      job: job.id,
-      approval: approval.id,
-      offer,
-      uuid: uuidOf(n),
-      endpoint: endpointId,
-      message: message?.id ?? '',
-      hit: hit.id,
-    },
+  const ids: Readonly<Record<string, string>> = {
+    user: member.id,
+    policy: policy.id,
+    revision: revision?.id ?? '',
+    project: project.id,
+    binding: binding.id,
+    key: issued.slice(9, 21),
+    list: list.name,
+    address: `0x${String(n).repeat(40)}`,
+    session,
+    document: 'evidence_0000000000000000',
+    job: job.id,
+    approval: approval.id,
+    offer,
+    uuid: uuidOf(n),
+    endpoint: endpointId,
+    message: message?.id ?? '',
+    hit: hit.id,
   }
+  return { id, key, cookie: admin.cookie, ids }
 }
 
-beforeAll(async () => {
-  harness = await startHarness()
-  alpha = await seed('alpha', 1)
-  beta = await seed('beta', 2)
-  const segment = openSegment({
-    directory: `${harness.folder}/decisions`,
-    slot: 'w00',
-    maxBytes: 1e6,
-    sync: false,
-    clock: { unixMs: () => 1_767_225_600_000 },
-  })
-  segment.append([decisionRecord(1, { organization: alpha.id }), decisionRecord(2, { organization: beta.id })])
-  segment.close()
-  while (harness.index.ingest()) harness.index.improve()
-})
-afterAll(() => harness.close())
+const alpha = await seed('alpha', 1)
+const beta = await seed('beta', 2)
+harness.decide(decisionRecord(1, { organization: alpha.id }), decisionRecord(2, { organization: beta.id }))
 
 /** Bodies that would be right, so that nothing but the id is wrong. */
 const BODIES: Readonly<Record<string, object>> = {
@@ -160,7 +116,6 @@ const BODIES: Readonly<Record<string, object>> = {
 const QUERIES: Readonly<Record<string, string>> = { diffRevisions: '?from=revision_x&to=revision_y' }
 
 const snapshot = async (id: string) => {
-  const { store } = harness
   const { items: sessions } = await store.sessions.page({ organizationId: id }, { after: null, limit: 100 })
   return {
     keys: await store.apiKeys.list(id),
@@ -201,15 +156,11 @@ describe('another organization’s id', () => {
         const path = route.path
           .replace('{organization}', 'alpha')
           .replaceAll(/\{([^}]+)\}/g, (_, name: string) => beta.ids[name] ?? '')
-        const body = BODIES[route.operationId] ?? (route.body === null ? undefined : {})
-        const raw =
-          route.rawBody.length > 0
-            ? { raw: '0x1111111111111111111111111111111111111111\n', headers: { 'content-type': 'text/plain' } }
-            : {}
+        const file = { raw: `0x${'1'.repeat(40)}\n`, headers: { 'content-type': 'text/plain' } }
         const response = await harness.request(route.method, path + (QUERIES[route.operationId] ?? ''), {
           ...(caller === 'key' ? { key: alpha.key } : { cookie: alpha.cookie }),
-          ...(body === undefined ? {} : { body }),
-          ...raw,
+          body: BODIES[route.operationId] ?? (route.body === null ? undefined : {}),
+          ...(route.rawBody.length > 0 && file),
         })
         // A key is told first that a person is asked for; that there is nothing there it learns from neither.
         const personOnly = route.access.kind === 'organization' && route.access.person === true && caller === 'key'
@@ -259,18 +210,13 @@ describe('another organization’s id', () => {
 
 describe('searching decisions', () => {
   test('finds one’s own only, also by another’s wallet', async () => {
-    for (const [caller, own] of [
-      [alpha, 1],
-      [beta, 2],
+    for (const [slug, { key }, own] of [
+      ['alpha', alpha, 1],
+      ['beta', beta, 2],
     ] as const) {
-      const slug = caller === alpha ? 'alpha' : 'beta'
       const search = async (query: string) =>
-        (
-          (await (
-            await harness.request('GET', `/organizations/${slug}/decisions${query}`, { key: caller.key })
-          ).json()) as { data: { uuid: string }[] }
-        ).data
-      expect((await search('')).map(({ uuid }) => uuid)).toEqual([uuidOf(own)])
+        (await harness.call('GET', `/organizations/${slug}/decisions${query}`, { key })).body['data']
+      expect(await search('')).toMatchObject([{ uuid: uuidOf(own) }])
       expect(await search(`?wallet=${decisionRecord(3 - own).from}`)).toEqual([])
     }
   })

@@ -1,31 +1,11 @@
 // What another threshold would have caught, through the API: counts by score, what was decided about each, and who may ask.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { newSessionId } from '../../src/domain/identifier.ts'
-import { type Harness, startHarness } from './support/harness.ts'
+import { afterAll, expect, test } from 'bun:test'
+import { startHarness } from './support/harness.ts'
 
-let harness: Harness
-let alpha: Awaited<ReturnType<Harness['organization']>>
-beforeEach(async () => {
-  harness = await startHarness()
-  alpha = await harness.organization('alpha')
-})
-afterEach(() => harness.close())
+const harness = await startHarness()
+afterAll(() => harness.close())
+const alpha = await harness.organization('alpha')
 
-const session = async (): Promise<string> => {
-  const sessionId = newSessionId()
-  await harness.store.sessions.register({
-    organizationId: alpha.id,
-    environment: 'live',
-    checkType: 'kyc',
-    sessionId,
-    walletAddress: null,
-    originUrl: null,
-    tokenHash: crypto.getRandomValues(new Uint8Array(32)),
-    provider: 'manual',
-    actor: 'key:test',
-  })
-  return sessionId
-}
 const near = (sessionId: string, entry: string, score: number) => ({
   sessionId,
   entry,
@@ -34,18 +14,14 @@ const near = (sessionId: string, entry: string, score: number) => ({
   name: `LISTED ${entry}`,
   subject: 'person',
 })
-const ask = async (cookie: string) => {
-  const path = '/organizations/alpha/screening/trial'
-  const response = await harness.request('POST', path, { cookie, body: {} })
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
-}
+const ask = (cookie: string) => harness.call('POST', '/organizations/alpha/screening/trial', { cookie, body: {} })
 
 test('is counted from each score on, with what was decided about those that are hits', async () => {
   const reviewer = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'reviewer' } })
   const viewer = await harness.person({ email: 'eve@example.com', roles: { [alpha.id]: 'viewer' } })
   expect((await ask(viewer.cookie)).status).toBe(403)
   expect((await ask(reviewer.cookie)).body['detail']).toContain('no list')
-  const [one, two] = [await session(), await session()]
+  const [one, two] = [await harness.session(alpha.id), await harness.session(alpha.id)]
   const hit = { ...near(one, '1', 96), versionId: 'v1', why: [] }
   await harness.store.sessionChecks.replace({ organizationId: alpha.id, sessionId: one }, 'lists', [
     { name: 'lists.names', outcome: 'passed', detail: {}, version: 'k', hits: [hit] },
@@ -81,6 +57,6 @@ test('is counted from each score on, with what was decided about those that are 
     ['1', null],
     ['3', null],
   ])
-  const { items } = await harness.store.audit.page({ action: 'screening.trial' }, { after: null, limit: 5 })
+  const items = await harness.audited({ action: 'screening.trial' })
   expect(items.map(({ detail }) => detail)).toEqual([{ sessions: 2 }])
 })

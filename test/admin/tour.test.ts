@@ -1,26 +1,21 @@
 // Every operation once, with success, in the order in which a new deployment meets them. Each answer is held against the
 // document (see support/conformance.ts), so that what is documented is what is answered.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { newToken } from '../../src/admin/accounts/token.ts'
 import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
 import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
-import { openSegment } from '../../src/decisions/segment.ts'
-import { newSessionId } from '../../src/domain/identifier.ts'
 import { decodeBase32 } from './support/base32.ts'
 import { ADMIN_DOCUMENT, covered } from './support/conformance.ts'
 import { decisionRecord } from './support/decisions.ts'
-import { type Harness, startHarness } from './support/harness.ts'
+import { startHarness } from './support/harness.ts'
 import { openHit } from './support/open-hit.ts'
-import type { CallOptions } from './support/request.ts'
+import { type CallOptions, cookieOf } from './support/request.ts'
 
-let harness: Harness
+const harness = await startHarness()
+afterAll(() => harness.close())
+
 let root: string
 let organizationId: string
-
-beforeAll(async () => {
-  harness = await startHarness()
-})
-afterAll(() => harness.close())
 
 /** Questions that need a body, and steps that have changed nothing yet. */
 const NOT_NOTED = /\/(check|policies\/simulate|test|options)$|^\/me\/(totp|confirm)$/
@@ -49,7 +44,6 @@ const call = async <Body = Record<string, never>>(
   return (json && text !== '' ? JSON.parse(text) : text) as Body
 }
 
-const cookieOf = (response: Response): string => (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
 const PASSWORD = 'a long enough password'
 const POLICY =
   'name: Tour\nrules:\n  - id: small\n    deny: tx.value > ether(1)\n    code: TOO_MUCH\n  - id: all\n    allow: "true"\n'
@@ -329,19 +323,7 @@ describe('a tour of the admin API', () => {
     expect(secret).toStartWith('whsec_')
     expect(await call<object>(200, 'GET', base)).toMatchObject({ data: [{ id: endpoint.id, purpose: 'events' }] })
     await call(200, 'POST', `${base}/${endpoint.id}/rotate`, { body: { overlap_seconds: 60 } })
-    const id = newSessionId()
-    await harness.store.sessions.register({
-      organizationId,
-      environment: 'live',
-      checkType: 'kyc',
-      sessionId: id,
-      walletAddress: null,
-      originUrl: null,
-      tokenHash: new Uint8Array(32).fill(2),
-      provider: 'manual',
-      actor: 'key:test',
-    })
-    await harness.store.sessions.changeStatus({ organizationId, sessionId: id, to: 'rejected', actor: 'person' })
+    const id = await harness.session(organizationId, ['rejected'])
     const [message] = await harness.store.webhookMessages.claim(1, 60)
     if (message === undefined) throw new Error('nobody is told')
     await harness.store.webhookMessages.settle(message, { state: 'dead', status: 410, failure: 'it is gone' })
@@ -369,8 +351,8 @@ describe('a tour of the admin API', () => {
     })
     const [kept] = (await harness.store.webhookEndpoints.list(organizationId)).filter(({ service }) => service !== null)
     expect(kept).toMatchObject({ id: decider.endpoint.id, service: 'sumsub', previousSealedServiceSecret: null })
-    const { items } = await harness.store.audit.page({ action: 'webhook.service' }, { after: null, limit: 5 })
-    expect(items.map(({ detail }) => detail)).toEqual([{ service: 'sumsub' }])
+    const notes = await harness.audited({ action: 'webhook.service' })
+    expect(notes.map(({ detail }) => detail)).toEqual([{ service: 'sumsub' }])
     await call(204, 'DELETE', `${base}/${endpoint.id}`)
     await call(404, 'DELETE', `${base}/${endpoint.id}`)
   })
@@ -411,19 +393,7 @@ describe('a tour of the admin API', () => {
     })
     await call(400, 'PUT', threshold, { body: { threshold: 20 } })
 
-    const id = newSessionId()
-    await harness.store.sessions.register({
-      organizationId,
-      environment: 'live',
-      checkType: 'kyc',
-      sessionId: id,
-      walletAddress: null,
-      originUrl: null,
-      tokenHash: new Uint8Array(32).fill(7),
-      provider: 'manual',
-      actor: 'key:test',
-    })
-    await harness.store.sessions.changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person' })
+    const id = await harness.session(organizationId, ['submitted'])
     const session = `/organizations/tour/sessions/${id}`
     const source = 'name: Grown\ndecides: sessions\nrules: [{ id: grown, allow: person.age > 17 }]\n'
     await call(200, 'POST', `${session}/simulate`, { body: { source } })
@@ -455,20 +425,7 @@ describe('a tour of the admin API', () => {
   })
 
   test('sessions', async () => {
-    const { store } = harness
-    const id = newSessionId()
-    await store.sessions.register({
-      organizationId,
-      environment: 'live',
-      checkType: 'kyc',
-      sessionId: id,
-      walletAddress: null,
-      originUrl: null,
-      tokenHash: new Uint8Array(32).fill(1),
-      provider: 'manual',
-      actor: 'key:test',
-    })
-    await store.sessions.changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person' })
+    const id = await harness.session(organizationId, ['submitted'])
     const base = '/organizations/tour/sessions'
     const { data } = await call<{ data: { id: string }[] }>(200, 'GET', `${base}?status=submitted&assigned_to=nobody`)
     expect(data.map((session) => session.id)).toEqual([id])
@@ -493,17 +450,8 @@ describe('a tour of the admin API', () => {
   })
 
   test('decisions', async () => {
-    const segment = openSegment({
-      directory: `${harness.folder}/decisions`,
-      slot: 'w00',
-      maxBytes: 1e6,
-      sync: false,
-      clock: { unixMs: () => 1_767_225_600_000 },
-    })
     const record = decisionRecord(1, { organization: organizationId })
-    segment.append([record])
-    segment.close()
-    while (harness.index.ingest()) harness.index.improve()
+    harness.decide(record)
     const base = '/organizations/tour/decisions'
     const since = new Date(harness.clock.unixSeconds() * 1000).toISOString()
     await call(200, 'GET', `${base}/tally?by=rule&since=${since}`)

@@ -1,10 +1,11 @@
 // Whose verifications an organization relies on: who may say so, what can be named, and what is on record.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { type Harness, startHarness } from './support/harness.ts'
+import { type Harness, type Organization, startHarness } from './support/harness.ts'
+import type { CallOptions } from './support/request.ts'
 
 let harness: Harness
-let alpha: Awaited<ReturnType<Harness['organization']>>
-let beta: Awaited<ReturnType<Harness['organization']>>
+let alpha: Organization
+let beta: Organization
 
 beforeEach(async () => {
   harness = await startHarness()
@@ -14,11 +15,8 @@ beforeEach(async () => {
 afterEach(() => harness.close())
 
 const PATH = '/organizations/alpha/verification-trust'
-const read = async () => (await harness.request('GET', PATH, { key: alpha.key })).json()
-const put = async (body: object, options: object = { key: alpha.key }) => {
-  const response = await harness.request('PUT', PATH, { body, ...options })
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
-}
+const read = async () => (await harness.call('GET', PATH, { key: alpha.key })).body
+const put = (body: object, options: CallOptions = { key: alpha.key }) => harness.call('PUT', PATH, { body, ...options })
 
 test('is everyone’s at first, then as an organization admin says', async () => {
   expect(await read()).toEqual({ trusts: 'all', organizations: [] })
@@ -30,8 +28,7 @@ test('is everyone’s at first, then as an organization admin says', async () =>
   const reviewer = await harness.person({ email: 'r@alpha.example', roles: { [alpha.id]: 'reviewer' } })
   expect((await put({ trusts: 'none' }, { cookie: reviewer.cookie })).status).toBe(403)
   expect((await put({ trusts: 'none' }, { key: beta.key })).status).toBe(404)
-  const log = await harness.request('GET', '/organizations/alpha/audit', { key: alpha.key })
-  const notes = ((await log.json()) as { data: { action: string; detail: unknown }[] }).data
+  const notes = await harness.audited({ organizationId: alpha.id })
   expect(notes.map(({ action }) => action)).toContain('organization.verification-trust')
   expect(JSON.stringify(notes)).toContain(beta.id)
 })

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { runAccount } from '../../../src/cli/account.ts'
 import { addressKey } from '../../../src/domain/address-key.ts'
 import { openOver } from '../../cli/door-over.ts'
-import { OTHER_WALLET, type Person, startWorld, WALLET, type World } from './world.ts'
+import type { Person } from '../support/harness.ts'
+import { OTHER_WALLET, startWorld, WALLET, type World } from './world.ts'
 
 let world: World
 
@@ -17,13 +18,7 @@ const MEMBERS = '/organizations/alpha/members'
 const signIn = async (userId: string): Promise<Person> => {
   const { store, harness } = world
   await store.users.setPassword(userId, await harness.services.passwords.hash('correct horse battery staple', []))
-  const { cookie } = await harness.services.sessions.begin(userId, 'active', {
-    userAgent: '',
-    address: '',
-    sessionToken: null,
-    deviceToken: null,
-  })
-  return { id: userId, cookie: cookie.split(';')[0] ?? '' }
+  return { id: userId, cookie: await harness.signIn(userId) }
 }
 const listed = async (name: string, address = WALLET): Promise<boolean> => {
   const list = await world.store.lists.find(world.alpha.id, name)

@@ -3,7 +3,7 @@
 import { ADMIN_ROUTES } from '../../../src/admin/route-table.ts'
 import { contentHashOf } from '../../../src/policy/revision.ts'
 import { readCatalog } from '../../../src/store/table-catalog.ts'
-import { type Harness, startHarness } from '../support/harness.ts'
+import { type Harness, type Person, startHarness } from '../support/harness.ts'
 import type { CallOptions } from '../support/request.ts'
 
 export const WALLET = `0x${'1'.repeat(40)}`
@@ -19,11 +19,6 @@ const NOT_STATE = new Set(['approvals', 'audit_log', 'counters', 'list_bases', '
 export interface Answer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>> & { readonly id: string; readonly detail: string }
-}
-
-export interface Person {
-  readonly id: string
-  readonly cookie: string
 }
 
 export const startWorld = async () => {
@@ -102,11 +97,8 @@ export const startWorld = async () => {
   const first = await attester(4)
   await attester(5)
 
-  const call = async (method: string, path: string, options: CallOptions): Promise<Answer> => {
-    const response = await harness.request(method, path, options)
-    const text = await response.text()
-    return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Answer['body'] }
-  }
+  const call = (method: string, path: string, options: CallOptions): Promise<Answer> =>
+    harness.call<Answer['body']>(method, path, options)
   const base = '/organizations/alpha'
   const file = { raw: `${WALLET}\n`, headers: { 'content-type': 'text/plain' } }
   const url = { url: 'https://lists.example/b.csv', format: 'csv' }

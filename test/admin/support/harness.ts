@@ -22,11 +22,15 @@ import type { Route } from '../../../src/admin/route.ts'
 import { ADMIN_ROUTES } from '../../../src/admin/route-table.ts'
 import type { Services } from '../../../src/admin/services.ts'
 import { createTaskRunner, type TaskListener } from '../../../src/admin/task-runner.ts'
+import { openSegment } from '../../../src/decisions/segment.ts'
+import type { DecisionRecord } from '../../../src/decisions/types.ts'
+import type { ApiKeyKind, ApiKeyScope } from '../../../src/domain/api-key.ts'
 import { createChainTable } from '../../../src/domain/chain.ts'
 import { FieldInvalidError } from '../../../src/domain/errors.ts'
 import { newSessionId } from '../../../src/domain/identifier.ts'
 import type { OrganizationRole } from '../../../src/domain/role.ts'
 import type { NearNames } from '../../../src/domain/screening-hit.ts'
+import type { SessionStatus } from '../../../src/domain/session.ts'
 import { tokenKeyOf } from '../../../src/domain/token-key.ts'
 import { createAuthenticator } from '../../../src/http/authenticate.ts'
 import { createDeadlines } from '../../../src/http/deadline.ts'
@@ -34,12 +38,15 @@ import { toProblem } from '../../../src/http/problem.ts'
 import { createRateLimiter } from '../../../src/http/rate-limit.ts'
 import { createRequestIds } from '../../../src/http/request-id.ts'
 import type { FactNeed } from '../../../src/policy/types/needs.ts'
+import type { NewApiKey } from '../../../src/store/api-keys.ts'
+import type { AuditEntry, AuditFilter } from '../../../src/store/audit.ts'
 import type { Task } from '../../../src/store/tasks.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { createDecisionIndex, type DecisionIndex } from '../../../workers/index/decision-index.ts'
 import { openTemporaryStore, type TemporaryStore, temporaryFolder } from '../../store/temporary-store.ts'
 import { checkConformance } from './conformance.ts'
-import { type CallOptions, CONNECTION, DASHBOARD, toRequest } from './request.ts'
+import { FIRST_MS } from './decisions.ts'
+import { bodyOf, type CallOptions, CONNECTION, DASHBOARD, toRequest } from './request.ts'
 import { answerIndex, createFakePool, createFakeProcesses } from './stand-ins.ts'
 
 export const PASSWORD = 'correct horse battery staple'
@@ -47,6 +54,17 @@ export const PASSWORD = 'correct horse battery staple'
 const ADMIN_DOCUMENT = adminDocument(ADMIN_ROUTES, '0.0.0', false)
 
 const CALLER = { userAgent: 'test', address: '127.0.0.1', sessionToken: null, deviceToken: null }
+
+export interface Organization {
+  readonly id: string
+  readonly slug: string
+  readonly key: string
+}
+
+export interface Person {
+  readonly id: string
+  readonly cookie: string
+}
 
 export interface Harness {
   readonly store: TemporaryStore['store']
@@ -57,13 +75,13 @@ export interface Harness {
   readonly services: Services
   readonly pool: ReturnType<typeof createFakePool>
   readonly index: DecisionIndex
-  /** The listeners of tasks that were started, by task. */
   /** Files of attester keys that were made and given up. */
   readonly discardedKeystores: readonly string[]
   /** What names of an organization are like, by its id. */
   readonly near: Map<string, NearNames>
   /** Proofs of who somebody is, as they were told. */
   readonly attempts: readonly SignInAttempt[]
+  /** The listeners of tasks that were started, by task. */
   readonly startedTasks: Map<string, TaskListener>
   /** What simulations asked for beyond the request and lists. */
   readonly askedNeeds: FactNeed[]
@@ -71,21 +89,40 @@ export interface Harness {
   readonly reported: unknown[]
   /** A request as a dashboard page or a program sends it; what is answered has to be as documented. */
   request(method: string, path: string, options?: CallOptions): Promise<Response>
+  /** The same, with its answer read as JSON. */
+  call<Body = Record<string, unknown>>(
+    method: string,
+    path: string,
+    options?: CallOptions,
+  ): Promise<{ readonly status: number; readonly body: Body }>
   /** The same over other routes: for what is decided before a route's own work. */
   apiOver(routes: readonly Route[]): AdminApi
   /** An organization with an admin key. */
-  organization(slug: string): Promise<{ readonly id: string; readonly slug: string; readonly key: string }>
+  organization(slug: string): Promise<Organization>
   /** An account that is signed in; answers its cookie. */
   person(options: {
     readonly email: string
     readonly deploymentAdmin?: boolean
     readonly roles?: Readonly<Record<string, OrganizationRole>>
-  }): Promise<{ readonly id: string; readonly cookie: string }>
+  }): Promise<Person>
+  /** Another session of an account; answers its cookie. */
+  signIn(userId: string, status?: 'active' | 'second-factor'): Promise<string>
   issueKey(
     organizationId: string,
-    kind: 'attestation' | 'identity' | 'admin',
-    scopes?: readonly ('admin' | 'deployment')[],
+    kind: ApiKeyKind,
+    scopes?: readonly ApiKeyScope[],
+    changes?: Partial<NewApiKey>,
   ): Promise<string>
+  /** A session of a person, moved to each status in turn; answers its id. */
+  session(
+    organizationId: string,
+    statuses?: readonly SessionStatus[],
+    changes?: Partial<Parameters<TemporaryStore['store']['sessions']['register']>[0]>,
+  ): Promise<string>
+  /** Puts decisions into the log and the index. */
+  decide(...records: readonly DecisionRecord[]): void
+  /** The newest entries of the audit log first. */
+  audited(filter?: AuditFilter, limit?: number): Promise<readonly AuditEntry[]>
   close(): Promise<void>
 }
 
@@ -303,7 +340,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     })
   const api = apiOver(ADMIN_ROUTES)
 
-  const issueKey: Harness['issueKey'] = async (organizationId, kind, scopes) =>
+  const issueKey: Harness['issueKey'] = async (organizationId, kind, scopes, changes) =>
     (
       await store.apiKeys.issue({
         organizationId,
@@ -312,9 +349,18 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
         name: 'test',
         expiresAtSeconds: null,
         rateLimit: null,
-        ...(scopes === undefined ? {} : { scopes }),
+        ...(scopes && { scopes }),
+        ...changes,
       })
     ).text
+  const signIn: Harness['signIn'] = async (userId, status = 'active') =>
+    (await sessions.begin(userId, status, CALLER)).cookie.split(';')[0] ?? ''
+  const request: Harness['request'] = async (method, path, options) => {
+    const { address = CONNECTION.address } = options ?? {}
+    const response = await api(toRequest(method, path, options), { ...CONNECTION, address })
+    await checkConformance(method, path, response)
+    return response
+  }
 
   return {
     store,
@@ -333,12 +379,44 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     reported,
     apiOver,
     issueKey,
-    request: async (method, path, options) => {
-      const { address = CONNECTION.address } = options ?? {}
-      const response = await api(toRequest(method, path, options), { ...CONNECTION, address })
-      await checkConformance(method, path, response)
-      return response
+    signIn,
+    request,
+    call: async <Body>(method: string, path: string, options?: CallOptions) => {
+      const response = await request(method, path, options)
+      return { status: response.status, body: await bodyOf<Body>(response) }
     },
+    session: async (organizationId, statuses = [], changes = {}) => {
+      const sessionId = newSessionId()
+      await store.sessions.register({
+        organizationId,
+        environment: 'live',
+        checkType: 'kyc',
+        sessionId,
+        walletAddress: null,
+        originUrl: null,
+        tokenHash: crypto.getRandomValues(new Uint8Array(32)),
+        provider: 'manual',
+        actor: 'key:test',
+        ...changes,
+      })
+      for (const to of statuses) {
+        await store.sessions.changeStatus({ organizationId, sessionId, to, actor: 'person' })
+      }
+      return sessionId
+    },
+    decide: (...records) => {
+      const segment = openSegment({
+        directory: decisionsFolder,
+        slot: 'w00',
+        maxBytes: 1e6,
+        sync: false,
+        clock: { unixMs: () => FIRST_MS },
+      })
+      segment.append(records)
+      segment.close()
+      while (index.ingest()) index.improve()
+    },
+    audited: async (filter = {}, limit = 10) => (await store.audit.page(filter, { after: null, limit })).items,
     organization: async (slug) => {
       const { id } = await store.organizations.create({ slug, name: slug })
       return { id, slug, key: await issueKey(id, 'admin') }
@@ -353,8 +431,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       for (const [organizationId, role] of Object.entries(roles)) {
         await store.memberships.add(organizationId, user.id, role)
       }
-      const { cookie } = await sessions.begin(user.id, 'active', CALLER)
-      return { id: user.id, cookie: cookie.split(';')[0] ?? '' }
+      return { id: user.id, cookie: await signIn(user.id) }
     },
     close: async () => {
       services.liveStreams.close()

@@ -30,3 +30,12 @@ export const toRequest = (method: string, path: string, options: CallOptions = {
     ...(raw !== undefined ? { body: raw } : body === undefined ? {} : { body: JSON.stringify(body) }),
   })
 }
+
+/** What a browser keeps of a sign-in. */
+export const cookieOf = (response: Response): string => (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+
+/** Of an answer that may have no body. */
+export const bodyOf = async <Body>(response: Response): Promise<Body> => {
+  const text = await response.text()
+  return (text === '' ? {} : JSON.parse(text)) as Body
+}
