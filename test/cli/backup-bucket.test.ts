@@ -1,6 +1,6 @@
 // `countersign backup --into s3://…` and `restore --from s3://…`: what is in the bucket counts once it is whole, is removed
 // by --keep, comes back as it was, and a bucket that is away or lies is said in one line.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { type CommandWorld, openCommandWorld } from './world.ts'
 const BUCKET = 'copies'
 const PLACE = `s3://${BUCKET}/countersign`
 const OLD = '2026-01-01T00-00-00Z'
-const LIMIT_MS = 60_000
+setDefaultTimeout(60_000)
 
 let world: CommandWorld
 let bucket: FakeBucket
@@ -51,84 +51,65 @@ const putCopy = (from: string, name: string, without = ''): void => {
   }
 }
 
-test(
-  'a backup goes there and comes back as it was, and nothing is left in the temporary folder',
-  async () => {
-    const made = await backUp('--with-secrets')
-    expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('decision log')])
-    const [name = ''] = names()
-    expect(made.stdout).toStartWith(`${PLACE}/${name}: `)
-    const from = `${PLACE}/${name}`
-    expect(await command(scratch, 'restore', '--from', from, '--check')).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^s3:.* files, all as they should be\n$/),
-    })
-    const data = join(world.root, 'back')
-    expect((await command(data, 'restore', '--from', from)).code).toBe(0)
-    const passphrase = (root: string) => readFileSync(join(root, 'secrets', 'passphrase'), 'utf8')
-    expect(passphrase(data)).toBe(passphrase(world.root))
-    expect(readdirSync(scratch)).toEqual([])
-    expect((await world.run('audit', 'list', '--json')).stdout).toContain('"command.backup"')
-  },
-  LIMIT_MS,
-)
+test('a backup goes there and comes back as it was, and nothing is left in the temporary folder', async () => {
+  const made = await backUp('--with-secrets')
+  expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('decision log')])
+  const [name = ''] = names()
+  expect(made.stdout).toStartWith(`${PLACE}/${name}: `)
+  const from = `${PLACE}/${name}`
+  expect(await command(scratch, 'restore', '--from', from, '--check')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^s3:.* files, all as they should be\n$/),
+  })
+  const data = join(world.root, 'back')
+  expect((await command(data, 'restore', '--from', from)).code).toBe(0)
+  const passphrase = (root: string) => readFileSync(join(root, 'secrets', 'passphrase'), 'utf8')
+  expect(passphrase(data)).toBe(passphrase(world.root))
+  expect(readdirSync(scratch)).toEqual([])
+  expect((await world.run('audit', 'list', '--json')).stdout).toContain('"command.backup"')
+})
 
-test(
-  '--keep removes the oldest whole ones, and what was never whole only after a day',
-  async () => {
-    await backUp()
-    const [first = ''] = names()
-    putCopy(first, OLD)
-    const recent = new Date(Date.now() - 3_600_000).toISOString().slice(0, 19).replaceAll(':', '-')
-    putCopy(first, `${recent}Z`, 'manifest.json')
-    putCopy(first, '2026-01-02T00-00-00Z', 'manifest.json')
-    for (const key of bucket.objects.keys()) if (key.includes(first)) bucket.objects.delete(key)
-    const made = await backUp('--keep', '1')
-    expect([made.code, made.stderr]).toEqual([
-      0,
-      expect.stringContaining(`${PLACE}/${OLD}: removed, since --keep is 1`),
-    ])
-    expect(names()).toHaveLength(2)
-    expect(names()[0]).toBe(`${recent}Z`)
-  },
-  LIMIT_MS,
-)
+test('--keep removes the oldest whole ones, and what was never whole only after a day', async () => {
+  await backUp()
+  const [first = ''] = names()
+  putCopy(first, OLD)
+  const recent = new Date(Date.now() - 3_600_000).toISOString().slice(0, 19).replaceAll(':', '-')
+  putCopy(first, `${recent}Z`, 'manifest.json')
+  putCopy(first, '2026-01-02T00-00-00Z', 'manifest.json')
+  for (const key of bucket.objects.keys()) if (key.includes(first)) bucket.objects.delete(key)
+  const made = await backUp('--keep', '1')
+  expect([made.code, made.stderr]).toEqual([0, expect.stringContaining(`${PLACE}/${OLD}: removed, since --keep is 1`)])
+  expect(names()).toHaveLength(2)
+  expect(names()[0]).toBe(`${recent}Z`)
+})
 
-test(
-  'what arrives damaged is no backup, and no older one is removed',
-  async () => {
-    await backUp()
-    const [first = ''] = names()
-    putCopy(first, OLD)
-    for (const key of bucket.objects.keys()) if (key.includes(first)) bucket.objects.delete(key)
-    bucket.corrupts = true
-    const made = await backUp('--keep', '1')
-    expect([made.code, made.stderr]).toEqual([1, expect.stringContaining('is not what was sent')])
-    expect([...bucket.objects.keys()].filter((key) => key.endsWith('manifest.json'))).toEqual([
-      `countersign/${OLD}/manifest.json`,
-    ])
-  },
-  LIMIT_MS,
-)
+test('what arrives damaged is no backup, and no older one is removed', async () => {
+  await backUp()
+  const [first = ''] = names()
+  putCopy(first, OLD)
+  for (const key of bucket.objects.keys()) if (key.includes(first)) bucket.objects.delete(key)
+  bucket.corrupts = true
+  const made = await backUp('--keep', '1')
+  expect([made.code, made.stderr]).toEqual([1, expect.stringContaining('is not what was sent')])
+  expect([...bucket.objects.keys()].filter((key) => key.endsWith('manifest.json'))).toEqual([
+    `countersign/${OLD}/manifest.json`,
+  ])
+})
 
-test(
-  'a bucket that refuses, or has no backup, is said in one line',
-  async () => {
-    bucket.failure = 403
-    const refused = await backUp()
-    expect([refused.code, refused.stderr.trim().split('\n')]).toEqual([
-      1,
-      [expect.stringMatching(/^s3:\/\/copies\/count/)],
-    ])
-    bucket.failure = null
-    const none = await command(join(world.root, 'none'), 'restore', '--from', `${PLACE}/${OLD}`)
-    expect([none.code, none.stderr]).toEqual([1, `there is no backup in ${PLACE}/${OLD}/\n`])
-    const malformed = await command(world.root, 'backup', '--into', 's3://x')
-    expect([malformed.code, malformed.stderr.split('\n')[0]]).toEqual([
-      2,
-      '--into must be dir:/path or s3://bucket/prefix',
-    ])
-    expect(readdirSync(scratch)).toEqual([])
-  },
-  LIMIT_MS,
-)
+test('a bucket that refuses, or has no backup, is said in one line', async () => {
+  bucket.failure = 403
+  const refused = await backUp()
+  expect([refused.code, refused.stderr.trim().split('\n')]).toEqual([
+    1,
+    [expect.stringMatching(/^s3:\/\/copies\/count/)],
+  ])
+  bucket.failure = null
+  const none = await command(join(world.root, 'none'), 'restore', '--from', `${PLACE}/${OLD}`)
+  expect([none.code, none.stderr]).toEqual([1, `there is no backup in ${PLACE}/${OLD}/\n`])
+  const malformed = await command(world.root, 'backup', '--into', 's3://x')
+  expect([malformed.code, malformed.stderr.split('\n')[0]]).toEqual([
+    2,
+    '--into must be dir:/path or s3://bucket/prefix',
+  ])
+  expect(readdirSync(scratch)).toEqual([])
+})

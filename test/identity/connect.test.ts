@@ -251,14 +251,12 @@ describe('a session’s wallets', () => {
       const session = await newSession()
       const proof = await prove(session)
       const { wallets } = await identity.connect(ours, session.id, evmWallet(3))
-      const target = { organizationId: ours, sessionId: session.id, actor: 'test' }
-      const { session: closed } = await identity.changes.changeStatus({ ...target, to: status })
+      const { session: closed } = await identity.move(ours, session.id, status)
       const refused = { name: 'SessionClosedError', code: 'SESSION_CONFLICT' }
       await expect(ask(closed)).rejects.toMatchObject(refused)
       await expect(connect.connect(session, proof)).rejects.toMatchObject(refused)
-      await expect(identity.changes.removeWallet({ ...target, walletId: wallets[0]?.id ?? '' })).rejects.toMatchObject(
-        refused,
-      )
+      const target = { organizationId: ours, sessionId: session.id, walletId: wallets[0]?.id ?? '', actor: 'test' }
+      await expect(identity.changes.removeWallet(target)).rejects.toMatchObject(refused)
     })
   }
 

@@ -21,16 +21,16 @@ beforeEach(async () => {
 })
 afterEach(() => identity.remove())
 
-const move = (sessionId: string, to: SessionStatus) =>
-  identity.changes.changeStatus({ organizationId: ours, sessionId, to, actor: 'test' })
+const move = (sessionId: string, to: SessionStatus) => identity.move(ours, sessionId, to)
+const registerWallet = () => identity.register(ours, { wallet: WALLET })
 const link = () => createPortalLink('http://127.0.0.1:1')
 
 describe('a wallet of which the caller has a session', () => {
   for (const status of ['pending', 'retry', 'completed'] as const) {
     test(`that is ${status}: it is reused`, async () => {
-      const first = await identity.register(ours, { wallet: WALLET })
+      const first = await registerWallet()
       if (status !== 'pending') await move(first.session.id, status)
-      const second = await identity.register(ours, { wallet: WALLET })
+      const second = await registerWallet()
       expect(first.created).toBe(true)
       expect(second).toMatchObject({ created: false, session: { id: first.session.id, status } })
     })
@@ -38,63 +38,63 @@ describe('a wallet of which the caller has a session', () => {
 
   for (const status of ['submitted', 'rejected'] as const) {
     test(`that is ${status}: a new one is made`, async () => {
-      const first = await identity.register(ours, { wallet: WALLET })
+      const first = await registerWallet()
       await move(first.session.id, status)
-      const second = await identity.register(ours, { wallet: WALLET })
+      const second = await registerWallet()
       expect(second.created).toBe(true)
       expect(second.session.id).not.toBe(first.session.id)
     })
   }
 
   test('that is completed below the organization’s level: a new one is made, at the level', async () => {
-    const first = await identity.register(ours, { wallet: WALLET })
+    const first = await registerWallet()
     await move(first.session.id, 'completed')
     await identity.store.organizations.setLevel(ours, 2)
-    const second = await identity.register(ours, { wallet: WALLET })
+    const second = await registerWallet()
     expect(second).toMatchObject({ created: true, session: { level: 2 } })
     // Lowered again, the first one counts again, and is preferred to the open one.
     await identity.store.organizations.setLevel(ours, 1)
-    expect((await identity.register(ours, { wallet: WALLET })).session.id).toBe(first.session.id)
+    expect((await registerWallet()).session.id).toBe(first.session.id)
   })
 
   test('that is completed above the organization’s level of today: it keeps the level at which it was decided', async () => {
     await identity.store.organizations.setLevel(ours, 2)
-    const first = await identity.register(ours, { wallet: WALLET })
+    const first = await registerWallet()
     await move(first.session.id, 'completed')
     await identity.store.organizations.setLevel(ours, 1)
-    const again = await identity.register(ours, { wallet: WALLET })
+    const again = await registerWallet()
     expect(again).toMatchObject({ created: false, session: { id: first.session.id, level: 2 } })
   })
 
   test('that is completed between two that were rejected: a new one is made', async () => {
-    const rejected = await identity.register(ours, { wallet: WALLET })
+    const rejected = await registerWallet()
     await move(rejected.session.id, 'rejected')
-    const completed = await identity.register(ours, { wallet: WALLET })
+    const completed = await registerWallet()
     await move(completed.session.id, 'completed')
-    expect((await identity.register(ours, { wallet: WALLET })).session.id).toBe(completed.session.id)
+    expect((await registerWallet()).session.id).toBe(completed.session.id)
     await identity.store.organizations.setLevel(ours, 2)
-    const later = await identity.register(ours, { wallet: WALLET })
+    const later = await registerWallet()
     await move(later.session.id, 'rejected')
     await identity.store.organizations.setLevel(ours, 1)
-    expect((await identity.register(ours, { wallet: WALLET })).created).toBe(true)
+    expect((await registerWallet()).created).toBe(true)
   })
 
   test('that is completed, and another that was rejected since: a new one is made, and reused then', async () => {
-    const first = await identity.register(ours, { wallet: WALLET })
+    const first = await registerWallet()
     await move(first.session.id, 'completed')
     await identity.store.organizations.setLevel(ours, 2)
-    const second = await identity.register(ours, { wallet: WALLET })
+    const second = await registerWallet()
     await move(second.session.id, 'rejected')
     await identity.store.organizations.setLevel(ours, 1)
-    const third = await identity.register(ours, { wallet: WALLET })
+    const third = await registerWallet()
     expect(third.created).toBe(true)
-    expect(await identity.register(ours, { wallet: WALLET })).toMatchObject({
+    expect(await registerWallet()).toMatchObject({
       created: false,
       session: { id: third.session.id, status: 'pending' },
     })
     // Completed, it is the newest word again.
     await move(third.session.id, 'completed')
-    expect(await identity.register(ours, { wallet: WALLET })).toMatchObject({
+    expect(await registerWallet()).toMatchObject({
       created: false,
       session: { id: third.session.id, status: 'completed' },
     })
@@ -103,11 +103,11 @@ describe('a wallet of which the caller has a session', () => {
   test('that is completed, and an older one that was rejected since: a new one is made', async () => {
     const { session: older } = await identity.register(ours)
     await identity.connect(ours, older.id, WALLET)
-    const { session: newer } = await identity.register(ours, { wallet: WALLET })
+    const { session: newer } = await registerWallet()
     await move(newer.id, 'completed')
-    expect((await identity.register(ours, { wallet: WALLET })).session.id).toBe(newer.id)
+    expect((await registerWallet()).session.id).toBe(newer.id)
     await move(older.id, 'rejected')
-    expect((await identity.register(ours, { wallet: WALLET })).created).toBe(true)
+    expect((await registerWallet()).created).toBe(true)
   })
 
   test('that is completed, after a newer one was rejected: it is reused, and preferred to one completed before', async () => {
@@ -118,68 +118,56 @@ describe('a wallet of which the caller has a session', () => {
     await move(second.session.id, 'completed')
     await move(third.session.id, 'rejected')
     await move(first.session.id, 'completed')
-    expect((await identity.register(ours, { wallet: WALLET })).session.id).toBe(first.session.id)
+    expect((await registerWallet()).session.id).toBe(first.session.id)
   })
 
   test('that is completed, and one for any wallet that it was in and that was rejected since: a new one is made', async () => {
-    const first = await identity.register(ours, { wallet: WALLET })
+    const first = await registerWallet()
     await move(first.session.id, 'completed')
     const { session } = await identity.register(ours)
     await identity.connect(ours, session.id, WALLET)
     await move(session.id, 'rejected')
-    expect((await identity.register(ours, { wallet: WALLET })).created).toBe(true)
+    expect((await registerWallet()).created).toBe(true)
     // Rejected elsewhere, it says nothing here.
     const elsewhere = await identity.register(theirs, { wallet: evmWallet(2) })
     const mine = await identity.register(ours, { wallet: evmWallet(2) })
     await move(mine.session.id, 'completed')
-    await identity.changes.changeStatus({
-      organizationId: theirs,
-      sessionId: elsewhere.session.id,
-      to: 'rejected',
-      actor: 'test',
-    })
+    await identity.move(theirs, elsewhere.session.id, 'rejected')
     expect((await identity.register(ours, { wallet: evmWallet(2) })).created).toBe(false)
   })
 
   test('that is open: it is reused at the organization’s level of today', async () => {
-    const first = await identity.register(ours, { wallet: WALLET })
+    const first = await registerWallet()
     await identity.store.organizations.setLevel(ours, 3)
-    const second = await identity.register(ours, { wallet: WALLET })
+    const second = await registerWallet()
     expect(second).toMatchObject({ created: false, session: { id: first.session.id, level: 3, sequence: 2 } })
     const events = await identity.store.sessions.listEvents(ours, first.session.id)
     expect(events.map(({ kind }) => kind)).toEqual(['created', 'level-changed'])
   })
 
-  test('of the other check type: a new one is made', async () => {
-    const first = await identity.register(ours, { wallet: WALLET })
-    const second = await identity.register(ours, { wallet: WALLET, checkType: 'kyb' })
-    expect(second.created).toBe(true)
-    expect(second.session.id).not.toBe(first.session.id)
-    expect((await identity.register(ours, { wallet: WALLET, checkType: 'kyb' })).session.id).toBe(second.session.id)
-  })
-
-  test('of the other environment: a new one is made', async () => {
-    const first = await identity.register(ours, { wallet: WALLET })
-    const second = await identity.register(ours, { wallet: WALLET, environment: 'test' })
-    expect(second.created).toBe(true)
-    expect(second.session.id).not.toBe(first.session.id)
-  })
+  for (const [what, other] of [
+    ['check type', { checkType: 'kyb' }],
+    ['environment', { environment: 'test' }],
+  ] as const) {
+    test(`of the other ${what}: a new one is made, and reused for it`, async () => {
+      const first = await registerWallet()
+      const second = await identity.register(ours, { wallet: WALLET, ...other })
+      expect(second.created).toBe(true)
+      expect(second.session.id).not.toBe(first.session.id)
+      expect((await identity.register(ours, { wallet: WALLET, ...other })).session.id).toBe(second.session.id)
+    })
+  }
 
   test('of another organization: a new one is made', async () => {
     const first = await identity.register(theirs, { wallet: WALLET })
-    await identity.changes.changeStatus({
-      organizationId: theirs,
-      sessionId: first.session.id,
-      to: 'completed',
-      actor: 'test',
-    })
-    const second = await identity.register(ours, { wallet: WALLET })
+    await identity.move(theirs, first.session.id, 'completed')
+    const second = await registerWallet()
     expect(second.created).toBe(true)
     expect(second.session.organizationId).toBe(ours)
   })
 
   test('compared as bytes: another wallet, and a base58 one of another case, are others', async () => {
-    await identity.register(ours, { wallet: WALLET })
+    await registerWallet()
     expect((await identity.register(ours, { wallet: evmWallet(2) })).created).toBe(true)
     expect((await identity.register(ours, { wallet: SOLANA_WALLET })).created).toBe(true)
     expect((await identity.register(ours, { wallet: SOLANA_WALLET })).created).toBe(false)
@@ -188,10 +176,10 @@ describe('a wallet of which the caller has a session', () => {
   test('that was connected to a session for any wallet: reused once that is completed, not while it is open', async () => {
     const open = await identity.register(ours)
     await identity.connect(ours, open.session.id, WALLET)
-    const locked = await identity.register(ours, { wallet: WALLET })
+    const locked = await registerWallet()
     expect(locked).toMatchObject({ created: true, session: { lockedAddress: WALLET } })
     await move(open.session.id, 'completed')
-    expect((await identity.register(ours, { wallet: WALLET })).session.id).toBe(open.session.id)
+    expect((await registerWallet()).session.id).toBe(open.session.id)
   })
 })
 
@@ -218,7 +206,7 @@ describe('originUrl on a reused session', () => {
 
 describe('at the same moment', () => {
   test('many registrations of one wallet get one session, and one of them made it', async () => {
-    const registered = await Promise.all(Array.from({ length: 50 }, () => identity.register(ours, { wallet: WALLET })))
+    const registered = await Promise.all(Array.from({ length: 50 }, () => registerWallet()))
     expect(registered.filter(({ created }) => created)).toHaveLength(1)
     expect(new Set(registered.map(({ session }) => session.id)).size).toBe(1)
   })
@@ -226,19 +214,17 @@ describe('at the same moment', () => {
   test('the id of a session of another environment or check is not taken over', async () => {
     const sessionId = newSessionId()
     expect((await identity.register(ours, { sessionId })).created).toBe(true)
-    await expect(identity.register(ours, { sessionId, environment: 'test' })).rejects.toMatchObject({
-      code: 'DEPENDENCY_UNAVAILABLE',
-    })
-    await expect(identity.register(ours, { sessionId, checkType: 'kyb' })).rejects.toMatchObject({
-      code: 'DEPENDENCY_UNAVAILABLE',
-    })
+    for (const other of [{ environment: 'test' }, { checkType: 'kyb' }] as const) {
+      const taken = identity.register(ours, { sessionId, ...other })
+      await expect(taken).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+    }
     expect(await identity.register(ours, { sessionId })).toMatchObject({ created: true, session: { id: sessionId } })
   })
 
   test('a new session for a wallet is told to other processes, one for any wallet concerns none yet', async () => {
     const { database } = identity.store
     const before = await readLastSequence(database)
-    const { session } = await identity.register(ours, { wallet: WALLET })
+    const { session } = await registerWallet()
     await identity.register(ours)
     const told = (await readChanges(database, before, 10)).filter(({ topic }) => topic === 'session')
     expect(told.map(({ subjectId }) => decodeSessionSubject(subjectId))).toMatchObject([
@@ -247,7 +233,7 @@ describe('at the same moment', () => {
   })
 
   test('the schema itself refuses a second pending session of one wallet', async () => {
-    await identity.register(ours, { wallet: WALLET })
+    await registerWallet()
     await expect(
       identity.store.database.execute(
         `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, locked_address,

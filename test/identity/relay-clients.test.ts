@@ -1,6 +1,6 @@
 // What a customer's users have: a browser, an EventSource in a backend, curl. Each follows a session through the documented
 // relay or straight, loses its connection on the way, and comes back with what it saw last.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { EventSource } from 'eventsource'
 import { createRelay } from '../../docs/examples/sse-relay.ts'
 import { type RunningService, runCommand, startService } from '../service/start-service.ts'
@@ -8,6 +8,7 @@ import { CHROMIUM, startBrowser, type TestBrowser } from '../support/browser/chr
 import { until } from '../support/until.ts'
 
 const TIMEOUT_MS = 60_000
+setDefaultTimeout(TIMEOUT_MS)
 const CURL = Bun.which('curl')
 
 const PAGE = `<!doctype html><title>follow</title><script>
@@ -128,62 +129,54 @@ describe.skipIf(CHROMIUM === null)('a browser (where Chromium is installed)', ()
     afterAll(() => browser.stop())
   }
 
-  test(
-    'follows a session to its end, over a connection that is cut in between',
-    async () => {
-      const sessionId = await register()
-      const { context, page, foreign } = await browser.open(relay.url.slice(0, -1))
-      const seen = (): Promise<[string, string][]> => page.evaluate('window.seen')
-      await page.goto(`${relay.url}#${sessionId}`)
-      await until(async () => (await seen()).length === 1, { what: 'the first event' })
-      await decide(sessionId, 'retry')
-      await until(async () => (await seen()).length === 2, { what: 'the second event' })
-      relay.cut()
-      // Decided while nobody listens: nothing of it may be lost.
-      await decide(sessionId, 'completed')
-      await until(async () => (await seen()).at(-1)?.[1] === 'completed', { what: 'the last event' })
-      const events = await seen()
-      expect(events.slice(0, 3)).toEqual([
-        ['1', 'pending'],
-        ['2', 'retry'],
-        ['error', 'again'],
-      ])
-      // Each connection begins with the current status: the one it had, where it was back before the decision.
-      expect(events.slice(3).filter(([id]) => id !== '2')).toEqual([['3', 'completed']])
-      expect(relay.asked).toEqual([null, '2'])
-      expect(foreign).toEqual([])
-      await context.close()
-    },
-    TIMEOUT_MS,
-  )
+  test('follows a session to its end, over a connection that is cut in between', async () => {
+    const sessionId = await register()
+    const { context, page, foreign } = await browser.open(relay.url.slice(0, -1))
+    const seen = (): Promise<[string, string][]> => page.evaluate('window.seen')
+    await page.goto(`${relay.url}#${sessionId}`)
+    await until(async () => (await seen()).length === 1, { what: 'the first event' })
+    await decide(sessionId, 'retry')
+    await until(async () => (await seen()).length === 2, { what: 'the second event' })
+    relay.cut()
+    // Decided while nobody listens: nothing of it may be lost.
+    await decide(sessionId, 'completed')
+    await until(async () => (await seen()).at(-1)?.[1] === 'completed', { what: 'the last event' })
+    const events = await seen()
+    expect(events.slice(0, 3)).toEqual([
+      ['1', 'pending'],
+      ['2', 'retry'],
+      ['error', 'again'],
+    ])
+    // Each connection begins with the current status: the one it had, where it was back before the decision.
+    expect(events.slice(3).filter(([id]) => id !== '2')).toEqual([['3', 'completed']])
+    expect(relay.asked).toEqual([null, '2'])
+    expect(foreign).toEqual([])
+    await context.close()
+  })
 })
 
-test(
-  'an EventSource in a backend comes back with what it saw last, and hears of what it missed',
-  async () => {
-    const sessionId = await register()
-    const source = new EventSource(`${relay.url}events/individual/${sessionId}`)
-    const seen: [string, string][] = []
-    source.onmessage = ({ data, lastEventId }) => {
-      seen.push([lastEventId, (JSON.parse(data) as { status: string }).status])
-    }
-    try {
-      await until(() => seen.length === 1, { what: 'the first event' })
-      relay.cut()
-      await decide(sessionId, 'rejected')
-      await until(() => seen.at(-1)?.[1] === 'rejected', { what: 'the last event' })
-      // Each connection begins with the current status: the one it had, where it was back before the decision.
-      expect(seen.filter(([id], index) => index === 0 || id !== '1')).toEqual([
-        ['1', 'pending'],
-        ['2', 'rejected'],
-      ])
-      expect(relay.asked).toEqual([null, '1'])
-    } finally {
-      source.close()
-    }
-  },
-  TIMEOUT_MS,
-)
+test('an EventSource in a backend comes back with what it saw last, and hears of what it missed', async () => {
+  const sessionId = await register()
+  const source = new EventSource(`${relay.url}events/individual/${sessionId}`)
+  const seen: [string, string][] = []
+  source.onmessage = ({ data, lastEventId }) => {
+    seen.push([lastEventId, (JSON.parse(data) as { status: string }).status])
+  }
+  try {
+    await until(() => seen.length === 1, { what: 'the first event' })
+    relay.cut()
+    await decide(sessionId, 'rejected')
+    await until(() => seen.at(-1)?.[1] === 'rejected', { what: 'the last event' })
+    // Each connection begins with the current status: the one it had, where it was back before the decision.
+    expect(seen.filter(([id], index) => index === 0 || id !== '1')).toEqual([
+      ['1', 'pending'],
+      ['2', 'rejected'],
+    ])
+    expect(relay.asked).toEqual([null, '1'])
+  } finally {
+    source.close()
+  }
+})
 
 test.skipIf(CURL === null)(
   'curl (where it is installed) shows the frames to the letter, straight from the service',
@@ -225,5 +218,4 @@ test.skipIf(CURL === null)(
       await reading
     }
   },
-  TIMEOUT_MS,
 )

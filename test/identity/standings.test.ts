@@ -34,6 +34,22 @@ const setLevel = async (organizationId: string, level: 1 | 2 | 3): Promise<void>
   await identity.store.organizations.setLevel(organizationId, level)
   identity.standings.organizationChanged(organizationId)
 }
+const caller = (organizationId = ours) => ({ organizationId, environment: 'live' }) as const
+/** Waits with what it has read the first time, until it is let go. */
+const heldSource = () => {
+  const { walletStandings } = identity.store
+  const [read, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let held = false
+  const loadSessions: StandingSource['loadSessions'] = async (query, address) => {
+    const found = await walletStandings.loadSessions(query, address)
+    if (held) return found
+    held = true
+    read.resolve()
+    await gate.promise
+    return found
+  }
+  return { source: { ...walletStandings, loadSessions }, read: read.promise, letGo: () => gate.resolve() }
+}
 const addresses = (answer: { wallets?: { address: string }[] }): string[] =>
   (answer.wallets ?? []).map(({ address }) => address.toLowerCase())
 
@@ -43,7 +59,7 @@ describe('trust', () => {
     identity.standings.organizationChanged(organizationId)
   }
   const factsOf = (organizationId: string, address = W1) =>
-    createIdentityFacts(identity.standings)({ organizationId, environment: 'live' }, address)
+    createIdentityFacts(identity.standings)(caller(organizationId), address)
 
   test('is in everyone unless said otherwise; then in the listed ones or nobody, for answers and for policies', async () => {
     const third = await identity.createOrganization('third')
@@ -89,29 +105,15 @@ describe('trust', () => {
 
   test('that changes while a wallet is looked up is not overtaken by what was read before', async () => {
     await identity.complete(theirs, [W1], { consent: true })
-    const read = Promise.withResolvers<void>()
-    const go = Promise.withResolvers<void>()
-    let held = false
-    const source: StandingSource = {
-      ...identity.store.walletStandings,
-      loadSessions: async (query, address) => {
-        const found = await identity.store.walletStandings.loadSessions(query, address)
-        if (held) return found
-        held = true
-        read.resolve()
-        await go.promise
-        return found
-      },
-    }
+    const { source, read, letGo } = heldSource()
     const standings = createStandings({ source, loadLevel: async () => 1 })
-    const caller = { organizationId: ours, environment: 'live' } as const
-    const early = Promise.resolve(standings.find(caller, W1, null))
-    await read.promise
+    const early = Promise.resolve(standings.find(caller(), W1, null))
+    await read
     await identity.store.verificationTrust.set(ours, [])
     standings.organizationChanged(ours)
-    go.resolve()
+    letGo()
     expect((await early).verifying).not.toBeNull()
-    expect((await standings.find(caller, W1, null)).verifying).toBeNull()
+    expect((await standings.find(caller(), W1, null)).verifying).toBeNull()
   })
 })
 
@@ -148,12 +150,8 @@ describe('levels', () => {
   test('consent given later counts from then on', async () => {
     const { session } = await identity.complete(theirs, [W1])
     expect((await verify(ours)).verified).toBe(false)
-    await identity.changes.recordConsent({
-      organizationId: theirs,
-      sessionId: session.id,
-      version: 'v1',
-      actor: 'person',
-    })
+    const target = { organizationId: theirs, sessionId: session.id }
+    await identity.changes.recordConsent({ ...target, version: 'v1', actor: 'person' })
     expect((await verify(ours)).verified).toBe(true)
   })
 })
@@ -174,13 +172,7 @@ describe('what another organization’s sessions give away', () => {
   test('a revocation there ends the verification here', async () => {
     const { session } = await identity.complete(theirs, [W1], { consent: true })
     expect((await verify(ours)).verified).toBe(true)
-    await identity.changes.changeStatus({
-      organizationId: theirs,
-      sessionId: session.id,
-      to: 'rejected',
-      actor: 'operator',
-      revoke: true,
-    })
+    await identity.move(theirs, session.id, 'rejected', { revoke: true })
     expect<unknown>(await verify(ours)).toEqual({ address: W1, verified: false })
   })
 })
@@ -239,13 +231,10 @@ describe('persons', () => {
 
   test('keep their user id through a revocation and a new completion', async () => {
     const { session } = await identity.complete(ours, [W1])
-    const target = { organizationId: ours, sessionId: session.id, actor: 'test' }
-    const retried = await identity.changes.changeStatus({ ...target, to: 'retry', revoke: true })
+    const retried = await identity.move(ours, session.id, 'retry', { revoke: true })
     expect(retried.session).toMatchObject({ userId: session.userId, completedAtSeconds: null })
     expect(await verify(ours)).toMatchObject({ verified: false, status: 'retry', userId: session.userId } as never)
-    expect((await identity.changes.changeStatus({ ...target, to: 'completed' })).session.userId).toBe(
-      session.userId ?? '',
-    )
+    expect((await identity.move(ours, session.id, 'completed')).session.userId).toBe(session.userId ?? '')
   })
 
   test('the wallets listed are those at compatible levels, one’s own and shared ones', async () => {
@@ -265,8 +254,7 @@ describe('a rejection', () => {
     await identity.connect(ours, older.id, W1)
     await identity.complete(ours, [W1])
     expect((await verify(ours)).verified).toBe(true)
-    const target = { organizationId: ours, actor: 'operator' }
-    await identity.changes.changeStatus({ ...target, sessionId: older.id, to: 'rejected' })
+    await identity.move(ours, older.id, 'rejected')
     expect((await verify(ours)).verified).toBe(false)
     // Completed anew, the wallet is verified again; all of it happened within one second.
     await identity.complete(ours, [W1])
@@ -291,7 +279,7 @@ describe('the answer', () => {
   test('of a wallet for which a session was made, but which never connected, has its status and is not verified', async () => {
     const { session } = await identity.register(ours, { wallet: W1 })
     expect(await verify(ours)).toMatchObject({ verified: false, status: 'pending', wallets: [] })
-    await identity.changes.changeStatus({ organizationId: ours, sessionId: session.id, to: 'completed', actor: 'test' })
+    await identity.move(ours, session.id, 'completed')
     expect(await verify(ours)).toMatchObject({ verified: false, status: 'completed', wallets: [] })
   })
 
@@ -316,12 +304,11 @@ describe('the cache', () => {
       loadLevel: () => levels[asked++] ?? Promise.resolve(2),
     })
     await identity.complete(ours, [W1])
-    const caller = { organizationId: ours, environment: 'live' } as const
-    const early = Promise.resolve(standings.find(caller, W1, null))
+    const early = Promise.resolve(standings.find(caller(), W1, null))
     standings.organizationChanged(ours)
     read.resolve(1)
     expect((await early).verifying).not.toBeNull()
-    expect((await standings.find(caller, W1, null)).verifying).toBeNull()
+    expect((await standings.find(caller(), W1, null)).verifying).toBeNull()
     expect(asked).toBe(2)
   })
 
@@ -330,13 +317,7 @@ describe('the cache', () => {
     // The same person, by the wallet that both sessions have.
     const other = await identity.complete(ours, [W1, W3])
     expect(other.session.personId).toBe(session.personId)
-    await identity.changes.changeStatus({
-      organizationId: ours,
-      sessionId: session.id,
-      to: 'rejected',
-      revoke: true,
-      actor: 'test',
-    })
+    await identity.move(ours, session.id, 'rejected', { revoke: true })
     expect(await verify(ours, W2)).toMatchObject({ verified: false, status: 'rejected', wallets: [] })
   })
 
@@ -350,18 +331,17 @@ describe('the cache', () => {
       },
     }
     const standings = createStandings({ source, loadLevel: async () => 1 })
-    const caller = { organizationId: ours, environment: 'live' } as const
-    expect((await standings.find(caller, W1, null)).status).toBeNull()
-    expect(standings.find(caller, W1, 'kyc')).not.toBeInstanceOf(Promise)
+    expect((await standings.find(caller(), W1, null)).status).toBeNull()
+    expect(standings.find(caller(), W1, 'kyc')).not.toBeInstanceOf(Promise)
     expect(loads).toBe(1)
     await identity.complete(ours, [W1])
     standings.sessionChanged({ environment: 'live', personId: null, addresses: [W1] })
-    expect((await standings.find(caller, W1, null)).status).toBe('completed')
+    expect((await standings.find(caller(), W1, null)).status).toBe('completed')
     standings.sessionChanged({ environment: 'test', personId: null, addresses: [W1] })
     standings.sessionChanged({ environment: 'live', personId: 'person_other', addresses: [W2] })
-    expect(standings.find(caller, W1, null)).not.toBeInstanceOf(Promise)
+    expect(standings.find(caller(), W1, null)).not.toBeInstanceOf(Promise)
     standings.clear()
-    const again = standings.find(caller, W1, null)
+    const again = standings.find(caller(), W1, null)
     expect(again).toBeInstanceOf(Promise)
     await again
   })
@@ -375,68 +355,36 @@ describe('the cache', () => {
   })
 
   test('a load that overlaps a change is used once and not kept', async () => {
-    const gate = Promise.withResolvers<void>()
-    const started = Promise.withResolvers<void>()
-    let first = true
-    const source: StandingSource = {
-      ...identity.store.walletStandings,
-      loadSessions: async (query, address) => {
-        const found = await identity.store.walletStandings.loadSessions(query, address)
-        if (first) {
-          first = false
-          started.resolve()
-          await gate.promise
-        }
-        return found
-      },
-    }
+    const { source, read, letGo } = heldSource()
     const standings = createStandings({ source, loadLevel: async () => 1 })
-    const caller = { organizationId: ours, environment: 'live' } as const
-    const early = standings.find(caller, W1, null)
-    await started.promise
+    const early = standings.find(caller(), W1, null)
+    await read
     await identity.complete(ours, [W1])
     standings.sessionChanged({ environment: 'live', personId: null, addresses: [W1] })
-    gate.resolve()
+    letGo()
     expect((await early).status).toBeNull()
-    expect((await standings.find(caller, W1, null)).status).toBe('completed')
+    expect((await standings.find(caller(), W1, null)).status).toBe('completed')
   })
 
   test('a store that is down is an error, never "not verified"', async () => {
-    const standings = createStandings({
-      source: {
-        ...identity.store.walletStandings,
-        loadSessions: async () => {
-          throw new Error('down')
-        },
-      },
-      loadLevel: async () => 1,
-    })
-    await expect(standings.find({ organizationId: ours, environment: 'live' }, W1, null)).rejects.toThrow('down')
+    const loadSessions = () => Promise.reject(new Error('down'))
+    const source = { ...identity.store.walletStandings, loadSessions }
+    const standings = createStandings({ source, loadLevel: async () => 1 })
+    await expect(standings.find(caller(), W1, null)).rejects.toThrow('down')
   })
 })
 
 describe('policy facts', () => {
   test('follow the same rule, and change with the session', async () => {
     const factsOf = createIdentityFacts(identity.standings)
-    const caller = { organizationId: ours, environment: 'live' } as const
     const none = { verified: false, type: null, level: null, verifiedAtSeconds: null }
-    expect<unknown>(await factsOf(caller, W1)).toEqual(none)
+    expect<unknown>(await factsOf(caller(), W1)).toEqual(none)
     const { session } = await identity.complete(ours, [W1], { checkType: 'kyb' })
-    const verified = {
-      verified: true,
-      type: 'business',
-      level: 1,
-      verifiedAtSeconds: identity.clock.unixSeconds(),
-    } as const
-    expect(await factsOf(caller, W1)).toEqual(verified)
-    expect(factsOf(caller, W1)).toEqual(verified)
-    await identity.changes.changeStatus({
-      organizationId: ours,
-      sessionId: session.id,
-      to: 'retry',
-      actor: 'test',
-      revoke: true,
-    })
-    expect<unknown>(await factsOf(caller, W1)).toEqual(none)
+    const verifiedAtSeconds = identity.clock.unixSeconds()
+    const verified = { verified: true, type: 'business', level: 1, verifiedAtSeconds } as const
+    expect(await factsOf(caller(), W1)).toEqual(verified)
+    expect(factsOf(caller(), W1)).toEqual(verified)
+    await identity.move(ours, session.id, 'retry', { revoke: true })
+    expect<unknown>(await factsOf(caller(), W1)).toEqual(none)
   })
 })

@@ -5,7 +5,7 @@ import { parseEvmAddress, parseSolanaAddress, type WalletAddress } from '../../s
 import type { ApiKeyEnvironment } from '../../src/domain/api-key.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import type { Level } from '../../src/domain/level.ts'
-import type { CheckType, SessionState } from '../../src/domain/session.ts'
+import type { CheckType, SessionState, SessionStatus, StatusChange } from '../../src/domain/session.ts'
 import { walletOn } from '../../src/domain/wallet.ts'
 import type { Principal } from '../../src/http/authenticate.ts'
 import {
@@ -45,6 +45,7 @@ export interface RegisterOptions {
   readonly originUrl?: string | null
   readonly sessionId?: string
   readonly tokenHash?: Uint8Array
+  readonly provider?: string
 }
 
 export const openIdentity = async () => {
@@ -83,9 +84,16 @@ export const openIdentity = async () => {
       tokenHash: options.tokenHash ?? createPortalLink('http://127.0.0.1:1').tokenHash,
       walletAddress: options.wallet ?? null,
       originUrl: options.originUrl ?? null,
-      provider: 'manual',
+      provider: options.provider ?? 'manual',
       actor: 'key:test',
     })
+
+  const move = (
+    organizationId: string,
+    sessionId: string,
+    to: SessionStatus,
+    change: Partial<StatusChange> = {},
+  ): Promise<SessionState> => changes.changeStatus({ organizationId, sessionId, to, actor: 'test', ...change })
 
   let nonces = 0
   /** Connects as if the proof had been checked: the nonce is real, the signature is not. */
@@ -139,6 +147,7 @@ export const openIdentity = async () => {
     changed,
     createOrganization,
     register,
+    move,
     connect,
     complete,
     clock: temporary.clock,

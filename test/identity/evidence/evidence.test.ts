@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { readFileSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Zone } from '../../../src/documents/zone/zone.ts'
+import type { Session, SessionStatus } from '../../../src/domain/session.ts'
 import {
   EvidenceErasedError,
   SessionChangedError,
@@ -28,6 +29,8 @@ import { openEvidence, readAll } from './support.ts'
 
 const IMAGE = await jpeg()
 const CANARY = 'countersign-canary-jane-doe'
+const DAY_SECONDS = 86_400
+const PORTRAIT = { kind: 'portrait', fileName: 'a', declaredType: '' } as const
 
 let parts: Awaited<ReturnType<typeof openEvidence>>
 let demo: string
@@ -43,41 +46,35 @@ afterEach(async () => {
 
 describe('fields', () => {
   test('are kept together, the newest of each, and read by whoever is on record as having read them', async () => {
-    const { evidence, session, store } = parts
+    const { evidence, session } = parts
     const target = await session(demo)
     await evidence.putFields(target, { fullName: 'Jane', country: 'DE' })
     await evidence.putFields(target, { fullName: 'Jane Doe', birthDate: '1990-01-01' })
     expect((await evidence.listEvidence(target)).fields).toEqual(['birthDate', 'country', 'fullName'])
-    expect(await store.evidence.listReads({ organizationId: demo, sessionId: target.id })).toEqual([])
+    expect(await parts.reads(target)).toEqual([])
     expect(await evidence.readFields(target, 'operator:ada')).toEqual({
       fullName: 'Jane Doe',
       country: 'DE',
       birthDate: '1990-01-01',
     })
-    expect(await store.evidence.listReads({ organizationId: demo, sessionId: target.id })).toMatchObject([
-      { kind: 'fields', actor: 'operator:ada' },
-    ])
+    expect(await parts.reads(target)).toMatchObject([{ kind: 'fields', actor: 'operator:ada' }])
     // One file, whatever was replaced.
     expect(parts.fileNames().length).toBe(1)
   })
 
   test('are looked through without being read, except those of whoever is found; so is what was read of a document', async () => {
-    const { evidence, readings, session, store } = parts
+    const { evidence, readings, session } = parts
     const [jane, john, none] = [await session(demo), await session(demo), await session(demo)]
     await evidence.putFields(jane, { fullName: 'Jane' })
     await evidence.putFields(john, { fullName: 'John' })
     const zone = { number: 'L898902C3', surname: 'DOE', givenNames: 'JOHN' } as unknown as Zone
     await readings.put(john, { documentId: 'evidence_1', zone })
     await readings.put(none, { documentId: null, zone: null })
-    const find = async (text: string): Promise<readonly string[]> => [
-      ...(await evidence.findByFields(
-        [jane, john, none],
-        (searched) => Object.values(searched).includes(text),
-        'operator:ada',
-      )),
-    ]
-    const reads = async ({ id }: { readonly id: string }) =>
-      (await store.evidence.listReads({ organizationId: demo, sessionId: id })).map(({ kind, actor }) => [kind, actor])
+    const find = async (text: string): Promise<readonly string[]> => {
+      const matches = (searched: object): boolean => Object.values(searched).includes(text)
+      return [...(await evidence.findByFields([jane, john, none], matches, 'operator:ada'))]
+    }
+    const reads = async (of: Session) => (await parts.reads(of)).map(({ kind, actor }) => [kind, actor])
     expect(await find('Jane')).toEqual([jane.id])
     expect(await reads(jane)).toEqual([['fields', 'operator:ada']])
     expect([...(await reads(john)), ...(await reads(none))]).toEqual([])
@@ -149,7 +146,7 @@ describe('fields', () => {
 
 describe('documents', () => {
   test('come back as they were kept, and only to someone on record', async () => {
-    const { evidence, session, add, store } = parts
+    const { evidence, session, add } = parts
     const target = await session(demo)
     const receipt = await add(target, pdf(), { fileName: '/tmp/../bill.pdf', kind: 'proof-of-address' })
     expect(receipt).toMatchObject({ kind: 'proof-of-address', mediaType: 'application/pdf', fileName: 'bill.pdf' })
@@ -157,7 +154,7 @@ describe('documents', () => {
     expect(await evidence.listEvidence(target)).toEqual({ fields: [], documents: [receipt] })
     const opened = await evidence.openDocument(target, receipt.id, 'operator:ada')
     expect(opened?.receipt).toEqual(receipt)
-    expect(await store.evidence.listReads({ organizationId: demo, sessionId: target.id })).toMatchObject([
+    expect(await parts.reads(target)).toMatchObject([
       { evidenceId: receipt.id, kind: 'proof-of-address', actor: 'operator:ada' },
     ])
     expect((await readAll(opened!.stream)).equals(pdf())).toBe(true)
@@ -207,7 +204,7 @@ describe('documents', () => {
       },
       { highWaterMark: 0 },
     )
-    const attempt = evidence.addDocument(target, { kind: 'portrait', fileName: 'a', declaredType: '', stream: endless })
+    const attempt = evidence.addDocument(target, { ...PORTRAIT, stream: endless })
     await expect(attempt).rejects.toBeInstanceOf(DocumentTooLargeError)
     expect(sent).toBeLessThanOrEqual(DOCUMENT_BYTES_MAX + 65_536)
     expect(left).toBe(true)
@@ -217,14 +214,14 @@ describe('documents', () => {
     const { evidence, session } = parts
     const target = await session(demo)
     const stream = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(IMAGE.subarray(0, 10)) })
-    const attempt = evidence.addDocument(target, { kind: 'portrait', fileName: 'a', declaredType: '', stream })
+    const attempt = evidence.addDocument(target, { ...PORTRAIT, stream })
     await expect(attempt).rejects.toThrow('too long to arrive')
   })
 
   test('whose sender goes away are given up', async () => {
     const target = await parts.session(demo)
     const stream = new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error('gone')) })
-    const attempt = parts.evidence.addDocument(target, { kind: 'portrait', fileName: 'a', declaredType: '', stream })
+    const attempt = parts.evidence.addDocument(target, { ...PORTRAIT, stream })
     await expect(attempt).rejects.toBeInstanceOf(DocumentInvalidError)
   })
 
@@ -274,9 +271,9 @@ describe('documents', () => {
   })
 
   test('whose session is closed meanwhile leave no file', async () => {
-    const { session, add, changes } = parts
+    const { session, add, move } = parts
     const target = await session(demo)
-    await changes.changeStatus({ organizationId: demo, sessionId: target.id, to: 'submitted', actor: 'person' })
+    await move(demo, target.id, 'submitted')
     await expect(add(target, IMAGE)).rejects.toBeInstanceOf(SessionClosedError)
     await expect(parts.evidence.putFields(target, { country: 'DE' })).rejects.toBeInstanceOf(SessionClosedError)
     expect(parts.fileNames()).toEqual([])
@@ -307,7 +304,7 @@ describe('documents', () => {
 
 describe('another organization', () => {
   test('can not tell a session that is not its own from none', async () => {
-    const { evidence, session, add, createOrganization, store } = parts
+    const { evidence, session, add, createOrganization } = parts
     const other = await createOrganization('other')
     const target = await session(demo)
     const { id } = await add(target, IMAGE)
@@ -327,7 +324,7 @@ describe('another organization', () => {
     const own = await session(other)
     expect(await evidence.openDocument(own, id, 'operator:eve')).toBeNull()
     expect(await evidence.removeDocument(own, id)).toBe(false)
-    expect(await store.evidence.listReads({ organizationId: demo, sessionId: target.id })).toEqual([])
+    expect(await parts.reads(target)).toEqual([])
     expect((await evidence.listEvidence(target)).documents.length).toBe(1)
   })
 })
@@ -380,7 +377,7 @@ describe('erasing', () => {
     expect(await evidence.openDocument(target, id, 'operator:ada')).toBeNull()
     expect(await evidence.readFields(target, 'operator:ada')).toEqual({})
     expect(await evidence.listEvidence(target)).toEqual({ fields: [], documents: [] })
-    expect((await store.evidence.listReads({ organizationId: demo, sessionId: target.id })).length).toBe(1)
+    expect((await parts.reads(target)).length).toBe(1)
     const events = await store.sessions.listEvents(demo, target.id)
     expect(events.map(({ sequence, kind, actor }) => [sequence, kind, actor])).toEqual([
       [1, 'created', 'key:test'],
@@ -408,40 +405,38 @@ describe('erasing', () => {
   })
 
   test('of one document is for the person, while the session is open', async () => {
-    const { evidence, session, add, changes } = parts
+    const { evidence, session, add, move } = parts
     const target = await session(demo)
     const first = await add(target, IMAGE)
     const second = await add(target, IMAGE)
     expect(await evidence.removeDocument(target, first.id)).toBe(true)
     expect(await evidence.removeDocument(target, first.id)).toBe(false)
-    await changes.changeStatus({ organizationId: demo, sessionId: target.id, to: 'submitted', actor: 'person' })
+    await move(demo, target.id, 'submitted')
     await expect(evidence.removeDocument(target, second.id)).rejects.toBeInstanceOf(SessionClosedError)
     expect((await evidence.listEvidence(target)).documents.map(({ id }) => id)).toEqual([second.id])
   })
 
   test('and deciding at the same moment: one is first, and the other sees it', async () => {
-    const { evidence, session, add, changes, store } = parts
+    const { evidence, session, add, store } = parts
     const target = await session(demo)
-    const decide = { organizationId: demo, sessionId: target.id, actor: 'operator:ada' } as const
+    const move = (to: SessionStatus, change = {}) => parts.move(demo, target.id, to, change)
     await add(target, IMAGE)
-    await changes.changeStatus({ ...decide, to: 'submitted' })
+    await move('submitted')
     const seen = (await store.sessions.find(demo, target.id))?.session.sequence ?? 0
 
     const [erased, decided] = await Promise.allSettled([
       evidence.eraseSession(target, 'operator:eve'),
-      changes.changeStatus({ ...decide, to: 'completed' }),
+      move('completed'),
     ])
     expect(erased.status).toBe('fulfilled')
     expect((decided as PromiseRejectedResult).reason).toBeInstanceOf(EvidenceErasedError)
     expect((await store.sessions.find(demo, target.id))?.session.status).toBe('submitted')
     // Whoever looked before the erasure is told that things have changed.
-    const late = changes.changeStatus({ ...decide, to: 'rejected', expectedSequence: seen })
-    await expect(late).rejects.toBeInstanceOf(SessionChangedError)
+    await expect(move('rejected', { expectedSequence: seen })).rejects.toBeInstanceOf(SessionChangedError)
     // Sent back and handed in again, it can be completed.
-    await changes.changeStatus({ ...decide, to: 'retry' })
+    await move('retry')
     await add(target, IMAGE)
-    const completed = await changes.changeStatus({ ...decide, to: 'completed' })
-    expect(completed.session.status).toBe('completed')
+    expect((await move('completed')).session.status).toBe('completed')
     // The other order: what was completed stays so.
     await evidence.eraseSession(target, 'operator:eve')
     expect((await store.sessions.find(demo, target.id))?.session.status).toBe('completed')
@@ -451,13 +446,12 @@ describe('erasing', () => {
 describe('the retention of evidence', () => {
   test('counts from the person’s last step: registering the wallet again keeps nothing', async () => {
     const { store, clock, evidence, register } = parts
-    const day = 86_400
     const wallet = evmWallet(1)
     const { session } = await register(demo, { wallet })
     await evidence.putFields(session, { fullName: 'Jane' })
     const listed = async () => (await store.evidenceRetention.listExpired(10)).map(({ sessionId }) => sessionId)
     for (let registrations = 0; registrations < 3; registrations++) {
-      clock.advance(9 * day)
+      clock.advance(9 * DAY_SECONDS)
       const again = await register(demo, { wallet, originUrl: `https://${registrations}.example/` })
       expect(again).toMatchObject({ created: false, session: { id: session.id } })
       await store.sessions.addLink(demo, session.id, new Uint8Array(32).fill(registrations + 1))
@@ -465,21 +459,17 @@ describe('the retention of evidence', () => {
     expect(await listed()).toEqual([])
     // A step of the person's own, and the days count anew.
     await evidence.putFields(session, { country: 'DE' })
-    clock.advance(29 * day)
+    clock.advance(29 * DAY_SECONDS)
     await register(demo, { wallet })
     expect(await listed()).toEqual([])
-    clock.advance(day + 1)
+    clock.advance(DAY_SECONDS + 1)
     expect(await listed()).toEqual([session.id])
   })
-
-  const DAY_SECONDS = 86_400
 
   const handIn = async (to: 'completed' | 'rejected' | 'submitted' | 'pending', organizationId = demo) => {
     const target = await parts.session(organizationId)
     await parts.add(target, IMAGE)
-    if (to !== 'pending') {
-      await parts.changes.changeStatus({ organizationId, sessionId: target.id, to, actor: 'operator:ada' })
-    }
+    if (to !== 'pending') await parts.move(organizationId, target.id, to)
     return target
   }
   const kept = async (target: Awaited<ReturnType<typeof handIn>>): Promise<boolean> =>
@@ -497,18 +487,15 @@ describe('the retention of evidence', () => {
 
     clock.advance(2 * DAY_SECONDS)
     expect((await sweep()).sessions).toBe(0)
-    clock.advance(1)
-    expect((await sweep()).sessions).toBe(1)
-    expect(await state()).toEqual([true, true, true, false, true])
-    clock.advance(3 * DAY_SECONDS)
-    expect((await sweep()).sessions).toBe(1)
-    expect(await state()).toEqual([true, false, true, false, true])
-    clock.advance(5 * DAY_SECONDS)
-    expect((await sweep()).sessions).toBe(1)
-    expect(await state()).toEqual([false, false, true, false, true])
-    clock.advance(20 * DAY_SECONDS)
-    expect((await sweep()).sessions).toBe(1)
-    expect(await state()).toEqual([false, false, true, false, false])
+    for (const [seconds, left] of [
+      [1, [true, true, true, false, true]],
+      [3 * DAY_SECONDS, [true, false, true, false, true]],
+      [5 * DAY_SECONDS, [false, false, true, false, true]],
+      [20 * DAY_SECONDS, [false, false, true, false, false]],
+    ] as const) {
+      clock.advance(seconds)
+      expect<unknown>([(await sweep()).sessions, await state()]).toEqual([1, left])
+    }
     expect(await store.sessions.listEvents(demo, completed!.id)).toContainEqual(
       expect.objectContaining({ kind: 'evidence-erased', actor: 'retention' }),
     )
@@ -546,11 +533,8 @@ describe('the retention of evidence', () => {
     // Files carry the time of the machine, far after the clock of the test.
     expect((await sweep()).files).toBe(0)
     clock.advance(100 * 365 * DAY_SECONDS)
-    await parts.store.evidenceRetention.set(demo, {
-      completedDays: 36_500,
-      rejectedDays: 36_500,
-      abandonedDays: 36_500,
-    })
+    const [completedDays, rejectedDays, abandonedDays] = [36_500, 36_500, 36_500]
+    await parts.store.evidenceRetention.set(demo, { completedDays, rejectedDays, abandonedDays })
     clock.advance(-1)
     expect((await sweep()).files).toBe(2)
     expect(parts.fileNames()).toEqual(['README', live!].sort())
@@ -584,7 +568,7 @@ describe('a failure on the way', () => {
           })(),
         ),
     })
-    const attempt = evidence.addDocument(target, { kind: 'portrait', fileName: 'a', declaredType: '', stream })
+    const attempt = evidence.addDocument(target, { ...PORTRAIT, stream })
     await expect(attempt).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
     Object.assign(files, { write })
     expect(parts.fileNames().length).toBe(1)

@@ -58,9 +58,9 @@ const keysWith = (...deploymentKeys: readonly [Uint8Array, ...Uint8Array[]]) =>
   createOrganizationKeys({ store: parts.store.organizationKeys, deploymentKeys: () => deploymentKeys })
 
 /** A service over what is stored. */
-const serviceWith = (keys: ReturnType<typeof keysWith>) =>
+const serviceWith = (keys: ReturnType<typeof keysWith>, store = parts.store.evidence) =>
   createEvidence({
-    store: parts.store.evidence,
+    store,
     findSession: parts.store.sessions.find,
     reencoder: UNCHANGED,
     clock: parts.clock,
@@ -92,6 +92,9 @@ const expectAllOpen = async (keys: ReturnType<typeof keysWith>): Promise<void> =
 
 const rotate = (store: KeyRotationStore = parts.store.organizationKeys, wait = async () => undefined) =>
   rotateDeploymentKey({ store, oldKey: TEST_DEPLOYMENT_KEY, newKey: NEW_KEY, wait })
+/** From one key to another. */
+const exchange = (oldKey: Uint8Array, newKey: Uint8Array) =>
+  rotateDeploymentKey({ store: parts.store.organizationKeys, oldKey, newKey, wait: async () => undefined })
 
 test('wraps everything of every organization anew, and leaves the files alone', async () => {
   const before = await parts.store.organizationKeys.find(filled[0]!.organizationId)
@@ -164,27 +167,14 @@ describe('beside a running service', () => {
 
     // A whole rotation between sealing and storing.
     let exchanged = false
-    const evidence = createEvidence({
-      findSession: parts.store.sessions.find,
-      reencoder: UNCHANGED,
-      clock: parts.clock,
-      vault,
-      changed: () => undefined,
-      onError: () => undefined,
-      store: {
-        ...parts.store.evidence,
-        addDocument: async (...call) => {
-          if (!exchanged) {
-            exchanged = true
-            await rotateDeploymentKey({
-              store: parts.store.organizationKeys,
-              oldKey: NEW_KEY,
-              newKey: TEST_DEPLOYMENT_KEY,
-              wait: async () => undefined,
-            })
-          }
-          return parts.store.evidence.addDocument(...call)
-        },
+    const evidence = serviceWith(keys, {
+      ...parts.store.evidence,
+      addDocument: async (...call) => {
+        if (!exchanged) {
+          exchanged = true
+          await exchange(NEW_KEY, TEST_DEPLOYMENT_KEY)
+        }
+        return parts.store.evidence.addDocument(...call)
       },
     })
     const upload = { kind: 'portrait', fileName: 'late.jpg', declaredType: '' } as const
@@ -292,15 +282,8 @@ describe('interrupted', () => {
   test('and the next key was replaced by a third: nothing is lost', async () => {
     await expect(rotate(failingAt(3, false))).rejects.toThrow('power cut')
     const third = new Uint8Array(32).fill(5)
-    const { organizationKeys: store } = parts.store
     // Neither key of the second rotation wrapped those that were done.
-    const second = rotateDeploymentKey({
-      store,
-      oldKey: TEST_DEPLOYMENT_KEY,
-      newKey: third,
-      wait: async () => undefined,
-    })
-    await expect(second).rejects.toBeInstanceOf(EvidenceUnreadableError)
+    await expect(exchange(TEST_DEPLOYMENT_KEY, third)).rejects.toBeInstanceOf(EvidenceUnreadableError)
     await expectAllOpen(keysWith(third, ...BOTH))
   })
 })

@@ -79,6 +79,9 @@ export const openEvidence = async (options: { readonly reencoder?: Reencoder; re
     add,
     sweep,
     fileNames,
+    /** Who read what of a session. */
+    reads: ({ organizationId, id }: Pick<EvidenceSession, 'organizationId' | 'id'>) =>
+      store.evidence.listReads({ organizationId, sessionId: id }),
     folder: folder.path,
     /** Everything on the disk: the encrypted files, the database and its log. */
     everything: (): Buffer => {
