@@ -12,7 +12,7 @@ const never = (): never => {
   throw new Error('not reached')
 }
 
-export interface DoorOver {
+interface DoorOver {
   readonly store: Store
   readonly clock: Clock
   /** Of its database; its folder is the data folder. */

@@ -74,6 +74,7 @@ describe('what verbs print', () => {
     await say('org', 'minimum-age', 'acme', '21', '--level', 'high')
     await say('org', 'level', 'nobody', 'basic')
     await say('org', 'level', 'demo')
+    await say('org', 'level', 'demo', '__proto__')
     await both('org', 'trust', 'demo')
     await say('org', 'trust', 'demo', 'acme')
     await say('org', 'trust', 'demo', 'none', '--json')

@@ -1,6 +1,6 @@
 // Checks of sessions that were handed in: each is made once, what fails is tried again, and no error rejects anybody.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { Session } from '../../src/domain/session.ts'
+import type { Session, SessionStatus } from '../../src/domain/session.ts'
 import { createCheckRunner } from '../../src/identity/check-runner.ts'
 import type { CheckPart, NewSessionCheck } from '../../src/identity/checks.ts'
 import { openIdentity, type TestIdentity } from './support.ts'
@@ -15,24 +15,17 @@ beforeEach(async () => {
 })
 afterEach(() => identity.remove())
 
-const runnerOf = (...parts: CheckPart[]) =>
+type OnChecked = (session: Session) => Promise<void>
+const checkedBy = (onChecked: OnChecked | undefined, ...parts: CheckPart[]) =>
   createCheckRunner({
     parts,
+    ...(onChecked && { onChecked }),
     store: identity.store.sessionChecks,
     findSession: identity.store.sessions.find,
     clock: identity.clock,
     onError: (_error, part) => void errors.push(part),
   })
-
-const checkedBy = (onChecked: (session: Session) => Promise<void>, ...parts: CheckPart[]) =>
-  createCheckRunner({
-    parts,
-    onChecked,
-    store: identity.store.sessionChecks,
-    findSession: identity.store.sessions.find,
-    clock: identity.clock,
-    onError: (_error, part) => void errors.push(part),
-  })
+const runnerOf = (...parts: CheckPart[]) => checkedBy(undefined, ...parts)
 
 const part = (name: string, run: CheckPart['run']): CheckPart => ({ name, run })
 
@@ -40,9 +33,11 @@ const handIn = async () => {
   const organizationId = await identity.createOrganization('demo')
   const { session } = await identity.register(organizationId)
   const target = { organizationId, sessionId: session.id }
-  await identity.changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
+  const move = (to: SessionStatus) => identity.move(organizationId, session.id, to)
+  await move('submitted')
   return {
     target,
+    move,
     checks: async () =>
       (await identity.store.sessionChecks.list(organizationId, session.id)).map(({ name, outcome }) => [name, outcome]),
     isQueued: () => identity.store.sessionChecks.isQueued(organizationId, session.id),
@@ -69,15 +64,15 @@ describe('the checks of a session', () => {
       part('first', async () => [outcome === 'failed' ? { ...FOUND, name: 'first.other', outcome } : FOUND]),
       part('firsts', async () => [{ ...FOUND, name: 'firsts.own' }]),
     )
-    const { target, checks } = await handIn()
+    const { move, checks } = await handIn()
     await run()
     expect(await checks()).toEqual([
       ['first.other', 'failed'],
       ['firsts.own', 'passed'],
     ])
-    await identity.changes.changeStatus({ ...target, to: 'retry', actor: 'operator:ada' })
+    await move('retry')
     outcome = 'passed'
-    await identity.changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
+    await move('submitted')
     await run()
     expect(await checks()).toEqual([
       ['first.thing', 'passed'],
@@ -107,9 +102,8 @@ describe('the checks of a session', () => {
       ['first.thing', 'passed'],
     ])
     expect(await isQueued()).toBe(false)
-    expect((await identity.store.sessions.find(target.organizationId, target.sessionId))?.session.status).toBe(
-      'submitted',
-    )
+    const state = await identity.store.sessions.find(target.organizationId, target.sessionId)
+    expect(state?.session.status).toBe('submitted')
   })
 
   test('within another part are made after it, which takes the place of all that begins with it', async () => {
@@ -134,15 +128,14 @@ describe('the checks of a session', () => {
   })
 
   test('stay queued where it was handed in again while they were made', async () => {
-    const { target, isQueued } = await handIn()
-    const again = { ...target, actor: 'person' }
+    const { move, isQueued } = await handIn()
     let first = true
     const run = runnerOf(
       part('first', async () => {
         if (first) {
           first = false
-          await identity.changes.changeStatus({ ...again, to: 'retry' })
-          await identity.changes.changeStatus({ ...again, to: 'submitted' })
+          await move('retry')
+          await move('submitted')
         }
         return [FOUND]
       }),

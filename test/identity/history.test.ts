@@ -1,24 +1,18 @@
 // The session after each of its changes, read back, is what was told when the change was made.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { buildStatus } from '../../src/identity/status.ts'
-import { evmWallet, openIdentity, type TestIdentity } from './support.ts'
+import { evmWallet, openIdentity } from './support.ts'
 
-let identity: TestIdentity
-let ours: string
-
-beforeAll(async () => {
-  identity = await openIdentity()
-  ours = await identity.createOrganization('ours')
-})
+const identity = await openIdentity()
 afterAll(() => identity.remove())
+const ours = await identity.createOrganization('ours')
 
 test('every state is found again as it was, in order', async () => {
   const { session } = await identity.register(ours)
   const told = identity.states.length
   const move = async (to: 'submitted' | 'completed' | 'retry' | 'rejected'): Promise<void> => {
     identity.clock.advance(7)
-    const target = { organizationId: ours, sessionId: session.id, actor: 'test' }
-    await identity.changes.changeStatus({ ...target, to, revoke: true })
+    await identity.move(ours, session.id, to, { revoke: true })
   }
   await identity.connect(ours, session.id, evmWallet(1))
   await move('retry')

@@ -5,7 +5,7 @@ import { SESSION_STATUSES, type SessionStatus } from '../../src/domain/session.t
 import { createProviders, type DecisionProvider } from '../../src/identity/providers.ts'
 import { createRegister } from '../../src/identity/register.ts'
 import { parseSandboxOutcome } from '../../src/identity/sandbox.ts'
-import { evmWallet, openIdentity, principalOf, SOLANA_WALLET, type TestIdentity } from './support.ts'
+import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
 
 let identity: TestIdentity
 let ours: string
@@ -31,7 +31,7 @@ const register = async (
   }).register({
     organizationId: ours,
     environment,
-    actor: `key:${principalOf(ours, environment).keyId}`,
+    actor: 'key:keykeykeykey',
     checkType: 'kyc',
     request: { walletAddress, originUrl: null },
     sessionId: newSessionId(),

@@ -1,6 +1,6 @@
 // Look-ups that every request makes go by an index that leads to a few rows, however many sessions there are: a plan that
 // walks an organization's sessions is a mistake that small test data would never show.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { LAST_REJECTED, REUSABLE } from '../../src/store/session-registration.ts'
 import {
   PERSON_WALLETS,
@@ -8,12 +8,9 @@ import {
   STANDING_SESSIONS,
   STANDING_SESSIONS_UNORDERED,
 } from '../../src/store/wallet-standings.ts'
-import { openIdentity, type TestIdentity } from './support.ts'
+import { openIdentity } from './support.ts'
 
-let identity: TestIdentity
-beforeAll(async () => {
-  identity = await openIdentity()
-})
+const identity = await openIdentity()
 afterAll(() => identity.remove())
 
 const planOf = async (sql: string): Promise<string[]> => {

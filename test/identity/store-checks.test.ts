@@ -48,7 +48,7 @@ const statusOf = async (sessionId: string): Promise<SessionStatus | undefined> =
   (await parts.store.sessions.find(demo, sessionId))?.session.status
 const verified = async (): Promise<string> => {
   const { id } = await parts.submit(demo)
-  await parts.changes.changeStatus({ organizationId: demo, sessionId: id, to: 'completed', actor: 'operator:ada' })
+  await parts.move(demo, id, 'completed')
   return id
 }
 const find = (sessionId: string, ...hits: readonly FoundHit[]): Promise<number> =>
@@ -93,10 +93,8 @@ describe('a new hit of somebody who is verified', () => {
   test('waits for a look where the person was sent back too often already', async () => {
     await choose('retry')
     const id = await verified()
-    const change = { organizationId: demo, sessionId: id, actor: 'operator:ada', revoke: true }
     for (let tries = 0; tries < 5; tries++) {
-      await parts.changes.changeStatus({ ...change, to: 'retry' })
-      await parts.changes.changeStatus({ ...change, to: 'completed' })
+      for (const to of ['retry', 'completed'] as const) await parts.move(demo, id, to, { revoke: true })
     }
     expect(await find(id, HIT)).toBe(1)
     expect(await statusOf(id)).toBe('completed')
@@ -132,9 +130,7 @@ test('once all checks are made, their outcomes are told; of what was handed in a
   expect(messages.find(({ type }) => type === 'session.checked')).toMatchObject({
     data: { sessionId: id, status: 'submitted', checks: [{ check: 'lists.names', outcome: 'look' }] },
   })
-  const change = { organizationId: demo, sessionId: id, actor: 'person' }
-  await parts.changes.changeStatus({ ...change, to: 'retry' })
-  await parts.changes.changeStatus({ ...change, to: 'submitted' })
+  for (const to of ['retry', 'submitted'] as const) await parts.move(demo, id, to)
   const changes = (await told()).sort((a, b) => Number(a.data['sequence']) - Number(b.data['sequence']))
   expect(changes.map(({ data }) => [data['status'], data['checks']])).toEqual([
     ['retry', [{ check: 'lists.names', outcome: 'look' }]],
@@ -147,7 +143,7 @@ test('when the evidence is erased, whom somebody resembled goes; a decision with
   const session = await parts.session(demo)
   await evidence.putFields(session, { fullName: 'Ivan Primerov', country: 'DE' })
   const target = { organizationId: demo, sessionId: session.id }
-  await parts.changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
+  await parts.move(demo, session.id, 'submitted')
   await find(session.id, HIT, { ...HIT, entry: 'p2', name: 'Iwan Primerow' })
   const [first] = await store.screeningChecks.hits(demo, session.id)
   await parts.storeChecks.replace(target, 'wallets.lists', [check('wallets.lists', WALLET_HIT)])

@@ -7,7 +7,6 @@ import { newSessionId } from '../../src/domain/identifier.ts'
 import type { Level } from '../../src/domain/level.ts'
 import type { CheckType, SessionState, SessionStatus, StatusChange } from '../../src/domain/session.ts'
 import { walletOn } from '../../src/domain/wallet.ts'
-import type { Principal } from '../../src/http/authenticate.ts'
 import {
   type ChangeListener,
   type ChangeTogether,
@@ -29,14 +28,6 @@ export const evmWallet = (number: number): WalletAddress =>
 
 /** The system program's neighbours: 32 zero bytes but for the last. */
 export const SOLANA_WALLET = parseSolanaAddress('DeZVDBizsEVYvCDyLDLU8MPgE6ndYE2dDA1MXaL2neJC') as WalletAddress
-
-export const principalOf = (organizationId: string, environment: ApiKeyEnvironment = 'live'): Principal => ({
-  keyId: 'keykeykeykey',
-  organizationId,
-  kind: 'identity',
-  environment,
-  rateLimit: null,
-})
 
 export interface RegisterOptions {
   readonly environment?: ApiKeyEnvironment

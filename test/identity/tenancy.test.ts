@@ -1,15 +1,16 @@
 // Invariant 6 for identity: each function of the store, called by one organization with another's session.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { SessionState } from '../../src/domain/session.ts'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { walletOn } from '../../src/domain/wallet.ts'
 import { createPortalLink } from '../../src/identity/portal-link.ts'
-import { evmWallet, openIdentity, type TestIdentity } from './support.ts'
+import { evmWallet, openIdentity } from './support.ts'
 
-let identity: TestIdentity
-let ours: string
-let theirs: string
-let session: SessionState
+const identity = await openIdentity()
+afterAll(() => identity.remove())
+const ours = await identity.createOrganization('ours')
+const theirs = await identity.createOrganization('theirs')
+const { session: open } = await identity.register(theirs, { wallet: evmWallet(1) })
+const session = await identity.connect(theirs, open.id, evmWallet(1))
 
 const snapshot = async () => {
   const { store } = identity
@@ -22,15 +23,6 @@ const snapshot = async () => {
     nonces: await store.database.query('SELECT * FROM session_nonces ORDER BY nonce'),
   }
 }
-
-beforeAll(async () => {
-  identity = await openIdentity()
-  ours = await identity.createOrganization('ours')
-  theirs = await identity.createOrganization('theirs')
-  const { session: open } = await identity.register(theirs, { wallet: evmWallet(1) })
-  session = await identity.connect(theirs, open.id, evmWallet(1))
-})
-afterAll(() => identity.remove())
 
 describe('another organization’s session', () => {
   test('is unknown to every read, and untouched by every write', async () => {

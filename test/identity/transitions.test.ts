@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { newIdentifier } from '../../src/domain/identifier.ts'
 import {
   isSessionTransition,
@@ -6,41 +6,24 @@ import {
   SESSION_STATUSES,
   SESSION_TRANSITIONS,
   type SessionStatus,
+  type StatusChange,
 } from '../../src/domain/session.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
 import { decodeSessionSubject, encodeSessionSubject } from '../../src/store/session-changes.ts'
-import { evmWallet, openIdentity, type TestIdentity } from './support.ts'
+import { evmWallet, openIdentity } from './support.ts'
 
-let identity: TestIdentity
-let organizationId: string
-
-beforeAll(async () => {
-  identity = await openIdentity()
-  organizationId = await identity.createOrganization('ours')
-})
+const identity = await openIdentity()
 afterAll(() => identity.remove())
-
-const ROUTES: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
-  pending: [],
-  submitted: ['submitted'],
-  completed: ['completed'],
-  rejected: ['rejected'],
-  retry: ['retry'],
-}
+const organizationId = await identity.createOrganization('ours')
 
 /** A session that has come to the status. */
 const sessionAt = async (status: SessionStatus): Promise<string> => {
   const { session } = await identity.register(organizationId)
-  for (const to of ROUTES[status]) {
-    await identity.changes.changeStatus({ organizationId, sessionId: session.id, to, actor: 'test' })
-  }
+  if (status !== 'pending') await identity.move(organizationId, session.id, status)
   return session.id
 }
-const move = (
-  sessionId: string,
-  to: SessionStatus,
-  options: Partial<Parameters<typeof identity.changes.changeStatus>[0]> = {},
-) => identity.changes.changeStatus({ organizationId, sessionId, to, actor: 'operator:anna', ...options })
+const move = (sessionId: string, to: SessionStatus, change: Partial<StatusChange> = {}) =>
+  identity.move(organizationId, sessionId, to, { actor: 'operator:anna', ...change })
 const stateOf = async (sessionId: string) => {
   const state = await identity.store.sessions.find(organizationId, sessionId)
   if (state === null) throw new Error('gone')

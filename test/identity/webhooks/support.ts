@@ -1,5 +1,4 @@
 // Webhooks over a real store and a real receiver on this machine, with a clock that stands still.
-import { newSessionId } from '../../../src/domain/identifier.ts'
 import type { SessionState } from '../../../src/domain/session.ts'
 import { createGuardedLookup, parseReachableUrl } from '../../../src/facts/reachable.ts'
 import { createDeadlines } from '../../../src/http/deadline.ts'
@@ -89,20 +88,8 @@ export const openWebhooks = async () => {
   }
 
   const submit = async (organizationId: string, provider = 'manual') => {
-    const { session } = await parts.changes.register({
-      organizationId,
-      environment: 'live',
-      checkType: 'kyc',
-      sessionId: newSessionId(),
-      provider,
-      tokenHash: crypto.getRandomValues(new Uint8Array(32)),
-      walletAddress: null,
-      originUrl: null,
-      actor: 'key:test',
-    })
-    const target = { organizationId, sessionId: session.id }
-    const state = await parts.changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
-    return state.session
+    const { session } = await parts.register(organizationId, { provider })
+    return (await parts.move(organizationId, session.id, 'submitted')).session
   }
 
   return { ...parts, errors, dead, loop, run: loop().run, addEndpoint, submit }
