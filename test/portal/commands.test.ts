@@ -7,11 +7,10 @@ import { runOrg } from '../../src/cli/org.ts'
 import { runSession } from '../../src/cli/session.ts'
 import { logoTypeOf } from '../../src/domain/logo-type.ts'
 import { openOver } from '../cli/door-over.ts'
-import { openIdentity } from '../identity/support.ts'
+import { recordOutput } from '../cli/recorded-output.ts'
+import { openIdentity, type TestIdentity } from '../identity/support.ts'
 
-type World = Awaited<ReturnType<typeof openIdentity>>
-
-let world: World
+let world: TestIdentity
 let folder: string
 let organizationId: string
 
@@ -26,14 +25,12 @@ afterEach(async () => {
 })
 
 const run = async (command: 'org' | 'session', ...words: string[]) => {
-  const out: string[] = []
-  const err: string[] = []
-  const output = { stdout: (text: string) => out.push(text), stderr: (text: string) => err.push(text) }
+  const { output, printed } = recordOutput()
   // The command closes the store that it was given; the test goes on with it.
   const open = openOver(world)
   const code =
     command === 'org' ? await runOrg(words, { output, open }) : await runSession(words, { output, open, user: 'anna' })
-  return { code, stdout: out.join(''), stderr: err.join('') }
+  return { code, ...printed }
 }
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
@@ -55,14 +52,11 @@ describe('org brand', () => {
     expect(await world.store.organizationBrands.find(organizationId)).toMatchObject({ color: null, logoVersion: null })
   })
 
-  test('takes no other colour, no other file and nothing large', async () => {
+  test('takes no other file and nothing large', async () => {
     const file = (name: string, content: Uint8Array): string => {
       writeFileSync(join(folder, name), content)
       return join(folder, name)
     }
-    expect((await run('org', 'brand', 'demo', '--color', 'red')).code).toBe(2)
-    expect((await run('org', 'brand', 'demo')).code).toBe(2)
-    expect((await run('org', 'brand', 'nobody', '--color', '#000000')).code).toBe(1)
     const svg = file('logo.png', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'))
     expect((await run('org', 'brand', 'demo', '--logo', svg)).stderr).toContain('must be a PNG, JPEG or WebP picture')
     const large = file('large.png', Buffer.concat([PNG, Buffer.alloc(262_144)]))
@@ -95,11 +89,10 @@ describe('session decide --fix', () => {
     expect(await corrections(sessionId)).toBeNull()
   })
 
-  test('knows what the session asks for, and goes with retry alone', async () => {
+  test('knows what the session asks for', async () => {
     const sessionId = await sessionOf()
     const wrong = await run('session', 'decide', sessionId, 'retry', '--fix', 'owners')
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--fix takes fullName, birthDate, country')])
-    expect((await run('session', 'decide', sessionId, 'completed', '--fix', 'fullName')).code).toBe(2)
     expect((await world.store.sessions.find(organizationId, sessionId))?.session.status).toBe('pending')
   })
 })

@@ -7,7 +7,7 @@ import type { SessionView } from '../../src/portal/contract.ts'
 import { type AnvilProcess, describeOnChain, startAnvil } from '../chain/anvil.ts'
 import { until } from '../support/until.ts'
 import { type PortalHost, startPortalHost } from './support/portal-host.ts'
-import { createVisitor, tokenOf } from './support/visitor.ts'
+import { createVisitor, enter, tokenOf } from './support/visitor.ts'
 import { evmAccount } from './support/wallets.ts'
 
 const CHAIN_ID = 11_155_111
@@ -96,16 +96,10 @@ describeOnChain('a contract wallet', () => {
 
   /** Asks for a message, signs it as told, and brings the signature. */
   const connect = async (address: string, chainId: number, sign: (message: string) => Promise<`0x${string}`>) => {
-    const { sessionId, link } = await host.register()
-    const person = createVisitor(host.url)
-    await person.visit(link)
+    const { person, sessionId } = await enter(host)
     await person.agree(sessionId)
-    const asked = await person.call('POST', `sessions/${sessionId}/wallets/challenge`, { address, chainId })
-    const signature = await sign(String(asked.body['message']))
-    return person.call<Partial<SessionView> & { reason?: string }>('POST', `sessions/${sessionId}/wallets`, {
-      nonce: asked.body['nonce'],
-      signature,
-    })
+    const { status, body } = await person.connect(sessionId, address, sign, chainId)
+    return { status, body: body as Partial<SessionView> & { reason?: string } }
   }
   const byOwner = (message: string) => owner.signMessage({ message })
   const byStranger = (message: string) => evmAccount('stranger').signMessage({ message })
@@ -139,9 +133,7 @@ describeOnChain('a contract wallet', () => {
 
   test('is refused on a chain that can’t be asked, and the page says which can', async () => {
     expect((await connect(wallet, 1, byOwner)).body.reason).toBe('proof-invalid')
-    const { sessionId, link } = await host.register()
-    const person = createVisitor(host.url)
-    await person.visit(link)
+    const { person, sessionId } = await enter(host)
     expect((await person.view(sessionId)).contractChains).toEqual(['Sepolia', 'Base'])
   })
 
@@ -160,34 +152,23 @@ describeOnChain('a contract wallet', () => {
       const signature = await sign(String(asked.body['message']))
       return (await second.call('POST', 'continue', { token, nonce: asked.body['nonce'], signature })).body
     }
-    const { sessionId, link } = await host.register()
-    const person = createVisitor(host.url)
-    await person.visit(link)
+    const { person, sessionId, link } = await enter(host)
     await person.agree(sessionId)
-    const path = `sessions/${sessionId}/wallets`
-    const asked = await person.call('POST', `${path}/challenge`, { address: wallet, chainId: CHAIN_ID })
-    const signature = await byOwner(String(asked.body['message']))
-    await person.call('POST', path, { nonce: asked.body['nonce'], signature })
+    await person.connect(sessionId, wallet, byOwner, CHAIN_ID)
     expect((await proceed(link, OTHER_CHAIN_ID, byStranger))['reason']).toBe('wallet-foreign')
     expect(await proceed(link, CHAIN_ID, byOwner)).toEqual({ kind: 'entered', sessionId })
 
     // Nor before it is connected, where a session is for it.
-    const locked = await host.register({ walletAddress: wallet })
-    await createVisitor(host.url).visit(locked.link)
+    const locked = await enter(host, { walletAddress: wallet })
     expect((await proceed(locked.link, OTHER_CHAIN_ID, byStranger))['reason']).toBe('wallet-foreign')
   })
 
   test('is no verdict while its chain does not answer', async () => {
     const dead = await startPortalHost({ rpc: { sepolia: 'http://127.0.0.1:9' } })
     try {
-      const { sessionId, link } = await dead.register()
-      const person = createVisitor(dead.url)
-      await person.visit(link)
+      const { person, sessionId } = await enter(dead)
       await person.agree(sessionId)
-      const path = `sessions/${sessionId}/wallets`
-      const asked = await person.call('POST', `${path}/challenge`, { address: wallet, chainId: CHAIN_ID })
-      const signature = await byOwner(String(asked.body['message']))
-      const { status, body } = await person.call('POST', path, { nonce: asked.body['nonce'], signature })
+      const { status, body } = await person.connect(sessionId, wallet, byOwner, CHAIN_ID)
       expect([status, body['reason']]).toEqual([503, 'dependency-unavailable'])
     } finally {
       await dead.stop()

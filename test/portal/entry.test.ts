@@ -1,24 +1,19 @@
 // Coming in by a link: who is let in, who is not, and what each of them learns (threats rows 2, 4 and 5).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type PortalHost, startPortalHost } from './support/portal-host.ts'
-import { createVisitor, tokenOf, type Visitor } from './support/visitor.ts'
+import { createVisitor, enter, tokenOf, type Visitor } from './support/visitor.ts'
 import { evmAccount, solanaKey } from './support/wallets.ts'
 
-let host: PortalHost
-beforeAll(async () => {
-  host = await startPortalHost()
-})
+const host = await startPortalHost()
 afterAll(() => host.stop())
 
 const visitor = (): Visitor => createVisitor(host.url)
 
 /** A visitor who has come in and agreed. */
 const insider = async (settings: Parameters<PortalHost['register']>[0] = {}) => {
-  const registered = await host.register(settings)
-  const person = visitor()
-  await person.visit(registered.link)
-  await person.agree(registered.sessionId)
-  return { person, ...registered }
+  const inside = await enter(host, settings)
+  await inside.person.agree(inside.sessionId)
+  return inside
 }
 
 interface Challenge extends Record<string, unknown> {
@@ -26,15 +21,8 @@ interface Challenge extends Record<string, unknown> {
   readonly message: string
 }
 
-const connect = async (person: Visitor, sessionId: string, name: string): Promise<number> => {
-  const account = evmAccount(name)
-  const { body } = await person.call<Challenge>('POST', `sessions/${sessionId}/wallets/challenge`, {
-    address: account.address,
-    chainId: 1,
-  })
-  const signature = await account.signMessage({ message: body.message })
-  return (await person.call('POST', `sessions/${sessionId}/wallets`, { nonce: body.nonce, signature })).status
-}
+const connect = async (person: Visitor, sessionId: string, name: string): Promise<number> =>
+  (await person.connectEvm(sessionId, name)).status
 
 describe('a link', () => {
   test('is exchanged for a cookie, and leaves the address', async () => {
@@ -87,9 +75,7 @@ describe('a link', () => {
   })
 
   test('works again in the browser that opened it first, and keeps its cookie', async () => {
-    const { link, sessionId } = await host.register()
-    const person = visitor()
-    await person.visit(link)
+    const { person, link, sessionId } = await enter(host)
     const before = new Map(person.cookies)
     expect((await person.visit(link)).status).toBe(303)
     expect((await person.call('POST', 'enter', { token: tokenOf(link) })).body).toEqual({ kind: 'entered', sessionId })
@@ -97,8 +83,7 @@ describe('a link', () => {
   })
 
   test('opens nothing in a second browser, which is told whose verification it is and no more', async () => {
-    const { link, sessionId } = await host.register()
-    await visitor().visit(link)
+    const { link, sessionId } = await enter(host)
     const second = visitor()
     expect((await second.visit(link)).status).toBe(200)
     const { body } = await second.call('POST', 'enter', { token: tokenOf(link) })
@@ -135,8 +120,7 @@ describe('a link', () => {
 
 describe('the session’s id', () => {
   test('opens nothing: every route is answered as for one that never was', async () => {
-    const { sessionId, link } = await host.register()
-    await visitor().visit(link)
+    const { sessionId } = await enter(host)
     const nobody = '00000000-0000-7000-8000-000000000000'
     const routes: readonly [string, string, unknown?][] = [
       ['GET', ''],
@@ -162,9 +146,7 @@ describe('the session’s id', () => {
   })
 
   test('is not opened by the cookie of another session', async () => {
-    const [one, two] = [await host.register(), await host.register()]
-    const person = visitor()
-    await person.visit(one.link)
+    const [{ person, ...one }, two] = [await enter(host), await host.register()]
     const stolen = person.cookies.get(`portal-${one.sessionId}`) ?? ''
     const answer = await visitor().call('GET', `sessions/${two.sessionId}`, undefined, {
       cookie: `portal-${two.sessionId}=${stolen}`,
@@ -201,16 +183,10 @@ describe('a request that changes something', () => {
     expect(form.status).toBe(415)
     const twice = await person.call('POST', path, Buffer.from('{"address":"a","address":"b"}'))
     expect(twice.status).toBe(400)
-    for (const body of [
-      {},
-      { address: 7 },
-      { address: 'nobody' },
-      { address: evmAccount('a').address },
-      { address: evmAccount('a').address, chainId: null },
-      { address: evmAccount('a').address, chainId: 0 },
-      { address: evmAccount('a').address, chainId: 1.5 },
-    ]) {
-      expect((await person.call('POST', path, body)).status).toBe(400)
+    const { address } = evmAccount('a')
+    const chains = [null, 0, 1.5].map((chainId) => ({ address, chainId }))
+    for (const body of [{}, { address: 7 }, { address: 'nobody' }, { address }, ...chains]) {
+      expect([body, (await person.call('POST', path, body)).status]).toEqual([body, 400])
     }
   })
 
@@ -405,33 +381,20 @@ describe('a second browser', () => {
     const { person, sessionId, link } = await insider()
     await connect(person, sessionId, 'mine')
     const second = visitor()
-    const token = tokenOf(link)
-    const stranger = evmAccount('stranger')
+    const [mine, stranger] = [evmAccount('mine'), evmAccount('stranger')]
+    const proceed = async (nonce: string, signature: string) =>
+      (await second.call('POST', 'continue', { token: tokenOf(link), nonce, signature })).body['reason']
     const foreign = await challenge(second, link, stranger.address, 1)
-    const foreignProof = await stranger.signMessage({ message: foreign.message })
-    expect(
-      (await second.call('POST', 'continue', { token, nonce: foreign.nonce, signature: foreignProof })).body['reason'],
-    ).toBe('wallet-foreign')
-    const asked = await challenge(second, link, evmAccount('mine').address, 1)
-    const forged = await stranger.signMessage({ message: asked.message })
-    expect(
-      (await second.call('POST', 'continue', { token, nonce: asked.nonce, signature: forged })).body['reason'],
-    ).toBe('proof-invalid')
-    const other = await person.call<Challenge>('POST', `sessions/${sessionId}/wallets/challenge`, {
-      address: evmAccount('mine').address,
-      chainId: 8453,
-    })
-    const signature = await evmAccount('mine').signMessage({ message: other.body.message })
-    expect((await second.call('POST', 'continue', { token, nonce: other.body.nonce, signature })).body['reason']).toBe(
-      'proof-invalid',
-    )
+    expect(await proceed(foreign.nonce, await stranger.signMessage(foreign))).toBe('wallet-foreign')
+    const asked = await challenge(second, link, mine.address, 1)
+    expect(await proceed(asked.nonce, await stranger.signMessage(asked))).toBe('proof-invalid')
+    const wallets = `sessions/${sessionId}/wallets`
+    const other = { address: mine.address, chainId: 8453 }
+    const { body } = await person.call<Challenge>('POST', `${wallets}/challenge`, other)
+    expect(await proceed(body.nonce, await mine.signMessage(body))).toBe('proof-invalid')
     // And a proof that was made to continue connects nothing.
-    const continued = await evmAccount('mine').signMessage({ message: asked.message })
-    expect(
-      (await person.call('POST', `sessions/${sessionId}/wallets`, { nonce: asked.nonce, signature: continued })).body[
-        'reason'
-      ],
-    ).toBe('proof-invalid')
+    const continued = { nonce: asked.nonce, signature: await mine.signMessage(asked) }
+    expect((await person.call('POST', wallets, continued)).body['reason']).toBe('proof-invalid')
     expect(second.cookies.size).toBe(0)
     expect((await person.view(sessionId)).wallets).toHaveLength(1)
   })

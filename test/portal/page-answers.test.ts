@@ -1,17 +1,14 @@
 // The page's own files and what browsers are told about them (threats rows 2, 17 and 23), and how little there is to load.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
 import { type Asset, chooseEncoding } from '../../src/http/page-assets.ts'
 import { buildPortalAssets } from '../../src/portal/assets.ts'
-import { type PortalHost, startPortalHost } from './support/portal-host.ts'
+import { startPortalHost } from './support/portal-host.ts'
 
 /** Of the page, its styles and what its first screen runs; first-load.test.ts counts its answers and heads too. */
 const FIRST_FILES_MAX_BYTES = 34_000
 
-let host: PortalHost
-beforeAll(async () => {
-  host = await startPortalHost()
-})
+const host = await startPortalHost()
 afterAll(() => host.stop())
 
 const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
@@ -171,9 +168,8 @@ describe('the files', () => {
       expect(response.headers.get('location')).toBe(`https://example.com/verify/s/${sessionId}`)
       const cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? ''
       for (const base of ['', '/verify']) {
-        expect((await fetch(`${inside.url}${base}/api/sessions/${sessionId}`, { headers: { cookie } })).status).toBe(
-          200,
-        )
+        const view = await fetch(`${inside.url}${base}/api/sessions/${sessionId}`, { headers: { cookie } })
+        expect([base, view.status]).toEqual([base, 200])
       }
     } finally {
       await inside.stop()

@@ -1,16 +1,13 @@
 // What the page may do with its session, in which order, and what it is refused (threats rows 3, 5, 6 and 18).
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { PNG } from 'pngjs'
 import type { SessionView } from '../../src/portal/contract.ts'
 import { SESSION_CHANGES } from '../../src/portal/session-limit.ts'
-import { type PortalHost, type RegisterOptions, startPortalHost } from './support/portal-host.ts'
-import { type Answer, createVisitor, tokenOf, type Visitor } from './support/visitor.ts'
-import { evmAccount, type SolanaKey, solanaKey } from './support/wallets.ts'
+import { type RegisterOptions, startPortalHost } from './support/portal-host.ts'
+import { type Answer, createVisitor, enter as enterHost, tokenOf } from './support/visitor.ts'
+import { evmAccount, solanaKey } from './support/wallets.ts'
 
-let host: PortalHost
-beforeAll(async () => {
-  host = await startPortalHost({ level: 2, name: 'Acme Exchange' })
-})
+const host = await startPortalHost({ level: 2, name: 'Acme Exchange' })
 afterAll(() => host.stop())
 
 const PERSON = { fullName: 'Ada Byron King', birthDate: '1985-12-10', country: 'GB' }
@@ -21,19 +18,11 @@ const picture = (): Uint8Array => {
   return PNG.sync.write(png)
 }
 
-interface Insider {
-  readonly person: Visitor
-  readonly sessionId: string
-  readonly path: string
-  readonly link: string
+const enter = async (settings: RegisterOptions = {}) => {
+  const entered = await enterHost(host, settings)
+  return { ...entered, path: `sessions/${entered.sessionId}` }
 }
-
-const enter = async (settings: RegisterOptions = {}): Promise<Insider> => {
-  const { sessionId, link } = await host.register(settings)
-  const person = createVisitor(host.url)
-  await person.visit(link)
-  return { person, sessionId, link, path: `sessions/${sessionId}` }
-}
+type Insider = Awaited<ReturnType<typeof enter>>
 
 const insider = async (settings: RegisterOptions = {}, shares = true): Promise<Insider> => {
   const inside = await enter(settings)
@@ -44,18 +33,8 @@ const insider = async (settings: RegisterOptions = {}, shares = true): Promise<I
 const challenge = async ({ person, path }: Insider, address: string, chainId: number) =>
   (await person.call('POST', `${path}/wallets/challenge`, { address, chainId })).body
 
-const connectEvm = async (inside: Insider, name: string, chainId = 1) => {
-  const account = evmAccount(name)
-  const { nonce, message } = await challenge(inside, account.address, chainId)
-  const signature = await account.signMessage({ message: String(message) })
-  return inside.person.call('POST', `${inside.path}/wallets`, { nonce, signature })
-}
-
-const connectSolana = async (inside: Insider, key: SolanaKey) => {
-  const { nonce, message } = await challenge(inside, key.address, 0)
-  const signature = `0x${Buffer.from(key.sign(Buffer.from(String(message)))).toString('hex')}`
-  return inside.person.call('POST', `${inside.path}/wallets`, { nonce, signature })
-}
+const connectEvm = ({ person, sessionId }: Insider, name: string, chainId = 1) =>
+  person.connectEvm(sessionId, name, chainId)
 
 const upload = (inside: Insider, kind: string, content: Uint8Array = picture(), type = 'image/png', name = 'a.png') =>
   inside.person.call('POST', `${inside.path}/documents/${kind}`, content, {
@@ -175,8 +154,7 @@ describe('the view', () => {
     await person.visit(link)
     const { organization } = await person.view(sessionId)
     expect(organization.color).toBe('#aa3366')
-    const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const logo = await fetch(`${host.url}/${organization.logo}`, { headers: { cookie } })
+    const logo = await fetch(`${host.url}/${organization.logo}`, { headers: { cookie: person.cookieHeader() } })
     expect(logo.headers.get('content-type')).toBe('image/png')
     expect(logo.headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'; sandbox")
     expect(new Uint8Array(await logo.arrayBuffer())).toEqual(new Uint8Array(picture()))
@@ -190,7 +168,9 @@ describe('wallets', () => {
     expect((await connectEvm(inside, 'mine', 1)).status).toBe(200)
     expect((await connectEvm(inside, 'mine', 8453)).status).toBe(200)
     expect((await connectEvm(inside, 'mine', 137)).status).toBe(200)
-    const { body } = await connectSolana(inside, solanaKey('mine'))
+    const key = solanaKey('mine')
+    const sign = async (message: string) => `0x${Buffer.from(key.sign(Buffer.from(message))).toString('hex')}`
+    const { body } = await inside.person.connect(inside.sessionId, key.address, sign, 0)
     const { wallets } = body as unknown as SessionView
     expect(wallets.map(({ chainTitle }) => chainTitle)).toEqual(['Ethereum', 'Base', 'Polygon', 'Solana'])
     const [first] = wallets
@@ -290,9 +270,8 @@ describe('handing in', () => {
     const { status, body } = await submit(inside)
     expect([status, body['status']]).toEqual([200, 'submitted'])
     // The country of the address is kept, and the address is not.
-    const origins = await host.store.database.query('SELECT * FROM session_origins WHERE session_id = ?', [
-      inside.sessionId,
-    ])
+    const { database } = host.store
+    const origins = await database.query('SELECT * FROM session_origins WHERE session_id = ?', [inside.sessionId])
     expect(origins).toMatchObject([{ country: 'FR' }])
     expect(JSON.stringify(origins)).not.toContain('127.0.0.1')
     // Twice, from two tabs for example.
@@ -333,10 +312,7 @@ describe('being sent back', () => {
     const inside = await insider()
     await complete(inside)
     await submit(inside)
-    await host.decide(inside.sessionId, 'retry', {
-      publicComment: 'Blurred.',
-      ...(corrections === undefined ? {} : { corrections }),
-    })
+    await host.decide(inside.sessionId, 'retry', { publicComment: 'Blurred.', ...(corrections && { corrections }) })
     return inside
   }
 
@@ -405,7 +381,7 @@ describe('a business', () => {
 describe('the stream', () => {
   test('tells the page of every change, and ends for a browser that left', async () => {
     const inside = await insider()
-    const cookie = [...inside.person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const cookie = inside.person.cookieHeader()
     const abort = new AbortController()
     const response = await fetch(`${host.url}/api/${inside.path}/events`, { headers: { cookie }, signal: abort.signal })
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')

@@ -3,8 +3,7 @@
 import { PNG } from 'pngjs'
 import type { SessionType } from '../../../src/domain/session.ts'
 import { blankPdf } from '../../portal/support/pdf.ts'
-import { createVisitor, type Visitor } from '../../portal/support/visitor.ts'
-import { evmAccount } from '../../portal/support/wallets.ts'
+import { createVisitor } from '../../portal/support/visitor.ts'
 import type { RunningService } from '../../service/start-service.ts'
 
 export interface Document {
@@ -14,7 +13,7 @@ export interface Document {
   readonly fileName: string
 }
 
-export interface PersonOptions {
+interface PersonOptions {
   /** Names their wallet, too: another name, another wallet. */
   readonly name: string
   readonly type?: SessionType
@@ -40,15 +39,6 @@ export const standardDocuments = (content: Uint8Array = picture(1)): readonly Do
 
 const expectOk = (answer: { readonly status: number; readonly body: unknown }, what: string): void => {
   if (answer.status >= 300) throw new Error(`${what}: ${answer.status} ${JSON.stringify(answer.body)}`)
-}
-
-const connect = async (person: Visitor, path: string, name: string): Promise<void> => {
-  const account = evmAccount(name)
-  const challenge = await person.call('POST', `${path}/wallets/challenge`, { address: account.address, chainId: 1 })
-  expectOk(challenge, 'challenge')
-  const { nonce, message } = challenge.body
-  const signature = await account.signMessage({ message: String(message) })
-  expectOk(await person.call('POST', `${path}/wallets`, { nonce, signature }), 'wallet')
 }
 
 /** @param identityKey of the organization that asks them; the quick start's unless given */
@@ -79,7 +69,7 @@ export const createPeople = (
       await person.visit(link)
       const path = `sessions/${sessionId}`
       expectOk(await person.agree(sessionId), 'agreement')
-      await connect(person, path, name)
+      expectOk(await person.connectEvm(sessionId, name), 'wallet')
       const fields = options.fields ?? { fullName: name, birthDate: '1985-12-10', country: 'GB' }
       expectOk(await person.call('PUT', `${path}/fields`, fields), 'fields')
       for (const { kind, content, mediaType, fileName } of documents) {

@@ -73,5 +73,3 @@ export const startServiceWithPage = async (environment: Readonly<Record<string, 
     stop: service.stop,
   }
 }
-
-export type ServiceWithPage = Awaited<ReturnType<typeof startServiceWithPage>>

@@ -1,5 +1,7 @@
 // A browser reduced to what the server sees of one: cookies kept, and the headers that browsers send by themselves.
 import type { SessionView } from '../../../src/portal/contract.ts'
+import type { PortalHost, Registered, RegisterOptions } from './portal-host.ts'
+import { evmAccount } from './wallets.ts'
 
 export interface Answer<Body = Record<string, unknown>> {
   readonly status: number
@@ -53,10 +55,29 @@ export const createVisitor = (origin: string) => {
     return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Body, headers: response.headers }
   }
 
+  /** Asks for the message of a wallet, signs it as told, and brings the signature. */
+  const connect = async (
+    sessionId: string,
+    address: string,
+    sign: (message: string) => Promise<string>,
+    chainId = 1,
+  ): Promise<Answer> => {
+    const path = `sessions/${sessionId}/wallets`
+    const { body } = await call('POST', `${path}/challenge`, { address, chainId })
+    const { nonce, message } = body
+    return call('POST', path, { nonce, signature: await sign(String(message)) })
+  }
+
   return {
     cookies,
+    cookieHeader,
     visit,
     call,
+    connect,
+    connectEvm: (sessionId: string, name: string, chainId?: number): Promise<Answer> => {
+      const account = evmAccount(name)
+      return connect(sessionId, account.address, (message) => account.signMessage({ message }), chainId)
+    },
     view: async (sessionId: string): Promise<SessionView> =>
       (await call<SessionView>('GET', `sessions/${sessionId}`)).body,
     agree: (sessionId: string, shares = true): Promise<Answer> =>
@@ -67,3 +88,14 @@ export const createVisitor = (origin: string) => {
 export type Visitor = ReturnType<typeof createVisitor>
 
 export const tokenOf = (link: string): string => link.slice(link.lastIndexOf('/') + 1)
+
+/** Somebody who has opened the link of a new session. */
+export const enter = async (
+  host: PortalHost,
+  settings: RegisterOptions = {},
+): Promise<Registered & { readonly person: Visitor }> => {
+  const registered = await host.register(settings)
+  const person = createVisitor(host.url)
+  await person.visit(registered.link)
+  return { person, ...registered }
+}

@@ -10,7 +10,7 @@ const seedOf = (name: string): Buffer => createHash('sha256').update(`countersig
 
 export const evmAccount = (name: string): PrivateKeyAccount => privateKeyToAccount(`0x${seedOf(name).toString('hex')}`)
 
-export interface SolanaKey {
+interface SolanaKey {
   readonly address: string
   sign(message: Uint8Array): Uint8Array
 }
@@ -20,14 +20,14 @@ export const solanaKey = (name: string): SolanaKey => {
   return { address: bs58.encode(ed25519.getPublicKey(seed)), sign: (message) => ed25519.sign(message, seed) }
 }
 
-export interface InjectedEvm {
+interface InjectedEvm {
   readonly kind: 'evm'
   readonly name: string
   readonly accounts: readonly PrivateKeyAccount[]
   readonly chainId?: number
 }
 
-export interface InjectedSolana {
+interface InjectedSolana {
   readonly kind: 'solana'
   readonly name: string
   readonly key: SolanaKey
