@@ -1,11 +1,11 @@
 // How little there is to load before someone can sign in, and before whoever is signed in reads their overview.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { DEMO_POLICY } from '../../src/policy/demo-policy.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
 import { FIRST_LOAD_MAX_BYTES, type FirstLoad, measureFirstLoad, sumOf } from '../support/browser/first-load.ts'
 import { type Dashboard, useDashboard } from './support/dashboard.ts'
 
-const TIMEOUT_MS = 60_000
+setDefaultTimeout(60_000)
 
 let dashboard: Dashboard
 useDashboard((started) => {
@@ -19,19 +19,15 @@ const expectAtMost = (load: FirstLoad, most: FirstLoad): void => {
 }
 
 describe.skipIf(CHROMIUM === null)('the first load of the dashboard', () => {
-  test(
-    'is small',
-    async () => {
-      const page = await dashboard.visit('/robots.txt')
-      const load = await measureFirstLoad(page, async () => {
-        await page.goto(`${dashboard.url}/`)
-        await page.getByLabel('Password').waitFor()
-      })
-      expect(sumOf(load)).toBeLessThan(FIRST_LOAD_MAX_BYTES)
-      expectAtMost(load, { page: 1_900, scripts: 30_500, styles: 6_300, icons: 700, answers: 2_100 })
-    },
-    TIMEOUT_MS,
-  )
+  test('is small', async () => {
+    const page = await dashboard.visit('/robots.txt')
+    const load = await measureFirstLoad(page, async () => {
+      await page.goto(`${dashboard.url}/`)
+      await page.getByLabel('Password').waitFor()
+    })
+    expect(sumOf(load)).toBeLessThan(FIRST_LOAD_MAX_BYTES)
+    expectAtMost(load, { page: 1_900, scripts: 30_500, styles: 6_300, icons: 700, answers: 2_100 })
+  })
 
   /** With nothing kept of the page before. */
   const measureOverview = async (organization: string, last: string): Promise<FirstLoad> => {
@@ -44,41 +40,33 @@ describe.skipIf(CHROMIUM === null)('the first load of the dashboard', () => {
     })
   }
 
-  test(
-    'of someone who is signed in holds the overview as well, and no other page',
-    async () => {
-      // Nothing was decided: its first steps, with a call to try.
-      await dashboard.asAdmin('POST', '/organizations', { slug: 'first-load', name: 'New' })
-      const { policy, revision } = (await dashboard.asAdmin('POST', '/organizations/first-load/policies', {
-        source: DEMO_POLICY,
-      })) as Record<'policy' | 'revision', { readonly id: string }>
-      const activate = `/organizations/first-load/policies/${policy.id}/activate`
-      await dashboard.asAdmin('POST', activate, { revision_id: revision.id })
-      await dashboard.asAdmin('POST', '/organizations/first-load/projects', { name: 'Swap', policy_id: policy.id })
-      const load = await measureOverview('first-load', 'Try Swap')
-      expect(sumOf(load)).toBeLessThan(FIRST_LOAD_MAX_BYTES)
-      expectAtMost(load, { page: 1_900, scripts: 31_000, styles: 6_300, icons: 700, answers: 6_200 })
-    },
-    TIMEOUT_MS,
-  )
+  test('of someone who is signed in holds the overview as well, and no other page', async () => {
+    // Nothing was decided: its first steps, with a call to try.
+    await dashboard.asAdmin('POST', '/organizations', { slug: 'first-load', name: 'New' })
+    const { policy, revision } = (await dashboard.asAdmin('POST', '/organizations/first-load/policies', {
+      source: DEMO_POLICY,
+    })) as Record<'policy' | 'revision', { readonly id: string }>
+    const activate = `/organizations/first-load/policies/${policy.id}/activate`
+    await dashboard.asAdmin('POST', activate, { revision_id: revision.id })
+    await dashboard.asAdmin('POST', '/organizations/first-load/projects', { name: 'Swap', policy_id: policy.id })
+    const load = await measureOverview('first-load', 'Try Swap')
+    expect(sumOf(load)).toBeLessThan(FIRST_LOAD_MAX_BYTES)
+    expectAtMost(load, { page: 1_900, scripts: 31_000, styles: 6_300, icons: 700, answers: 6_200 })
+  })
 
-  test(
-    'is as small where there is something to draw',
-    async () => {
-      const response = await dashboard.service.attest({
-        verification_hash: dashboard.service.quickstart['VERIFICATION_HASH'],
-        from: `0x${'1'.repeat(40)}`,
-        chain: 'base',
-      })
-      expect(response.status).toBe(200)
-      const page = await dashboard.enter('/o/demo')
-      for (const heading = page.getByRole('heading', { name: 'Latency by hour' }); !(await heading.isVisible()); ) {
-        await page.reload()
-        await page.waitForLoadState('networkidle')
-      }
-      const load = await measureOverview('demo', 'Latency by hour')
-      expect(sumOf(load)).toBeLessThan(FIRST_LOAD_MAX_BYTES)
-    },
-    TIMEOUT_MS,
-  )
+  test('is as small where there is something to draw', async () => {
+    const response = await dashboard.service.attest({
+      verification_hash: dashboard.service.quickstart['VERIFICATION_HASH'],
+      from: `0x${'1'.repeat(40)}`,
+      chain: 'base',
+    })
+    expect(response.status).toBe(200)
+    const page = await dashboard.enter('/o/demo')
+    for (const heading = page.getByRole('heading', { name: 'Latency by hour' }); !(await heading.isVisible()); ) {
+      await page.reload()
+      await page.waitForLoadState('networkidle')
+    }
+    const load = await measureOverview('demo', 'Latency by hour')
+    expect(sumOf(load)).toBeLessThan(FIRST_LOAD_MAX_BYTES)
+  })
 })

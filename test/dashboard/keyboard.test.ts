@@ -1,6 +1,6 @@
 // The dashboard by keyboard alone: dialogs are reached, used and left without a mouse and give the focus back; the
 // organization's page is changed and seen; the audit log is cut and taken out.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { accessible } from '../support/browser/accessible.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 import { ADMIN_EMAIL, type Dashboard, useDashboard } from './support/dashboard.ts'
 import { focused, pressEnterOn, tabTo } from './support/keys.ts'
 
-const TIMEOUT_MS = 60_000
+setDefaultTimeout(60_000)
 let dashboard: Dashboard
 
 useDashboard((started) => {
@@ -16,143 +16,127 @@ useDashboard((started) => {
 }, 'shared')
 
 describe.skipIf(CHROMIUM === null)('by keyboard alone (needs Chromium)', () => {
-  test(
-    'a session is made and its link sent, by each of the ways',
-    async () => {
-      const page = await dashboard.enter('/o/demo/reviews?status=all')
-      const opener = /^Ask someone to verify$/
-      await pressEnterOn(page, opener)
-      const dialog = page.getByRole('dialog')
-      await dialog.waitFor()
-      await accessible(page)
-      await page.keyboard.press('Escape')
-      await dialog.waitFor({ state: 'detached' })
-      await until(async () => opener.test(await focused(page)))
+  test('a session is made and its link sent, by each of the ways', async () => {
+    const page = await dashboard.enter('/o/demo/reviews?status=all')
+    const opener = /^Ask someone to verify$/
+    await pressEnterOn(page, opener)
+    const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    await accessible(page)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await until(async () => opener.test(await focused(page)))
 
-      await page.keyboard.press('Enter')
-      await dialog.waitFor()
-      await tabTo(page, /^Make the link$/)
-      await page.keyboard.press('Enter')
-      for (const way of [/code$/i, /mail$/i]) {
-        await pressEnterOn(page, way)
-        await accessible(page)
-      }
-      // Shown once: only who says that it is sent closes it.
-      await page.keyboard.press('Escape')
-      expect(await dialog.count()).toBe(1)
-      await tabTo(page, /^I have sent it$/)
-      await page.keyboard.press('Enter')
-      await dialog.waitFor({ state: 'detached' })
-      await until(async () => opener.test(await focused(page)))
-    },
-    TIMEOUT_MS,
-  )
-
-  test(
-    'the palette opens, is left by Escape and gives the focus back',
-    async () => {
-      const page = await dashboard.enter('/o/demo/audit')
-      await tabTo(page, /^Filter$/)
-      await page.keyboard.press('Control+k')
-      const palette = page.getByRole('dialog')
-      await palette.waitFor()
-      await page.keyboard.type('keys')
+    await page.keyboard.press('Enter')
+    await dialog.waitFor()
+    await tabTo(page, /^Make the link$/)
+    await page.keyboard.press('Enter')
+    for (const way of [/code$/i, /mail$/i]) {
+      await pressEnterOn(page, way)
       await accessible(page)
-      await page.keyboard.press('Escape')
-      await palette.waitFor({ state: 'detached' })
-      await until(async () => (await focused(page)) === 'Filter')
-    },
-    TIMEOUT_MS,
-  )
+    }
+    // Shown once: only who says that it is sent closes it.
+    await page.keyboard.press('Escape')
+    expect(await dialog.count()).toBe(1)
+    await tabTo(page, /^I have sent it$/)
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    await until(async () => opener.test(await focused(page)))
+  })
 
-  test(
-    'the organization’s page is found, changed, and seen as people will see it',
-    async () => {
-      await dashboard.asAdmin('POST', '/organizations', { slug: 'by-keys', name: 'By Keys' })
-      const page = await dashboard.enter('/o/by-keys')
-      await page.keyboard.press('Control+k')
-      await page.getByRole('combobox', { name: /^Find/ }).waitFor()
-      await page.keyboard.type('look and')
-      await page.getByRole('option', { name: /^Look and words/ }).waitFor()
-      await page.keyboard.press('Enter')
-      const preview = page.getByRole('figure', { name: 'Preview of the verification page' })
-      await preview.getByText('Start', { exact: true }).waitFor()
-      const fill = async (label: RegExp, text: string): Promise<void> => {
-        await tabTo(page, label)
-        await page.keyboard.type(text)
-      }
-      await fill(/^Colour/, '#8a1c1c')
-      await fill(/^Your words, in English/, 'We ask because the law does.')
-      await fill(/^Privacy policy/, 'https://keys.example.com/privacy')
-      await fill(/^Address for questions/, 'help@keys.example.com')
-      // Seen before it is saved.
-      for (const text of ['We ask because the law does.', 'Questions to By Keys', 'Privacy at By Keys'])
-        await preview.getByText(text).waitFor()
-      expect(await preview.getAttribute('style')).toContain('--')
-      await accessible(page)
-      await pressEnterOn(page, /^Save the page$/)
-      await page.getByText('Verification page changed').waitFor()
-      expect(await dashboard.asAdmin('GET', '/organizations/by-keys/brand')).toMatchObject({
-        color: '#8a1c1c',
-        words_en: 'We ask because the law does.',
-        support_email: 'help@keys.example.com',
-      })
-    },
-    TIMEOUT_MS,
-  )
+  test('the palette opens, is left by Escape and gives the focus back', async () => {
+    const page = await dashboard.enter('/o/demo/audit')
+    await tabTo(page, /^Filter$/)
+    await page.keyboard.press('Control+k')
+    const palette = page.getByRole('dialog')
+    await palette.waitFor()
+    await page.keyboard.type('keys')
+    await accessible(page)
+    await page.keyboard.press('Escape')
+    await palette.waitFor({ state: 'detached' })
+    await until(async () => (await focused(page)) === 'Filter')
+  })
 
-  test(
-    'the audit log is cut by date, action, who and what, and taken out as it is cut',
-    async () => {
-      const { project } = await (async () => {
-        const { policy } = (await dashboard.asAdmin('POST', '/organizations/by-keys/policies', {
-          source: 'name: By keys\nrules: []\n',
-        })) as { policy: { id: string } }
-        const made = (await dashboard.asAdmin('POST', '/organizations/by-keys/projects', {
-          name: 'Cut out',
-          policy_id: policy.id,
-        })) as { id: string }
-        return { project: made.id }
-      })()
-      const page = await dashboard.enter('/o/by-keys/audit')
-      const rows = page.getByRole('table').getByRole('row')
-      await rows.nth(3).waitFor()
-      const day = new Date(Date.now() - 86_400_000)
-      const two = (number: number): string => String(number).padStart(2, '0')
-      await tabTo(page, /^From/)
-      // As its parts stand in the browser's language.
-      await page.keyboard.type(`${two(day.getMonth() + 1)}${two(day.getDate())}${day.getFullYear()}`)
-      await tabTo(page, /^Action/)
-      await page.keyboard.type('project.')
-      await tabTo(page, /^By/)
-      await page.keyboard.type(ADMIN_EMAIL)
-      await tabTo(page, /^Of/)
-      await page.keyboard.type(project)
-      await page.keyboard.press('Enter')
-      await page.getByRole('cell', { name: 'policy.create' }).waitFor({ state: 'detached' })
-      await page.getByRole('cell', { name: 'project.create' }).waitFor()
-      expect(await rows.count()).toBe(2)
-      expect(new URL(page.url()).search).toContain('action=project.')
-      await accessible(page)
+  test('the organization’s page is found, changed, and seen as people will see it', async () => {
+    await dashboard.asAdmin('POST', '/organizations', { slug: 'by-keys', name: 'By Keys' })
+    const page = await dashboard.enter('/o/by-keys')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: /^Find/ }).waitFor()
+    await page.keyboard.type('look and')
+    await page.getByRole('option', { name: /^Look and words/ }).waitFor()
+    await page.keyboard.press('Enter')
+    const preview = page.getByRole('figure', { name: 'Preview of the verification page' })
+    await preview.getByText('Start', { exact: true }).waitFor()
+    const fill = async (label: RegExp, text: string): Promise<void> => {
+      await tabTo(page, label)
+      await page.keyboard.type(text)
+    }
+    await fill(/^Colour/, '#8a1c1c')
+    await fill(/^Your words, in English/, 'We ask because the law does.')
+    await fill(/^Privacy policy/, 'https://keys.example.com/privacy')
+    await fill(/^Address for questions/, 'help@keys.example.com')
+    // Seen before it is saved.
+    for (const text of ['We ask because the law does.', 'Questions to By Keys', 'Privacy at By Keys'])
+      await preview.getByText(text).waitFor()
+    expect(await preview.getAttribute('style')).toContain('--')
+    await accessible(page)
+    await pressEnterOn(page, /^Save the page$/)
+    await page.getByText('Verification page changed').waitFor()
+    expect(await dashboard.asAdmin('GET', '/organizations/by-keys/brand')).toMatchObject({
+      color: '#8a1c1c',
+      words_en: 'We ask because the law does.',
+      support_email: 'help@keys.example.com',
+    })
+  })
 
-      await tabTo(page, /^CSV$/, true)
-      const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')])
-      const lines = readFileSync(await download.path(), 'utf8')
-        .trim()
-        .split('\r\n')
-      expect(lines).toHaveLength(2)
-      expect(lines[1]).toContain('project.create')
-      // The one that is left opens, and closing it leads back to it.
-      await pressEnterOn(page, /^project\.create$/)
-      const dialog = page.getByRole('dialog')
-      await dialog.getByText(project).first().waitFor()
-      await accessible(page)
-      await page.keyboard.press('Escape')
-      await dialog.waitFor({ state: 'detached' })
-      await tabTo(page, /^Show all$/, true)
-      await page.keyboard.press('Enter')
-      await page.getByRole('cell', { name: 'policy.create' }).waitFor()
-    },
-    TIMEOUT_MS,
-  )
+  test('the audit log is cut by date, action, who and what, and taken out as it is cut', async () => {
+    const { project } = await (async () => {
+      const { policy } = (await dashboard.asAdmin('POST', '/organizations/by-keys/policies', {
+        source: 'name: By keys\nrules: []\n',
+      })) as { policy: { id: string } }
+      const made = (await dashboard.asAdmin('POST', '/organizations/by-keys/projects', {
+        name: 'Cut out',
+        policy_id: policy.id,
+      })) as { id: string }
+      return { project: made.id }
+    })()
+    const page = await dashboard.enter('/o/by-keys/audit')
+    const rows = page.getByRole('table').getByRole('row')
+    await rows.nth(3).waitFor()
+    const day = new Date(Date.now() - 86_400_000)
+    const two = (number: number): string => String(number).padStart(2, '0')
+    await tabTo(page, /^From/)
+    // As its parts stand in the browser's language.
+    await page.keyboard.type(`${two(day.getMonth() + 1)}${two(day.getDate())}${day.getFullYear()}`)
+    await tabTo(page, /^Action/)
+    await page.keyboard.type('project.')
+    await tabTo(page, /^By/)
+    await page.keyboard.type(ADMIN_EMAIL)
+    await tabTo(page, /^Of/)
+    await page.keyboard.type(project)
+    await page.keyboard.press('Enter')
+    await page.getByRole('cell', { name: 'policy.create' }).waitFor({ state: 'detached' })
+    await page.getByRole('cell', { name: 'project.create' }).waitFor()
+    expect(await rows.count()).toBe(2)
+    expect(new URL(page.url()).search).toContain('action=project.')
+    await accessible(page)
+
+    await tabTo(page, /^CSV$/, true)
+    const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')])
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\r\n')
+    expect(lines).toHaveLength(2)
+    expect(lines[1]).toContain('project.create')
+    // The one that is left opens, and closing it leads back to it.
+    await pressEnterOn(page, /^project\.create$/)
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(project).first().waitFor()
+    await accessible(page)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await tabTo(page, /^Show all$/, true)
+    await page.keyboard.press('Enter')
+    await page.getByRole('cell', { name: 'policy.create' }).waitFor()
+  })
 })
