@@ -1,15 +1,13 @@
 // Automatic decisions in a real browser: a policy of sessions is recognised, tried on past sessions and switched on in the
 // settings, and a review shows what it decided and on which facts.
-import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { createPeople, type People } from '../../dashboard/support/people.ts'
 import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
 
-const TIMEOUT_MS = 120_000
+setDefaultTimeout(120_000)
 const SLOW = { limitMs: 60_000 }
 const SOURCE = `name: Grown-ups
 decides: sessions
@@ -21,17 +19,6 @@ rules:
 let dashboard: Dashboard
 let people: People
 let policyId = ''
-
-/** Where pictures are wanted: COUNTERSIGN_SHOTS names a folder. */
-const picture = async (page: Page, name: string): Promise<void> => {
-  const folder = process.env['COUNTERSIGN_SHOTS']
-  if (folder === undefined) return
-  for (const width of [1280, 390]) {
-    await page.setViewportSize({ width, height: 900 })
-    await page.screenshot({ path: join(folder, `${name}-${width}.png`), fullPage: true })
-  }
-  await page.setViewportSize({ width: 1280, height: 900 })
-}
 
 useDashboard(async (started) => {
   dashboard = started
@@ -45,116 +32,104 @@ useDashboard(async (started) => {
 const fields = (fullName: string, birthDate: string) => ({ fullName, birthDate, country: 'CH' })
 
 describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => {
-  test(
-    'are tried, switched on, and shown where they were made',
-    async () => {
-      const past = await people.submit({ name: 'otto', fields: fields('Otto Beispiel', '1980-01-01'), documents: [] })
-      const session = (await dashboard.admin('GET', `/organizations/demo/sessions/${past}`)) as { sequence: number }
-      await dashboard.admin('POST', `/organizations/demo/sessions/${past}/decide`, {
-        status: 'rejected',
-        sequence: session.sequence,
-        private_comment: 'not him',
-      })
+  test('are tried, switched on, and shown where they were made', async () => {
+    const past = await people.submit({ name: 'otto', fields: fields('Otto Beispiel', '1980-01-01'), documents: [] })
+    const session = (await dashboard.admin('GET', `/organizations/demo/sessions/${past}`)) as { sequence: number }
+    await dashboard.admin('POST', `/organizations/demo/sessions/${past}/decide`, {
+      status: 'rejected',
+      sequence: session.sequence,
+      private_comment: 'not him',
+    })
 
-      const page = await dashboard.enter('/o/demo/policies')
-      await page.getByRole('row', { name: /Grown-ups Decides sessions/ }).waitFor()
-      await picture(page, 'policies')
-      await page.getByRole('link', { name: /Grown-ups/ }).click()
-      await page.getByText('Next: let it decide').waitFor()
-      await picture(page, 'policy')
-      await page.getByRole('link', { name: 'Try it', exact: true }).click()
-      await page.getByRole('button', { name: 'Try it' }).click()
-      await page.getByText('Choose a session, or give its id.').waitFor()
-      await page.getByLabel('Recent sessions').selectOption(past)
-      await page.getByRole('button', { name: 'Try it' }).click()
-      await page.getByText('Would be approved').waitFor()
-      const rules = page.getByRole('table', { name: 'Rules' })
-      await rules.getByRole('row', { name: /young deny false goes on/ }).waitFor()
-      await rules.getByRole('row', { name: /grown allow true Decides: approved/ }).waitFor()
-      await page
-        .getByRole('table', { name: 'Facts of the session' })
-        .getByRole('row', { name: /person\.country CH/ })
-        .waitFor()
-      await accessible(page)
-      await picture(page, 'trial')
-      await page.getByRole('link', { name: 'To the settings' }).click()
+    const page = await dashboard.enter('/o/demo/policies')
+    await page.getByRole('row', { name: /Grown-ups Decides sessions/ }).waitFor()
+    await page.getByRole('link', { name: /Grown-ups/ }).click()
+    await page.getByText('Next: let it decide').waitFor()
+    await page.getByRole('link', { name: 'Try it', exact: true }).click()
+    await page.getByRole('button', { name: 'Try it' }).click()
+    await page.getByText('Choose a session, or give its id.').waitFor()
+    await page.getByLabel('Recent sessions').selectOption(past)
+    await page.getByRole('button', { name: 'Try it' }).click()
+    await page.getByText('Would be approved').waitFor()
+    const rules = page.getByRole('table', { name: 'Rules' })
+    await rules.getByRole('row', { name: /young deny false goes on/ }).waitFor()
+    await rules.getByRole('row', { name: /grown allow true Decides: approved/ }).waitFor()
+    await page
+      .getByRole('table', { name: 'Facts of the session' })
+      .getByRole('row', { name: /person\.country CH/ })
+      .waitFor()
+    await accessible(page)
+    await page.getByRole('link', { name: 'To the settings' }).click()
 
-      await page.getByText('People decide every session.').waitFor()
-      const letItDecide = page.getByRole('button', { name: 'Let it decide' })
-      await letItDecide.click()
-      await page.getByText(/Revision 1 was not tried on past sessions in the last 30 days/).waitFor()
-      await page.getByRole('button', { name: 'Try it on past sessions' }).click()
-      const table = page.getByRole('table', { name: 'Where people decided differently' })
-      await table.getByRole('row', { name: /Rejected Approved grown/ }).waitFor()
-      await accessible(page)
-      await picture(page, 'settings')
-      await letItDecide.click()
-      await page.getByText(/decides sessions as soon as their checks are made/).waitFor()
+    await page.getByText('People decide every session.').waitFor()
+    const letItDecide = page.getByRole('button', { name: 'Let it decide' })
+    await letItDecide.click()
+    await page.getByText(/Revision 1 was not tried on past sessions in the last 30 days/).waitFor()
+    await page.getByRole('button', { name: 'Try it on past sessions' }).click()
+    const table = page.getByRole('table', { name: 'Where people decided differently' })
+    await table.getByRole('row', { name: /Rejected Approved grown/ }).waitFor()
+    await accessible(page)
+    await letItDecide.click()
+    await page.getByText(/decides sessions as soon as their checks are made/).waitFor()
 
-      const young = await people.submit({ name: 'kim', fields: fields('Kim Jung', '2020-01-01'), documents: [] })
-      const statusOf = async (id: string) =>
-        ((await dashboard.admin('GET', `/organizations/demo/sessions/${id}`)) as { status: string }).status
-      await until(async () => (await statusOf(young)) === 'rejected', SLOW)
-      await page.goto(new URL(`/o/demo/reviews/${young}`, page.url()).href)
-      await page.getByText('Decided by policy').waitFor()
-      await page.getByText(/by the policy Grown-ups, revision 1/).waitFor()
-      await page.getByText('You have to be at least 18 years old.').first().waitFor()
-      await page.getByRole('button', { name: 'Show the facts it saw' }).click()
-      const facts = page.getByRole('table', { name: 'Facts that the policy saw' })
-      await facts.getByRole('row', { name: /person\.country CH/ }).waitFor()
-      await facts.getByRole('row', { name: /checks\.document\.matches not known/ }).waitFor()
-      await accessible(page)
-      await picture(page, 'review')
+    const young = await people.submit({ name: 'kim', fields: fields('Kim Jung', '2020-01-01'), documents: [] })
+    const statusOf = async (id: string) =>
+      ((await dashboard.admin('GET', `/organizations/demo/sessions/${id}`)) as { status: string }).status
+    await until(async () => (await statusOf(young)) === 'rejected', SLOW)
+    await page.goto(new URL(`/o/demo/reviews/${young}`, page.url()).href)
+    await page.getByText('Decided by policy').waitFor()
+    await page.getByText(/by the policy Grown-ups, revision 1/).waitFor()
+    await page.getByText('You have to be at least 18 years old.').first().waitFor()
+    await page.getByRole('button', { name: 'Show the facts it saw' }).click()
+    const facts = page.getByRole('table', { name: 'Facts that the policy saw' })
+    await facts.getByRole('row', { name: /person\.country CH/ }).waitFor()
+    await facts.getByRole('row', { name: /checks\.document\.matches not known/ }).waitFor()
+    await accessible(page)
 
-      // Another revision in shadow would have asked the young one's colleagues, and would approve the next one.
-      const next = SOURCE.replace(
-        'deny: person.age < 18, code: TOO_YOUNG, message: You have to be at least 18 years old.',
-        'review: person.age < 18',
-      )
-      const saved = await dashboard.admin('POST', `/organizations/demo/policies/${policyId}/revisions`, {
-        source: next,
-      })
-      const shadow = { revision_id: (saved as { id: string }).id }
-      await dashboard.admin('PUT', `/organizations/demo/policies/${policyId}/shadow`, shadow)
-      const asked = await people.submit({ name: 'lee', fields: fields('Lee Jung', '2020-01-02'), documents: [] })
-      const grown = await people.submit({ name: 'ada', fields: fields('Ada Beispiel', '1985-01-02'), documents: [] })
-      await until(async () => (await statusOf(grown)) === 'completed', SLOW)
-      await until(async () => (await statusOf(asked)) === 'rejected', SLOW)
-      await page.goto(new URL(`/o/demo/policies/${policyId}?tab=shadow`, page.url()).href)
-      await page.getByText('Revision 2 runs in shadow').waitFor()
-      const tiles = page.getByLabel('Since it runs in shadow')
-      await tiles.getByText('Would be approved').waitFor()
-      const counts = await tiles.locator('.tile').evaluateAll((all) => all.map((tile) => tile.textContent))
-      expect(counts).toEqual([
-        'Would be approved1',
-        'Would be rejected0',
-        'Left to people1',
-        'As the live one1',
-        'Otherwise1',
-        'Could not say0',
-      ])
-      const differing = page.getByRole('table', { name: 'Sessions that would have come out otherwise' })
-      await differing.getByRole('row', { name: /Rejected Left to a person/ }).waitFor()
-      await accessible(page)
-      await picture(page, 'shadow')
-      await page.getByRole('button', { name: 'Make revision 2 live' }).click()
-      const dialog = page.getByRole('dialog')
-      await dialog.getByText(/for the sessions of this organization/).waitFor()
-      await dialog.getByRole('button', { name: 'Make it live' }).click()
-      await dialog.getByText(/Revision 2 was not tried on past sessions in the last 30 days/).waitFor()
-      await picture(page, 'make-live')
-      await dialog.getByRole('button', { name: 'Cancel' }).click()
-      await differing.getByRole('link').click()
-      await page
-        .getByText(/by rule young/)
-        .first()
-        .waitFor()
-      await picture(page, 'review-shadow')
+    // Another revision in shadow would have asked the young one's colleagues, and would approve the next one.
+    const next = SOURCE.replace(
+      'deny: person.age < 18, code: TOO_YOUNG, message: You have to be at least 18 years old.',
+      'review: person.age < 18',
+    )
+    const saved = await dashboard.admin('POST', `/organizations/demo/policies/${policyId}/revisions`, {
+      source: next,
+    })
+    const shadow = { revision_id: (saved as { id: string }).id }
+    await dashboard.admin('PUT', `/organizations/demo/policies/${policyId}/shadow`, shadow)
+    const asked = await people.submit({ name: 'lee', fields: fields('Lee Jung', '2020-01-02'), documents: [] })
+    const grown = await people.submit({ name: 'ada', fields: fields('Ada Beispiel', '1985-01-02'), documents: [] })
+    await until(async () => (await statusOf(grown)) === 'completed', SLOW)
+    await until(async () => (await statusOf(asked)) === 'rejected', SLOW)
+    await page.goto(new URL(`/o/demo/policies/${policyId}?tab=shadow`, page.url()).href)
+    await page.getByText('Revision 2 runs in shadow').waitFor()
+    const tiles = page.getByLabel('Since it runs in shadow')
+    await tiles.getByText('Would be approved').waitFor()
+    const counts = await tiles.locator('.tile').evaluateAll((all) => all.map((tile) => tile.textContent))
+    expect(counts).toEqual([
+      'Would be approved1',
+      'Would be rejected0',
+      'Left to people1',
+      'As the live one1',
+      'Otherwise1',
+      'Could not say0',
+    ])
+    const differing = page.getByRole('table', { name: 'Sessions that would have come out otherwise' })
+    await differing.getByRole('row', { name: /Rejected Left to a person/ }).waitFor()
+    await accessible(page)
+    await page.getByRole('button', { name: 'Make revision 2 live' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(/for the sessions of this organization/).waitFor()
+    await dialog.getByRole('button', { name: 'Make it live' }).click()
+    await dialog.getByText(/Revision 2 was not tried on past sessions in the last 30 days/).waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await differing.getByRole('link').click()
+    await page
+      .getByText(/by rule young/)
+      .first()
+      .waitFor()
 
-      await page.goto(new URL('/o/demo/settings', page.url()).href)
-      await page.getByRole('button', { name: 'Let people decide' }).click()
-      await page.getByText('People decide every session.').first().waitFor()
-    },
-    TIMEOUT_MS,
-  )
+    await page.goto(new URL('/o/demo/settings', page.url()).href)
+    await page.getByRole('button', { name: 'Let people decide' }).click()
+    await page.getByText('People decide every session.').first().waitFor()
+  })
 })

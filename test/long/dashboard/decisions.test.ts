@@ -1,5 +1,5 @@
 // Decisions in a real browser: found, read in full, checked against the log's own file, and taken out as files.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { indexProcessPid } from '../../support/index-process-pid.ts'
 import { until } from '../../support/until.ts'
 
-const TIMEOUT_MS = 60_000
+setDefaultTimeout(60_000)
 const WALLET = '0x52908400098527886e0f7030069857d2e4169ee7'
 const OTHER_WALLET = '0x8617e340b3d01fa5f11f306f4090fd50e238070d'
 const MARKUP = '<img src=x onerror="document.title=1"><b>No</b>'
@@ -92,164 +92,152 @@ const proofOf = async (page: Page, save: Locator): Promise<string> => {
 const logKey = async (): Promise<string> => (await runCommand(dashboard.service.dataDirectory, 'proof', 'key')).stdout
 
 describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
-  test(
-    'teach the first call, find what was decided, and take it out',
-    async () => {
-      const page = await dashboard.enter('/o/demo/decisions')
-      await page.getByText('Nothing was decided yet').waitFor()
-      await page.getByText('/v2/attestation').waitFor()
-      await accessible(page)
+  test('teach the first call, find what was decided, and take it out', async () => {
+    const page = await dashboard.enter('/o/demo/decisions')
+    await page.getByText('Nothing was decided yet').waitFor()
+    await page.getByText('/v2/attestation').waitFor()
+    await accessible(page)
 
-      const demo = dashboard.service.quickstart['VERIFICATION_HASH'] ?? ''
-      const gate = await makeGate()
-      await Promise.all(Array.from({ length: 52 }, () => attest(WALLET, demo)))
-      await attestAtGate(gate)
-      await indexed(53)
-      await page.getByRole('button', { name: 'Refresh' }).click()
-      await page.getByText('53 decisions').waitFor()
-      // The project is newer than the page.
-      await page.reload()
-      await page.getByText('53 decisions').waitFor()
-      await accessible(page)
-      expect(await page.getByRole('row').count()).toBe(51)
-      await page.getByRole('button', { name: 'Show more' }).click()
-      await page.getByRole('row').nth(53).waitFor()
+    const demo = dashboard.service.quickstart['VERIFICATION_HASH'] ?? ''
+    const gate = await makeGate()
+    await Promise.all(Array.from({ length: 52 }, () => attest(WALLET, demo)))
+    await attestAtGate(gate)
+    await indexed(53)
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await page.getByText('53 decisions').waitFor()
+    // The project is newer than the page.
+    await page.reload()
+    await page.getByText('53 decisions').waitFor()
+    await accessible(page)
+    expect(await page.getByRole('row').count()).toBe(51)
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await page.getByRole('row').nth(53).waitFor()
 
-      // What is searched for is in the address.
-      await page.getByLabel('Verdict').selectOption('denied')
-      await page.getByText('1 decision', { exact: true }).waitFor()
-      await page
-        .getByRole('row')
-        .filter({ hasText: 'blocked-wallet' })
-        .filter({ hasText: 'Gate <b>keeper</b>' })
-        .waitFor()
-      expect(new URL(page.url()).search).toBe('?verdict=denied')
-      await accessible(page)
-      await page.getByLabel('Verdict').selectOption('')
-      await page.keyboard.press('/')
-      await page.keyboard.type(OTHER_WALLET.toUpperCase().replace('0X', '0x'))
-      await page.keyboard.press('Enter')
-      await page.waitForURL(/wallet=0x/)
-      await page.getByText('1 decision', { exact: true }).waitFor()
-      await page.getByLabel('Rule').fill('blocked-wallet')
-      await page.getByRole('button', { name: 'Search', exact: true }).click()
-      await page.waitForURL(/rule=blocked-wallet/)
-      await page.getByLabel('Time').selectOption('60')
-      await page.getByText('1 decision', { exact: true }).waitFor()
-      await page.getByLabel('Time').selectOption('between')
-      await page.getByLabel('From').fill('2040-01-01T00:00')
-      await page.getByText('No decision matches').waitFor()
-      await page.getByRole('button', { name: 'Show all decisions' }).click()
-      await page.getByText('53 decisions').waitFor()
-      await page.getByLabel('Wallet or uuid').fill('0x12')
-      await page.keyboard.press('Enter')
-      await page.getByText('Must be an EVM or Solana address.').waitFor()
-      await accessible(page)
-      await page.getByRole('button', { name: 'Clear' }).click()
-      await page.getByText('53 decisions').waitFor()
+    // What is searched for is in the address.
+    await page.getByLabel('Verdict').selectOption('denied')
+    await page.getByText('1 decision', { exact: true }).waitFor()
+    await page
+      .getByRole('row')
+      .filter({ hasText: 'blocked-wallet' })
+      .filter({ hasText: 'Gate <b>keeper</b>' })
+      .waitFor()
+    expect(new URL(page.url()).search).toBe('?verdict=denied')
+    await accessible(page)
+    await page.getByLabel('Verdict').selectOption('')
+    await page.keyboard.press('/')
+    await page.keyboard.type(OTHER_WALLET.toUpperCase().replace('0X', '0x'))
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/wallet=0x/)
+    await page.getByText('1 decision', { exact: true }).waitFor()
+    await page.getByLabel('Rule').fill('blocked-wallet')
+    await page.getByRole('button', { name: 'Search', exact: true }).click()
+    await page.waitForURL(/rule=blocked-wallet/)
+    await page.getByLabel('Time').selectOption('60')
+    await page.getByText('1 decision', { exact: true }).waitFor()
+    await page.getByLabel('Time').selectOption('between')
+    await page.getByLabel('From').fill('2040-01-01T00:00')
+    await page.getByText('No decision matches').waitFor()
+    await page.getByRole('button', { name: 'Show all decisions' }).click()
+    await page.getByText('53 decisions').waitFor()
+    await page.getByLabel('Wallet or uuid').fill('0x12')
+    await page.keyboard.press('Enter')
+    await page.getByText('Must be an EVM or Solana address.').waitFor()
+    await accessible(page)
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await page.getByText('53 decisions').waitFor()
 
-      // Exports hold every row that the search finds, whatever page is shown.
-      const csv = await export_(page, 'As CSV')
-      expect(csv.suggestedFilename()).toMatch(/^decisions-demo-\d{4}-\d\d-\d\d\.csv$/)
-      expect((await contentOf(csv)).trim().split(/\r?\n/)).toHaveLength(54)
-      await page.getByText('53 of 53 decisions').waitFor()
-      await page.getByLabel('Verdict').selectOption('denied')
-      await page.getByText('1 decision', { exact: true }).waitFor()
-      const lines = (await contentOf(await export_(page, 'As newline-delimited JSON'))).trim().split('\n')
-      expect(lines.map((line) => (JSON.parse(line) as { from: string }).from)).toEqual([OTHER_WALLET])
-    },
-    TIMEOUT_MS,
-  )
+    // Exports hold every row that the search finds, whatever page is shown.
+    const csv = await export_(page, 'As CSV')
+    expect(csv.suggestedFilename()).toMatch(/^decisions-demo-\d{4}-\d\d-\d\d\.csv$/)
+    expect((await contentOf(csv)).trim().split(/\r?\n/)).toHaveLength(54)
+    await page.getByText('53 of 53 decisions').waitFor()
+    await page.getByLabel('Verdict').selectOption('denied')
+    await page.getByText('1 decision', { exact: true }).waitFor()
+    const lines = (await contentOf(await export_(page, 'As newline-delimited JSON'))).trim().split('\n')
+    expect(lines.map((line) => (JSON.parse(line) as { from: string }).from)).toEqual([OTHER_WALLET])
+  })
 
-  test(
-    'show one in full with a proof that the file itself bears out, and verify the log',
-    async () => {
-      const gate = await makeGate()
-      await attestAtGate(gate)
-      const before = (await indexed(0, `&wallet=${WALLET}`)).data.length
-      const newest = await attest(WALLET, dashboard.service.quickstart['VERIFICATION_HASH'] ?? '')
-      await indexed(before + 1, `&wallet=${WALLET}`)
-      const [denied] = (await indexed(1, '&verdict=denied')).data
+  test('show one in full with a proof that the file itself bears out, and verify the log', async () => {
+    const gate = await makeGate()
+    await attestAtGate(gate)
+    const before = (await indexed(0, `&wallet=${WALLET}`)).data.length
+    const newest = await attest(WALLET, dashboard.service.quickstart['VERIFICATION_HASH'] ?? '')
+    await indexed(before + 1, `&wallet=${WALLET}`)
+    const [denied] = (await indexed(1, '&verdict=denied')).data
 
-      const page = await dashboard.enter('/o/demo/decisions')
-      await page.getByLabel('Wallet or uuid').fill(` ${String(denied?.uuid).toUpperCase()} `)
-      await page.keyboard.press('Enter')
-      await page.getByRole('heading', { name: /Attestation/ }).waitFor()
-      expect(page.url()).toEndWith(String(denied?.uuid))
-      // The policy's words are text.
-      await page.getByText(MARKUP, { exact: true }).waitFor()
-      await page.getByText('Gate <i>', { exact: true }).waitFor()
-      await page.getByText('Nothing: a denial carries no signature.').waitFor()
-      expect(await page.title()).toContain('Countersign')
+    const page = await dashboard.enter('/o/demo/decisions')
+    await page.getByLabel('Wallet or uuid').fill(` ${String(denied?.uuid).toUpperCase()} `)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: /Attestation/ }).waitFor()
+    expect(page.url()).toEndWith(String(denied?.uuid))
+    // The policy's words are text.
+    await page.getByText(MARKUP, { exact: true }).waitFor()
+    await page.getByText('Gate <i>', { exact: true }).waitFor()
+    await page.getByText('Nothing: a denial carries no signature.').waitFor()
+    expect(await page.title()).toContain('Countersign')
 
-      await page.goto(`${dashboard.url}/o/demo/decisions/${newest}`)
-      await page.getByText('this browser hashed it and comes to the same').waitFor()
-      await page.getByText('has the hash that this line carries').waitFor()
-      await accessible(page)
-      // The proof is a file that holds, behind a button as wide as its words.
-      const save = page.getByRole('button', { name: 'Save the proof' })
-      expect((await save.boundingBox())?.width).toBeLessThan(260)
-      const proof = await proofOf(page, save)
-      expect(checkDecisionProof(proof, await logKey()).decision).toMatchObject({ uuid: newest })
-      // The command that the page shows, done here.
-      await page.getByText('Check it with the file itself').click()
-      const command = await page.getByText(/^tail -c/).textContent()
-      const [, from = '', file = '', length = ''] = /\+(\d+) '(.+)' \| head -c (\d+)/.exec(command ?? '') ?? []
-      const bytes = readFileSync(join(dashboard.service.dataDirectory, file)).subarray(Number(from) - 1)
-      const hash = createHash('sha256')
-        .update(bytes.subarray(0, Number(length)))
-        .digest('hex')
-      await page.getByText(hash).waitFor()
+    await page.goto(`${dashboard.url}/o/demo/decisions/${newest}`)
+    await page.getByText('this browser hashed it and comes to the same').waitFor()
+    await page.getByText('has the hash that this line carries').waitFor()
+    await accessible(page)
+    // The proof is a file that holds, behind a button as wide as its words.
+    const save = page.getByRole('button', { name: 'Save the proof' })
+    expect((await save.boundingBox())?.width).toBeLessThan(260)
+    const proof = await proofOf(page, save)
+    expect(checkDecisionProof(proof, await logKey()).decision).toMatchObject({ uuid: newest })
+    // The command that the page shows, done here.
+    await page.getByText('Check it with the file itself').click()
+    const command = await page.getByText(/^tail -c/).textContent()
+    const [, from = '', file = '', length = ''] = /\+(\d+) '(.+)' \| head -c (\d+)/.exec(command ?? '') ?? []
+    const bytes = readFileSync(join(dashboard.service.dataDirectory, file)).subarray(Number(from) - 1)
+    const hash = createHash('sha256')
+      .update(bytes.subarray(0, Number(length)))
+      .digest('hex')
+    await page.getByText(hash).waitFor()
 
-      await page.goto(`${dashboard.url}/o/demo/decisions/00000000-0000-4000-8000-000000000000`)
-      await page.getByText('There is no such decision').waitFor()
-      await page.goto(`${dashboard.url}/decision-log`)
-      await page.getByText('Up to date').waitFor()
-      await page.getByRole('button', { name: 'Verify every line' }).click()
-      await page.getByText('Every line is as it was written').waitFor()
-      await page.getByText('compared with the tree, of').waitFor()
-      await page.getByText('No witness is set').waitFor()
-      await accessible(page)
-      await page.getByRole('button', { name: 'Build it anew…' }).click()
-      await page.getByRole('button', { name: 'Build it anew', exact: true }).click()
-      await page.getByText('The search is being built anew').waitFor()
-      await page.getByText('Up to date').waitFor()
-      // All of them, the newest too.
-      await indexed(before + 1, `&wallet=${WALLET}`)
+    await page.goto(`${dashboard.url}/o/demo/decisions/00000000-0000-4000-8000-000000000000`)
+    await page.getByText('There is no such decision').waitFor()
+    await page.goto(`${dashboard.url}/decision-log`)
+    await page.getByText('Up to date').waitFor()
+    await page.getByRole('button', { name: 'Verify every line' }).click()
+    await page.getByText('Every line is as it was written').waitFor()
+    await page.getByText('compared with the tree, of').waitFor()
+    await page.getByText('No witness is set').waitFor()
+    await accessible(page)
+    await page.getByRole('button', { name: 'Build it anew…' }).click()
+    await page.getByRole('button', { name: 'Build it anew', exact: true }).click()
+    await page.getByText('The search is being built anew').waitFor()
+    await page.getByText('Up to date').waitFor()
+    // All of them, the newest too.
+    await indexed(before + 1, `&wallet=${WALLET}`)
 
-      // A line that is changed in the file is found out, by its neighbour and by whoever verifies all.
-      const path = join(dashboard.service.dataDirectory, file)
-      const text = readFileSync(path, 'utf8')
-      const at = text.lastIndexOf('"code":"BLOCKED"')
-      writeFileSync(path, `${text.slice(0, at)}"code":"BLOCKET"${text.slice(at + 16)}`)
-      await page.goto(`${dashboard.url}/o/demo/decisions/${newest}`)
-      await page.getByText('The chain is broken here').waitFor()
-      await page.getByText('has a different hash from the one that this line carries').waitFor()
-      await page.goto(`${dashboard.url}/decision-log`)
-      await page.getByRole('button', { name: 'Verify every line' }).click()
-      await page.getByText('The log is not as it was written').waitFor()
-      await page.getByText(file).first().waitFor()
-      await page.getByText('is not the one that the tree holds').waitFor()
-      await accessible(page)
-    },
-    TIMEOUT_MS,
-  )
+    // A line that is changed in the file is found out, by its neighbour and by whoever verifies all.
+    const path = join(dashboard.service.dataDirectory, file)
+    const text = readFileSync(path, 'utf8')
+    const at = text.lastIndexOf('"code":"BLOCKED"')
+    writeFileSync(path, `${text.slice(0, at)}"code":"BLOCKET"${text.slice(at + 16)}`)
+    await page.goto(`${dashboard.url}/o/demo/decisions/${newest}`)
+    await page.getByText('The chain is broken here').waitFor()
+    await page.getByText('has a different hash from the one that this line carries').waitFor()
+    await page.goto(`${dashboard.url}/decision-log`)
+    await page.getByRole('button', { name: 'Verify every line' }).click()
+    await page.getByText('The log is not as it was written').waitFor()
+    await page.getByText(file).first().waitFor()
+    await page.getByText('is not the one that the tree holds').waitFor()
+    await accessible(page)
+  })
 
-  test(
-    'say so where the search is behind the log, or stopped early',
-    async () => {
-      const page = await dashboard.enter('/account')
-      await page.route('**/decisions?*', async (route) => {
-        const json = { data: [], next_cursor: 'older', complete: false, up_to_date: false }
-        await (new URL(route.request().url()).searchParams.has('cursor') ? route.continue() : route.fulfill({ json }))
-      })
-      await page.goto(`${dashboard.url}/o/demo/decisions`)
-      await page.getByText('The search is behind the log').waitFor()
-      await page.getByText('Nothing among the newest decisions').waitFor()
-      await accessible(page)
-    },
-    TIMEOUT_MS,
-  )
+  test('say so where the search is behind the log, or stopped early', async () => {
+    const page = await dashboard.enter('/account')
+    await page.route('**/decisions?*', async (route) => {
+      const json = { data: [], next_cursor: 'older', complete: false, up_to_date: false }
+      await (new URL(route.request().url()).searchParams.has('cursor') ? route.continue() : route.fulfill({ json }))
+    })
+    await page.goto(`${dashboard.url}/o/demo/decisions`)
+    await page.getByText('The search is behind the log').waitFor()
+    await page.getByText('Nothing among the newest decisions').waitFor()
+    await accessible(page)
+  })
 
   test.skipIf(process.platform !== 'linux')(
     'one that was made a moment ago is shown as soon as it is found',
@@ -267,6 +255,5 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
         process.kill(builder, 'SIGCONT')
       }
     },
-    TIMEOUT_MS,
   )
 })

@@ -1,6 +1,6 @@
 // Coming in and going out: the first-admin link, passwords, one-time codes, passkeys, a session that ends under one's hands.
 import { Database } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { hotp, totpStep } from '../../../src/admin/accounts/totp.ts'
@@ -9,7 +9,7 @@ import { ADMIN_EMAIL, type Dashboard, PASSWORD, useDashboard } from '../../dashb
 import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 
-const TIMEOUT_MS = 60_000
+setDefaultTimeout(60_000)
 
 let dashboard: Dashboard
 
@@ -57,193 +57,165 @@ const codeOf = (secret: string, stepsAhead: number): string =>
   hotp(decodeBase32(secret), totpStep(Date.now() / 1000) + stepsAhead)
 
 describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
-  test(
-    'by the link that the first start printed, once',
-    async () => {
-      const link = dashboard.welcome.slice(dashboard.url.length)
-      const page = await dashboard.visit('/')
-      await page.getByText('There is no account yet').waitFor()
-      await accessible(page)
-      await page.goto(dashboard.welcome)
-      await heading(page, 'Make the first account')
-      await accessible(page)
-      await page.getByRole('button', { name: 'Make the account' }).click()
-      await page.getByText('Enter your name.').waitFor()
-      await page.getByLabel('Your name').fill('Ada Byron')
-      await page.getByLabel('Email').fill(ADMIN_EMAIL)
-      await page.getByLabel('Password', { exact: true }).fill('short')
-      await page.getByRole('button', { name: 'Make the account' }).click()
-      await page.getByText('At least 12 characters.', { exact: true }).waitFor()
-      await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-      await page.getByRole('button', { name: 'Make the account' }).click()
-      await heading(page, 'Demo')
-      // The link’s secret is in no address that the browser keeps.
-      expect(page.url()).toBe(`${dashboard.url}/o/demo`)
-      const again = await dashboard.visit(link)
-      await heading(again, 'This link does not work')
-    },
-    TIMEOUT_MS,
-  )
+  test('by the link that the first start printed, once', async () => {
+    const link = dashboard.welcome.slice(dashboard.url.length)
+    const page = await dashboard.visit('/')
+    await page.getByText('There is no account yet').waitFor()
+    await accessible(page)
+    await page.goto(dashboard.welcome)
+    await heading(page, 'Make the first account')
+    await accessible(page)
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByText('Enter your name.').waitFor()
+    await page.getByLabel('Your name').fill('Ada Byron')
+    await page.getByLabel('Email').fill(ADMIN_EMAIL)
+    await page.getByLabel('Password', { exact: true }).fill('short')
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByText('At least 12 characters.', { exact: true }).waitFor()
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await heading(page, 'Demo')
+    // The link’s secret is in no address that the browser keeps.
+    expect(page.url()).toBe(`${dashboard.url}/o/demo`)
+    const again = await dashboard.visit(link)
+    await heading(again, 'This link does not work')
+  })
 
-  test(
-    'with a password, and out again in every tab',
-    async () => {
-      const page = await dashboard.visit('/o/demo/keys')
-      await heading(page, 'Sign in')
-      expect(await page.getByText('There is no account yet').count()).toBe(0)
-      await accessible(page)
-      await enterPassword(page, 'not the right password')
-      await page.getByText('The email address or the password is wrong.').waitFor()
-      await accessible(page)
-      await enterPassword(page)
-      // Where one wanted to go, not where everybody begins.
-      await heading(page, 'API keys')
-      const tab = await page.context().newPage()
-      await tab.goto(`${dashboard.url}/account`)
-      await heading(tab, 'Account and security')
-      await signOut(page)
-      await heading(tab, 'Sign in')
-    },
-    TIMEOUT_MS,
-  )
+  test('with a password, and out again in every tab', async () => {
+    const page = await dashboard.visit('/o/demo/keys')
+    await heading(page, 'Sign in')
+    expect(await page.getByText('There is no account yet').count()).toBe(0)
+    await accessible(page)
+    await enterPassword(page, 'not the right password')
+    await page.getByText('The email address or the password is wrong.').waitFor()
+    await accessible(page)
+    await enterPassword(page)
+    // Where one wanted to go, not where everybody begins.
+    await heading(page, 'API keys')
+    const tab = await page.context().newPage()
+    await tab.goto(`${dashboard.url}/account`)
+    await heading(tab, 'Account and security')
+    await signOut(page)
+    await heading(tab, 'Sign in')
+  })
 
-  test(
-    'and out where the network is gone: the page is empty at once, and says that the server does not know',
-    async () => {
-      const page = await enter()
-      await page.context().setOffline(true)
-      await page.getByRole('button', { name: /^Your account/ }).click()
-      await page.getByRole('menuitem', { name: 'Sign out' }).click()
-      await heading(page, 'Signing out')
-      await page.getByText('this browser may still be signed in').waitFor()
-      expect(await page.getByText(ADMIN_EMAIL).count()).toBe(0)
-      await page.context().setOffline(false)
-      await page.getByRole('button', { name: 'Try again' }).click()
-      await heading(page, 'Sign in')
-    },
-    TIMEOUT_MS,
-  )
+  test('and out where the network is gone: the page is empty at once, and says that the server does not know', async () => {
+    const page = await enter()
+    await page.context().setOffline(true)
+    await page.getByRole('button', { name: /^Your account/ }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await heading(page, 'Signing out')
+    await page.getByText('this browser may still be signed in').waitFor()
+    expect(await page.getByText(ADMIN_EMAIL).count()).toBe(0)
+    await page.context().setOffline(false)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await heading(page, 'Sign in')
+  })
 
-  test(
-    'again where a session ended, without losing what was typed',
-    async () => {
-      const page = await enter()
-      await page.goto(`${dashboard.url}/o/demo/keys`)
-      await page.getByRole('button', { name: 'Issue a key' }).click()
-      await page.getByLabel('Name').fill('typed before the end')
-      await page.context().clearCookies()
+  test('again where a session ended, without losing what was typed', async () => {
+    const page = await enter()
+    await page.goto(`${dashboard.url}/o/demo/keys`)
+    await page.getByRole('button', { name: 'Issue a key' }).click()
+    await page.getByLabel('Name').fill('typed before the end')
+    await page.context().clearCookies()
+    await page.getByRole('button', { name: 'Issue the key' }).click()
+    await page.getByRole('heading', { name: 'Your session has ended' }).waitFor()
+    await accessible(page)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('heading', { name: 'Your session has ended' }).waitFor({ state: 'detached' })
+    expect(await page.getByLabel('Name').inputValue()).toBe('typed before the end')
+    await page.getByRole('button', { name: 'Issue the key' }).click()
+    await page.getByText('Shown this once').waitFor()
+  })
+
+  test('with a passkey, which is both factors at once', async () => {
+    const page = await enter()
+    const debug = await page.context().newCDPSession(page)
+    await debug.send('WebAuthn.enable')
+    await debug.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    })
+    await page.goto(`${dashboard.url}/account`)
+    await page.getByRole('button', { name: 'Add a passkey' }).click()
+    await page.getByLabel('Name').last().fill('laptop')
+    await page.getByRole('button', { name: 'Make it' }).click()
+    await page.getByRole('cell', { name: 'laptop', exact: true }).waitFor()
+    await accessible(page)
+    await signOut(page)
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+    await heading(page, 'Demo')
+    await page.goto(`${dashboard.url}/account`)
+    await page.getByRole('button', { name: 'Remove laptop' }).waitFor()
+    forgetConfirmations()
+    await page.getByRole('button', { name: 'Remove laptop' }).click()
+    await page.getByRole('button', { name: 'Remove the passkey' }).click()
+    await confirmation(page).getByRole('button', { name: 'Use a passkey' }).click()
+    await page.getByText('None yet.').waitFor()
+  })
+
+  test('and is asked again before a key is made that could make others', async () => {
+    const page = await enter()
+    await page.goto(`${dashboard.url}/o/demo/keys`)
+    forgetConfirmations()
+    const issue = async (): Promise<void> => {
       await page.getByRole('button', { name: 'Issue the key' }).click()
-      await page.getByRole('heading', { name: 'Your session has ended' }).waitFor()
-      await accessible(page)
-      await page.getByLabel('Password').fill(PASSWORD)
-      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-      await page.getByRole('heading', { name: 'Your session has ended' }).waitFor({ state: 'detached' })
-      expect(await page.getByLabel('Name').inputValue()).toBe('typed before the end')
-      await page.getByRole('button', { name: 'Issue the key' }).click()
-      await page.getByText('Shown this once').waitFor()
-    },
-    TIMEOUT_MS,
-  )
+      await confirmation(page).waitFor()
+    }
+    await page.getByRole('button', { name: 'Issue a key' }).first().click()
+    await page.getByLabel('Name').fill('for scripts')
+    await page.locator('input[name="kind"][value="admin"]').check({ force: true })
+    await issue()
+    await accessible(page)
+    await confirmation(page).getByRole('button', { name: 'Cancel' }).click()
+    await page.getByText('Nothing was changed').waitFor()
+    await issue()
+    await confirmation(page).getByLabel('Your password').fill('not the right password')
+    await confirmation(page).getByRole('button', { name: 'Confirm' }).click()
+    await page.getByText('The email address or the password is wrong.').waitFor()
+    await confirmation(page).getByLabel('Your password').fill(PASSWORD)
+    await confirmation(page).getByRole('button', { name: 'Confirm' }).click()
+    await page.getByText('Shown this once').waitFor()
+  })
 
-  test(
-    'with a passkey, which is both factors at once',
-    async () => {
-      const page = await enter()
-      const debug = await page.context().newCDPSession(page)
-      await debug.send('WebAuthn.enable')
-      await debug.send('WebAuthn.addVirtualAuthenticator', {
-        options: {
-          protocol: 'ctap2',
-          transport: 'internal',
-          hasResidentKey: true,
-          hasUserVerification: true,
-          isUserVerified: true,
-          automaticPresenceSimulation: true,
-        },
-      })
-      await page.goto(`${dashboard.url}/account`)
-      await page.getByRole('button', { name: 'Add a passkey' }).click()
-      await page.getByLabel('Name').last().fill('laptop')
-      await page.getByRole('button', { name: 'Make it' }).click()
-      await page.getByRole('cell', { name: 'laptop', exact: true }).waitFor()
-      await accessible(page)
-      await signOut(page)
-      await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
-      await heading(page, 'Demo')
-      await page.goto(`${dashboard.url}/account`)
-      await page.getByRole('button', { name: 'Remove laptop' }).waitFor()
-      forgetConfirmations()
-      await page.getByRole('button', { name: 'Remove laptop' }).click()
-      await page.getByRole('button', { name: 'Remove the passkey' }).click()
-      await confirmation(page).getByRole('button', { name: 'Use a passkey' }).click()
-      await page.getByText('None yet.').waitFor()
-    },
-    TIMEOUT_MS,
-  )
+  test('with a one-time code, or a recovery code when the app is not at hand', async () => {
+    const page = await enter()
+    await page.goto(`${dashboard.url}/account`)
+    await page.getByRole('button', { name: 'Switch on' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('img', { name: 'Secret for your authenticator app' }).waitFor()
+    await accessible(page)
+    const secret = (await dialog.locator('.copyable code').textContent()) ?? ''
+    await dialog.getByLabel('The code that the app shows now').fill(codeOf(secret, -1))
+    await dialog.getByRole('button', { name: 'Switch them on' }).click()
+    const codes = (await page.getByRole('textbox', { name: 'Recovery codes' }).inputValue()).split('\n')
+    expect(codes).toHaveLength(10)
+    await accessible(page)
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByText('10 recovery codes are left.').waitFor()
 
-  test(
-    'and is asked again before a key is made that could make others',
-    async () => {
-      const page = await enter()
-      await page.goto(`${dashboard.url}/o/demo/keys`)
-      forgetConfirmations()
-      const issue = async (): Promise<void> => {
-        await page.getByRole('button', { name: 'Issue the key' }).click()
-        await confirmation(page).waitFor()
-      }
-      await page.getByRole('button', { name: 'Issue a key' }).first().click()
-      await page.getByLabel('Name').fill('for scripts')
-      await page.locator('input[name="kind"][value="admin"]').check({ force: true })
-      await issue()
-      await accessible(page)
-      await confirmation(page).getByRole('button', { name: 'Cancel' }).click()
-      await page.getByText('Nothing was changed').waitFor()
-      await issue()
-      await confirmation(page).getByLabel('Your password').fill('not the right password')
-      await confirmation(page).getByRole('button', { name: 'Confirm' }).click()
-      await page.getByText('The email address or the password is wrong.').waitFor()
-      await confirmation(page).getByLabel('Your password').fill(PASSWORD)
-      await confirmation(page).getByRole('button', { name: 'Confirm' }).click()
-      await page.getByText('Shown this once').waitFor()
-    },
-    TIMEOUT_MS,
-  )
+    await signOut(page)
+    await enterPassword(page)
+    await page.getByLabel('Code').fill('000000')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('The code is wrong or was used before.').waitFor()
+    await page.getByLabel('Code').fill(codeOf(secret, 0))
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await heading(page, 'Demo')
 
-  test(
-    'with a one-time code, or a recovery code when the app is not at hand',
-    async () => {
-      const page = await enter()
-      await page.goto(`${dashboard.url}/account`)
-      await page.getByRole('button', { name: 'Switch on' }).click()
-      const dialog = page.getByRole('dialog')
-      await dialog.getByRole('img', { name: 'Secret for your authenticator app' }).waitFor()
-      await accessible(page)
-      const secret = (await dialog.locator('.copyable code').textContent()) ?? ''
-      await dialog.getByLabel('The code that the app shows now').fill(codeOf(secret, -1))
-      await dialog.getByRole('button', { name: 'Switch them on' }).click()
-      const codes = (await page.getByRole('textbox', { name: 'Recovery codes' }).inputValue()).split('\n')
-      expect(codes).toHaveLength(10)
-      await accessible(page)
-      await page.getByRole('button', { name: 'I have copied it' }).click()
-      await page.getByText('10 recovery codes are left.').waitFor()
-
-      await signOut(page)
-      await enterPassword(page)
-      await page.getByLabel('Code').fill('000000')
-      await page.getByRole('button', { name: 'Continue' }).click()
-      await page.getByText('The code is wrong or was used before.').waitFor()
-      await page.getByLabel('Code').fill(codeOf(secret, 0))
-      await page.getByRole('button', { name: 'Continue' }).click()
-      await heading(page, 'Demo')
-
-      await signOut(page)
-      await enterPassword(page)
-      await page.getByLabel('Code').fill(codes[0] ?? '')
-      await page.getByRole('button', { name: 'Continue' }).click()
-      await heading(page, 'Demo')
-      await page.goto(`${dashboard.url}/account`)
-      await page.getByText('9 recovery codes are left.').waitFor()
-    },
-    TIMEOUT_MS,
-  )
+    await signOut(page)
+    await enterPassword(page)
+    await page.getByLabel('Code').fill(codes[0] ?? '')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await heading(page, 'Demo')
+    await page.goto(`${dashboard.url}/account`)
+    await page.getByText('9 recovery codes are left.').waitFor()
+  })
 })

@@ -1,11 +1,11 @@
 // Keys, from issuing one in the browser to an attestation that it pays for, to its end.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
 
-const TIMEOUT_MS = 60_000
+setDefaultTimeout(60_000)
 let dashboard: Dashboard
 
 useDashboard((started) => {
@@ -24,45 +24,41 @@ const attest = (key: string): Promise<Response> =>
   )
 
 describe.skipIf(CHROMIUM === null)('the page of API keys (needs Chromium)', () => {
-  test(
-    'issues a key that works, replaces it, and ends it',
-    async () => {
-      const page = await dashboard.enter('/o/demo/keys')
-      await page.getByText('quick start').first().waitFor()
-      await accessible(page)
+  test('issues a key that works, replaces it, and ends it', async () => {
+    const page = await dashboard.enter('/o/demo/keys')
+    await page.getByText('quick start').first().waitFor()
+    await accessible(page)
 
-      await page.keyboard.press('c')
-      await page.getByRole('button', { name: 'Issue the key' }).click()
-      await page.getByText('Say what the key is for.').waitFor()
-      await page.getByLabel('Name').fill('relayer')
-      await accessible(page)
-      await page.getByRole('button', { name: 'Issue the key' }).click()
-      const first = await page.getByRole('textbox', { name: 'The key' }).inputValue()
-      expect(first).toStartWith('csa_live_')
-      expect((await attest(first)).status).toBe(200)
-      await accessible(page)
-      await page.getByRole('button', { name: 'I have copied it' }).click()
-      expect(await page.content()).not.toContain(first)
+    await page.keyboard.press('c')
+    await page.getByRole('button', { name: 'Issue the key' }).click()
+    await page.getByText('Say what the key is for.').waitFor()
+    await page.getByLabel('Name').fill('relayer')
+    await accessible(page)
+    await page.getByRole('button', { name: 'Issue the key' }).click()
+    const first = await page.getByRole('textbox', { name: 'The key' }).inputValue()
+    expect(first).toStartWith('csa_live_')
+    expect((await attest(first)).status).toBe(200)
+    await accessible(page)
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    expect(await page.content()).not.toContain(first)
 
-      await page.getByRole('button', { name: 'Actions for relayer' }).click()
-      await page.getByRole('menuitem', { name: 'Regenerate' }).click()
-      await page.getByLabel('The old key works for').selectOption('3600')
-      await page.getByRole('button', { name: 'Make the new key' }).click()
-      const second = await page.getByRole('textbox', { name: 'The new key' }).inputValue()
-      expect(second).not.toBe(first)
-      expect((await attest(first)).status).toBe(200)
-      expect((await attest(second)).status).toBe(200)
-      await page.getByRole('button', { name: 'I have copied it' }).click()
-      const replaced = page.getByRole('row').filter({ hasText: 'Being replaced' })
-      await replaced.getByRole('button', { name: 'Actions for relayer' }).click()
-      await page.getByRole('menuitem', { name: 'Revoke' }).click()
-      await page.getByRole('button', { name: 'Revoke the key' }).click()
-      await page.getByText('Key revoked').waitFor()
-      await page.getByRole('row').filter({ hasText: 'Revoked' }).waitFor()
-      // Everywhere within a second: the change feed is polled.
-      await until(async () => (await attest(first)).status === 401)
-      expect((await attest(second)).status).toBe(200)
-    },
-    TIMEOUT_MS,
-  )
+    await page.getByRole('button', { name: 'Actions for relayer' }).click()
+    await page.getByRole('menuitem', { name: 'Regenerate' }).click()
+    await page.getByLabel('The old key works for').selectOption('3600')
+    await page.getByRole('button', { name: 'Make the new key' }).click()
+    const second = await page.getByRole('textbox', { name: 'The new key' }).inputValue()
+    expect(second).not.toBe(first)
+    expect((await attest(first)).status).toBe(200)
+    expect((await attest(second)).status).toBe(200)
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    const replaced = page.getByRole('row').filter({ hasText: 'Being replaced' })
+    await replaced.getByRole('button', { name: 'Actions for relayer' }).click()
+    await page.getByRole('menuitem', { name: 'Revoke' }).click()
+    await page.getByRole('button', { name: 'Revoke the key' }).click()
+    await page.getByText('Key revoked').waitFor()
+    await page.getByRole('row').filter({ hasText: 'Revoked' }).waitFor()
+    // Everywhere within a second: the change feed is polled.
+    await until(async () => (await attest(first)).status === 401)
+    expect((await attest(second)).status).toBe(200)
+  })
 })

@@ -1,11 +1,11 @@
 // The live page: what it shows of real decisions, how the number of workers follows what was asked for, and that a chart
 // can be read by eye, by keyboard and as a table.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Dashboard, startDashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 
-const TIMEOUT_MS = 120_000
+setDefaultTimeout(120_000)
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
 const DENIED = '0x000000000000000000000000000000000000dEaD'
 /** Said of a second in which something was denied. */
@@ -20,106 +20,98 @@ const attest = (from: string, chain = 'base'): Promise<Response> =>
   dashboard.service.attest({ from, chain, verification_hash: dashboard.service.quickstart['VERIFICATION_HASH'] })
 
 describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
-  test(
-    'teaches when nothing happens, shows decisions as they come, and resizes the pool within seconds',
-    async () => {
-      const page = await dashboard.enter('/live')
-      await page.getByText('No decisions yet').waitFor()
-      const command = await page.locator('.code-block code').textContent()
-      expect(command).toContain(`'${dashboard.service.url}/v2/attestation#[1-5000]'`)
-      expect(command).toContain(dashboard.service.quickstart['VERIFICATION_HASH'] ?? '-')
-      await accessible(page)
+  test('teaches when nothing happens, shows decisions as they come, and resizes the pool within seconds', async () => {
+    const page = await dashboard.enter('/live')
+    await page.getByText('No decisions yet').waitFor()
+    const command = await page.locator('.code-block code').textContent()
+    expect(command).toContain(`'${dashboard.service.url}/v2/attestation#[1-5000]'`)
+    expect(command).toContain(dashboard.service.quickstart['VERIFICATION_HASH'] ?? '-')
+    await accessible(page)
 
-      const chart = page.getByRole('region', { name: 'Decisions', exact: true })
-      const top = async () => (await chart.boundingBox())?.y
-      const before = await top()
-      await Promise.all([attest(WALLET), attest(WALLET, 'ethereum'), attest(DENIED), attest(WALLET, 'nowhere')])
-      await page.getByText('Decisions arrive').waitFor()
-      expect(await top()).toBe(before)
+    const chart = page.getByRole('region', { name: 'Decisions', exact: true })
+    const top = async () => (await chart.boundingBox())?.y
+    const before = await top()
+    await Promise.all([attest(WALLET), attest(WALLET, 'ethereum'), attest(DENIED), attest(WALLET, 'nowhere')])
+    await page.getByText('Decisions arrive').waitFor()
+    expect(await top()).toBe(before)
 
-      // The crosshair goes back to the second with the decisions, and its values are said.
-      const slider = chart.getByRole('slider')
-      await slider.focus()
-      const said = async () => (await slider.getAttribute('aria-valuetext')) ?? ''
-      for (let step = 0; step < 60 && !DECIDED.test(await said()); step++) await page.keyboard.press('ArrowLeft')
-      expect(await said()).toMatch(/^\d\d:\d\d:\d\d: compliant \S+\/s, denied \S+\/s, refused \S+\/s, failed \S+\/s$/)
-      // One, in an interval of a second or, on a busy machine, somewhat more.
-      const rate = Number(/denied (\S+)\/s/.exec(await said())?.[1])
-      expect(rate).toBeGreaterThan(0.2)
-      expect(rate).toBeLessThan(1.2)
-      await chart.getByText('As a table').click()
-      await chart.getByRole('columnheader', { name: 'denied' }).waitFor()
-      await page.getByRole('button', { name: 'Chain' }).click()
-      await chart.getByText('ethereum').first().waitFor()
-      await page.getByRole('region', { name: 'Errors by code' }).getByText('UNSUPPORTED_CHAIN').first().waitFor()
+    // The crosshair goes back to the second with the decisions, and its values are said.
+    const slider = chart.getByRole('slider')
+    await slider.focus()
+    const said = async () => (await slider.getAttribute('aria-valuetext')) ?? ''
+    for (let step = 0; step < 60 && !DECIDED.test(await said()); step++) await page.keyboard.press('ArrowLeft')
+    expect(await said()).toMatch(/^\d\d:\d\d:\d\d: compliant \S+\/s, denied \S+\/s, refused \S+\/s, failed \S+\/s$/)
+    // One, in an interval of a second or, on a busy machine, somewhat more.
+    const rate = Number(/denied (\S+)\/s/.exec(await said())?.[1])
+    expect(rate).toBeGreaterThan(0.2)
+    expect(rate).toBeLessThan(1.2)
+    await chart.getByText('As a table').click()
+    await chart.getByRole('columnheader', { name: 'denied' }).waitFor()
+    await page.getByRole('button', { name: 'Chain' }).click()
+    await chart.getByText('ethereum').first().waitFor()
+    await page.getByRole('region', { name: 'Errors by code' }).getByText('UNSUPPORTED_CHAIN').first().waitFor()
 
-      await page.getByRole('spinbutton', { name: 'Workers of each' }).fill('0')
-      await page.getByRole('button', { name: 'Resize' }).click()
-      await page.getByText('A whole number from 1 to 64.').waitFor()
-      await page.getByRole('spinbutton', { name: 'Workers of each' }).fill('3')
-      await page.getByRole('button', { name: 'Resize' }).click()
-      await page.getByText('3live of 3 workers in 1 process As asked for').waitFor()
-      const { workers } = (await dashboard.admin('GET', '/pool')) as { workers: { live: number; wanted: number } }
-      expect(workers).toMatchObject({ live: 3, wanted: 3 })
-      await page
-        .getByRole('region', { name: 'Workers', exact: true })
-        .getByText(/^live ?3$/)
-        .waitFor()
-      expect((await attest(WALLET)).status).toBe(200)
+    await page.getByRole('spinbutton', { name: 'Workers of each' }).fill('0')
+    await page.getByRole('button', { name: 'Resize' }).click()
+    await page.getByText('A whole number from 1 to 64.').waitFor()
+    await page.getByRole('spinbutton', { name: 'Workers of each' }).fill('3')
+    await page.getByRole('button', { name: 'Resize' }).click()
+    await page.getByText('3live of 3 workers in 1 process As asked for').waitFor()
+    const { workers } = (await dashboard.admin('GET', '/pool')) as { workers: { live: number; wanted: number } }
+    expect(workers).toMatchObject({ live: 3, wanted: 3 })
+    await page
+      .getByRole('region', { name: 'Workers', exact: true })
+      .getByText(/^live ?3$/)
+      .waitFor()
+    expect((await attest(WALLET)).status).toBe(200)
 
-      if (process.platform === 'linux') {
-        await page.getByRole('button', { name: 'One process more' }).click()
-        await page.getByRole('spinbutton', { name: 'Workers of each' }).fill('1')
-        await page.getByRole('button', { name: 'Resize' }).click()
-        await page.getByText('2live of 2 workers in 2 processes As asked for').waitFor()
-        const each = page.getByRole('table', { name: 'Processes' })
-        await each.getByRole('row', { name: /^1 pid \d+ Serves/ }).waitFor()
-        await each.getByRole('row', { name: /^0 pid \d+ Serves/ }).waitFor()
-      }
-      await accessible(page)
-      await page.getByRole('spinbutton', { name: 'Processes' }).fill('1')
+    if (process.platform === 'linux') {
+      await page.getByRole('button', { name: 'One process more' }).click()
       await page.getByRole('spinbutton', { name: 'Workers of each' }).fill('1')
       await page.getByRole('button', { name: 'Resize' }).click()
-      await page.getByText('1live of 1 worker in 1 process As asked for').waitFor()
+      await page.getByText('2live of 2 workers in 2 processes As asked for').waitFor()
+      const each = page.getByRole('table', { name: 'Processes' })
+      await each.getByRole('row', { name: /^1 pid \d+ Serves/ }).waitFor()
+      await each.getByRole('row', { name: /^0 pid \d+ Serves/ }).waitFor()
+    }
+    await accessible(page)
+    await page.getByRole('spinbutton', { name: 'Processes' }).fill('1')
+    await page.getByRole('spinbutton', { name: 'Workers of each' }).fill('1')
+    await page.getByRole('button', { name: 'Resize' }).click()
+    await page.getByText('1live of 1 worker in 1 process As asked for').waitFor()
 
-      await page.getByRole('button', { name: '24 h' }).click()
-      await page.getByRole('button', { name: '24 h', pressed: true }).waitFor()
-      expect(page.url()).toEndWith('/live?window=24h')
-    },
-    TIMEOUT_MS,
-  )
+    await page.getByRole('button', { name: '24 h' }).click()
+    await page.getByRole('button', { name: '24 h', pressed: true }).waitFor()
+    expect(page.url()).toEndWith('/live?window=24h')
+  })
 
-  test(
-    'does not say that it is live once an open stream says nothing any more',
-    async () => {
-      const page = await dashboard.enter('/account')
-      // Stays open, and is silent after its first second.
-      await page.addInitScript(() => {
-        const Real = window.EventSource
-        class SilentStream {
-          onopen = () => undefined
-          onmessage = (_event: MessageEvent<string>) => undefined
-          close: () => void
-          constructor(address: string) {
-            const stream = new Real(address)
-            let seconds = 0
-            stream.onopen = () => this.onopen()
-            stream.onmessage = (event: MessageEvent<string>) => {
-              if (event.data !== 'null' && seconds++ === 0) this.onmessage(event)
-            }
-            this.close = () => stream.close()
+  test('does not say that it is live once an open stream says nothing any more', async () => {
+    const page = await dashboard.enter('/account')
+    // Stays open, and is silent after its first second.
+    await page.addInitScript(() => {
+      const Real = window.EventSource
+      class SilentStream {
+        onopen = () => undefined
+        onmessage = (_event: MessageEvent<string>) => undefined
+        close: () => void
+        constructor(address: string) {
+          const stream = new Real(address)
+          let seconds = 0
+          stream.onopen = () => this.onopen()
+          stream.onmessage = (event: MessageEvent<string>) => {
+            if (event.data !== 'null' && seconds++ === 0) this.onmessage(event)
           }
+          this.close = () => stream.close()
         }
-        Object.assign(window, { EventSource: SilentStream })
-      })
-      await page.goto(`${dashboard.url}/live`)
-      await page.getByText('Live', { exact: true }).last().waitFor()
-      await page.getByText('Not reached').waitFor()
-      await page.getByText(/^These figures are of \d\d:\d\d:\d\d$/).waitFor()
-      expect(await page.locator('.legend-time', { hasText: 'now' }).count()).toBe(0)
-    },
-    TIMEOUT_MS,
-  )
+      }
+      Object.assign(window, { EventSource: SilentStream })
+    })
+    await page.goto(`${dashboard.url}/live`)
+    await page.getByText('Live', { exact: true }).last().waitFor()
+    await page.getByText('Not reached').waitFor()
+    await page.getByText(/^These figures are of \d\d:\d\d:\d\d$/).waitFor()
+    expect(await page.locator('.legend-time', { hasText: 'now' }).count()).toBe(0)
+  })
 
   test.skipIf(process.platform !== 'linux')(
     'comes back by itself when the process that serves it ends (needs Linux)',
@@ -138,6 +130,5 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
         await several.stop()
       }
     },
-    TIMEOUT_MS,
   )
 })

@@ -1,6 +1,6 @@
 // Every page there is: nothing serious from axe in light and dark, nothing wider than a desktop or a phone, and names that try to be
 // markup stay names.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { PAGES } from '../../../src/dashboard/page/pages.ts'
 import { pathFor } from '../../../src/dashboard/page/router.ts'
@@ -10,7 +10,7 @@ import { accessible, COLOURS } from '../../support/browser/accessible.ts'
 import { seriousFindings } from '../../support/browser/axe.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 
-const TIMEOUT_MS = 120_000
+setDefaultTimeout(120_000)
 const HOSTILE = `"'><img src=x onerror="window.hit=1"><script>window.hit=1</script>\${7*7}{{7*7}}`
 
 let dashboard: Dashboard
@@ -59,89 +59,73 @@ const OPENED = PAGES.filter(({ path }) =>
 )
 
 describe.skipIf(CHROMIUM === null)('every page (needs Chromium)', () => {
-  test(
-    'is accessible, fits a phone, and takes no name for markup',
-    async () => {
-      const page = await dashboard.enter('/o/hostile')
-      for (const { path } of OPENED) {
-        // From page to page as people go: without loading everything anew.
-        await page.evaluate(
-          (to) => {
-            history.pushState(null, '', to)
-            dispatchEvent(new PopStateEvent('popstate'))
-          },
-          pathFor(path, path === '/lists/{list}' ? { list: 'none' } : params),
-        )
-        await page.locator('h1:not(:has-text("No such"))').waitFor()
-        await page.locator('.loading').first().waitFor({ state: 'detached' })
-        await accessible(page)
-        // What only a wide window shows, as it leaves the page: in dark.
-        expect(await seriousFindings(page, COLOURS)).toEqual([])
-        await harmless(page)
-        expect({ path, title: await page.title() }).not.toMatchObject({ title: 'Countersign' })
-      }
-    },
-    TIMEOUT_MS,
-  )
-
-  test(
-    'shows hostile names as they are',
-    async () => {
-      const page = await dashboard.enter('/o/hostile/projects')
-      await page.getByRole('link', { name: HOSTILE }).waitFor()
-      await page.getByRole('button', { name: /^Organization:/ }).click()
-      await page.getByRole('menuitem', { name: HOSTILE }).waitFor()
-      await page.keyboard.press('Escape')
-      await page.keyboard.press('Control+k')
-      await page.getByRole('combobox', { name: /^Find/ }).fill('img')
-      await page.getByRole('option', { name: HOSTILE }).waitFor()
+  test('is accessible, fits a phone, and takes no name for markup', async () => {
+    const page = await dashboard.enter('/o/hostile')
+    for (const { path } of OPENED) {
+      // From page to page as people go: without loading everything anew.
+      await page.evaluate(
+        (to) => {
+          history.pushState(null, '', to)
+          dispatchEvent(new PopStateEvent('popstate'))
+        },
+        pathFor(path, path === '/lists/{list}' ? { list: 'none' } : params),
+      )
+      await page.locator('h1:not(:has-text("No such"))').waitFor()
+      await page.locator('.loading').first().waitFor({ state: 'detached' })
+      await accessible(page)
+      // What only a wide window shows, as it leaves the page: in dark.
+      expect(await seriousFindings(page, COLOURS)).toEqual([])
       await harmless(page)
-    },
-    TIMEOUT_MS,
-  )
+      expect({ path, title: await page.title() }).not.toMatchObject({ title: 'Countersign' })
+    }
+  })
 
-  test(
-    'says so where there is nothing, or nothing for this person',
-    async () => {
-      const page = await dashboard.enter('/o/hostile/nothing')
-      await page.getByRole('heading', { name: 'No such page' }).waitFor()
-      await page.goto(`${dashboard.url}/o/nobody/keys`)
-      await page.getByRole('heading', { name: 'No such organization' }).waitFor()
-      await page.goto(`${dashboard.url}/o/hostile/projects/unknown`)
-      await page.getByText('There is no such project.').waitFor()
-      await accessible(page)
-    },
-    TIMEOUT_MS,
-  )
+  test('shows hostile names as they are', async () => {
+    const page = await dashboard.enter('/o/hostile/projects')
+    await page.getByRole('link', { name: HOSTILE }).waitFor()
+    await page.getByRole('button', { name: /^Organization:/ }).click()
+    await page.getByRole('menuitem', { name: HOSTILE }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: /^Find/ }).fill('img')
+    await page.getByRole('option', { name: HOSTILE }).waitFor()
+    await harmless(page)
+  })
 
-  test(
-    'is reached by keys alone',
-    async () => {
-      const page = await dashboard.enter('/o/demo')
-      await page.getByRole('heading', { name: 'Needs someone' }).waitFor()
-      await page.keyboard.press('g')
-      await page.keyboard.press('j')
-      await page.getByRole('heading', { name: 'Projects' }).waitFor()
-      await page.getByRole('link', { name: 'Demo project' }).waitFor()
-      await page.keyboard.press('j')
-      await page.keyboard.press('Enter')
-      await page.getByRole('heading', { name: 'Demo project' }).waitFor()
-      await page.keyboard.press('?')
-      await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor()
-      await accessible(page)
-      await page.getByLabel('Single keys are shortcuts').uncheck()
-      await page.keyboard.press('Escape')
-      await page.keyboard.press('g')
-      await page.keyboard.press('k')
-      await page.getByRole('heading', { name: 'Demo project' }).waitFor()
-      await page.keyboard.press('Control+k')
-      await page.getByRole('combobox', { name: /^Find/ }).fill('aud')
-      await accessible(page)
-      await page.keyboard.press('Enter')
-      await page.getByRole('heading', { name: 'Audit log' }).waitFor()
-      await page.goBack()
-      await page.getByRole('heading', { name: 'Demo project' }).waitFor()
-    },
-    TIMEOUT_MS,
-  )
+  test('says so where there is nothing, or nothing for this person', async () => {
+    const page = await dashboard.enter('/o/hostile/nothing')
+    await page.getByRole('heading', { name: 'No such page' }).waitFor()
+    await page.goto(`${dashboard.url}/o/nobody/keys`)
+    await page.getByRole('heading', { name: 'No such organization' }).waitFor()
+    await page.goto(`${dashboard.url}/o/hostile/projects/unknown`)
+    await page.getByText('There is no such project.').waitFor()
+    await accessible(page)
+  })
+
+  test('is reached by keys alone', async () => {
+    const page = await dashboard.enter('/o/demo')
+    await page.getByRole('heading', { name: 'Needs someone' }).waitFor()
+    await page.keyboard.press('g')
+    await page.keyboard.press('j')
+    await page.getByRole('heading', { name: 'Projects' }).waitFor()
+    await page.getByRole('link', { name: 'Demo project' }).waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Demo project' }).waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor()
+    await accessible(page)
+    await page.getByLabel('Single keys are shortcuts').uncheck()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('g')
+    await page.keyboard.press('k')
+    await page.getByRole('heading', { name: 'Demo project' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: /^Find/ }).fill('aud')
+    await accessible(page)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Audit log' }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Demo project' }).waitFor()
+  })
 })

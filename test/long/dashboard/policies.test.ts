@@ -1,6 +1,6 @@
 // Policies through the pages alone: from a template to the first attestation by it; mistakes where they are; and what a
 // next revision would change, by trial, shadow and replay, before it is made live and after it was taken back.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { inviteAdmin } from '../../dashboard/support/second-people.ts'
@@ -8,7 +8,7 @@ import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
 
-const TIMEOUT_MS = 60_000
+setDefaultTimeout(60_000)
 const KNOWN = '0x52908400098527886E0F7030069857D2E4169EE7'
 const UNKNOWN = '0x1111111111111111111111111111111111111111'
 let dashboard: Dashboard
@@ -32,149 +32,133 @@ const append = async (page: Page, text: string): Promise<void> => {
 }
 
 describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
-  test(
-    'lead from a template to the first attestation by a new policy',
-    async () => {
-      const page = await dashboard.enter('/o/demo/policies')
-      await page.getByRole('link', { name: 'Demo policy' }).waitFor()
-      await accessible(page)
-      await page.keyboard.press('c')
-      await page.getByText('No problems').waitFor()
-      await page.getByRole('radio', { name: 'Allow list only' }).check()
-      await page.getByText('there is no list "members"').waitFor()
-      await accessible(page)
-      // The place of a problem leads into the editor, to that line.
-      await page.locator('.issue').first().click()
-      await editorOf(page).and(page.locator(':focus')).waitFor()
-      await page.locator('.cm-activeLine', { hasText: 'in_list(wallet.address, "members")' }).waitFor()
-      await page.getByRole('radio', { name: 'Blank' }).check()
-      await page.getByText('1 test passes').waitFor()
-      await accessible(page)
-      await page.getByRole('button', { name: 'Make the policy' }).click()
-      await page.getByText('Not live').waitFor()
-      await page.getByRole('button', { name: 'Make revision 1 live' }).click()
-      await page.getByRole('button', { name: 'Make it live' }).click()
-      await page.getByText('Live: revision 1').waitFor()
+  test('lead from a template to the first attestation by a new policy', async () => {
+    const page = await dashboard.enter('/o/demo/policies')
+    await page.getByRole('link', { name: 'Demo policy' }).waitFor()
+    await accessible(page)
+    await page.keyboard.press('c')
+    await page.getByText('No problems').waitFor()
+    await page.getByRole('radio', { name: 'Allow list only' }).check()
+    await page.getByText('there is no list "members"').waitFor()
+    await accessible(page)
+    // The place of a problem leads into the editor, to that line.
+    await page.locator('.issue').first().click()
+    await editorOf(page).and(page.locator(':focus')).waitFor()
+    await page.locator('.cm-activeLine', { hasText: 'in_list(wallet.address, "members")' }).waitFor()
+    await page.getByRole('radio', { name: 'Blank' }).check()
+    await page.getByText('1 test passes').waitFor()
+    await accessible(page)
+    await page.getByRole('button', { name: 'Make the policy' }).click()
+    await page.getByText('Not live').waitFor()
+    await page.getByRole('button', { name: 'Make revision 1 live' }).click()
+    await page.getByRole('button', { name: 'Make it live' }).click()
+    await page.getByText('Live: revision 1').waitFor()
 
-      await page.goto(`${dashboard.url}/o/demo/projects`)
-      await page.getByRole('button', { name: 'Make a project' }).click()
-      await page.getByLabel('Name').fill('Vault')
-      await page.getByLabel('Policy').selectOption({ label: 'New policy' })
-      await page.getByRole('button', { name: 'Make the project' }).click()
-      await page.getByRole('heading', { name: 'Vault' }).waitFor()
-      const hash = /x-[0-9a-f]{16,62}/.exec((await page.locator('main').textContent()) ?? '')?.[0]
-      expect(await attest(KNOWN, hash)).toMatchObject({ status: 200, body: { is_compliant: true } })
-      expect(await attest(UNKNOWN, hash)).toMatchObject({ status: 200, body: { is_compliant: false } })
-    },
-    TIMEOUT_MS,
-  )
+    await page.goto(`${dashboard.url}/o/demo/projects`)
+    await page.getByRole('button', { name: 'Make a project' }).click()
+    await page.getByLabel('Name').fill('Vault')
+    await page.getByLabel('Policy').selectOption({ label: 'New policy' })
+    await page.getByRole('button', { name: 'Make the project' }).click()
+    await page.getByRole('heading', { name: 'Vault' }).waitFor()
+    const hash = /x-[0-9a-f]{16,62}/.exec((await page.locator('main').textContent()) ?? '')?.[0]
+    expect(await attest(KNOWN, hash)).toMatchObject({ status: 200, body: { is_compliant: true } })
+    expect(await attest(UNKNOWN, hash)).toMatchObject({ status: 200, body: { is_compliant: false } })
+  })
 
-  test(
-    'show mistakes where they are, and offer the facts that there are',
-    async () => {
-      const page = await dashboard.enter('/o/demo/policies')
-      await page.getByRole('link', { name: 'Demo policy' }).click()
-      await page.getByText('No problems').waitFor()
-      await append(page, '  - id: next\n    deny: ')
-      await page.keyboard.type('chain.n')
-      await page.getByRole('option', { name: /chain\.name/ }).click()
-      await page.keyboard.type(' == 3')
-      await page.locator('.issue').getByText('Line 10').waitFor()
-      await page.locator('.cm-lint-marker-error').waitFor()
-      expect(await page.getByRole('button', { name: 'Save as revision 2' }).isDisabled()).toBe(true)
-      // Single keys are text here and no shortcuts.
-      await page.keyboard.press('Backspace')
-      await page.keyboard.type('"base"')
-      await page.getByText('No problems').waitFor()
-      expect(await editorOf(page).textContent()).toContain('deny: chain.name == "base"')
-      await accessible(page)
-      // What was written is still there after a look at another page.
-      await page.getByRole('link', { name: 'Policies' }).first().click()
-      await page.getByRole('link', { name: 'Demo policy' }).click()
-      await page.getByText('Changed since revision 1').waitFor()
-      await page.getByRole('button', { name: 'Undo all changes' }).click()
-      await page.getByText('As in revision 1').waitFor()
-      await editorOf(page).filter({ hasNotText: 'next' }).waitFor()
-    },
-    TIMEOUT_MS,
-  )
+  test('show mistakes where they are, and offer the facts that there are', async () => {
+    const page = await dashboard.enter('/o/demo/policies')
+    await page.getByRole('link', { name: 'Demo policy' }).click()
+    await page.getByText('No problems').waitFor()
+    await append(page, '  - id: next\n    deny: ')
+    await page.keyboard.type('chain.n')
+    await page.getByRole('option', { name: /chain\.name/ }).click()
+    await page.keyboard.type(' == 3')
+    await page.locator('.issue').getByText('Line 10').waitFor()
+    await page.locator('.cm-lint-marker-error').waitFor()
+    expect(await page.getByRole('button', { name: 'Save as revision 2' }).isDisabled()).toBe(true)
+    // Single keys are text here and no shortcuts.
+    await page.keyboard.press('Backspace')
+    await page.keyboard.type('"base"')
+    await page.getByText('No problems').waitFor()
+    expect(await editorOf(page).textContent()).toContain('deny: chain.name == "base"')
+    await accessible(page)
+    // What was written is still there after a look at another page.
+    await page.getByRole('link', { name: 'Policies' }).first().click()
+    await page.getByRole('link', { name: 'Demo policy' }).click()
+    await page.getByText('Changed since revision 1').waitFor()
+    await page.getByRole('button', { name: 'Undo all changes' }).click()
+    await page.getByText('As in revision 1').waitFor()
+    await editorOf(page).filter({ hasNotText: 'next' }).waitFor()
+  })
 
-  test(
-    'tell what a revision would change before it does, and take it back',
-    async () => {
-      const hash = dashboard.service.quickstart['VERIFICATION_HASH']
-      await attest(KNOWN, hash)
-      const page = await dashboard.enter('/o/demo/policies')
-      await page.getByRole('link', { name: 'Demo policy' }).click()
-      await page.getByText('No problems').waitFor()
-      await append(page, '  - id: not-on-base\n    deny: chain.name == "base"\n    code: NOT_HERE\n')
-      await page.locator('.rules').getByText('not-on-base').waitFor()
-      await page.keyboard.press('Control+s')
-      await page.getByText('As in revision 2').waitFor()
+  test('tell what a revision would change before it does, and take it back', async () => {
+    const hash = dashboard.service.quickstart['VERIFICATION_HASH']
+    await attest(KNOWN, hash)
+    const page = await dashboard.enter('/o/demo/policies')
+    await page.getByRole('link', { name: 'Demo policy' }).click()
+    await page.getByText('No problems').waitFor()
+    await append(page, '  - id: not-on-base\n    deny: chain.name == "base"\n    code: NOT_HERE\n')
+    await page.locator('.rules').getByText('not-on-base').waitFor()
+    await page.keyboard.press('Control+s')
+    await page.getByText('As in revision 2').waitFor()
 
-      await page.getByRole('link', { name: 'Try it', exact: true }).click()
-      const form = page.locator('form')
-      await form.getByRole('button', { name: 'Try it' }).click()
-      await page.getByText('By rule not-on-base, with the code NOT_HERE.').waitFor()
-      await accessible(page)
-      await form.getByLabel('Document').selectOption({ label: 'Revision 1 (live)' })
-      await page.getByRole('button', { name: 'A recorded decision' }).click()
-      const recent = form.getByLabel('Recent decisions')
-      await recent.locator('option', { hasText: 'compliant by default, base' }).first().waitFor({ state: 'attached' })
-      await recent.selectOption({ index: 1 })
-      expect(await form.getByLabel('Its uuid').inputValue()).toMatch(/^[0-9a-f-]{36}$/)
-      await form.getByRole('button', { name: 'Try it' }).click()
-      await page.getByText('By no rule: the default holds.').waitFor()
+    await page.getByRole('link', { name: 'Try it', exact: true }).click()
+    const form = page.locator('form')
+    await form.getByRole('button', { name: 'Try it' }).click()
+    await page.getByText('By rule not-on-base, with the code NOT_HERE.').waitFor()
+    await accessible(page)
+    await form.getByLabel('Document').selectOption({ label: 'Revision 1 (live)' })
+    await page.getByRole('button', { name: 'A recorded decision' }).click()
+    const recent = form.getByLabel('Recent decisions')
+    await recent.locator('option', { hasText: 'compliant by default, base' }).first().waitFor({ state: 'attached' })
+    await recent.selectOption({ index: 1 })
+    expect(await form.getByLabel('Its uuid').inputValue()).toMatch(/^[0-9a-f-]{36}$/)
+    await form.getByRole('button', { name: 'Try it' }).click()
+    await page.getByText('By no rule: the default holds.').waitFor()
 
-      await page.getByRole('link', { name: 'Shadow', exact: true }).click()
-      await page.getByRole('button', { name: 'Run it in shadow' }).click()
-      await page.getByText('Shadow: revision 2').waitFor()
-      await attestUntilShadowed(hash, /policies\/([^?]+)/.exec(page.url())?.[1] ?? '')
-      await page.getByRole('cell', { name: 'denied, not-on-base' }).first().waitFor()
-      await accessible(page)
-      await page.getByRole('button', { name: 'End it' }).click()
-      await page.getByText('Nothing runs in shadow').waitFor()
+    await page.getByRole('link', { name: 'Shadow', exact: true }).click()
+    await page.getByRole('button', { name: 'Run it in shadow' }).click()
+    await page.getByText('Shadow: revision 2').waitFor()
+    await attestUntilShadowed(hash, /policies\/([^?]+)/.exec(page.url())?.[1] ?? '')
+    await page.getByRole('cell', { name: 'denied, not-on-base' }).first().waitFor()
+    await accessible(page)
+    await page.getByRole('button', { name: 'End it' }).click()
+    await page.getByText('Nothing runs in shadow').waitFor()
 
-      await page.getByRole('link', { name: 'Replay', exact: true }).click()
-      await page.getByRole('button', { name: 'Start the replay' }).click()
-      await page.getByRole('row', { name: /compliant default denied not-on-base/ }).waitFor()
+    await page.getByRole('link', { name: 'Replay', exact: true }).click()
+    await page.getByRole('button', { name: 'Start the replay' }).click()
+    await page.getByRole('row', { name: /compliant default denied not-on-base/ }).waitFor()
 
-      await page.getByRole('button', { name: 'Make revision 2 live' }).click()
-      await page.getByText('Rule not-on-base is new, in place 2').waitFor()
-      await page.getByRole('button', { name: 'Make it live' }).click()
-      await page.getByText('Live: revision 2').waitFor()
-      await attestUntil(hash, false)
+    await page.getByRole('button', { name: 'Make revision 2 live' }).click()
+    await page.getByText('Rule not-on-base is new, in place 2').waitFor()
+    await page.getByRole('button', { name: 'Make it live' }).click()
+    await page.getByText('Live: revision 2').waitFor()
+    await attestUntil(hash, false)
 
-      await page.getByRole('link', { name: 'Revisions', exact: true }).click()
-      await page.getByRole('row', { name: /deny: chain\.name == "base"/ }).waitFor()
-      await accessible(page)
-      await page.getByRole('button', { name: 'Actions for revision 1' }).click()
-      await page.getByRole('menuitem', { name: 'Go back to it' }).click()
-      await page.getByRole('button', { name: 'Go back to it' }).click()
-      await page.getByText('Live: revision 1').waitFor()
-      await attestUntil(hash, true)
-    },
-    TIMEOUT_MS,
-  )
+    await page.getByRole('link', { name: 'Revisions', exact: true }).click()
+    await page.getByRole('row', { name: /deny: chain\.name == "base"/ }).waitFor()
+    await accessible(page)
+    await page.getByRole('button', { name: 'Actions for revision 1' }).click()
+    await page.getByRole('menuitem', { name: 'Go back to it' }).click()
+    await page.getByRole('button', { name: 'Go back to it' }).click()
+    await page.getByText('Live: revision 1').waitFor()
+    await attestUntil(hash, true)
+  })
 
-  test(
-    'ask a second person where the organization wants one',
-    async () => {
-      const hedy = await inviteAdmin(dashboard, 'Hedy Lamarr')
-      await inviteAdmin(dashboard, 'Grace Hopper')
-      await dashboard.admin('PATCH', '/organizations/demo/settings', { second_person: true })
-      const page = await hedy.enter('/o/demo/policies')
-      await page.getByRole('link', { name: 'Demo policy' }).click()
-      await page.getByRole('link', { name: 'Revisions', exact: true }).click()
-      await page.getByRole('button', { name: 'Actions for revision 2' }).click()
-      await page.getByRole('menuitem', { name: 'Make it live' }).click()
-      await page.getByRole('button', { name: 'Make it live' }).click()
-      await page.getByRole('button', { name: 'Ask for approval' }).click()
-      await page.getByText('Revision 2 waits for a second person').waitFor()
-      await page.getByText('Live: revision 1').waitFor()
-    },
-    TIMEOUT_MS,
-  )
+  test('ask a second person where the organization wants one', async () => {
+    const hedy = await inviteAdmin(dashboard, 'Hedy Lamarr')
+    await inviteAdmin(dashboard, 'Grace Hopper')
+    await dashboard.admin('PATCH', '/organizations/demo/settings', { second_person: true })
+    const page = await hedy.enter('/o/demo/policies')
+    await page.getByRole('link', { name: 'Demo policy' }).click()
+    await page.getByRole('link', { name: 'Revisions', exact: true }).click()
+    await page.getByRole('button', { name: 'Actions for revision 2' }).click()
+    await page.getByRole('menuitem', { name: 'Make it live' }).click()
+    await page.getByRole('button', { name: 'Make it live' }).click()
+    await page.getByRole('button', { name: 'Ask for approval' }).click()
+    await page.getByText('Revision 2 waits for a second person').waitFor()
+    await page.getByText('Live: revision 1').waitFor()
+  })
 })
 
 /** A revision is live within a second of its activation: asked again until it is. */

@@ -1,13 +1,13 @@
 // Reviews in a real browser: from the queue through the evidence to a decision that reaches the customer's stream, and what
 // happens when two reviewers look at the same session.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { createPeople, type People } from '../../dashboard/support/people.ts'
 import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 
-const TIMEOUT_MS = 60_000
+setDefaultTimeout(60_000)
 const MARKUP = '<img src=x onerror="document.title=1"><b>Ada</b>'
 let dashboard: Dashboard
 let people: People
@@ -57,232 +57,221 @@ const pressed = async (page: Page, key: string): Promise<void> => {
 }
 
 describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
-  test(
-    'lead from the queue through the evidence to decisions that the customer hears of',
-    async () => {
-      const page = await dashboard.enter('/o/demo/reviews')
-      await page.getByText('No one has been asked to verify yet').waitFor()
-      expect(await page.getByRole('figure').textContent()).toContain('/api/v1/register/individual')
-      await accessible(page)
+  test('lead from the queue through the evidence to decisions that the customer hears of', async () => {
+    const page = await dashboard.enter('/o/demo/reviews')
+    await page.getByText('No one has been asked to verify yet').waitFor()
+    expect(await page.getByRole('figure').textContent()).toContain('/api/v1/register/individual')
+    await accessible(page)
 
-      const [first, second] = [await people.submit({ name: MARKUP }), await people.submit({ name: 'Grace Hopper' })]
-      const stream = await follow(second)
-      await page.reload()
-      await page.getByRole('row').nth(2).waitFor()
-      await accessible(page)
-      // What is looked for may be a name, and stays out of the address.
-      await page.getByLabel(/^Name, document or register number/).fill('hopp')
-      await page.keyboard.press('Enter')
+    const [first, second] = [await people.submit({ name: MARKUP }), await people.submit({ name: 'Grace Hopper' })]
+    const stream = await follow(second)
+    await page.reload()
+    await page.getByRole('row').nth(2).waitFor()
+    await accessible(page)
+    // What is looked for may be a name, and stays out of the address.
+    await page.getByLabel(/^Name, document or register number/).fill('hopp')
+    await page.keyboard.press('Enter')
+    await page.locator(`a.row-link[href*="${second}"]`).waitFor()
+    expect(await page.locator('a[data-row]').count()).toBe(1)
+    expect(new URL(page.url()).search).toBe('')
+    await accessible(page)
+    await page.getByRole('button', { name: 'Show the queue' }).click()
+    await page.getByRole('row').nth(2).waitFor()
+    // The same from the search for everything, on any page: from here, and from another.
+    for (const path of [null, '/o/demo/keys']) {
+      if (path !== null) await page.goto(dashboard.url + path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: /^Find/ }).fill('grace')
+      await page.getByRole('option', { name: /^Look for “grace” among people/ }).click()
       await page.locator(`a.row-link[href*="${second}"]`).waitFor()
-      expect(await page.locator('a[data-row]').count()).toBe(1)
-      expect(new URL(page.url()).search).toBe('')
-      await accessible(page)
-      await page.getByRole('button', { name: 'Show the queue' }).click()
-      await page.getByRole('row').nth(2).waitFor()
-      // The same from the search for everything, on any page: from here, and from another.
-      for (const path of [null, '/o/demo/keys']) {
-        if (path !== null) await page.goto(dashboard.url + path)
-        await page.getByRole('heading', { level: 1 }).waitFor()
-        await page.keyboard.press('Control+k')
-        await page.getByRole('combobox', { name: /^Find/ }).fill('grace')
-        await page.getByRole('option', { name: /^Look for “grace” among people/ }).click()
-        await page.locator(`a.row-link[href*="${second}"]`).waitFor()
-        expect(page.url()).toBe(`${dashboard.url}/o/demo/reviews`)
-        expect(await page.getByLabel(/^Name, document or register number/).inputValue()).toBe('grace')
-      }
-      await page.getByRole('button', { name: 'Show the queue' }).click()
-      await page.getByRole('row').nth(2).waitFor()
-      // A link for somebody, shown once, by three ways.
-      await page.getByRole('button', { name: 'Ask someone to verify' }).click()
-      await page.getByRole('button', { name: 'Make the link' }).click()
-      const link = await page.getByRole('textbox', { name: 'The link' }).inputValue()
-      await page.getByRole('button', { name: 'QR code' }).click()
-      await page.getByRole('img', { name: 'QR code with the link' }).waitFor()
-      await accessible(page)
-      await page.getByRole('button', { name: 'E-mail' }).click()
-      await page.getByLabel('Language').selectOption('de')
-      expect(await page.getByLabel('Text of the e-mail').inputValue()).toContain(link)
-      await page.getByRole('button', { name: 'I have sent it' }).click()
-      // Filters are in the address, and are the API's.
-      await page.getByLabel('Who').selectOption('business')
-      await page.getByText('Nothing matches these filters').waitFor()
-      expect(new URL(page.url()).search).toBe('?type=business')
-      await page.getByLabel('Who').selectOption('')
-      await page.getByRole('row').nth(2).waitFor()
+      expect(page.url()).toBe(`${dashboard.url}/o/demo/reviews`)
+      expect(await page.getByLabel(/^Name, document or register number/).inputValue()).toBe('grace')
+    }
+    await page.getByRole('button', { name: 'Show the queue' }).click()
+    await page.getByRole('row').nth(2).waitFor()
+    // A link for somebody, shown once, by three ways.
+    await page.getByRole('button', { name: 'Ask someone to verify' }).click()
+    await page.getByRole('button', { name: 'Make the link' }).click()
+    const link = await page.getByRole('textbox', { name: 'The link' }).inputValue()
+    await page.getByRole('button', { name: 'QR code' }).click()
+    await page.getByRole('img', { name: 'QR code with the link' }).waitFor()
+    await accessible(page)
+    await page.getByRole('button', { name: 'E-mail' }).click()
+    await page.getByLabel('Language').selectOption('de')
+    expect(await page.getByLabel('Text of the e-mail').inputValue()).toContain(link)
+    await page.getByRole('button', { name: 'I have sent it' }).click()
+    // Filters are in the address, and are the API's.
+    await page.getByLabel('Who').selectOption('business')
+    await page.getByText('Nothing matches these filters').waitFor()
+    expect(new URL(page.url()).search).toBe('?type=business')
+    await page.getByLabel('Who').selectOption('')
+    await page.getByRole('row').nth(2).waitFor()
 
-      // The one that waits longest; what was typed and what was uploaded beside each other.
-      await page.keyboard.press('s')
-      await page.getByText('1 of 2').waitFor()
-      expect(page.url()).toEndWith(first)
-      await page.getByText(MARKUP).first().waitFor()
-      for (const name of [/Identity document/, /Portrait/]) {
-        const image = page.getByRole('img', { name })
-        await image.waitFor()
-        await page.waitForFunction(
-          (element) => (element as HTMLImageElement).naturalWidth > 0,
-          await image.elementHandle(),
-        )
-      }
-      await accessible(page)
-      const frame = page.getByRole('region', { name: /Identity document/ })
-      await frame.focus()
-      for (const key of ['+', '+', 'ArrowRight']) await page.keyboard.press(key)
-      await page.getByText('196 %').waitFor()
-      expect(await frame.getByRole('img').getAttribute('style')).toContain('translate(-60px, 0px)')
-      const box = await frame.boundingBox()
-      const [x, y] = [(box?.x ?? 0) + 100, (box?.y ?? 0) + 100]
-      await page.mouse.move(x, y)
-      await page.mouse.down()
-      await page.mouse.move(x + 25, y + 10, { steps: 2 })
-      await page.mouse.up()
-      expect(await frame.getByRole('img').getAttribute('style')).toContain('translate(-35px, 10px)')
-      // A PDF is a file to save, never something that is opened here.
-      const left = page.getByLabel('Document on the left')
-      const shown = await left.locator('option:checked').textContent()
-      await left.selectOption({
-        label: shown === 'Identity document 1' ? 'Identity document 2' : 'Identity document 1',
+    // The one that waits longest; what was typed and what was uploaded beside each other.
+    await page.keyboard.press('s')
+    await page.getByText('1 of 2').waitFor()
+    expect(page.url()).toEndWith(first)
+    await page.getByText(MARKUP).first().waitFor()
+    for (const name of [/Identity document/, /Portrait/]) {
+      const image = page.getByRole('img', { name })
+      await image.waitFor()
+      await page.waitForFunction(
+        (element) => (element as HTMLImageElement).naturalWidth > 0,
+        await image.elementHandle(),
+      )
+    }
+    await accessible(page)
+    const frame = page.getByRole('region', { name: /Identity document/ })
+    await frame.focus()
+    for (const key of ['+', '+', 'ArrowRight']) await page.keyboard.press(key)
+    await page.getByText('196 %').waitFor()
+    expect(await frame.getByRole('img').getAttribute('style')).toContain('translate(-60px, 0px)')
+    const box = await frame.boundingBox()
+    const [x, y] = [(box?.x ?? 0) + 100, (box?.y ?? 0) + 100]
+    await page.mouse.move(x, y)
+    await page.mouse.down()
+    await page.mouse.move(x + 25, y + 10, { steps: 2 })
+    await page.mouse.up()
+    expect(await frame.getByRole('img').getAttribute('style')).toContain('translate(-35px, 10px)')
+    // A PDF is a file to save, never something that is opened here.
+    const left = page.getByLabel('Document on the left')
+    const shown = await left.locator('option:checked').textContent()
+    await left.selectOption({
+      label: shown === 'Identity document 1' ? 'Identity document 2' : 'Identity document 1',
+    })
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: /Download/ }).click(),
+    ])
+    expect(download.suggestedFilename()).toEndWith('.pdf')
+    await page.getByText('Signed by its key').click()
+    await page.getByText('wants you to sign in').waitFor()
+
+    // Through the queue and back.
+    await pressed(page, 'j')
+    await page.getByText('2 of 2').waitFor()
+    expect(page.url()).toEndWith(second)
+    await pressed(page, 'k')
+    await page.getByText('1 of 2').waitFor()
+
+    // Back to the person: a reason to begin with, in words that can be changed, and what is to be done again.
+    await pressed(page, 'r')
+    await page.getByLabel('Reason').selectOption('Portrait: face not visible')
+    const comment = page.getByLabel('To the person')
+    expect(await comment.inputValue()).toContain('Your face cannot be seen')
+    await comment.fill('Once more,\nwith <b>light</b>.')
+    expect(await page.getByRole('checkbox', { name: 'Portrait' }).isChecked()).toBe(true)
+    await page.getByRole('checkbox', { name: 'Full name' }).check()
+    await page.getByLabel('For colleagues').fill('Second look: the name')
+    await accessible(page)
+    await page.getByRole('button', { name: 'Send back now' }).click()
+    // On to the next one, which nobody had to look for.
+    await page.getByText('Grace Hopper').waitFor()
+    expect(page.url()).toEndWith(second)
+    expect((await read(first)).status).toBe('retry')
+    expect((await read(first)).events.at(-1)).toMatchObject({ public_comment: 'Once more, with <b>light</b>.' })
+
+    // Nothing is decided before it is confirmed.
+    await pressed(page, 'x')
+    await page.getByRole('button', { name: 'Reject now' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Reject now' }).waitFor({ state: 'detached' })
+    expect((await read(second)).status).toBe('submitted')
+    await pressed(page, 'a')
+    await page.keyboard.press('Enter')
+    await page.getByText('Nobody waits').waitFor()
+    await stream.until('"completed"')
+    stream.stop()
+
+    // What was said is text, wherever it is shown.
+    await page.goto(`${dashboard.url}/o/demo/reviews/${first}?status=all`)
+    await page.getByText('with <b>light</b>.').first().waitFor()
+    await page.getByText('Second look: the name').waitFor()
+    expect(await page.title()).toContain('Countersign')
+    // It is not the reviewer's turn: nothing of it is opened unasked.
+    expect(await page.getByRole('img', { name: /Portrait/ }).count()).toBe(0)
+    await accessible(page)
+  })
+
+  test('tell who was slower, take over, revoke and erase', async () => {
+    const [id, other] = [await people.submit({ name: 'Joan Clarke' }), await people.submit({ name: 'Mary Somerville' })]
+    const page = await dashboard.enter(`/o/demo/reviews/${id}`)
+    await page.getByRole('img', { name: /Portrait/ }).waitFor()
+    await pressed(page, 'x')
+    await page.getByRole('button', { name: 'Reject now' }).click()
+    await page.getByText('Say why: a rejection is final.').waitFor()
+    expect((await read(id)).status).toBe('submitted')
+    await page.getByLabel('To the person').fill('Words that are not lost')
+    // Someone else is faster.
+    const decideElsewhere = async (status: 'retry' | 'completed'): Promise<unknown> =>
+      dashboard.admin('POST', `/organizations/demo/sessions/${id}/decide`, {
+        status,
+        sequence: (await read(id)).sequence,
+        private_comment: MARKUP,
       })
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('link', { name: /Download/ }).click(),
-      ])
-      expect(download.suggestedFilename()).toEndWith('.pdf')
-      await page.getByText('Signed by its key').click()
-      await page.getByText('wants you to sign in').waitFor()
+    // From here it could still be rejected: only what was seen stands against it.
+    await decideElsewhere('retry')
+    await page.getByRole('button', { name: 'Reject now' }).click()
+    await page.getByText('This session has changed').waitFor()
+    await page.getByText(/Sent back by API key .* while you looked at it/).waitFor()
+    await page.getByText(MARKUP).waitFor()
+    expect((await read(id)).status).toBe('retry')
+    await accessible(page)
 
-      // Through the queue and back.
-      await pressed(page, 'j')
-      await page.getByText('2 of 2').waitFor()
-      expect(page.url()).toEndWith(second)
-      await pressed(page, 'k')
-      await page.getByText('1 of 2').waitFor()
+    await decideElsewhere('completed')
+    await page.reload()
+    await page.getByText('Completed', { exact: true }).first().waitFor()
+    await page.getByRole('button', { name: 'Show the evidence' }).click()
+    await page.getByRole('img', { name: /Portrait/ }).waitFor()
+    // Revoking says what becomes of it.
+    await page.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: 'Revoke' }).click()
+    await page.getByLabel('To the person').fill('It was a mistake.')
+    await page.getByRole('button', { name: 'Revoke now' }).click()
+    await page.getByText('It was a mistake.').first().waitFor()
+    expect((await read(id)).status).toBe('rejected')
 
-      // Back to the person: a reason to begin with, in words that can be changed, and what is to be done again.
-      await pressed(page, 'r')
-      await page.getByLabel('Reason').selectOption('Portrait: face not visible')
-      const comment = page.getByLabel('To the person')
-      expect(await comment.inputValue()).toContain('Your face cannot be seen')
-      await comment.fill('Once more,\nwith <b>light</b>.')
-      expect(await page.getByRole('checkbox', { name: 'Portrait' }).isChecked()).toBe(true)
-      await page.getByRole('checkbox', { name: 'Full name' }).check()
-      await page.getByLabel('For colleagues').fill('Second look: the name')
-      await accessible(page)
-      await page.getByRole('button', { name: 'Send back now' }).click()
-      // On to the next one, which nobody had to look for.
-      await page.getByText('Grace Hopper').waitFor()
-      expect(page.url()).toEndWith(second)
-      expect((await read(first)).status).toBe('retry')
-      expect((await read(first)).events.at(-1)).toMatchObject({ public_comment: 'Once more, with <b>light</b>.' })
+    // Erasing takes a word, and then the evidence.
+    await page.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: 'Erase' }).click()
+    await page.getByRole('button', { name: 'Erase for good' }).click()
+    await page.getByText('Type erase to confirm.').waitFor()
+    await accessible(page)
+    await page.getByLabel(/Type .erase./).fill('erase')
+    await page.getByRole('button', { name: 'Erase for good' }).click()
+    await page.getByText('The evidence was erased').waitFor()
+    expect(await page.getByRole('img', { name: /Portrait/ }).count()).toBe(0)
+    expect(await dashboard.admin('GET', `/organizations/demo/sessions/${id}/evidence`)).toMatchObject({
+      documents: [],
+      fields: [],
+    })
 
-      // Nothing is decided before it is confirmed.
-      await pressed(page, 'x')
-      await page.getByRole('button', { name: 'Reject now' }).waitFor()
-      await page.keyboard.press('Escape')
-      await page.getByRole('button', { name: 'Reject now' }).waitFor({ state: 'detached' })
-      expect((await read(second)).status).toBe('submitted')
-      await pressed(page, 'a')
-      await page.keyboard.press('Enter')
-      await page.getByText('Nobody waits').waitFor()
-      await stream.until('"completed"')
-      stream.stop()
-
-      // What was said is text, wherever it is shown.
-      await page.goto(`${dashboard.url}/o/demo/reviews/${first}?status=all`)
-      await page.getByText('with <b>light</b>.').first().waitFor()
-      await page.getByText('Second look: the name').waitFor()
-      expect(await page.title()).toContain('Countersign')
-      // It is not the reviewer's turn: nothing of it is opened unasked.
-      expect(await page.getByRole('img', { name: /Portrait/ }).count()).toBe(0)
-      await accessible(page)
-    },
-    TIMEOUT_MS,
-  )
-
-  test(
-    'tell who was slower, take over, revoke and erase',
-    async () => {
-      const [id, other] = [
-        await people.submit({ name: 'Joan Clarke' }),
-        await people.submit({ name: 'Mary Somerville' }),
-      ]
-      const page = await dashboard.enter(`/o/demo/reviews/${id}`)
-      await page.getByRole('img', { name: /Portrait/ }).waitFor()
-      await pressed(page, 'x')
-      await page.getByRole('button', { name: 'Reject now' }).click()
-      await page.getByText('Say why: a rejection is final.').waitFor()
-      expect((await read(id)).status).toBe('submitted')
-      await page.getByLabel('To the person').fill('Words that are not lost')
-      // Someone else is faster.
-      const decideElsewhere = async (status: 'retry' | 'completed'): Promise<unknown> =>
-        dashboard.admin('POST', `/organizations/demo/sessions/${id}/decide`, {
-          status,
-          sequence: (await read(id)).sequence,
-          private_comment: MARKUP,
-        })
-      // From here it could still be rejected: only what was seen stands against it.
-      await decideElsewhere('retry')
-      await page.getByRole('button', { name: 'Reject now' }).click()
-      await page.getByText('This session has changed').waitFor()
-      await page.getByText(/Sent back by API key .* while you looked at it/).waitFor()
-      await page.getByText(MARKUP).waitFor()
-      expect((await read(id)).status).toBe('retry')
-      await accessible(page)
-
-      await decideElsewhere('completed')
-      await page.reload()
-      await page.getByText('Completed', { exact: true }).first().waitFor()
-      await page.getByRole('button', { name: 'Show the evidence' }).click()
-      await page.getByRole('img', { name: /Portrait/ }).waitFor()
-      // Revoking says what becomes of it.
-      await page.getByRole('button', { name: 'More actions' }).click()
-      await page.getByRole('menuitem', { name: 'Revoke' }).click()
-      await page.getByLabel('To the person').fill('It was a mistake.')
-      await page.getByRole('button', { name: 'Revoke now' }).click()
-      await page.getByText('It was a mistake.').first().waitFor()
-      expect((await read(id)).status).toBe('rejected')
-
-      // Erasing takes a word, and then the evidence.
-      await page.getByRole('button', { name: 'More actions' }).click()
-      await page.getByRole('menuitem', { name: 'Erase' }).click()
-      await page.getByRole('button', { name: 'Erase for good' }).click()
-      await page.getByText('Type erase to confirm.').waitFor()
-      await accessible(page)
-      await page.getByLabel(/Type .erase./).fill('erase')
-      await page.getByRole('button', { name: 'Erase for good' }).click()
-      await page.getByText('The evidence was erased').waitFor()
-      expect(await page.getByRole('img', { name: /Portrait/ }).count()).toBe(0)
-      expect(await dashboard.admin('GET', `/organizations/demo/sessions/${id}/evidence`)).toMatchObject({
-        documents: [],
-        fields: [],
-      })
-
-      // Who reviews it keeps others off; what was written before is there again once it is taken over.
-      await page.goto(`${dashboard.url}/o/demo/reviews/${other}`)
-      await page.getByText('nobody yet').waitFor()
-      await page.getByRole('button', { name: /^Send back/ }).click()
-      await page.getByLabel('To the person').fill('Words that are kept')
-      const alan = (await dashboard.admin('POST', '/organizations/demo/members', {
-        email: 'alan@example.org',
-        name: MARKUP,
-        role: 'reviewer',
-      })) as { member: { user_id: string } }
-      await dashboard.admin('PUT', `/organizations/demo/sessions/${other}/assignment`, {
-        user_id: alan.member.user_id,
-        version: 0,
-      })
-      await page.getByRole('button', { name: 'Send back now' }).click()
-      await page.getByText('This session has changed').waitFor()
-      await page.getByText(/ reviews it$/).waitFor()
-      expect((await read(other)).status).toBe('submitted')
-      await page.getByRole('button', { name: 'Take it over' }).click()
-      await page.getByText('It is yours').waitFor()
-      await page.getByRole('button', { name: /^Send back/ }).click()
-      expect(await page.getByLabel('To the person').inputValue()).toBe('Words that are kept')
-      await page.getByRole('button', { name: 'Give back' }).waitFor()
-      await page.goto(`${dashboard.url}/o/demo/reviews`)
-      await page.getByLabel('Reviewer').selectOption('me')
-      await page.getByRole('row').filter({ hasText: 'you' }).waitFor()
-    },
-    TIMEOUT_MS,
-  )
+    // Who reviews it keeps others off; what was written before is there again once it is taken over.
+    await page.goto(`${dashboard.url}/o/demo/reviews/${other}`)
+    await page.getByText('nobody yet').waitFor()
+    await page.getByRole('button', { name: /^Send back/ }).click()
+    await page.getByLabel('To the person').fill('Words that are kept')
+    const alan = (await dashboard.admin('POST', '/organizations/demo/members', {
+      email: 'alan@example.org',
+      name: MARKUP,
+      role: 'reviewer',
+    })) as { member: { user_id: string } }
+    await dashboard.admin('PUT', `/organizations/demo/sessions/${other}/assignment`, {
+      user_id: alan.member.user_id,
+      version: 0,
+    })
+    await page.getByRole('button', { name: 'Send back now' }).click()
+    await page.getByText('This session has changed').waitFor()
+    await page.getByText(/ reviews it$/).waitFor()
+    expect((await read(other)).status).toBe('submitted')
+    await page.getByRole('button', { name: 'Take it over' }).click()
+    await page.getByText('It is yours').waitFor()
+    await page.getByRole('button', { name: /^Send back/ }).click()
+    expect(await page.getByLabel('To the person').inputValue()).toBe('Words that are kept')
+    await page.getByRole('button', { name: 'Give back' }).waitFor()
+    await page.goto(`${dashboard.url}/o/demo/reviews`)
+    await page.getByLabel('Reviewer').selectOption('me')
+    await page.getByRole('row').filter({ hasText: 'you' }).waitFor()
+  })
 })

@@ -1,13 +1,13 @@
 // Setting up through the pages alone: from an empty organization to an attestation for a bound contract, and what lists,
 // members, webhooks, attesters and approvals need on the way.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { ADMIN_EMAIL, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { pressEnterOn, tabTo } from '../../dashboard/support/keys.ts'
 import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
 
-const TIMEOUT_MS = 60_000
+setDefaultTimeout(60_000)
 const CONTRACT = `0x${createHash('sha256').update('countersign dashboard test contract').digest('hex').slice(0, 40)}`
 const WALLET = '0x1111111111111111111111111111111111111111'
 /** Which the blank policy allows. */
@@ -20,300 +20,272 @@ useDashboard((started) => {
 })
 
 describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
-  test(
-    'takes an organization to its first attestation, answered in the page, with twelve actions of the keyboard alone',
-    async () => {
-      const page = await dashboard.enter('/organizations')
-      let actions = 0
-      const press = async (name: RegExp): Promise<void> => {
-        actions += 1
-        await pressEnterOn(page, name)
-      }
-      const fill = async (label: RegExp, text: string): Promise<void> => {
-        actions += 1
-        await tabTo(page, label)
-        await page.keyboard.type(text)
-      }
-      await press(/^Make an organization$/)
-      await fill(/^Name/, 'Acme')
-      expect(await page.getByLabel('Short name').inputValue()).toBe('acme')
-      await press(/^Make the organization$/)
-      await page.getByText('A policy that decides (to do)').waitFor()
-      await press(/^Policies$/)
-      await page.getByRole('link', { name: 'Write the first policy' }).waitFor()
-      await press(/^Write the first policy$/)
-      await page.getByRole('heading', { level: 1, name: 'Write a policy' }).waitFor()
-      await page.locator('.test-passed').first().waitFor()
-      await press(/^Make the policy$/)
-      await page.getByRole('button', { name: 'Make revision 1 live' }).first().waitFor()
-      await press(/^Make revision 1 live/)
-      await press(/^Make it live$/)
-      await page.getByRole('link', { name: 'Make its project' }).waitFor()
-      await press(/^Make its project$/)
-      await page.waitForFunction(() => document.querySelector<HTMLInputElement>('dialog [name="name"]')?.value !== '')
-      await press(/^Make the project$/)
-      await page.getByRole('heading', { level: 1, name: 'New policy' }).waitFor()
-      await page.getByRole('button', { name: 'Issue a key and send now' }).waitFor()
-      await fill(/^Wallet/, KNOWN_WALLET)
-      await press(/^Issue a key and send now$/)
-      await page.getByText('Compliant: here is its signed attestation').waitFor()
-      expect(actions).toBeLessThanOrEqual(12)
-      await accessible(page)
+  test('takes an organization to its first attestation, answered in the page, with twelve actions of the keyboard alone', async () => {
+    const page = await dashboard.enter('/organizations')
+    let actions = 0
+    const press = async (name: RegExp): Promise<void> => {
+      actions += 1
+      await pressEnterOn(page, name)
+    }
+    const fill = async (label: RegExp, text: string): Promise<void> => {
+      actions += 1
+      await tabTo(page, label)
+      await page.keyboard.type(text)
+    }
+    await press(/^Make an organization$/)
+    await fill(/^Name/, 'Acme')
+    expect(await page.getByLabel('Short name').inputValue()).toBe('acme')
+    await press(/^Make the organization$/)
+    await page.getByText('A policy that decides (to do)').waitFor()
+    await press(/^Policies$/)
+    await page.getByRole('link', { name: 'Write the first policy' }).waitFor()
+    await press(/^Write the first policy$/)
+    await page.getByRole('heading', { level: 1, name: 'Write a policy' }).waitFor()
+    await page.locator('.test-passed').first().waitFor()
+    await press(/^Make the policy$/)
+    await page.getByRole('button', { name: 'Make revision 1 live' }).first().waitFor()
+    await press(/^Make revision 1 live/)
+    await press(/^Make it live$/)
+    await page.getByRole('link', { name: 'Make its project' }).waitFor()
+    await press(/^Make its project$/)
+    await page.waitForFunction(() => document.querySelector<HTMLInputElement>('dialog [name="name"]')?.value !== '')
+    await press(/^Make the project$/)
+    await page.getByRole('heading', { level: 1, name: 'New policy' }).waitFor()
+    await page.getByRole('button', { name: 'Issue a key and send now' }).waitFor()
+    await fill(/^Wallet/, KNOWN_WALLET)
+    await press(/^Issue a key and send now$/)
+    await page.getByText('Compliant: here is its signed attestation').waitFor()
+    expect(actions).toBeLessThanOrEqual(12)
+    await accessible(page)
 
-      const [command = '', answer = ''] = await page.locator('.code-block code').allTextContents()
-      expect(JSON.parse(answer)).toMatchObject({ is_compliant: true, attestation: { attester: expect.any(String) } })
-      const key = /x-api-key: (csa_\w+)/.exec(command)?.[1] ?? ''
-      expect(await page.getByLabel('Attestation key').inputValue()).toBe(key)
+    const [command = '', answer = ''] = await page.locator('.code-block code').allTextContents()
+    expect(JSON.parse(answer)).toMatchObject({ is_compliant: true, attestation: { attester: expect.any(String) } })
+    const key = /x-api-key: (csa_\w+)/.exec(command)?.[1] ?? ''
+    expect(await page.getByLabel('Attestation key').inputValue()).toBe(key)
 
-      await page.getByRole('button', { name: 'Bind an address' }).click()
-      const dialog = page.getByRole('dialog')
-      await dialog.getByLabel('Chain').selectOption('base')
-      await dialog.getByLabel('Address').fill('0x1234')
-      await page.getByRole('button', { name: 'Bind it' }).click()
-      await page.getByText('Must be an address of base.').waitFor()
-      await dialog.getByLabel('Address').fill(CONTRACT)
-      await dialog.getByLabel('Label').fill('Router')
-      await page.getByRole('button', { name: 'Bind it' }).click()
-      await page.getByRole('row', { name: new RegExp(`^Router .*${CONTRACT}`, 'i') }).waitFor()
-      // On a phone the row's button lies over nothing of its row.
-      await page.setViewportSize({ width: 390, height: 844 })
-      const address = await page.locator('.table .copyable').boundingBox()
-      const remove = await page.getByRole('button', { name: /^Remove 0x/ }).boundingBox()
-      const ends = (box: typeof address) => ({
-        right: (box?.x ?? 0) + (box?.width ?? 0),
-        low: (box?.y ?? 0) + (box?.height ?? 0),
-      })
-      expect(ends(address).right <= (remove?.x ?? 0) || ends(remove).low <= (address?.y ?? 0)).toBe(true)
-      await page.setViewportSize({ width: 1280, height: 860 })
-      await page
-        .getByRole('row', { name: /^Router / })
-        .getByRole('button', { name: /^Change/ })
-        .click()
-      await page.getByRole('dialog').getByLabel('Label').fill('Swap router')
-      await page.getByRole('button', { name: 'Save it' }).click()
-      await page.getByRole('row', { name: /^Swap router / }).waitFor()
+    await page.getByRole('button', { name: 'Bind an address' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Chain').selectOption('base')
+    await dialog.getByLabel('Address').fill('0x1234')
+    await page.getByRole('button', { name: 'Bind it' }).click()
+    await page.getByText('Must be an address of base.').waitFor()
+    await dialog.getByLabel('Address').fill(CONTRACT)
+    await dialog.getByLabel('Label').fill('Router')
+    await page.getByRole('button', { name: 'Bind it' }).click()
+    await page.getByRole('row', { name: new RegExp(`^Router .*${CONTRACT}`, 'i') }).waitFor()
+    // On a phone the row's button lies over nothing of its row.
+    await page.setViewportSize({ width: 390, height: 844 })
+    const address = await page.locator('.table .copyable').boundingBox()
+    const remove = await page.getByRole('button', { name: /^Remove 0x/ }).boundingBox()
+    const ends = (box: typeof address) => ({
+      right: (box?.x ?? 0) + (box?.width ?? 0),
+      low: (box?.y ?? 0) + (box?.height ?? 0),
+    })
+    expect(ends(address).right <= (remove?.x ?? 0) || ends(remove).low <= (address?.y ?? 0)).toBe(true)
+    await page.setViewportSize({ width: 1280, height: 860 })
+    await page
+      .getByRole('row', { name: /^Router / })
+      .getByRole('button', { name: /^Change/ })
+      .click()
+    await page.getByRole('dialog').getByLabel('Label').fill('Swap router')
+    await page.getByRole('button', { name: 'Save it' }).click()
+    await page.getByRole('row', { name: /^Swap router / }).waitFor()
 
-      // The very command, without the shell.
-      const url = /curl -s (\S+)/.exec(command)?.[1] ?? ''
-      const body = /-d '(.+)'$/.exec(command)?.[1] ?? ''
-      const headers = { 'x-api-key': key, 'content-type': 'application/json' }
-      expect(await (await fetch(url, { method: 'POST', headers, body })).json()).toMatchObject({ is_compliant: true })
-      const byTarget = await fetch(url, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify({ from: KNOWN_WALLET, to: CONTRACT, chain: 'base' }),
-      })
-      expect(await byTarget.json()).toMatchObject({ is_compliant: true, attestation: { attester: expect.any(String) } })
+    // The very command, without the shell.
+    const url = /curl -s (\S+)/.exec(command)?.[1] ?? ''
+    const body = /-d '(.+)'$/.exec(command)?.[1] ?? ''
+    const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+    expect(await (await fetch(url, { method: 'POST', headers, body })).json()).toMatchObject({ is_compliant: true })
+    const byTarget = await fetch(url, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ from: KNOWN_WALLET, to: CONTRACT, chain: 'base' }),
+    })
+    expect(await byTarget.json()).toMatchObject({ is_compliant: true, attestation: { attester: expect.any(String) } })
 
-      await page.getByRole('link', { name: 'Overview' }).click()
-      await page.getByRole('heading', { level: 1, name: 'Acme' }).waitFor()
-    },
-    TIMEOUT_MS,
-  )
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Acme' }).waitFor()
+  })
 
-  test(
-    'says at its field what is wrong with an organization and a project',
-    async () => {
-      const page = await dashboard.enter('/organizations?new=1')
-      await page.getByLabel('Name', { exact: true }).fill('Demo Exchange')
-      expect(await page.getByLabel('Short name').inputValue()).toBe('demo-exchange')
-      await page.getByLabel('Short name').fill('demo')
-      await page.getByRole('button', { name: 'Make the organization' }).click()
-      await page.getByText('There is one like it already.').waitFor()
-      await page.goto(`${dashboard.url}/o/demo/projects?new=1`)
-      await page.getByLabel('Name').fill('Swap')
-      await page.getByLabel(/valid for/).fill('5')
-      await page.getByRole('button', { name: 'Make the project' }).click()
-      await page.getByText('A whole number from 10 to 3600.').waitFor()
-    },
-    TIMEOUT_MS,
-  )
+  test('says at its field what is wrong with an organization and a project', async () => {
+    const page = await dashboard.enter('/organizations?new=1')
+    await page.getByLabel('Name', { exact: true }).fill('Demo Exchange')
+    expect(await page.getByLabel('Short name').inputValue()).toBe('demo-exchange')
+    await page.getByLabel('Short name').fill('demo')
+    await page.getByRole('button', { name: 'Make the organization' }).click()
+    await page.getByText('There is one like it already.').waitFor()
+    await page.goto(`${dashboard.url}/o/demo/projects?new=1`)
+    await page.getByLabel('Name').fill('Swap')
+    await page.getByLabel(/valid for/).fill('5')
+    await page.getByRole('button', { name: 'Make the project' }).click()
+    await page.getByText('A whole number from 10 to 3600.').waitFor()
+  })
 
-  test(
-    'fills a list by hand and from a file, finds an address in it, and takes it out',
-    async () => {
-      const page = await dashboard.enter('/o/demo/lists')
-      await page.getByRole('button', { name: 'Make the first list' }).click()
-      await page.getByLabel('Name').fill('Partners')
-      await page.getByRole('button', { name: 'Make the list' }).click()
-      await page.getByText('A lower-case letter, then').waitFor()
-      await page.getByLabel('Name').fill('partners')
-      await page.getByRole('button', { name: 'Make the list' }).click()
-      await page.getByRole('heading', { level: 1, name: 'partners' }).waitFor()
-      await page.getByRole('button', { name: 'Put addresses in' }).click()
-      await page.getByRole('textbox', { name: 'Addresses' }).fill(`${WALLET}\nnot an address`)
-      await page.getByRole('button', { name: 'Put them in' }).click()
-      await page.getByText(/must be an EVM or Solana address/i).waitFor()
-      await page.getByRole('textbox', { name: 'Addresses' }).fill(WALLET)
-      await page.getByLabel('Why').fill('ticket 4, "quoted", comma')
-      await page.getByRole('button', { name: 'Put them in' }).click()
-      await page.getByRole('cell', { name: 'ticket 4, "quoted", comma' }).waitFor()
+  test('fills a list by hand and from a file, finds an address in it, and takes it out', async () => {
+    const page = await dashboard.enter('/o/demo/lists')
+    await page.getByRole('button', { name: 'Make the first list' }).click()
+    await page.getByLabel('Name').fill('Partners')
+    await page.getByRole('button', { name: 'Make the list' }).click()
+    await page.getByText('A lower-case letter, then').waitFor()
+    await page.getByLabel('Name').fill('partners')
+    await page.getByRole('button', { name: 'Make the list' }).click()
+    await page.getByRole('heading', { level: 1, name: 'partners' }).waitFor()
+    await page.getByRole('button', { name: 'Put addresses in' }).click()
+    await page.getByRole('textbox', { name: 'Addresses' }).fill(`${WALLET}\nnot an address`)
+    await page.getByRole('button', { name: 'Put them in' }).click()
+    await page.getByText(/must be an EVM or Solana address/i).waitFor()
+    await page.getByRole('textbox', { name: 'Addresses' }).fill(WALLET)
+    await page.getByLabel('Why').fill('ticket 4, "quoted", comma')
+    await page.getByRole('button', { name: 'Put them in' }).click()
+    await page.getByRole('cell', { name: 'ticket 4, "quoted", comma' }).waitFor()
 
-      await page.getByRole('button', { name: 'Upload a file' }).click()
-      const file = (name: string, text: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })
-      await page.getByLabel('File', { exact: true }).setInputFiles(file('bad.txt', `${CONTRACT}\nnonsense\n`))
-      await page.getByLabel(/^Stays/).check()
-      await page.getByRole('button', { name: 'Upload', exact: true }).click()
-      await page.getByText('Nothing was changed').waitFor()
-      await page.getByText('Line 2').waitFor()
-      await page.getByRole('button', { name: 'Try another' }).click()
-      await page.getByLabel('File', { exact: true }).setInputFiles(file('good.txt', `${CONTRACT}\n`))
-      await page.getByRole('button', { name: 'Upload', exact: true }).click()
-      await page.getByText('The list has 2 addresses now').waitFor()
-      await page.getByRole('button', { name: 'Close' }).last().click()
+    await page.getByRole('button', { name: 'Upload a file' }).click()
+    const file = (name: string, text: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })
+    await page.getByLabel('File', { exact: true }).setInputFiles(file('bad.txt', `${CONTRACT}\nnonsense\n`))
+    await page.getByLabel(/^Stays/).check()
+    await page.getByRole('button', { name: 'Upload', exact: true }).click()
+    await page.getByText('Nothing was changed').waitFor()
+    await page.getByText('Line 2').waitFor()
+    await page.getByRole('button', { name: 'Try another' }).click()
+    await page.getByLabel('File', { exact: true }).setInputFiles(file('good.txt', `${CONTRACT}\n`))
+    await page.getByRole('button', { name: 'Upload', exact: true }).click()
+    await page.getByText('The list has 2 addresses now').waitFor()
+    await page.getByRole('button', { name: 'Close' }).last().click()
 
-      const rows = page.getByRole('row').filter({ hasText: '0x' })
-      await rows.nth(1).waitFor()
-      await page.getByLabel('Find an address').fill('0xg')
-      await page.getByRole('button', { name: 'Find', exact: true }).click()
-      await page.getByText(/must be an EVM or Solana address, or how one begins/i).waitFor()
-      await page.getByLabel('Find an address').fill(WALLET.slice(0, 6))
-      await page.getByRole('button', { name: 'Find', exact: true }).click()
-      await page.getByRole('cell', { name: ADMIN_EMAIL }).waitFor()
-      expect(await rows.count()).toBe(1)
-      await page.getByRole('button', { name: `Take ${WALLET} out` }).click()
-      await page.getByText('Address taken out').waitFor()
-      await page.getByText('It is not in the list').waitFor()
-      await page.getByRole('button', { name: 'Show all' }).click()
-      await rows.first().waitFor()
-      expect(await rows.count()).toBe(1)
-    },
-    TIMEOUT_MS,
-  )
+    const rows = page.getByRole('row').filter({ hasText: '0x' })
+    await rows.nth(1).waitFor()
+    await page.getByLabel('Find an address').fill('0xg')
+    await page.getByRole('button', { name: 'Find', exact: true }).click()
+    await page.getByText(/must be an EVM or Solana address, or how one begins/i).waitFor()
+    await page.getByLabel('Find an address').fill(WALLET.slice(0, 6))
+    await page.getByRole('button', { name: 'Find', exact: true }).click()
+    await page.getByRole('cell', { name: ADMIN_EMAIL }).waitFor()
+    expect(await rows.count()).toBe(1)
+    await page.getByRole('button', { name: `Take ${WALLET} out` }).click()
+    await page.getByText('Address taken out').waitFor()
+    await page.getByText('It is not in the list').waitFor()
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await rows.first().waitFor()
+    expect(await rows.count()).toBe(1)
+  })
 
-  test(
-    'invites a member, who comes in with the link and may only look',
-    async () => {
-      const page = await dashboard.enter('/o/demo/members')
-      await page.getByRole('button', { name: 'Add the first' }).click()
-      await page.getByLabel('Email').fill('vera@example.org')
-      await page.getByLabel('Name').fill('Vera Viewer')
-      await page.getByRole('button', { name: 'Add the member' }).click()
-      const link = await page.getByRole('textbox', { name: 'The link' }).inputValue()
-      await page.getByRole('button', { name: 'I have copied it' }).click()
-      await page.getByText('Invited').waitFor()
+  test('invites a member, who comes in with the link and may only look', async () => {
+    const page = await dashboard.enter('/o/demo/members')
+    await page.getByRole('button', { name: 'Add the first' }).click()
+    await page.getByLabel('Email').fill('vera@example.org')
+    await page.getByLabel('Name').fill('Vera Viewer')
+    await page.getByRole('button', { name: 'Add the member' }).click()
+    const link = await page.getByRole('textbox', { name: 'The link' }).inputValue()
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByText('Invited').waitFor()
 
-      const theirs = await dashboard.visit(new URL(link).pathname + new URL(link).hash)
-      await theirs.getByRole('heading', { name: 'Take up your invitation' }).waitFor()
-      await theirs.getByLabel('Password', { exact: true }).fill('another horse battery staple')
-      await theirs.getByRole('button', { name: 'Take up the invitation' }).click()
-      await theirs.getByRole('heading', { level: 1, name: 'Demo' }).waitFor()
-      expect(await theirs.getByRole('link', { name: 'Attesters' }).count()).toBe(0)
-      expect(await theirs.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
-      await theirs.goto(`${dashboard.url}/o/demo/keys`)
-      await theirs.getByText('quick start').first().waitFor()
-      expect(await theirs.getByRole('button', { name: 'Issue a key' }).count()).toBe(0)
-      await theirs.goto(`${dashboard.url}/attesters`)
-      await theirs.getByRole('heading', { level: 1, name: 'Not for you' }).waitFor()
-    },
-    TIMEOUT_MS,
-  )
+    const theirs = await dashboard.visit(new URL(link).pathname + new URL(link).hash)
+    await theirs.getByRole('heading', { name: 'Take up your invitation' }).waitFor()
+    await theirs.getByLabel('Password', { exact: true }).fill('another horse battery staple')
+    await theirs.getByRole('button', { name: 'Take up the invitation' }).click()
+    await theirs.getByRole('heading', { level: 1, name: 'Demo' }).waitFor()
+    expect(await theirs.getByRole('link', { name: 'Attesters' }).count()).toBe(0)
+    expect(await theirs.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
+    await theirs.goto(`${dashboard.url}/o/demo/keys`)
+    await theirs.getByText('quick start').first().waitFor()
+    expect(await theirs.getByRole('button', { name: 'Issue a key' }).count()).toBe(0)
+    await theirs.goto(`${dashboard.url}/attesters`)
+    await theirs.getByRole('heading', { level: 1, name: 'Not for you' }).waitFor()
+  })
 
-  test(
-    'asks someone who has an account, who accepts with the link and nothing less',
-    async () => {
-      const { invitation } = (await dashboard.asAdmin('POST', '/users', {
-        email: 'grace@example.org',
-        name: 'Grace Hopper',
-        deployment_admin: false,
-      })) as { invitation: { url: string } }
-      const { pathname, hash } = new URL(invitation.url)
-      const theirs = await dashboard.visit(pathname + hash)
-      await theirs.getByLabel('Password', { exact: true }).fill('yet another horse battery staple')
-      await theirs.getByRole('button', { name: 'Take up the invitation' }).click()
-      await theirs.getByRole('heading', { level: 1 }).waitFor()
+  test('asks someone who has an account, who accepts with the link and nothing less', async () => {
+    const { invitation } = (await dashboard.asAdmin('POST', '/users', {
+      email: 'grace@example.org',
+      name: 'Grace Hopper',
+      deployment_admin: false,
+    })) as { invitation: { url: string } }
+    const { pathname, hash } = new URL(invitation.url)
+    const theirs = await dashboard.visit(pathname + hash)
+    await theirs.getByLabel('Password', { exact: true }).fill('yet another horse battery staple')
+    await theirs.getByRole('button', { name: 'Take up the invitation' }).click()
+    await theirs.getByRole('heading', { level: 1 }).waitFor()
 
-      const page = await dashboard.enter('/o/demo/members')
-      await page.getByRole('button', { name: 'Add a member' }).click()
-      await page.getByLabel('Email').fill('grace@example.org')
-      await page.getByLabel('Name').fill('Whoever')
-      await page.getByRole('button', { name: 'Add the member' }).click()
-      await page.getByText('This address has an account already.').waitFor()
-      const link = await page.getByRole('textbox', { name: 'The link' }).inputValue()
-      await page.getByRole('button', { name: 'I have copied it' }).click()
-      const asked = page.getByRole('table', { name: 'Asked, not yet members' })
-      await asked.getByRole('row').filter({ hasText: 'grace@example.org' }).waitFor()
-      expect(await page.getByText('Grace Hopper').count()).toBe(0)
-      await accessible(page)
+    const page = await dashboard.enter('/o/demo/members')
+    await page.getByRole('button', { name: 'Add a member' }).click()
+    await page.getByLabel('Email').fill('grace@example.org')
+    await page.getByLabel('Name').fill('Whoever')
+    await page.getByRole('button', { name: 'Add the member' }).click()
+    await page.getByText('This address has an account already.').waitFor()
+    const link = await page.getByRole('textbox', { name: 'The link' }).inputValue()
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    const asked = page.getByRole('table', { name: 'Asked, not yet members' })
+    await asked.getByRole('row').filter({ hasText: 'grace@example.org' }).waitFor()
+    expect(await page.getByText('Grace Hopper').count()).toBe(0)
+    await accessible(page)
 
-      await theirs.goto(`${dashboard.url}/account`)
-      const question = theirs.getByRole('heading', { name: 'Demo asks you to become a member' })
-      await question.waitFor()
-      expect(await theirs.getByRole('button', { name: 'Accept' }).count()).toBe(0)
-      // Another address first: a link that differs by what is behind # alone loads nothing anew.
-      await theirs.goto('about:blank')
-      await theirs.goto(`${dashboard.url}/account${new URL(link).hash}`)
-      await theirs.getByRole('button', { name: 'Accept' }).waitFor()
-      await accessible(theirs)
-      await theirs.getByRole('button', { name: 'Accept' }).click()
-      await theirs.getByText('You are a member of Demo').waitFor()
-      await question.waitFor({ state: 'detached' })
-      expect(new URL(theirs.url()).hash).toBe('')
-      await theirs.goto(`${dashboard.url}/o/demo`)
-      await theirs.getByRole('heading', { level: 1, name: 'Demo' }).waitFor()
-      // Someone else's link says so.
-      await theirs.goto(`${dashboard.url}/account#offer_0000000000000000.${'x'.repeat(43)}`)
-      await theirs.getByText('This link is not for this account').waitFor()
+    await theirs.goto(`${dashboard.url}/account`)
+    const question = theirs.getByRole('heading', { name: 'Demo asks you to become a member' })
+    await question.waitFor()
+    expect(await theirs.getByRole('button', { name: 'Accept' }).count()).toBe(0)
+    // Another address first: a link that differs by what is behind # alone loads nothing anew.
+    await theirs.goto('about:blank')
+    await theirs.goto(`${dashboard.url}/account${new URL(link).hash}`)
+    await theirs.getByRole('button', { name: 'Accept' }).waitFor()
+    await accessible(theirs)
+    await theirs.getByRole('button', { name: 'Accept' }).click()
+    await theirs.getByText('You are a member of Demo').waitFor()
+    await question.waitFor({ state: 'detached' })
+    expect(new URL(theirs.url()).hash).toBe('')
+    await theirs.goto(`${dashboard.url}/o/demo`)
+    await theirs.getByRole('heading', { level: 1, name: 'Demo' }).waitFor()
+    // Someone else's link says so.
+    await theirs.goto(`${dashboard.url}/account#offer_0000000000000000.${'x'.repeat(43)}`)
+    await theirs.getByText('This link is not for this account').waitFor()
 
-      await page.reload()
-      await page.getByRole('cell', { name: /^Grace Hopper/ }).waitFor()
-      expect(await asked.count()).toBe(0)
-    },
-    TIMEOUT_MS,
-  )
+    await page.reload()
+    await page.getByRole('cell', { name: /^Grace Hopper/ }).waitFor()
+    expect(await asked.count()).toBe(0)
+  })
 
-  test(
-    'adds a webhook endpoint with its secret, and writes everything into the audit log',
-    async () => {
-      const page = await dashboard.enter('/o/demo/webhooks')
-      await page.getByRole('button', { name: 'Add the first' }).click()
-      await page.getByLabel('URL').fill('https://hooks.example.org/countersign')
-      await page.getByRole('button', { name: 'Add the endpoint' }).click()
-      expect(await page.getByRole('textbox', { name: 'The secret' }).inputValue()).toStartWith('whsec_')
-      await page.getByRole('button', { name: 'I have copied it' }).click()
-      await page.getByRole('cell', { name: 'https://hooks.example.org/countersign', exact: true }).waitFor()
-      await page.getByRole('link', { name: 'Audit log' }).first().click()
-      await page.getByRole('heading', { name: 'Audit log' }).waitFor()
-      await page.getByRole('cell', { name: 'list.create' }).waitFor()
-      await page.getByLabel('Action').fill('member.')
-      await page.getByRole('button', { name: 'Filter' }).click()
-      await page.getByRole('cell', { name: 'list.create' }).waitFor({ state: 'detached' })
-      await page.getByRole('link', { name: 'member.add' }).click()
-      await page.getByText('vera@example.org').last().waitFor()
-      await page.keyboard.press('Escape')
-      await page.goto(`${dashboard.url}/audit`)
-      await page.getByRole('button', { name: 'Verify the chain' }).click()
-      await page.getByText(/^The chain fits: \d+ entries$/).waitFor()
-    },
-    TIMEOUT_MS,
-  )
+  test('adds a webhook endpoint with its secret, and writes everything into the audit log', async () => {
+    const page = await dashboard.enter('/o/demo/webhooks')
+    await page.getByRole('button', { name: 'Add the first' }).click()
+    await page.getByLabel('URL').fill('https://hooks.example.org/countersign')
+    await page.getByRole('button', { name: 'Add the endpoint' }).click()
+    expect(await page.getByRole('textbox', { name: 'The secret' }).inputValue()).toStartWith('whsec_')
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('cell', { name: 'https://hooks.example.org/countersign', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Audit log' }).first().click()
+    await page.getByRole('heading', { name: 'Audit log' }).waitFor()
+    await page.getByRole('cell', { name: 'list.create' }).waitFor()
+    await page.getByLabel('Action').fill('member.')
+    await page.getByRole('button', { name: 'Filter' }).click()
+    await page.getByRole('cell', { name: 'list.create' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'member.add' }).click()
+    await page.getByText('vera@example.org').last().waitFor()
+    await page.keyboard.press('Escape')
+    await page.goto(`${dashboard.url}/audit`)
+    await page.getByRole('button', { name: 'Verify the chain' }).click()
+    await page.getByText(/^The chain fits: \d+ entries$/).waitFor()
+  })
 
-  test(
-    'rotates an attester key, and learns who is missing for a second person',
-    async () => {
-      const page = await dashboard.enter('/attesters')
-      await page.getByRole('button', { name: 'Check the chains' }).click()
-      await page.getByText('No chain has an RPC URL.').waitFor()
-      await page.getByRole('button', { name: 'Add a key' }).click()
-      await page.getByRole('button', { name: 'Make the key' }).click()
-      await page.getByText('Attester key made').waitFor()
-      const rows = page.getByRole('row').filter({ hasText: 'secp256k1' })
-      await rows.nth(1).waitFor()
-      await rows
-        .first()
-        .getByRole('button', { name: /^Actions for/ })
-        .click()
-      await page.getByRole('menuitem', { name: 'Retire…' }).click()
-      await page.getByRole('button', { name: 'Retire it' }).click()
-      await page.getByText('Retiring', { exact: true }).waitFor()
+  test('rotates an attester key, and learns who is missing for a second person', async () => {
+    const page = await dashboard.enter('/attesters')
+    await page.getByRole('button', { name: 'Check the chains' }).click()
+    await page.getByText('No chain has an RPC URL.').waitFor()
+    await page.getByRole('button', { name: 'Add a key' }).click()
+    await page.getByRole('button', { name: 'Make the key' }).click()
+    await page.getByText('Attester key made').waitFor()
+    const rows = page.getByRole('row').filter({ hasText: 'secp256k1' })
+    await rows.nth(1).waitFor()
+    await rows
+      .first()
+      .getByRole('button', { name: /^Actions for/ })
+      .click()
+    await page.getByRole('menuitem', { name: 'Retire…' }).click()
+    await page.getByRole('button', { name: 'Retire it' }).click()
+    await page.getByText('Retiring', { exact: true }).waitFor()
 
-      await page.getByLabel(/^Attester keys change only when/).check()
-      await page.getByText('API keys can no longer make these changes.').waitFor()
-      await page.getByRole('button', { name: 'Ask from now on' }).click()
-      await page.getByText(/^A second person needs two deployment admins/).waitFor()
-      await page.getByRole('button', { name: 'Cancel' }).click()
-      expect(await page.getByLabel(/^Attester keys change only when/).isChecked()).toBe(false)
-    },
-    TIMEOUT_MS,
-  )
+    await page.getByLabel(/^Attester keys change only when/).check()
+    await page.getByText('API keys can no longer make these changes.').waitFor()
+    await page.getByRole('button', { name: 'Ask from now on' }).click()
+    await page.getByText(/^A second person needs two deployment admins/).waitFor()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    expect(await page.getByLabel(/^Attester keys change only when/).isChecked()).toBe(false)
+  })
 })

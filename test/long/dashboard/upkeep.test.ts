@@ -1,6 +1,6 @@
 // Keeping it running through the pages: what a second person approves, a list read from a source, webhook messages and
 // their secrets, the organization's look.
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { pressEnterOn } from '../../dashboard/support/keys.ts'
@@ -10,7 +10,7 @@ import { accessible, zoomingFields } from '../../support/browser/accessible.ts'
 import { CHROMIUM, PHONE } from '../../support/browser/chromium.ts'
 import { until } from '../../support/until.ts'
 
-const TIMEOUT_MS = 60_000
+setDefaultTimeout(60_000)
 const LISTED = '0x2222222222222222222222222222222222222222'
 
 let dashboard: Dashboard
@@ -46,355 +46,308 @@ const NEEDED = 'A second person has to approve this'
 const waitingAt = (page: Page, path: string) => page.locator(`.sidebar a[href="${path}"]`, { hasText: '1 waiting' })
 
 describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => {
-  test(
-    'a shared list is read from its source, and kept by people again',
-    async () => {
-      await dashboard.asAdmin('POST', '/lists', { name: 'sourced' })
-      const page = await dashboard.enter('/lists/sourced')
-      await page.getByRole('button', { name: 'Set a source' }).click()
-      await page.getByLabel('URL').fill(`${outside?.url.href}list.txt`)
-      await page.getByRole('button', { name: 'Set the source' }).click()
-      await page.getByText('Must be an https URL.').waitFor()
-      await page.getByLabel('Where it may be').selectOption('loopback')
-      await page.getByRole('button', { name: 'Set the source' }).click()
-      await page.getByText('Kept by its source').waitFor()
-      await page.getByRole('button', { name: 'Read it now' }).click()
-      await page.getByText('It is read again now').waitFor()
-      await until(async () => ((await dashboard.asAdmin('GET', '/lists/sourced')) as { entries: number }).entries === 1)
-      await page.reload()
-      await page.getByRole('cell', { name: LISTED }).waitFor()
-      expect(await page.getByRole('button', { name: 'Put addresses in' }).count()).toBe(0)
-      await page.getByRole('button', { name: 'End the source' }).click()
-      await page.getByRole('button', { name: 'Put addresses in' }).waitFor()
-      await page.getByRole('button', { name: `Take ${LISTED} out` }).waitFor()
-      await accessible(page)
-    },
-    TIMEOUT_MS,
-  )
+  test('a shared list is read from its source, and kept by people again', async () => {
+    await dashboard.asAdmin('POST', '/lists', { name: 'sourced' })
+    const page = await dashboard.enter('/lists/sourced')
+    await page.getByRole('button', { name: 'Set a source' }).click()
+    await page.getByLabel('URL').fill(`${outside?.url.href}list.txt`)
+    await page.getByRole('button', { name: 'Set the source' }).click()
+    await page.getByText('Must be an https URL.').waitFor()
+    await page.getByLabel('Where it may be').selectOption('loopback')
+    await page.getByRole('button', { name: 'Set the source' }).click()
+    await page.getByText('Kept by its source').waitFor()
+    await page.getByRole('button', { name: 'Read it now' }).click()
+    await page.getByText('It is read again now').waitFor()
+    await until(async () => ((await dashboard.asAdmin('GET', '/lists/sourced')) as { entries: number }).entries === 1)
+    await page.reload()
+    await page.getByRole('cell', { name: LISTED }).waitFor()
+    expect(await page.getByRole('button', { name: 'Put addresses in' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'End the source' }).click()
+    await page.getByRole('button', { name: 'Put addresses in' }).waitFor()
+    await page.getByRole('button', { name: `Take ${LISTED} out` }).waitFor()
+    await accessible(page)
+  })
 
-  test(
-    'a webhook message is sent again, and a secret replaced',
-    async () => {
-      const page = await dashboard.enter('/o/demo/webhooks')
-      await page.getByRole('button', { name: 'Add the first' }).click()
-      await page.getByLabel('URL').fill(`${outside?.url.href}hook`)
-      await page.getByRole('button', { name: 'Add the endpoint' }).click()
-      const secret = await page.getByRole('textbox', { name: 'The secret' }).inputValue()
-      await page.getByRole('button', { name: 'I have copied it' }).click()
+  test('a webhook message is sent again, and a secret replaced', async () => {
+    const page = await dashboard.enter('/o/demo/webhooks')
+    await page.getByRole('button', { name: 'Add the first' }).click()
+    await page.getByLabel('URL').fill(`${outside?.url.href}hook`)
+    await page.getByRole('button', { name: 'Add the endpoint' }).click()
+    const secret = await page.getByRole('textbox', { name: 'The secret' }).inputValue()
+    await page.getByRole('button', { name: 'I have copied it' }).click()
 
-      await createPeople(dashboard.service).submit({ name: 'Mary Somerville', documents: [] })
-      const delivered = async (): Promise<boolean> => {
-        const { data } = (await dashboard.asAdmin('GET', '/organizations/demo/webhook-messages?state=delivered')) as {
-          data: unknown[]
-        }
-        return data.length > 0 && received.length >= data.length
+    await createPeople(dashboard.service).submit({ name: 'Mary Somerville', documents: [] })
+    const delivered = async (): Promise<boolean> => {
+      const { data } = (await dashboard.asAdmin('GET', '/organizations/demo/webhook-messages?state=delivered')) as {
+        data: unknown[]
       }
-      await until(delivered)
-      await page.goto(`${dashboard.url}/o/demo/webhooks?state=delivered`)
-      // On a phone the button stands beside what it sends.
-      await page.setViewportSize({ width: 390, height: 844 })
-      const again = page.getByRole('button', { name: 'Send again' }).first()
-      const row = page.getByRole('row').filter({ has: again }).first()
-      const [what, button] = [await row.locator('.cell .copyable').first().boundingBox(), await again.boundingBox()]
-      expect((what?.x ?? 0) + (what?.width ?? 0)).toBeLessThanOrEqual(button?.x ?? 0)
-      await page.setViewportSize({ width: 1280, height: 860 })
-      await again.click()
-      await page.getByText('It is sent again').waitFor()
-      await until(() => new Set(received).size < received.length)
+      return data.length > 0 && received.length >= data.length
+    }
+    await until(delivered)
+    await page.goto(`${dashboard.url}/o/demo/webhooks?state=delivered`)
+    // On a phone the button stands beside what it sends.
+    await page.setViewportSize({ width: 390, height: 844 })
+    const again = page.getByRole('button', { name: 'Send again' }).first()
+    const row = page.getByRole('row').filter({ has: again }).first()
+    const [what, button] = [await row.locator('.cell .copyable').first().boundingBox(), await again.boundingBox()]
+    expect((what?.x ?? 0) + (what?.width ?? 0)).toBeLessThanOrEqual(button?.x ?? 0)
+    await page.setViewportSize({ width: 1280, height: 860 })
+    await again.click()
+    await page.getByText('It is sent again').waitFor()
+    await until(() => new Set(received).size < received.length)
 
-      await page.getByRole('button', { name: /^Actions for/ }).click()
-      await page.getByRole('menuitem', { name: 'New secret…' }).click()
-      await page.getByRole('button', { name: 'Make the secret' }).click()
-      const next = await page.getByRole('textbox', { name: 'The secret' }).inputValue()
-      expect(next).toStartWith('whsec_')
-      expect(next).not.toBe(secret)
-      await page.getByRole('button', { name: 'I have copied it' }).click()
-      await page.getByText(/until/).first().waitFor()
-    },
-    TIMEOUT_MS,
-  )
+    await page.getByRole('button', { name: /^Actions for/ }).click()
+    await page.getByRole('menuitem', { name: 'New secret…' }).click()
+    await page.getByRole('button', { name: 'Make the secret' }).click()
+    const next = await page.getByRole('textbox', { name: 'The secret' }).inputValue()
+    expect(next).toStartWith('whsec_')
+    expect(next).not.toBe(secret)
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByText(/until/).first().waitFor()
+  })
 
-  test(
-    'an organization has a colour and a logo of its own',
-    async () => {
-      const page = await dashboard.enter('/o/demo/settings')
-      await page.getByLabel('Colour').fill('red')
-      await page.getByRole('button', { name: 'Save the page' }).click()
-      await page.getByText('# and six digits').waitFor()
-      await page.getByLabel('Colour').fill('#1D5B52')
-      const file = (name: string, content: Uint8Array) => ({
-        name,
-        mimeType: 'image/png',
-        buffer: Buffer.from(content),
-      })
-      await page.getByLabel('Logo').setInputFiles(file('logo.png', new TextEncoder().encode('<svg onload="1"/>')))
-      await page.getByRole('button', { name: 'Save the page' }).click()
-      await page.getByText(/Must be a PNG, JPEG or WebP picture/).waitFor()
-      await page.getByLabel('Logo').setInputFiles(file('logo.png', picture(3, 60, 40)))
-      await page.getByRole('button', { name: 'Save the page' }).click()
-      const logo = page.getByRole('img', { name: 'Logo of Demo' })
-      await logo.waitFor()
-      await until(() => logo.evaluate((image) => (image as HTMLImageElement).naturalWidth === 60))
-      await accessible(page)
-      expect(await dashboard.asAdmin('GET', '/organizations/demo/brand')).toMatchObject({ color: '#1d5b52' })
-      await page.getByRole('button', { name: 'Remove the logo' }).click()
-      await logo.waitFor({ state: 'detached' })
-    },
-    TIMEOUT_MS,
-  )
+  test('an organization has a colour and a logo of its own', async () => {
+    const page = await dashboard.enter('/o/demo/settings')
+    await page.getByLabel('Colour').fill('red')
+    await page.getByRole('button', { name: 'Save the page' }).click()
+    await page.getByText('# and six digits').waitFor()
+    await page.getByLabel('Colour').fill('#1D5B52')
+    const file = (name: string, content: Uint8Array) => ({
+      name,
+      mimeType: 'image/png',
+      buffer: Buffer.from(content),
+    })
+    await page.getByLabel('Logo').setInputFiles(file('logo.png', new TextEncoder().encode('<svg onload="1"/>')))
+    await page.getByRole('button', { name: 'Save the page' }).click()
+    await page.getByText(/Must be a PNG, JPEG or WebP picture/).waitFor()
+    await page.getByLabel('Logo').setInputFiles(file('logo.png', picture(3, 60, 40)))
+    await page.getByRole('button', { name: 'Save the page' }).click()
+    const logo = page.getByRole('img', { name: 'Logo of Demo' })
+    await logo.waitFor()
+    await until(() => logo.evaluate((image) => (image as HTMLImageElement).naturalWidth === 60))
+    await accessible(page)
+    expect(await dashboard.asAdmin('GET', '/organizations/demo/brand')).toMatchObject({ color: '#1d5b52' })
+    await page.getByRole('button', { name: 'Remove the logo' }).click()
+    await logo.waitFor({ state: 'detached' })
+  })
 
-  test(
-    'how long evidence stays is changed, and a shorter time warns',
-    async () => {
-      const page = await dashboard.enter('/o/demo/settings')
-      const card = page.getByRole('heading', { name: 'Evidence' }).locator('xpath=ancestor::section')
-      await page.getByRole('spinbutton', { name: 'Completed' }).fill('36501')
-      await page.getByRole('button', { name: 'Save the days' }).click()
-      await card.getByText('A whole number of days, 0 to 36,500.').waitFor()
-      expect(await card.getByText('Shorter than now').count()).toBe(0)
-      await page.getByRole('spinbutton', { name: 'Completed' }).fill('400')
-      await page.getByRole('spinbutton', { name: 'Never handed in' }).fill('7')
-      await card.getByText('Shorter than now').waitFor()
-      await accessible(page)
-      await page.getByRole('button', { name: 'Save the days' }).click()
-      await page.getByText('Retention changed').waitFor()
-      await card.getByText('Shorter than now').waitFor({ state: 'detached' })
-      expect(await dashboard.asAdmin('GET', '/organizations/demo/evidence-retention')).toEqual({
-        completed_days: 400,
-        rejected_days: 365,
-        abandoned_days: 7,
-      })
-    },
-    TIMEOUT_MS,
-  )
+  test('how long evidence stays is changed, and a shorter time warns', async () => {
+    const page = await dashboard.enter('/o/demo/settings')
+    const card = page.getByRole('heading', { name: 'Evidence' }).locator('xpath=ancestor::section')
+    await page.getByRole('spinbutton', { name: 'Completed' }).fill('36501')
+    await page.getByRole('button', { name: 'Save the days' }).click()
+    await card.getByText('A whole number of days, 0 to 36,500.').waitFor()
+    expect(await card.getByText('Shorter than now').count()).toBe(0)
+    await page.getByRole('spinbutton', { name: 'Completed' }).fill('400')
+    await page.getByRole('spinbutton', { name: 'Never handed in' }).fill('7')
+    await card.getByText('Shorter than now').waitFor()
+    await accessible(page)
+    await page.getByRole('button', { name: 'Save the days' }).click()
+    await page.getByText('Retention changed').waitFor()
+    await card.getByText('Shorter than now').waitFor({ state: 'detached' })
+    expect(await dashboard.asAdmin('GET', '/organizations/demo/evidence-retention')).toEqual({
+      completed_days: 400,
+      rejected_days: 365,
+      abandoned_days: 7,
+    })
+  })
 
-  test(
-    'a verification service is named with its secret, which is shown nowhere, and gives the path for its webhooks',
-    async () => {
-      const page = await dashboard.enter('/o/demo/webhooks')
-      await page.getByRole('button', { name: 'Add an endpoint' }).first().click()
-      await page.getByLabel('URL').fill('http://127.0.0.1:9/decides')
-      await page.getByText('Decides sessions that were handed in').click()
-      await page.getByRole('button', { name: 'Add the endpoint' }).click()
-      await page.getByRole('button', { name: 'I have copied it' }).click()
-      await page.getByRole('button', { name: 'Actions for http://127.0.0.1:9/decides' }).click()
-      await page.getByText('Verification service…').click()
-      await page.getByLabel('Service', { exact: true }).selectOption('veriff')
-      await page.getByLabel('Secret of its webhooks').fill('short')
-      await page.getByRole('button', { name: 'Have it decide' }).click()
-      await page.getByText('The secret as the service shows it.').waitFor()
-      await page.getByLabel('Secret of its webhooks').fill('countersign-test-secret')
-      await accessible(page)
-      await page.getByRole('button', { name: 'Have it decide' }).click()
-      const dialog = page.getByRole('dialog')
-      const path = (await dialog.locator('code').textContent()) ?? ''
-      expect(path).toMatch(/^\/api\/v1\/provider\/endpoint_\w+\/events$/)
-      await accessible(page)
-      await page.getByRole('button', { name: 'Done' }).click()
-      await page.getByText('Decisions, also by Veriff').waitFor()
-      expect(await page.content()).not.toContain('countersign-test-secret')
-      await accessible(page)
-    },
-    TIMEOUT_MS,
-  )
+  test('a verification service is named with its secret, which is shown nowhere, and gives the path for its webhooks', async () => {
+    const page = await dashboard.enter('/o/demo/webhooks')
+    await page.getByRole('button', { name: 'Add an endpoint' }).first().click()
+    await page.getByLabel('URL').fill('http://127.0.0.1:9/decides')
+    await page.getByText('Decides sessions that were handed in').click()
+    await page.getByRole('button', { name: 'Add the endpoint' }).click()
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('button', { name: 'Actions for http://127.0.0.1:9/decides' }).click()
+    await page.getByText('Verification service…').click()
+    await page.getByLabel('Service', { exact: true }).selectOption('veriff')
+    await page.getByLabel('Secret of its webhooks').fill('short')
+    await page.getByRole('button', { name: 'Have it decide' }).click()
+    await page.getByText('The secret as the service shows it.').waitFor()
+    await page.getByLabel('Secret of its webhooks').fill('countersign-test-secret')
+    await accessible(page)
+    await page.getByRole('button', { name: 'Have it decide' }).click()
+    const dialog = page.getByRole('dialog')
+    const path = (await dialog.locator('code').textContent()) ?? ''
+    expect(path).toMatch(/^\/api\/v1\/provider\/endpoint_\w+\/events$/)
+    await accessible(page)
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('Decisions, also by Veriff').waitFor()
+    expect(await page.content()).not.toContain('countersign-test-secret')
+    await accessible(page)
+  })
 
-  test(
-    'a minimum age is set for every level and for one, and what is no age is refused at its field',
-    async () => {
-      const page = await dashboard.enter('/o/demo/settings#minimum-age')
-      await page.getByLabel('Every level').fill('18')
-      await page.getByRole('spinbutton', { name: 'Enhanced' }).fill('200')
-      await page.getByRole('button', { name: 'Save the ages' }).click()
-      await page.getByText('A whole number of years, 1 to 99, or nothing.').waitFor()
-      await page.getByRole('spinbutton', { name: 'Enhanced' }).fill('21')
-      await page.getByRole('button', { name: 'Save the ages' }).click()
-      await page.getByText('Minimum age changed').waitFor()
-      const levels = { basic: null, standard: null, enhanced: 21 }
-      expect(await dashboard.admin('GET', '/organizations/demo/minimum-age')).toEqual({ years: 18, levels })
-      await page.getByLabel('Every level').fill('')
-      await page.getByRole('button', { name: 'Save the ages' }).click()
-      await until(
-        async () =>
-          ((await dashboard.admin('GET', '/organizations/demo/minimum-age')) as { years: number | null }).years ===
-          null,
-      )
-    },
-    TIMEOUT_MS,
-  )
+  test('a minimum age is set for every level and for one, and what is no age is refused at its field', async () => {
+    const page = await dashboard.enter('/o/demo/settings#minimum-age')
+    await page.getByLabel('Every level').fill('18')
+    await page.getByRole('spinbutton', { name: 'Enhanced' }).fill('200')
+    await page.getByRole('button', { name: 'Save the ages' }).click()
+    await page.getByText('A whole number of years, 1 to 99, or nothing.').waitFor()
+    await page.getByRole('spinbutton', { name: 'Enhanced' }).fill('21')
+    await page.getByRole('button', { name: 'Save the ages' }).click()
+    await page.getByText('Minimum age changed').waitFor()
+    const levels = { basic: null, standard: null, enhanced: 21 }
+    expect(await dashboard.admin('GET', '/organizations/demo/minimum-age')).toEqual({ years: 18, levels })
+    await page.getByLabel('Every level').fill('')
+    await page.getByRole('button', { name: 'Save the ages' }).click()
+    await until(
+      async () =>
+        ((await dashboard.admin('GET', '/organizations/demo/minimum-age')) as { years: number | null }).years === null,
+    )
+  })
 
-  test(
-    'what a new hit does and what wallets are looked up with is changed, field by field',
-    async () => {
-      const page = await dashboard.enter('/o/demo/settings')
-      const card = page.locator('#screening')
-      await card.getByLabel('Revoke at once').check()
-      await card.getByText('Every shared list counts').waitFor()
-      await accessible(page)
-      await card.getByLabel('Lowest score of a hit').fill('59')
-      await card.getByLabel('Lists of wallets').fill('gone')
-      await card.getByRole('button', { name: 'Save the screening' }).click()
-      await card.getByText('A whole number, 60 to 100.').waitFor()
-      await card.getByLabel('Lowest score of a hit').fill('80')
-      await card.getByRole('button', { name: 'Save the screening' }).click()
-      await card.getByText(/which there is not/).waitFor()
-      await card.getByLabel('Lists of wallets').fill('deny')
-      await card.getByLabel('Screeners of wallets').fill('none')
-      await card.getByRole('button', { name: 'Save the screening' }).click()
-      await page.getByText('Screening changed').waitFor()
-      expect(await dashboard.asAdmin('GET', '/organizations/demo/screening')).toEqual({
-        threshold: 80,
-        is_default: false,
-        on_new_hit: 'revoke',
-        address_lists: ['deny'],
-        screeners: [],
-        screener_score: null,
-        screeners_again: false,
-      })
-    },
-    TIMEOUT_MS,
-  )
+  test('what a new hit does and what wallets are looked up with is changed, field by field', async () => {
+    const page = await dashboard.enter('/o/demo/settings')
+    const card = page.locator('#screening')
+    await card.getByLabel('Revoke at once').check()
+    await card.getByText('Every shared list counts').waitFor()
+    await accessible(page)
+    await card.getByLabel('Lowest score of a hit').fill('59')
+    await card.getByLabel('Lists of wallets').fill('gone')
+    await card.getByRole('button', { name: 'Save the screening' }).click()
+    await card.getByText('A whole number, 60 to 100.').waitFor()
+    await card.getByLabel('Lowest score of a hit').fill('80')
+    await card.getByRole('button', { name: 'Save the screening' }).click()
+    await card.getByText(/which there is not/).waitFor()
+    await card.getByLabel('Lists of wallets').fill('deny')
+    await card.getByLabel('Screeners of wallets').fill('none')
+    await card.getByRole('button', { name: 'Save the screening' }).click()
+    await page.getByText('Screening changed').waitFor()
+    expect(await dashboard.asAdmin('GET', '/organizations/demo/screening')).toEqual({
+      threshold: 80,
+      is_default: false,
+      on_new_hit: 'revoke',
+      address_lists: ['deny'],
+      screeners: [],
+      screener_score: null,
+      screeners_again: false,
+    })
+  })
 
-  test(
-    'a second person approves a live policy and an attester key',
-    async () => {
-      const { policy } = (await dashboard.asAdmin('POST', '/organizations/demo/policies', {
-        source: 'name: Second\nrules: []\n',
-      })) as { policy: { id: string } }
+  test('a second person approves a live policy and an attester key', async () => {
+    const { policy } = (await dashboard.asAdmin('POST', '/organizations/demo/policies', {
+      source: 'name: Second\nrules: []\n',
+    })) as { policy: { id: string } }
 
-      // The rule is asked about, and refused with the reason where it can't work; here it can.
-      const asks = await hedy.enter('/o/demo/settings')
-      await asks.getByLabel(/^What changes who gets signed for/).check()
-      await asks.getByRole('button', { name: 'Ask from now on' }).click()
-      await asks.getByText('A second person is asked from now on').waitFor()
-      await dashboard.asAdmin('PATCH', '/deployment/settings', { second_person: true })
+    // The rule is asked about, and refused with the reason where it can't work; here it can.
+    const asks = await hedy.enter('/o/demo/settings')
+    await asks.getByLabel(/^What changes who gets signed for/).check()
+    await asks.getByRole('button', { name: 'Ask from now on' }).click()
+    await asks.getByText('A second person is asked from now on').waitFor()
+    await dashboard.asAdmin('PATCH', '/deployment/settings', { second_person: true })
 
-      await asks.goto(`${dashboard.url}/o/demo/policies/${policy.id}`)
-      await asks.getByRole('button', { name: 'Make revision 1 live' }).click()
-      await asks.getByRole('button', { name: 'Make it live' }).click()
-      // Thought better of: nothing waits.
-      await asks.getByRole('dialog', { name: NEEDED }).getByRole('button', { name: 'Cancel' }).click()
-      await asks.getByText('Nothing was asked for').waitFor()
-      expect(await dashboard.asAdmin('GET', '/organizations/demo/approvals')).toMatchObject({ data: [] })
-      await asks.getByRole('button', { name: 'Make it live' }).click()
-      await asks.getByLabel('For who approves it').fill('Tried for a week')
-      await accessible(asks)
-      await asks.getByRole('button', { name: 'Ask for approval' }).click()
-      await waitingAt(asks, OWN).waitFor()
-      await asks.getByRole('dialog').waitFor({ state: 'detached' })
-      await asks.getByText('Revision 1 waits for a second person').waitFor()
-      await asks.goto(`${dashboard.url}/attesters`)
-      await asks.getByRole('button', { name: 'Add a key' }).click()
-      await asks.getByRole('button', { name: 'Make the key' }).click()
-      await asks.getByRole('button', { name: 'Ask for approval' }).click()
-      await waitingAt(asks, SHARED).waitFor()
-      // Who asked may take it back, and nothing else.
-      await asks.goto(dashboard.url + SHARED)
-      await asks.getByRole('button', { name: 'Take back' }).click()
-      await asks.getByRole('dialog', { name: 'Take this change back?' }).waitFor()
-      await asks.keyboard.press('Escape')
-      expect(await asks.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0)
-      // A page that knows nothing of the rule says it all the same.
-      await asks.goto(`${dashboard.url}/o/demo/settings`)
-      await asks.getByLabel(/^What changes who gets signed for/).uncheck()
-      await asks.getByRole('button', { name: 'Cancel' }).click()
+    await asks.goto(`${dashboard.url}/o/demo/policies/${policy.id}`)
+    await asks.getByRole('button', { name: 'Make revision 1 live' }).click()
+    await asks.getByRole('button', { name: 'Make it live' }).click()
+    // Thought better of: nothing waits.
+    await asks.getByRole('dialog', { name: NEEDED }).getByRole('button', { name: 'Cancel' }).click()
+    await asks.getByText('Nothing was asked for').waitFor()
+    expect(await dashboard.asAdmin('GET', '/organizations/demo/approvals')).toMatchObject({ data: [] })
+    await asks.getByRole('button', { name: 'Make it live' }).click()
+    await asks.getByLabel('For who approves it').fill('Tried for a week')
+    await accessible(asks)
+    await asks.getByRole('button', { name: 'Ask for approval' }).click()
+    await waitingAt(asks, OWN).waitFor()
+    await asks.getByRole('dialog').waitFor({ state: 'detached' })
+    await asks.getByText('Revision 1 waits for a second person').waitFor()
+    await asks.goto(`${dashboard.url}/attesters`)
+    await asks.getByRole('button', { name: 'Add a key' }).click()
+    await asks.getByRole('button', { name: 'Make the key' }).click()
+    await asks.getByRole('button', { name: 'Ask for approval' }).click()
+    await waitingAt(asks, SHARED).waitFor()
+    // Who asked may take it back, and nothing else.
+    await asks.goto(dashboard.url + SHARED)
+    await asks.getByRole('button', { name: 'Take back' }).click()
+    await asks.getByRole('dialog', { name: 'Take this change back?' }).waitFor()
+    await asks.keyboard.press('Escape')
+    expect(await asks.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0)
+    // A page that knows nothing of the rule says it all the same.
+    await asks.goto(`${dashboard.url}/o/demo/settings`)
+    await asks.getByLabel(/^What changes who gets signed for/).uncheck()
+    await asks.getByRole('button', { name: 'Cancel' }).click()
 
-      // From any page, with three actions of the keyboard alone.
-      const approves = await grace.enter('/o/demo')
-      // A long address of an account is cut, and pushes nothing out of the navigation.
-      const ends = await approves.evaluate(() =>
-        ['.find', '.account'].map((name) => document.querySelector(name)?.getBoundingClientRect().right),
-      )
-      expect(ends[0]).toBe(ends[1])
-      for (const [path, change, seen] of [
-        [OWN, 'Make a policy’s revision live', ['Second', 'revision 1', 'Tried for a week']],
-        [SHARED, 'Use a new attester key', ['secp256k1', 'active']],
-      ] as const) {
-        let actions = 0
-        const press = async (name: RegExp): Promise<void> => {
-          actions += 1
-          await pressEnterOn(approves, name)
-        }
-        await waitingAt(approves, path).waitFor()
-        await press(path === OWN ? /^Approvals.*waiting/ : /^Deployment.*waiting/)
-        await approves
-          .getByRole('heading', { level: 1, name: path === OWN ? 'Approvals' : 'Deployment approvals' })
-          .waitFor()
-        const card = approves.getByRole('article', { name: change })
-        await card.getByText('Asked for by Hedy Lamarr').waitFor()
-        for (const text of seen) await card.getByText(text).first().waitFor()
-        await press(/^Approve$/)
-        await approves.getByRole('dialog', { name: 'Approve this change?' }).waitFor()
-        await accessible(approves)
-        await press(/^Approve it$/)
-        await card.getByText('approved by Grace Hopper').waitFor()
-        expect(actions).toBeLessThanOrEqual(3)
-        await accessible(approves)
-        await waitingAt(approves, path).waitFor({ state: 'detached' })
+    // From any page, with three actions of the keyboard alone.
+    const approves = await grace.enter('/o/demo')
+    // A long address of an account is cut, and pushes nothing out of the navigation.
+    const ends = await approves.evaluate(() =>
+      ['.find', '.account'].map((name) => document.querySelector(name)?.getBoundingClientRect().right),
+    )
+    expect(ends[0]).toBe(ends[1])
+    for (const [path, change, seen] of [
+      [OWN, 'Make a policy’s revision live', ['Second', 'revision 1', 'Tried for a week']],
+      [SHARED, 'Use a new attester key', ['secp256k1', 'active']],
+    ] as const) {
+      let actions = 0
+      const press = async (name: RegExp): Promise<void> => {
+        actions += 1
+        await pressEnterOn(approves, name)
       }
-
-      await asks.goto(`${dashboard.url}/o/demo/policies/${policy.id}`)
-      await asks.getByText(/^Live: /).waitFor()
-      const { data } = (await dashboard.asAdmin('GET', '/attesters')) as { data: { kind: string; status: string }[] }
-      expect(data.filter(({ kind, status }) => kind === 'secp256k1' && status === 'active')).toHaveLength(2)
-    },
-    TIMEOUT_MS,
-  )
-
-  test(
-    'a change on any page waits for a second person, fits a phone, and an override is shown plainly',
-    async () => {
-      const asks = await hedy.enter('/o/demo/lists')
-      await asks.getByRole('button', { name: 'Make a list' }).first().click()
-      await asks.getByLabel('Name').fill('partners')
-      await asks.getByRole('button', { name: 'Make the list' }).click()
-      await asks.getByLabel('For who approves it').fill('Theirs are checked')
-      await asks.getByRole('button', { name: 'Ask for approval' }).click()
-      await asks.getByText('It waits for a second person').waitFor()
-      await asks.getByRole('dialog').waitFor({ state: 'detached' })
-      await accessible(asks)
-      const shots = process.env['PICTURES']
-      if (shots !== undefined) await asks.screenshot({ path: `${shots}/notice.png` })
-      await asks.getByRole('link', { name: 'See it under Approvals' }).click()
-      await asks.getByRole('article', { name: 'Make a list' }).getByText('Theirs are checked').waitFor()
-      expect(await asks.getByText('It waits for a second person').count()).toBe(0)
-
-      const level = ['org', 'level', 'demo', 'enhanced', '--override-second-person', '--reason', 'All others are ill']
-      const command = Bun.spawn(
-        ['bun', 'src/cli/countersign.ts', ...level, '--data-dir', dashboard.service.dataDirectory],
-        { stdout: 'ignore', stderr: 'inherit' },
-      )
-      expect(await command.exited).toBe(0)
-
-      const approves = await grace.enter(OWN, PHONE)
-      const card = approves.getByRole('article', { name: 'Make a list' })
-      await card.getByText('list partners').waitFor()
-      await approves.getByText('organization.change Demo by').waitFor()
-      for (const place of [OWN, '/o/demo/audit']) {
-        await approves.goto(dashboard.url + place)
-        await approves.getByText('Second person overridden').first().waitFor()
-        await approves.getByText('All others are ill').first().waitFor()
-      }
-      await approves.goto(dashboard.url + OWN)
-      const box = await card.getByRole('button', { name: 'Reject' }).boundingBox()
-      const frame = await card.boundingBox()
-      if (box === null || frame === null) throw new Error('nothing to measure')
-      expect(box.x).toBeGreaterThanOrEqual(frame.x)
-      expect(box.x + box.width).toBeLessThanOrEqual(frame.x + frame.width)
+      await waitingAt(approves, path).waitFor()
+      await press(path === OWN ? /^Approvals.*waiting/ : /^Deployment.*waiting/)
+      await approves
+        .getByRole('heading', { level: 1, name: path === OWN ? 'Approvals' : 'Deployment approvals' })
+        .waitFor()
+      const card = approves.getByRole('article', { name: change })
+      await card.getByText('Asked for by Hedy Lamarr').waitFor()
+      for (const text of seen) await card.getByText(text).first().waitFor()
+      await press(/^Approve$/)
+      await approves.getByRole('dialog', { name: 'Approve this change?' }).waitFor()
       await accessible(approves)
-      await approves.goto(`${dashboard.url}/o/demo/decisions`)
-      await approves.getByLabel('Wallet or uuid').waitFor()
-      await approves.getByRole('button', { name: 'Find' }).click()
-      await approves.getByRole('combobox', { name: /^Find/ }).waitFor()
-      expect(await zoomingFields(approves)).toEqual([])
-      await approves.goto(dashboard.url + OWN)
-      const taken = process.env['PICTURES']
-      if (taken !== undefined) {
-        await approves.screenshot({ path: `${taken}/phone.png`, fullPage: true })
-        const wide = await grace.enter(OWN)
-        await card.waitFor()
-        await wide.screenshot({ path: `${taken}/desktop.png`, fullPage: true })
-      }
-    },
-    TIMEOUT_MS,
-  )
+      await press(/^Approve it$/)
+      await card.getByText('approved by Grace Hopper').waitFor()
+      expect(actions).toBeLessThanOrEqual(3)
+      await accessible(approves)
+      await waitingAt(approves, path).waitFor({ state: 'detached' })
+    }
+
+    await asks.goto(`${dashboard.url}/o/demo/policies/${policy.id}`)
+    await asks.getByText(/^Live: /).waitFor()
+    const { data } = (await dashboard.asAdmin('GET', '/attesters')) as { data: { kind: string; status: string }[] }
+    expect(data.filter(({ kind, status }) => kind === 'secp256k1' && status === 'active')).toHaveLength(2)
+  })
+
+  test('a change on any page waits for a second person, fits a phone, and an override is shown plainly', async () => {
+    const asks = await hedy.enter('/o/demo/lists')
+    await asks.getByRole('button', { name: 'Make a list' }).first().click()
+    await asks.getByLabel('Name').fill('partners')
+    await asks.getByRole('button', { name: 'Make the list' }).click()
+    await asks.getByLabel('For who approves it').fill('Theirs are checked')
+    await asks.getByRole('button', { name: 'Ask for approval' }).click()
+    await asks.getByText('It waits for a second person').waitFor()
+    await asks.getByRole('dialog').waitFor({ state: 'detached' })
+    await accessible(asks)
+    await asks.getByRole('link', { name: 'See it under Approvals' }).click()
+    await asks.getByRole('article', { name: 'Make a list' }).getByText('Theirs are checked').waitFor()
+    expect(await asks.getByText('It waits for a second person').count()).toBe(0)
+
+    const level = ['org', 'level', 'demo', 'enhanced', '--override-second-person', '--reason', 'All others are ill']
+    const command = Bun.spawn(
+      ['bun', 'src/cli/countersign.ts', ...level, '--data-dir', dashboard.service.dataDirectory],
+      { stdout: 'ignore', stderr: 'inherit' },
+    )
+    expect(await command.exited).toBe(0)
+
+    const approves = await grace.enter(OWN, PHONE)
+    const card = approves.getByRole('article', { name: 'Make a list' })
+    await card.getByText('list partners').waitFor()
+    await approves.getByText('organization.change Demo by').waitFor()
+    for (const place of [OWN, '/o/demo/audit']) {
+      await approves.goto(dashboard.url + place)
+      await approves.getByText('Second person overridden').first().waitFor()
+      await approves.getByText('All others are ill').first().waitFor()
+    }
+    await approves.goto(dashboard.url + OWN)
+    const box = await card.getByRole('button', { name: 'Reject' }).boundingBox()
+    const frame = await card.boundingBox()
+    if (box === null || frame === null) throw new Error('nothing to measure')
+    expect(box.x).toBeGreaterThanOrEqual(frame.x)
+    expect(box.x + box.width).toBeLessThanOrEqual(frame.x + frame.width)
+    await accessible(approves)
+    await approves.goto(`${dashboard.url}/o/demo/decisions`)
+    await approves.getByLabel('Wallet or uuid').waitFor()
+    await approves.getByRole('button', { name: 'Find' }).click()
+    await approves.getByRole('combobox', { name: /^Find/ }).waitFor()
+    expect(await zoomingFields(approves)).toEqual([])
+  })
 })

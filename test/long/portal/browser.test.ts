@@ -1,10 +1,11 @@
 // The page in a real browser, with wallets that announce themselves as real ones do and sign with real keys: every kind of
 // session, every outcome, and what goes wrong on the way.
 
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { walletOn } from '../../../src/domain/wallet.ts'
 import type { SessionView } from '../../../src/portal/contract.ts'
+import { tabTo } from '../../dashboard/support/keys.ts'
 import { evmWallet } from '../../identity/support.ts'
 import { blankPdf } from '../../portal/support/pdf.ts'
 import {
@@ -19,7 +20,7 @@ import {
 } from '../../portal/support/person.ts'
 import { specimen } from '../../portal/support/pictures.ts'
 import { type PortalBrowser, usePortal } from '../../portal/support/portal-browser.ts'
-import type { RegisterOptions } from '../../portal/support/portal-host.ts'
+import type { Registered, RegisterOptions } from '../../portal/support/portal-host.ts'
 import {
   evmAccount,
   type Injected,
@@ -31,14 +32,11 @@ import { accessible, fits, zoomingFields } from '../../support/browser/accessibl
 import { CHROMIUM, DESKTOP, PHONE, type Watched } from '../../support/browser/chromium.ts'
 
 const ORIGIN_URL = 'https://app.acme.example/account'
-const TIMEOUT_MS = 60_000
+setDefaultTimeout(60_000)
 
 const METAMASK: Injected = { kind: 'evm', name: 'MetaMask', accounts: [evmAccount('1')], chainId: 1 }
 const RABBY: Injected = { kind: 'evm', name: 'Rabby', accounts: [evmAccount('2'), evmAccount('3')], chainId: 8453 }
 const PHANTOM: Injected = { kind: 'solana', name: 'Phantom', key: solanaKey('1') }
-
-/** Also the place where the absence of a browser is said. */
-const describeInBrowser = describe.skipIf(CHROMIUM === null)
 
 let { host, browser } = {} as PortalBrowser
 let picture: FileToSend
@@ -77,16 +75,11 @@ const openBrowser = async (
   return { page: watched.page, watched, wallets: await injectWallets(watched.context, wallets) }
 }
 
-interface Begun extends Opened {
-  readonly sessionId: string
-  readonly link: string
-}
-
 const begin = async (
   settings: RegisterOptions & { readonly organizationId?: string } = {},
   options?: BrowserContextOptions,
   wallets?: Injected[],
-): Promise<Begun> => {
+): Promise<Opened & Registered> => {
   const { organizationId = host.organization.id, ...rest } = settings
   const registered = await host.registerFor(organizationId, rest)
   const begun = await openBrowser(options, wallets)
@@ -95,588 +88,505 @@ const begin = async (
   return { ...begun, ...registered }
 }
 
-describeInBrowser(
-  CHROMIUM === null ? 'the page in a browser (no Chromium is installed)' : 'the page in a browser',
-  () => {
-    test(
-      'takes a person from the link to the result',
-      async () => {
-        const { page, sessionId, link } = await begin({ originUrl: ORIGIN_URL })
-        expect(page.url()).toBe(`${host.url}/s/${sessionId}`)
-        expect(await page.title()).toBe('Acme Exchange asks you to verify your identity')
-        await page.getByText('Afterwards you go back to app.acme.example.').waitFor()
-        await accessible(page)
+/** From the form to the last look at it. */
+const fillIn = async (page: Page): Promise<void> => {
+  await fillPerson(page)
+  await goOn(page)
+  await sendDocument(page, 'identity-document', picture)
+  await sendDocument(page, 'portrait', { ...picture, name: 'me.png' })
+  await goOn(page)
+  await heading(page, 'Check and send')
+}
+const send = async (page: Page): Promise<void> => {
+  await page.getByRole('button', { name: 'Send to Acme Exchange' }).click()
+  await heading(page, 'In review')
+}
 
-        await page.getByRole('button', { name: 'Start' }).click()
-        await heading(page, 'Before you begin')
-        await page.getByRole('button', { name: 'I agree, continue' }).click()
-        await page.getByText('Please choose one of the two.').waitFor()
-        await accessible(page)
-        await page.getByLabel(/^Yes, so that/).check()
-        await page.getByRole('button', { name: 'I agree, continue' }).click()
+describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () => {
+  test('takes a person from the link to the result', async () => {
+    const { page, sessionId, link } = await begin({ originUrl: ORIGIN_URL })
+    expect(page.url()).toBe(`${host.url}/s/${sessionId}`)
+    expect(await page.title()).toBe('Acme Exchange asks you to verify your identity')
+    await page.getByText('Afterwards you go back to app.acme.example.').waitFor()
+    await accessible(page)
 
-        await heading(page, 'Connect your wallets')
-        await goOn(page)
-        await page.getByText('Connect at least one wallet to go on.').waitFor()
-        await connectWallet(page, 'MetaMask', 1)
-        await connectWallet(page, 'Phantom', 2)
-        await openWallet(page, 'Rabby')
-        await accessible(page)
-        await page.getByRole('radio').nth(1).check()
-        await page.getByLabel('Chain').selectOption({ label: 'Arbitrum One' })
-        await page.getByRole('button', { name: 'Sign with Rabby' }).click()
-        await page.getByText('3 of 20').waitFor()
-        expect((await host.find(sessionId)).wallets.map(({ addressText, chain }) => [addressText, chain])).toEqual([
-          [evmAccount('1').address, 'ethereum'],
-          [solanaKey('1').address, 'solana'],
-          [evmAccount('3').address, 'arbitrum'],
-        ])
-        await page.getByRole('button', { name: /^Remove .* on Solana/ }).click()
-        await page.getByText('2 of 20').waitFor()
-        await goOn(page)
+    await page.getByRole('button', { name: 'Start' }).click()
+    await heading(page, 'Before you begin')
+    await page.getByRole('button', { name: 'I agree, continue' }).click()
+    await page.getByText('Please choose one of the two.').waitFor()
+    await accessible(page)
+    await page.getByLabel(/^Yes, so that/).check()
+    await page.getByRole('button', { name: 'I agree, continue' }).click()
 
-        await heading(page, 'About you')
-        await goOn(page)
-        await page.getByText('Please look at 3 entries again:').waitFor()
-        await accessible(page)
-        await fillPerson(page)
-        await goOn(page)
+    await heading(page, 'Connect your wallets')
+    await goOn(page)
+    await page.getByText('Connect at least one wallet to go on.').waitFor()
+    await connectWallet(page, 'MetaMask', 1)
+    await connectWallet(page, 'Phantom', 2)
+    await openWallet(page, 'Rabby')
+    await accessible(page)
+    await page.getByRole('radio').nth(1).check()
+    await page.getByLabel('Chain').selectOption({ label: 'Arbitrum One' })
+    await page.getByRole('button', { name: 'Sign with Rabby' }).click()
+    await page.getByText('3 of 20').waitFor()
+    expect((await host.find(sessionId)).wallets.map(({ addressText, chain }) => [addressText, chain])).toEqual([
+      [evmAccount('1').address, 'ethereum'],
+      [solanaKey('1').address, 'solana'],
+      [evmAccount('3').address, 'arbitrum'],
+    ])
+    await page.getByRole('button', { name: /^Remove .* on Solana/ }).click()
+    await page.getByText('2 of 20').waitFor()
+    await goOn(page)
 
-        await heading(page, 'Your documents')
-        await sendDocument(page, 'identity-document', picture)
-        await goOn(page)
-        await page.getByText('Still needed: photo of you.').waitFor()
-        // What was refused for what it is neither waits nor can be sent again; another file takes its place.
-        const portrait = page.locator('.document-card').nth(1)
-        await page
-          .locator('input[data-kind="portrait"]')
-          .setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer: Buffer.from('no picture') })
-        await portrait.getByText('This kind of file cannot be read here.').waitFor()
-        expect(await portrait.getByRole('button', { name: 'Try again' }).count()).toBe(0)
-        await goOn(page)
-        expect(await page.getByText('Please wait until everything has been sent').count()).toBe(0)
-        await page.getByText('Still needed: photo of you.').waitFor()
-        await page.locator('.document-card').nth(1).getByRole('button', { name: 'Take a photo' }).click()
-        await page.getByRole('button', { name: 'Take the photo' }).waitFor()
-        await accessible(page)
-        await page.getByRole('button', { name: 'Take the photo' }).click()
-        await page.getByRole('button', { name: 'Use this photo' }).click()
-        await page.getByRole('button', { name: /^Remove Photo of you/ }).waitFor()
-        await accessible(page)
-        await goOn(page)
+    await heading(page, 'About you')
+    await goOn(page)
+    await page.getByText('Please look at 3 entries again:').waitFor()
+    await accessible(page)
+    await fillPerson(page)
+    await goOn(page)
 
-        await heading(page, 'Check and send')
-        await page.getByText('Ada Byron King').waitFor()
-        await page.getByText('10 December 1985').waitFor()
-        await accessible(page)
-        await page.getByRole('button', { name: 'Send to Acme Exchange' }).click()
+    await heading(page, 'Your documents')
+    await sendDocument(page, 'identity-document', picture)
+    await goOn(page)
+    await page.getByText('Still needed: photo of you.').waitFor()
+    // What was refused for what it is neither waits nor can be sent again; another file takes its place.
+    const portrait = page.locator('.document-card').nth(1)
+    await page
+      .locator('input[data-kind="portrait"]')
+      .setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer: Buffer.from('no picture') })
+    await portrait.getByText('This kind of file cannot be read here.').waitFor()
+    expect(await portrait.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+    await goOn(page)
+    expect(await page.getByText('Please wait until everything has been sent').count()).toBe(0)
+    await page.getByText('Still needed: photo of you.').waitFor()
+    await page.locator('.document-card').nth(1).getByRole('button', { name: 'Take a photo' }).click()
+    await page.getByRole('button', { name: 'Take the photo' }).waitFor()
+    await accessible(page)
+    await page.getByRole('button', { name: 'Take the photo' }).click()
+    await page.getByRole('button', { name: 'Use this photo' }).click()
+    await page.getByRole('button', { name: /^Remove Photo of you/ }).waitFor()
+    await accessible(page)
+    await goOn(page)
 
-        await heading(page, 'In review')
-        await page.getByText('You are not yet authorized').waitFor()
-        const back = page.getByRole('link', { name: 'Back to app.acme.example' })
-        expect(await back.getAttribute('href')).toBe(ORIGIN_URL)
-        expect(await back.getAttribute('rel')).toContain('noopener')
-        await accessible(page)
+    await heading(page, 'Check and send')
+    await page.getByText('Ada Byron King').waitFor()
+    await page.getByText('10 December 1985').waitFor()
+    await accessible(page)
+    await send(page)
+    await page.getByText('You are not yet authorized').waitFor()
+    const back = page.getByRole('link', { name: 'Back to app.acme.example' })
+    expect(await back.getAttribute('href')).toBe(ORIGIN_URL)
+    expect(await back.getAttribute('rel')).toContain('noopener')
+    await accessible(page)
 
-        await host.decide(sessionId, 'completed')
-        await heading(page, 'You are verified')
-        await back.waitFor()
-        await accessible(page)
-        expect((await host.find(sessionId)).session.consentedAtSeconds).not.toBeNull()
-        // The same link, from anywhere, in this browser.
-        await page.goto(link)
-        await heading(page, 'You are verified')
-      },
-      TIMEOUT_MS,
+    await host.decide(sessionId, 'completed')
+    await heading(page, 'You are verified')
+    await back.waitFor()
+    await accessible(page)
+    expect((await host.find(sessionId)).session.consentedAtSeconds).not.toBeNull()
+    // The same link, from anywhere, in this browser.
+    await page.goto(link)
+    await heading(page, 'You are verified')
+  })
+
+  test('takes a business, on a phone in the dark, and shows a refusal as text', async () => {
+    const strict = await host.createOrganization('strict', '<b>Strict</b> & Söhne', 3)
+    // Hard to read on a dark ground unless the page sees to it, also under the pointer.
+    await host.store.organizationBrands.set(strict.id, { color: '#0a7d5a' })
+    const { page, sessionId } = await begin(
+      { organizationId: strict.id, type: 'business' },
+      { ...PHONE, colorScheme: 'dark' },
     )
+    await heading(page, '<b>Strict</b> & Söhne asks you to verify your business')
+    // On the first screen, whatever stands above it.
+    const start = await page.getByRole('button', { name: 'Start' }).boundingBox()
+    const windowHeight = await page.evaluate(() => innerHeight)
+    expect((start?.y ?? Number.POSITIVE_INFINITY) + (start?.height ?? 0)).toBeLessThanOrEqual(windowHeight)
+    await agree(page, false)
+    await connectWallet(page, 'MetaMask', 1)
+    await goOn(page)
+    await page.getByLabel('Registered name').fill('Countersign Test AG')
+    await page.getByLabel('Registration number').fill('HRB 12345')
+    await page.getByLabel('Country').selectOption('CH')
+    await page.getByLabel('Name', { exact: true }).fill('Ada King')
+    await page.getByLabel('Share in percent').fill('60')
+    await page.getByRole('button', { name: 'Add an owner' }).click()
+    await page.getByLabel('Name', { exact: true }).nth(1).fill('Charles Babbage')
+    await page.getByLabel('Share in percent').nth(1).fill('41')
+    await goOn(page)
+    await page.getByRole('link', { name: 'Together that is more than 100 percent.' }).waitFor()
+    await page.getByLabel('Share in percent').nth(1).fill('40')
+    await accessible(page)
+    await goOn(page)
+    await heading(page, 'Documents of the business')
+    await sendDocument(page, 'registration-document', {
+      name: 'extract.pdf',
+      mimeType: 'application/pdf',
+      buffer: blankPdf(),
+    })
+    await goOn(page)
+    await page.getByText('Charles Babbage').waitFor()
+    await accessible(page)
+    await page.getByRole('button', { name: /^Send to/ }).click()
+    await heading(page, 'In review')
+    await host.identity.changes.changeStatus({
+      organizationId: strict.id,
+      sessionId,
+      to: 'rejected',
+      actor: 'operator:test',
+      publicComment: '<script>alert(1)</script> Not a business.',
+    })
+    await heading(page, 'The verification was refused')
+    await page.getByText('<script>alert(1)</script> Not a business.').waitFor()
+    await accessible(page)
+  })
 
-    test(
-      'takes a business, on a phone in the dark, and shows a refusal as text',
-      async () => {
-        const strict = await host.createOrganization('strict', '<b>Strict</b> & Söhne', 3)
-        // Hard to read on a dark ground unless the page sees to it, also under the pointer.
-        await host.store.organizationBrands.set(strict.id, { color: '#0a7d5a' })
-        const { page, sessionId } = await begin(
-          { organizationId: strict.id, type: 'business' },
-          { ...PHONE, colorScheme: 'dark' },
-        )
-        await heading(page, '<b>Strict</b> & Söhne asks you to verify your business')
-        // On the first screen, whatever stands above it.
-        const start = await page.getByRole('button', { name: 'Start' }).boundingBox()
-        const windowHeight = await page.evaluate(() => innerHeight)
-        expect((start?.y ?? Number.POSITIVE_INFINITY) + (start?.height ?? 0)).toBeLessThanOrEqual(windowHeight)
-        await agree(page, false)
-        await connectWallet(page, 'MetaMask', 1)
-        await goOn(page)
-        await page.getByLabel('Registered name').fill('Countersign Test AG')
-        await page.getByLabel('Registration number').fill('HRB 12345')
-        await page.getByLabel('Country').selectOption('CH')
-        await page.getByLabel('Name', { exact: true }).fill('Ada King')
-        await page.getByLabel('Share in percent').fill('60')
-        await page.getByRole('button', { name: 'Add an owner' }).click()
-        await page.getByLabel('Name', { exact: true }).nth(1).fill('Charles Babbage')
-        await page.getByLabel('Share in percent').nth(1).fill('41')
-        await goOn(page)
-        await page.getByRole('link', { name: 'Together that is more than 100 percent.' }).waitFor()
-        await page.getByLabel('Share in percent').nth(1).fill('40')
-        await accessible(page)
-        await goOn(page)
-        await heading(page, 'Documents of the business')
-        await sendDocument(page, 'registration-document', {
-          name: 'extract.pdf',
-          mimeType: 'application/pdf',
-          buffer: blankPdf(),
-        })
-        await goOn(page)
-        await page.getByText('Charles Babbage').waitFor()
-        await accessible(page)
-        await page.getByRole('button', { name: /^Send to/ }).click()
-        await heading(page, 'In review')
-        await host.identity.changes.changeStatus({
-          organizationId: strict.id,
-          sessionId,
-          to: 'rejected',
-          actor: 'operator:test',
-          publicComment: '<script>alert(1)</script> Not a business.',
-        })
-        await heading(page, 'The verification was refused')
-        await page.getByText('<script>alert(1)</script> Not a business.').waitFor()
-        await accessible(page)
-      },
-      TIMEOUT_MS,
-    )
+  test('sends back for what must be mended, and asks for nothing else', async () => {
+    const { page, sessionId } = await begin()
+    await agree(page)
+    await connectWallet(page, 'MetaMask', 1)
+    await goOn(page)
+    await fillIn(page)
+    await send(page)
+    await host.decide(sessionId, 'retry', {
+      publicComment: 'The name is not the one in your passport.',
+      corrections: ['fullName', 'identity-document'],
+    })
+    await heading(page, 'Please look at this once more')
+    await page.getByText('The name is not the one in your passport.').waitFor()
+    await page.getByText('Only this has to be done again:').waitFor()
+    await page.getByRole('button', { name: 'Correct it now' }).click()
+    await heading(page, 'About you')
+    expect(await page.getByLabel('Full name').inputValue()).toBe('Ada Byron King')
+    expect(await page.getByLabel('Country').count()).toBe(0)
+    await page.getByLabel('Full name').fill('Ada King')
+    await goOn(page)
+    await page.getByText('Please send again').waitFor()
+    expect(await page.getByRole('heading', { name: 'Photo of you' }).count()).toBe(0)
+    await sendDocument(page, 'identity-document', { ...picture, name: 'better.png' })
+    await goOn(page)
+    await page.getByText('Ada King', { exact: true }).waitFor()
+    await send(page)
+    expect((await host.find(sessionId)).session.status).toBe('submitted')
+  })
 
-    test(
-      'sends back for what must be mended, and asks for nothing else',
-      async () => {
-        const { page, sessionId } = await begin()
-        await agree(page)
-        await connectWallet(page, 'MetaMask', 1)
-        await goOn(page)
-        await fillPerson(page)
-        await goOn(page)
-        await sendDocument(page, 'identity-document', picture)
-        await sendDocument(page, 'portrait', { ...picture, name: 'me.png' })
-        await goOn(page)
-        await page.getByRole('button', { name: 'Send to Acme Exchange' }).click()
-        await heading(page, 'In review')
-        await host.decide(sessionId, 'retry', {
-          publicComment: 'The name is not the one in your passport.',
-          corrections: ['fullName', 'identity-document'],
-        })
-        await heading(page, 'Please look at this once more')
-        await page.getByText('The name is not the one in your passport.').waitFor()
-        await page.getByText('Only this has to be done again:').waitFor()
-        await page.getByRole('button', { name: 'Correct it now' }).click()
-        await heading(page, 'About you')
-        expect(await page.getByLabel('Full name').inputValue()).toBe('Ada Byron King')
-        expect(await page.getByLabel('Country').count()).toBe(0)
-        await page.getByLabel('Full name').fill('Ada King')
-        await goOn(page)
-        await page.getByText('Please send again').waitFor()
-        expect(await page.getByRole('heading', { name: 'Photo of you' }).count()).toBe(0)
-        await sendDocument(page, 'identity-document', { ...picture, name: 'better.png' })
-        await goOn(page)
-        await page.getByText('Ada King', { exact: true }).waitFor()
-        await page.getByRole('button', { name: 'Send to Acme Exchange' }).click()
-        await heading(page, 'In review')
-        expect((await host.find(sessionId)).session.status).toBe('submitted')
-      },
-      TIMEOUT_MS,
-    )
+  test('accepts the one wallet that the session is for, and says so from the start', async () => {
+    // Of an account that no other session has: those would be used again.
+    const account = evmAccount('locked')
+    const rabby: Injected = { kind: 'evm', name: 'Rabby', accounts: [evmAccount('2'), account] }
+    const { page } = await begin({ walletAddress: account.address }, DESKTOP, [METAMASK, rabby, PHANTOM])
+    await page.getByText(/Only the wallet 0x.*can be used/).waitFor()
+    await agree(page)
+    await page.getByText(account.address).first().waitFor()
+    expect(await page.getByRole('button', { name: /Phantom/ }).count()).toBe(0)
+    await page.getByRole('button', { name: /MetaMask/ }).click()
+    await page.getByText(/is for 0x.* alone/).waitFor()
+    await goOn(page)
+    await page.getByText('Connect this wallet to go on.').waitFor()
+    await page.getByRole('button', { name: /Rabby/ }).click()
+    await page.getByRole('button', { name: 'Sign with Rabby' }).click()
+    await page.getByText('1 of 20').waitFor()
+  })
 
-    test(
-      'accepts the one wallet that the session is for, and says so from the start',
-      async () => {
-        // Of an account that no other session has: those would be used again.
-        const account = evmAccount('locked')
-        const rabby: Injected = { kind: 'evm', name: 'Rabby', accounts: [evmAccount('2'), account] }
-        const { page } = await begin({ walletAddress: account.address }, DESKTOP, [METAMASK, rabby, PHANTOM])
-        await page.getByText(/Only the wallet 0x.*can be used/).waitFor()
-        await agree(page)
-        await page.getByText(account.address).first().waitFor()
-        expect(await page.getByRole('button', { name: /Phantom/ }).count()).toBe(0)
-        await page.getByRole('button', { name: /MetaMask/ }).click()
-        await page.getByText(/is for 0x.* alone/).waitFor()
-        await goOn(page)
-        await page.getByText('Connect this wallet to go on.').waitFor()
-        await page.getByRole('button', { name: /Rabby/ }).click()
-        await page.getByRole('button', { name: 'Sign with Rabby' }).click()
-        await page.getByText('1 of 20').waitFor()
+  test('takes no forged and no repeated proof, waits for a locked wallet, and takes a no for a no', async () => {
+    const { page, sessionId, wallets } = await begin()
+    await agree(page)
+    wallets.locked = true
+    await page.getByRole('button', { name: /Phantom/ }).click()
+    await page.getByText('The wallet shares no account with this page.').waitFor()
+    await page.getByRole('button', { name: /MetaMask/ }).click()
+    await page.getByText('MetaMask reported a problem. Unlock it, and try again.').waitFor()
+    wallets.locked = false
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: 'Sign with MetaMask' }).waitFor()
+    wallets.refuse = true
+    await page.getByRole('button', { name: 'Sign with MetaMask' }).click()
+    await page.getByText('You declined in MetaMask.').waitFor()
+    wallets.refuse = false
+    wallets.forge = true
+    await page.getByRole('button', { name: 'Sign with MetaMask' }).click()
+    await page.getByText('The signature does not fit').waitFor()
+    expect((await host.find(sessionId)).wallets).toEqual([])
+    wallets.forge = false
+    const sent = page.waitForRequest((request) => request.method() === 'POST' && /\/wallets$/.test(request.url()))
+    await page.getByRole('button', { name: 'Sign with MetaMask' }).click()
+    await page.getByText('1 of 20').waitFor()
+    const proof = (await sent).postData() ?? ''
+    const again = await page.evaluate(
+      async ([path, body]) => {
+        const headers = { 'content-type': 'application/json' }
+        const response = await fetch(path ?? '', { method: 'POST', headers, body: body ?? '' })
+        return ((await response.json()) as { reason: string }).reason
       },
-      TIMEOUT_MS,
+      [`/api/sessions/${sessionId}/wallets`, proof],
     )
+    expect(again).toBe('proof-invalid')
+  })
 
-    test(
-      'takes no forged and no repeated proof, waits for a locked wallet, and takes a no for a no',
-      async () => {
-        const { page, sessionId, wallets } = await begin()
-        await agree(page)
-        wallets.locked = true
-        await page.getByRole('button', { name: /Phantom/ }).click()
-        await page.getByText('The wallet shares no account with this page.').waitFor()
-        await page.getByRole('button', { name: /MetaMask/ }).click()
-        await page.getByText('MetaMask reported a problem. Unlock it, and try again.').waitFor()
-        wallets.locked = false
-        await page.getByRole('button', { name: 'Try again' }).click()
-        await page.getByRole('button', { name: 'Sign with MetaMask' }).waitFor()
-        wallets.refuse = true
-        await page.getByRole('button', { name: 'Sign with MetaMask' }).click()
-        await page.getByText('You declined in MetaMask.').waitFor()
-        wallets.refuse = false
-        wallets.forge = true
-        await page.getByRole('button', { name: 'Sign with MetaMask' }).click()
-        await page.getByText('The signature does not fit').waitFor()
-        expect((await host.find(sessionId)).wallets).toEqual([])
-        wallets.forge = false
-        const sent = page.waitForRequest((request) => request.method() === 'POST' && /\/wallets$/.test(request.url()))
-        await page.getByRole('button', { name: 'Sign with MetaMask' }).click()
-        await page.getByText('1 of 20').waitFor()
-        const proof = (await sent).postData() ?? ''
-        const again = await page.evaluate(
-          async ([path, body]) => {
-            const headers = { 'content-type': 'application/json' }
-            const response = await fetch(path ?? '', { method: 'POST', headers, body: body ?? '' })
-            return ((await response.json()) as { reason: string }).reason
-          },
-          [`/api/sessions/${sessionId}/wallets`, proof],
-        )
-        expect(again).toBe('proof-invalid')
-      },
-      TIMEOUT_MS,
-    )
+  test('takes twenty wallets, and not the twenty-first of a tab that came late', async () => {
+    const { page, sessionId, watched } = await begin()
+    await agree(page)
+    const { organizationId } = (await host.find(sessionId)).session
+    for (let number = 1; number <= 19; number++) {
+      const nonce = `nonce-${sessionId}-${number}`
+      const wallet = { organizationId, sessionId, address: evmWallet(number), chain: 'ethereum', nonce }
+      await host.store.sessionNonces.add({
+        ...wallet,
+        portalHost: 'test',
+        wallet: walletOn(wallet.address, 1),
+        message: 'm',
+        expiresAtSeconds: Math.floor(Date.now() / 1000) + 60,
+      })
+      await host.identity.changes.connectWallet({
+        ...wallet,
+        proof: { kind: 'eip191', message: 'm', signature: '0x' },
+        actor: 'person',
+      })
+    }
+    await page.getByText('19 of 20').waitFor()
+    const late = await watched.context.newPage()
+    await late.goto(page.url())
+    await openWallet(late, 'Phantom')
+    // The late tab can't look again before it signs.
+    await late.route(`**/api/sessions/${sessionId}`, (route) => route.abort())
+    await page.bringToFront()
+    await connectWallet(page, 'MetaMask', 20)
+    await page.getByText('No more than 20 wallets are possible.').waitFor()
+    expect(await page.getByRole('button', { name: /Rabby/ }).count()).toBe(0)
+    await late.bringToFront()
+    await late.getByRole('button', { name: 'Sign with Phantom' }).click()
+    await late.getByText('No more than 20 wallets are possible.').waitFor()
+    expect((await host.find(sessionId)).wallets).toHaveLength(20)
+    watched.complaints.splice(0)
+  })
 
-    test(
-      'takes twenty wallets, and not the twenty-first of a tab that came late',
-      async () => {
-        const { page, sessionId, watched } = await begin()
-        await agree(page)
-        const { organizationId } = (await host.find(sessionId)).session
-        for (let number = 1; number <= 19; number++) {
-          const nonce = `nonce-${sessionId}-${number}`
-          const wallet = { organizationId, sessionId, address: evmWallet(number), chain: 'ethereum', nonce }
-          await host.store.sessionNonces.add({
-            ...wallet,
-            portalHost: 'test',
-            wallet: walletOn(wallet.address, 1),
-            message: 'm',
-            expiresAtSeconds: Math.floor(Date.now() / 1000) + 60,
-          })
-          await host.identity.changes.connectWallet({
-            ...wallet,
-            proof: { kind: 'eip191', message: 'm', signature: '0x' },
-            actor: 'person',
-          })
-        }
-        await page.getByText('19 of 20').waitFor()
-        const late = await watched.context.newPage()
-        await late.goto(page.url())
-        await openWallet(late, 'Phantom')
-        // The late tab can't look again before it signs.
-        await late.route(`**/api/sessions/${sessionId}`, (route) => route.abort())
-        await page.bringToFront()
-        await connectWallet(page, 'MetaMask', 20)
-        await page.getByText('No more than 20 wallets are possible.').waitFor()
-        expect(await page.getByRole('button', { name: /Rabby/ }).count()).toBe(0)
-        await late.bringToFront()
-        await late.getByRole('button', { name: 'Sign with Phantom' }).click()
-        await late.getByText('No more than 20 wallets are possible.').waitFor()
-        expect((await host.find(sessionId)).wallets).toHaveLength(20)
-        watched.complaints.splice(0)
-      },
-      TIMEOUT_MS,
-    )
+  test('loses nothing to a reload in the middle', async () => {
+    const { page } = await begin()
+    await agree(page)
+    await connectWallet(page, 'MetaMask', 1)
+    await page.reload()
+    await page.getByText('1 of 20').waitFor()
+    await goOn(page)
+    await page.getByLabel('Full name').fill('Half a na')
+    await page.reload()
+    await heading(page, 'About you')
+    expect(await page.getByLabel('Full name').inputValue()).toBe('Half a na')
+    await fillPerson(page)
+    await goOn(page)
+    await sendDocument(page, 'identity-document', picture)
+    await page.reload()
+    await page.getByText('passport.png').waitFor()
+    // Back and forth by the browser's own buttons; and nobody gets past what is missing.
+    await page.goBack()
+    await heading(page, 'About you')
+    expect(await page.getByLabel('Full name').inputValue()).toBe('Ada Byron King')
+    await page.goForward()
+    await heading(page, 'Your documents')
+    await page.goto(`${page.url().split('#')[0]}#review`)
+    await page.reload()
+    await heading(page, 'Your documents')
+  })
 
-    test(
-      'loses nothing to a reload in the middle',
-      async () => {
-        const { page } = await begin()
-        await agree(page)
-        await connectWallet(page, 'MetaMask', 1)
-        await page.reload()
-        await page.getByText('1 of 20').waitFor()
-        await goOn(page)
-        await page.getByLabel('Full name').fill('Half a na')
-        await page.reload()
-        await heading(page, 'About you')
-        expect(await page.getByLabel('Full name').inputValue()).toBe('Half a na')
-        await fillPerson(page)
-        await goOn(page)
-        await sendDocument(page, 'identity-document', picture)
-        await page.reload()
-        await page.getByText('passport.png').waitFor()
-        // Back and forth by the browser's own buttons; and nobody gets past what is missing.
-        await page.goBack()
-        await heading(page, 'About you')
-        expect(await page.getByLabel('Full name').inputValue()).toBe('Ada Byron King')
-        await page.goForward()
-        await heading(page, 'Your documents')
-        await page.goto(`${page.url().split('#')[0]}#review`)
-        await page.reload()
-        await heading(page, 'Your documents')
-      },
-      TIMEOUT_MS,
-    )
+  test('waits while it is offline, and goes on by itself', async () => {
+    const { page, watched, sessionId } = await begin()
+    await agree(page)
+    await connectWallet(page, 'MetaMask', 1)
+    await goOn(page)
+    await fillPerson(page)
+    await watched.context.setOffline(true)
+    await page.getByText('You are offline.').waitFor()
+    await goOn(page)
+    await page.getByText('No connection just now.').waitFor()
+    await watched.context.setOffline(false)
+    await page.getByText('You are offline.').waitFor({ state: 'detached' })
+    await goOn(page)
+    await heading(page, 'Your documents')
+    await watched.context.setOffline(true)
+    await page.locator('input[data-kind="portrait"]').setInputFiles({ ...picture, name: 'me.png' })
+    await page.getByText('Interrupted. It goes on when you are back online.').waitFor()
+    await goOn(page)
+    await page.getByText('Please wait until everything has been sent').waitFor()
+    await watched.context.setOffline(false)
+    await page.getByRole('button', { name: 'Remove me.png' }).waitFor()
+    // It arrived, and only the answer was lost: it is not there twice.
+    const path = '**/documents/identity-document'
+    await page.route(path, async (route) => {
+      await route.fetch()
+      await route.abort()
+    })
+    await page.locator('input[data-kind="identity-document"]').setInputFiles(picture)
+    await page.getByText('Interrupted. It goes on when you are back online.').waitFor()
+    await page.unroute(path)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: 'Remove passport.png' }).waitFor()
+    const view = (await (await page.request.get(`${host.url}/api/sessions/${sessionId}`)).json()) as SessionView
+    expect(view.documents.map(({ kind }) => kind).toSorted()).toEqual(['identity-document', 'portrait'])
+    // The browser says itself that there was no connection.
+    watched.complaints.splice(0)
+  })
 
-    test(
-      'waits while it is offline, and goes on by itself',
-      async () => {
-        const { page, watched, sessionId } = await begin()
-        await agree(page)
-        await connectWallet(page, 'MetaMask', 1)
-        await goOn(page)
-        await fillPerson(page)
-        await watched.context.setOffline(true)
-        await page.getByText('You are offline.').waitFor()
-        await goOn(page)
-        await page.getByText('No connection just now.').waitFor()
-        await watched.context.setOffline(false)
-        await page.getByText('You are offline.').waitFor({ state: 'detached' })
-        await goOn(page)
-        await heading(page, 'Your documents')
-        await watched.context.setOffline(true)
-        await page.locator('input[data-kind="portrait"]').setInputFiles({ ...picture, name: 'me.png' })
-        await page.getByText('Interrupted. It goes on when you are back online.').waitFor()
-        await goOn(page)
-        await page.getByText('Please wait until everything has been sent').waitFor()
-        await watched.context.setOffline(false)
-        await page.getByRole('button', { name: 'Remove me.png' }).waitFor()
-        // It arrived, and only the answer was lost: it is not there twice.
-        const path = '**/documents/identity-document'
-        await page.route(path, async (route) => {
-          await route.fetch()
-          await route.abort()
-        })
-        await page.locator('input[data-kind="identity-document"]').setInputFiles(picture)
-        await page.getByText('Interrupted. It goes on when you are back online.').waitFor()
-        await page.unroute(path)
-        await page.getByRole('button', { name: 'Try again' }).click()
-        await page.getByRole('button', { name: 'Remove passport.png' }).waitFor()
-        const view = (await (await page.request.get(`${host.url}/api/sessions/${sessionId}`)).json()) as SessionView
-        expect(view.documents.map(({ kind }) => kind).toSorted()).toEqual(['identity-document', 'portrait'])
-        // The browser says itself that there was no connection.
-        watched.complaints.splice(0)
-      },
-      TIMEOUT_MS,
-    )
+  test('shows in one tab what was done in the other', async () => {
+    const { page, watched, sessionId } = await begin()
+    await agree(page)
+    const other = await watched.context.newPage()
+    await other.goto(page.url())
+    await heading(other, 'Connect your wallets')
+    // A tab in the background is drawn once a second at most.
+    await page.bringToFront()
+    await connectWallet(page, 'MetaMask', 1)
+    await other.getByText('1 of 20').waitFor()
+    await goOn(page)
+    await fillIn(page)
+    // Handed in by the other tab while this one looks at it.
+    await other.bringToFront()
+    await other.evaluate(() => {
+      location.hash = 'review'
+    })
+    await heading(other, 'Check and send')
+    await send(other)
+    await page.bringToFront()
+    await heading(page, 'In review')
+    expect((await host.find(sessionId)).session.status).toBe('submitted')
+  })
 
-    test(
-      'shows in one tab what was done in the other',
-      async () => {
-        const { page, watched, sessionId } = await begin()
-        await agree(page)
-        const other = await watched.context.newPage()
-        await other.goto(page.url())
-        await heading(other, 'Connect your wallets')
-        // A tab in the background is drawn once a second at most.
-        await page.bringToFront()
-        await connectWallet(page, 'MetaMask', 1)
-        await other.getByText('1 of 20').waitFor()
-        await goOn(page)
-        await fillPerson(page)
-        await goOn(page)
-        await sendDocument(page, 'identity-document', picture)
-        await sendDocument(page, 'portrait', { ...picture, name: 'me.png' })
-        await goOn(page)
-        await heading(page, 'Check and send')
-        // Handed in by the other tab while this one looks at it.
-        await other.bringToFront()
-        await other.evaluate(() => {
-          location.hash = 'review'
-        })
-        await heading(other, 'Check and send')
-        await other.getByRole('button', { name: 'Send to Acme Exchange' }).click()
-        await heading(other, 'In review')
-        await page.bringToFront()
-        await heading(page, 'In review')
-        expect((await host.find(sessionId)).session.status).toBe('submitted')
-      },
-      TIMEOUT_MS,
-    )
+  test('tells a second browser why it stays closed, and moves to it with a wallet of the session', async () => {
+    const first = await begin()
+    await agree(first.page)
+    await connectWallet(first.page, 'MetaMask', 1)
+    const second = await openBrowser()
+    await second.page.goto(first.link)
+    await heading(second.page, 'This link was opened in another browser')
+    await accessible(second.page)
+    await openWallet(second.page, 'Phantom')
+    await second.page.getByRole('button', { name: 'Sign with Phantom' }).click()
+    await second.page.getByText('This wallet was not connected to the verification before.').waitFor()
+    await openWallet(second.page, 'MetaMask')
+    await second.page.getByRole('button', { name: 'Sign with MetaMask' }).click()
+    await heading(second.page, 'About you')
+    expect(second.page.url()).toContain(`/s/${first.sessionId}`)
+    await first.page.reload()
+    await heading(first.page, 'This page opens with your link')
+  })
 
-    test(
-      'tells a second browser why it stays closed, and moves to it with a wallet of the session',
-      async () => {
-        const first = await begin()
-        await agree(first.page)
-        await connectWallet(first.page, 'MetaMask', 1)
-        const second = await openBrowser()
-        await second.page.goto(first.link)
-        await heading(second.page, 'This link was opened in another browser')
-        await accessible(second.page)
-        await openWallet(second.page, 'Phantom')
-        await second.page.getByRole('button', { name: 'Sign with Phantom' }).click()
-        await second.page.getByText('This wallet was not connected to the verification before.').waitFor()
-        await openWallet(second.page, 'MetaMask')
-        await second.page.getByRole('button', { name: 'Sign with MetaMask' }).click()
-        await heading(second.page, 'About you')
-        expect(second.page.url()).toContain(`/s/${first.sessionId}`)
-        await first.page.reload()
-        await heading(first.page, 'This page opens with your link')
-      },
-      TIMEOUT_MS,
-    )
+  test('lets someone sign by hand, for EVM and for Solana', async () => {
+    const { page, sessionId } = await begin({}, DESKTOP, [])
+    await agree(page)
+    await page.getByText('No wallet was found in this browser.').waitFor()
+    await page.getByText('Sign by hand').click()
+    await page.getByText('cannot be checked here').waitFor()
+    await page.getByRole('button', { name: 'Show the message to sign' }).click()
+    await page.getByText('Enter the address of the wallet.').waitFor()
+    await page.getByLabel('Wallet address').fill('0x1234')
+    await page.getByRole('button', { name: 'Show the message to sign' }).click()
+    await page.getByText('This is not a wallet address.').waitFor()
+    await page.getByLabel('Wallet address').fill(evmAccount('hand').address)
+    await page.getByRole('button', { name: 'Show the message to sign' }).click()
+    const message = page.locator('#manual-message')
+    await message.waitFor()
+    await page.getByLabel('Signature').fill('0x1234')
+    await page.getByRole('button', { name: 'Check the signature' }).click()
+    await page.getByText('The signature does not fit').waitFor()
+    const text = (await message.textContent()) ?? ''
+    await page.getByLabel('Signature').fill(await evmAccount('hand').signMessage({ message: text }))
+    await page.getByRole('button', { name: 'Check the signature' }).click()
+    await page.getByText('1 of 20').waitFor()
+    await page.getByText('Sign by hand').click()
+    await page.getByLabel('Wallet address').fill(solanaKey('hand').address)
+    await page.getByRole('button', { name: 'Show the message to sign' }).click()
+    await message.waitFor()
+    const signature = solanaKey('hand').sign(new TextEncoder().encode((await message.textContent()) ?? ''))
+    await page.getByLabel('Signature').fill(`0x${Buffer.from(signature).toString('hex')}`)
+    await page.getByRole('button', { name: 'Check the signature' }).click()
+    await page.getByText('2 of 20').waitFor()
+    expect((await host.find(sessionId)).wallets.map(({ chain }) => chain)).toEqual(['ethereum', 'solana'])
+  })
 
-    test(
-      'lets someone sign by hand, for EVM and for Solana',
-      async () => {
-        const { page, sessionId } = await begin({}, DESKTOP, [])
-        await agree(page)
-        await page.getByText('No wallet was found in this browser.').waitFor()
-        await page.getByText('Sign by hand').click()
-        await page.getByText('cannot be checked here').waitFor()
-        await page.getByRole('button', { name: 'Show the message to sign' }).click()
-        await page.getByText('Enter the address of the wallet.').waitFor()
-        await page.getByLabel('Wallet address').fill('0x1234')
-        await page.getByRole('button', { name: 'Show the message to sign' }).click()
-        await page.getByText('This is not a wallet address.').waitFor()
-        await page.getByLabel('Wallet address').fill(evmAccount('hand').address)
-        await page.getByRole('button', { name: 'Show the message to sign' }).click()
-        const message = page.locator('#manual-message')
-        await message.waitFor()
-        await page.getByLabel('Signature').fill('0x1234')
-        await page.getByRole('button', { name: 'Check the signature' }).click()
-        await page.getByText('The signature does not fit').waitFor()
-        const text = (await message.textContent()) ?? ''
-        await page.getByLabel('Signature').fill(await evmAccount('hand').signMessage({ message: text }))
-        await page.getByRole('button', { name: 'Check the signature' }).click()
-        await page.getByText('1 of 20').waitFor()
-        await page.getByText('Sign by hand').click()
-        await page.getByLabel('Wallet address').fill(solanaKey('hand').address)
-        await page.getByRole('button', { name: 'Show the message to sign' }).click()
-        await message.waitFor()
-        const signature = solanaKey('hand').sign(new TextEncoder().encode((await message.textContent()) ?? ''))
-        await page.getByLabel('Signature').fill(`0x${Buffer.from(signature).toString('hex')}`)
-        await page.getByRole('button', { name: 'Check the signature' }).click()
-        await page.getByText('2 of 20').waitFor()
-        expect((await host.find(sessionId)).wallets.map(({ chain }) => chain)).toEqual(['ethereum', 'solana'])
-      },
-      TIMEOUT_MS,
-    )
+  test('works by keyboard alone', async () => {
+    const { page } = await begin()
+    /** On to the next thing that is called so, which is pressed or typed into. */
+    const use = async (name: RegExp, key: string): Promise<void> => {
+      await page.keyboard.press('Tab')
+      await tabTo(page, name)
+      await (/^(?:Enter|Space)$/.test(key) ? page.keyboard.press(key) : page.keyboard.type(key))
+    }
+    const names = ['passport.png', 'me.png']
+    const files = names.values()
+    page.on('filechooser', (chooser) => void chooser.setFiles({ ...picture, name: files.next().value ?? '' }))
+    // The heading has the focus, so the first thing after it is the way on.
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
+    await use(/Start/, 'Enter')
+    await heading(page, 'Before you begin')
+    await use(/Yes, so that/, 'Space')
+    await use(/I agree/, 'Enter')
+    await heading(page, 'Connect your wallets')
+    await use(/MetaMask/, 'Enter')
+    await page.getByRole('button', { name: 'Sign with MetaMask' }).waitFor()
+    await use(/Sign with MetaMask/, 'Enter')
+    await page.getByText('1 of 20').waitFor()
+    // What had the focus is gone; it goes to what came.
+    await page.locator('#connected-wallets:focus').waitFor()
+    await use(/^ *Continue$/, 'Enter')
+    await heading(page, 'About you')
+    await use(/Full name/, 'Ada King')
+    await use(/Day/, '10')
+    await use(/Month/, 'Dec')
+    await use(/Year/, '1985')
+    await use(/Country/, 'United K')
+    await use(/^ *Continue$/, 'Enter')
+    await heading(page, 'Your documents')
+    for (const name of names) {
+      await use(/Choose a file/, 'Enter')
+      await page.getByRole('button', { name: `Remove ${name}` }).waitFor()
+    }
+    await use(/^ *Continue$/, 'Enter')
+    await heading(page, 'Check and send')
+    await use(/Send to Acme Exchange/, 'Enter')
+    await heading(page, 'In review')
+  })
 
-    test(
-      'works by keyboard alone',
-      async () => {
-        const { page } = await begin()
-        const press = async (...keys: string[]): Promise<void> => {
-          for (const key of keys) await page.keyboard.press(key)
-        }
-        /** Tabs on until the thing that has the focus is called so. */
-        const tabTo = async (name: RegExp): Promise<void> => {
-          for (let count = 0; count < 40; count++) {
-            await press('Tab')
-            const label = await page.evaluate(() => {
-              const element = document.activeElement as HTMLInputElement | null
-              return `${element?.getAttribute('aria-label') ?? ''} ${element?.labels?.[0]?.textContent ?? ''} ${element?.textContent ?? ''}`
-            })
-            if (name.test(label)) return
-          }
-          throw new Error(`nothing called ${name} can be reached by Tab`)
-        }
-        const names = ['passport.png', 'me.png']
-        const files = names.values()
-        page.on('filechooser', (chooser) => void chooser.setFiles({ ...picture, name: files.next().value ?? '' }))
-        // The heading has the focus, so the first thing after it is the way on.
-        expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
-        await tabTo(/Start/)
-        await press('Enter')
-        await heading(page, 'Before you begin')
-        await tabTo(/Yes, so that/)
-        await press('Space')
-        await tabTo(/I agree/)
-        await press('Enter')
-        await heading(page, 'Connect your wallets')
-        await tabTo(/MetaMask/)
-        await press('Enter')
-        await page.getByRole('button', { name: 'Sign with MetaMask' }).waitFor()
-        await tabTo(/Sign with MetaMask/)
-        await press('Enter')
-        await page.getByText('1 of 20').waitFor()
-        // What had the focus is gone; it goes to what came.
-        await page.locator('#connected-wallets:focus').waitFor()
-        await tabTo(/^ *Continue$/)
-        await press('Enter')
-        await heading(page, 'About you')
-        await tabTo(/Full name/)
-        await page.keyboard.type('Ada King')
-        await tabTo(/Day/)
-        await page.keyboard.type('10')
-        await tabTo(/Month/)
-        await page.keyboard.type('Dec')
-        await tabTo(/Year/)
-        await page.keyboard.type('1985')
-        await tabTo(/Country/)
-        await page.keyboard.type('United K')
-        await tabTo(/^ *Continue$/)
-        await press('Enter')
-        await heading(page, 'Your documents')
-        for (const name of names) {
-          await tabTo(/Choose a file/)
-          await press('Enter')
-          await page.getByRole('button', { name: `Remove ${name}` }).waitFor()
-        }
-        await tabTo(/^ *Continue$/)
-        await press('Enter')
-        await heading(page, 'Check and send')
-        await tabTo(/Send to Acme Exchange/)
-        await press('Enter')
-        await heading(page, 'In review')
-      },
-      TIMEOUT_MS,
-    )
+  test('fits a phone of 320 pixels in German, and opens in a wallet app', async () => {
+    const small = { ...PHONE, viewport: { width: 320, height: 640 }, locale: 'de-AT' }
+    const { page, sessionId } = await begin({ environment: 'test' }, small, [])
+    expect(await page.evaluate(() => document.documentElement.lang)).toBe('de')
+    await fits(page)
+    await page.getByText('Testsitzung.').waitFor()
+    await page.getByRole('button', { name: 'Beginnen' }).click()
+    await page.getByLabel(/^Ja, damit/).check()
+    await fits(page)
+    await page.getByRole('button', { name: 'Ich stimme zu' }).click()
+    await heading(page, 'Verbinden Sie Ihre Wallets')
+    // Without a wallet in this browser the way to one is open, and the way on is quiet.
+    await page.getByText('WalletConnect wird hier nicht verwendet').waitFor()
+    expect(await page.getByRole('button', { name: 'Weiter' }).getAttribute('class')).toContain('button-secondary')
+    const link = page.getByRole('link', { name: 'In Phantom öffnen' })
+    const href = new URL((await link.getAttribute('href')) ?? '')
+    const handover = decodeURIComponent(href.pathname.split('/').at(-1) ?? '')
+    expect(handover).toStartWith(`${host.url}/v/`)
+    await page.getByText('Von Hand signieren').click()
+    expect(await zoomingFields(page)).toEqual([])
+    await accessible(page)
+    // The wallet's own browser, which has never been here.
+    const app = await openBrowser({ ...PHONE, locale: 'de-AT' })
+    await app.page.goto(handover)
+    await heading(app.page, 'Verbinden Sie Ihre Wallets')
+    // It begins in the middle, perhaps with someone who was sent it: who asks is said there, too.
+    await app.page.getByText('Hat Ihnen jemand anderes diesen Link geschickt?').waitFor()
+    expect(await page.getByText('Hat Ihnen jemand anderes diesen Link geschickt?').count()).toBe(0)
+    expect((await host.find(sessionId)).session.status).toBe('pending')
+    // And English for whoever likes that better.
+    await page.getByLabel('Sprache').selectOption('en')
+    await heading(page, 'Connect your wallets')
+    await page.reload()
+    await heading(page, 'Connect your wallets')
+  })
 
-    test(
-      'fits a phone of 320 pixels in German, and opens in a wallet app',
-      async () => {
-        const small = { ...PHONE, viewport: { width: 320, height: 640 }, locale: 'de-AT' }
-        const { page, sessionId } = await begin({ environment: 'test' }, small, [])
-        expect(await page.evaluate(() => document.documentElement.lang)).toBe('de')
-        await fits(page)
-        await page.getByText('Testsitzung.').waitFor()
-        await page.getByRole('button', { name: 'Beginnen' }).click()
-        await page.getByLabel(/^Ja, damit/).check()
-        await fits(page)
-        await page.getByRole('button', { name: 'Ich stimme zu' }).click()
-        await heading(page, 'Verbinden Sie Ihre Wallets')
-        // Without a wallet in this browser the way to one is open, and the way on is quiet.
-        await page.getByText('WalletConnect wird hier nicht verwendet').waitFor()
-        expect(await page.getByRole('button', { name: 'Weiter' }).getAttribute('class')).toContain('button-secondary')
-        const link = page.getByRole('link', { name: 'In Phantom öffnen' })
-        const href = new URL((await link.getAttribute('href')) ?? '')
-        const handover = decodeURIComponent(href.pathname.split('/').at(-1) ?? '')
-        expect(handover).toStartWith(`${host.url}/v/`)
-        await page.getByText('Von Hand signieren').click()
-        expect(await zoomingFields(page)).toEqual([])
-        await accessible(page)
-        // The wallet's own browser, which has never been here.
-        const app = await openBrowser({ ...PHONE, locale: 'de-AT' })
-        await app.page.goto(handover)
-        await heading(app.page, 'Verbinden Sie Ihre Wallets')
-        // It begins in the middle, perhaps with someone who was sent it: who asks is said there, too.
-        await app.page.getByText('Hat Ihnen jemand anderes diesen Link geschickt?').waitFor()
-        expect(await page.getByText('Hat Ihnen jemand anderes diesen Link geschickt?').count()).toBe(0)
-        expect((await host.find(sessionId)).session.status).toBe('pending')
-        // And English for whoever likes that better.
-        await page.getByLabel('Sprache').selectOption('en')
-        await heading(page, 'Connect your wallets')
-        await page.reload()
-        await heading(page, 'Connect your wallets')
-      },
-      TIMEOUT_MS,
-    )
-
-    test(
-      'says in words what is wrong with an address that opens nothing',
-      async () => {
-        const { page } = await openBrowser()
-        await page.goto(`${host.url}/v/${'x'.repeat(24)}`)
-        await heading(page, 'This link does not work')
-        await page.goto(`${host.url}/s/00000000-0000-7000-8000-000000000000`)
-        await heading(page, 'This page opens with your link')
-        await page.goto(`${host.url}/`)
-        await heading(page, 'There is nothing here')
-      },
-      TIMEOUT_MS,
-    )
-  },
-)
+  test('says in words what is wrong with an address that opens nothing', async () => {
+    const { page } = await openBrowser()
+    await page.goto(`${host.url}/v/${'x'.repeat(24)}`)
+    await heading(page, 'This link does not work')
+    await page.goto(`${host.url}/s/00000000-0000-7000-8000-000000000000`)
+    await heading(page, 'This page opens with your link')
+    await page.goto(`${host.url}/`)
+    await heading(page, 'There is nothing here')
+  })
+})

@@ -1,6 +1,6 @@
 // Filling in the form from a picture of a document, in a real browser: what is read, what is said where nothing can be,
 // and that the picture goes nowhere.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { agree, connectWallet, goOn, heading } from '../../portal/support/person.ts'
@@ -9,7 +9,7 @@ import { evmAccount, injectWallets } from '../../portal/support/wallets.ts'
 import { seriousFindings } from '../../support/browser/axe.ts'
 import { CHROMIUM, DESKTOP, PHONE } from '../../support/browser/chromium.ts'
 
-const TIMEOUT_MS = 60_000
+setDefaultTimeout(60_000)
 const ZONES = join(import.meta.dir, '../../data/zones')
 const fileOf = (name: string, buffer: Buffer) => ({ name, mimeType: 'image/jpeg', buffer })
 const PASSPORT = fileOf('passport.jpg', readFileSync(join(ZONES, 'passport.jpg')))
@@ -38,50 +38,42 @@ const openDetails = async (options: typeof DESKTOP | typeof PHONE) => {
 }
 
 describe.skipIf(CHROMIUM === null)('the form (needs Chromium)', () => {
-  test(
-    'is filled in from a picture, which stays on the device',
-    async () => {
-      const { page, watched, requests } = await openDetails(DESKTOP)
-      const isReader = (request: string): boolean => request.includes('read-document')
-      expect(requests.some(isReader)).toBe(false)
-      await page.locator('.document-fill input').setInputFiles(CARD)
-      await page.getByText('Filled in. Please compare every letter').waitFor()
-      expect(requests.some(isReader)).toBe(true)
-      expect(await page.getByLabel('Full name').inputValue()).toBe('Erika Mustermann')
-      expect(await page.getByLabel('Day').inputValue()).toBe('12')
-      expect(await page.getByLabel('Month').inputValue()).toBe('8')
-      expect(await page.getByLabel('Year').inputValue()).toBe('1974')
-      // Where somebody lives is in no document.
-      expect(await page.getByLabel('Country').inputValue()).toBe('')
-      expect(await seriousFindings(page)).toEqual([])
-      // Another picture takes its place, and what is typed takes the place of both.
-      await page.locator('.document-fill input').setInputFiles(PASSPORT)
-      await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#fullName')?.value.startsWith('Anna'))
-      expect(await page.getByLabel('Full name').inputValue()).toBe('Anna Maria Eriksson')
-      await page.getByLabel('Full name').fill('Anna Eriksson')
-      await page.getByLabel('Country').selectOption('SE')
-      await goOn(page)
-      await heading(page, 'Your documents')
-      expect(requests.filter((request) => request.startsWith('POST') && request.includes('/documents'))).toEqual([])
-      expect([watched.foreign, watched.complaints]).toEqual([[], []])
-      await watched.context.close()
-    },
-    TIMEOUT_MS,
-  )
+  test('is filled in from a picture, which stays on the device', async () => {
+    const { page, watched, requests } = await openDetails(DESKTOP)
+    const isReader = (request: string): boolean => request.includes('read-document')
+    expect(requests.some(isReader)).toBe(false)
+    await page.locator('.document-fill input').setInputFiles(CARD)
+    await page.getByText('Filled in. Please compare every letter').waitFor()
+    expect(requests.some(isReader)).toBe(true)
+    expect(await page.getByLabel('Full name').inputValue()).toBe('Erika Mustermann')
+    expect(await page.getByLabel('Day').inputValue()).toBe('12')
+    expect(await page.getByLabel('Month').inputValue()).toBe('8')
+    expect(await page.getByLabel('Year').inputValue()).toBe('1974')
+    // Where somebody lives is in no document.
+    expect(await page.getByLabel('Country').inputValue()).toBe('')
+    expect(await seriousFindings(page)).toEqual([])
+    // Another picture takes its place, and what is typed takes the place of both.
+    await page.locator('.document-fill input').setInputFiles(PASSPORT)
+    await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#fullName')?.value.startsWith('Anna'))
+    expect(await page.getByLabel('Full name').inputValue()).toBe('Anna Maria Eriksson')
+    await page.getByLabel('Full name').fill('Anna Eriksson')
+    await page.getByLabel('Country').selectOption('SE')
+    await goOn(page)
+    await heading(page, 'Your documents')
+    expect(requests.filter((request) => request.startsWith('POST') && request.includes('/documents'))).toEqual([])
+    expect([watched.foreign, watched.complaints]).toEqual([[], []])
+    await watched.context.close()
+  })
 
-  test(
-    'stays as it was where nothing can be read, and says so',
-    async () => {
-      const { page, watched } = await openDetails(PHONE)
-      await page.getByLabel('Full name').fill('Ada')
-      await page.locator('.document-fill input').setInputFiles(BROKEN)
-      await page.getByText('The lines could not be read.').waitFor()
-      expect(await page.getByLabel('Full name').inputValue()).toBe('Ada')
-      const [width, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
-      expect(width).toBeLessThanOrEqual(window ?? 0)
-      expect(watched.complaints).toEqual([])
-      await watched.context.close()
-    },
-    TIMEOUT_MS,
-  )
+  test('stays as it was where nothing can be read, and says so', async () => {
+    const { page, watched } = await openDetails(PHONE)
+    await page.getByLabel('Full name').fill('Ada')
+    await page.locator('.document-fill input').setInputFiles(BROKEN)
+    await page.getByText('The lines could not be read.').waitFor()
+    expect(await page.getByLabel('Full name').inputValue()).toBe('Ada')
+    const [width, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
+    expect(width).toBeLessThanOrEqual(window ?? 0)
+    expect(watched.complaints).toEqual([])
+    await watched.context.close()
+  })
 })

@@ -1,6 +1,6 @@
 // A device that others use too, in a real browser: what was typed in goes when it is not needed any more, and leaving the
 // device ends it for every tab.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { agree, connectWallet, fillPerson, goOn, heading } from '../../portal/support/person.ts'
 import { type PortalBrowser, usePortal } from '../../portal/support/portal-browser.ts'
@@ -8,8 +8,7 @@ import { evmAccount, injectWallets } from '../../portal/support/wallets.ts'
 import { seriousFindings } from '../../support/browser/axe.ts'
 import { CHROMIUM, DESKTOP, PHONE } from '../../support/browser/chromium.ts'
 
-const TIMEOUT_MS = 60_000
-const SHOTS = process.env['LEAVE_SHOTS']
+setDefaultTimeout(120_000)
 
 /** Also the place where the absence of a browser is said. */
 describe.skipIf(CHROMIUM === null)('leaving a device (in Chromium)', () => {
@@ -34,68 +33,52 @@ describe.skipIf(CHROMIUM === null)('leaving a device (in Chromium)', () => {
   const kept = (page: Page): Promise<string> =>
     page.evaluate(() => JSON.stringify([{ ...sessionStorage }, Object.keys({ ...localStorage })]))
 
-  test(
-    'what was typed in goes once it is sent, and stays over a reload until then',
-    async () => {
-      const { context, page } = await typing()
-      await page.reload()
-      expect(await kept(page)).toContain('Ada Byron King')
-      expect(await page.getByLabel('Full name').inputValue()).toBe('Ada Byron King')
-      await goOn(page)
-      await heading(page, 'Your documents')
-      expect(await kept(page)).not.toContain('Ada')
-      // Written again by going back, and gone as soon as the page looks again: the step is done.
-      await page.getByRole('button', { name: 'Back' }).click()
-      await page.getByLabel('Full name').fill('Ada King')
-      expect(await kept(page)).toContain('Ada King')
-      await page.reload()
+  test('what was typed in goes once it is sent, and stays over a reload until then', async () => {
+    const { context, page } = await typing()
+    await page.reload()
+    expect(await kept(page)).toContain('Ada Byron King')
+    expect(await page.getByLabel('Full name').inputValue()).toBe('Ada Byron King')
+    await goOn(page)
+    await heading(page, 'Your documents')
+    expect(await kept(page)).not.toContain('Ada')
+    // Written again by going back, and gone as soon as the page looks again: the step is done.
+    await page.getByRole('button', { name: 'Back' }).click()
+    await page.getByLabel('Full name').fill('Ada King')
+    expect(await kept(page)).toContain('Ada King')
+    await page.reload()
+    await heading(page, 'About you')
+    await page.waitForFunction(() => !JSON.stringify({ ...sessionStorage }).includes('Ada'))
+    await context.close()
+  })
+
+  test('leaves nothing behind, in this tab and in the others', async () => {
+    for (const screen of [DESKTOP, PHONE]) {
+      const { context, page, sessionId } = await typing(screen)
+      const other = await context.newPage()
+      await other.goto(`${host.url}/s/${sessionId}`)
+      await heading(other, 'About you')
+      await page.getByRole('button', { name: 'Leave this device' }).click()
+      await heading(page, 'Leave this device?')
+      expect(await seriousFindings(page)).toEqual([])
+      await page.getByRole('button', { name: 'Cancel' }).click()
       await heading(page, 'About you')
-      await page.waitForFunction(() => !JSON.stringify({ ...sessionStorage }).includes('Ada'))
+      expect(await page.getByLabel('Full name').inputValue()).toBe('Ada Byron King')
+      await page.getByRole('button', { name: 'Leave this device' }).click()
+
+      // Without a network what was typed in is gone all the same, and the page says what is not.
+      await context.setOffline(true)
+      await page.getByRole('button', { name: 'Leave this device' }).click()
+      await page.getByText('This browser can still open your verification').waitFor()
+      expect(await kept(page)).not.toMatch(/Ada|portal-begun/)
+      await context.setOffline(false)
+      await page.getByRole('button', { name: 'Leave this device' }).click()
+      await heading(page, 'You have left this device')
+      expect(await kept(page)).not.toMatch(/Ada|portal-begun/)
+      expect(await context.cookies()).toEqual([])
+      await heading(other, 'This page opens with your link')
+      await page.reload()
+      await heading(page, 'This page opens with your link')
       await context.close()
-    },
-    TIMEOUT_MS,
-  )
-
-  test(
-    'leaves nothing behind, in this tab and in the others',
-    async () => {
-      for (const screen of [DESKTOP, PHONE]) {
-        const { context, page, sessionId } = await typing(screen)
-        const other = await context.newPage()
-        await other.goto(`${host.url}/s/${sessionId}`)
-        await heading(other, 'About you')
-        const shot = async (name: string): Promise<void> => {
-          if (SHOTS !== undefined)
-            await page.screenshot({ path: `${SHOTS}/${name}-${screen === PHONE ? 'phone' : 'desktop'}.png` })
-        }
-        await page.evaluate(() => scrollTo(0, 0))
-        await shot('details')
-        await page.getByRole('button', { name: 'Leave this device' }).click()
-        await heading(page, 'Leave this device?')
-        expect(await seriousFindings(page)).toEqual([])
-        await shot('asked')
-        await page.getByRole('button', { name: 'Cancel' }).click()
-        await heading(page, 'About you')
-        expect(await page.getByLabel('Full name').inputValue()).toBe('Ada Byron King')
-        await page.getByRole('button', { name: 'Leave this device' }).click()
-
-        // Without a network what was typed in is gone all the same, and the page says what is not.
-        await context.setOffline(true)
-        await page.getByRole('button', { name: 'Leave this device' }).click()
-        await page.getByText('This browser can still open your verification').waitFor()
-        expect(await kept(page)).not.toMatch(/Ada|portal-begun/)
-        await context.setOffline(false)
-        await page.getByRole('button', { name: 'Leave this device' }).click()
-        await heading(page, 'You have left this device')
-        await shot('left')
-        expect(await kept(page)).not.toMatch(/Ada|portal-begun/)
-        expect(await context.cookies()).toEqual([])
-        await heading(other, 'This page opens with your link')
-        await page.reload()
-        await heading(page, 'This page opens with your link')
-        await context.close()
-      }
-    },
-    TIMEOUT_MS * 2,
-  )
+    }
+  })
 })
