@@ -222,8 +222,8 @@ describe('a list that is fetched', () => {
       intervalSeconds: 3_600,
     })
     const loaded = await refresh([good])
-    expect(loaded).toMatchObject({ failure: null, version: { entries: 113 }, validators: { x: 'etag "1"' } })
-    for (const bad of [utf8(''), utf8('<html></html>'), good.slice(0, 100_000), utf8('id,name\n1,x\n')]) {
+    expect(loaded).toMatchObject({ failure: null, version: { entries: 7 }, validators: { x: 'etag "1"' } })
+    for (const bad of [utf8(''), utf8('<html></html>'), good.slice(0, good.length / 2), utf8('id,name\n1,x\n')]) {
       const failed = await refresh([bad])
       expect(failed?.failure).not.toBeNull()
       expect(failed?.version).toEqual(loaded?.version ?? null)
