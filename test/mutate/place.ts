@@ -41,9 +41,9 @@ export const changed = (text: string, { find, replace }: Place): string | null =
   return `${text.slice(0, at)}${replace}${text.slice(at + find.length)}`
 }
 
-/** Places of one file that the same tests must notice: what the change breaks, the text, what replaces it. */
+/** Places that the same tests must notice in one file: what the change breaks, the text, what replaces it. */
 export const placesOf = (
-  file: string,
   tests: readonly string[],
+  file: string,
   changes: readonly (readonly [what: string, find: string, replace: string])[],
 ): readonly Place[] => changes.map(([what, find, replace]) => ({ what, file, find, replace, tests }))

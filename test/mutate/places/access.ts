@@ -5,157 +5,129 @@ const SIGN_IN = ['test/admin/sign-in.test.ts', 'test/admin/passkeys.test.ts']
 const GUESSING = ['test/admin/throttle.test.ts']
 
 export const access: readonly Place[] = [
-  ...placesOf(
-    'src/domain/api-key.ts',
-    ['test/domain/api-key.test.ts'],
+  ...placesOf(['test/domain/api-key.test.ts'], 'src/domain/api-key.ts', [
     [
-      [
-        'an expired key works in its last second',
-        'nowSeconds >= key.expiresAtSeconds',
-        'nowSeconds > key.expiresAtSeconds',
-      ],
-      ['a revoked key works', "if (key.revokedAtSeconds !== null) return 'revoked'", ''],
-      ['any checksum is taken', 'if (Bun.hash.crc32(text.slice(0, BODY_LENGTH)) !== checksum) return null', ''],
+      'an expired key works in its last second',
+      'nowSeconds >= key.expiresAtSeconds',
+      'nowSeconds > key.expiresAtSeconds',
     ],
-  ),
-  ...placesOf(
-    'src/http/authenticate.ts',
-    ['test/http/authenticate.test.ts'],
+    ['a revoked key works', "if (key.revokedAtSeconds !== null) return 'revoked'", ''],
+    ['any checksum is taken', 'if (Bun.hash.crc32(text.slice(0, BODY_LENGTH)) !== checksum) return null', ''],
+  ]),
+  ...placesOf(['test/http/authenticate.test.ts'], 'src/http/authenticate.ts', [
     [
-      [
-        'any secret opens a known key',
-        '!matchesApiKey(text, entry === null ? NO_HASH : entry.credential.hash) || entry === null',
-        'entry === null',
-      ],
-      [
-        'a key of another scope is let in',
-        'if (!credential.scopes.includes(scope)) throw new KeyScopeError(scope)',
-        '',
-      ],
-      [
-        'a key that is not active is let in',
-        "if (apiKeyStatus(credential, nowSeconds) !== 'active') throw new KeyUnusableError()",
-        '',
-      ],
-      ['a look-up that overlaps a revocation is kept', 'if (lookup.changes !== changes) continue', ''],
-      ['a revoked key stays in the cache', '      changes += 1\n      known.delete(keyId)\n', '      changes += 1\n'],
-      [
-        'look-ups under way are used after a change',
-        '      changes += 1\n      known.delete(keyId)\n',
-        '      known.delete(keyId)\n',
-      ],
-      [
-        'any number of look-ups waits for a slow store',
-        'if (lookups.size >= LOOKUPS_MAX) throw new QueueFullError()',
-        '',
-      ],
+      'any secret opens a known key',
+      '!matchesApiKey(text, entry === null ? NO_HASH : entry.credential.hash) || entry === null',
+      'entry === null',
     ],
-  ),
-  ...placesOf(
-    'src/http/gate.ts',
-    ['test/http/gate.test.ts', 'test/attestation/endpoint.test.ts'],
+    ['a key of another scope is let in', 'if (!credential.scopes.includes(scope)) throw new KeyScopeError(scope)', ''],
     [
-      [
-        'a slow body’s key is not asked for again',
-        'if (monotonicMs() - startedMs < SLOW_BODY_MS) return undefined',
-        'if (monotonicMs() >= startedMs) return undefined',
-      ],
-      [
-        'a body of exactly 250 ms is not slow',
-        'monotonicMs() - startedMs < SLOW_BODY_MS',
-        'monotonicMs() - startedMs <= SLOW_BODY_MS',
-      ],
-      ['the rate limit is not taken', 'rateLimit = limiter.take(principal)', 'rateLimit = null'],
+      'a key that is not active is let in',
+      "if (apiKeyStatus(credential, nowSeconds) !== 'active') throw new KeyUnusableError()",
+      '',
     ],
-  ),
-  ...placesOf(
-    'src/store/api-keys.ts',
-    ['test/store/api-keys.test.ts'],
+    ['a look-up that overlaps a revocation is kept', 'if (lookup.changes !== changes) continue', ''],
+    ['a revoked key stays in the cache', '      changes += 1\n      known.delete(keyId)\n', '      changes += 1\n'],
     [
-      ['a new key has its kind’s rights instead of the old one’s', 'scopes: old.scopes,\n', ''],
-      [
-        'the old key outlives its own expiry',
-        'Math.min(old.expiresAtSeconds ?? Number.MAX_SAFE_INTEGER, nowSeconds + overlapSeconds)',
-        'nowSeconds + overlapSeconds',
-      ],
-      [
-        'a revoked key is regenerated',
-        "if (apiKeyStatus(old, nowSeconds) === 'revoked') return { status: 'revoked' }",
-        '',
-      ],
-      [
-        'a key is regenerated twice',
-        'if (old.replacedByKeyId !== null) {',
-        'if (old.replacedByKeyId === organizationId) {',
-      ],
-      [
-        'a revocation is not announced',
-        '      await announce(transaction, key, nowSeconds)\n      return { ...key, revokedAtSeconds: nowSeconds }',
-        '      return { ...key, revokedAtSeconds: nowSeconds }',
-      ],
-      [
-        'revoking again moves the time',
-        'if (key === null || key.revokedAtSeconds !== null) return key',
-        'if (key === null) return key',
-      ],
+      'look-ups under way are used after a change',
+      '      changes += 1\n      known.delete(keyId)\n',
+      '      known.delete(keyId)\n',
     ],
-  ),
-  ...placesOf(
-    'src/admin/rights.ts',
-    ['test/admin/rights.test.ts'],
     [
-      [
-        'a key touches what needs the deployment’s rights',
-        "if (rights.deployment && !mayDeployment(now)) throw new RoleInsufficientError('deployment-admin')",
-        '',
-      ],
-      [
-        'a role in one organization is one in all',
-        'if (!mayIn(now, organizationId, role)) throw new RoleInsufficientError(role)',
-        '',
-      ],
-      [
-        'a revoked key finishes its change',
-        "if (key === null || apiKeyStatus(key, clock.unixSeconds()) !== 'active') throw new KeyUnusableError()",
-        'if (key === null) throw new KeyUnusableError()',
-      ],
-      [
-        'a disabled account finishes its change',
-        'if (user === null || user.disabledAtSeconds !== null) throw new SignInRequiredError()',
-        'if (user === null) throw new SignInRequiredError()',
-      ],
-      [
-        'an admin of an organization sees keys of the deployment',
-        "=== ORGANIZATION_ROLES[0] ? 'deployment' : 'admin'",
-        "=== ORGANIZATION_ROLES[0] ? undefined : 'admin'",
-      ],
-      [
-        'a member who is a deployment admin can be removed by anyone',
-        "deployment: user.deploymentAdmin }\n  },\n  'member-offers",
-        "deployment: false }\n  },\n  'member-offers",
-      ],
-      [
-        'an admin key’s rights are those of no role',
-        "scopes.includes('admin') ? new Map",
-        "scopes.includes('attestation') ? new Map",
-      ],
+      'any number of look-ups waits for a slow store',
+      'if (lookups.size >= LOOKUPS_MAX) throw new QueueFullError()',
+      '',
     ],
-  ),
-  ...placesOf(
-    'src/admin/actor.ts',
-    ['test/admin/access.test.ts', 'test/admin/rights.test.ts'],
+  ]),
+  ...placesOf(['test/http/gate.test.ts', 'test/attestation/endpoint.test.ts'], 'src/http/gate.ts', [
     [
-      [
-        'a key acts in every organization',
-        "actor.principal.organizationId === organizationId ? 'organization-admin' : null",
-        "'organization-admin'",
-      ],
-      ['a viewer may what an admin may', 'held !== null && roleIncludes(held, needed)', 'held !== null'],
+      'a slow body’s key is not asked for again',
+      'if (monotonicMs() - startedMs < SLOW_BODY_MS) return undefined',
+      'if (monotonicMs() >= startedMs) return undefined',
     ],
-  ),
+    [
+      'a body of exactly 250 ms is not slow',
+      'monotonicMs() - startedMs < SLOW_BODY_MS',
+      'monotonicMs() - startedMs <= SLOW_BODY_MS',
+    ],
+    ['the rate limit is not taken', 'rateLimit = limiter.take(principal)', 'rateLimit = null'],
+  ]),
+  ...placesOf(['test/store/api-keys.test.ts'], 'src/store/api-keys.ts', [
+    ['a new key has its kind’s rights instead of the old one’s', 'scopes: old.scopes,\n', ''],
+    [
+      'the old key outlives its own expiry',
+      'Math.min(old.expiresAtSeconds ?? Number.MAX_SAFE_INTEGER, nowSeconds + overlapSeconds)',
+      'nowSeconds + overlapSeconds',
+    ],
+    [
+      'a revoked key is regenerated',
+      "if (apiKeyStatus(old, nowSeconds) === 'revoked') return { status: 'revoked' }",
+      '',
+    ],
+    [
+      'a key is regenerated twice',
+      'if (old.replacedByKeyId !== null) {',
+      'if (old.replacedByKeyId === organizationId) {',
+    ],
+    [
+      'a revocation is not announced',
+      '      await announce(transaction, key, nowSeconds)\n      return { ...key, revokedAtSeconds: nowSeconds }',
+      '      return { ...key, revokedAtSeconds: nowSeconds }',
+    ],
+    [
+      'revoking again moves the time',
+      'if (key === null || key.revokedAtSeconds !== null) return key',
+      'if (key === null) return key',
+    ],
+  ]),
+  ...placesOf(['test/admin/rights.test.ts'], 'src/admin/rights.ts', [
+    [
+      'a key touches what needs the deployment’s rights',
+      "if (rights.deployment && !mayDeployment(now)) throw new RoleInsufficientError('deployment-admin')",
+      '',
+    ],
+    [
+      'a role in one organization is one in all',
+      'if (!mayIn(now, organizationId, role)) throw new RoleInsufficientError(role)',
+      '',
+    ],
+    [
+      'a revoked key finishes its change',
+      "if (key === null || apiKeyStatus(key, clock.unixSeconds()) !== 'active') throw new KeyUnusableError()",
+      'if (key === null) throw new KeyUnusableError()',
+    ],
+    [
+      'a disabled account finishes its change',
+      'if (user === null || user.disabledAtSeconds !== null) throw new SignInRequiredError()',
+      'if (user === null) throw new SignInRequiredError()',
+    ],
+    [
+      'an admin of an organization sees keys of the deployment',
+      "=== ORGANIZATION_ROLES[0] ? 'deployment' : 'admin'",
+      "=== ORGANIZATION_ROLES[0] ? undefined : 'admin'",
+    ],
+    [
+      'a member who is a deployment admin can be removed by anyone',
+      "deployment: user.deploymentAdmin }\n  },\n  'member-offers",
+      "deployment: false }\n  },\n  'member-offers",
+    ],
+    [
+      'an admin key’s rights are those of no role',
+      "scopes.includes('admin') ? new Map",
+      "scopes.includes('attestation') ? new Map",
+    ],
+  ]),
+  ...placesOf(['test/admin/access.test.ts', 'test/admin/rights.test.ts'], 'src/admin/actor.ts', [
+    [
+      'a key acts in every organization',
+      "actor.principal.organizationId === organizationId ? 'organization-admin' : null",
+      "'organization-admin'",
+    ],
+    ['a viewer may what an admin may', 'held !== null && roleIncludes(held, needed)', 'held !== null'],
+  ]),
   ...placesOf(
-    'src/admin/gate.ts',
     ['test/admin/access.test.ts', 'test/admin/sign-in.test.ts', 'test/admin/requests.test.ts'],
+    'src/admin/gate.ts',
     [
       [
         'another site sends a change with the person’s cookie',
@@ -196,8 +168,8 @@ export const access: readonly Place[] = [
     ],
   ),
   ...placesOf(
-    'src/admin/perform.ts',
     ['test/admin/confirmation.test.ts', 'test/admin/rights.test.ts', 'test/admin/requests.test.ts'],
+    'src/admin/perform.ts',
     [
       [
         'rights are not looked at inside the transaction',
@@ -208,8 +180,8 @@ export const access: readonly Place[] = [
     ],
   ),
   ...placesOf(
-    'src/admin/admin-api.ts',
     ['test/admin/confirmation.test.ts', 'test/admin/rights.test.ts', 'test/admin/requests.test.ts'],
+    'src/admin/admin-api.ts',
     [
       [
         'a stolen cookie needs no password',
@@ -219,8 +191,8 @@ export const access: readonly Place[] = [
     ],
   ),
   ...placesOf(
-    'src/admin/accounts/sessions.ts',
     ['test/admin/sign-in.test.ts', 'test/admin/confirmation.test.ts', 'test/admin/access.test.ts'],
+    'src/admin/accounts/sessions.ts',
     [
       [
         'a disabled account’s cookie opens',
@@ -250,8 +222,8 @@ export const access: readonly Place[] = [
     ],
   ),
   ...placesOf(
-    'src/store/user-sessions.ts',
     ['test/admin/sign-in.test.ts', 'test/admin/confirmation.test.ts', 'test/admin/access.test.ts'],
+    'src/store/user-sessions.ts',
     [
       [
         'a session that has expired is found',
@@ -265,7 +237,7 @@ export const access: readonly Place[] = [
       ],
     ],
   ),
-  ...placesOf('src/admin/accounts/sign-in.ts', SIGN_IN, [
+  ...placesOf(SIGN_IN, 'src/admin/accounts/sign-in.ts', [
     [
       'a disabled account signs in',
       'credential !== null && credential.user.disabledAtSeconds === null',
@@ -290,7 +262,7 @@ export const access: readonly Place[] = [
       '',
     ],
   ]),
-  ...placesOf('src/admin/accounts/throttle.ts', GUESSING, [
+  ...placesOf(GUESSING, 'src/admin/accounts/throttle.ts', [
     [
       'guesses from one place are not counted',
       '[pairOf(attempt), accountOf(attempt), addressOf(attempt)]',
@@ -333,123 +305,91 @@ export const access: readonly Place[] = [
     ['a known counter asks the store each time', '      if (waitMs > 0) throw', '      if (waitMs > 1e12) throw'],
     ['right guesses stay counted', '      await counters.giveBack(takes, forgiven)\n', ''],
   ]),
-  ...placesOf(
-    'src/store/sign-in-counters.ts',
-    ['test/store/sign-in-counters.test.ts'],
+  ...placesOf(['test/store/sign-in-counters.test.ts'], 'src/store/sign-in-counters.ts', [
+    ['one attempt more than the free ones', 'nowSeconds + (free - 1) * secondsEach', 'nowSeconds + free * secondsEach'],
     [
-      [
-        'one attempt more than the free ones',
-        'nowSeconds + (free - 1) * secondsEach',
-        'nowSeconds + free * secondsEach',
-      ],
-      [
-        'a clock that was set back locks for ever',
-        'OR sign_in_counters.clear_at_seconds > ?`',
-        'OR sign_in_counters.clear_at_seconds > ? + 1e12`',
-      ],
-      ['what was counted in the other slots stays', 'if (counted === 1) return', 'return void counted'],
-      ['giving back empties every slot', 'if (forgiven.includes(slot)) {', 'if (slot >= 0) {'],
+      'a clock that was set back locks for ever',
+      'OR sign_in_counters.clear_at_seconds > ?`',
+      'OR sign_in_counters.clear_at_seconds > ? + 1e12`',
     ],
-  ),
-  ...placesOf(
-    'src/admin/accounts/totp.ts',
-    ['test/admin/accounts.test.ts'],
+    ['what was counted in the other slots stays', 'if (counted === 1) return', 'return void counted'],
+    ['giving back empties every slot', 'if (forgiven.includes(slot)) {', 'if (slot >= 0) {'],
+  ]),
+  ...placesOf(['test/admin/accounts.test.ts'], 'src/admin/accounts/totp.ts', [
     [
-      [
-        'a step that was used is good again',
-        'if (same && step > lastUsedStep) matched = step',
-        'if (same) matched = step',
-      ],
-      ['a code is good before its time', 'step <= now; step++', 'step <= now + 1; step++'],
-      ['a code is good for a step longer', 'step = now - LATE_STEPS', 'step = now - LATE_STEPS - 1'],
+      'a step that was used is good again',
+      'if (same && step > lastUsedStep) matched = step',
+      'if (same) matched = step',
     ],
-  ),
-  ...placesOf(
-    'src/admin/accounts/challenges.ts',
-    ['test/admin/passkeys.test.ts'],
+    ['a code is good before its time', 'step <= now; step++', 'step <= now + 1; step++'],
+    ['a code is good for a step longer', 'step = now - LATE_STEPS', 'step = now - LATE_STEPS - 1'],
+  ]),
+  ...placesOf(['test/admin/passkeys.test.ts'], 'src/admin/accounts/challenges.ts', [
+    ['a challenge never ends', 'if (expiresAtSeconds <= clock.unixSeconds()) return null', ''],
+    ['a challenge is good for another purpose', '    purpose,\n    userId', "    'any',\n    userId"],
+    ['a challenge is good for another account', "userId ?? '',", "'',"],
     [
-      ['a challenge never ends', 'if (expiresAtSeconds <= clock.unixSeconds()) return null', ''],
-      ['a challenge is good for another purpose', '    purpose,\n    userId', "    'any',\n    userId"],
-      ['a challenge is good for another account', "userId ?? '',", "'',"],
-      [
-        'a challenge is forgotten while it is still good',
-        'rememberUntilSeconds: expiresAtSeconds + CHALLENGE_SECONDS',
-        'rememberUntilSeconds: 0',
-      ],
+      'a challenge is forgotten while it is still good',
+      'rememberUntilSeconds: expiresAtSeconds + CHALLENGE_SECONDS',
+      'rememberUntilSeconds: 0',
     ],
-  ),
-  ...placesOf(
-    'src/admin/accounts/passkeys.ts',
-    ['test/admin/passkeys.test.ts', 'test/admin/confirmation.test.ts'],
+  ]),
+  ...placesOf(['test/admin/passkeys.test.ts', 'test/admin/confirmation.test.ts'], 'src/admin/accounts/passkeys.ts', [
+    ['a foreign passkey confirms', '(userId !== null && passkey.userId !== userId)', '(userId === passkey.id)'],
     [
-      ['a foreign passkey confirms', '(userId !== null && passkey.userId !== userId)', '(userId === passkey.id)'],
-      [
-        'one answer signs in twice',
-        "    if (!result.verified || !(await table.spendChallenge(challengeId, asked.rememberUntilSeconds))) {\n      throw new CredentialWrongError('passkey')\n    }\n    await table.noteUse",
-        "    if (!result.verified) {\n      throw new CredentialWrongError('passkey')\n    }\n    await table.noteUse",
-      ],
-      [
-        'a passkey without its owner’s finger signs in',
-        '        requireUserVerification: true,\n        credential: {',
-        '        requireUserVerification: false,\n        credential: {',
-      ],
+      'one answer signs in twice',
+      "    if (!result.verified || !(await table.spendChallenge(challengeId, asked.rememberUntilSeconds))) {\n      throw new CredentialWrongError('passkey')\n    }\n    await table.noteUse",
+      "    if (!result.verified) {\n      throw new CredentialWrongError('passkey')\n    }\n    await table.noteUse",
     ],
-  ),
-  ...placesOf(
-    'src/admin/accounts/known-device.ts',
-    ['test/admin/accounts.test.ts', 'test/admin/guessing.test.ts'],
     [
-      ['a device is known for ever', 'Number(untilSeconds) <= clock.unixSeconds()', 'Number(untilSeconds) < 0'],
-      [
-        'signing in again gives new guesses',
-        "find(token, email) ?? randomBytes(16).toString('base64url')",
-        "randomBytes(16).toString('base64url')",
-      ],
-      ['a device is known to every account', 'email.toLowerCase(),\n  ]', "'',\n  ]"],
+      'a passkey without its owner’s finger signs in',
+      '        requireUserVerification: true,\n        credential: {',
+      '        requireUserVerification: false,\n        credential: {',
     ],
-  ),
-  ...placesOf(
-    'src/admin/accounts/origin.ts',
-    ['test/admin/accounts.test.ts', 'test/admin/access.test.ts'],
+  ]),
+  ...placesOf(['test/admin/accounts.test.ts', 'test/admin/guessing.test.ts'], 'src/admin/accounts/known-device.ts', [
+    ['a device is known for ever', 'Number(untilSeconds) <= clock.unixSeconds()', 'Number(untilSeconds) < 0'],
     [
-      [
-        'a page of a sister site sends changes',
-        "if (site !== null && site !== 'same-origin') throw new OriginRefusedError()",
-        '',
-      ],
-      [
-        'a request that names no origin is let in',
-        "headers.get('origin') === null ? site === null : of(headers) === null",
-        "headers.get('origin') === null ? false : of(headers) === null",
-      ],
+      'signing in again gives new guesses',
+      "find(token, email) ?? randomBytes(16).toString('base64url')",
+      "randomBytes(16).toString('base64url')",
     ],
-  ),
-  ...placesOf(
-    'src/admin/second-person/approvers.ts',
-    ['test/admin/second-person/ways-around.test.ts'],
+    ['a device is known to every account', 'email.toLowerCase(),\n  ]', "'',\n  ]"],
+  ]),
+  ...placesOf(['test/admin/accounts.test.ts', 'test/admin/access.test.ts'], 'src/admin/accounts/origin.ts', [
     [
-      [
-        'who asked approves',
-        "if (requestedBy === approverId) throw new ConflictError('someone other than who asked has to approve it')",
-        '',
-      ],
-      [
-        'a puppet approves for its maker',
-        '  return (\n    overlap(await makersOf(left)',
-        '  return false && (\n    overlap(await makersOf(left)',
-      ],
-      ['an administrator of after the request approves', ' || approver.sinceSeconds > createdAtSeconds', ''],
-      [
-        'what somebody asked who is no administrator any more is approved',
-        'if (!administrators.some(({ userId }) => userId === requestedBy)) {',
-        "if (requestedBy === '') {",
-      ],
-      ['the rule is turned on where nobody could approve', 'if (approvers.length >= 2) return', 'return'],
+      'a page of a sister site sends changes',
+      "if (site !== null && site !== 'same-origin') throw new OriginRefusedError()",
+      '',
     ],
-  ),
+    [
+      'a request that names no origin is let in',
+      "headers.get('origin') === null ? site === null : of(headers) === null",
+      "headers.get('origin') === null ? false : of(headers) === null",
+    ],
+  ]),
+  ...placesOf(['test/admin/second-person/ways-around.test.ts'], 'src/admin/second-person/approvers.ts', [
+    [
+      'who asked approves',
+      "if (requestedBy === approverId) throw new ConflictError('someone other than who asked has to approve it')",
+      '',
+    ],
+    [
+      'a puppet approves for its maker',
+      '  return (\n    overlap(await makersOf(left)',
+      '  return false && (\n    overlap(await makersOf(left)',
+    ],
+    ['an administrator of after the request approves', ' || approver.sinceSeconds > createdAtSeconds', ''],
+    [
+      'what somebody asked who is no administrator any more is approved',
+      'if (!administrators.some(({ userId }) => userId === requestedBy)) {',
+      "if (requestedBy === '') {",
+    ],
+    ['the rule is turned on where nobody could approve', 'if (approvers.length >= 2) return', 'return'],
+  ]),
   ...placesOf(
-    'src/admin/second-person/decide.ts',
     ['test/admin/second-person/ways-around.test.ts', 'test/admin/approvals.test.ts'],
+    'src/admin/second-person/decide.ts',
     [
       ['anyone approves', 'if (approve) await requireApprover(tables, organizationId, found, userId)', ''],
       ['what was rejected is done', '  if (approve) {\n    const request', '  if (decided.id) {\n    const request'],
@@ -466,8 +406,8 @@ export const access: readonly Place[] = [
     ],
   ),
   ...placesOf(
-    'src/admin/second-person/guard.ts',
     ['test/admin/second-person/ways-around.test.ts', 'test/admin/approvals.test.ts'],
+    'src/admin/second-person/guard.ts',
     [
       [
         'a key asks for a second person',
@@ -482,58 +422,46 @@ export const access: readonly Place[] = [
       ],
     ],
   ),
-  ...placesOf(
-    'src/store/account-makers.ts',
-    ['test/admin/second-person/ways-around.test.ts'],
+  ...placesOf(['test/admin/second-person/ways-around.test.ts'], 'src/store/account-makers.ts', [
+    ['a puppet’s puppet is somebody else', '        waiting.push(row.maker_id)\n', ''],
     [
-      ['a puppet’s puppet is somebody else', '        waiting.push(row.maker_id)\n', ''],
-      [
-        'disabled administrators count',
-        'WHERE users.deployment_admin = 1 AND users.disabled_at_seconds IS NULL',
-        'WHERE users.deployment_admin = 1',
-      ],
+      'disabled administrators count',
+      'WHERE users.deployment_admin = 1 AND users.disabled_at_seconds IS NULL',
+      'WHERE users.deployment_admin = 1',
     ],
-  ),
-  ...placesOf(
-    'src/store/approvals.ts',
-    ['test/store/approvals.test.ts'],
+  ]),
+  ...placesOf(['test/store/approvals.test.ts'], 'src/store/approvals.ts', [
     [
-      [
-        'of two who decide at once both do',
-        "AND id = ? AND state = 'pending' AND expires_at_seconds > ? RETURNING",
-        'AND id = ? AND expires_at_seconds > ? RETURNING',
-      ],
-      [
-        'a lapsed request is approved',
-        "state = 'pending' AND expires_at_seconds > ? RETURNING",
-        "state = 'pending' AND expires_at_seconds + 1000000000 > ? RETURNING",
-      ],
+      'of two who decide at once both do',
+      "AND id = ? AND state = 'pending' AND expires_at_seconds > ? RETURNING",
+      'AND id = ? AND expires_at_seconds > ? RETURNING',
     ],
-  ),
-  ...placesOf(
-    'src/store/membership-offers.ts',
-    ['test/admin/member-offers.test.ts'],
     [
-      [
-        'an offer is taken up without its code',
-        "${codeHash === null ? '' : 'AND code_hash = ?'} RETURNING",
-        "${codeHash === null ? '' : 'AND (1 = 1 OR code_hash = ?)'} RETURNING",
-      ],
-      [
-        'another account takes an offer up',
-        '`DELETE FROM membership_offers WHERE user_id = ? AND id = ? AND expires_at_seconds > ?',
-        '`DELETE FROM membership_offers WHERE (user_id = ? OR 1 = 1) AND id = ? AND expires_at_seconds > ?',
-      ],
-      [
-        'an offer past its time is taken up',
-        '`DELETE FROM membership_offers WHERE user_id = ? AND id = ? AND expires_at_seconds > ?',
-        '`DELETE FROM membership_offers WHERE user_id = ? AND id = ? AND expires_at_seconds + 100000000 > ?',
-      ],
+      'a lapsed request is approved',
+      "state = 'pending' AND expires_at_seconds > ? RETURNING",
+      "state = 'pending' AND expires_at_seconds + 1000000000 > ? RETURNING",
     ],
-  ),
+  ]),
+  ...placesOf(['test/admin/member-offers.test.ts'], 'src/store/membership-offers.ts', [
+    [
+      'an offer is taken up without its code',
+      "${codeHash === null ? '' : 'AND code_hash = ?'} RETURNING",
+      "${codeHash === null ? '' : 'AND (1 = 1 OR code_hash = ?)'} RETURNING",
+    ],
+    [
+      'another account takes an offer up',
+      '`DELETE FROM membership_offers WHERE user_id = ? AND id = ? AND expires_at_seconds > ?',
+      '`DELETE FROM membership_offers WHERE (user_id = ? OR 1 = 1) AND id = ? AND expires_at_seconds > ?',
+    ],
+    [
+      'an offer past its time is taken up',
+      '`DELETE FROM membership_offers WHERE user_id = ? AND id = ? AND expires_at_seconds > ?',
+      '`DELETE FROM membership_offers WHERE user_id = ? AND id = ? AND expires_at_seconds + 100000000 > ?',
+    ],
+  ]),
   ...placesOf(
-    'src/admin/accounts/invitations.ts',
     ['test/admin/member-offers.test.ts', 'test/admin/rights.test.ts', 'test/admin/sign-in.test.ts'],
+    'src/admin/accounts/invitations.ts',
     [
       [
         'an organization gets a link to a foreign account',
@@ -553,8 +481,8 @@ export const access: readonly Place[] = [
     ],
   ),
   ...placesOf(
-    'src/admin/routes/users.ts',
     ['test/admin/member-offers.test.ts', 'test/admin/rights.test.ts', 'test/admin/sign-in.test.ts'],
+    'src/admin/routes/users.ts',
     [
       [
         'the last deployment admin is removed',
@@ -570,8 +498,8 @@ export const access: readonly Place[] = [
     ],
   ),
   ...placesOf(
-    'src/admin/routes/members.ts',
     ['test/admin/member-offers.test.ts', 'test/admin/rights.test.ts', 'test/admin/sign-in.test.ts'],
+    'src/admin/routes/members.ts',
     [
       [
         'a removed member’s invitation works',
@@ -580,25 +508,21 @@ export const access: readonly Place[] = [
       ],
     ],
   ),
-  ...placesOf(
-    'src/admin/routes/keys.ts',
-    ['test/admin/rights.test.ts', 'test/admin/access.test.ts'],
+  ...placesOf(['test/admin/rights.test.ts', 'test/admin/access.test.ts'], 'src/admin/routes/keys.ts', [
     [
-      [
-        'an organization’s admin makes a key of the deployment',
-        '        await requireRights(tables, actor, services.clock, rightsOfKey(organization.id, scopes))\n',
-        '',
-      ],
-      [
-        'a key may have expired when it is made',
-        '!Number.isSafeInteger(seconds) || seconds <= nowSeconds',
-        '!Number.isSafeInteger(seconds)',
-      ],
+      'an organization’s admin makes a key of the deployment',
+      '        await requireRights(tables, actor, services.clock, rightsOfKey(organization.id, scopes))\n',
+      '',
     ],
-  ),
+    [
+      'a key may have expired when it is made',
+      '!Number.isSafeInteger(seconds) || seconds <= nowSeconds',
+      '!Number.isSafeInteger(seconds)',
+    ],
+  ]),
   ...placesOf(
-    'src/admin/routes/second-factors.ts',
     ['test/admin/confirmation.test.ts', 'test/admin/passkeys.test.ts', 'test/admin/sign-in.test.ts'],
+    'src/admin/routes/second-factors.ts',
     [
       [
         'a removed factor ends no other session',
@@ -612,41 +536,33 @@ export const access: readonly Place[] = [
       ],
     ],
   ),
-  ...placesOf(
-    'src/store/users.ts',
-    ['test/admin/sign-in.test.ts'],
+  ...placesOf(['test/admin/sign-in.test.ts'], 'src/store/users.ts', [
     [
-      [
-        'of two who use one code both get in',
-        'WHERE id = ? AND totp_last_step < ?',
-        'WHERE id = ? AND totp_last_step <= ?',
-      ],
-      [
-        'a recovery code is good for any account',
-        "'DELETE FROM user_recovery_codes WHERE user_id = ? AND hash = ?'",
-        "'DELETE FROM user_recovery_codes WHERE (user_id = ? OR 1 = 1) AND hash = ?'",
-      ],
+      'of two who use one code both get in',
+      'WHERE id = ? AND totp_last_step < ?',
+      'WHERE id = ? AND totp_last_step <= ?',
     ],
-  ),
-  ...placesOf(
-    'src/store/user-links.ts',
-    ['test/admin/sign-in.test.ts', 'test/admin/member-offers.test.ts'],
     [
-      [
-        'a link opens twice',
-        '`DELETE FROM user_links WHERE hash = ? AND expires_at_seconds > ? RETURNING ${COLUMNS}`',
-        '`SELECT ${COLUMNS} FROM user_links WHERE hash = ? AND expires_at_seconds > ?`',
-      ],
-      [
-        'a new link leaves the one before it',
-        "else await transaction.execute('DELETE FROM user_links WHERE user_id = ?', [link.userId])",
-        '',
-      ],
+      'a recovery code is good for any account',
+      "'DELETE FROM user_recovery_codes WHERE user_id = ? AND hash = ?'",
+      "'DELETE FROM user_recovery_codes WHERE (user_id = ? OR 1 = 1) AND hash = ?'",
     ],
-  ),
+  ]),
+  ...placesOf(['test/admin/sign-in.test.ts', 'test/admin/member-offers.test.ts'], 'src/store/user-links.ts', [
+    [
+      'a link opens twice',
+      '`DELETE FROM user_links WHERE hash = ? AND expires_at_seconds > ? RETURNING ${COLUMNS}`',
+      '`SELECT ${COLUMNS} FROM user_links WHERE hash = ? AND expires_at_seconds > ?`',
+    ],
+    [
+      'a new link leaves the one before it',
+      "else await transaction.execute('DELETE FROM user_links WHERE user_id = ?', [link.userId])",
+      '',
+    ],
+  ]),
   ...placesOf(
-    'src/admin/routes/attesters.ts',
     ['test/admin/approvals.test.ts', 'test/admin/attester-keystores.test.ts'],
+    'src/admin/routes/attesters.ts',
     [
       [
         'the last attester retires',

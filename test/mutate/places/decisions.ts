@@ -2,234 +2,166 @@
 import { type Place, placesOf } from '../place.ts'
 
 export const decisions: readonly Place[] = [
-  ...placesOf(
-    'src/decisions/segment.ts',
-    ['test/decisions/segment.test.ts', 'test/decisions/faults.test.ts'],
+  ...placesOf(['test/decisions/segment.test.ts', 'test/decisions/faults.test.ts'], 'src/decisions/segment.ts', [
+    ['a batch that failed is appended to', '      current = null\n      failed = open\n', ''],
     [
-      ['a batch that failed is appended to', '      current = null\n      failed = open\n', ''],
-      [
-        'a segment that failed is not cut back',
-        'const cut = succeeds(() => files.truncate(descriptor, length))',
-        'const cut = succeeds(() => undefined)',
-      ],
-      [
-        'a batch is not flushed',
-        '      writeFully(files, open.descriptor, buffer, length)\n      if (sync) files.syncData(open.descriptor)',
-        '      writeFully(files, open.descriptor, buffer, length)',
-      ],
-      ['a new segment’s folder is not flushed', '      files.syncPath(slotDirectory)\n', ''],
-      ['a segment is used beyond its day', ' && Math.floor(nowMs / DAY_MS) === current.day', ''],
-      ['a full segment takes one more batch', 'current.length < maxBytes', 'current.length <= maxBytes'],
-      ['the chain does not move on', '    open.hash = hash\n', ''],
-      ['a short write loses the rest', 'done += count', 'done = length'],
-      ['torn bytes are not told', 'tornBytes,\n  })', 'tornBytes: 0,\n  })'],
-      ['a stray segment is not part of the chain', '=== stray.length) tie = stray', '=== stray.length) tie = null'],
-      ['a closed writer appends', "if (closed) throw new DecisionLogError('closed')", ''],
-      ['records are written that can not be read back', 'for (const record of records) checkRecordable(record)', ''],
+      'a segment that failed is not cut back',
+      'const cut = succeeds(() => files.truncate(descriptor, length))',
+      'const cut = succeeds(() => undefined)',
     ],
-  ),
-  ...placesOf(
-    'src/decisions/record.ts',
-    ['test/decisions/record.test.ts'],
     [
-      [
-        'keys that do not belong are read',
-        'if (encodeRecord(record, prev) !== line) throw',
-        'if (prev === line) throw',
-      ],
-      ['a denial may have a signature', "require(count === 0, 'attesters')", ''],
-      [
-        'a compliant attestation may have none',
-        "count > 0 : count === 1, 'attesters'",
-        "count > 0 : count <= 1, 'attesters'",
-      ],
-      ['a denial may have an expiration', "require(record.expiration === 0, 'expiration')", ''],
-      ['the represented user is left out of the line', 'on_behalf: record.on_behalf,\n', ''],
+      'a batch is not flushed',
+      '      writeFully(files, open.descriptor, buffer, length)\n      if (sync) files.syncData(open.descriptor)',
+      '      writeFully(files, open.descriptor, buffer, length)',
     ],
-  ),
-  ...placesOf(
-    'src/decisions/verify-segment.ts',
-    ['test/decisions/verify.test.ts'],
+    ['a new segment’s folder is not flushed', '      files.syncPath(slotDirectory)\n', ''],
+    ['a segment is used beyond its day', ' && Math.floor(nowMs / DAY_MS) === current.day', ''],
+    ['a full segment takes one more batch', 'current.length < maxBytes', 'current.length <= maxBytes'],
+    ['the chain does not move on', '    open.hash = hash\n', ''],
+    ['a short write loses the rest', 'done += count', 'done = length'],
+    ['torn bytes are not told', 'tornBytes,\n  })', 'tornBytes: 0,\n  })'],
+    ['a stray segment is not part of the chain', '=== stray.length) tie = stray', '=== stray.length) tie = null'],
+    ['a closed writer appends', "if (closed) throw new DecisionLogError('closed')", ''],
+    ['records are written that can not be read back', 'for (const record of records) checkRecordable(record)', ''],
+  ]),
+  ...placesOf(['test/decisions/record.test.ts'], 'src/decisions/record.ts', [
+    ['keys that do not belong are read', 'if (encodeRecord(record, prev) !== line) throw', 'if (prev === line) throw'],
+    ['a denial may have a signature', "require(count === 0, 'attesters')", ''],
     [
-      ['a line’s hash is not compared', 'if (prev !== previousHash) note', 'if (prev === lastHash) note'],
-      [
-        'a changed last line of the segment before is not seen',
-        'header.previous_hash !== before.lastHash',
-        'header.previous_hash === null',
-      ],
-      ['removed lines are not seen', 'bytes < successor.previous_length', 'bytes < 0'],
-      ['bytes after the last line are not seen', 'tail !== successor.previous_torn_bytes', 'tail < 0'],
-      [
-        'an emptied segment is not seen',
-        'if (chained.previousIsEmpty) return',
-        'if (chained.previousIsEmpty && before !== null) return',
-      ],
-      ['a missing segment is not seen', 'header.previous_segment !== before.name', 'header.previous_segment === null'],
+      'a compliant attestation may have none',
+      "count > 0 : count === 1, 'attesters'",
+      "count > 0 : count <= 1, 'attesters'",
     ],
-  ),
-  ...placesOf(
-    'src/decisions/verify.ts',
-    ['test/decisions/verify.test.ts'],
+    ['a denial may have an expiration', "require(record.expiration === 0, 'expiration')", ''],
+    ['the represented user is left out of the line', 'on_behalf: record.on_behalf,\n', ''],
+  ]),
+  ...placesOf(['test/decisions/verify.test.ts'], 'src/decisions/verify-segment.ts', [
+    ['a line’s hash is not compared', 'if (prev !== previousHash) note', 'if (prev === lastHash) note'],
     [
-      [
-        'a repeated uuid is not seen in a first pass',
-        'if (!ledger.add(record.uuid, use)) return null',
-        'if (!ledger.add(record.uuid, use) || pass === 1) return null',
-      ],
-      [
-        'a repeated uuid is not seen in a later pass',
-        'if (problem !== null && report.problem === null) reports.set',
-        'if (problem !== null && report.problem !== null) reports.set',
-      ],
-      [
-        'withheld lines count as decisions',
-        "record.kind === 'withheld' ? 'withheld' : 'decision'\n        const count",
-        "'decision'\n        const count",
-      ],
+      'a changed last line of the segment before is not seen',
+      'header.previous_hash !== before.lastHash',
+      'header.previous_hash === null',
     ],
-  ),
-  ...placesOf(
-    'src/decisions/uuid-ledger.ts',
-    ['test/decisions/uuid-ledger.test.ts', 'test/decisions/verify.test.ts'],
+    ['removed lines are not seen', 'bytes < successor.previous_length', 'bytes < 0'],
+    ['bytes after the last line are not seen', 'tail !== successor.previous_torn_bytes', 'tail < 0'],
     [
-      ['a uuid that was withheld passes for decided twice', '(seen & FLAGS[use]) !== 0', 'seen !== 0'],
-      ['a range is skipped', 'rangeStart += rangeWidth', 'rangeStart += 2 * rangeWidth'],
+      'an emptied segment is not seen',
+      'if (chained.previousIsEmpty) return',
+      'if (chained.previousIsEmpty && before !== null) return',
     ],
-  ),
-  ...placesOf(
-    'src/decisions/recall.ts',
-    ['test/decisions/recall.test.ts'],
+    ['a missing segment is not seen', 'header.previous_segment !== before.name', 'header.previous_segment === null'],
+  ]),
+  ...placesOf(['test/decisions/verify.test.ts'], 'src/decisions/verify.ts', [
     [
-      [
-        'the first slot without it ends the search',
-        'if (isOlder(bytes, sinceMs)) break',
-        'if (isOlder(bytes, sinceMs)) return null',
-      ],
-      ['an empty slot ends the search', 'if (position === null) continue', 'if (position === null) return null'],
-      [
-        'what was withheld is answered',
-        "if (record.kind !== 'withheld') return record",
-        'return record as DecisionRecord',
-      ],
-      ['the search stops one look early', 'record.at < sinceMs', 'record.at > sinceMs'],
-      [
-        'only the newest slot is searched',
-        'for (const slot of slotsOf(directory)) {',
-        'for (const slot of slotsOf(directory).slice(0, 1)) {',
-      ],
+      'a repeated uuid is not seen in a first pass',
+      'if (!ledger.add(record.uuid, use)) return null',
+      'if (!ledger.add(record.uuid, use) || pass === 1) return null',
     ],
-  ),
-  ...placesOf(
-    'src/decisions/recover.ts',
-    ['test/decisions/recover.test.ts'],
     [
-      [
-        'a damaged line passes for one of another job',
-        "if (peeked === null) throw new DecisionLineMalformedError('a line near the end of the log is damaged')",
-        'if (peeked === null) continue',
-      ],
-      ['a damaged header is passed over', "parseHeaderLine(bytes.toString('utf8'))", ''],
-      [
-        'the record of another request is recovered',
-        "peeked.kind !== 'withheld' && wanted.has(peeked.uuid)",
-        "peeked.kind !== 'withheld'",
-      ],
+      'a repeated uuid is not seen in a later pass',
+      'if (problem !== null && report.problem === null) reports.set',
+      'if (problem !== null && report.problem !== null) reports.set',
     ],
-  ),
-  ...placesOf(
-    'src/decisions/scan.ts',
-    ['test/decisions/scan.test.ts'],
     [
-      [
-        'lines between the last look and the rotation are lost',
-        '      segment.complete = true\n      return true\n',
-        '      segment.complete = true\n',
-      ],
-      [
-        'what a later segment cut off is not told',
-        'header.previous_length < before.offset',
-        'header.previous_length > before.offset',
-      ],
-      ['a position is one byte off', 'offset: next.offset + next.length + 1 }', 'offset: next.offset + next.length }'],
+      'withheld lines count as decisions',
+      "record.kind === 'withheld' ? 'withheld' : 'decision'\n        const count",
+      "'decision'\n        const count",
     ],
-  ),
-  ...placesOf(
-    'src/decisions/answer.ts',
-    ['test/decisions/answer.test.ts'],
+  ]),
+  ...placesOf(['test/decisions/uuid-ledger.test.ts', 'test/decisions/verify.test.ts'], 'src/decisions/uuid-ledger.ts', [
+    ['a uuid that was withheld passes for decided twice', '(seen & FLAGS[use]) !== 0', 'seen !== 0'],
+    ['a range is skipped', 'rangeStart += rangeWidth', 'rangeStart += 2 * rangeWidth'],
+  ]),
+  ...placesOf(['test/decisions/recall.test.ts'], 'src/decisions/recall.ts', [
     [
-      ['a compliant answer has a reason', 'record.compliant || (record.code', 'record.compliant && (record.code'],
-      ['the task’s expiry is left out', 'expiry_block: record.expiration', 'expiry_block: 0'],
+      'the first slot without it ends the search',
+      'if (isOlder(bytes, sinceMs)) break',
+      'if (isOlder(bytes, sinceMs)) return null',
     ],
-  ),
-  ...placesOf(
-    'src/decisions/segment-tie.ts',
-    ['test/decisions/segment.test.ts', 'test/decisions/faults.test.ts'],
-    [['the hash of the last line includes its newline', 'position < end - 1; )', 'position < end; )']],
-  ),
-  ...placesOf(
-    'src/decisions/tail.ts',
-    ['test/decisions/tail.test.ts'],
+    ['an empty slot ends the search', 'if (position === null) continue', 'if (position === null) return null'],
     [
-      [
-        'slots are merged the wrong way',
-        'cursor.next.record.at > newest.next.record.at',
-        'cursor.next.record.at < newest.next.record.at',
-      ],
-      ['following repeats the last line', 'offset: end.end }', 'offset: 0 }'],
+      'what was withheld is answered',
+      "if (record.kind !== 'withheld') return record",
+      'return record as DecisionRecord',
     ],
-  ),
-  ...placesOf(
-    'src/decisions/follow.ts',
-    ['test/decisions/tail.test.ts'],
+    ['the search stops one look early', 'record.at < sinceMs', 'record.at > sinceMs'],
     [
-      [
-        'a segment with a successor is read for ever',
-        'if (!full && following !== undefined)',
-        'if (full && following !== undefined)',
-      ],
-      [
-        'it looks again at once though nothing is there',
-        'if (!more && !signal.aborted) await wait()',
-        'if (!more && signal.aborted) await wait()',
-      ],
+      'only the newest slot is searched',
+      'for (const slot of slotsOf(directory)) {',
+      'for (const slot of slotsOf(directory).slice(0, 1)) {',
     ],
-  ),
-  ...placesOf(
-    'src/decisions/since.ts',
-    ['test/decisions/since.test.ts'],
+  ]),
+  ...placesOf(['test/decisions/recover.test.ts'], 'src/decisions/recover.ts', [
     [
-      [
-        'the segment that holds the time is left out',
-        'const next = segments[index + 1]',
-        'const next = segments[index]',
-      ],
+      'a damaged line passes for one of another job',
+      "if (peeked === null) throw new DecisionLineMalformedError('a line near the end of the log is damaged')",
+      'if (peeked === null) continue',
     ],
-  ),
-  ...placesOf(
-    'src/store/decision-index/writer.ts',
-    ['test/store/decision-index.test.ts'],
+    ['a damaged header is passed over', "parseHeaderLine(bytes.toString('utf8'))", ''],
     [
-      [
-        'decisions that a crash cut off stay counted',
-        'compliant: -compliant, denied: -denied',
-        'compliant: 0, denied: 0',
-      ],
+      'the record of another request is recovered',
+      "peeked.kind !== 'withheld' && wanted.has(peeked.uuid)",
+      "peeked.kind !== 'withheld'",
     ],
-  ),
-  ...placesOf(
-    'src/store/decision-index/tally-table.ts',
-    ['test/store/decision-index.test.ts'],
+  ]),
+  ...placesOf(['test/decisions/scan.test.ts'], 'src/decisions/scan.ts', [
     [
-      [
-        'a day that is counted by its steps is counted again as a whole',
-        'const lastDay = Math.floor(toMs / TALLY_DAY_MS)',
-        'const lastDay = Math.ceil(toMs / TALLY_DAY_MS)',
-      ],
+      'lines between the last look and the rotation are lost',
+      '      segment.complete = true\n      return true\n',
+      '      segment.complete = true\n',
     ],
-  ),
-  ...placesOf(
-    'src/store/decision-index/shared-writer.ts',
-    ['test/store/shared-index.test.ts'],
-    [['rows that go stay counted', 'compliant: sign * compliant, denied: sign * denied', 'compliant, denied']],
-  ),
+    [
+      'what a later segment cut off is not told',
+      'header.previous_length < before.offset',
+      'header.previous_length > before.offset',
+    ],
+    ['a position is one byte off', 'offset: next.offset + next.length + 1 }', 'offset: next.offset + next.length }'],
+  ]),
+  ...placesOf(['test/decisions/answer.test.ts'], 'src/decisions/answer.ts', [
+    ['a compliant answer has a reason', 'record.compliant || (record.code', 'record.compliant && (record.code'],
+    ['the task’s expiry is left out', 'expiry_block: record.expiration', 'expiry_block: 0'],
+  ]),
+  ...placesOf(['test/decisions/segment.test.ts', 'test/decisions/faults.test.ts'], 'src/decisions/segment-tie.ts', [
+    ['the hash of the last line includes its newline', 'position < end - 1; )', 'position < end; )'],
+  ]),
+  ...placesOf(['test/decisions/tail.test.ts'], 'src/decisions/tail.ts', [
+    [
+      'slots are merged the wrong way',
+      'cursor.next.record.at > newest.next.record.at',
+      'cursor.next.record.at < newest.next.record.at',
+    ],
+    ['following repeats the last line', 'offset: end.end }', 'offset: 0 }'],
+  ]),
+  ...placesOf(['test/decisions/tail.test.ts'], 'src/decisions/follow.ts', [
+    [
+      'a segment with a successor is read for ever',
+      'if (!full && following !== undefined)',
+      'if (full && following !== undefined)',
+    ],
+    [
+      'it looks again at once though nothing is there',
+      'if (!more && !signal.aborted) await wait()',
+      'if (!more && signal.aborted) await wait()',
+    ],
+  ]),
+  ...placesOf(['test/decisions/since.test.ts'], 'src/decisions/since.ts', [
+    ['the segment that holds the time is left out', 'const next = segments[index + 1]', 'const next = segments[index]'],
+  ]),
+  ...placesOf(['test/store/decision-index.test.ts'], 'src/store/decision-index/writer.ts', [
+    [
+      'decisions that a crash cut off stay counted',
+      'compliant: -compliant, denied: -denied',
+      'compliant: 0, denied: 0',
+    ],
+  ]),
+  ...placesOf(['test/store/decision-index.test.ts'], 'src/store/decision-index/tally-table.ts', [
+    [
+      'a day that is counted by its steps is counted again as a whole',
+      'const lastDay = Math.floor(toMs / TALLY_DAY_MS)',
+      'const lastDay = Math.ceil(toMs / TALLY_DAY_MS)',
+    ],
+  ]),
+  ...placesOf(['test/store/shared-index.test.ts'], 'src/store/decision-index/shared-writer.ts', [
+    ['rows that go stay counted', 'compliant: sign * compliant, denied: sign * denied', 'compliant, denied'],
+  ]),
 ]

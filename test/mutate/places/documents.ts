@@ -12,11 +12,11 @@ const FACTS = ['test/identity/session-facts.test.ts']
 const SESSIONS = ['test/policy/sessions.test.ts']
 
 export const documents: readonly Place[] = [
-  ...placesOf('src/documents/zone/decode-zone.ts', ZONE, [
+  ...placesOf(ZONE, 'src/documents/zone/decode-zone.ts', [
     ['check digits are trusted with G and 6', "&& !countsAs(character, first?.character ?? '')", ''],
     ['a doubtful character is read', 'if (isDoubtful) return null', ''],
   ]),
-  ...placesOf('src/wiring/policy-decider.ts', DECIDER, [
+  ...placesOf(DECIDER, 'src/wiring/policy-decider.ts', [
     [
       'a policy that was switched off decides',
       'now?.id !== policy.id || now.activeRevisionId !== policy.activeRevisionId',
@@ -31,19 +31,19 @@ export const documents: readonly Place[] = [
     ],
     ['what was decided on is not kept', '[sequence]: facts })', '[sequence]: {} })'],
   ]),
-  ...placesOf('src/admin/policies/tried.ts', SESSION_POLICIES, [
+  ...placesOf(SESSION_POLICIES, 'src/admin/policies/tried.ts', [
     ['another document’s trial counts', '{ contentHash }, TRIAL', '{}, TRIAL'],
     ['a trial counts for ever', ', TRIAL_DAYS * DAY_SECONDS)', ')'],
     ['nothing has to be tried', 'if (revision !== null) await', 'if (revision === null) await'],
   ]),
-  ...placesOf('src/policy/decide-session.ts', SESSIONS, [
+  ...placesOf(SESSIONS, 'src/policy/decide-session.ts', [
     ['a hit that is not cleared is completed', "session['checks.sanctions.uncleared'] === true", 'false'],
     ['a review is a rejection', 'if (verdict.review === true) return review(ruleId, null)', ''],
   ]),
-  ...placesOf('src/policy/document-rules.ts', SESSIONS, [
+  ...placesOf(SESSIONS, 'src/policy/document-rules.ts', [
     ['a rejection needs no words', "&& !reader.has('message')", '&& false'],
   ]),
-  ...placesOf('src/identity/session-facts.ts', FACTS, [
+  ...placesOf(FACTS, 'src/identity/session-facts.ts', [
     ['a name in another script does not match', 'compared.includes(null) ? null', 'compared.includes(null) ? false'],
     ['a list that was never read has no age', 'known.length === 0 || known.length < ages.length', 'known.length === 0'],
     ['a wallet that was looked up nowhere is denied nothing', 'return found.length > 0 && found', 'return found'],
@@ -55,67 +55,57 @@ export const documents: readonly Place[] = [
       'false',
     ],
   ]),
-  ...placesOf('src/store/session-checks.ts', RUNNER, [
+  ...placesOf(RUNNER, 'src/store/session-checks.ts', [
     [
       'what a process that is gone had taken waits',
       'due_at_seconds > ? AND attempts = 0',
       'due_at_seconds < ? AND attempts < 0',
     ],
   ]),
-  ...placesOf('src/identity/check-runner.ts', RUNNER, [
+  ...placesOf(RUNNER, 'src/identity/check-runner.ts', [
     ['a part that fails once is not done', 'if (!isLast) return false', ''],
     ['nobody is told that all checks are made', 'await onChecked(session)', ''],
   ]),
-  ...placesOf('src/store/session-checks.ts', RUNNER, [
+  ...placesOf(RUNNER, 'src/store/session-checks.ts', [
     [
       'a session that was handed in again leaves the queue',
       'DELETE FROM session_check_queue WHERE ${OF_SESSION} AND sequence = ?',
       'DELETE FROM session_check_queue WHERE ${OF_SESSION} AND sequence >= ? - 100',
     ],
   ]),
-  ...placesOf('src/identity/check-runner.ts', WALLETS, [
+  ...placesOf(WALLETS, 'src/identity/check-runner.ts', [
     ['a screener that is away is not asked again', 'return isLast || !checks', 'return true || !checks'],
   ]),
-  ...placesOf(
-    'src/identity/check-again.ts',
-    [...WALLETS, 'test/identity/check-again.test.ts'],
+  ...placesOf([...WALLETS, 'test/identity/check-again.test.ts'], 'src/identity/check-again.ts', [
+    ['settings that are changed back at once leave what was between', 'settled.delete(id)', ''],
     [
-      ['settings that are changed back at once leave what was between', 'settled.delete(id)', ''],
-      [
-        'who loses their last list keeps its checks',
-        'version === NOTHING || each.checks.length > 0',
-        'each.checks.length > 0',
-      ],
+      'who loses their last list keeps its checks',
+      'version === NOTHING || each.checks.length > 0',
+      'each.checks.length > 0',
     ],
-  ),
-  ...placesOf(
-    'src/store/session-checks.ts',
-    ['test/store/session-checks.test.ts'],
+  ]),
+  ...placesOf(['test/store/session-checks.test.ts'], 'src/store/session-checks.ts', [
+    ['a hit outlives its check', 'isOfPart(part, name) && !made.has(name)', 'false'],
     [
-      ['a hit outlives its check', 'isOfPart(part, name) && !made.has(name)', 'false'],
-      [
-        'hits go when a part could not be made at all',
-        "if (checks.some(({ name, outcome }) => name === part && outcome === 'not-done')) continue",
-        '',
-      ],
+      'hits go when a part could not be made at all',
+      "if (checks.some(({ name, outcome }) => name === part && outcome === 'not-done')) continue",
+      '',
     ],
-  ),
-  ...placesOf('src/identity/check-runner.ts', RUNNER, [
+  ]),
+  ...placesOf(RUNNER, 'src/identity/check-runner.ts', [
     ['a part is made before the one that takes its place', '&& isNext && (await', '&& (await'],
   ]),
-  ...placesOf('src/identity/age-checks.ts', CHECKS, [
+  ...placesOf(CHECKS, 'src/identity/age-checks.ts', [
     [
       'another age checks nobody again',
       'comparisonKey([VERSION, askedBy(organizationId)])',
       'comparisonKey([VERSION])',
     ],
   ]),
-  ...placesOf(
-    'src/admin/lists.ts',
-    ['test/admin/lists.test.ts'],
-    [['what screening writes is removed', "if (keptBy === 'screening') throw", "if (keptBy === 'source') throw"]],
-  ),
-  ...placesOf('src/store/screening-checks.ts', WALLETS, [
+  ...placesOf(['test/admin/lists.test.ts'], 'src/admin/lists.ts', [
+    ['what screening writes is removed', "if (keptBy === 'screening') throw", "if (keptBy === 'source') throw"],
+  ]),
+  ...placesOf(WALLETS, 'src/store/screening-checks.ts', [
     ['a hit goes while the screener is away', "outcome === 'not-done' ? [] : known.values()", 'known.values()'],
     [
       'a hit that was taken off a list stays',
@@ -123,12 +113,12 @@ export const documents: readonly Place[] = [
       "if (state === 'x') await transaction.execute('DELETE",
     ],
   ]),
-  ...placesOf('src/identity/wallet-checks.ts', WALLETS, [
+  ...placesOf(WALLETS, 'src/identity/wallet-checks.ts', [
     ['lists of other organizations count', '...(lists.get(organizationId) ?? [])', '...[...lists.values()].flat()'],
     ['the allow list counts', 'owner === null ? isOfSanctioned : name === DENY', 'owner !== null || isOfSanctioned'],
     ['any shared list counts', 'owner === null ? isOfSanctioned', 'owner === null ? true'],
   ]),
-  ...placesOf('src/identity/store-checks.ts', HITS, [
+  ...placesOf(HITS, 'src/identity/store-checks.ts', [
     ['a new hit changes nothing', 'if (opened > 0) await act(changes, tables, target)', ''],
     ['who waits is rejected', "if (session?.status !== 'completed') return", 'if (session === undefined) return'],
     [
@@ -137,17 +127,17 @@ export const documents: readonly Place[] = [
       '',
     ],
   ]),
-  ...placesOf('src/store/session-checks.ts', HITS, [
+  ...placesOf(HITS, 'src/store/session-checks.ts', [
     [
       'checks of before stay',
       'await transaction.execute(`DELETE FROM session_checks WHERE ${OF_SESSION}`, [organizationId, id])',
       '',
     ],
   ]),
-  ...placesOf('src/store/evidence.ts', HITS, [
+  ...placesOf(HITS, 'src/store/evidence.ts', [
     ['whom somebody resembled stays', 'await eraseResemblances(transaction, organizationId, sessionId)', ''],
   ]),
-  ...placesOf('src/store/session-traces.ts', CHECKS, [
+  ...placesOf(CHECKS, 'src/store/session-traces.ts', [
     [
       'one’s own session is another identity',
       'theirs.address = mine.address',
@@ -155,18 +145,10 @@ export const documents: readonly Place[] = [
     ],
     ['erased evidence leaves traces', 'if (kept.length === 0) return', ''],
   ]),
-  ...placesOf('src/store/evidence.ts', CHECKS, [
+  ...placesOf(CHECKS, 'src/store/evidence.ts', [
     ['traces stay when evidence is erased', 'await eraseTraces(transaction, organizationId, sessionId)', ''],
   ]),
-  ...placesOf(
-    'src/store/key-rotation.ts',
-    ['test/identity/evidence/rotate-key.test.ts'],
-    [
-      [
-        'the key of traces is not wrapped anew',
-        "yield traceKeys.map(({ sealed }) => ({ kind: 'traces', sealed }))",
-        '',
-      ],
-    ],
-  ),
+  ...placesOf(['test/identity/evidence/rotate-key.test.ts'], 'src/store/key-rotation.ts', [
+    ['the key of traces is not wrapped anew', "yield traceKeys.map(({ sealed }) => ({ kind: 'traces', sealed }))", ''],
+  ]),
 ]

@@ -2,184 +2,148 @@
 import { type Place, placesOf } from '../place.ts'
 
 export const http: readonly Place[] = [
-  ...placesOf(
-    'src/http/idempotency.ts',
-    ['test/http/idempotency.test.ts'],
+  ...placesOf(['test/http/idempotency.test.ts'], 'src/http/idempotency.ts', [
     [
-      [
-        'a claim is released though something may have been signed',
-        "found.outcome === 'claimed' && !(dispatched && mayHaveActed(error))",
-        "found.outcome === 'claimed'",
-      ],
-      [
-        'a claim that was taken over is released',
-        "found.outcome === 'claimed' && !(dispatched && mayHaveActed(error))",
-        '!(dispatched && mayHaveActed(error))',
-      ],
-      ['a claim is kept though nothing was dispatched', '!(dispatched && mayHaveActed(error))', '!mayHaveActed(error)'],
-      [
-        'another body gets the first one’s answer',
-        "if (found.outcome === 'mismatch') throw new IdempotencyKeyReusedError()",
-        '',
-      ],
-      ['the route is not part of the claim', '`${route}\\n${body}`', '`${body}`'],
-      [
-        'what was signed before is not recalled',
-        "if (recalled.outcome === 'decided') return finish(claim, recalled.answer)",
-        '',
-      ],
-      [
-        'an expired signature’s uuid is signed again',
-        "if (recalled.outcome === 'expired') {",
-        "if (recalled.outcome !== 'nothing' && recalled.outcome !== 'expired') {",
-      ],
-      [
-        'the answer of a claim that was lost is sent',
-        'if (standing === null) throw new IdempotencyTwinInFlightError()',
-        '',
-      ],
-      ['an answer is kept no longer than it lives', '+ fresh.keepSeconds + KEEP_SLACK_SECONDS', '+ fresh.keepSeconds'],
-      [
-        'a request past its deadline has signed nothing',
-        "(error.code === 'DEADLINE_EXCEEDED' ||",
-        "(error.code === 'RATE_LIMITED' ||",
-      ],
-      ['a failure that says that nothing was signed is not believed', '(!error.nothingSigned &&', '(true &&'],
-      ['a twin is told to come back at once', 'Math.max(1, found.expiresAtSeconds - clock.unixSeconds())', '1'],
+      'a claim is released though something may have been signed',
+      "found.outcome === 'claimed' && !(dispatched && mayHaveActed(error))",
+      "found.outcome === 'claimed'",
     ],
-  ),
-  ...placesOf(
-    'src/http/deadline.ts',
-    ['test/http/deadline.test.ts'],
     [
-      [
-        'a request’s last millisecond is its deadline',
-        'entry.deadlineMs <= nowMs; entry',
-        'entry.deadlineMs <= nowMs + 1; entry',
-      ],
-      ['work that goes on is not told', '      entry.passed = true\n', ''],
-      ['the next deadline is not waited for', 'if (active > 0) arm(ring.next.deadlineMs - nowMs)', ''],
-      [
-        'a finished request stays in the ring',
-        '              remove(entry)\n              resolve(result)',
-        '              resolve(result)',
-      ],
+      'a claim that was taken over is released',
+      "found.outcome === 'claimed' && !(dispatched && mayHaveActed(error))",
+      '!(dispatched && mayHaveActed(error))',
     ],
-  ),
-  ...placesOf(
-    'src/http/rate-limit.ts',
-    ['test/http/rate-limit.test.ts'],
+    ['a claim is kept though nothing was dispatched', '!(dispatched && mayHaveActed(error))', '!mayHaveActed(error)'],
     [
-      [
-        'more than the burst is saved up',
-        'Math.min(burst, bucket.tokens + ((nowMs',
-        'Math.max(0, bucket.tokens + ((nowMs',
-      ],
-      ['a token more than there is', 'if (bucket.tokens + ROUNDING < cost)', 'if (bucket.tokens + 1 < cost)'],
-      ['some are granted beyond what is there', 'Math.min(wanted, tokensOf(bucket))', 'wanted'],
+      'another body gets the first one’s answer',
+      "if (found.outcome === 'mismatch') throw new IdempotencyKeyReusedError()",
+      '',
     ],
-  ),
-  ...placesOf(
-    'src/http/rate-bucket.ts',
-    ['test/http/shared-rate-limit.test.ts'],
+    ['the route is not part of the claim', '`${route}\\n${body}`', '`${body}`'],
     [
-      ['each process uses the whole balance', 'Math.max(0, believed) / sharers', 'Math.max(0, believed)'],
-      [
-        'what was spent alone is not told',
-        '    bucket.owed = burst - bucket.balance\n    bucket.lease = 0',
-        '    bucket.owed = 0\n    bucket.lease = 0',
-      ],
-      [
-        'a process that is cut off has it all',
-        'Math.min(burst / processes, bucket.lease + refilled / processes)',
-        'Math.min(burst, bucket.lease + refilled)',
-      ],
+      'what was signed before is not recalled',
+      "if (recalled.outcome === 'decided') return finish(claim, recalled.answer)",
+      '',
     ],
-  ),
-  ...placesOf(
-    'src/http/strict-json.ts',
-    ['test/http/strict-json.test.ts'],
     [
-      [
-        'a key that comes twice is taken',
-        'if (parsed !== written) throw new JsonKeyDuplicateError()',
-        'if (parsed > written) throw new JsonKeyDuplicateError()',
-      ],
-      ['a 17th level is taken', '++depth > JSON_DEPTH_MAX', '++depth > JSON_DEPTH_MAX + 1'],
-      ['__proto__ is a key', "if (key === '__proto__')", "if (key === '__proto')"],
-      ['lone surrogates are taken', 'if (firstEscape !== -1) checkWellFormed(value)', ''],
-      ['an escaped quote ends a string', 'if (character === BACKSLASH) i++', 'if (character === BACKSLASH) i += 0'],
-      ['a depth is never left', '      depth--\n', ''],
-      [
-        'the root may be an array',
-        'value === null || Array.isArray(value)) {\n    throw new JsonShapeError',
-        'value === null) {\n    throw new JsonShapeError',
-      ],
+      'an expired signature’s uuid is signed again',
+      "if (recalled.outcome === 'expired') {",
+      "if (recalled.outcome !== 'nothing' && recalled.outcome !== 'expired') {",
     ],
-  ),
-  ...placesOf(
-    'src/http/json-body.ts',
-    ['test/http/json-body.test.ts'],
     [
-      [
-        'a body of a byte too much is taken',
-        'if (Number(contentLength) > maxBytes)',
-        'if (Number(contentLength) > maxBytes + 1)',
-      ],
-      [
-        'a chunked body of a byte too much is taken',
-        '  if (size > maxBytes) {\n    await reader.cancel()',
-        '  if (size > maxBytes + 1) {\n    await reader.cancel()',
-      ],
-      [
-        'a compressed body is taken',
-        "contentEncoding.toLowerCase() !== 'identity'",
-        "contentEncoding.toLowerCase() === 'none'",
-      ],
-      ['a byte order mark is hidden', 'fatal: true, ignoreBOM: true', 'fatal: true, ignoreBOM: false'],
-      ['another content type is taken', "parts[0]?.trim() !== 'application/json'", "parts[0]?.trim() === 'text/plain'"],
+      'the answer of a claim that was lost is sent',
+      'if (standing === null) throw new IdempotencyTwinInFlightError()',
+      '',
     ],
-  ),
-  ...placesOf(
-    'src/http/client-address.ts',
-    ['test/http/client-address.test.ts'],
+    ['an answer is kept no longer than it lives', '+ fresh.keepSeconds + KEEP_SLACK_SECONDS', '+ fresh.keepSeconds'],
     [
-      ['the leftmost address is believed', 'for (const hop of hops.reverse()) {', 'for (const hop of hops) {'],
-      [
-        'a header is believed from anyone',
-        'trustedProxies.length === 0 || !isTrusted(connected)',
-        'trustedProxies.length === 0',
-      ],
-      ['what stands left of something unreadable is believed', 'if (hop === null) break', 'if (hop === null) continue'],
+      'a request past its deadline has signed nothing',
+      "(error.code === 'DEADLINE_EXCEEDED' ||",
+      "(error.code === 'RATE_LIMITED' ||",
     ],
-  ),
-  ...placesOf(
-    'src/http/outbound-post.ts',
-    ['test/http/outbound-post.test.ts'],
+    ['a failure that says that nothing was signed is not believed', '(!error.nothingSigned &&', '(true &&'],
+    ['a twin is told to come back at once', 'Math.max(1, found.expiresAtSeconds - clock.unixSeconds())', '1'],
+  ]),
+  ...placesOf(['test/http/deadline.test.ts'], 'src/http/deadline.ts', [
     [
-      ['connections are used again', 'agent: false,', ''],
-      ['a long answer is read to its end', 'if (received > answerBytesMax) break', ''],
-      [
-        'a receiver that says nothing is waited for',
-        "outgoing.destroy(new OutboundFailedError('it took too long'))",
-        'void outgoing',
-      ],
+      'a request’s last millisecond is its deadline',
+      'entry.deadlineMs <= nowMs; entry',
+      'entry.deadlineMs <= nowMs + 1; entry',
     ],
-  ),
-  ...placesOf(
-    'src/attestation/job.ts',
-    ['test/attestation/job.test.ts', 'test/attestation/job-facts.test.ts'],
+    ['work that goes on is not told', '      entry.passed = true\n', ''],
+    ['the next deadline is not waited for', 'if (active > 0) arm(ring.next.deadlineMs - nowMs)', ''],
     [
-      [
-        'what was not signed counts',
-        "facts.settle(answer.compliant && answer.body !== '')",
-        'facts.settle(answer.compliant)',
-      ],
-      [
-        'what may have been signed does not count',
-        'facts.settle(error instanceof DeadlineExceededError)',
-        'facts.settle(false)',
-      ],
+      'a finished request stays in the ring',
+      '              remove(entry)\n              resolve(result)',
+      '              resolve(result)',
     ],
-  ),
+  ]),
+  ...placesOf(['test/http/rate-limit.test.ts'], 'src/http/rate-limit.ts', [
+    [
+      'more than the burst is saved up',
+      'Math.min(burst, bucket.tokens + ((nowMs',
+      'Math.max(0, bucket.tokens + ((nowMs',
+    ],
+    ['a token more than there is', 'if (bucket.tokens + ROUNDING < cost)', 'if (bucket.tokens + 1 < cost)'],
+    ['some are granted beyond what is there', 'Math.min(wanted, tokensOf(bucket))', 'wanted'],
+  ]),
+  ...placesOf(['test/http/shared-rate-limit.test.ts'], 'src/http/rate-bucket.ts', [
+    ['each process uses the whole balance', 'Math.max(0, believed) / sharers', 'Math.max(0, believed)'],
+    [
+      'what was spent alone is not told',
+      '    bucket.owed = burst - bucket.balance\n    bucket.lease = 0',
+      '    bucket.owed = 0\n    bucket.lease = 0',
+    ],
+    [
+      'a process that is cut off has it all',
+      'Math.min(burst / processes, bucket.lease + refilled / processes)',
+      'Math.min(burst, bucket.lease + refilled)',
+    ],
+  ]),
+  ...placesOf(['test/http/strict-json.test.ts'], 'src/http/strict-json.ts', [
+    [
+      'a key that comes twice is taken',
+      'if (parsed !== written) throw new JsonKeyDuplicateError()',
+      'if (parsed > written) throw new JsonKeyDuplicateError()',
+    ],
+    ['a 17th level is taken', '++depth > JSON_DEPTH_MAX', '++depth > JSON_DEPTH_MAX + 1'],
+    ['__proto__ is a key', "if (key === '__proto__')", "if (key === '__proto')"],
+    ['lone surrogates are taken', 'if (firstEscape !== -1) checkWellFormed(value)', ''],
+    ['an escaped quote ends a string', 'if (character === BACKSLASH) i++', 'if (character === BACKSLASH) i += 0'],
+    ['a depth is never left', '      depth--\n', ''],
+    [
+      'the root may be an array',
+      'value === null || Array.isArray(value)) {\n    throw new JsonShapeError',
+      'value === null) {\n    throw new JsonShapeError',
+    ],
+  ]),
+  ...placesOf(['test/http/json-body.test.ts'], 'src/http/json-body.ts', [
+    [
+      'a body of a byte too much is taken',
+      'if (Number(contentLength) > maxBytes)',
+      'if (Number(contentLength) > maxBytes + 1)',
+    ],
+    [
+      'a chunked body of a byte too much is taken',
+      '  if (size > maxBytes) {\n    await reader.cancel()',
+      '  if (size > maxBytes + 1) {\n    await reader.cancel()',
+    ],
+    [
+      'a compressed body is taken',
+      "contentEncoding.toLowerCase() !== 'identity'",
+      "contentEncoding.toLowerCase() === 'none'",
+    ],
+    ['a byte order mark is hidden', 'fatal: true, ignoreBOM: true', 'fatal: true, ignoreBOM: false'],
+    ['another content type is taken', "parts[0]?.trim() !== 'application/json'", "parts[0]?.trim() === 'text/plain'"],
+  ]),
+  ...placesOf(['test/http/client-address.test.ts'], 'src/http/client-address.ts', [
+    ['the leftmost address is believed', 'for (const hop of hops.reverse()) {', 'for (const hop of hops) {'],
+    [
+      'a header is believed from anyone',
+      'trustedProxies.length === 0 || !isTrusted(connected)',
+      'trustedProxies.length === 0',
+    ],
+    ['what stands left of something unreadable is believed', 'if (hop === null) break', 'if (hop === null) continue'],
+  ]),
+  ...placesOf(['test/http/outbound-post.test.ts'], 'src/http/outbound-post.ts', [
+    ['connections are used again', 'agent: false,', ''],
+    ['a long answer is read to its end', 'if (received > answerBytesMax) break', ''],
+    [
+      'a receiver that says nothing is waited for',
+      "outgoing.destroy(new OutboundFailedError('it took too long'))",
+      'void outgoing',
+    ],
+  ]),
+  ...placesOf(['test/attestation/job.test.ts', 'test/attestation/job-facts.test.ts'], 'src/attestation/job.ts', [
+    [
+      'what was not signed counts',
+      "facts.settle(answer.compliant && answer.body !== '')",
+      'facts.settle(answer.compliant)',
+    ],
+    [
+      'what may have been signed does not count',
+      'facts.settle(error instanceof DeadlineExceededError)',
+      'facts.settle(false)',
+    ],
+  ]),
 ]

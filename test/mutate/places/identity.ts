@@ -5,7 +5,7 @@ const STANDING = ['test/identity/standing.test.ts']
 const WALLETS = ['test/identity/connect.test.ts', 'test/store/races.test.ts']
 
 export const identity: readonly Place[] = [
-  ...placesOf('src/identity/standing.ts', STANDING, [
+  ...placesOf(STANDING, 'src/identity/standing.ts', [
     [
       'the newest session decides instead of the newest decision',
       "decidedLast(ofType, isOwnDecision)?.status === 'rejected'",
@@ -56,37 +56,33 @@ export const identity: readonly Place[] = [
       'left.sessionId >= right.sessionId ? right : left',
     ],
   ]),
-  ...placesOf(
-    'src/identity/standings.ts',
-    ['test/identity/standings.test.ts'],
+  ...placesOf(['test/identity/standings.test.ts'], 'src/identity/standings.ts', [
     [
-      [
-        'a level read before a change is kept after it',
-        'if (changesBefore === organizationChanges) levels.set',
-        'levels.set',
-      ],
-      [
-        'what was read during a change is kept',
-        'const readAt = memory.now()\n    const level = levels.get(organizationId) ?? (await readLevel(organizationId))',
-        'const level = levels.get(organizationId) ?? (await readLevel(organizationId))',
-      ],
-      [
-        'sessions of one type answer for the other',
-        'first !== undefined && sessions.every(({ checkType }) => checkType === first.checkType)',
-        'first !== undefined',
-      ],
-      ['a person’s change reaches none of their wallets', 'personIds.add(personId)', ''],
-      ['an organization’s change is not heard', '      memory.forget(organizationId)\n', ''],
-      [
-        'a wallet that is not verified tells the person’s others',
-        'verifying === null ? [] : await source.loadPersonWallets(query, personId)',
-        'await source.loadPersonWallets(query, personId)',
-      ],
+      'a level read before a change is kept after it',
+      'if (changesBefore === organizationChanges) levels.set',
+      'levels.set',
     ],
-  ),
+    [
+      'what was read during a change is kept',
+      'const readAt = memory.now()\n    const level = levels.get(organizationId) ?? (await readLevel(organizationId))',
+      'const level = levels.get(organizationId) ?? (await readLevel(organizationId))',
+    ],
+    [
+      'sessions of one type answer for the other',
+      'first !== undefined && sessions.every(({ checkType }) => checkType === first.checkType)',
+      'first !== undefined',
+    ],
+    ['a person’s change reaches none of their wallets', 'personIds.add(personId)', ''],
+    ['an organization’s change is not heard', '      memory.forget(organizationId)\n', ''],
+    [
+      'a wallet that is not verified tells the person’s others',
+      'verifying === null ? [] : await source.loadPersonWallets(query, personId)',
+      'await source.loadPersonWallets(query, personId)',
+    ],
+  ]),
   ...placesOf(
-    'src/identity/standing-memory.ts',
     ['test/identity/standing-memory.test.ts', 'test/identity/standings.test.ts'],
+    'src/identity/standing-memory.ts',
     [
       ['a record of before a wallet’s change is used', 'if (marks[walletMark()]! > readAt) return false', ''],
       [
@@ -107,93 +103,85 @@ export const identity: readonly Place[] = [
       ['what was read before an organization was forgotten is kept', 'if (readAt < since) return', ''],
     ],
   ),
-  ...placesOf(
-    'src/identity/stream-hub.ts',
-    ['test/identity/stream-hub.test.ts'],
+  ...placesOf(['test/identity/stream-hub.test.ts'], 'src/identity/stream-hub.ts', [
+    ['a gap of exactly one is not seen', 'sequence > topic.published + 1', 'sequence > topic.published + 2'],
+    ['every change is taken for a gap', 'sequence > topic.published + 1', 'sequence >= topic.published + 1'],
     [
-      ['a gap of exactly one is not seen', 'sequence > topic.published + 1', 'sequence > topic.published + 2'],
-      ['every change is taken for a gap', 'sequence > topic.published + 1', 'sequence >= topic.published + 1'],
-      [
-        'a stream that read an older state misses what is between',
-        'if (sequence < published) want(request.sessionId, topic, published)',
-        '',
-      ],
-      [
-        'a revoked key’s stream goes on',
-        '            if (!stillAllowed) end(subscription)',
-        '            void stillAllowed',
-      ],
-      ['a store that is down ends streams', '(error: unknown) => onError(error),', '() => end(subscription),'],
-      ['a foreign session is followed', 'state === null || !request.accepts(state)', 'state === null'],
-      ['a request that was answered opens a stream', 'if (request.isLate()) throw new DeadlineExceededError()', ''],
-      [
-        'a client that left leaves its stream',
-        "request.signal.addEventListener('abort', () => remove(subscription), { once: true })",
-        '',
-      ],
-      [
-        'a failed read is never tried again',
-        'if (topic.wanted > topic.published) want(sessionId, topic, 0)',
-        'void sessionId',
-      ],
-      ['a stopping hub takes streams', 'if (closing) throw new StreamsStoppingError()\n        if', 'if'],
-      ['a failed opening keeps its place', '        remove(subscription)\n        throw error', '        throw error'],
+      'a stream that read an older state misses what is between',
+      'if (sequence < published) want(request.sessionId, topic, published)',
+      '',
     ],
-  ),
-  ...placesOf(
-    'src/store/session-registration.ts',
-    ['test/identity/register.test.ts', 'test/store/races.test.ts'],
     [
-      [
-        'a session completed before a rejection is used again',
-        'if (rejected === undefined || isDecidedAfter(row, rejected)) return toSession(row)',
-        'return toSession(row)',
-      ],
-      [
-        'a completed session below the level is used again',
-        "(status = 'completed' AND level >= ?))",
-        "(status = 'completed' AND level >= ? - 1))",
-      ],
-      [
-        'an answered request that comes again says created',
-        'const created = reusable.id === input.sessionId',
-        'const created = true',
-      ],
-      [
-        'an open session keeps the level of before',
-        "if (isSessionOpen(session.status) && session.level !== level) await note('level-changed', { level })",
-        '',
-      ],
-      [
-        'a completed session gets the level of today',
-        'isSessionOpen(session.status) && session.level !== level',
-        'session.level !== level',
-      ],
-      [
-        'of two rejections the first counts',
-        "AS seen WHERE status = 'rejected' ORDER BY decided DESC",
-        "AS seen WHERE status = 'rejected' ORDER BY decided ASC",
-      ],
-      [
-        'a session that was decided meanwhile is used',
-        'if (locked !== null && locked.status === found.status) return locked',
-        'if (locked !== null) return locked',
-      ],
-      [
-        'a new session with a wallet is not announced',
-        'if (walletAddress !== null) await announceSession(transaction, { session, wallets: [] }, nowSeconds)',
-        '',
-      ],
-      [
-        'a test key’s request finds a live session',
-        'session?.environment === input.environment && session.checkType === input.checkType ? session : null',
-        'session',
-      ],
+      'a revoked key’s stream goes on',
+      '            if (!stillAllowed) end(subscription)',
+      '            void stillAllowed',
     ],
-  ),
+    ['a store that is down ends streams', '(error: unknown) => onError(error),', '() => end(subscription),'],
+    ['a foreign session is followed', 'state === null || !request.accepts(state)', 'state === null'],
+    ['a request that was answered opens a stream', 'if (request.isLate()) throw new DeadlineExceededError()', ''],
+    [
+      'a client that left leaves its stream',
+      "request.signal.addEventListener('abort', () => remove(subscription), { once: true })",
+      '',
+    ],
+    [
+      'a failed read is never tried again',
+      'if (topic.wanted > topic.published) want(sessionId, topic, 0)',
+      'void sessionId',
+    ],
+    ['a stopping hub takes streams', 'if (closing) throw new StreamsStoppingError()\n        if', 'if'],
+    ['a failed opening keeps its place', '        remove(subscription)\n        throw error', '        throw error'],
+  ]),
+  ...placesOf(['test/identity/register.test.ts', 'test/store/races.test.ts'], 'src/store/session-registration.ts', [
+    [
+      'a session completed before a rejection is used again',
+      'if (rejected === undefined || isDecidedAfter(row, rejected)) return toSession(row)',
+      'return toSession(row)',
+    ],
+    [
+      'a completed session below the level is used again',
+      "(status = 'completed' AND level >= ?))",
+      "(status = 'completed' AND level >= ? - 1))",
+    ],
+    [
+      'an answered request that comes again says created',
+      'const created = reusable.id === input.sessionId',
+      'const created = true',
+    ],
+    [
+      'an open session keeps the level of before',
+      "if (isSessionOpen(session.status) && session.level !== level) await note('level-changed', { level })",
+      '',
+    ],
+    [
+      'a completed session gets the level of today',
+      'isSessionOpen(session.status) && session.level !== level',
+      'session.level !== level',
+    ],
+    [
+      'of two rejections the first counts',
+      "AS seen WHERE status = 'rejected' ORDER BY decided DESC",
+      "AS seen WHERE status = 'rejected' ORDER BY decided ASC",
+    ],
+    [
+      'a session that was decided meanwhile is used',
+      'if (locked !== null && locked.status === found.status) return locked',
+      'if (locked !== null) return locked',
+    ],
+    [
+      'a new session with a wallet is not announced',
+      'if (walletAddress !== null) await announceSession(transaction, { session, wallets: [] }, nowSeconds)',
+      '',
+    ],
+    [
+      'a test key’s request finds a live session',
+      'session?.environment === input.environment && session.checkType === input.checkType ? session : null',
+      'session',
+    ],
+  ]),
   ...placesOf(
-    'src/store/session-status.ts',
     ['test/identity/transitions.test.ts', 'test/identity/standings.test.ts', 'test/identity/evidence/evidence.test.ts'],
+    'src/store/session-status.ts',
     [
       [
         'a decision on another state is taken',
@@ -222,24 +210,18 @@ export const identity: readonly Place[] = [
       ['a person is identified anew', 'completed && session.personId === null ? await', 'completed ? await'],
     ],
   ),
-  ...placesOf(
-    'src/store/session-status.ts',
-    ['test/wiring/screening-service.test.ts'],
-    [['a session is completed though a hit on a list is open', 'await requireNoOpenHit(transaction, session)', '']],
-  ),
-  ...placesOf(
-    'src/domain/session.ts',
-    ['test/identity/transitions.test.ts', 'test/identity/connect.test.ts'],
+  ...placesOf(['test/wiring/screening-service.test.ts'], 'src/store/session-status.ts', [
+    ['a session is completed though a hit on a list is open', 'await requireNoOpenHit(transaction, session)', ''],
+  ]),
+  ...placesOf(['test/identity/transitions.test.ts', 'test/identity/connect.test.ts'], 'src/domain/session.ts', [
+    ['a rejected session comes back', 'rejected: [],', "rejected: ['retry'],"],
     [
-      ['a rejected session comes back', 'rejected: [],', "rejected: ['retry'],"],
-      [
-        'a submitted session takes wallets',
-        "status === 'pending' || status === 'retry'",
-        "status === 'pending' || status === 'retry' || status === 'submitted'",
-      ],
+      'a submitted session takes wallets',
+      "status === 'pending' || status === 'retry'",
+      "status === 'pending' || status === 'retry' || status === 'submitted'",
     ],
-  ),
-  ...placesOf('src/store/session-wallets.ts', WALLETS, [
+  ]),
+  ...placesOf(WALLETS, 'src/store/session-wallets.ts', [
     ['a nonce is good twice', 'if (spent !== 1) throw new ProofInvalidError()', ''],
     [
       'the sandbox’s proof is taken by a live session',
@@ -268,20 +250,16 @@ export const identity: readonly Place[] = [
       'AND session_id = ? AND (address = ? OR 1 = 1)\n       AND chain = ?',
     ],
   ]),
-  ...placesOf(
-    'src/store/session-nonces.ts',
-    ['test/identity/connect.test.ts'],
+  ...placesOf(['test/identity/connect.test.ts'], 'src/store/session-nonces.ts', [
     [
-      [
-        'a nonce lives for ever',
-        'WHERE nonce = ? AND organization_id = ? AND session_id = ? AND expires_at_seconds > ?',
-        'WHERE nonce = ? AND organization_id = ? AND session_id = ? AND expires_at_seconds + 100000000 > ?',
-      ],
+      'a nonce lives for ever',
+      'WHERE nonce = ? AND organization_id = ? AND session_id = ? AND expires_at_seconds > ?',
+      'WHERE nonce = ? AND organization_id = ? AND session_id = ? AND expires_at_seconds + 100000000 > ?',
     ],
-  ),
+  ]),
   ...placesOf(
-    'src/store/wallet-standings.ts',
     ['test/store/wallet-standings.test.ts', 'test/identity/standings.test.ts'],
+    'src/store/wallet-standings.ts',
     [
       [
         'a session that is not shared is seen',
@@ -305,61 +283,47 @@ export const identity: readonly Place[] = [
       ],
     ],
   ),
-  ...placesOf(
-    'src/identity/connect.ts',
-    ['test/identity/connect.test.ts'],
+  ...placesOf(['test/identity/connect.test.ts'], 'src/identity/connect.ts', [
+    ['a proof for another host is taken', 'asked === null || asked.portalHost !== portalHost', 'asked === null'],
+    ['any signature is taken', 'if (kind === null) throw new ProofInvalidError()', ''],
     [
-      ['a proof for another host is taken', 'asked === null || asked.portalHost !== portalHost', 'asked === null'],
-      ['any signature is taken', 'if (kind === null) throw new ProofInvalidError()', ''],
-      [
-        'a closed session is given a message',
-        'if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)',
-        '',
-      ],
+      'a closed session is given a message',
+      'if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)',
+      '',
     ],
-  ),
-  ...placesOf(
-    'src/identity/proof.ts',
-    ['test/identity/proof.test.ts'],
+  ]),
+  ...placesOf(['test/identity/proof.test.ts'], 'src/identity/proof.ts', [
     [
-      [
-        'anybody’s signature is the wallet’s',
-        "if (recoverSigner(message, bytes) === wallet.address) return 'eip191'",
-        "if (recoverSigner(message, bytes) !== null) return 'eip191'",
-      ],
-      ['keys of small order are taken', 'zip215: false', 'zip215: true'],
-      ['a recovery byte as some hardware wallets have it is refused', 'v >= 27 ? v - 27 : v', 'v - 27'],
-      [
-        'without a verifier a contract wallet proves itself',
-        "contractVerifier !== undefined && (await contractVerifier({ wallet, message, signature })) ? 'erc1271' : null",
-        "contractVerifier === undefined || (await contractVerifier({ wallet, message, signature })) ? 'erc1271' : null",
-      ],
+      'anybody’s signature is the wallet’s',
+      "if (recoverSigner(message, bytes) === wallet.address) return 'eip191'",
+      "if (recoverSigner(message, bytes) !== null) return 'eip191'",
     ],
-  ),
-  ...placesOf(
-    'src/identity/changes.ts',
-    ['test/identity/changes.test.ts'],
+    ['keys of small order are taken', 'zip215: false', 'zip215: true'],
+    ['a recovery byte as some hardware wallets have it is refused', 'v >= 27 ? v - 27 : v', 'v - 27'],
     [
-      [
-        'a removed wallet’s standing stays',
-        '...[...wallets, ...gone.flatMap((state) => state.wallets)]',
-        '...[...wallets]',
-      ],
-      [
-        'changes are told before they are committed',
-        'stateChanged: (state) => void told.push(() => listener.stateChanged(state))',
-        'stateChanged: (state) => listener.stateChanged(state)',
-      ],
+      'without a verifier a contract wallet proves itself',
+      "contractVerifier !== undefined && (await contractVerifier({ wallet, message, signature })) ? 'erc1271' : null",
+      "contractVerifier === undefined || (await contractVerifier({ wallet, message, signature })) ? 'erc1271' : null",
     ],
-  ),
+  ]),
+  ...placesOf(['test/identity/changes.test.ts'], 'src/identity/changes.ts', [
+    [
+      'a removed wallet’s standing stays',
+      '...[...wallets, ...gone.flatMap((state) => state.wallets)]',
+      '...[...wallets]',
+    ],
+    [
+      'changes are told before they are committed',
+      'stateChanged: (state) => void told.push(() => listener.stateChanged(state))',
+      'stateChanged: (state) => listener.stateChanged(state)',
+    ],
+  ]),
+  ...placesOf(['test/conformance/identity-verify.test.ts'], 'src/identity/verify.ts', [
+    ['a wallet with a status is verified', 'verified: verifying !== null', 'verified: status !== null'],
+  ]),
   ...placesOf(
-    'src/identity/verify.ts',
-    ['test/conformance/identity-verify.test.ts'],
-    [['a wallet with a status is verified', 'verified: verifying !== null', 'verified: status !== null']],
-  ),
-  ...placesOf(
-    'src/store/session-rows.ts',
     ['test/identity/evidence/evidence.test.ts', 'test/identity/register.test.ts'],
+    'src/store/session-rows.ts',
     [
       [
         'registering again keeps evidence for longer',
@@ -368,9 +332,7 @@ export const identity: readonly Place[] = [
       ],
     ],
   ),
-  ...placesOf(
-    'src/admin/sessions.ts',
-    ['test/admin/sessions.test.ts'],
-    [['a final rejection needs no reason', "if (status !== 'rejected' || given", "if (status === 'rejected' || given"]],
-  ),
+  ...placesOf(['test/admin/sessions.test.ts'], 'src/admin/sessions.ts', [
+    ['a final rejection needs no reason', "if (status !== 'rejected' || given", "if (status === 'rejected' || given"],
+  ]),
 ]

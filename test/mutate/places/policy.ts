@@ -2,35 +2,27 @@
 import { type Place, placesOf } from '../place.ts'
 
 export const policy: readonly Place[] = [
-  ...placesOf(
-    'src/policy/evaluate.ts',
-    ['test/policy/rules.test.ts'],
+  ...placesOf(['test/policy/rules.test.ts'], 'src/policy/evaluate.ts', [
+    ['a deny rule that does not hold decides', "decisive: kind === 'deny'", "decisive: kind !== 'deny'"],
+    ['the default is to allow', "compliant: fallback === 'allow'", "compliant: fallback !== 'allow'"],
+    ['a rule that fails decides nothing', '        throw new PolicyEvaluationError(id, error)', '        continue'],
+  ]),
+  ...placesOf(['test/policy/on-behalf.test.ts', 'test/workers/decide.test.ts'], 'src/policy/duties.ts', [
     [
-      ['a deny rule that does not hold decides', "decisive: kind === 'deny'", "decisive: kind !== 'deny'"],
-      ['the default is to allow', "compliant: fallback === 'allow'", "compliant: fallback !== 'allow'"],
-      ['a rule that fails decides nothing', '        throw new PolicyEvaluationError(id, error)', '        continue'],
+      'an allowed relayer carries anyone',
+      'return lists.contains(ALLOW_LIST, wallet) && lists.contains(ALLOW_LIST, onBehalf) ? ALLOWED : null',
+      'return lists.contains(ALLOW_LIST, wallet) ? ALLOWED : null',
     ],
-  ),
-  ...placesOf(
-    'src/policy/duties.ts',
-    ['test/policy/on-behalf.test.ts', 'test/workers/decide.test.ts'],
+    ['a denied user behind a relayer passes', 'if (lists.contains(DENY_LIST, onBehalf)) return DENIED', ''],
     [
-      [
-        'an allowed relayer carries anyone',
-        'return lists.contains(ALLOW_LIST, wallet) && lists.contains(ALLOW_LIST, onBehalf) ? ALLOWED : null',
-        'return lists.contains(ALLOW_LIST, wallet) ? ALLOWED : null',
-      ],
-      ['a denied user behind a relayer passes', 'if (lists.contains(DENY_LIST, onBehalf)) return DENIED', ''],
-      [
-        'an allow entry beats a deny entry',
-        'if (lists.contains(DENY_LIST, wallet)) return DENIED\n',
-        'if (lists.contains(DENY_LIST, wallet) && !lists.contains(ALLOW_LIST, wallet)) return DENIED\n',
-      ],
+      'an allow entry beats a deny entry',
+      'if (lists.contains(DENY_LIST, wallet)) return DENIED\n',
+      'if (lists.contains(DENY_LIST, wallet) && !lists.contains(ALLOW_LIST, wallet)) return DENIED\n',
     ],
-  ),
+  ]),
   ...placesOf(
-    'src/policy/cost.ts',
     ['test/policy/cost.test.ts', 'test/policy/language.test.ts', 'test/policy/uint256.test.ts'],
+    'src/policy/cost.ts',
     [
       [
         'a loop costs one turn',
@@ -50,88 +42,72 @@ export const policy: readonly Place[] = [
       ],
     ],
   ),
-  ...placesOf(
-    'src/policy/uint256.ts',
-    ['test/policy/uint256.test.ts'],
+  ...placesOf(['test/policy/uint256.test.ts'], 'src/policy/uint256.ts', [
+    ['a negative int is an operand', 'if (operand < 0n) throw NEGATIVE_OPERAND', ''],
     [
-      ['a negative int is an operand', 'if (operand < 0n) throw NEGATIVE_OPERAND', ''],
-      [
-        'an equal value is less',
-        "'<': (left, right) => bigintOf(left) < bigintOf(right)",
-        "'<': (left, right) => bigintOf(left) <= bigintOf(right)",
-      ],
+      'an equal value is less',
+      "'<': (left, right) => bigintOf(left) < bigintOf(right)",
+      "'<': (left, right) => bigintOf(left) <= bigintOf(right)",
     ],
-  ),
-  ...placesOf(
-    'src/policy/abi-codec.ts',
-    ['test/policy/abi-codec.test.ts'],
+  ]),
+  ...placesOf(['test/policy/abi-codec.test.ts'], 'src/policy/abi-codec.ts', [
     [
-      [
-        'dirty bytes before an address are taken',
-        'if (at + WORD > this.#text.length || !this.#text.startsWith(ZEROS.slice(0, zeros), at)) throw MALFORMED',
-        'if (at + WORD > this.#text.length) throw MALFORMED',
-      ],
-      ['a boolean of 2 is false', "if (digit !== '0' && digit !== '1') throw MALFORMED", ''],
-      ['dirty bytes behind a bytesN are taken', 'if (!word.endsWith(ZEROS.slice(digits))) throw MALFORMED', ''],
-      [
-        'an int8 of 128 is taken',
-        'if (value > maximum || value < -maximum - 1n) throw MALFORMED',
-        'if (value > maximum + 1n || value < -maximum - 1n) throw MALFORMED',
-      ],
-      [
-        'offsets are counted from the wrong place',
-        'codec.isDynamic ? base + 2 * reader.size(at) : at',
-        'codec.isDynamic ? at + 2 * reader.size(at) : at',
-      ],
-      [
-        'data that ends early is read',
-        'if (at + WORD > this.#text.length) throw MALFORMED\n    return this.#text.slice(at, at + WORD)',
-        'return this.#text.slice(at, at + WORD)',
-      ],
+      'dirty bytes before an address are taken',
+      'if (at + WORD > this.#text.length || !this.#text.startsWith(ZEROS.slice(0, zeros), at)) throw MALFORMED',
+      'if (at + WORD > this.#text.length) throw MALFORMED',
     ],
-  ),
-  ...placesOf(
-    'src/policy/borsh-codec.ts',
-    ['test/policy/calls.test.ts'],
+    ['a boolean of 2 is false', "if (digit !== '0' && digit !== '1') throw MALFORMED", ''],
+    ['dirty bytes behind a bytesN are taken', 'if (!word.endsWith(ZEROS.slice(digits))) throw MALFORMED', ''],
     [
-      ['an option of 2 is none', 'if (byte > 1) throw MALFORMED', ''],
-      [
-        'numbers are read from the other end',
-        'for (let i = length - 1; i >= 0; i--)',
-        'for (let i = 0; i < length; i++)',
-      ],
-      [
-        'an unknown variant is passed over',
-        'if (variant === undefined) throw MALFORMED',
-        "if (variant === undefined) return ''",
-      ],
+      'an int8 of 128 is taken',
+      'if (value > maximum || value < -maximum - 1n) throw MALFORMED',
+      'if (value > maximum + 1n || value < -maximum - 1n) throw MALFORMED',
     ],
-  ),
-  ...placesOf(
-    'src/policy/catalog.ts',
-    ['test/policy/catalog.test.ts'],
     [
-      [
-        'a load that overlaps a change is kept',
-        'if (stamps.of(organizationId) === stamp) remember(key, { target, stamp })',
-        'remember(key, { target, stamp: stamps.of(organizationId) })',
-      ],
-      [
-        'another organization’s target is used',
-        'record !== null && record.organizationId !== organizationId',
-        'record === undefined',
-      ],
-      ['a target from before a change is used', 'if (entry?.stamp === stamp) {', 'if (entry !== undefined) {'],
-      [
-        'a shadow’s failure refuses the caller',
-        "if (shadow === null || 'failure' in shadow) {",
-        "if (shadow !== null && 'failure' in shadow) throw shadow.failure\n  if (shadow === null) {",
-      ],
+      'offsets are counted from the wrong place',
+      'codec.isDynamic ? base + 2 * reader.size(at) : at',
+      'codec.isDynamic ? at + 2 * reader.size(at) : at',
     ],
-  ),
+    [
+      'data that ends early is read',
+      'if (at + WORD > this.#text.length) throw MALFORMED\n    return this.#text.slice(at, at + WORD)',
+      'return this.#text.slice(at, at + WORD)',
+    ],
+  ]),
+  ...placesOf(['test/policy/calls.test.ts'], 'src/policy/borsh-codec.ts', [
+    ['an option of 2 is none', 'if (byte > 1) throw MALFORMED', ''],
+    [
+      'numbers are read from the other end',
+      'for (let i = length - 1; i >= 0; i--)',
+      'for (let i = 0; i < length; i++)',
+    ],
+    [
+      'an unknown variant is passed over',
+      'if (variant === undefined) throw MALFORMED',
+      "if (variant === undefined) return ''",
+    ],
+  ]),
+  ...placesOf(['test/policy/catalog.test.ts'], 'src/policy/catalog.ts', [
+    [
+      'a load that overlaps a change is kept',
+      'if (stamps.of(organizationId) === stamp) remember(key, { target, stamp })',
+      'remember(key, { target, stamp: stamps.of(organizationId) })',
+    ],
+    [
+      'another organization’s target is used',
+      'record !== null && record.organizationId !== organizationId',
+      'record === undefined',
+    ],
+    ['a target from before a change is used', 'if (entry?.stamp === stamp) {', 'if (entry !== undefined) {'],
+    [
+      'a shadow’s failure refuses the caller',
+      "if (shadow === null || 'failure' in shadow) {",
+      "if (shadow !== null && 'failure' in shadow) throw shadow.failure\n  if (shadow === null) {",
+    ],
+  ]),
   ...placesOf(
-    'src/policy/revision.ts',
     ['test/policy/revision.test.ts', 'test/policy/document-parts.test.ts', 'test/policy/document.test.ts'],
+    'src/policy/revision.ts',
     [
       [
         'a text that was changed in the store is used',
@@ -146,8 +122,8 @@ export const policy: readonly Place[] = [
     ],
   ),
   ...placesOf(
-    'src/policy/facts.ts',
     ['test/policy/rules.test.ts', 'test/policy/sources.test.ts', 'test/policy/on-behalf.test.ts'],
+    'src/policy/facts.ts',
     [
       ['the weekday is one day late', '/ SECONDS_PER_DAY) + 4) % 7', '/ SECONDS_PER_DAY) + 5) % 7'],
       [
@@ -158,15 +134,11 @@ export const policy: readonly Place[] = [
       ['data of three bytes has a selector', "data.length < 10 ? ''", "data.length < 8 ? ''"],
     ],
   ),
-  ...placesOf(
-    'workers/signing/policies.ts',
-    ['test/workers/policies.test.ts'],
+  ...placesOf(['test/workers/policies.test.ts'], 'workers/signing/policies.ts', [
     [
-      [
-        'a job is decided without its shadow',
-        'if (shadow === undefined) return undefined',
-        'if (shadow === undefined) return { target, policy: programOf(held), shadow: null }',
-      ],
+      'a job is decided without its shadow',
+      'if (shadow === undefined) return undefined',
+      'if (shadow === undefined) return { target, policy: programOf(held), shadow: null }',
     ],
-  ),
+  ]),
 ]

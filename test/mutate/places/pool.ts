@@ -3,13 +3,13 @@ import { type Place, placesOf } from '../place.ts'
 
 export const pool: readonly Place[] = [
   ...placesOf(
-    'src/pool/settlement.ts',
     [
       'test/pool/settlement.test.ts',
       'test/pool/deadline.test.ts',
       'test/pool/dispatch.test.ts',
       'test/pool/loss.test.ts',
     ],
+    'src/pool/settlement.ts',
     [
       [
         'an answer past the deadline is sent',
@@ -25,8 +25,8 @@ export const pool: readonly Place[] = [
     ],
   ),
   ...placesOf(
-    'src/pool/dispatcher.ts',
     ['test/pool/dispatch.test.ts', 'test/pool/loss.test.ts', 'test/pool/deadline.test.ts'],
+    'src/pool/dispatcher.ts',
     [
       ['a job past its deadline goes out', 'if (entry.job.deadlineMs <= nowMs) {', 'if (entry.job.deadlineMs < 0) {'],
       [
@@ -47,112 +47,88 @@ export const pool: readonly Place[] = [
       ],
     ],
   ),
-  ...placesOf(
-    'src/pool/deadlines.ts',
-    ['test/pool/deadlines.test.ts'],
+  ...placesOf(['test/pool/deadlines.test.ts'], 'src/pool/deadlines.ts', [
     [
-      [
-        'an earlier deadline that comes later is not waited for',
-        'before.job.deadlineMs > entry.job.deadlineMs) before = before.earlier',
-        'before.job.deadlineMs < 0) before = before.earlier',
-      ],
-      ['the next deadline is not waited for', '      expire(entry)\n    }\n    arm()', '      expire(entry)\n    }'],
+      'an earlier deadline that comes later is not waited for',
+      'before.job.deadlineMs > entry.job.deadlineMs) before = before.earlier',
+      'before.job.deadlineMs < 0) before = before.earlier',
     ],
-  ),
-  ...placesOf(
-    'src/pool/fair-queue.ts',
-    ['test/pool/fair-queue.test.ts'],
+    ['the next deadline is not waited for', '      expire(entry)\n    }\n    arm()', '      expire(entry)\n    }'],
+  ]),
+  ...placesOf(['test/pool/fair-queue.test.ts'], 'src/pool/fair-queue.ts', [
     [
-      [
-        'an organization takes every turn',
-        '          lane.credit = lane.weight\n          turn = (turn + 1) % active.length',
-        '          lane.credit = lane.weight',
-      ],
-      [
-        'a full queue displaces the shortest',
-        'if (lane.queue.size / lane.weight <= length) continue',
-        'if (lane.queue.size / lane.weight >= length) continue',
-      ],
-      ['the oldest job is displaced', '?.queue.takeTail() ?? null', '?.queue.shift() ?? null'],
+      'an organization takes every turn',
+      '          lane.credit = lane.weight\n          turn = (turn + 1) % active.length',
+      '          lane.credit = lane.weight',
     ],
-  ),
-  ...placesOf(
-    'src/pool/admission.ts',
-    ['test/pool/admission.test.ts'],
     [
-      ['a job that would be late is taken', 'if (lateMs > 0) return refusalOf(lateMs)', ''],
-      ['a full queue takes one more', 'queue.size >= queueLimit', 'queue.size > queueLimit'],
-      ['the organization’s share is not looked at', '(workers * share)', 'workers'],
+      'a full queue displaces the shortest',
+      'if (lane.queue.size / lane.weight <= length) continue',
+      'if (lane.queue.size / lane.weight >= length) continue',
     ],
-  ),
-  ...placesOf(
-    'src/pool/recovery.ts',
-    ['test/pool/loss.test.ts'],
+    ['the oldest job is displaced', '?.queue.takeTail() ?? null', '?.queue.shift() ?? null'],
+  ]),
+  ...placesOf(['test/pool/admission.test.ts'], 'src/pool/admission.ts', [
+    ['a job that would be late is taken', 'if (lateMs > 0) return refusalOf(lateMs)', ''],
+    ['a full queue takes one more', 'queue.size >= queueLimit', 'queue.size > queueLimit'],
+    ['the organization’s share is not looked at', '(workers * share)', 'workers'],
+  ]),
+  ...placesOf(['test/pool/loss.test.ts'], 'src/pool/recovery.ts', [
     [
-      [
-        'a job whose record is unknown is tried again',
-        "if (unknown) return { action: 'fail', error: unknownRecord(), withhold: true }",
-        '',
-      ],
-      [
-        'an append that may be under way is not waited for',
-        'recovered === null || (answer === undefined && !logIsFinal)',
-        'recovered === null',
-      ],
-      ['a job kills one more worker', 'if (entry.kills < limits.maxKills)', 'if (entry.kills <= limits.maxKills)'],
-      [
-        'what a lost worker had recorded is signed again',
-        "if (answer !== undefined) return { action: 'answer', answer }",
-        '',
-      ],
-      [
-        'a recorded answer that was late is not withheld',
-        "answer !== undefined || unknown ? 'withhold' : 'nothing'",
-        "'nothing'",
-      ],
+      'a job whose record is unknown is tried again',
+      "if (unknown) return { action: 'fail', error: unknownRecord(), withhold: true }",
+      '',
     ],
-  ),
-  ...placesOf(
-    'src/pool/lost-jobs.ts',
-    ['test/pool/loss.test.ts'],
     [
-      [
-        'a recovered answer that is late is not withheld',
-        "        else withheld.push(entry.job.uuid)\n      } else if (fate.action === 'fail')",
-        "      } else if (fate.action === 'fail')",
-      ],
-      [
-        'a log that does not answer is waited for',
-        'return await Promise.race([options.recover(log), timeout.promise])',
-        'return await options.recover(log)',
-      ],
+      'an append that may be under way is not waited for',
+      'recovered === null || (answer === undefined && !logIsFinal)',
+      'recovered === null',
     ],
-  ),
+    ['a job kills one more worker', 'if (entry.kills < limits.maxKills)', 'if (entry.kills <= limits.maxKills)'],
+    [
+      'what a lost worker had recorded is signed again',
+      "if (answer !== undefined) return { action: 'answer', answer }",
+      '',
+    ],
+    [
+      'a recorded answer that was late is not withheld',
+      "answer !== undefined || unknown ? 'withhold' : 'nothing'",
+      "'nothing'",
+    ],
+  ]),
+  ...placesOf(['test/pool/loss.test.ts'], 'src/pool/lost-jobs.ts', [
+    [
+      'a recovered answer that is late is not withheld',
+      "        else withheld.push(entry.job.uuid)\n      } else if (fate.action === 'fail')",
+      "      } else if (fate.action === 'fail')",
+    ],
+    [
+      'a log that does not answer is waited for',
+      'return await Promise.race([options.recover(log), timeout.promise])',
+      'return await options.recover(log)',
+    ],
+  ]),
   ...placesOf(
-    'src/pool/withheld.ts',
     ['test/pool/loss.test.ts', 'test/pool/deadline.test.ts', 'test/pool/supervision.test.ts'],
+    'src/pool/withheld.ts',
     [['what a lost worker had not confirmed is forgotten', '      waiting.push(...handle.withheld)\n', '']],
   ),
-  ...placesOf(
-    'src/pool/hang-monitor.ts',
-    ['test/pool/supervision.test.ts', 'test/pool/loss.test.ts'],
+  ...placesOf(['test/pool/supervision.test.ts', 'test/pool/loss.test.ts'], 'src/pool/hang-monitor.ts', [
     [
-      [
-        'a stall of this thread is a worker’s hang',
-        'for (const handle of options.handles) handle.lastProgressMs = nowMs\n      return',
-        '',
-      ],
-      [
-        'an append has no more time than anything',
-        'handle.latch() === LATCH_COMMITTING ? limits.commitStallMs : limits.hangMs',
-        'limits.hangMs',
-      ],
-      ['an idle worker hangs', 'if (handle.inFlight.size === 0 || (handle.state', 'if ((handle.state'],
+      'a stall of this thread is a worker’s hang',
+      'for (const handle of options.handles) handle.lastProgressMs = nowMs\n      return',
+      '',
     ],
-  ),
+    [
+      'an append has no more time than anything',
+      'handle.latch() === LATCH_COMMITTING ? limits.commitStallMs : limits.hangMs',
+      'limits.hangMs',
+    ],
+    ['an idle worker hangs', 'if (handle.inFlight.size === 0 || (handle.state', 'if ((handle.state'],
+  ]),
   ...placesOf(
-    'src/pool/protocol.ts',
     ['test/pool/loss.test.ts', 'test/workers/attest.test.ts', 'test/long/pool/threads.test.ts'],
+    'src/pool/protocol.ts',
     [
       [
         'a worker that was given up answers after its append',

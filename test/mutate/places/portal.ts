@@ -2,95 +2,73 @@
 import { type Place, placesOf } from '../place.ts'
 
 export const portal: readonly Place[] = [
-  ...placesOf(
-    'src/portal/entry.ts',
-    ['test/portal/entry.test.ts', 'test/portal/contract-wallet.test.ts'],
+  ...placesOf(['test/portal/entry.test.ts', 'test/portal/contract-wallet.test.ts'], 'src/portal/entry.ts', [
     [
-      [
-        'a second browser gets in by the link',
-        "return { kind: 'elsewhere', organizationId, sessionId, linkHash }\n    }\n    const",
-        "return { kind: 'entered', organizationId, sessionId, cookie: null }\n    }\n    const",
-      ],
-      [
-        'any wallet’s owner goes on in another browser',
-        'if (state === null || !belongs(state, asked.wallet, kind)) throw new WalletForeignError()',
-        'if (state === null) throw new WalletForeignError()',
-      ],
-      [
-        'a contract’s address on another chain is the wallet',
-        'wallet.address === address && wallet.chain === chain',
-        'wallet.address === address',
-      ],
-      [
-        'a challenge is answered twice',
-        'if (!(await links.moveLink(asked, hash))) throw new ProofInvalidError()',
-        'await links.moveLink(asked, hash)',
-      ],
+      'a second browser gets in by the link',
+      "return { kind: 'elsewhere', organizationId, sessionId, linkHash }\n    }\n    const",
+      "return { kind: 'entered', organizationId, sessionId, cookie: null }\n    }\n    const",
     ],
-  ),
-  ...placesOf(
-    'src/portal/session-routes.ts',
-    ['test/portal/session.test.ts', 'test/portal/entry.test.ts'],
     [
-      ['a final session is changed', 'if (isSessionFinal(status)) throw new SessionClosedError(status)', ''],
-      [
-        'what was not agreed to is taken',
-        'if (agreement === null) throw new AgreementMissingError()',
-        "if (agreement === null) return { ...opened, agreement: { version: '1', shares: false, agreedAtSeconds: 0 } }",
-      ],
-      [
-        'what is missing is not asked for',
-        'if ((await view(state)).missing.length > 0) throw new EvidenceIncompleteError()',
-        '',
-      ],
-      ['results are shared without a yes', 'if (agreement.shares) {', "if (agreement.version !== '') {"],
-      ['a session handed in is changed', 'if (!isSessionOpen(status)) throw new SessionClosedError(status)', ''],
+      'any wallet’s owner goes on in another browser',
+      'if (state === null || !belongs(state, asked.wallet, kind)) throw new WalletForeignError()',
+      'if (state === null) throw new WalletForeignError()',
     ],
-  ),
-  ...placesOf(
-    'src/portal/same-origin.ts',
-    ['test/portal/entry.test.ts', 'test/portal/session.test.ts'],
     [
-      [
-        'another site’s page changes a session',
-        "sent === origin && (site === null || site === 'same-origin')",
-        "sent !== '' && (site === null || site === 'same-origin')",
-      ],
-      ['a request that names no origin is let in', "sent === null ? site === 'same-origin'", 'sent === null ? true'],
+      'a contract’s address on another chain is the wallet',
+      'wallet.address === address && wallet.chain === chain',
+      'wallet.address === address',
     ],
-  ),
-  ...placesOf(
-    'src/portal/browser-cookie.ts',
-    ['test/portal/entry.test.ts', 'test/portal/session.test.ts'],
-    [['scripts read the cookie', 'Path=/; HttpOnly; SameSite', 'Path=/; SameSite']],
-  ),
-  ...placesOf(
-    'src/portal/session-limit.ts',
-    ['test/portal/session.test.ts', 'test/portal/entry.test.ts'],
     [
-      [
-        'a session may be changed without end',
-        '    limiter.take({ keyId: sessionId, rateLimit: SESSION_CHANGES })',
-        '    void [limiter, sessionId]',
-      ],
+      'a challenge is answered twice',
+      'if (!(await links.moveLink(asked, hash))) throw new ProofInvalidError()',
+      'await links.moveLink(asked, hash)',
     ],
-  ),
-  ...placesOf(
-    'src/identity/evidence/media-header.ts',
-    ['test/identity/evidence/media-header.test.ts'],
+  ]),
+  ...placesOf(['test/portal/session.test.ts', 'test/portal/entry.test.ts'], 'src/portal/session-routes.ts', [
+    ['a final session is changed', 'if (isSessionFinal(status)) throw new SessionClosedError(status)', ''],
     [
-      ['a PNG carries more', 'if (at !== bytes.length) throw', 'if (at > bytes.length) throw'],
-      ['a WebP carries more', 'if (length !== bytes.length) throw', 'if (length > bytes.length) throw'],
-      [
-        'an HEIC passes for an unknown file',
-        "if (isHeic(bytes)) throw new DocumentTypeError('HEIC and AVIF images are not taken: send a JPEG')",
-        '',
-      ],
+      'what was not agreed to is taken',
+      'if (agreement === null) throw new AgreementMissingError()',
+      "if (agreement === null) return { ...opened, agreement: { version: '1', shares: false, agreedAtSeconds: 0 } }",
     ],
-  ),
+    [
+      'what is missing is not asked for',
+      'if ((await view(state)).missing.length > 0) throw new EvidenceIncompleteError()',
+      '',
+    ],
+    ['results are shared without a yes', 'if (agreement.shares) {', "if (agreement.version !== '') {"],
+    ['a session handed in is changed', 'if (!isSessionOpen(status)) throw new SessionClosedError(status)', ''],
+  ]),
+  ...placesOf(['test/portal/entry.test.ts', 'test/portal/session.test.ts'], 'src/portal/same-origin.ts', [
+    [
+      'another site’s page changes a session',
+      "sent === origin && (site === null || site === 'same-origin')",
+      "sent !== '' && (site === null || site === 'same-origin')",
+    ],
+    ['a request that names no origin is let in', "sent === null ? site === 'same-origin'", 'sent === null ? true'],
+  ]),
+  ...placesOf(['test/portal/entry.test.ts', 'test/portal/session.test.ts'], 'src/portal/browser-cookie.ts', [
+    ['scripts read the cookie', 'Path=/; HttpOnly; SameSite', 'Path=/; SameSite'],
+  ]),
+  ...placesOf(['test/portal/session.test.ts', 'test/portal/entry.test.ts'], 'src/portal/session-limit.ts', [
+    [
+      'a session may be changed without end',
+      '    limiter.take({ keyId: sessionId, rateLimit: SESSION_CHANGES })',
+      '    void [limiter, sessionId]',
+    ],
+  ]),
+  ...placesOf(['test/identity/evidence/media-header.test.ts'], 'src/identity/evidence/media-header.ts', [
+    ['a PNG carries more', 'if (at !== bytes.length) throw', 'if (at > bytes.length) throw'],
+    ['a WebP carries more', 'if (length !== bytes.length) throw', 'if (length > bytes.length) throw'],
+    [
+      'an HEIC passes for an unknown file',
+      "if (isHeic(bytes)) throw new DocumentTypeError('HEIC and AVIF images are not taken: send a JPEG')",
+      '',
+    ],
+  ]),
   ...placesOf(
-    'src/identity/evidence/retention.ts',
     ['test/identity/evidence/evidence.test.ts', 'test/store/evidence.test.ts'],
+    'src/identity/evidence/retention.ts',
     [
       [
         'a file that is about to get its row is deleted',
@@ -104,21 +82,17 @@ export const portal: readonly Place[] = [
       ],
     ],
   ),
-  ...placesOf(
-    'src/store/portal-progress.ts',
-    ['test/portal/session.test.ts'],
+  ...placesOf(['test/portal/session.test.ts'], 'src/store/portal-progress.ts', [
     [
-      [
-        'what was corrected is forgotten by the next correction',
-        'corrections.done.includes(part) || parts.includes(part)',
-        'parts.includes(part)',
-      ],
-      ['handing in again forgets what was asked', "if (to === 'submitted') return", ''],
+      'what was corrected is forgotten by the next correction',
+      'corrections.done.includes(part) || parts.includes(part)',
+      'parts.includes(part)',
     ],
-  ),
+    ['handing in again forgets what was asked', "if (to === 'submitted') return", ''],
+  ]),
   ...placesOf(
-    'src/identity/evidence/fields.ts',
     ['test/portal/page/details.test.ts', 'test/identity/evidence/fields.test.ts'],
+    'src/identity/evidence/fields.ts',
     [
       ['owners of exactly the whole are refused', 'sharePercent, 0) > 100', 'sharePercent, 0) >= 100'],
       [
@@ -128,12 +102,8 @@ export const portal: readonly Place[] = [
       ],
     ],
   ),
-  ...placesOf(
-    'src/portal/page/details/check.ts',
-    ['test/portal/page/details.test.ts'],
-    [
-      ['the page refuses owners of exactly the whole', 'sum > 100 &&', 'sum >= 100 &&'],
-      ['the page refuses one owner of the whole', 'percent < 1 || percent > 100', 'percent < 1 || percent >= 100'],
-    ],
-  ),
+  ...placesOf(['test/portal/page/details.test.ts'], 'src/portal/page/details/check.ts', [
+    ['the page refuses owners of exactly the whole', 'sum > 100 &&', 'sum >= 100 &&'],
+    ['the page refuses one owner of the whole', 'percent < 1 || percent > 100', 'percent < 1 || percent >= 100'],
+  ]),
 ]

@@ -5,7 +5,7 @@ const LEADER = ['test/processes/leader.test.ts', 'test/processes/leader-slow-sto
 const SUPERVISOR = ['test/processes/process-supervisor.test.ts']
 
 export const processes: readonly Place[] = [
-  ...placesOf('src/processes/leader.ts', LEADER, [
+  ...placesOf(LEADER, 'src/processes/leader.ts', [
     [
       'a renewal is trusted from its answer on',
       'const sentMs = clock.monotonicMs()\n    const renewed = await lease.renew(id, held)',
@@ -24,7 +24,7 @@ export const processes: readonly Place[] = [
     ['what another holds is taken without a wait', 'if (!free && (!same ||', 'if (!free && (same &&'],
     ['the lease is given up before the duties have stopped', '      await atWork\n      if (held', '      if (held'],
   ]),
-  ...placesOf('src/processes/process-supervisor.ts', SUPERVISOR, [
+  ...placesOf(SUPERVISOR, 'src/processes/process-supervisor.ts', [
     ['a process that dies is left alone', 'place.cancelRestart = after(delayMs, () => startIn(place))', ''],
     [
       'a process that dies at once is started again at once',
@@ -49,24 +49,16 @@ export const processes: readonly Place[] = [
     ],
     ['a failed start leaves the others', '      await stop()\n      throw error', '      throw error'],
   ]),
-  ...placesOf(
-    'src/processes/live-processes.ts',
-    ['test/processes/live-processes.test.ts'],
+  ...placesOf(['test/processes/live-processes.test.ts'], 'src/processes/live-processes.ts', [
     [
-      [
-        'a process that is gone counts',
-        'lastReadMs - atMs < GONE_MS ? [other] : []',
-        'lastReadMs - atMs >= 0 ? [other] : []',
-      ],
-      ['a beat that stands still counts as new', 'if (seen.get(row.id)?.beat !== row.beat) seen.set', 'seen.set'],
+      'a process that is gone counts',
+      'lastReadMs - atMs < GONE_MS ? [other] : []',
+      'lastReadMs - atMs >= 0 ? [other] : []',
     ],
-  ),
-  ...placesOf(
-    'src/processes/end-with-supervisor.ts',
-    ['test/processes/end-with-supervisor.test.ts'],
-    [
-      ['an orphan whose supervisor ended earlier lives on', 'if (host.ppid !== supervisorPid) endOrphaned()', ''],
-      ['a closed channel is not noticed', "host.on('disconnect', endOrphaned)", ''],
-    ],
-  ),
+    ['a beat that stands still counts as new', 'if (seen.get(row.id)?.beat !== row.beat) seen.set', 'seen.set'],
+  ]),
+  ...placesOf(['test/processes/end-with-supervisor.test.ts'], 'src/processes/end-with-supervisor.ts', [
+    ['an orphan whose supervisor ended earlier lives on', 'if (host.ppid !== supervisorPid) endOrphaned()', ''],
+    ['a closed channel is not noticed', "host.on('disconnect', endOrphaned)", ''],
+  ]),
 ]

@@ -2,186 +2,154 @@
 import { type Place, placesOf } from '../place.ts'
 
 export const store: readonly Place[] = [
-  ...placesOf(
-    'src/store/migrations.ts',
-    ['test/store/migrations.test.ts'],
+  ...placesOf(['test/store/migrations.test.ts'], 'src/store/migrations.ts', [
     [
-      [
-        'a newer database is opened',
-        'newest > migrations.length && (worksWith === null || worksWith > migrations.length)',
-        'newest < 0',
-      ],
-      [
-        'a newer database that works with this program is refused',
-        '(worksWith === null || worksWith > migrations.length)',
-        '(worksWith === null || worksWith >= migrations.length)',
-      ],
-      [
-        'a database of the next version is opened',
-        'newest > migrations.length && (worksWith',
-        'newest > migrations.length + 1 && (worksWith',
-      ],
-      [
-        'a migration that was edited is taken',
-        'migration === undefined || contentHash(migration) !== row.content_hash',
-        'migration === undefined',
-      ],
-      [
-        'what another process applied meanwhile is applied again',
-        'if (history.applied.some((row) => row.number === migration.number)) return',
-        '',
-      ],
-      [
-        'of several unknown migrations the friendliest says with what they work',
-        'const highest = Math.max(...needed)',
-        'const highest = Math.min(...needed)',
-      ],
-      ['an unknown migration that says nothing works with anything', '?? Number.POSITIVE_INFINITY', '?? 0'],
-      ['a migration tells another number', 'migration.worksWith ?? migration.number', 'migration.number'],
+      'a newer database is opened',
+      'newest > migrations.length && (worksWith === null || worksWith > migrations.length)',
+      'newest < 0',
     ],
-  ),
-  ...placesOf(
-    'src/store/table-copy.ts',
-    ['test/store/table-copy.test.ts'],
     [
-      [
-        'PostgreSQL is not read as of one moment',
-        "await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')",
-        '',
-      ],
-      [
-        'what arrived is not compared',
-        'arrived.rows !== sent.rows || arrived.sha256 !== sent.sha256',
-        'arrived.rows < 0',
-      ],
-      [
-        'what arrived is counted and not compared',
-        'arrived.rows !== sent.rows || arrived.sha256 !== sent.sha256',
-        'arrived.rows !== sent.rows',
-      ],
-      [
-        'a target that is in use is written over',
-        '      await requireFresh(transaction, tables, fresh.contents)\n',
-        '',
-      ],
-      [
-        'databases of two versions are copied',
-        'sourceSchema.migrations !== targetSchema.migrations || namesOf(sourceSchema) !== namesOf(targetSchema)',
-        'namesOf(sourceSchema) !== namesOf(targetSchema)',
-      ],
+      'a newer database that works with this program is refused',
+      '(worksWith === null || worksWith > migrations.length)',
+      '(worksWith === null || worksWith >= migrations.length)',
     ],
-  ),
-  ...placesOf(
-    'src/store/table-content.ts',
-    ['test/store/table-content.test.ts'],
     [
-      ['a text and bytes hash alike', "typeof value === 'string' ? 't' : 'b'", "'b'"],
-      ['the row at a batch’s end is read twice', 'WHERE (${listed(key)}) > (', 'WHERE (${listed(key)}) >= ('],
-      [
-        'reading ends after the first batch',
-        'if (rows.length < BATCH_ROWS || last === undefined) return',
-        'if (rows.length <= BATCH_ROWS || last === undefined) return',
-      ],
+      'a database of the next version is opened',
+      'newest > migrations.length && (worksWith',
+      'newest > migrations.length + 1 && (worksWith',
     ],
-  ),
-  ...placesOf(
-    'src/store/idempotency.ts',
-    ['test/store/idempotency.test.ts', 'test/store/idempotency-nodes.test.ts'],
     [
-      [
-        'a claim that was taken over is completed',
-        'SET response_status = ?, response_body = ?, keep_until_seconds = ? ${WHERE_STILL_HELD}',
-        'SET response_status = ?, response_body = ?, keep_until_seconds = ? ${WHERE} AND uuid = ? AND claim_expires_at_seconds > 0 + ?*0',
-      ],
-      [
-        'a claim that is held is taken over',
-        "if (expiresAtSeconds > nowSeconds) return { outcome: 'in-flight', expiresAtSeconds }",
-        '',
-      ],
-      ['another body is answered', "if (!sameBytes(row.body_hash, bodyHash)) return { outcome: 'mismatch' }", ''],
-      ['a claim that was taken over has a new uuid', 'claim: { ...claim, uuid: row.uuid },', 'claim,'],
+      'a migration that was edited is taken',
+      'migration === undefined || contentHash(migration) !== row.content_hash',
+      'migration === undefined',
     ],
-  ),
-  ...placesOf(
-    'src/store/sqlite-transactions.ts',
-    ['test/store/group-commit.test.ts', 'test/store/sqlite.test.ts'],
     [
-      [
-        'a transaction that failed keeps what it wrote',
-        "['ROLLBACK TO member', 'RELEASE member']",
-        "['RELEASE member']",
-      ],
-      [
-        'a failed statement that was caught is committed',
-        'if (failure !== undefined) throw failure\n      return result',
-        'return result',
-      ],
-      [
-        'a statement runs after its transaction',
-        "if (!state.open) throw new TransactionMisuseError('the transaction has ended')",
-        '',
-      ],
-      [
-        'results are told before the commit',
-        "      await retryWhileLocked(() => writer.run('COMMIT'), deadlineMs)\n",
-        "      for (const outcome of outcomes) if (outcome.kind === 'done') outcome.member.resolve(outcome.result)\n      await retryWhileLocked(() => writer.run('COMMIT'), deadlineMs)\n",
-      ],
-      [
-        'a transaction whose turn came too late is done',
-        "if (clock.monotonicMs() > deadlineMs) throw new StoreUnavailableError(new Error('no turn in time'))",
-        '',
-      ],
-      [
-        'the disk is not waited for',
-        "survives === 'power-loss' ? 'PRAGMA synchronous = FULL'",
-        "survives === 'power-loss' ? 'PRAGMA synchronous = NORMAL'",
-      ],
+      'what another process applied meanwhile is applied again',
+      'if (history.applied.some((row) => row.number === migration.number)) return',
+      '',
     ],
-  ),
-  ...placesOf(
-    'src/store/change-feed.ts',
-    ['test/store/change-feed.test.ts'],
     [
-      [
-        'a change that could not be handled is lost',
-        '        onChange(change)\n        // Advance only after the call, so that a change whose handling failed is reported again.\n        sequence = change.sequence',
-        '        sequence = change.sequence\n        onChange(change)',
-      ],
-      [
-        'changes that were trimmed are not missed',
-        'if (changes[0]?.sequence !== sequence + 1) {',
-        'if (changes.length === 0) {',
-      ],
-      ['an older copy of the database is not noticed', 'if (newest < sequence) {', 'if (newest < 0) {'],
-      [
-        'a poll under way is enough to catch up',
-        'if (underWay !== undefined) await underWay.catch(() => undefined)\n    await poll()',
-        'await (underWay ?? poll())',
-      ],
-      [
-        'a feed that reads nothing is healthy',
-        'healthy: () => running && clock.monotonicMs() - lastReadMs <= unhealthyAfterMs',
-        'healthy: () => running',
-      ],
-      [
-        'a mark that was seen before the rows failed is kept',
-        '      await readUnread()\n      seenMark = mark',
-        '      seenMark = mark\n      await readUnread()',
-      ],
-      ['a wake during a poll is lost', '    else wokenAgain = true', ''],
+      'of several unknown migrations the friendliest says with what they work',
+      'const highest = Math.max(...needed)',
+      'const highest = Math.min(...needed)',
     ],
-  ),
+    ['an unknown migration that says nothing works with anything', '?? Number.POSITIVE_INFINITY', '?? 0'],
+    ['a migration tells another number', 'migration.worksWith ?? migration.number', 'migration.number'],
+  ]),
+  ...placesOf(['test/store/table-copy.test.ts'], 'src/store/table-copy.ts', [
+    [
+      'PostgreSQL is not read as of one moment',
+      "await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')",
+      '',
+    ],
+    [
+      'what arrived is not compared',
+      'arrived.rows !== sent.rows || arrived.sha256 !== sent.sha256',
+      'arrived.rows < 0',
+    ],
+    [
+      'what arrived is counted and not compared',
+      'arrived.rows !== sent.rows || arrived.sha256 !== sent.sha256',
+      'arrived.rows !== sent.rows',
+    ],
+    ['a target that is in use is written over', '      await requireFresh(transaction, tables, fresh.contents)\n', ''],
+    [
+      'databases of two versions are copied',
+      'sourceSchema.migrations !== targetSchema.migrations || namesOf(sourceSchema) !== namesOf(targetSchema)',
+      'namesOf(sourceSchema) !== namesOf(targetSchema)',
+    ],
+  ]),
+  ...placesOf(['test/store/table-content.test.ts'], 'src/store/table-content.ts', [
+    ['a text and bytes hash alike', "typeof value === 'string' ? 't' : 'b'", "'b'"],
+    ['the row at a batch’s end is read twice', 'WHERE (${listed(key)}) > (', 'WHERE (${listed(key)}) >= ('],
+    [
+      'reading ends after the first batch',
+      'if (rows.length < BATCH_ROWS || last === undefined) return',
+      'if (rows.length <= BATCH_ROWS || last === undefined) return',
+    ],
+  ]),
+  ...placesOf(['test/store/idempotency.test.ts', 'test/store/idempotency-nodes.test.ts'], 'src/store/idempotency.ts', [
+    [
+      'a claim that was taken over is completed',
+      'SET response_status = ?, response_body = ?, keep_until_seconds = ? ${WHERE_STILL_HELD}',
+      'SET response_status = ?, response_body = ?, keep_until_seconds = ? ${WHERE} AND uuid = ? AND claim_expires_at_seconds > 0 + ?*0',
+    ],
+    [
+      'a claim that is held is taken over',
+      "if (expiresAtSeconds > nowSeconds) return { outcome: 'in-flight', expiresAtSeconds }",
+      '',
+    ],
+    ['another body is answered', "if (!sameBytes(row.body_hash, bodyHash)) return { outcome: 'mismatch' }", ''],
+    ['a claim that was taken over has a new uuid', 'claim: { ...claim, uuid: row.uuid },', 'claim,'],
+  ]),
+  ...placesOf(['test/store/group-commit.test.ts', 'test/store/sqlite.test.ts'], 'src/store/sqlite-transactions.ts', [
+    ['a transaction that failed keeps what it wrote', "['ROLLBACK TO member', 'RELEASE member']", "['RELEASE member']"],
+    [
+      'a failed statement that was caught is committed',
+      'if (failure !== undefined) throw failure\n      return result',
+      'return result',
+    ],
+    [
+      'a statement runs after its transaction',
+      "if (!state.open) throw new TransactionMisuseError('the transaction has ended')",
+      '',
+    ],
+    [
+      'results are told before the commit',
+      "      await retryWhileLocked(() => writer.run('COMMIT'), deadlineMs)\n",
+      "      for (const outcome of outcomes) if (outcome.kind === 'done') outcome.member.resolve(outcome.result)\n      await retryWhileLocked(() => writer.run('COMMIT'), deadlineMs)\n",
+    ],
+    [
+      'a transaction whose turn came too late is done',
+      "if (clock.monotonicMs() > deadlineMs) throw new StoreUnavailableError(new Error('no turn in time'))",
+      '',
+    ],
+    [
+      'the disk is not waited for',
+      "survives === 'power-loss' ? 'PRAGMA synchronous = FULL'",
+      "survives === 'power-loss' ? 'PRAGMA synchronous = NORMAL'",
+    ],
+  ]),
+  ...placesOf(['test/store/change-feed.test.ts'], 'src/store/change-feed.ts', [
+    [
+      'a change that could not be handled is lost',
+      '        onChange(change)\n        // Advance only after the call, so that a change whose handling failed is reported again.\n        sequence = change.sequence',
+      '        sequence = change.sequence\n        onChange(change)',
+    ],
+    [
+      'changes that were trimmed are not missed',
+      'if (changes[0]?.sequence !== sequence + 1) {',
+      'if (changes.length === 0) {',
+    ],
+    ['an older copy of the database is not noticed', 'if (newest < sequence) {', 'if (newest < 0) {'],
+    [
+      'a poll under way is enough to catch up',
+      'if (underWay !== undefined) await underWay.catch(() => undefined)\n    await poll()',
+      'await (underWay ?? poll())',
+    ],
+    [
+      'a feed that reads nothing is healthy',
+      'healthy: () => running && clock.monotonicMs() - lastReadMs <= unhealthyAfterMs',
+      'healthy: () => running',
+    ],
+    [
+      'a mark that was seen before the rows failed is kept',
+      '      await readUnread()\n      seenMark = mark',
+      '      seenMark = mark\n      await readUnread()',
+    ],
+    ['a wake during a poll is lost', '    else wokenAgain = true', ''],
+  ]),
   ...placesOf(
-    'src/store/rate-leases.ts',
     ['test/http/shared-rate-limit.test.ts', 'test/long/service/sharing.test.ts'],
+    'src/store/rate-leases.ts',
     [
       ['what a process owes is not taken', 'Math.min(burst, refilled - owed)', 'Math.min(burst, refilled)'],
       ['more is leased than there is', 'Math.max(0, Math.min(wanted, left))', 'wanted'],
     ],
   ),
   ...placesOf(
-    'src/store/leader-lease.ts',
     ['test/processes/leader.test.ts', 'test/processes/leader-slow-store.test.ts', 'test/store/duty-races.test.ts'],
+    'src/store/leader-lease.ts',
     [
       [
         'a lease that was renewed since is taken',
@@ -190,44 +158,36 @@ export const store: readonly Place[] = [
       ],
     ],
   ),
-  ...placesOf(
-    'src/store/decision-index/reader.ts',
-    ['test/store/decision-index.test.ts'],
+  ...placesOf(['test/store/decision-index.test.ts'], 'src/store/decision-index/reader.ts', [
+    ['a page begins with the last one of the page before', 'AND (at, number) < (?, ?)', 'AND (at, number) <= (?, ?)'],
+    ['the end of a time is part of it', "parts.push('at < ?')", "parts.push('at <= ?')"],
+    ['the beginning of a time is not part of it', "parts.push('at >= ?')", "parts.push('at > ?')"],
     [
-      ['a page begins with the last one of the page before', 'AND (at, number) < (?, ?)', 'AND (at, number) <= (?, ?)'],
-      ['the end of a time is part of it', "parts.push('at < ?')", "parts.push('at <= ?')"],
-      ['the beginning of a time is not part of it', "parts.push('at >= ?')", "parts.push('at > ?')"],
-      [
-        'a search that took too long goes on',
-        'if (goesOn && monotonicMs() - startedMs > limitMs) {',
-        'if (goesOn && monotonicMs() < startedMs) {',
-      ],
-      ['a search comes back to where it was for ever', 'after === null || generation.highest_at < after.atMs', 'true'],
-      [
-        'a count that took too long says that it is exact',
-        'return { count, exact: false }',
-        'return { count, exact: true }',
-      ],
-      [
-        'a full last page promises another',
-        'found.length > limit ? shown.at(-1) : undefined',
-        'found.length >= limit ? shown.at(-1) : undefined',
-      ],
-      [
-        'what is not known to be complete is shown',
-        'found.filter(({ at }) => at > highest_at)',
-        'found.filter(({ at }) => at > 0)',
-      ],
+      'a search that took too long goes on',
+      'if (goesOn && monotonicMs() - startedMs > limitMs) {',
+      'if (goesOn && monotonicMs() < startedMs) {',
     ],
-  ),
-  ...placesOf(
-    'src/store/postgres-words.ts',
-    ['test/store/postgres-locale.test.ts'],
-    [['texts are sorted by the database’s own language', '\'TEXT COLLATE "C"\'', "'TEXT'"]],
-  ),
-  ...placesOf(
-    'src/store/moved.ts',
-    ['test/long/cli/migrate.test.ts'],
-    [['a store that was moved away is opened', 'if (row !== undefined) throw movedError(row.value)', '']],
-  ),
+    ['a search comes back to where it was for ever', 'after === null || generation.highest_at < after.atMs', 'true'],
+    [
+      'a count that took too long says that it is exact',
+      'return { count, exact: false }',
+      'return { count, exact: true }',
+    ],
+    [
+      'a full last page promises another',
+      'found.length > limit ? shown.at(-1) : undefined',
+      'found.length >= limit ? shown.at(-1) : undefined',
+    ],
+    [
+      'what is not known to be complete is shown',
+      'found.filter(({ at }) => at > highest_at)',
+      'found.filter(({ at }) => at > 0)',
+    ],
+  ]),
+  ...placesOf(['test/store/postgres-locale.test.ts'], 'src/store/postgres-words.ts', [
+    ['texts are sorted by the database’s own language', '\'TEXT COLLATE "C"\'', "'TEXT'"],
+  ]),
+  ...placesOf(['test/long/cli/migrate.test.ts'], 'src/store/moved.ts', [
+    ['a store that was moved away is opened', 'if (row !== undefined) throw movedError(row.value)', ''],
+  ]),
 ]

@@ -5,7 +5,7 @@ const BACKUP = ['test/long/cli/backup.test.ts']
 const SERIES = ['test/cli/backup-series.test.ts']
 
 export const upkeep: readonly Place[] = [
-  ...placesOf('src/cli/backup.ts', BACKUP, [
+  ...placesOf(BACKUP, 'src/cli/backup.ts', [
     [
       'a half-written last line goes into the backup',
       'await copy(path, `decisions/${slot}/${name}`, recordedLength(path))',
@@ -19,7 +19,7 @@ export const upkeep: readonly Place[] = [
       '',
     ],
   ]),
-  ...placesOf('src/cli/backup-series.ts', SERIES, [
+  ...placesOf(SERIES, 'src/cli/backup-series.ts', [
     [
       'backups of another deployment are removed',
       'kept.manifest.deploymentId === manifest.deploymentId)',
@@ -29,7 +29,7 @@ export const upkeep: readonly Place[] = [
     ['each start makes a backup', 'return newestMs <= nowMs ? newestMs + everyMs : nowMs', 'return nowMs'],
     ['what is half made by another is swept', 'now().getTime() - DAY_MS', 'now().getTime() + DAY_MS'],
   ]),
-  ...placesOf('src/cli/restore.ts', BACKUP, [
+  ...placesOf(BACKUP, 'src/cli/restore.ts', [
     [
       'a data folder that is in use is written over',
       'if (existsSync(root) && readdirSync(root).some((name) => name !== OF_THE_SYSTEM)) {',
@@ -41,72 +41,54 @@ export const upkeep: readonly Place[] = [
       '    throw error',
     ],
   ]),
-  ...placesOf('src/cli/file-copy.ts', BACKUP, [
+  ...placesOf(BACKUP, 'src/cli/file-copy.ts', [
     [
       'a copy is readable by everyone',
       "open(to, 'wx', 0o600)\n    try {\n      const hash",
       "open(to, 'wx', 0o644)\n    try {\n      const hash",
     ],
   ]),
-  ...placesOf(
-    'src/cli/migrate.ts',
-    ['test/long/cli/migrate.test.ts'],
+  ...placesOf(['test/long/cli/migrate.test.ts'], 'src/cli/migrate.ts', [
+    ['a store in use is moved', 'if (users.length > 0) {', 'if (users.length < 0) {'],
+    ['a moved store is used again', '      await markMoved(from, target)\n', ''],
     [
-      ['a store in use is moved', 'if (users.length > 0) {', 'if (users.length < 0) {'],
-      ['a moved store is used again', '      await markMoved(from, target)\n', ''],
-      [
-        'the folder does not remember where its store is',
-        '      await rememberInFolders(dataDirectory, source, target)\n',
-        '',
-      ],
+      'the folder does not remember where its store is',
+      '      await rememberInFolders(dataDirectory, source, target)\n',
+      '',
     ],
-  ),
-  ...placesOf(
-    'src/decisions/ship.ts',
-    ['test/decisions/ship.test.ts'],
+  ]),
+  ...placesOf(['test/decisions/ship.test.ts'], 'src/decisions/ship.ts', [
     [
-      [
-        'what the target holds is not compared',
-        'if (!(await target.isIntact(name, digest)))\n      throw',
-        'if (digest.bytes < 0)\n      throw',
-      ],
-      [
-        'a segment without its digest counts as shipped',
-        'if (whole && digest) done.add(key)',
-        'if (whole) done.add(key)',
-      ],
-      ['after a failure nothing is learnt anew', 'if (failures > 0) isKnown = false', ''],
-      [
-        'pieces are removed before the segment is whole',
-        'if (!(await target.isIntact(object, digest))) await put(object, content, digest)',
-        '',
-      ],
+      'what the target holds is not compared',
+      'if (!(await target.isIntact(name, digest)))\n      throw',
+      'if (digest.bytes < 0)\n      throw',
     ],
-  ),
-  ...placesOf(
-    'src/domain/csv.ts',
-    ['test/workers/decision-export.test.ts'],
     [
-      ['a line break in a cell begins a row', '/[",\\r\\n]/.test(safe)', '/[",]/.test(safe)'],
-      ['a formula is run by a spreadsheet', "typeof value === 'string' && FORMULA.test(plain)", "plain === '='"],
+      'a segment without its digest counts as shipped',
+      'if (whole && digest) done.add(key)',
+      'if (whole) done.add(key)',
     ],
-  ),
-  ...placesOf(
-    'src/dashboard/page/decisions/row-counter.ts',
-    ['test/dashboard/page-parts.test.ts'],
-    [['a line break in a cell counts as a row', "(format === 'ndjson' || !quoted)", '!Number.isNaN(Number(quoted))']],
-  ),
-  ...placesOf(
-    'src/dashboard/page/reviews/next-session.ts',
-    ['test/dashboard/page-parts.test.ts'],
+    ['after a failure nothing is learnt anew', 'if (failures > 0) isKnown = false', ''],
     [
-      ['somebody else\u2019s session comes next', '(to === null || to === ownId)', 'to !== ownId + presentId'],
-      [
-        'the queue begins anew after each decision',
-        'waiting.find(({ id }) => id > presentId) ?? waiting[0]',
-        'waiting[0]',
-      ],
-      ['the session that was decided comes next', 'id !== presentId && (to', '(to'],
+      'pieces are removed before the segment is whole',
+      'if (!(await target.isIntact(object, digest))) await put(object, content, digest)',
+      '',
     ],
-  ),
+  ]),
+  ...placesOf(['test/workers/decision-export.test.ts'], 'src/domain/csv.ts', [
+    ['a line break in a cell begins a row', '/[",\\r\\n]/.test(safe)', '/[",]/.test(safe)'],
+    ['a formula is run by a spreadsheet', "typeof value === 'string' && FORMULA.test(plain)", "plain === '='"],
+  ]),
+  ...placesOf(['test/dashboard/page-parts.test.ts'], 'src/dashboard/page/decisions/row-counter.ts', [
+    ['a line break in a cell counts as a row', "(format === 'ndjson' || !quoted)", '!Number.isNaN(Number(quoted))'],
+  ]),
+  ...placesOf(['test/dashboard/page-parts.test.ts'], 'src/dashboard/page/reviews/next-session.ts', [
+    ['somebody else\u2019s session comes next', '(to === null || to === ownId)', 'to !== ownId + presentId'],
+    [
+      'the queue begins anew after each decision',
+      'waiting.find(({ id }) => id > presentId) ?? waiting[0]',
+      'waiting[0]',
+    ],
+    ['the session that was decided comes next', 'id !== presentId && (to', '(to'],
+  ]),
 ]
