@@ -23,33 +23,29 @@ test('source names are relative, and ours are under the MIT license', () => {
   }
 })
 
-test(
-  'every contract, function, event and error is documented',
-  async () => {
-    const undocumented: string[] = []
-    for (const [name, { abi, metadata }] of await ownContracts()) {
-      const { output } = JSON.parse(metadata) as { output: { userdoc: Documentation; devdoc: Documentation } }
-      const texts = [output.userdoc, output.devdoc]
-      const isDocumented = (kind: 'methods' | 'events' | 'errors', key: string): boolean =>
-        texts.some((text) => text[kind]?.[key] !== undefined)
-      if (output.devdoc.title === undefined) undocumented.push(name)
-      for (const item of abi) {
-        if (item.type === 'function' && item.name !== 'UPGRADE_INTERFACE_VERSION') {
-          const signature = toFunctionSignature(item)
-          if (!isDocumented('methods', signature)) undocumented.push(`${name}.${signature}`)
-        } else if (item.type === 'event') {
-          const signature = toEventSignature(item)
-          if (!isDocumented('events', signature)) undocumented.push(`${name}.${signature}`)
-        } else if (item.type === 'error') {
-          const signature = `${item.name}(${item.inputs.map((input) => input.type).join(',')})`
-          if (!isDocumented('errors', signature)) undocumented.push(`${name}.${signature}`)
-        }
+test('every contract, function, event and error is documented', TIMEOUT_MS, async () => {
+  const undocumented: string[] = []
+  for (const [name, { abi, metadata }] of await ownContracts()) {
+    const { output } = JSON.parse(metadata) as { output: { userdoc: Documentation; devdoc: Documentation } }
+    const texts = [output.userdoc, output.devdoc]
+    const isDocumented = (kind: 'methods' | 'events' | 'errors', key: string): boolean =>
+      texts.some((text) => text[kind]?.[key] !== undefined)
+    if (output.devdoc.title === undefined) undocumented.push(name)
+    for (const item of abi) {
+      if (item.type === 'function' && item.name !== 'UPGRADE_INTERFACE_VERSION') {
+        const signature = toFunctionSignature(item)
+        if (!isDocumented('methods', signature)) undocumented.push(`${name}.${signature}`)
+      } else if (item.type === 'event') {
+        const signature = toEventSignature(item)
+        if (!isDocumented('events', signature)) undocumented.push(`${name}.${signature}`)
+      } else if (item.type === 'error') {
+        const signature = `${item.name}(${item.inputs.map((input) => input.type).join(',')})`
+        if (!isDocumented('errors', signature)) undocumented.push(`${name}.${signature}`)
       }
     }
-    expect([...new Set(undocumented)]).toEqual([])
-  },
-  TIMEOUT_MS,
-)
+  }
+  expect([...new Set(undocumented)]).toEqual([])
+})
 
 const STATEMENT = '(string,address,address,uint256,bytes,string,uint256)'
 const ATTESTATION = '(string,uint256,address,bytes)'

@@ -19,6 +19,7 @@ const TIMEOUT_MS = 120_000
 
 test(
   'the README’s contract is that of both examples, and compiles by the package’s name, with the Foundry example’s test',
+  TIMEOUT_MS,
   async () => {
     const content = /```solidity\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
     for (const path of ['foundry/src', 'hardhat/contracts']) expect(readExample(`${path}/Counter.sol`)).toBe(content)
@@ -43,7 +44,6 @@ test(
     })
     for (const name of ['Counter', 'CounterTest']) expect(compiled[name]?.deployedBytecode.length).toBeGreaterThan(2)
   },
-  TIMEOUT_MS,
 )
 
 test('the examples have the compiler, its settings and the remappings of the package', () => {

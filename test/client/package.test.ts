@@ -213,10 +213,10 @@ describe('the packed client', () => {
 
   test.skipIf(nodeMajor < 20)(
     `works in Node 20 or later without its peers${nodeMajor < 20 ? ' (no such Node here)' : ''}`,
+    30_000,
     async () => {
       expect(await useIt('node')).toEqual(EXPECTED)
     },
-    30_000,
   )
 
   test('works in Bun without its peers', async () => {
@@ -225,10 +225,10 @@ describe('the packed client', () => {
 
   test.skipIf(nodeMajor < 20)(
     `works in Node 20 or later with its peers${nodeMajor < 20 ? ' (no such Node here)' : ''}`,
+    30_000,
     async () => {
       expect(await run(withPeers, 'node', 'peers.mjs', peersInput())).toBe('true')
     },
-    30_000,
   )
 
   test('works in Bun with its peers', async () => {
@@ -238,29 +238,25 @@ describe('the packed client', () => {
   test.each([
     ['the types of Node', ['ES2022'], ['node']],
     ['the types of browsers', ['ES2022', 'DOM', 'DOM.AsyncIterable'], []],
-  ])(
-    'has types that stand alone, with %s',
-    async (_, lib, types) => {
-      writeFileSync(
-        join(bare, 'tsconfig.json'),
-        JSON.stringify({
-          compilerOptions: {
-            target: 'ES2022',
-            module: 'NodeNext',
-            moduleResolution: 'NodeNext',
-            strict: true,
-            noEmit: true,
-            exactOptionalPropertyTypes: true,
-            skipLibCheck: false,
-            lib,
-            types,
-            typeRoots: [join(ROOT, 'node_modules', '@types')],
-          },
-          files: ['consumer.ts'],
-        }),
-      )
-      await run(bare, join(ROOT, 'node_modules', '.bin', 'tsc'), '-p', '.')
-    },
-    30_000,
-  )
+  ])('has types that stand alone, with %s', 30_000, async (_, lib, types) => {
+    writeFileSync(
+      join(bare, 'tsconfig.json'),
+      JSON.stringify({
+        compilerOptions: {
+          target: 'ES2022',
+          module: 'NodeNext',
+          moduleResolution: 'NodeNext',
+          strict: true,
+          noEmit: true,
+          exactOptionalPropertyTypes: true,
+          skipLibCheck: false,
+          lib,
+          types,
+          typeRoots: [join(ROOT, 'node_modules', '@types')],
+        },
+        files: ['consumer.ts'],
+      }),
+    )
+    await run(bare, join(ROOT, 'node_modules', '.bin', 'tsc'), '-p', '.')
+  })
 })

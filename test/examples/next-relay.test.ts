@@ -42,45 +42,35 @@ const begin = (site = 'same-origin') =>
   fetch(`${app.url}verification`, { method: 'POST', headers: { 'sec-fetch-site': site } })
 const followWith = (cookie: string) => fetch(`${app.url}verification/events`, { headers: { cookie } })
 
-test(
-  'a browser follows the session that it began, to its end',
-  async () => {
-    const begun = await begin()
-    expect(((await begun.json()) as { redirectUrl: string }).redirectUrl).toStartWith(
-      service.quickstart['PORTAL_URL'] ?? '-',
-    )
-    const [cookie = '', ...attributes] = (begun.headers.get('set-cookie') ?? '').split('; ')
-    expect(attributes).toEqual(expect.arrayContaining(['HttpOnly', 'Secure', 'SameSite=Lax']))
-    const sessionId = /^verification=([0-9a-f-]{36})\./.exec(cookie)?.[1] ?? ''
+test('a browser follows the session that it began, to its end', LIMIT_MS, async () => {
+  const begun = await begin()
+  expect(((await begun.json()) as { redirectUrl: string }).redirectUrl).toStartWith(
+    service.quickstart['PORTAL_URL'] ?? '-',
+  )
+  const [cookie = '', ...attributes] = (begun.headers.get('set-cookie') ?? '').split('; ')
+  expect(attributes).toEqual(expect.arrayContaining(['HttpOnly', 'Secure', 'SameSite=Lax']))
+  const sessionId = /^verification=([0-9a-f-]{36})\./.exec(cookie)?.[1] ?? ''
 
-    const heard: string[] = []
-    const source = new EventSource(`${app.url}verification/events`, {
-      fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, cookie } }),
-    })
-    source.onmessage = ({ data }) => heard.push((JSON.parse(data) as { status: string }).status)
-    await until(() => heard.length === 1)
-    expect((await runCommand(service.dataDirectory, 'session', 'decide', sessionId, 'completed')).code).toBe(0)
-    await until(() => heard.length === 2)
-    expect(heard).toEqual(['pending', 'completed'])
-    source.close()
-    // No stream is left at the service.
-    await until(async () =>
-      (await (await fetch(`${service.url}/metrics`)).text()).includes('countersign_open_streams 0'),
-    )
-  },
-  LIMIT_MS,
-)
+  const heard: string[] = []
+  const source = new EventSource(`${app.url}verification/events`, {
+    fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, cookie } }),
+  })
+  source.onmessage = ({ data }) => heard.push((JSON.parse(data) as { status: string }).status)
+  await until(() => heard.length === 1)
+  expect((await runCommand(service.dataDirectory, 'session', 'decide', sessionId, 'completed')).code).toBe(0)
+  await until(() => heard.length === 2)
+  expect(heard).toEqual(['pending', 'completed'])
+  source.close()
+  // No stream is left at the service.
+  await until(async () => (await (await fetch(`${service.url}/metrics`)).text()).includes('countersign_open_streams 0'))
+})
 
-test(
-  'nobody follows without a cookie of this backend, and another site begins nothing',
-  async () => {
-    const [own = ''] = ((await begin()).headers.get('set-cookie') ?? '').split('; ')
-    const other = `verification=${crypto.randomUUID()}.${own.split('.')[1]}`
-    for (const cookie of ['', 'verification=', own.slice(0, -1), other]) {
-      const refused = await followWith(cookie)
-      expect([cookie, refused.status, await refused.text()]).toEqual([cookie, 403, ''])
-    }
-    expect((await begin('cross-site')).status).toBe(403)
-  },
-  LIMIT_MS,
-)
+test('nobody follows without a cookie of this backend, and another site begins nothing', LIMIT_MS, async () => {
+  const [own = ''] = ((await begin()).headers.get('set-cookie') ?? '').split('; ')
+  const other = `verification=${crypto.randomUUID()}.${own.split('.')[1]}`
+  for (const cookie of ['', 'verification=', own.slice(0, -1), other]) {
+    const refused = await followWith(cookie)
+    expect([cookie, refused.status, await refused.text()]).toEqual([cookie, 403, ''])
+  }
+  expect((await begin('cross-site')).status).toBe(403)
+})

@@ -117,121 +117,93 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
     expect(made.natives.some((name) => name.includes('sharp'))).toBe(true)
   })
 
-  test(
-    'knows every verb',
-    async () => {
-      const { stdout } = await run(['--help'])
-      expect(stdout).toStartWith('Usage: countersign VERB')
-      const verbs = [...stdout.matchAll(/^ {2}([a-z-]+) {2,}/gm)].map(([, verb]) => verb ?? '')
-      expect(verbs).toContain('start')
-      const answers = await Promise.all(verbs.map((verb) => run([verb, '--help'])))
-      expect(answers.map(({ code, stderr }) => ({ code, stderr }))).toEqual(verbs.map(() => ({ code: 0, stderr: '' })))
-      expect(readdirSync(home)).toEqual([])
-    },
-    TEST_LIMIT_MS,
-  )
+  test('knows every verb', TEST_LIMIT_MS, async () => {
+    const { stdout } = await run(['--help'])
+    expect(stdout).toStartWith('Usage: countersign VERB')
+    const verbs = [...stdout.matchAll(/^ {2}([a-z-]+) {2,}/gm)].map(([, verb]) => verb ?? '')
+    expect(verbs).toContain('start')
+    const answers = await Promise.all(verbs.map((verb) => run([verb, '--help'])))
+    expect(answers.map(({ code, stderr }) => ({ code, stderr }))).toEqual(verbs.map(() => ({ code: 0, stderr: '' })))
+    expect(readdirSync(home)).toEqual([])
+  })
 
-  test(
-    'has its list of packages and its templates',
-    async () => {
-      const { components } = JSON.parse((await run(['sbom'])).stdout) as { components: { name: string }[] }
-      expect(components.map(({ name }) => name)).toContain('viem')
-      const { stdout } = await run(['policy', 'templates', '--json'])
-      expect((JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)).toEqual(
-        readTemplates().map(({ name }) => name),
-      )
-    },
-    TEST_LIMIT_MS,
-  )
+  test('has its list of packages and its templates', TEST_LIMIT_MS, async () => {
+    const { components } = JSON.parse((await run(['sbom'])).stdout) as { components: { name: string }[] }
+    expect(components.map(({ name }) => name)).toContain('viem')
+    const { stdout } = await run(['policy', 'templates', '--json'])
+    expect((JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)).toEqual(
+      readTemplates().map(({ name }) => name),
+    )
+  })
 
-  test(
-    'serves editors',
-    async () => {
-      const editor = await startEditor([made.path, 'policy', 'language-server'])
-      expect(await editor.show('name: A\nrules:\n  - id: a\n    allow: client.locatd\n')).toHaveLength(1)
-      expect(await editor.stop()).toBe(0)
-    },
-    TEST_LIMIT_MS,
-  )
+  test('serves editors', TEST_LIMIT_MS, async () => {
+    const editor = await startEditor([made.path, 'policy', 'language-server'])
+    expect(await editor.show('name: A\nrules:\n  - id: a\n    allow: client.locatd\n')).toHaveLength(1)
+    expect(await editor.stop()).toBe(0)
+  })
 
-  test(
-    'reads a document, and writes a picture anew',
-    async () => {
-      const picture = new Uint8Array(readFileSync(join(ROOT, 'test/data/zones/passport.jpg')))
-      const read = await run(['--entry', 'workers/documents/read-picture.process.ts', 'zone'], picture)
-      expect(JSON.parse(read.stdout)).toMatchObject({ reading: { decoded: { zone: { surname: 'ERIKSSON' } } } })
-      expect((await run(['--entry', 'src/identity/evidence/reencode.process.ts'], picture)).code).toBe(0)
-    },
-    TEST_LIMIT_MS,
-  )
+  test('reads a document, and writes a picture anew', TEST_LIMIT_MS, async () => {
+    const picture = new Uint8Array(readFileSync(join(ROOT, 'test/data/zones/passport.jpg')))
+    const read = await run(['--entry', 'workers/documents/read-picture.process.ts', 'zone'], picture)
+    expect(JSON.parse(read.stdout)).toMatchObject({ reading: { decoded: { zone: { surname: 'ERIKSSON' } } } })
+    expect((await run(['--entry', 'src/identity/evidence/reencode.process.ts'], picture)).code).toBe(0)
+  })
 
-  test(
-    'loads no library from a folder that others can write to',
-    async () => {
-      const [own = ''] = readdirSync(temporary).filter((name) => name.startsWith('countersign-'))
-      chmodSync(join(temporary, own), 0o777)
-      const picture = new Uint8Array(readFileSync(join(ROOT, 'test/data/zones/passport.jpg')))
-      expect((await run(['--entry', 'src/identity/evidence/reencode.process.ts'], picture)).code).not.toBe(0)
-      chmodSync(join(temporary, own), 0o700)
-      expect((await run(['--entry', 'src/identity/evidence/reencode.process.ts'], picture)).code).toBe(0)
-    },
-    TEST_LIMIT_MS,
-  )
+  test('loads no library from a folder that others can write to', TEST_LIMIT_MS, async () => {
+    const [own = ''] = readdirSync(temporary).filter((name) => name.startsWith('countersign-'))
+    chmodSync(join(temporary, own), 0o777)
+    const picture = new Uint8Array(readFileSync(join(ROOT, 'test/data/zones/passport.jpg')))
+    expect((await run(['--entry', 'src/identity/evidence/reencode.process.ts'], picture)).code).not.toBe(0)
+    chmodSync(join(temporary, own), 0o700)
+    expect((await run(['--entry', 'src/identity/evidence/reencode.process.ts'], picture)).code).toBe(0)
+  })
 
-  test(
-    'can sign in JavaScript, where the system has no library that it can load',
-    async () => {
-      const service = await start('--signer', 'noble', '--data-dir', join(folder, 'noble'))
-      expect(service.printed()).toContain('"signer":"noble"')
-      expect(await service.stop()).toBe(0)
-    },
-    TEST_LIMIT_MS,
-  )
+  test('can sign in JavaScript, where the system has no library that it can load', TEST_LIMIT_MS, async () => {
+    const service = await start('--signer', 'noble', '--data-dir', join(folder, 'noble'))
+    expect(service.printed()).toContain('"signer":"noble"')
+    expect(await service.stop()).toBe(0)
+  })
 
-  test(
-    'signs a first attestation, serves its pages, and its log verifies',
-    async () => {
-      const service = await start('--processes', '2', '--signer', 'secp256k1-node')
-      const browser = CHROMIUM === null ? null : await startBrowser()
-      try {
-        expect(service.printed()).toMatch(/^Not in this file: libsecp256k1, /)
-        const quickstart = parseEnvironmentFile(readFileSync(join(home, 'data', 'quickstart.env'), 'utf8'))
-        const answer = await fetch(`${service.urls.api}/v2/attestation`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', 'x-api-key': quickstart['ATTESTATION_API_KEY'] ?? '' },
-          body: JSON.stringify({
-            from: `0x${'11'.repeat(20)}`,
-            chain: 'base',
-            verification_hash: quickstart['VERIFICATION_HASH'],
-          }),
-        })
-        expect(await answer.json()).toMatchObject({
-          is_compliant: true,
-          attestation: { attester: quickstart['EVM_ATTESTER'], signature: expect.stringMatching(/^0x[0-9a-f]{130}$/) },
-        })
-        if (browser !== null) {
-          const [, welcome = ''] = /(http\S+\/welcome#\S+)/.exec(service.printed()) ?? []
-          const dashboard = await browser.open(service.urls.dashboard)
-          await dashboard.page.goto(welcome)
-          await dashboard.page.getByLabel('Email').waitFor()
-          const portal = await browser.open(service.urls.portal)
-          await portal.page.goto(service.urls.portal)
-          await portal.page.getByRole('heading', { level: 1 }).waitFor()
-          const seen = [dashboard, portal].flatMap(({ complaints, foreign }) => [...complaints, ...foreign])
-          expect(seen).toEqual([])
-        }
-      } finally {
-        await browser?.stop()
-        expect(await service.stop()).toBe(0)
+  test('signs a first attestation, serves its pages, and its log verifies', TEST_LIMIT_MS, async () => {
+    const service = await start('--processes', '2', '--signer', 'secp256k1-node')
+    const browser = CHROMIUM === null ? null : await startBrowser()
+    try {
+      expect(service.printed()).toMatch(/^Not in this file: libsecp256k1, /)
+      const quickstart = parseEnvironmentFile(readFileSync(join(home, 'data', 'quickstart.env'), 'utf8'))
+      const answer = await fetch(`${service.urls.api}/v2/attestation`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': quickstart['ATTESTATION_API_KEY'] ?? '' },
+        body: JSON.stringify({
+          from: `0x${'11'.repeat(20)}`,
+          chain: 'base',
+          verification_hash: quickstart['VERIFICATION_HASH'],
+        }),
+      })
+      expect(await answer.json()).toMatchObject({
+        is_compliant: true,
+        attestation: { attester: quickstart['EVM_ATTESTER'], signature: expect.stringMatching(/^0x[0-9a-f]{130}$/) },
+      })
+      if (browser !== null) {
+        const [, welcome = ''] = /(http\S+\/welcome#\S+)/.exec(service.printed()) ?? []
+        const dashboard = await browser.open(service.urls.dashboard)
+        await dashboard.page.goto(welcome)
+        await dashboard.page.getByLabel('Email').waitFor()
+        const portal = await browser.open(service.urls.portal)
+        await portal.page.goto(service.urls.portal)
+        await portal.page.getByRole('heading', { level: 1 }).waitFor()
+        const seen = [dashboard, portal].flatMap(({ complaints, foreign }) => [...complaints, ...foreign])
+        expect(seen).toEqual([])
       }
-      const { code, stdout } = await run(['decisions', 'verify'])
-      expect([code, stdout]).toEqual([0, expect.stringContaining('1 decisions')])
-      expect(existsSync(join(home, 'data', 'countersign.db'))).toBe(true)
-      const words = ['--to', join(folder, 'backup'), '--with-decisions', '--with-secrets'] as const
-      expect((await run(['backup', ...words])).code).toBe(0)
-      const { stdout: tried } = await run(['restore', '--from', join(folder, 'backup'), '--try'])
-      expect(tried).toMatch(/verdict +ok/)
-    },
-    TEST_LIMIT_MS,
-  )
+    } finally {
+      await browser?.stop()
+      expect(await service.stop()).toBe(0)
+    }
+    const { code, stdout } = await run(['decisions', 'verify'])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('1 decisions')])
+    expect(existsSync(join(home, 'data', 'countersign.db'))).toBe(true)
+    const words = ['--to', join(folder, 'backup'), '--with-decisions', '--with-secrets'] as const
+    expect((await run(['backup', ...words])).code).toBe(0)
+    const { stdout: tried } = await run(['restore', '--from', join(folder, 'backup'), '--try'])
+    expect(tried).toMatch(/verdict +ok/)
+  })
 })

@@ -53,38 +53,34 @@ describe('the packages', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('deploy/release/packages.ts --repository URL')])
   })
 
-  test(
-    'are published with their address, code and licence, and no script',
-    async () => {
-      const { code, stdout, stderr } = await release([
-        '--repository',
-        `${REPOSITORY}.git`,
-        '--out',
-        out,
-        '--publish',
-        '--json',
-      ])
-      expect([code, stderr]).toEqual([0, ''])
-      const packed = JSON.parse(stdout) as readonly Packed[]
-      expect(readFileSync(calls, 'utf8').trim().split('\n')).toEqual(packed.map(({ path }) => `publish ${path}`))
-      for (const [{ name, path }, directory, files] of [
-        [packed[0]!, 'src/client', ['dist/client.js', 'dist/client.d.ts', 'README.md', 'LICENSE']],
-        [packed[1]!, 'contracts', ['src/BasicPolicyClient.sol', 'remappings.txt', 'README.md', 'LICENSE']],
-      ] as const) {
-        const listed = Bun.spawnSync(['tar', '-tzf', path]).stdout.toString().split('\n')
-        for (const file of files) expect(listed).toContain(`package/${file}`)
-        const manifest = JSON.parse(Bun.spawnSync(['tar', '-xzOf', path, 'package/package.json']).stdout.toString())
-        expect(manifest).toMatchObject({
-          name,
-          repository: { type: 'git', url: `git+${REPOSITORY}.git`, directory },
-          bugs: { url: `${REPOSITORY}/issues` },
-          homepage: `${REPOSITORY}#readme`,
-          publishConfig: { access: 'public', provenance: true },
-          keywords: expect.arrayContaining(['countersign']),
-        })
-        expect(manifest.scripts).toBeUndefined()
-      }
-    },
-    TEST_LIMIT_MS,
-  )
+  test('are published with their address, code and licence, and no script', TEST_LIMIT_MS, async () => {
+    const { code, stdout, stderr } = await release([
+      '--repository',
+      `${REPOSITORY}.git`,
+      '--out',
+      out,
+      '--publish',
+      '--json',
+    ])
+    expect([code, stderr]).toEqual([0, ''])
+    const packed = JSON.parse(stdout) as readonly Packed[]
+    expect(readFileSync(calls, 'utf8').trim().split('\n')).toEqual(packed.map(({ path }) => `publish ${path}`))
+    for (const [{ name, path }, directory, files] of [
+      [packed[0]!, 'src/client', ['dist/client.js', 'dist/client.d.ts', 'README.md', 'LICENSE']],
+      [packed[1]!, 'contracts', ['src/BasicPolicyClient.sol', 'remappings.txt', 'README.md', 'LICENSE']],
+    ] as const) {
+      const listed = Bun.spawnSync(['tar', '-tzf', path]).stdout.toString().split('\n')
+      for (const file of files) expect(listed).toContain(`package/${file}`)
+      const manifest = JSON.parse(Bun.spawnSync(['tar', '-xzOf', path, 'package/package.json']).stdout.toString())
+      expect(manifest).toMatchObject({
+        name,
+        repository: { type: 'git', url: `git+${REPOSITORY}.git`, directory },
+        bugs: { url: `${REPOSITORY}/issues` },
+        homepage: `${REPOSITORY}#readme`,
+        publishConfig: { access: 'public', provenance: true },
+        keywords: expect.arrayContaining(['countersign']),
+      })
+      expect(manifest.scripts).toBeUndefined()
+    }
+  })
 })

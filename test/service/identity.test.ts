@@ -159,21 +159,17 @@ describe('another customer’s session', () => {
     expect(asked.body).toEqual(answer.body)
   })
 
-  test(
-    'is not decided, shown or read by command in one’s own name',
-    async () => {
-      for (const words of [
-        ['session', 'show', sessionId],
-        ['session', 'decide', sessionId, 'completed'],
-        ['evidence', 'show', sessionId],
-        ['evidence', 'erase', sessionId],
-      ]) {
-        expect(await runCommand(service.dataDirectory, ...words)).toMatchObject({ code: 1 })
-      }
-      expect((await call(`/status/individual/${sessionId}`, { key: theirs })).body['status']).toBe('pending')
-    },
-    TIMEOUT_MS,
-  )
+  test('is not decided, shown or read by command in one’s own name', TIMEOUT_MS, async () => {
+    for (const words of [
+      ['session', 'show', sessionId],
+      ['session', 'decide', sessionId, 'completed'],
+      ['evidence', 'show', sessionId],
+      ['evidence', 'erase', sessionId],
+    ]) {
+      expect(await runCommand(service.dataDirectory, ...words)).toMatchObject({ code: 1 })
+    }
+    expect((await call(`/status/individual/${sessionId}`, { key: theirs })).body['status']).toBe('pending')
+  })
 })
 
 describe('one’s own session', () => {
@@ -237,6 +233,7 @@ describe('one’s own session', () => {
 
   test(
     'stops verifying as soon as the level is raised, and a rejection stays whatever is registered after it',
+    TIMEOUT_MS,
     async () => {
       const asTest = (outcome: string, number: number) =>
         registered('individual', {
@@ -264,25 +261,20 @@ describe('one’s own session', () => {
         (await call('/verify', { method: 'POST', key: oursTest, body: { address: wallet(6) } })).body,
       ).toMatchObject({ verified: false, status: 'pending', checkType: null, verifiedAt: null, wallets: [] })
     },
-    TIMEOUT_MS,
   )
 
-  test(
-    'is decided by two operators at once: one decides, the other is told',
-    async () => {
-      const sessionId = await registered('individual')
-      const decisions = await Promise.all(
-        ['completed', 'rejected', 'completed', 'rejected'].map((status) =>
-          runCommand(service.dataDirectory, 'session', 'decide', sessionId, status, '--note', 'A test.'),
-        ),
-      )
-      expect(decisions.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1])
-      const decided = decisions.findIndex(({ code }) => code === 0)
-      const wanted = ['completed', 'rejected', 'completed', 'rejected'][decided]
-      await within(async () => (await call(`/status/individual/${sessionId}`)).body['status'], wanted)
-    },
-    TIMEOUT_MS,
-  )
+  test('is decided by two operators at once: one decides, the other is told', TIMEOUT_MS, async () => {
+    const sessionId = await registered('individual')
+    const decisions = await Promise.all(
+      ['completed', 'rejected', 'completed', 'rejected'].map((status) =>
+        runCommand(service.dataDirectory, 'session', 'decide', sessionId, status, '--note', 'A test.'),
+      ),
+    )
+    expect(decisions.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1])
+    const decided = decisions.findIndex(({ code }) => code === 0)
+    const wanted = ['completed', 'rejected', 'completed', 'rejected'][decided]
+    await within(async () => (await call(`/status/individual/${sessionId}`)).body['status'], wanted)
+  })
 })
 
 describe('refused', () => {

@@ -78,64 +78,52 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 }, PATIENCE_MS)
 
-test(
-  'limits hold when requests come at once',
-  async () => {
-    await apply(LIMIT, { msg_value: '0' })
-    const ether = '000000000000000000'
-    const one = await Promise.all(Array.from({ length: 30 }, () => attest(1, { msg_value: '1' })))
-    expect(one.filter(({ compliant }) => compliant)).toHaveLength(5)
-    expect(one.filter(({ code }) => code === 'TOO_OFTEN')).toHaveLength(25)
-    const other = await Promise.all(Array.from({ length: 8 }, () => attest(2, { msg_value: `4${ether}` })))
-    expect(other.filter(({ compliant }) => compliant)).toHaveLength(2)
-    // What was denied does not count.
-    expect((await attest(2, { msg_value: `2${ether}` })).compliant).toBe(true)
-    expect((await attest(2, { msg_value: '1' })).code).toBe('TOO_MUCH')
-    expect((await attest(3, { msg_value: `10${ether}` })).compliant).toBe(true)
-    expect(await attest(4)).toMatchObject({ status: 400, code: 'MISSING_REQUIRED_FIELD' })
-  },
-  PATIENCE_MS,
-)
+test('limits hold when requests come at once', PATIENCE_MS, async () => {
+  await apply(LIMIT, { msg_value: '0' })
+  const ether = '000000000000000000'
+  const one = await Promise.all(Array.from({ length: 30 }, () => attest(1, { msg_value: '1' })))
+  expect(one.filter(({ compliant }) => compliant)).toHaveLength(5)
+  expect(one.filter(({ code }) => code === 'TOO_OFTEN')).toHaveLength(25)
+  const other = await Promise.all(Array.from({ length: 8 }, () => attest(2, { msg_value: `4${ether}` })))
+  expect(other.filter(({ compliant }) => compliant)).toHaveLength(2)
+  // What was denied does not count.
+  expect((await attest(2, { msg_value: `2${ether}` })).compliant).toBe(true)
+  expect((await attest(2, { msg_value: '1' })).code).toBe('TOO_MUCH')
+  expect((await attest(3, { msg_value: `10${ether}` })).compliant).toBe(true)
+  expect(await attest(4)).toMatchObject({ status: 400, code: 'MISSING_REQUIRED_FIELD' })
+})
 
-test(
-  'a shadow is recorded and never answered',
-  async () => {
-    const path = join(folder, 'shadow.yaml')
-    writeFileSync(path, TRANSFERS)
-    const saved = JSON.parse(await command('policy', 'apply', path, '--policy', policyId, '--draft', '--json'))
-    await command('policy', 'shadow', policyId, '--revision', String(saved.number))
-    const transfer = (amount: number): string => `0xa9059cbb${'0'.repeat(64)}${amount.toString(16).padStart(64, '0')}`
-    const lastShadow = async (wallet: number, extra: object): Promise<unknown> => {
-      for (let tries = 0; tries < 50; tries++) {
-        expect(await attest(wallet * 1_000 + tries, { msg_value: '0', ...extra })).toMatchObject({ compliant: true })
-        const shadow = (await records()).at(-1)?.['shadow']
-        if (shadow !== undefined) return shadow
-      }
-      throw new Error('the shadow never came')
+test('a shadow is recorded and never answered', PATIENCE_MS, async () => {
+  const path = join(folder, 'shadow.yaml')
+  writeFileSync(path, TRANSFERS)
+  const saved = JSON.parse(await command('policy', 'apply', path, '--policy', policyId, '--draft', '--json'))
+  await command('policy', 'shadow', policyId, '--revision', String(saved.number))
+  const transfer = (amount: number): string => `0xa9059cbb${'0'.repeat(64)}${amount.toString(16).padStart(64, '0')}`
+  const lastShadow = async (wallet: number, extra: object): Promise<unknown> => {
+    for (let tries = 0; tries < 50; tries++) {
+      expect(await attest(wallet * 1_000 + tries, { msg_value: '0', ...extra })).toMatchObject({ compliant: true })
+      const shadow = (await records()).at(-1)?.['shadow']
+      if (shadow !== undefined) return shadow
     }
-    const revision = saved.revision
-    expect(await lastShadow(5, { data: transfer(5) })).toEqual({ revision, compliant: true, rule: 'transfer' })
-    expect(await lastShadow(6, { data: transfer(500) })).toEqual({ revision, compliant: false, rule: null })
-    // Without data it has no verdict; the active revision has.
-    expect(await lastShadow(7, {})).toEqual({ revision, compliant: null, rule: null })
-    const replayed = JSON.parse(await command('policy', 'replay', String(saved.number), '--policy', policyId, '--json'))
-    const change = { from: { compliant: true, rule: 'fine' }, to: { compliant: true, rule: 'transfer' } }
-    expect(replayed.changes).toContainEqual(expect.objectContaining(change))
-    await command('policy', 'shadow', policyId, '--off')
-  },
-  PATIENCE_MS,
-)
+    throw new Error('the shadow never came')
+  }
+  const revision = saved.revision
+  expect(await lastShadow(5, { data: transfer(5) })).toEqual({ revision, compliant: true, rule: 'transfer' })
+  expect(await lastShadow(6, { data: transfer(500) })).toEqual({ revision, compliant: false, rule: null })
+  // Without data it has no verdict; the active revision has.
+  expect(await lastShadow(7, {})).toEqual({ revision, compliant: null, rule: null })
+  const replayed = JSON.parse(await command('policy', 'replay', String(saved.number), '--policy', policyId, '--json'))
+  const change = { from: { compliant: true, rule: 'fine' }, to: { compliant: true, rule: 'transfer' } }
+  expect(replayed.changes).toContainEqual(expect.objectContaining(change))
+  await command('policy', 'shadow', policyId, '--off')
+})
 
-test(
-  'personal facts are decided on and not said in the log',
-  async () => {
-    await apply(IDENTITY, { user_ip: '192.0.2.77' })
-    expect(await attest(8, { user_ip: '192.0.2.77' })).toMatchObject({ status: 200, compliant: false })
-    const lines = await command('decisions', 'tail', '--lines', '1', '--json')
-    const facts = (JSON.parse(lines) as { facts: Record<string, unknown> }).facts
-    expect(Object.keys(facts).sort()).toEqual(['client_ip_hash', 'identity_hash'])
-    expect(lines).not.toContain('192.0.2.77')
-    expect(await command('decisions', 'verify')).toContain('ok')
-  },
-  PATIENCE_MS,
-)
+test('personal facts are decided on and not said in the log', PATIENCE_MS, async () => {
+  await apply(IDENTITY, { user_ip: '192.0.2.77' })
+  expect(await attest(8, { user_ip: '192.0.2.77' })).toMatchObject({ status: 200, compliant: false })
+  const lines = await command('decisions', 'tail', '--lines', '1', '--json')
+  const facts = (JSON.parse(lines) as { facts: Record<string, unknown> }).facts
+  expect(Object.keys(facts).sort()).toEqual(['client_ip_hash', 'identity_hash'])
+  expect(lines).not.toContain('192.0.2.77')
+  expect(await command('decisions', 'verify')).toContain('ok')
+})

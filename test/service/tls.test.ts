@@ -89,6 +89,7 @@ describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
 
   test.skipIf(process.platform !== 'linux')(
     'with several processes SIGHUP takes new files, and keeps the old while they are no pair',
+    120_000,
     async () => {
       const [certificate, key] = [at('live.pem'), at('live.key')]
       copyFileSync(at('first.pem'), certificate)
@@ -117,7 +118,6 @@ describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
         expect(await service.stop()).toBe(0)
       }
     },
-    120_000,
   )
 
   const refusal = (certificate: string, key: string): string => {

@@ -94,53 +94,50 @@ afterAll(async () => {
 }, PATIENCE_MS)
 
 describe('a traced attestation', () => {
-  test(
-    'shows its stages in their order, below the caller’s span',
-    async () => {
-      expect((await attest({}, sampled())).status).toBe(200)
-      const spans = await spansUnder(PARENT_ID)
-      const [root] = spans
-      const parentName = ({ parentId }: ReceivedSpan) => spans.find(({ spanId }) => spanId === parentId)?.name
-      expect(spans.map((span) => `${span.name} < ${parentName(span) ?? ''}`)).toEqual([
-        'POST /v2/attestation < ',
-        'key < POST /v2/attestation',
-        'front < POST /v2/attestation',
-        'policy < POST /v2/attestation',
-        'facts < POST /v2/attestation',
-        'queue < POST /v2/attestation',
-        'worker < POST /v2/attestation',
-        'screener < facts',
-        'evaluate < worker',
-        'sign < worker',
-        'record < worker',
-      ])
-      expect(root?.attributes).toEqual({
-        'http.request.method': 'POST',
-        'http.route': '/v2/attestation',
-        'http.response.status_code': 200,
-        'countersign.chain': 'base',
-        'countersign.verdict': 'compliant',
-        'countersign.policy.revision': expect.stringMatching(/^[a-z]+_[0-9A-Za-z]+$/),
-      })
-      expect(spans.find(({ name }) => name === 'screener')?.attributes).toEqual({
-        'countersign.fact.source': 'stub',
-        'countersign.fact.answered': true,
-      })
-      for (const span of spans) {
-        const parent = spans.find(({ spanId }) => spanId === span.parentId)
-        expect(span).toMatchObject({ traceId: TRACE_ID, failed: false, kind: span === root ? 2 : 1 })
-        expect(span.endNs >= span.startNs).toBe(true)
-        if (parent !== undefined) expect(span.startNs >= parent.startNs && span.endNs <= parent.endNs).toBe(true)
-      }
-      // The caller's clock and ours agree on the day, at least.
-      expect(Math.abs(Number(root?.startNs) / 1e6 - Date.now())).toBeLessThan(PATIENCE_MS)
-      expect(collector.resources.at(-1)).toMatchObject({ 'service.name': 'countersign' })
-    },
-    PATIENCE_MS,
-  )
+  test('shows its stages in their order, below the caller’s span', PATIENCE_MS, async () => {
+    expect((await attest({}, sampled())).status).toBe(200)
+    const spans = await spansUnder(PARENT_ID)
+    const [root] = spans
+    const parentName = ({ parentId }: ReceivedSpan) => spans.find(({ spanId }) => spanId === parentId)?.name
+    expect(spans.map((span) => `${span.name} < ${parentName(span) ?? ''}`)).toEqual([
+      'POST /v2/attestation < ',
+      'key < POST /v2/attestation',
+      'front < POST /v2/attestation',
+      'policy < POST /v2/attestation',
+      'facts < POST /v2/attestation',
+      'queue < POST /v2/attestation',
+      'worker < POST /v2/attestation',
+      'screener < facts',
+      'evaluate < worker',
+      'sign < worker',
+      'record < worker',
+    ])
+    expect(root?.attributes).toEqual({
+      'http.request.method': 'POST',
+      'http.route': '/v2/attestation',
+      'http.response.status_code': 200,
+      'countersign.chain': 'base',
+      'countersign.verdict': 'compliant',
+      'countersign.policy.revision': expect.stringMatching(/^[a-z]+_[0-9A-Za-z]+$/),
+    })
+    expect(spans.find(({ name }) => name === 'screener')?.attributes).toEqual({
+      'countersign.fact.source': 'stub',
+      'countersign.fact.answered': true,
+    })
+    for (const span of spans) {
+      const parent = spans.find(({ spanId }) => spanId === span.parentId)
+      expect(span).toMatchObject({ traceId: TRACE_ID, failed: false, kind: span === root ? 2 : 1 })
+      expect(span.endNs >= span.startNs).toBe(true)
+      if (parent !== undefined) expect(span.startNs >= parent.startNs && span.endNs <= parent.endNs).toBe(true)
+    }
+    // The caller's clock and ours agree on the day, at least.
+    expect(Math.abs(Number(root?.startNs) / 1e6 - Date.now())).toBeLessThan(PATIENCE_MS)
+    expect(collector.resources.at(-1)).toMatchObject({ 'service.name': 'countersign' })
+  })
 
   test(
     'holds nothing of the caller: no key, no wallet, no body, no id that the caller chose',
+    PATIENCE_MS,
     async () => {
       const data = `0xa9059cbb${'beef'.repeat(16)}`
       const headers = { ...sampled('00000000000000aa'), 'x-request-id': REQUEST_ID, 'idempotency-key': 'order-4711' }
@@ -169,11 +166,11 @@ describe('a traced attestation', () => {
       sent.push(service.quickstart['VERIFICATION_HASH'] ?? '', 'demo')
       expect(sent.filter((text) => text === '' || traced.includes(text.toLowerCase().replace(/^0x/, '')))).toEqual([])
     },
-    PATIENCE_MS,
   )
 
   test(
     'is one whose caller says so: not without a valid key, not against the caller’s flag, not by a broken header',
+    PATIENCE_MS,
     async () => {
       const wrongKey = await attest({}, { ...sampled('00000000000000b1'), 'x-api-key': 'csa_live_nobody' })
       expect(wrongKey.status).toBe(401)
@@ -186,7 +183,6 @@ describe('a traced attestation', () => {
       const ids = collector.spans.map(({ parentId }) => parentId)
       expect(ids.filter((id) => /^0{14}b[123]$/.test(id))).toEqual([])
     },
-    PATIENCE_MS,
   )
 })
 
@@ -210,80 +206,73 @@ describe('a traced batch', () => {
     ['00000000000000c1', 'application/json'],
     ['00000000000000c2', 'application/x-ndjson'],
   ] as const) {
-    test(
-      `shows the stages of its elements, answered as ${accept}`,
-      async () => {
-        const response = await batch(spanId, accept)
-        expect(response.status).toBe(200)
-        const statuses = [...(await response.text()).matchAll(/"index":\d,"status":(\d+)/g)].map(([, status]) => status)
-        expect(statuses).toEqual(['200', '400', '200'])
-        const spans = await spansUnder(spanId)
-        const [root] = spans
-        const below = (parent: ReceivedSpan): string[] =>
-          spans.filter(({ parentId }) => parentId === parent.spanId).map(({ name }) => name)
-        expect(root?.attributes).toMatchObject({ 'countersign.batch.elements': 3, 'http.response.status_code': 200 })
-        if (root === undefined) throw new Error('no root')
-        expect(below(root)).toEqual(['key', 'front', 'element', 'element', 'element'])
-        const elements = spans.filter(({ name }) => name === 'element')
-        const stages = ['front', 'policy', 'facts', 'queue', 'worker']
-        expect(elements.map(below)).toEqual([
-          ['front', 'idempotency', 'policy', 'facts', 'queue', 'worker', 'idempotency'],
-          ['front'],
-          stages,
-        ])
-        expect(elements.map(({ attributes }) => attributes['http.response.status_code'])).toEqual([200, 400, 200])
-        expect(elements[1]?.attributes['error.type']).toEqual(expect.any(String))
-        for (const worker of spans.filter(({ name }) => name === 'worker')) {
-          expect(below(worker)).toEqual(['evaluate', 'sign', 'record'])
-        }
-        for (const span of spans.slice(1)) {
-          const parent = spans.find(({ spanId: id }) => id === span.parentId)
-          if (parent === undefined) throw new Error(`${span.name} has no parent`)
-          expect(span.startNs >= parent.startNs && span.endNs <= parent.endNs).toBe(true)
-        }
-        const traced = Buffer.concat(collector.bodies).toString('latin1')
-        expect(traced.includes(`key-${spanId}`)).toBe(false)
-      },
-      PATIENCE_MS,
-    )
+    test(`shows the stages of its elements, answered as ${accept}`, PATIENCE_MS, async () => {
+      const response = await batch(spanId, accept)
+      expect(response.status).toBe(200)
+      const statuses = [...(await response.text()).matchAll(/"index":\d,"status":(\d+)/g)].map(([, status]) => status)
+      expect(statuses).toEqual(['200', '400', '200'])
+      const spans = await spansUnder(spanId)
+      const [root] = spans
+      const below = (parent: ReceivedSpan): string[] =>
+        spans.filter(({ parentId }) => parentId === parent.spanId).map(({ name }) => name)
+      expect(root?.attributes).toMatchObject({ 'countersign.batch.elements': 3, 'http.response.status_code': 200 })
+      if (root === undefined) throw new Error('no root')
+      expect(below(root)).toEqual(['key', 'front', 'element', 'element', 'element'])
+      const elements = spans.filter(({ name }) => name === 'element')
+      const stages = ['front', 'policy', 'facts', 'queue', 'worker']
+      expect(elements.map(below)).toEqual([
+        ['front', 'idempotency', 'policy', 'facts', 'queue', 'worker', 'idempotency'],
+        ['front'],
+        stages,
+      ])
+      expect(elements.map(({ attributes }) => attributes['http.response.status_code'])).toEqual([200, 400, 200])
+      expect(elements[1]?.attributes['error.type']).toEqual(expect.any(String))
+      for (const worker of spans.filter(({ name }) => name === 'worker')) {
+        expect(below(worker)).toEqual(['evaluate', 'sign', 'record'])
+      }
+      for (const span of spans.slice(1)) {
+        const parent = spans.find(({ spanId: id }) => id === span.parentId)
+        if (parent === undefined) throw new Error(`${span.name} has no parent`)
+        expect(span.startNs >= parent.startNs && span.endNs <= parent.endNs).toBe(true)
+      }
+      const traced = Buffer.concat(collector.bodies).toString('latin1')
+      expect(traced.includes(`key-${spanId}`)).toBe(false)
+    })
   }
 })
 
 describe('a collector that is none', () => {
-  test(
-    'costs traces and a line in the log, and no request its time',
-    async () => {
-      const held = Promise.withResolvers<Response>()
-      const { bodies } = collector
-      const before = bodies.length
-      collector.answer = () => held.promise
-      await attest({}, sampled())
-      await until(() => bodies.length > before, { what: 'the collector holds a request' })
-      const started = performance.now()
-      for (let count = 0; count < 100; count++) expect((await attest({}, sampled())).status).toBe(200)
-      expect(performance.now() - started).toBeLessThan(5_000)
+  test('costs traces and a line in the log, and no request its time', PATIENCE_MS, async () => {
+    const held = Promise.withResolvers<Response>()
+    const { bodies } = collector
+    const before = bodies.length
+    collector.answer = () => held.promise
+    await attest({}, sampled())
+    await until(() => bodies.length > before, { what: 'the collector holds a request' })
+    const started = performance.now()
+    for (let count = 0; count < 100; count++) expect((await attest({}, sampled())).status).toBe(200)
+    expect(performance.now() - started).toBeLessThan(5_000)
 
-      const known = await metric('countersign_traces_total{outcome="dropped"}')
-      collector.answer = () => new Response('<p>It works!', { headers: { 'content-type': 'text/html' } })
-      held.resolve(new Response('', { status: 400 }))
-      await until(async () => (await metric('countersign_traces_total{outcome="dropped"}')) >= known + 101)
-      collector.answer = null
-      expect((await attest({}, sampled('00000000000000c1'))).status).toBe(200)
-      await spansUnder('00000000000000c1')
-      await service.logLine(({ message }) => message === 'traces are sent to the collector again')
-      const lines = service
-        .output()
-        .stderr.split('\n')
-        .filter((line) => line.includes('traces could not be sent'))
-      // One for each way in which it failed.
-      expect(lines.length).toBe(2)
-    },
-    PATIENCE_MS,
-  )
+    const known = await metric('countersign_traces_total{outcome="dropped"}')
+    collector.answer = () => new Response('<p>It works!', { headers: { 'content-type': 'text/html' } })
+    held.resolve(new Response('', { status: 400 }))
+    await until(async () => (await metric('countersign_traces_total{outcome="dropped"}')) >= known + 101)
+    collector.answer = null
+    expect((await attest({}, sampled('00000000000000c1'))).status).toBe(200)
+    await spansUnder('00000000000000c1')
+    await service.logLine(({ message }) => message === 'traces are sent to the collector again')
+    const lines = service
+      .output()
+      .stderr.split('\n')
+      .filter((line) => line.includes('traces could not be sent'))
+    // One for each way in which it failed.
+    expect(lines.length).toBe(2)
+  })
 })
 
 test(
   'what is traced last is sent when the service stops; a process that signs in its own thread traces the same',
+  PATIENCE_MS,
   async () => {
     const own = await startService({
       environment: {
@@ -310,5 +299,4 @@ test(
       'record',
     ])
   },
-  PATIENCE_MS,
 )

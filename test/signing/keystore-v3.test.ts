@@ -22,15 +22,11 @@ const changed = (change: (keystore: typeof base) => void): string => {
 }
 
 describe('reading', () => {
-  test.each(vectors.vectors)(
-    "opens the standard's $name vector",
-    async ({ keystore }) => {
-      const opened = await decryptKeystoreV3(JSON.stringify(keystore), vectors.password)
-      expect(opened.privateKey.toHex()).toBe(vectors.secret)
-      expect(opened.address).toBeNull()
-    },
-    30_000,
-  )
+  test.each(vectors.vectors)("opens the standard's $name vector", 30_000, async ({ keystore }) => {
+    const opened = await decryptKeystoreV3(JSON.stringify(keystore), vectors.password)
+    expect(opened.privateKey.toHex()).toBe(vectors.secret)
+    expect(opened.address).toBeNull()
+  })
 
   test('is locked to another passphrase, with both derivations', async () => {
     const pbkdf2 = JSON.stringify(vectors.vectors[0]!.keystore)

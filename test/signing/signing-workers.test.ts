@@ -24,21 +24,21 @@ describe.each([...SECP256K1_BACKEND_NAMES])('workers with %s', (name) => {
   // By Node-API such a termination is known to abort the process, so there nothing can be expected.
   test.skipIf(backend === null || backend.description.includes('Node-API'))(
     'the process survives those terminated while they sign (skipped where the backend is missing or by Node-API)',
+    60_000,
     async () => {
       expect(await run('terminated-signers.ts', name)).toEqual({ exitCode: 0, output: 'survived' })
     },
-    60_000,
   )
 
   // noble loads no library.
   if (name === 'noble') return
   test.skipIf(backend === null)(
     'all get the library when they load it in the same instant (skipped where it is missing)',
+    60_000,
     async () => {
       for (let i = 0; i < LOADING_RUNS; i++) {
         expect(await run('simultaneous-loading.ts', name)).toEqual({ exitCode: 0, output: 'loaded' })
       }
     },
-    60_000,
   )
 })

@@ -49,6 +49,7 @@ for (const { name, readme, has } of PACKAGES) {
       const missing = [manager, 'npm'].find((program) => Bun.which(program) === null)
       test.skipIf(missing !== undefined)(
         `installs with ${manager}${missing === undefined ? '' : ` (no ${missing} here)`}`,
+        LIMIT_MS,
         async () => {
           const into = join(folder, `${basename(name)}-${manager}`)
           mkdirSync(into)
@@ -77,7 +78,6 @@ for (const { name, readme, has } of PACKAGES) {
           }
           expect(Object.keys(dependencies)).toEqual([name])
         },
-        LIMIT_MS,
       )
     }
   })

@@ -31,6 +31,7 @@ const attest = async (node: RunningService, hash: string | undefined): Promise<s
 
 test.skipIf(POSTGRES_MISSING !== null)(
   `a search on one node finds what the other decided${because}`,
+  90_000,
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-nodes-'))
     const database = await createTemporaryDatabase('nothing')
@@ -119,5 +120,4 @@ test.skipIf(POSTGRES_MISSING !== null)(
       rmSync(folder, { recursive: true, force: true })
     }
   },
-  90_000,
 )

@@ -112,6 +112,7 @@ afterAll(async () => {
 
 overPostgres(
   `a node that is back tells what it signed, and the other answers that${because}`,
+  PATIENCE_MS,
   async () => {
     const uuid = await signAndKill('back', 'told')
     const early = await attest(second, 'told')
@@ -127,11 +128,11 @@ overPostgres(
     expect(await uuidOf(await attest(second, 'told'))).toBe(uuid)
     expect(await recallDecision(join(folder, 'second', 'decisions'), uuid, 0)).toBeNull()
   },
-  PATIENCE_MS,
 )
 
 overPostgres(
   `after a node that never comes back, the other signs under a new uuid once what was signed can be used no more${because}`,
+  PATIENCE_MS,
   async () => {
     const uuid = await signAndKill('gone', 'left')
     await passTime('left', CLAIM_SECONDS + USABLE_SECONDS - 30)
@@ -142,5 +143,4 @@ overPostgres(
     expect((await claimed('left')).uuid).toBe(fresh)
     expect(await uuidOf(await attest(second, 'left'))).toBe(fresh)
   },
-  PATIENCE_MS,
 )

@@ -222,6 +222,7 @@ const startedBy = (of: RunningService): number[] =>
 
 describeTest(
   'the supervisor outlives all its children, however often they are killed together, also as they start',
+  60_000,
   async () => {
     const two = await startTwo()
     try {
@@ -242,7 +243,6 @@ describeTest(
       await two.stop()
     }
   },
-  60_000,
 )
 
 describeTest('a child that is killed during the first start ends it, with a code and a reason', async () => {

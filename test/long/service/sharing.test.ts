@@ -73,57 +73,53 @@ onLinux('one of them does the duties', async () => {
   expect(['here', 'elsewhere']).toContain(leader)
 })
 
-onLinux(
-  'a key’s rate limit holds over both',
-  async () => {
-    const [rate, burst, seconds] = [40, 40, 6]
-    const issued = await command(
-      'keys',
-      'issue',
-      '--org',
-      'demo',
-      '--kind',
-      'attestation',
-      '--name',
-      'limited',
-      '--json',
-      '--rate',
-      String(rate),
-      '--burst',
-      String(burst),
-    )
-    const { key } = JSON.parse(issued) as { key: string }
-    const before = await metric('countersign_decisions_total')
-    const startedMs = performance.now()
-    let granted = 0
-    let remaining = -1
-    const ask = async (): Promise<void> => {
-      while (performance.now() - startedMs < seconds * 1_000) {
-        const response = await attest(1, { 'x-api-key': key })
-        await response.arrayBuffer()
-        if (response.status === 200) granted += 1
-        else {
-          expect(response.status).toBe(429)
-          expect(response.headers.get('ratelimit-limit')).toBe(String(burst))
-          remaining = Number(response.headers.get('ratelimit-remaining'))
-          // Still many times what is let in: more would only take the processor from whatever is measured beside this.
-          await Bun.sleep(REFUSED_PAUSE_MS)
-        }
+onLinux('a key’s rate limit holds over both', PATIENCE_MS, async () => {
+  const [rate, burst, seconds] = [40, 40, 6]
+  const issued = await command(
+    'keys',
+    'issue',
+    '--org',
+    'demo',
+    '--kind',
+    'attestation',
+    '--name',
+    'limited',
+    '--json',
+    '--rate',
+    String(rate),
+    '--burst',
+    String(burst),
+  )
+  const { key } = JSON.parse(issued) as { key: string }
+  const before = await metric('countersign_decisions_total')
+  const startedMs = performance.now()
+  let granted = 0
+  let remaining = -1
+  const ask = async (): Promise<void> => {
+    while (performance.now() - startedMs < seconds * 1_000) {
+      const response = await attest(1, { 'x-api-key': key })
+      await response.arrayBuffer()
+      if (response.status === 200) granted += 1
+      else {
+        expect(response.status).toBe(429)
+        expect(response.headers.get('ratelimit-limit')).toBe(String(burst))
+        remaining = Number(response.headers.get('ratelimit-remaining'))
+        // Still many times what is let in: more would only take the processor from whatever is measured beside this.
+        await Bun.sleep(REFUSED_PAUSE_MS)
       }
     }
-    await Promise.all(Array.from({ length: 3 }, ask))
-    const elapsedSeconds = (performance.now() - startedMs) / 1_000
-    // That it is no less than nine tenths either holds where the clock is turned by the test (shared-rate-limit.test.ts):
-    // here a busy machine may not ask for so many.
-    expect(granted).toBeLessThan((burst + rate * elapsedSeconds) * 1.1)
-    expect(granted).toBeGreaterThan(burst)
-    expect(remaining).toBe(0)
-    // Both were asked.
-    const after = await metric('countersign_decisions_total')
-    for (const index of ['0', '1']) expect(after[index] ?? 0).toBeGreaterThan(before[index] ?? 0)
-  },
-  PATIENCE_MS,
-)
+  }
+  await Promise.all(Array.from({ length: 3 }, ask))
+  const elapsedSeconds = (performance.now() - startedMs) / 1_000
+  // That it is no less than nine tenths either holds where the clock is turned by the test (shared-rate-limit.test.ts):
+  // here a busy machine may not ask for so many.
+  expect(granted).toBeLessThan((burst + rate * elapsedSeconds) * 1.1)
+  expect(granted).toBeGreaterThan(burst)
+  expect(remaining).toBe(0)
+  // Both were asked.
+  const after = await metric('countersign_decisions_total')
+  for (const index of ['0', '1']) expect(after[index] ?? 0).toBeGreaterThan(before[index] ?? 0)
+})
 
 onLinux('retries with one Idempotency-Key that reach both at once yield one attestation', async () => {
   for (let round = 0; round < 5; round++) {
@@ -142,6 +138,7 @@ onLinux('retries with one Idempotency-Key that reach both at once yield one atte
 
 onLinux(
   'a velocity limit holds over both: at the same moment each may let in as many, and then none does',
+  PATIENCE_MS,
   async () => {
     const [policy] = JSON.parse(await command('policy', 'list', '--json')) as { id: string }[]
     const path = join(folder, 'policy.yaml')
@@ -167,33 +164,28 @@ onLinux(
     await until(async () => (await Promise.all(Array.from({ length: 8 }, () => decide(7)))).map(denied).every(Boolean))
     expect(compliant).toBeWithin(5, 11)
   },
-  PATIENCE_MS,
 )
 
-onLinux(
-  'the duties go over within ten seconds when whoever does them is killed',
-  async () => {
-    const leaders = Object.entries(await metric('countersign_leader'))
-    const index = leaders.find(([, leads]) => leads === 1)?.[0]
-    const pid = service
-      .output()
-      .stderr.split('\n')
-      .filter((line) => line.includes('"a process is started"'))
-      .map((line) => JSON.parse(line) as { process: number; pid: number })
-      .findLast((line) => String(line.process) === index)?.pid
-    process.kill(pid ?? 0, 'SIGKILL')
-    const killedMs = performance.now()
-    await service.logLine(
-      ({ message, term }) => message === 'this process does the duties of the deployment' && term === 2,
-    )
-    expect(performance.now() - killedMs).toBeLessThan(TAKEN_OVER_MS)
-    // The other, or the killed one's successor, which has been watching the lease for nearly as long.
-    await until(
-      async () =>
-        Object.values(await metric('countersign_leader'))
-          .sort()
-          .join() === '0,1',
-    )
-  },
-  PATIENCE_MS,
-)
+onLinux('the duties go over within ten seconds when whoever does them is killed', PATIENCE_MS, async () => {
+  const leaders = Object.entries(await metric('countersign_leader'))
+  const index = leaders.find(([, leads]) => leads === 1)?.[0]
+  const pid = service
+    .output()
+    .stderr.split('\n')
+    .filter((line) => line.includes('"a process is started"'))
+    .map((line) => JSON.parse(line) as { process: number; pid: number })
+    .findLast((line) => String(line.process) === index)?.pid
+  process.kill(pid ?? 0, 'SIGKILL')
+  const killedMs = performance.now()
+  await service.logLine(
+    ({ message, term }) => message === 'this process does the duties of the deployment' && term === 2,
+  )
+  expect(performance.now() - killedMs).toBeLessThan(TAKEN_OVER_MS)
+  // The other, or the killed one's successor, which has been watching the lease for nearly as long.
+  await until(
+    async () =>
+      Object.values(await metric('countersign_leader'))
+        .sort()
+        .join() === '0,1',
+  )
+})

@@ -114,6 +114,7 @@ const leadsFrom = (node: RunningService, term: number): Promise<unknown> =>
 
 overPostgres(
   `the duties go over within ten seconds when the node that does them freezes, which knows it on waking${because}`,
+  PATIENCE_MS,
   async () => {
     const [one, two] = nodes
     expect([await metric(one, 'countersign_leader'), await metric(two, 'countersign_leader')]).toEqual([1, 0])
@@ -127,20 +128,15 @@ overPostgres(
     }
     expect([await metric(one, 'countersign_leader'), await metric(two, 'countersign_leader')]).toEqual([0, 1])
   },
-  PATIENCE_MS,
 )
 
-overPostgres(
-  `and when it is killed${because}`,
-  async () => {
-    const [one, two] = nodes
-    two.process.kill('SIGKILL')
-    const killedMs = performance.now()
-    await leadsFrom(one, 3)
-    expect(performance.now() - killedMs).toBeLessThan(TAKEN_OVER_MS)
-    expect(await metric(one, 'countersign_leader')).toBe(1)
-    // It counts as gone, and this node's limits are its own alone.
-    await until(async () => (await metric(one, 'countersign_live_processes')) === 1)
-  },
-  PATIENCE_MS,
-)
+overPostgres(`and when it is killed${because}`, PATIENCE_MS, async () => {
+  const [one, two] = nodes
+  two.process.kill('SIGKILL')
+  const killedMs = performance.now()
+  await leadsFrom(one, 3)
+  expect(performance.now() - killedMs).toBeLessThan(TAKEN_OVER_MS)
+  expect(await metric(one, 'countersign_leader')).toBe(1)
+  // It counts as gone, and this node's limits are its own alone.
+  await until(async () => (await metric(one, 'countersign_live_processes')) === 1)
+})
