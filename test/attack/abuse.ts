@@ -1,4 +1,4 @@
-// What an attack is: a name, the row of the threat model, and what must happen. It says what went wrong; nothing: it held.
+// What an attack is: a name, the row of the threat model, and what must happen. It collects what went wrong; nothing: it held.
 import type { Answer, Deployment } from './deployment.ts'
 
 export interface Abuse {
@@ -7,28 +7,25 @@ export interface Abuse {
   readonly name: string
   /** One short sentence. */
   readonly mustHappen: string
-  run(deployment: Deployment): Promise<Faults>
+  run(deployment: Deployment, faults: Faults): Promise<void>
 }
-
-export type Faults = readonly string[]
 
 const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text)
 
-/** Collects faults of one attack. */
-export const createFaults = () => {
-  const found: string[] = []
-  return {
-    found,
-    /** The answer has one of these statuses. */
-    status: (what: string, { status, text }: Answer, ...wanted: readonly number[]): void => {
-      if (!wanted.includes(status)) found.push(`${what}: ${status}, not ${wanted.join(' or ')}: ${cut(text)}`)
-    },
-    holds: (what: string, condition: boolean): void => {
-      if (!condition) found.push(what)
-    },
-    /** The answer says nothing of this. */
-    silent: (what: string, { text }: Answer, ...words: readonly string[]): void => {
-      for (const word of words) if (text.includes(word)) found.push(`${what}: the answer has ${word}`)
-    },
-  }
-}
+/** Collects faults of one attack in `found`. */
+export const createFaults = (found: string[]) => ({
+  add: (what: string): void => void found.push(what),
+  /** The answer has one of these statuses. */
+  status: (what: string, { status, text }: Answer, ...wanted: readonly number[]): void => {
+    if (!wanted.includes(status)) found.push(`${what}: ${status}, not ${wanted.join(' or ')}: ${cut(text)}`)
+  },
+  holds: (what: string, condition: boolean): void => {
+    if (!condition) found.push(what)
+  },
+  /** The answer says nothing of this. */
+  silent: (what: string, { text }: Answer, ...words: readonly string[]): void => {
+    for (const word of words) if (text.includes(word)) found.push(`${what}: the answer has ${word}`)
+  },
+})
+
+export type Faults = ReturnType<typeof createFaults>

@@ -1,6 +1,6 @@
 // Runs the named attacks, then the structured inputs, then looks whether the service and its records are whole.
 import { runCommand } from '../service/start-service.ts'
-import type { Abuse, Faults } from './abuse.ts'
+import { type Abuse, createFaults } from './abuse.ts'
 import { ACCOUNT_ABUSES } from './abuse-accounts.ts'
 import { ATTESTATION_ABUSES } from './abuse-attestation.ts'
 import { IDENTITY_ABUSES } from './abuse-identity.ts'
@@ -49,9 +49,9 @@ export interface InputReport {
 
 export interface AttackReport {
   readonly held: boolean
-  readonly attacks: ReadonlyArray<{ readonly name: string; readonly row: number; readonly faults: Faults }>
+  readonly attacks: ReadonlyArray<{ readonly name: string; readonly row: number; readonly faults: readonly string[] }>
   readonly inputs: InputReport
-  readonly afterwards: Faults
+  readonly afterwards: readonly string[]
 }
 
 const goodRequest = async ({ api, alpha }: Deployment): Promise<string | null> => {
@@ -159,11 +159,14 @@ export const runAttack = async (options: AttackOptions): Promise<AttackReport> =
   if (unknown.length > 0) throw new Error(`there is no attack ${unknown.join(', ')}`)
   const deployment = await startDeployment()
   try {
-    const attacks: Array<{ name: string; row: number; faults: Faults }> = []
+    const attacks: Array<{ name: string; row: number; faults: string[] }> = []
     for (const { name, row, mustHappen, run } of ABUSES) {
       if (only !== null && !only.includes(name)) continue
       progress(`${name}: ${mustHappen}\n`)
-      const faults = await run(deployment).catch((error: unknown) => [`it could not be tried: ${String(error)}`])
+      const faults: string[] = []
+      await run(deployment, createFaults(faults)).catch((error: unknown) => {
+        faults.push(`it could not be tried: ${String(error)}`)
+      })
       attacks.push({ name, row, faults })
       for (const fault of faults) progress(`  ${fault}\n`)
     }
