@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Hex } from 'viem'
-import { runCommand } from '../service/start-service.ts'
+import { succeed } from '../service/calls.ts'
 import { describeOnChain } from './anvil.ts'
 import { type AttestedCall, attestCall, exerciseAttestation, guardedCall } from './guarded-calls.ts'
 import { EVM_CHAINS, type ServiceOnChain, startServiceOnChain } from './service-on-chain.ts'
@@ -18,11 +18,7 @@ describeOnChain('the service’s attestations on chain', () => {
   })
   afterAll(() => world?.stop())
 
-  const command = async (...words: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await runCommand(world.service.dataDirectory, ...words)
-    expect([code, stderr]).toEqual([0, ''])
-    return stdout
-  }
+  const command = (...words: string[]): Promise<string> => succeed(world.service, ...words)
   const attestersChanged = (matches: (active: readonly string[]) => boolean) =>
     world.service.logLine(
       (line) => line['message'] === 'attesters changed' && matches((line['active'] ?? []) as string[]),

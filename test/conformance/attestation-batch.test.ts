@@ -1,6 +1,7 @@
 // `POST /v2/attestations` through the real service: many requests in one call, each answered in its place.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { encodeAbiParameters, type Hex, keccak256, recoverAddress } from 'viem'
+import { issueKey } from '../service/calls.ts'
 import { type RunningService, runCommand, startService } from '../service/start-service.ts'
 
 const WALLET = '0x1111111111111111111111111111111111111111'
@@ -184,20 +185,7 @@ describe('an element’s idempotency key', () => {
 })
 
 test('the rate limit counts elements: what is over it is 429 in its place', async () => {
-  const { stdout } = await runCommand(
-    service.dataDirectory,
-    'keys',
-    'issue',
-    '--org',
-    'demo',
-    '--kind',
-    'attestation',
-    '--rate',
-    '1',
-    '--burst',
-    '5',
-  )
-  const key = /csa_\S+/.exec(stdout)?.[0] ?? ''
+  const { key } = await issueKey(service, '--org demo --kind attestation --rate 1 --burst 5')
   const response = await post({ requests: Array.from({ length: 8 }, () => project()) }, { 'x-api-key': key })
   expect(response.headers.get('ratelimit-remaining')).toBe('0')
   const { answers } = (await response.json()) as { answers: Line[] }

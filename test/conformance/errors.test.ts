@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import bs58 from 'bs58'
+import { issueKey } from '../service/calls.ts'
 import { type RunningService, runCommand, startService } from '../service/start-service.ts'
 
 const WALLET = '0x1111111111111111111111111111111111111111'
@@ -137,22 +138,7 @@ describe('rows of the specification', () => {
 })
 
 describe('keys by command', () => {
-  const issue = async (...options: string[]): Promise<{ key: string; keyId: string }> => {
-    const issued = await runCommand(
-      service.dataDirectory,
-      'keys',
-      'issue',
-      '--org',
-      'demo',
-      '--kind',
-      'attestation',
-      '--json',
-      ...options,
-    )
-    expect(issued.code).toBe(0)
-    const { key, keyId } = JSON.parse(issued.stdout) as { key: string; keyId: string }
-    return { key, keyId }
-  }
+  const ours = '--org demo --kind attestation'
   /** Asks until the status is as wanted; a change must be live within one second. */
   const statusBecomes = async (key: string, status: number): Promise<Response> => {
     const deadline = performance.now() + 1000
@@ -164,7 +150,7 @@ describe('keys by command', () => {
   }
 
   test('an issued key works, is rate limited by default, and stops within a second of its revocation', async () => {
-    const { key, keyId } = await issue()
+    const { key, keyId } = await issueKey(service, ours)
     const response = await statusBecomes(key, 200)
     expect(response.headers.get('ratelimit-limit')).toBe('2000')
     expect((await runCommand(service.dataDirectory, 'keys', 'revoke', keyId)).code).toBe(0)
@@ -172,7 +158,7 @@ describe('keys by command', () => {
   })
 
   test('a regenerated key works beside the old one for the overlap, and expires at once with overlap 0', async () => {
-    const { key, keyId } = await issue()
+    const { key, keyId } = await issueKey(service, ours)
     const next = await runCommand(service.dataDirectory, 'keys', 'regenerate', keyId, '--overlap', '1h', '--json')
     const second = JSON.parse(next.stdout) as { key: string; keyId: string }
     await statusBecomes(second.key, 200)
@@ -183,7 +169,7 @@ describe('keys by command', () => {
   })
 
   test('6: past the rate limit is 429 with Retry-After and the limit’s headers', async () => {
-    const { key } = await issue('--rate', '1', '--burst', '3')
+    const { key } = await issueKey(service, `${ours} --rate 1 --burst 3`)
     await statusBecomes(key, 200)
     let limited: Response | null = null
     for (let request = 0; request < 5 && limited === null; request++) {

@@ -1,6 +1,7 @@
 // Calls of interface B with one key.
 import { expect } from 'bun:test'
 import { createHash } from 'node:crypto'
+import { issueKey } from '../service/calls.ts'
 import { type RunningService, runCommand } from '../service/start-service.ts'
 
 export interface Creation {
@@ -82,23 +83,8 @@ export type Caller = ReturnType<typeof createCaller>
 export const createTenant = async (service: RunningService, slug: string) => {
   const created = await runCommand(service.dataDirectory, 'org', 'create', slug)
   expect(created).toMatchObject({ code: 0 })
-  const issue = async (...options: string[]) => {
-    const issued = await runCommand(
-      service.dataDirectory,
-      'keys',
-      'issue',
-      '--org',
-      slug,
-      '--kind',
-      'identity',
-      '--no-rate-limit',
-      '--json',
-      ...options,
-    )
-    expect(issued.code).toBe(0)
-    return JSON.parse(issued.stdout) as { key: string; keyId: string }
-  }
-  const [live, test] = [await issue(), await issue('--test')]
+  const options = `--org ${slug} --kind identity --no-rate-limit`
+  const [live, test] = [await issueKey(service, options), await issueKey(service, `${options} --test`)]
   return { slug, live: createCaller(service, live.key), test: createCaller(service, test.key), liveKeyId: live.keyId }
 }
 

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import decodeQr from 'jsqr'
 import { PNG } from 'pngjs'
+import { issueKey } from '../service/calls.ts'
 import { freePort, type RunningService, runCommand, startService } from '../service/start-service.ts'
 import {
   type Caller,
@@ -334,21 +335,8 @@ describe('authentication', () => {
   })
 
   test('past the rate limit is 429 with the limit’s headers', async () => {
-    const issued = await runCommand(
-      service.dataDirectory,
-      'keys',
-      'issue',
-      '--org',
-      'demo',
-      '--kind',
-      'identity',
-      '--rate',
-      '1',
-      '--burst',
-      '2',
-      '--json',
-    )
-    const limited = createCaller(service, (JSON.parse(issued.stdout) as { key: string }).key)
+    const { key } = await issueKey(service, '--org demo --kind identity --rate 1 --burst 2')
+    const limited = createCaller(service, key)
     const responses = await Promise.all(Array.from({ length: 5 }, () => limited.status('nonsense')))
     const refused = responses.find(({ status }) => status === 429)
     if (refused === undefined) throw new Error('never limited')

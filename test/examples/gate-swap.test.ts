@@ -7,7 +7,8 @@ import type { Hex } from 'viem'
 import { createCountersignClient } from '../../src/client/client.ts'
 import { describeOnChain } from '../chain/anvil.ts'
 import { type Deployed, type LocalChain, startLocalChain } from '../chain/local-chain.ts'
-import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { issueKey, succeed } from '../service/calls.ts'
+import { type RunningService, startService } from '../service/start-service.ts'
 import { environmentOf, type FundedAccount, firstLineOf, fundAccount, spawnExample } from './support.ts'
 
 const POLICY = `name: Swaps
@@ -29,11 +30,7 @@ describeOnChain('docs/examples/gate-swap.ts', () => {
   let registry: Deployed
   let identityKey: string
 
-  const command = async (...words: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await runCommand(service.dataDirectory, ...words)
-    expect([code, stderr]).toEqual([0, ''])
-    return stdout
-  }
+  const command = (...words: string[]): Promise<string> => succeed(service, ...words)
   const swap = async (body: string, headers: Readonly<Record<string, string>> = {}) => {
     const response = await fetch(url, { method: 'POST', body, headers })
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
@@ -59,8 +56,7 @@ describeOnChain('docs/examples/gate-swap.ts', () => {
     for (let name = ''; name !== 'Swaps'; ) {
       name = ((await (await service.attest(probe)).json()) as { policy_name: string }).policy_name
     }
-    const words = ['--org', 'demo', '--kind', 'identity', '--name', 'sandbox', '--test', '--json']
-    identityKey = (JSON.parse(await command('keys', 'issue', ...words)) as { key: string }).key
+    identityKey = (await issueKey(service, '--org demo --kind identity --name sandbox --test')).key
     backend = spawnExample('gate-swap.ts', {
       ...environmentOf(service),
       IDENTITY_API_KEY: identityKey,

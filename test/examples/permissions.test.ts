@@ -6,7 +6,8 @@ import { create2Deployment, DEPLOYER, hookSalt } from '../../contracts/create2.t
 import { createCountersignClient } from '../../src/client/client.ts'
 import { describeOnChain } from '../chain/anvil.ts'
 import { type Deployed, type LocalChain, startLocalChain } from '../chain/local-chain.ts'
-import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { issueKey, succeed } from '../service/calls.ts'
+import { type RunningService, startService } from '../service/start-service.ts'
 import { environmentOf, firstLineOf, spawnExample } from './support.ts'
 
 const CURRENCIES = { currency0: `0x${'c0'.repeat(20)}`, currency1: `0x${'c1'.repeat(20)}` } as const
@@ -25,11 +26,7 @@ describeOnChain('docs/examples/permissions.ts', () => {
   let hook: Deployed
   let router: Deployed
 
-  const command = async (...words: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await runCommand(service.dataDirectory, ...words)
-    expect([code, stderr]).toEqual([0, ''])
-    return stdout
-  }
+  const command = (...words: string[]): Promise<string> => succeed(service, ...words)
   const post = async (path: string, fields: object) => {
     const response = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(fields) })
     return { status: response.status, body: (await response.json()) as Record<string, string> }
@@ -85,8 +82,7 @@ describeOnChain('docs/examples/permissions.ts', () => {
     const { IDENTITY_URL: identityUrl, IDENTITY_TEST_API_KEY: identityApiKey } = service.quickstart
     const identity = createCountersignClient({ identityUrl, identityApiKey })
     await identity.register('individual', { walletAddress: user, sandboxOutcome: 'completed' })
-    const words = ['--org', 'demo', '--kind', 'attestation', '--name', 'sandbox', '--test', '--json']
-    const { key } = JSON.parse(await command('keys', 'issue', ...words)) as { key: string }
+    const { key } = await issueKey(service, '--org demo --kind attestation --name sandbox --test')
 
     backend = spawnExample('permissions.ts', {
       ...environmentOf(service),

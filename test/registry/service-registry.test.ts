@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { encodeAbiParameters } from 'viem'
 import { describeOnChain } from '../chain/anvil.ts'
 import { type Deployed, type LocalChain, startLocalChain } from '../chain/local-chain.ts'
-import { freePort, type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { issueKey, succeed } from '../service/calls.ts'
+import { freePort, type RunningService, startService } from '../service/start-service.ts'
 import {
   CONTRACT,
   evmAnswer,
@@ -37,11 +38,7 @@ describeOnChain('contracts that are looked up on their chain', () => {
   let otherKey: string
   let otherHash: string
 
-  const command = async (...words: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await runCommand(service.dataDirectory, ...words)
-    expect([code, stderr]).toEqual([0, ''])
-    return stdout
-  }
+  const command = (...words: string[]): Promise<string> => succeed(service, ...words)
   const vaultWith = (policyId: string): Promise<Deployed> =>
     chain.deploy('GuardedVault', chain.accounts[0], registry.address, policyId)
   const ask = async (chainName: string, to: string, key?: string) => {
@@ -82,8 +79,7 @@ describeOnChain('contracts that are looked up on their chain', () => {
       environment: { COUNTERSIGN_WORKERS: '1' },
     })
     await command('org', 'create', 'other')
-    const issued = await command('keys', 'issue', '--org', 'other', '--kind', 'attestation', '--name', 'k', '--json')
-    otherKey = (JSON.parse(issued) as { key: string }).key
+    otherKey = (await issueKey(service, '--org other --kind attestation --name k')).key
     const policy = join(folder, 'other.yaml')
     writeFileSync(policy, 'name: Other\ndefault: allow\nrules: []\n')
     const applied = JSON.parse(await command('policy', 'apply', policy, '--org', 'other', '--json')) as {

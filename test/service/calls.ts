@@ -1,6 +1,6 @@
 // Calls of a service under test as its quick start allows them.
 import { expect } from 'bun:test'
-import type { RunningService } from './start-service.ts'
+import { type RunningService, runCommand } from './start-service.ts'
 
 export const WALLET = '0x1111111111111111111111111111111111111111'
 
@@ -30,3 +30,14 @@ export const task = ({ quickstart }: RunningService): Promise<Response> =>
     headers: { 'content-type': 'application/json', 'x-api-key': quickstart['ATTESTATION_API_KEY'] ?? '' },
     body: JSON.stringify({ from: WALLET, to: quickstart['DEMO_CONTRACT'], data: '0x', msg_value: '0' }),
   })
+
+/** What a command over the service's data folder printed; it must succeed. */
+export const succeed = async ({ dataDirectory }: RunningService, ...words: string[]): Promise<string> => {
+  const { code, stdout, stderr } = await runCommand(dataDirectory, ...words)
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
+  return stdout
+}
+
+/** A new API key; `options` are those of `keys issue`, in one text. */
+export const issueKey = async (service: RunningService, options: string): Promise<{ key: string; keyId: string }> =>
+  JSON.parse(await succeed(service, ...`keys issue --json ${options}`.split(' ')))

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PNG } from 'pngjs'
 import { until } from '../support/until.ts'
+import { issueKey, succeed } from './calls.ts'
 import { type RunningService, runCommand, startService } from './start-service.ts'
 
 const TIMEOUT_MS = 60_000
@@ -58,19 +59,12 @@ const registered = async (type: string, options: Call = {}): Promise<string> => 
 
 const wallet = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`
 
-const command = async (...words: string[]): Promise<string> => {
-  const { code, stdout, stderr } = await runCommand(service.dataDirectory, ...words)
-  if (code !== 0) throw new Error(`${words.join(' ')}: ${stderr}`)
-  return stdout
-}
+const command = (...words: string[]): Promise<string> => succeed(service, ...words)
 
 /** Polls: a change made by command is to be seen within a second. */
 const within = async (read: () => Promise<unknown>, wanted: unknown): Promise<void> => {
   await until(async () => Bun.deepEquals(await read(), wanted), { what: JSON.stringify(wanted) })
 }
-
-const issue = async (...words: string[]): Promise<string> =>
-  (JSON.parse(await command('keys', 'issue', ...words, '--no-rate-limit', '--json')) as { key: string }).key
 
 beforeAll(async () => {
   service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
@@ -78,7 +72,7 @@ beforeAll(async () => {
   oursTest = service.quickstart['IDENTITY_TEST_API_KEY'] ?? ''
   attestation = service.quickstart['ATTESTATION_API_KEY'] ?? ''
   await command('org', 'create', 'rival', '--name', 'Rival')
-  theirs = await issue('--org', 'rival', '--kind', 'identity')
+  theirs = (await issueKey(service, '--org rival --kind identity --no-rate-limit')).key
 }, TIMEOUT_MS)
 afterAll(() => service.stop())
 

@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { writeMmdb } from '../facts/mmdb-writer.ts'
-import { type RunningService, runCommand, startService } from './start-service.ts'
+import { succeed } from './calls.ts'
+import { type RunningService, startService } from './start-service.ts'
 
 const ALICE = `0x${'a1'.repeat(20)}`
 const BOB = `0x${'b2'.repeat(20)}`
@@ -50,11 +51,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const command = async (...commandArguments: string[]): Promise<string> => {
-  const { code, stdout, stderr } = await runCommand(service.dataDirectory, ...commandArguments)
-  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
-  return stdout
-}
+const command = (...words: string[]): Promise<string> => succeed(service, ...words)
 
 interface Answer {
   readonly status: number

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type RunningService, runCommand, startService } from './start-service.ts'
+import { succeed } from './calls.ts'
+import { type RunningService, startService } from './start-service.ts'
 
 const LIMIT = `name: Limits
 rules:
@@ -29,11 +30,7 @@ let folder: string
 let service: RunningService
 let policyId: string
 
-const command = async (...commandArguments: string[]): Promise<string> => {
-  const { code, stdout, stderr } = await runCommand(service.dataDirectory, ...commandArguments)
-  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
-  return stdout
-}
+const command = (...words: string[]): Promise<string> => succeed(service, ...words)
 
 const attest = async (wallet: number, extra: Readonly<Record<string, unknown>> = {}) => {
   const response = await service.attest({

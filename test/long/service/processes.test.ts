@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { issueKey } from '../../service/calls.ts'
 import { cleanEnvironment } from '../../service/run-to-end.ts'
 import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
 import { until } from '../../support/until.ts'
@@ -75,20 +76,7 @@ describeTest('both answer, and one metrics endpoint tells of both', async () => 
 })
 
 describeTest('a revoked key is refused by both within a second', async () => {
-  const issued = await runCommand(
-    service.dataDirectory,
-    'keys',
-    'issue',
-    '--org',
-    'demo',
-    '--kind',
-    'attestation',
-    '--name',
-    'short',
-    '--json',
-  )
-  const { key } = JSON.parse(issued.stdout) as { key: string }
-  const keyId = key.split('_')[2]?.slice(0, 12) ?? ''
+  const { key, keyId } = await issueKey(service, '--org demo --kind attestation --name short')
   for (let tries = 0; tries < 8; tries++) expect((await attest(key)).status).toBe(200)
   expect((await runCommand(service.dataDirectory, 'keys', 'revoke', keyId)).code).toBe(0)
   const revokedAtMs = performance.now()

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
+import { issueKey, succeed } from '../../service/calls.ts'
+import { type RunningService, startService } from '../../service/start-service.ts'
 import { until } from '../../support/until.ts'
 
 const onLinux = test.skipIf(process.platform !== 'linux')
@@ -23,11 +24,7 @@ let service: RunningService
 let folder: string
 const value = (name: string): string => service.quickstart[name] ?? ''
 
-const command = async (...commandArguments: string[]): Promise<string> => {
-  const { code, stdout, stderr } = await runCommand(service.dataDirectory, ...commandArguments)
-  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
-  return stdout
-}
+const command = (...words: string[]): Promise<string> => succeed(service, ...words)
 
 /** On a connection of its own, so that either process may get it. */
 const attest = (wallet: number, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
@@ -75,22 +72,8 @@ onLinux('one of them does the duties', async () => {
 
 onLinux('a key’s rate limit holds over both', PATIENCE_MS, async () => {
   const [rate, burst, seconds] = [40, 40, 6]
-  const issued = await command(
-    'keys',
-    'issue',
-    '--org',
-    'demo',
-    '--kind',
-    'attestation',
-    '--name',
-    'limited',
-    '--json',
-    '--rate',
-    String(rate),
-    '--burst',
-    String(burst),
-  )
-  const { key } = JSON.parse(issued) as { key: string }
+  const limits = `--rate ${rate} --burst ${burst}`
+  const { key } = await issueKey(service, `--org demo --kind attestation --name limited ${limits}`)
   const before = await metric('countersign_decisions_total')
   const startedMs = performance.now()
   let granted = 0
