@@ -1,4 +1,4 @@
-// The clients in TypeScript, Python and Go do the same: each runs the scenarios of scenarios.json over one running
+// The clients in TypeScript, Python and Go do the same: each runs the scenarios of scenarios.ts over one running
 // service, through a proxy that makes the faults that a scenario asks for.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPublicKey, verify } from 'node:crypto'
@@ -9,43 +9,18 @@ import bs58 from 'bs58'
 import { recoverAddress } from 'viem'
 import { version } from '../../package.json'
 import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
-import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { succeed } from '../service/calls.ts'
+import { type RunningService, startService } from '../service/start-service.ts'
 import evmVectors from '../vectors/evm-v2.json'
 import solanaVectors from '../vectors/solana.json'
 import { type Driver, LANGUAGES, type Outcome, startDriver } from './driver.ts'
-import { type Fault, type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
-import scenarioList from './scenarios.json'
+import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
+import { SCENARIOS, type Step } from './scenarios.ts'
 
-type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
-
-interface Step {
-  readonly call: { readonly [key: string]: Json }
-  readonly faults?: readonly Fault[]
-  /** How often the proxy must have been asked, under the same keys and the same request id. */
-  readonly tries?: number
-  /** The last connection must have named the last event of the one before. */
-  readonly takenUp?: boolean
-  /** What an operator decides when a status is told. */
-  readonly decide?: Readonly<Record<string, string>>
-  readonly told?: readonly string[]
-  /** The name under which later steps know the result: `$name.field`. */
-  readonly save?: string
-  /** Part of the result; `~…` is a pattern. */
-  readonly result?: Json
-  readonly error?: Json
-  /** The result's bytes are those that the attester of the step's answer signed. */
-  readonly signedAs?: 'evm' | 'solana'
-}
-interface Scenario {
-  readonly name: string
-  readonly options?: Readonly<Record<string, Json>>
-  readonly steps: readonly Step[]
-}
 interface Answer {
   readonly attestation: { readonly attester: string; readonly signature: `0x${string}` }
 }
 
-const scenarios = scenarioList as unknown as readonly Scenario[]
 const TEST_LIMIT_MS = 120_000
 /** On a busy machine, Go's first build. */
 const START_LIMIT_MS = 400_000
@@ -122,16 +97,7 @@ const runStep = async (driver: Driver, step: Step, known: Map<string, unknown>):
     told.push(status)
     const decision = step.decide?.[status]
     if (decision === undefined) return
-    const { code, stderr } = await runCommand(
-      service.dataDirectory,
-      'session',
-      'decide',
-      call.session_id ?? '',
-      decision,
-      '--note',
-      'A test.',
-    )
-    expect([code, stderr]).toEqual([0, ''])
+    await succeed(service, 'session', 'decide', call.session_id ?? '', decision, '--note', 'A test.')
   })
   // Cloned: toMatchObject writes the patterns into what it compares.
   const wanted = fill(step.error === undefined ? { result: step.result } : { error: step.error }, known)
@@ -177,24 +143,20 @@ for (const [index, { name, missing, command }] of LANGUAGES.entries()) {
         }),
       )
 
-    for (const scenario of scenarios) {
-      testHere(
-        scenario.name + why,
-        async () => {
-          const known = settings()
-          const options = {
-            attestation_url: proxy.url,
-            attestation_api_key: '$ATTESTATION_API_KEY',
-            identity_url: proxy.url,
-            identity_api_key: '$IDENTITY_API_KEY',
-            retry: { tries: 6, base_delay_ms: 1, max_delay_ms: 20 },
-            ...scenario.options,
-          }
-          expect(await driver.run(fill({ call: 'open', options }, known))).toEqual({ result: null })
-          for (const step of scenario.steps) await runStep(driver, step, known)
-        },
-        TEST_LIMIT_MS,
-      )
+    for (const scenario of SCENARIOS) {
+      testHere(scenario.name + why, TEST_LIMIT_MS, async () => {
+        const known = settings()
+        const options = {
+          attestation_url: proxy.url,
+          attestation_api_key: '$ATTESTATION_API_KEY',
+          identity_url: proxy.url,
+          identity_api_key: '$IDENTITY_API_KEY',
+          retry: { tries: 6, base_delay_ms: 1, max_delay_ms: 20 },
+          ...scenario.options,
+        }
+        expect(await driver.run(fill({ call: 'open', options }, known))).toEqual({ result: null })
+        for (const step of scenario.steps) await runStep(driver, step, known)
+      })
     }
 
     testHere(`every EVM chain has the service's id${why}`, async () => {
@@ -209,18 +171,8 @@ for (const [index, { name, missing, command }] of LANGUAGES.entries()) {
     })
 
     testHere(`computes the digests of the vectors${why}`, async () => {
-      for (const {
-        chain,
-        chain_id,
-        from,
-        to,
-        data,
-        msg_value,
-        policy,
-        uuid,
-        expiration,
-        digest,
-      } of evmVectors.vectors) {
+      for (const vector of evmVectors.vectors) {
+        const { chain, chain_id, from, to, data, msg_value, policy, uuid, expiration, digest } = vector
         const answer = { verification_hash: policy, attestation: { uuid, expiration, attester: '', signature: '' } }
         const request = { chain, from, to, data, msg_value }
         expect(await driver.run({ call: 'evm_digest', request, answer, chain_id })).toEqual({

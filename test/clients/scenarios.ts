@@ -1,0 +1,477 @@
+// What each client does over a running service, through the proxy's faults. Texts with `$` stand for what the service's
+// quick start and earlier steps gave, texts with `~` for a pattern.
+import type { Fault } from './faulty-proxy.ts'
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+type Fields = Readonly<Record<string, Json>>
+
+export interface Step {
+  readonly call: Fields
+  readonly faults?: readonly Fault[]
+  /** How often the proxy must have been asked, under the same keys and the same request id. */
+  readonly tries?: number
+  /** The last connection must have named the last event of the one before. */
+  readonly takenUp?: boolean
+  /** What an operator decides when a status is told. */
+  readonly decide?: Readonly<Record<string, string>>
+  readonly told?: readonly string[]
+  /** The name under which later steps know the result: `$name.field`. */
+  readonly save?: string
+  /** Part of the result; `~…` is a pattern. */
+  readonly result?: Json
+  readonly error?: Json
+  /** The result's bytes are those that the attester of the step's answer signed. */
+  readonly signedAs?: 'evm' | 'solana'
+}
+interface Scenario {
+  readonly name: string
+  readonly options?: Fields
+  readonly steps: readonly Step[]
+}
+
+const SESSION = '0f9a4a1e-7b1c-4d4e-9a53-3c8f2f2f3b10'
+const DEMO_CALL = { chain: 'base', from: '$WALLET', to: '$DEMO_CONTRACT' }
+const EVM_CALL = { ...DEMO_CALL, data: '0xa9059cbb', msg_value: '1000000000000000000' }
+const SOLANA_CALL = { chain: 'solana', from: '$SOLANA_WALLET', to: '$DEMO_PROGRAM', data: '0x07', msg_value: '5' }
+const DENIED = { chain: 'base', from: '$DENIED_WALLET', verification_hash: '$VERIFICATION_HASH' }
+const ONE_TRY = { tries: 1, base_delay_ms: 1, max_delay_ms: 1 }
+const TWO_TRIES = { tries: 2, base_delay_ms: 1, max_delay_ms: 20 }
+const COMPLIANT = { is_compliant: true }
+const ANSWER_INVALID = { kind: 'answer_invalid' }
+const ARGUMENT_INVALID = { kind: 'argument_invalid' }
+const CUT: Fault = { cut: 'before' }
+const LATER: Fault = { status: 503, body: { code: 'OVERLOADED', detail: 'later' } }
+const IN_FLIGHT: Fault = {
+  status: 409,
+  headers: { 'retry-after': '1' },
+  body: { code: 'IDEMPOTENCY_IN_FLIGHT', detail: 'wait' },
+}
+const BATCH = {
+  call: 'attest_many',
+  idempotency_key: 'batch-of-$LANGUAGE',
+  requests: [DEMO_CALL, DENIED, { chain: 'nowhere', from: '$WALLET', verification_hash: '$VERIFICATION_HASH' }],
+}
+
+const attest = (request: Fields, more: Fields = {}): Fields => ({ call: 'attest', request, ...more })
+const task = (from: string): Fields => ({
+  call: 'task',
+  request: { from, to: '$DEMO_CONTRACT', data: '0x', msg_value: '0', chain_id: 8453 },
+})
+const verify = (address: string): Fields => ({ call: 'verify', address })
+const register = (request?: Fields): Fields => ({
+  call: 'register',
+  type: 'individual',
+  ...(request === undefined ? {} : { request }),
+})
+const status = (session_id: string): Fields => ({ call: 'status', type: 'individual', session_id })
+const follow = (session_id: string): Fields => ({ call: 'follow', type: 'individual', session_id })
+const open = (options: Fields): Fields => ({ call: 'open', options: { ...options, retry: ONE_TRY } })
+const bytesOf = (call: 'evm_digest' | 'solana_message', request: Fields, answer: string): Fields => ({
+  call,
+  request,
+  answer,
+})
+const refused = (fields: Fields): Fields => ({ kind: 'refused', ...fields })
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'a call on an EVM chain is attested, and the digest is the one that was signed',
+    steps: [
+      {
+        call: attest(EVM_CALL),
+        save: 'answer',
+        result: {
+          is_compliant: true,
+          policy_id: '$POLICY_ID',
+          verification_hash: '$VERIFICATION_HASH',
+          attestation: { uuid: '~^[0-9a-f-]{36}$', attester: '$EVM_ATTESTER' },
+        },
+      },
+      { call: bytesOf('evm_digest', EVM_CALL, '$answer'), signedAs: 'evm' },
+      {
+        call: bytesOf('evm_digest', { chain: 'nowhere', from: '$WALLET', to: '$DEMO_CONTRACT' }, '$answer'),
+        error: ARGUMENT_INVALID,
+      },
+    ],
+  },
+  {
+    name: 'a wallet is attested for a project on an EVM chain',
+    steps: [
+      {
+        call: attest({
+          chain: 'megaeth-testnet',
+          from: '$WALLET',
+          verification_hash: '$VERIFICATION_HASH',
+          user_ip: '203.0.113.7',
+        }),
+        save: 'answer',
+        result: COMPLIANT,
+      },
+      { call: bytesOf('evm_digest', { chain: 'megaeth-testnet', from: '$WALLET' }, '$answer'), signedAs: 'evm' },
+    ],
+  },
+  {
+    name: 'a program call and a project on Solana are attested',
+    steps: [
+      {
+        call: attest(SOLANA_CALL),
+        save: 'answer',
+        result: { is_compliant: true, attestation: { attester: '$SOLANA_ATTESTER' } },
+      },
+      { call: bytesOf('solana_message', SOLANA_CALL, '$answer'), signedAs: 'solana' },
+      {
+        call: attest({ chain: 'solana', from: '$SOLANA_WALLET', verification_hash: '$VERIFICATION_HASH' }),
+        save: 'project',
+        result: COMPLIANT,
+      },
+      { call: bytesOf('solana_message', { chain: 'solana', from: '$SOLANA_WALLET' }, '$project'), signedAs: 'solana' },
+    ],
+  },
+  {
+    name: "a denial is an answer with the policy's words",
+    steps: [
+      {
+        call: attest(DENIED),
+        result: { is_compliant: false, uuid: '~^[0-9a-f-]{36}$', reason: { code: 'DEMO_DENIED', message: '~.' } },
+      },
+    ],
+  },
+  {
+    name: 'each element of a batch has its own result, and the same one when it is repeated',
+    steps: [
+      {
+        call: BATCH,
+        save: 'first',
+        result: [
+          { answer: COMPLIANT },
+          { answer: { is_compliant: false } },
+          { error: refused({ code: 'UNSUPPORTED_CHAIN', status: 400 }) },
+        ],
+      },
+      {
+        call: BATCH,
+        result: [
+          { answer: { attestation: '$first.0.answer.attestation' } },
+          { answer: { is_compliant: false } },
+          { error: { code: 'UNSUPPORTED_CHAIN' } },
+        ],
+      },
+    ],
+  },
+  {
+    name: 'an element that was refused for now is asked again alone, under its own key',
+    steps: [
+      {
+        faults: [
+          {
+            status: 200,
+            body: {
+              answers: [
+                { index: 0, status: 503, problem: { code: 'OVERLOADED', detail: 'later' }, retry_after_seconds: 0 },
+              ],
+            },
+          },
+        ],
+        call: { call: 'attest_many', requests: [DEMO_CALL] },
+        tries: 2,
+        result: [{ answer: COMPLIANT }],
+      },
+    ],
+  },
+  {
+    name: 'a key stands for one request',
+    steps: [
+      { call: attest(DEMO_CALL, { idempotency_key: 'order-of-$LANGUAGE' }), save: 'first', result: COMPLIANT },
+      {
+        call: attest(DEMO_CALL, { idempotency_key: 'order-of-$LANGUAGE' }),
+        result: { attestation: '$first.attestation' },
+      },
+      {
+        call: attest(
+          { chain: 'ethereum', from: '$WALLET', to: '$DEMO_CONTRACT' },
+          { idempotency_key: 'order-of-$LANGUAGE' },
+        ),
+        tries: 1,
+        error: refused({ code: 'IDEMPOTENCY_MISMATCH', status: 422 }),
+      },
+    ],
+  },
+  {
+    name: "refusals have the service's code and words, and are not tried again",
+    steps: [
+      {
+        call: attest({ chain: 'base', from: '$WALLET', to: '$WALLET' }),
+        tries: 1,
+        error: refused({
+          code: 'POLICY_NOT_FOUND',
+          status: 400,
+          detail: 'request validation failed: failed to get policy ID for address $WALLET',
+        }),
+      },
+      {
+        call: attest({ chain: 'base', from: '$WALLET', to: '$DEMO_CONTRACT', msg_value: '-1' }),
+        error: refused({ code: 'INVALID_FIELD' }),
+      },
+      { call: verify('nobody'), error: refused({ status: 400 }) },
+      { call: status(SESSION), error: refused({ code: 'NOT_FOUND', status: 404 }) },
+      { call: follow(SESSION), tries: 1, error: refused({ code: 'NOT_FOUND' }) },
+    ],
+  },
+  {
+    name: 'a key of the other interface is refused',
+    options: { attestation_api_key: '$IDENTITY_API_KEY', identity_api_key: '$ATTESTATION_API_KEY' },
+    steps: [
+      { call: attest(DEMO_CALL), tries: 1, error: refused({ code: 'FORBIDDEN_SCOPE' }) },
+      { call: verify('$WALLET'), error: refused({ status: 403 }) },
+    ],
+  },
+  {
+    name: 'a task has signers and signatures, and its denial has none',
+    steps: [
+      {
+        call: task('$WALLET'),
+        result: { is_compliant: true, signers: ['$EVM_ATTESTER'], signatures: ['~^0x[0-9a-f]{130}$'] },
+      },
+      {
+        call: task('$DENIED_WALLET'),
+        result: { is_compliant: false, task_id: '~^[0-9a-f-]{36}$' },
+      },
+    ],
+  },
+  {
+    name: 'a session is registered, used again and read',
+    steps: [
+      {
+        call: {
+          call: 'register',
+          type: 'business',
+          request: { wallet_address: '$OWN_WALLET', origin_url: 'https://shop.example/', size: 200 },
+        },
+        save: 'session',
+        result: { reused: false, redirect_url: '~^http', qr_code: '~^data:image/png;base64,' },
+      },
+      {
+        call: { call: 'register', type: 'business', request: { wallet_address: '$OWN_WALLET' } },
+        result: { reused: true, session_id: '$session.session_id' },
+      },
+      {
+        call: { call: 'status', type: 'business', session_id: '$session.session_id' },
+        result: { session_id: '$session.session_id', status: 'pending', verified_wallets: [], unverified_wallets: [] },
+      },
+      { call: verify('$OWN_WALLET'), result: { address: '$OWN_WALLET', verified: false } },
+    ],
+  },
+  {
+    name: 'a wallet of a completed session is verified',
+    options: { identity_api_key: '$IDENTITY_TEST_API_KEY' },
+    steps: [
+      {
+        call: register({ wallet_address: '$OWN_WALLET', sandbox_outcome: 'completed' }),
+        save: 'session',
+        result: { reused: false },
+      },
+      {
+        call: status('$session.session_id'),
+        save: 'state',
+        result: {
+          status: 'completed',
+          user_id: '~.',
+          completed_at: '~^20',
+          verified_wallets: [{ chain: 'ethereum' }],
+          unverified_wallets: [],
+        },
+      },
+      {
+        call: { call: 'verify', address: '$OWN_WALLET', type: 'individual' },
+        result: {
+          verified: true,
+          status: 'completed',
+          check_type: 'kyc',
+          user_id: '$state.user_id',
+          verified_at: '$state.completed_at',
+          wallets: [{ chain: 'ethereum' }],
+        },
+      },
+      { call: follow('$session.session_id'), told: ['completed'], result: null },
+    ],
+  },
+  {
+    name: 'a session is followed as an operator decides, over a connection that is lost',
+    steps: [
+      { call: register(), save: 'session', result: { reused: false } },
+      {
+        faults: [CUT, { cut: 'after_event' }],
+        call: follow('$session.session_id'),
+        decide: { pending: 'retry', retry: 'completed' },
+        told: ['pending', 'retry', 'completed'],
+        tries: 3,
+        takenUp: true,
+        result: null,
+      },
+    ],
+  },
+  {
+    name: 'a stream is read as the standard says, wherever its lines end',
+    steps: [
+      {
+        faults: [
+          {
+            status: 200,
+            headers: { 'content-type': 'text/event-stream; charset=utf-8' },
+            body: '\ufeff: keep-alive\r\n\r\nretry: 1\r\nid: 7\r\ndata: {"sessionId":"0f9a4a1e-7b1c-4d4e-9a53-3c8f2f2f3b10",\rdata:"status":"pending","verifiedWallets":[],\ndata: "unverifiedWallets":[]}\r\r: done\n\nid: 8\ndata: {"sessionId":"0f9a4a1e-7b1c-4d4e-9a53-3c8f2f2f3b10","status":"rejected","verifiedWallets":[],"unverifiedWallets":[]}\n\ndata: never read\n\n',
+          },
+        ],
+        call: follow(SESSION),
+        told: ['pending', 'rejected'],
+        tries: 1,
+        result: null,
+      },
+      { faults: [{ status: 200, body: {} }], call: follow(SESSION), tries: 1, error: ANSWER_INVALID },
+    ],
+  },
+  {
+    name: 'a call that is cut off, refused for now or answered by a proxy is done once',
+    steps: [
+      {
+        faults: [
+          { cut: 'after' },
+          CUT,
+          { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad gateway</h1>' },
+          { status: 503, headers: { 'retry-after': '0' }, body: { code: 'OVERLOADED', detail: 'later' } },
+        ],
+        call: attest(DEMO_CALL, { idempotency_key: 'cut-of-$LANGUAGE' }),
+        tries: 5,
+        save: 'first',
+        result: COMPLIANT,
+      },
+      {
+        call: attest(DEMO_CALL, { idempotency_key: 'cut-of-$LANGUAGE' }),
+        result: { attestation: '$first.attestation' },
+      },
+    ],
+  },
+  {
+    name: 'an earlier try that still holds the key is asked for again, and counts as no try',
+    options: { retry: TWO_TRIES },
+    steps: [
+      {
+        faults: [IN_FLIGHT, IN_FLIGHT, LATER],
+        call: attest(DEMO_CALL),
+        tries: 4,
+        result: COMPLIANT,
+      },
+    ],
+  },
+  {
+    name: 'a call gives up after its tries, with the last refusal',
+    options: { retry: TWO_TRIES },
+    steps: [
+      {
+        faults: [LATER, { status: 504, body: '' }],
+        call: register(),
+        tries: 2,
+        error: refused({ code: 'UNKNOWN_REFUSAL', status: 504 }),
+      },
+      { faults: Array(6).fill(CUT), call: follow(SESSION), error: { kind: 'unreachable' } },
+    ],
+  },
+  {
+    name: 'a wait that is too long is told and not waited for',
+    steps: [
+      {
+        faults: [
+          { status: 429, headers: { 'retry-after': '3600' }, body: { code: 'RATE_LIMITED', detail: 'slow down' } },
+        ],
+        call: verify('$WALLET'),
+        tries: 1,
+        error: refused({ code: 'RATE_LIMITED', status: 429, detail: 'slow down', retry_after_seconds: 3600 }),
+      },
+      {
+        faults: [
+          {
+            status: 429,
+            headers: { 'retry-after': 'Fri, 31 Dec 2100 23:59:59 GMT' },
+            body: { code: 'RATE_LIMITED', detail: 'slow down' },
+          },
+        ],
+        call: verify('$WALLET'),
+        tries: 1,
+        error: refused({ code: 'RATE_LIMITED' }),
+      },
+    ],
+  },
+  {
+    name: "an answer that is not this API's is told apart",
+    steps: [
+      {
+        faults: [{ status: 307, headers: { location: 'https://elsewhere.example/' } }],
+        call: attest(DEMO_CALL),
+        tries: 1,
+        error: { kind: 'answer_invalid', code: 'ANSWER_INVALID' },
+      },
+      { faults: [{ status: 200, body: '<h1>Welcome</h1>' }], call: attest(DEMO_CALL), tries: 1, error: ANSWER_INVALID },
+      {
+        faults: [
+          {
+            status: 200,
+            body: {
+              policy_id: 'p',
+              policy_name: 'p',
+              verification_hash: 'x',
+              is_compliant: true,
+              attestation: { uuid: SESSION, expiration: 0, attester: '', signature: '' },
+            },
+          },
+        ],
+        call: attest(DEMO_CALL),
+        error: ANSWER_INVALID,
+      },
+      {
+        faults: [
+          { status: 200, body: { sessionId: SESSION, status: 'finished', verifiedWallets: [], unverifiedWallets: [] } },
+        ],
+        call: status(SESSION),
+        error: ANSWER_INVALID,
+      },
+      {
+        faults: [{ status: 200, body: { answers: [] } }],
+        call: { call: 'attest_many', requests: [DEMO_CALL] },
+        error: ANSWER_INVALID,
+      },
+      {
+        faults: [{ status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not here</h1>' }],
+        call: verify('$WALLET'),
+        tries: 1,
+        error: refused({ code: 'UNKNOWN_REFUSAL', status: 404 }),
+      },
+    ],
+  },
+  {
+    name: 'a service that is not there is unreachable',
+    options: { attestation_url: 'http://127.0.0.1:9', retry: TWO_TRIES },
+    steps: [{ call: attest(DEMO_CALL), error: { kind: 'unreachable', code: 'SERVICE_UNREACHABLE' } }],
+  },
+  {
+    name: "arguments that can't be used are named before anything is sent",
+    steps: [
+      { call: status('../verify'), tries: 0, error: { kind: 'argument_invalid', code: 'ARGUMENT_INVALID' } },
+      { call: { call: 'status', type: 'person', session_id: SESSION }, tries: 0, error: ARGUMENT_INVALID },
+      { call: register({ size: 9 }), tries: 0, error: ARGUMENT_INVALID },
+      { call: attest(DEMO_CALL, { idempotency_key: 'two words' }), tries: 0, error: ARGUMENT_INVALID },
+      { call: { call: 'attest_many', requests: [] }, tries: 0, error: ARGUMENT_INVALID },
+      {
+        call: open({ identity_url: 'ftp://127.0.0.1', identity_api_key: 'csi_x' }),
+        error: ARGUMENT_INVALID,
+      },
+      {
+        call: open({ identity_url: 'http://127.0.0.1:1/?key=x', identity_api_key: 'csi_x' }),
+        error: ARGUMENT_INVALID,
+      },
+      {
+        call: open({ identity_url: 'http://127.0.0.1:1', identity_api_key: 'csi_x\n' }),
+        error: ARGUMENT_INVALID,
+      },
+      { call: open({ attestation_url: 'http://127.0.0.1:1' }), error: ARGUMENT_INVALID },
+    ],
+  },
+]
