@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type DecisionsIo, runDecisions } from '../../src/cli/decisions.ts'
 import { createFolderTarget } from '../../src/decisions/ship-folder.ts'
 import type { SegmentWriter } from '../../src/decisions/types.ts'
+import { recordOutput } from '../cli/recorded-output.ts'
 import {
   attestation,
   denial,
@@ -27,16 +28,9 @@ beforeEach(() => {
 afterEach(removeTemporaryDirectories)
 
 const run = async (args: string[], changes: Partial<DecisionsIo> = {}) => {
-  let out = ''
-  let err = ''
-  const stdout = (text: string): void => {
-    out += text
-  }
-  const stderr = (text: string): void => {
-    err += text
-  }
-  const code = await runDecisions(args, { dataDirectory, stdout, stderr, ...changes })
-  return { code, out, err }
+  const { output, printed } = recordOutput()
+  const code = await runDecisions(args, { dataDirectory, ...output, ...changes })
+  return { code, out: printed.stdout, err: printed.stderr }
 }
 
 describe('verify', () => {

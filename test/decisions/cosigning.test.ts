@@ -13,6 +13,7 @@ import { cosign, openCosignature } from '../../src/transparency/cosignature.ts'
 import { encodeVerifierKey, parseVerifierKey, verifierKeyOf } from '../../src/transparency/note.ts'
 import { proveConsistency } from '../../src/transparency/prove.ts'
 import { type CosigningOptions, createCosigning, type Witness } from '../../workers/tree/cosigning.ts'
+import { recordOutput } from '../cli/recorded-output.ts'
 import { until } from '../support/until.ts'
 import { attestation, openTestSegment, range, removeTemporaryDirectories, temporaryDirectory } from './fixtures.ts'
 import { createTestMaker, placesIn, TEST_SIGNER } from './tree-fixtures.ts'
@@ -280,34 +281,19 @@ describe('the witness that is asked', () => {
 
   test('is a command, which ends when it is told to', async () => {
     const stopping = new AbortController()
-    let out = ''
-    const print = (text: string): void => {
-      out += text
-    }
-    const words = [
-      '--listen',
-      ':0',
-      '--log-key',
-      encodeVerifierKey(TEST_SIGNER.key),
-      '--state',
-      join(root, 'w'),
-      '--name',
-      'w',
-    ]
-    const ended = runWitness(words, {
-      output: { stdout: print, stderr: print },
-      unixSeconds: () => NOW,
-      signal: stopping.signal,
-    })
-    await until(() => out.includes('listens at'))
-    const [, url = ''] = /listens at (\S+)/.exec(out) ?? []
-    const [, key = ''] = /witness key: (\S+)/.exec(out) ?? []
+    const { output, printed } = recordOutput()
+    const place = ['--listen', ':0', '--state', join(root, 'w')]
+    const words = [...place, '--log-key', encodeVerifierKey(TEST_SIGNER.key), '--name', 'w']
+    const ended = runWitness(words, { output, unixSeconds: () => NOW, signal: stopping.signal })
+    await until(() => printed.stderr.includes('listens at'))
+    const [, url = ''] = /listens at (\S+)/.exec(printed.stderr) ?? []
+    const [, key = ''] = /witness key: (\S+)/.exec(printed.stderr) ?? []
     const cosigning = cosigningWith([{ key: parseVerifierKey(key), url }])
     cosigning.offer(await grow(5))
     await cosigning.settled()
     expect(openCosignature(await published(), parseVerifierKey(key))).toBe(NOW)
     stopping.abort()
     expect(await ended).toBe(0)
-    expect(out).toContain('cosigned 6 lines')
+    expect(printed.stdout + printed.stderr).toContain('cosigned 6 lines')
   })
 })

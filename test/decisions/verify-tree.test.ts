@@ -11,6 +11,7 @@ import { nodeNameOf } from '../../src/decisions/ship-names.ts'
 import { readHeadFile, readShippedHead } from '../../src/decisions/tree-heads.ts'
 import { openDecisionTreeReader } from '../../src/store/decision-tree/open.ts'
 import type { TreeAccess } from '../../src/wiring/tree-access.ts'
+import { recordOutput } from '../cli/recorded-output.ts'
 import {
   attestation,
   openTestSegment,
@@ -63,13 +64,11 @@ const openTree = async (): Promise<TreeAccess> => {
 }
 
 const verify = async (...more: string[]): Promise<{ code: number; out: string }> => {
-  let out = ''
-  const print = (text: string): void => {
-    out += text
-  }
+  const { output, printed } = recordOutput()
   const { shipped } = await createTestMaker(root)
-  const io = { dataDirectory: root, stdout: print, stderr: print, openTree, openTarget: () => shipped }
-  return { code: await runDecisions(['verify', ...more], io), out }
+  const io = { dataDirectory: root, ...output, openTree, openTarget: () => shipped }
+  const code = await runDecisions(['verify', ...more], io)
+  return { code, out: printed.stdout + printed.stderr }
 }
 
 /** Changes a line and computes the chain anew over all that follows in its slot, headers included. */

@@ -20,6 +20,7 @@ import { createFolderTarget } from '../../src/decisions/ship-folder.ts'
 import { openCheckpoint, signCheckpoint } from '../../src/transparency/checkpoint.ts'
 import { cosign, openCosignature } from '../../src/transparency/cosignature.ts'
 import { encodeVerifierKey, parseVerifierKey } from '../../src/transparency/note.ts'
+import { recordOutput } from '../cli/recorded-output.ts'
 import { attestation, openTestSegment, range, removeTemporaryDirectories, temporaryDirectory } from './fixtures.ts'
 import { createTestMaker, placesIn, TEST_SIGNER } from './tree-fixtures.ts'
 
@@ -62,17 +63,14 @@ const grow = async (first: number, count: number, at = root): Promise<number> =>
 }
 
 const witness = async (place = `http://127.0.0.1:${server.port}`, seconds = 1_800_000_000) => {
-  let out = ''
-  const print = (text: string): void => {
-    out += text
-  }
+  const { output, printed } = recordOutput()
   const words = ['--log', place, '--log-key', LOG_KEY, '--state', state, '--name', 'witness.example/1', '--once']
   const code = await runWitness(words, {
-    output: { stdout: print, stderr: print },
+    output,
     unixSeconds: () => seconds,
     signal: new AbortController().signal,
   })
-  return { code, out }
+  return { code, out: printed.stdout + printed.stderr }
 }
 
 const witnessKeyOf = (out: string) => parseVerifierKey(/witness key: (.+)\n/.exec(out)?.[1] ?? '')
@@ -166,13 +164,10 @@ test('a fork is refused: another history that is longer, one of the same size, a
 test('a wrong call leaves nothing behind, and the log key may be in a file', async () => {
   await grow(0, 5)
   const call = async (...words: string[]) => {
-    let out = ''
-    const print = (text: string): void => {
-      out += text
-    }
-    const output = { stdout: print, stderr: print }
+    const { output, printed } = recordOutput()
     const signal = new AbortController().signal
-    return { code: await runWitness(words, { output, unixSeconds: () => 1_800_000_000, signal }), out }
+    const code = await runWitness(words, { output, unixSeconds: () => 1_800_000_000, signal })
+    return { code, out: printed.stdout + printed.stderr }
   }
   const right = { log: `dir:${published}`, 'log-key': LOG_KEY, state, name: 'witness.example/1' }
   const words = (changes: Record<string, string>): string[] => [

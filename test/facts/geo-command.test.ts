@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runGeo } from '../../src/cli/geo.ts'
+import { recordOutput } from '../cli/recorded-output.ts'
 import { createManualClock } from '../http/manual-clock.ts'
 import { temporaryFolder } from '../store/temporary-store.ts'
 import { writeMmdb } from './mmdb-writer.ts'
@@ -22,21 +23,13 @@ writeFileSync(
 )
 
 const run = async (geoipFile: string, ...commandArguments: string[]) => {
-  let stdout = ''
-  let stderr = ''
+  const { output, printed } = recordOutput()
   const code = await runGeo(commandArguments, {
-    output: {
-      stdout: (text) => {
-        stdout += text
-      },
-      stderr: (text) => {
-        stderr += text
-      },
-    },
+    output,
     geoipFile,
     clock: createManualClock(),
   })
-  return { code, stdout, stderr }
+  return { code, ...printed }
 }
 
 describe('countersign geo', () => {

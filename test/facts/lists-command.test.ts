@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { runLists } from '../../src/cli/lists.ts'
 import { LIST_EDITS_MAX } from '../../src/domain/list.ts'
 import { openOver } from '../cli/door-over.ts'
+import { recordOutput } from '../cli/recorded-output.ts'
 import { openTemporaryStore, type TemporaryStore, temporaryFolder } from '../store/temporary-store.ts'
 import { evm, SOLANA } from './lists/stored-lists.ts'
 
@@ -25,22 +26,14 @@ beforeEach(async () => {
 afterEach(() => temporary.remove())
 
 const run = async (...commandArguments: string[]) => {
-  let stdout = ''
-  let stderr = ''
+  const { output, printed } = recordOutput()
   const code = await runLists(commandArguments, {
-    output: {
-      stdout: (text) => {
-        stdout += text
-      },
-      stderr: (text) => {
-        stderr += text
-      },
-    },
+    output,
     open: openOver(temporary, 'operator'),
     clock: temporary.clock,
     user: 'operator',
   })
-  return { code, stdout, stderr }
+  return { code, ...printed }
 }
 
 /** It must succeed. */

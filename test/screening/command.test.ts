@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runScreening } from '../../src/cli/screening.ts'
 import { openOver } from '../cli/door-over.ts'
+import { recordOutput } from '../cli/recorded-output.ts'
 import { openTemporaryStore, type TemporaryStore, temporaryFolder } from '../store/temporary-store.ts'
 
 const DATA = join(import.meta.dir, '..', 'data', 'screening')
@@ -24,22 +25,13 @@ beforeEach(async () => {
 afterEach(() => temporary.remove())
 
 const run = async (...commandArguments: string[]) => {
-  let stdout = ''
-  let stderr = ''
-  const output = {
-    stdout: (text: string) => {
-      stdout += text
-    },
-    stderr: (text: string) => {
-      stderr += text
-    },
-  }
+  const { output, printed } = recordOutput()
   const code = await runScreening(commandArguments, {
     output,
     open: openOver(temporary, 'operator'),
     clock: temporary.clock,
   })
-  return { code, stdout, stderr }
+  return { code, ...printed }
 }
 
 const file = (name: string, text: string): string => {

@@ -3,6 +3,7 @@ import { KEYS_HELP, runKeys } from '../../src/cli/keys.ts'
 import { apiKeyStatus, matchesApiKey, parseApiKey } from '../../src/domain/api-key.ts'
 import { StoreUnavailableError } from '../../src/store/errors.ts'
 import { openOver } from '../cli/door-over.ts'
+import { recordOutput } from '../cli/recorded-output.ts'
 import { openTemporaryStore, START_SECONDS, type TemporaryStore } from './temporary-store.ts'
 
 const DAY = 86_400
@@ -11,19 +12,9 @@ const KEY_TEXT = /cs[aim]_(live|test)_[0-9A-Za-z]{61}/
 let temporary: TemporaryStore
 
 const run = async (...commandArguments: string[]) => {
-  let stdout = ''
-  let stderr = ''
-  const code = await runKeys(commandArguments, {
-    open: openOver(temporary),
-    clock: temporary.clock,
-    stdout: (text) => {
-      stdout += text
-    },
-    stderr: (text) => {
-      stderr += text
-    },
-  })
-  return { code, stdout, stderr }
+  const { output, printed } = recordOutput()
+  const code = await runKeys(commandArguments, { ...output, open: openOver(temporary), clock: temporary.clock })
+  return { code, ...printed }
 }
 const issue = async (...options: string[]) => {
   const { code, stdout, stderr } = await run('issue', '--org', 'demo', '--kind', 'attestation', ...options)

@@ -11,6 +11,7 @@ import { checkDecisionProof } from '../../../src/client/decision-proof.ts'
 import { openCheckpoint } from '../../../src/transparency/checkpoint.ts'
 import { openCosignature } from '../../../src/transparency/cosignature.ts'
 import { encodeVerifierKey, parseVerifierKey, type VerifierKey } from '../../../src/transparency/note.ts'
+import { recordOutput } from '../../cli/recorded-output.ts'
 import { runCountersign } from '../../service/run-to-end.ts'
 import { freePort, type RunningService, startService } from '../../service/start-service.ts'
 import { until } from '../../support/until.ts'
@@ -88,24 +89,11 @@ test('the published log is followed by anybody, and cosigned by its witness', as
 
     // Another witness, who asks nobody, follows by what anybody can read.
     const follow = async (): Promise<readonly [number, string]> => {
-      let out = ''
-      const print = (text: string): void => {
-        out += text
-      }
-      const words = [
-        '--log',
-        service.url,
-        '--log-key',
-        encodeVerifierKey(logKey),
-        '--state',
-        join(root, 'other'),
-        '--name',
-        'other',
-        '--once',
-      ]
-      const output = { stdout: print, stderr: print }
+      const { output, printed } = recordOutput()
+      const settings = ['--log', service.url, '--log-key', encodeVerifierKey(logKey), '--state', join(root, 'other')]
+      const words = [...settings, '--name', 'other', '--once']
       const code = await runWitness(words, { output, unixSeconds: () => 1, signal: new AbortController().signal })
-      return [code, out]
+      return [code, printed.stdout + printed.stderr]
     }
     expect(await follow()).toEqual([0, expect.stringContaining('cosigned ')])
     const { size } = openCheckpoint(await checkpoint(), logKey)
