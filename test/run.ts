@@ -4,6 +4,8 @@
 // A folder's files run a few at a time, each few in a process of their own with a time limit, so that a process that hangs
 // is a failure and not the end of the run. The files of a process share what is dear to start, such as a browser or
 // PostgreSQL, and the modules that they load.
+// The whole suite's services run as the one-file program, made once at the start: each starts in a third of the processor
+// time. Named files and `bun run test:long` run them from the source, as test/service/production-start.test.ts always does.
 // Four targets run at a time, since many of them wait more than they work. What a target printed comes whole, when it ends.
 // Files in which a test failed run once more at the end, with nothing beside them: four targets at a time can make a
 // machine too slow for a test that is right. What fails again has failed. What passes then is listed, as a test to mend.
@@ -23,6 +25,7 @@ import {
 } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PROGRAM_LIST } from './support/run-program.ts'
 
 const ROOT = join(import.meta.dir, '..')
 /** For one that hangs; on a busy machine the longest takes four minutes beside others. */
@@ -193,6 +196,17 @@ const describeFailures = ({ title }: Target, { printed }: Result): string => {
   return found.map((failure) => `${title}:\n${failure.trim()}\n\n`).join('')
 }
 
+/** Writes the one-file program's place for test/support/run-program.ts; nothing where it can't be made for this platform. */
+const makeProgram = async (): Promise<void> => {
+  const list = join(folder, PROGRAM_LIST)
+  const target = `${process.platform}-${process.arch}`
+  const words = ['bun', 'deploy/release/one-file.ts', '--target', target, '--out', folder, '--json']
+  const made = Bun.spawn(words, { stdin: 'ignore', stdout: Bun.file(list), stderr: 'pipe', cwd: ROOT })
+  if ((await made.exited) === 0) return
+  process.stdout.write(`Services run from the source: ${await new Response(made.stderr).text()}\n`)
+  rmSync(list)
+}
+
 const MEMORY = '/dev/shm'
 const folder = mkdtempSync(join(isRoomy(MEMORY) ? MEMORY : tmpdir(), 'countersign-test-'))
 /** Others than the owner pass through: PostgreSQL runs as another user where the tests run as root. */
@@ -207,6 +221,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.exit(1)
   })
 }
+if (process.argv.length === 2) await makeProgram()
 const results = new Map<Target, Result>()
 const waiting = [...targets().entries()]
 const runLane = async (): Promise<void> => {

@@ -12,6 +12,7 @@ import { readTemplates } from '../../src/policy/templates.ts'
 import { startEditor } from '../cli/language-editor.ts'
 import { freePort, parseEnvironmentFile } from '../service/start-service.ts'
 import { CHROMIUM, startBrowser } from '../support/browser/chromium.ts'
+import { RUN_PROGRAM } from '../support/run-program.ts'
 import { until } from '../support/until.ts'
 import { startWatchdog } from '../support/watchdog.ts'
 
@@ -61,7 +62,7 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
 
   beforeAll(async () => {
     for (const path of [temporary, home]) mkdirSync(path, { mode: 0o700 })
-    made = await makeOneFile({ target: HOST, out: join(folder, 'out'), tell: () => undefined })
+    made = RUN_PROGRAM ?? (await makeOneFile({ target: HOST, out: join(folder, 'out'), tell: () => undefined }))
   }, BUILD_LIMIT_MS)
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

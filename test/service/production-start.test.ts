@@ -12,6 +12,8 @@ const ports = { dashboard: freePort(), metrics: freePort() }
 const metrics = `http://127.0.0.1:${ports.metrics}`
 const dashboard = `http://127.0.0.1:${ports.dashboard}`
 const options: ServiceOptions = {
+  // As `bun start` does it, also where the run has its one-file program.
+  root: join(import.meta.dir, '..', '..'),
   dataDirectory: folder,
   arguments: ['--no-demo'],
   environment: {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { runCountersign } from '../../src/cli/countersign.ts'
 import { operatingUser } from '../../src/cli/operating-user.ts'
 import { systemClock } from '../../src/domain/time.ts'
+import { RUN_PROGRAM } from '../support/run-program.ts'
 import { startWatchdog } from '../support/watchdog.ts'
 import { type CommandResult, cleanEnvironment } from './run-to-end.ts'
 
@@ -15,7 +16,7 @@ export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** An existing data folder: it is left in place when the service stops. */
   readonly dataDirectory?: string
-  /** The checkout that it runs from; this one unless stated. */
+  /** The checkout that it runs from. Unless stated, the run's one-file program where there is one, else this checkout. */
   readonly root?: string
 }
 
@@ -101,7 +102,7 @@ const LISTEN_VARIABLES = [
   'COUNTERSIGN_DASHBOARD_LISTEN',
 ] as const
 
-/** Starts `bun src/main.ts` and waits until it says that it is ready; where none of its addresses is given, at free ones. */
+/** Starts the service and waits until it says that it is ready; where none of its addresses is given, at free ones. */
 export const startAlone = (options: ServiceOptions = {}): Promise<RunningService> => {
   const { environment = {}, arguments: words = [] } = options
   // An address that the test knows can't be another.
@@ -111,7 +112,9 @@ export const startAlone = (options: ServiceOptions = {}): Promise<RunningService
 
 const startOnce = async (options: ServiceOptions): Promise<RunningService> => {
   const dataDirectory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), 'countersign-service-'))
-  const child = Bun.spawn(['bun', 'src/main.ts', ...(options.arguments ?? [])], {
+  const made = options.root === undefined ? RUN_PROGRAM : null
+  const program = made === null ? ['bun', 'src/main.ts'] : [made.path, 'start']
+  const child = Bun.spawn([...program, ...(options.arguments ?? [])], {
     cwd: options.root ?? ROOT,
     env: {
       ...cleanEnvironment(),

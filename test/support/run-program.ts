@@ -1,0 +1,20 @@
+// The one-file program that `bun run test` makes once, before the first test: it starts in a third of the processor time
+// that the source takes. A test file that runs alone, and `bun run test:long`, start the source.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { OneFile } from '../../deploy/release/one-file.ts'
+
+/** What the runner writes into the folder of its run: the JSON that deploy/release/one-file.ts prints. */
+export const PROGRAM_LIST = 'program.json'
+
+const RUN_FOLDER = process.env['TEST_RUN_FOLDER']
+
+const readProgram = (folder: string): OneFile | null => {
+  const path = join(folder, PROGRAM_LIST)
+  if (!existsSync(path)) return null
+  const [made] = JSON.parse(readFileSync(path, 'utf8')) as readonly OneFile[]
+  return made ?? null
+}
+
+/** Null outside of such a run, and where the program can't be made for this platform. */
+export const RUN_PROGRAM: OneFile | null = RUN_FOLDER === undefined ? null : readProgram(RUN_FOLDER)
