@@ -2,8 +2,8 @@
 // can read. `bun run test:long` does the same with the test files of test/long: whole journeys through real services and
 // browsers, which take minutes.
 // A folder's files run a few at a time, each few in a process of their own with a time limit, so that a process that hangs
-// is a failure and not the end of the run. The files of a process share what is dear to start, such as a browser or
-// PostgreSQL, and the modules that they load.
+// is a failure and not the end of the run. The files of a process share what is dear to start, such as a browser, and the
+// modules that they load; all processes share a PostgreSQL server, with a database for each test that asks.
 // The whole suite's services run as the one-file program, made once at the start: each starts in a third of the processor
 // time. Named files and `bun run test:long` run them from the source, as test/service/production-start.test.ts always does.
 // Four targets run at a time, since many of them wait more than they work. What a target printed comes whole, when it ends.
@@ -25,6 +25,7 @@ import {
 } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { PostgresServer } from './support/postgres-server.ts'
 import { PROGRAM_LIST } from './support/run-program.ts'
 
 const ROOT = join(import.meta.dir, '..')
@@ -149,7 +150,7 @@ const run = async (paths: readonly string[], name: string): Promise<Result> => {
   const stderr = join(folder, `${name}.err`)
   const child = Bun.spawn(
     ['bun', 'test', `--timeout=${TEST_LIMIT_MS}`, '--reporter=junit', `--reporter-outfile=${report}`, ...paths],
-    { stdin: 'ignore', stdout: Bun.file(stdout), stderr: Bun.file(stderr), cwd: ROOT, env: environment },
+    { stdin: 'ignore', stdout: Bun.file(stdout), stderr: Bun.file(stderr), cwd: ROOT, env: process.env },
   )
   const limit = setTimeout(() => child.kill('SIGKILL'), TARGET_LIMIT_MS)
   const exitCode = await child.exited
@@ -207,6 +208,18 @@ const makeProgram = async (): Promise<void> => {
   rmSync(list)
 }
 
+/** The server that the run's processes share; null where it doesn't start, which each of them then says. */
+const startSharedPostgres = async (): Promise<PostgresServer | null> => {
+  // Loaded here: it looks for the run's folder.
+  const { startPostgres } = await import('./support/postgres-server.ts')
+  const server = await startPostgres().catch(() => null)
+  if (server === null) return null
+  process.env['TEST_POSTGRES_PORT'] = String(server.port)
+  const { makeTemplate } = await import('./support/postgres.ts')
+  await makeTemplate()
+  return server
+}
+
 const MEMORY = '/dev/shm'
 const folder = mkdtempSync(join(isRoomy(MEMORY) ? MEMORY : tmpdir(), 'countersign-test-'))
 /** Others than the owner pass through: PostgreSQL runs as another user where the tests run as root. */
@@ -214,14 +227,18 @@ chmodSync(folder, 0o711)
 const temporary = join(folder, 'temporary')
 mkdirSync(temporary)
 chmodSync(temporary, 0o1777)
-const environment = { ...process.env, TMPDIR: temporary, TEST_RUN_FOLDER: folder }
+Object.assign(process.env, { TMPDIR: temporary, TEST_RUN_FOLDER: folder })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
     process.exit(1)
   })
 }
-if (process.argv.length === 2) await makeProgram()
+const isWhole = process.argv.length === 2
+const [postgres] = await Promise.all([
+  isWhole || process.argv[2] === '--long' ? startSharedPostgres() : null,
+  isWhole ? makeProgram() : null,
+])
 const results = new Map<Target, Result>()
 const waiting = [...targets().entries()]
 const runLane = async (): Promise<void> => {
@@ -241,6 +258,7 @@ if (failed.length <= MOST_RUN_AGAIN) {
     if (result.failed === 0) passedAlone += describeFailures(target, before)
   }
 }
+await postgres?.stop()
 rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
 
 const failures = [...results].filter(([, result]) => result.failed > 0)

@@ -68,14 +68,18 @@ const keepInitialized = (data: string): void => {
   }
 }
 
-export interface PostgresServer {
+/** A server that may be another process's. */
+export interface PostgresAccess {
   readonly port: number
-  /** The postmaster's process id; another after a restart. */
-  pid(): number
   /** `postgres://…` of a database of this server. */
   address(database: string): string
   /** Statements as the administrator, one after another. */
   administer(...statements: readonly string[]): Promise<void>
+}
+
+export interface PostgresServer extends PostgresAccess {
+  /** The postmaster's process id; another after a restart. */
+  pid(): number
   /** Kills the server and all its processes at once, as a power cut does, and starts it again. */
   restart(downMs?: number): Promise<void>
   stop(): Promise<void>
@@ -87,7 +91,7 @@ const MEANS: readonly string[] = [
   '-c',
   'unix_socket_directories=',
   '-c',
-  'max_connections=200',
+  'max_connections=400',
   '-c',
   'shared_buffers=64MB',
   '-c',
@@ -109,6 +113,24 @@ const IN_HASTE: readonly string[] = [
   '-c',
   'max_wal_size=2GB',
 ]
+
+/** A server that startPostgres started, here or in another process. */
+export const postgresAt = (port: number): PostgresAccess => {
+  const address = (database: string): string =>
+    `postgres://${USER}:${POSTGRES_PASSWORD}@127.0.0.1:${port}/${database}?sslmode=disable`
+  return {
+    port,
+    address,
+    administer: async (...statements) => {
+      const client = new SQL(address('postgres'), { max: 1, connectionTimeout: CONNECT_LIMIT_S })
+      try {
+        for (const statement of statements) await client.unsafe(statement).simple()
+      } finally {
+        await client.close({ timeout: 0 })
+      }
+    },
+  }
+}
 
 /**
  * Starts a server of its own, empty.
@@ -175,21 +197,11 @@ export const startPostgres = async (durable = false): Promise<PostgresServer> =>
     child.unref()
     return { child, watchdog }
   }
-  const address = (database: string): string =>
-    `postgres://${USER}:${POSTGRES_PASSWORD}@127.0.0.1:${port}/${database}?sslmode=disable`
-  const administer = async (...statements: readonly string[]): Promise<void> => {
-    const client = new SQL(address('postgres'), { max: 1, connectionTimeout: CONNECT_LIMIT_S })
-    try {
-      for (const statement of statements) await client.unsafe(statement).simple()
-    } finally {
-      await client.close({ timeout: 0 })
-    }
-  }
   const launchAndWait = async () => {
     const launched = await launch()
     const accepts = async (): Promise<boolean> => {
       try {
-        await administer('SELECT 1')
+        await postgresAt(port).administer('SELECT 1')
         return true
       } catch (error) {
         if (launched.child.exitCode === null) return false
@@ -219,10 +231,8 @@ export const startPostgres = async (durable = false): Promise<PostgresServer> =>
     return launchAndWait()
   })
   return {
-    port,
+    ...postgresAt(port),
     pid: () => server.child.pid,
-    address,
-    administer,
     restart: async (downMs = 0) => {
       await end()
       await Bun.sleep(downMs)

@@ -1,13 +1,17 @@
-// PostgreSQL for tests: one server for all files of a process, and a fresh database for whoever asks. Without binaries for
-// the platform, POSTGRES_MISSING says so and tests are skipped with it in their names.
+// PostgreSQL for tests: one server for all files of a process, or of the whole suite, and a fresh database for whoever
+// asks. Without binaries for the platform, POSTGRES_MISSING says so and tests are skipped with it in their names.
 import { systemClock } from '../../src/domain/time.ts'
 import { migrate } from '../../src/store/migrations.ts'
 import { openPostgresDatabase } from '../../src/store/postgres.ts'
 import { type PostgresTarget, parseStoreAddress } from '../../src/store/store-address.ts'
 import { findBinaries } from './postgres-binaries.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { type PostgresAccess, postgresAt, startPostgres } from './postgres-server.ts'
 
-const startShared = async (): Promise<PostgresServer | string> => {
+/** Of the server that the runner has started, with the template in it, for all processes of a run. */
+const RUN_PORT = process.env['TEST_POSTGRES_PORT']
+
+const startShared = async (): Promise<PostgresAccess | string> => {
+  if (RUN_PORT !== undefined) return postgresAt(Number(RUN_PORT))
   if (findBinaries() === null) return `no PostgreSQL binaries for ${process.platform} ${process.arch}`
   try {
     return await startPostgres()
@@ -21,8 +25,8 @@ const shared = await startShared()
 /** Why tests over PostgreSQL are skipped; null where they run. */
 export const POSTGRES_MISSING: string | null = typeof shared === 'string' ? shared : null
 
-/** The server that the tests of this process share. */
-export const sharedPostgres = (): PostgresServer => {
+/** The server that the tests of this process, or of the whole suite, share. */
+export const sharedPostgres = (): PostgresAccess => {
   if (typeof shared === 'string') throw new Error(shared)
   return shared
 }
@@ -50,10 +54,11 @@ export const targetOf = (address: string): PostgresTarget => {
 }
 
 const MIGRATED = 'template_migrated'
-let migrated: Promise<void> | undefined
+let migrated = RUN_PORT === undefined ? undefined : Promise.resolve()
 let count = 0
 
-const makeTemplate = async (): Promise<void> => {
+/** Once a server: by the runner, or by the process that has a server of its own. */
+export const makeTemplate = async (): Promise<void> => {
   const server = sharedPostgres()
   await server.administer(`CREATE DATABASE ${MIGRATED}`)
   const target = targetOf(server.address(MIGRATED))
