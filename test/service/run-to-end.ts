@@ -1,5 +1,6 @@
 // A program of this project in a process of its own, to its end: what it printed, and how it ended.
 import { join } from 'node:path'
+import { COMMAND_WORDS } from '../support/run-program.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 
@@ -41,4 +42,4 @@ export const runToEnd = async (
 export const runCountersign = (
   environment: Readonly<Record<string, string>>,
   ...commandArguments: readonly string[]
-): Promise<CommandResult> => runToEnd(['bun', 'src/cli/countersign.ts', ...commandArguments], environment)
+): Promise<CommandResult> => runToEnd([...COMMAND_WORDS, ...commandArguments], environment)

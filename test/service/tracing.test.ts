@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type ScreenerStub, startScreenerStub } from '../../src/cli/screener-stub.ts'
 import { until } from '../support/until.ts'
 import { type Collector, type ReceivedSpan, startCollector } from '../telemetry/support/collector.ts'
-import { runToEnd } from './run-to-end.ts'
+import { runCountersign } from './run-to-end.ts'
 import { freePort, type RunningService, startService } from './start-service.ts'
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -77,7 +77,7 @@ beforeAll(async () => {
   service = await startService({ environment: { COUNTERSIGN_WORKERS: '1', COUNTERSIGN_CONFIG: config } })
   const command = async (...words: string[]): Promise<string> => {
     const environment = { COUNTERSIGN_DATA_DIR: service.dataDirectory, COUNTERSIGN_CONFIG: config }
-    const { stdout, stderr } = await runToEnd([process.execPath, 'src/cli/countersign.ts', ...words], environment)
+    const { stdout, stderr } = await runCountersign(environment, ...words)
     expect(stderr).toBe('')
     return stdout
   }

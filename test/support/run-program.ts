@@ -18,3 +18,7 @@ const readProgram = (folder: string): OneFile | null => {
 
 /** Null outside of such a run, and where the program can't be made for this platform. */
 export const RUN_PROGRAM: OneFile | null = RUN_FOLDER === undefined ? null : readProgram(RUN_FOLDER)
+
+/** Start a command of the program, from the root of the repository. */
+export const COMMAND_WORDS: readonly string[] =
+  RUN_PROGRAM === null ? ['bun', 'src/cli/countersign.ts'] : [RUN_PROGRAM.path]
