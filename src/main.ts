@@ -9,7 +9,7 @@ import { systemTimers } from './pool/timers.ts'
 import { WorkersUnusableError } from './pool/worker-supervisor.ts'
 import type { ListenAddresses } from './processes/claim-listen-addresses.ts'
 import { endWithSupervisor } from './processes/end-with-supervisor.ts'
-import { CAN_SHARE_PORT, hostProcesses, startProcesses } from './processes/host.ts'
+import { CAN_SHARE_PORT, hostProcesses, superviseProcesses } from './processes/host.ts'
 import { createProcessLink, type ProcessLink } from './processes/link.ts'
 import { ProcessStartError } from './processes/process-supervisor.ts'
 import { PROGRAM, START } from './program/words.ts'
@@ -137,8 +137,10 @@ const start = async (): Promise<void> => {
   else if (config.processes === 1 && config.workers > 0) await startAlone(config)
   else {
     const log = createLogger({ level: config.logLevel })
-    const supervisor = await startProcesses(config, log)
+    const supervisor = superviseProcesses(config, log)
+    // Before the first process: a signal during the start ends them all as well.
     stopOnSignals(log, supervisor.stop)
+    if (!(await supervisor.start())) return
     process.on('SIGHUP', () => replaceOnSignal(config, log, supervisor.replaceAll))
     log.info('all processes are ready', { processes: config.processes })
   }

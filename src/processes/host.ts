@@ -81,8 +81,8 @@ const supervisorOptions = (config: Config, log: Logger) => ({
   log,
 })
 
-/** @throws SettingInvalidError, StoreUnusableError, ProcessStartError */
-export const startProcesses = async (config: Config, log: Logger): Promise<ProcessSupervisor> => {
+/** Claims addresses and data folder; starts nothing yet. @throws SettingInvalidError, StoreUnusableError */
+export const superviseProcesses = (config: Config, log: Logger): ProcessSupervisor => {
   if (!CAN_SHARE_PORT) {
     throw new SettingInvalidError(
       '--processes above 1 and --workers 0 need Linux: elsewhere the system does not share a port fairly',
@@ -94,14 +94,16 @@ export const startProcesses = async (config: Config, log: Logger): Promise<Proce
     spawn: (index, listener, workers) =>
       spawnProcess({ index, supervisorPid: process.pid, workers, ...listen }, listener, log),
   })
-  try {
-    await supervisor.start()
-  } catch (error) {
-    lock.release()
-    throw error
-  }
   return {
     ...supervisor,
+    start: async () => {
+      try {
+        return await supervisor.start()
+      } catch (error) {
+        lock.release()
+        throw error
+      }
+    },
     stop: async () => {
       await supervisor.stop()
       lock.release()

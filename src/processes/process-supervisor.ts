@@ -25,8 +25,11 @@ export interface ProcessSupervisorOptions {
 }
 
 export interface ProcessSupervisor {
-  /** Resolves when all listen. @throws ProcessStartError when one ends instead, after the others have been stopped */
-  start(): Promise<void>
+  /**
+   * Resolves with true when all listen, with false when they were stopped before.
+   * @throws ProcessStartError when one ends instead, after the others have been stopped
+   */
+  start(): Promise<boolean>
   /**
    * Replaces the processes one after another while the others serve. Resolves with false when a new one did not get
    * ready.
@@ -237,6 +240,7 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
       if (first !== undefined) await began(first)
       await Promise.all(others.map(began))
     } catch (error) {
+      if (stopping) return false
       await stop()
       throw error
     }
@@ -244,10 +248,10 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
   }
 
   return {
-    start: async () => {
+    start: () => {
       const started = startAll()
       changing = started.catch(() => false)
-      await started
+      return started
     },
     replaceAll: () => {
       changing = changing.then(replaceEach)

@@ -118,6 +118,19 @@ describe('starting', () => {
     await advance(60_000)
     expect(fakes).toHaveLength(2)
   })
+
+  test('that is stopped meanwhile ends what was started and is no failure', async () => {
+    await begin(2)
+    const started = supervisor.start()
+    await settled()
+    const stopped = supervisor.stop()
+    expect(newest(0).signals).toEqual(['SIGTERM'])
+    newest(0).exit(null)
+    await stopped
+    expect(await started).toBe(false)
+    await advance(60_000)
+    expect(fakes).toHaveLength(1)
+  })
 })
 
 describe('a process that dies', () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ask, projectRequest, task } from '../../service/calls.ts'
 import { startHeldRpc } from '../../service/held-rpc.ts'
+import { cleanEnvironment } from '../../service/run-to-end.ts'
 import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
 import { until } from '../../support/until.ts'
 
@@ -32,6 +33,35 @@ test('SIGTERM answers what is under way and exits with 0', async () => {
   expect(((await response.json()) as { expiry_block: number }).expiry_block).toBeGreaterThan(16)
   expect(await stopped).toBe(0)
   await rpc.stop()
+})
+
+test('SIGTERM while several processes start ends them all and exits with 0', async () => {
+  const child = Bun.spawn(['bun', 'src/main.ts', '--processes', '2'], {
+    cwd: join(import.meta.dir, '..', '..', '..'),
+    env: {
+      ...cleanEnvironment(),
+      COUNTERSIGN_DATA_DIR: temporaryFolder(),
+      COUNTERSIGN_API_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_PORTAL_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_DASHBOARD_LISTEN: '127.0.0.1:0',
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let stderr = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of child.stderr) {
+    const before = stderr
+    stderr += decoder.decode(chunk, { stream: true })
+    if (stderr.includes('a process is started') && !before.includes('a process is started')) child.kill('SIGTERM')
+  }
+  expect(await child.exited).toBe(0)
+  const lines = stderr
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { message: string; pid?: number })
+  expect(lines.map(({ message }) => message)).toEqual(['a process is started', 'stopping', 'stopped'])
+  const [{ pid = 0 } = {}] = lines
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
 })
 
 test('SIGTERM under load on kept connections fails no request', async () => {
