@@ -34,7 +34,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   // The admin API shows and changes what the others keep: it knows the store's tables, the log's lines and the policy
   // language, and of the pool and of identity only shapes. It is told by its services what it can't do by itself. The
-  // index is asked through its process, of which it knows the words.
+  // index and long tasks are asked through their processes, of which it knows the words.
   'src/admin': [
     'src/domain',
     'src/http',
@@ -51,6 +51,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/pool/histogram.ts',
     'src/processes/kept-process.ts',
     'workers/index/decision-index-protocol.ts',
+    'workers/tasks/task-protocol.ts',
   ],
   'src/pages': [],
   // How documents are read and compared: no store, no HTTP, no files.

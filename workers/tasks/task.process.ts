@@ -60,7 +60,7 @@ const checkAgainstTree = async (
   }
 }
 
-const verify = async ({ input }: TaskInput): Promise<Record<string, unknown>> => {
+const verify = async ({ input }: TaskInput) => {
   const directory = String(input['directory'])
   const facts = (input['tree'] ?? null) as TreeTaskInput | null
   /** Each line is read for its chain, and again for the tree. */
@@ -100,7 +100,7 @@ const verify = async ({ input }: TaskInput): Promise<Record<string, unknown>> =>
 }
 
 const showOutcome = ({ compliant, rule }: ReplayChange['from']) => ({
-  verdict: compliant ? 'compliant' : 'denied',
+  verdict: compliant ? ('compliant' as const) : ('denied' as const),
   rule,
 })
 
@@ -114,21 +114,12 @@ const replayOverSessions = (input: TaskInput['input'], sessions: readonly Decide
   }
 }
 
-const replay = async ({ input, lists }: TaskInput): Promise<Record<string, unknown>> => {
-  const subject = {
-    policy_id: input['policyId'],
-    revision_id: input['revisionId'] ?? null,
-    since: new Date(Number(input['sinceMs'])).toISOString(),
-    until: new Date(Number(input['untilMs'])).toISOString(),
-  }
-  const sessions = input['sessions'] as readonly DecidedSession[] | undefined
-  if (sessions !== undefined) return { ...subject, ...replayOverSessions(input, sessions) }
+const replayOverDecisions = async ({ input, lists }: TaskInput) => {
   const found = await replayPolicy(input as unknown as PolicyReplay, lists, Date.now(), sayProgress)
   send({ type: 'progress', done: found.bytes, total: found.bytes })
   const sum = (changes: readonly ReplayChange[]): number => changes.reduce((total, { count }) => total + count, 0)
   const otherVerdict = sum(found.changes.filter(({ from, to }) => from.compliant !== to.compliant))
   return {
-    ...subject,
     decisions: found.decisions,
     same: found.same,
     unreadable: found.unreadable,
@@ -143,7 +134,22 @@ const replay = async ({ input, lists }: TaskInput): Promise<Record<string, unkno
   }
 }
 
-const KINDS: Readonly<Record<string, (input: TaskInput) => Promise<Record<string, unknown>>>> = {
+const replay = async (task: TaskInput) => {
+  const { input } = task
+  const sessions = input['sessions'] as readonly DecidedSession[] | undefined
+  const found = sessions === undefined ? await replayOverDecisions(task) : replayOverSessions(input, sessions)
+  return {
+    policy_id: input['policyId'],
+    revision_id: input['revisionId'] ?? null,
+    since: new Date(Number(input['sinceMs'])).toISOString(),
+    until: new Date(Number(input['untilMs'])).toISOString(),
+    ...found,
+  }
+}
+
+export type TaskResult = Awaited<ReturnType<typeof verify | typeof replay>>
+
+const KINDS: Readonly<Record<string, (input: TaskInput) => Promise<TaskResult>>> = {
   'decisions.verify': verify,
   'policy.replay': replay,
 }

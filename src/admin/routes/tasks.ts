@@ -1,5 +1,6 @@
 // Tasks, which take longer than a request: their progress and results. In paths, operation ids, audit actions and ids a task is
 // called "job", as callers know it.
+import type { TaskResult } from '../../../workers/tasks/task-protocol.ts'
 import type { Task } from '../../store/tasks.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
@@ -19,7 +20,7 @@ export const TASK = named(
       done: Type.Integer(),
       total: Type.Integer({ description: 'In the kind’s own unit, such as bytes; 0 while unknown' }),
     }),
-    result: nullable(Type.Record(Type.String(), Type.Unknown())),
+    result: nullable(Type.Unsafe<TaskResult>(Type.Record(Type.String(), Type.Unknown()))),
     failure: nullable(Type.String()),
     created_by: Type.String(),
     created_at: time(),
@@ -34,7 +35,8 @@ export const showTask = (task: Task, { tasks }: Services) => ({
   kind: task.kind,
   state: task.state,
   progress: tasks.progressOf(task.id) ?? { done: task.progressDone, total: task.progressTotal },
-  result: task.result === null ? null : { ...task.result },
+  // As its process wrote it, perhaps that of an earlier version.
+  result: task.result as TaskResult | null,
   failure: task.failure,
   created_by: task.actor,
   created_at: timeText(task.createdAtSeconds),

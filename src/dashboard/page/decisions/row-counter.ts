@@ -1,6 +1,7 @@
 // Counts the rows of an export as its bytes come.
+import type { QueryOf } from '../api/client.ts'
 
-export type ExportFormat = 'csv' | 'ndjson'
+export type ExportFormat = QueryOf<'GET /organizations/{organization}/decisions/export'>['format']
 
 const NEWLINE = 10
 const QUOTE = 34

@@ -15,33 +15,8 @@ import { countWord } from './words.tsx'
 const LOOK_AGAIN_MS = 500
 const KIND = 'decisions.verify'
 
-interface Report {
-  readonly ok: boolean
-  readonly decisions: number
-  readonly withheld: number
-  readonly segments: number
-  readonly newest_lines: Readonly<Record<string, string>>
-  readonly problems: readonly Finding[]
-  readonly warnings: readonly Finding[]
-  /** Left out by versions before this one; null where there is no tree yet. */
-  readonly tree?: TreeReport | null
-}
-
-interface TreeReport {
-  readonly size: number
-  readonly compared: number
-  readonly newer: number
-  readonly elsewhere: number
-  readonly problems: readonly string[]
-  readonly warnings: readonly string[]
-}
-
-interface Finding {
-  readonly slot: string
-  readonly segment: string
-  readonly line?: number
-  readonly detail: string
-}
+type Report = Extract<NonNullable<Job['result']>, { readonly newest_lines: unknown }>
+type Finding = Report['warnings'][number] & { readonly line?: number }
 
 const Findings = ({ title, findings }: { readonly title: string; readonly findings: readonly Finding[] }) =>
   findings.length === 0 ? null : (
@@ -74,7 +49,7 @@ const TreeLines = ({ title, lines }: { readonly title: string; readonly lines: r
     </>
   )
 
-const treeWords = ({ size, compared, newer, elsewhere }: TreeReport): string => {
+const treeWords = ({ size, compared, newer, elsewhere }: NonNullable<Report['tree']>): string => {
   const parts = [
     `${counted(compared, 'line was', 'lines were')} compared with the tree, of ${countWord(size)} under the signed head`,
   ]
@@ -184,7 +159,7 @@ export const VerifyLog = () => {
               <p>{shown.failure}</p>
             </Notice>
           )}
-          {shown.state === 'done' && shown.result !== null && <ReportOf report={shown.result as unknown as Report} />}
+          {shown.result !== null && 'newest_lines' in shown.result && <ReportOf report={shown.result} />}
         </>
       )}
       {shown === null && newest.value === null && !newest.loading && (

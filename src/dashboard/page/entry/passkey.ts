@@ -1,5 +1,5 @@
 // Passkeys as browsers have them: options and credentials as JSON. Source: Web Authentication, level 3, section 5.1.
-import { call } from '../api/client.ts'
+import { type AnswerOf, call } from '../api/client.ts'
 import { PasskeyRefusedError } from '../api/errors.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -20,10 +20,7 @@ const asJson = (credential: Credential | null): Json => {
 const refused = (error: unknown): unknown =>
   error instanceof DOMException ? new PasskeyRefusedError('no passkey was given') : error
 
-interface Asked {
-  readonly challenge_id: string
-  readonly options: Json
-}
+type Asked = AnswerOf<'POST /sign-in/passkey/options'>
 
 /** What is sent back, signed by a passkey. @throws PasskeyRefusedError */
 const usePasskey = async ({ challenge_id, options }: Asked) => {

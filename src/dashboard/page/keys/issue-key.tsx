@@ -1,13 +1,14 @@
 // Issuing a key, and the one moment in which it is shown.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
+import type { ApiKey } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
 import { useSession, useWorkplace } from '../shell/session.ts'
 import { FormDialog } from '../ui/dialog.tsx'
 import { CheckField, RadioField, SelectField, TextField } from '../ui/field.tsx'
 import { SecretDialog } from '../ui/secret.tsx'
 
-type Kind = 'attestation' | 'identity' | 'admin'
+type Kind = ApiKey['kind']
 type Limit = 'default' | 'none' | 'own'
 
 const DAY_MS = 86_400_000

@@ -1,11 +1,13 @@
 // How far back the charts go. The service keeps a quarter of an hour by the second and a day by the minute; what is between
 // is a part of the day.
+import type { QueryOf } from '../api/client.ts'
+
 export interface LiveWindow {
   readonly id: string
   readonly label: string
   readonly seconds: number
   /** What is asked of the API. */
-  readonly read: '15m' | '24h'
+  readonly read: NonNullable<QueryOf<'GET /live'>['window']>
   /** In words, for sentences. */
   readonly words: string
 }

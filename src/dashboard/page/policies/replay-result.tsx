@@ -1,53 +1,32 @@
 // What a replay came to: how many decisions would be others, by the rules that they go from and to.
+import type { Job } from '../api/types.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Badge } from '../ui/parts.tsx'
 import { Table } from '../ui/table.tsx'
-import { SessionReplayResult, type SessionSummary } from './session-replay-result.tsx'
+import { SessionReplayResult } from './session-replay-result.tsx'
 
-interface Outcome {
-  readonly verdict: 'compliant' | 'denied'
-  readonly rule: string | null
-}
-
-interface Change {
-  readonly from: Outcome
-  readonly to: Outcome
-  readonly count: number
-  readonly examples: readonly string[]
-}
-
-/** `result` of a replay's task (workers/tasks/task.process.ts). */
-interface Summary {
-  readonly decisions: number
-  readonly same: number
-  readonly changes: readonly Change[]
-  readonly unknown: readonly { readonly fact: string; readonly count: number }[]
-  readonly failed: readonly { readonly rule: string; readonly count: number }[]
-  readonly decided_by_lists: number
-  readonly other_rule: number
-  readonly other_verdict: number
-}
+type Result = NonNullable<Job['result']>
+type Summary = Extract<Result, { readonly changes: unknown }>
+type Change = Summary['changes'][number]
 
 const sum = (items: readonly { readonly count: number }[]): number =>
   items.reduce((total, { count }) => total + count, 0)
 const count = (value: number): string => value.toLocaleString('en')
 
-const OutcomeWords = ({ outcome: { verdict, rule } }: { readonly outcome: Outcome }) => (
+const OutcomeWords = ({ outcome: { verdict, rule } }: { readonly outcome: Change['from'] }) => (
   <>
     <Badge tone={verdict === 'compliant' ? 'good' : 'bad'}>{verdict}</Badge> {rule ?? 'default'}
   </>
 )
 
-export const ReplayResult = ({ result }: { readonly result: object }) =>
-  'sessions' in result ? (
-    <SessionReplayResult result={result as SessionSummary} />
-  ) : (
-    <DecisionReplayResult result={result} />
-  )
+export const ReplayResult = ({ result }: { readonly result: Result }) => {
+  if ('sessions' in result) return <SessionReplayResult result={result} />
+  return 'changes' in result ? <DecisionReplayResult result={result} /> : null
+}
 
-const DecisionReplayResult = ({ result }: { readonly result: object }) => {
+const DecisionReplayResult = ({ result }: { readonly result: Summary }) => {
   const { path } = useWorkplace()
-  const { decisions, same, changes, unknown, failed, ...rest } = result as Summary
+  const { decisions, same, changes, unknown, failed, ...rest } = result
   if (decisions === 0) return <p class="soft">No decision of this policy was recorded in that time.</p>
   return (
     <div class="replay-result">

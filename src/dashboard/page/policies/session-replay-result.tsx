@@ -1,39 +1,18 @@
 // What a trial on sessions came to: how many the policy would have decided, and where people decided otherwise.
+import type { Job } from '../api/types.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Badge } from '../ui/parts.tsx'
 import { Table } from '../ui/table.tsx'
 
-interface Disagreement {
-  readonly decided: 'completed' | 'rejected'
-  readonly outcome: 'completed' | 'rejected'
-  readonly rule: string | null
-  readonly count: number
-  readonly sessions: readonly string[]
-}
-
-interface Reason {
-  readonly rule: string | null
-  readonly problem: string | null
-  readonly count: number
-}
-
-/** `result` of a replay's task over sessions (workers/tasks/task.process.ts). */
-export interface SessionSummary {
-  readonly sessions: number
-  readonly completed: number
-  readonly rejected: number
-  readonly left: number
-  readonly agreed: number
-  readonly disagreements: readonly Disagreement[]
-  readonly reasons: readonly Reason[]
-}
+type SessionSummary = Extract<NonNullable<Job['result']>, { readonly sessions: number }>
+type Disagreement = SessionSummary['disagreements'][number]
 
 const WORDS = { completed: 'Approved', rejected: 'Rejected' } as const
 const TONES = { completed: 'good', rejected: 'bad' } as const
 
 const Outcome = ({ of }: { readonly of: Disagreement['outcome'] }) => <Badge tone={TONES[of]}>{WORDS[of]}</Badge>
 
-const reasonWord = ({ rule, problem }: Reason): string => {
+const reasonWord = ({ rule, problem }: SessionSummary['reasons'][number]): string => {
   if (rule === null) return problem ?? 'no rule decides'
   return problem === null ? `rule ${rule}` : `rule ${rule}: ${problem}`
 }

@@ -1,15 +1,13 @@
 // What sources would answer on a trial: JSON that whoever tries a policy may change, begun with everything that the policy
 // asks for.
+import type { BodyOf } from '../api/client.ts'
 import type { CheckedPolicy } from '../api/types.ts'
 
 /** An answer for each source that the policy asks; empty where it asks none. */
 export const exampleFacts = ({ example_facts: facts }: CheckedPolicy): string =>
   Object.keys(facts).length === 0 ? '' : JSON.stringify(facts, null, 2)
 
-interface GivenFacts {
-  readonly facts?: Readonly<Record<string, unknown>>
-  readonly lists?: Readonly<Record<string, { readonly addresses: readonly string[]; readonly age_seconds: number }>>
-}
+type GivenFacts = Pick<NonNullable<BodyOf<'POST /organizations/{organization}/policies/simulate'>>, 'facts' | 'lists'>
 
 /** Null for text that is not a JSON object. */
 export const parseFacts = (text: string): GivenFacts | null => {

@@ -3,7 +3,7 @@ import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Account, Organization } from '../api/types.ts'
 
-export type Role = 'organization-admin' | 'reviewer' | 'viewer'
+export type Role = Account['memberships'][number]['role']
 /** `deployment`: a deployment admin; `person`: anyone who is signed in. */
 export type Needs = Role | 'deployment' | 'person'
 
