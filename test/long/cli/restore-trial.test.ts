@@ -1,7 +1,7 @@
 // `countersign restore --try`: a service is started from the backup and compared, nothing of the trial reaches others or
 // stays behind, and a backup that would not bring the deployment back is found.
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,6 +14,7 @@ import { type RunningService, runCommand, startService } from '../../service/sta
 import { until } from '../../support/until.ts'
 
 const LIMIT_MS = 120_000
+setDefaultTimeout(LIMIT_MS)
 
 let folder: string
 let service: RunningService
@@ -90,61 +91,49 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test(
-  'a good backup passes, fetches nothing and leaves nothing behind',
-  async () => {
-    const before = fetched
-    const { ok, results, detail } = await attempt(backup)
-    expect({ ok, results }).toEqual({
-      ok: true,
-      results: { files: 'ok', decisions: 'ok', start: 'ok', database: 'ok', 'last decision': 'ok', verdict: 'ok' },
-    })
-    expect(detail('verdict')).toContain(service.quickstart['EVM_ATTESTER'] ?? '-')
-    expect(fetched).toBe(before)
-  },
-  LIMIT_MS,
-)
+test('a good backup passes, fetches nothing and leaves nothing behind', async () => {
+  const before = fetched
+  const { ok, results, detail } = await attempt(backup)
+  expect({ ok, results }).toEqual({
+    ok: true,
+    results: { files: 'ok', decisions: 'ok', start: 'ok', database: 'ok', 'last decision': 'ok', verdict: 'ok' },
+  })
+  expect(detail('verdict')).toContain(service.quickstart['EVM_ATTESTER'] ?? '-')
+  expect(fetched).toBe(before)
+})
 
-test(
-  'without secrets in it, those of the deployment open it, and without any it says what is missing',
-  async () => {
-    const plain = join(folder, 'plain')
-    expect((await runCommand(service.dataDirectory, 'backup', '--to', plain)).code).toBe(0)
-    const { ok, results } = await attempt(plain, service.dataDirectory)
-    expect({ ok, results }).toMatchObject({ ok: true, results: { decisions: 'left out', start: 'ok', verdict: 'ok' } })
-    const locked = await attempt(plain)
-    expect(locked.ok).toBe(false)
-    expect(locked.detail('start')).toContain('passphrase')
-  },
-  LIMIT_MS,
-)
+test('without secrets in it, those of the deployment open it, and without any it says what is missing', async () => {
+  const plain = join(folder, 'plain')
+  expect((await runCommand(service.dataDirectory, 'backup', '--to', plain)).code).toBe(0)
+  const { ok, results } = await attempt(plain, service.dataDirectory)
+  expect({ ok, results }).toMatchObject({ ok: true, results: { decisions: 'left out', start: 'ok', verdict: 'ok' } })
+  const locked = await attempt(plain)
+  expect(locked.ok).toBe(false)
+  expect(locked.detail('start')).toContain('passphrase')
+})
 
-test(
-  'a decision that was changed, and a keystore that no passphrase opens, are found',
-  async () => {
-    const rewritten = changed('rewritten', (copy) => {
-      // Which worker decided is chance.
-      for (const slot of readdirSync(join(copy, 'decisions')).filter((name) => /^w\d+$/.test(name))) {
-        for (const name of readdirSync(join(copy, 'decisions', slot))) {
-          const path = join(copy, 'decisions', slot, name)
-          writeFileSync(path, readFileSync(path, 'utf8').replace('"chain":"sepolia"', '"chain":"bsc"'))
-        }
+test('a decision that was changed, and a keystore that no passphrase opens, are found', async () => {
+  const rewritten = changed('rewritten', (copy) => {
+    // Which worker decided is chance.
+    for (const slot of readdirSync(join(copy, 'decisions')).filter((name) => /^w\d+$/.test(name))) {
+      for (const name of readdirSync(join(copy, 'decisions', slot))) {
+        const path = join(copy, 'decisions', slot, name)
+        writeFileSync(path, readFileSync(path, 'utf8').replace('"chain":"sepolia"', '"chain":"bsc"'))
       }
-    })
-    const log = await attempt(rewritten)
-    expect(log.results['decisions']).toBe('problem')
-    const broken = changed('broken', (copy) => {
-      for (const name of readdirSync(join(copy, 'keystores'))) {
-        const path = join(copy, 'keystores', name)
-        if (name.endsWith('.json'))
-          writeFileSync(path, readFileSync(path, 'utf8').replace(/"ciphertext": ?"../, '"ciphertext":"00'))
-      }
-    })
-    const keys = await attempt(broken)
-    expect([keys.ok, keys.results['start']]).toEqual([false, 'problem'])
-  },
-  LIMIT_MS,
-)
+    }
+  })
+  const log = await attempt(rewritten)
+  expect(log.results['decisions']).toBe('problem')
+  const broken = changed('broken', (copy) => {
+    for (const name of readdirSync(join(copy, 'keystores'))) {
+      const path = join(copy, 'keystores', name)
+      if (name.endsWith('.json'))
+        writeFileSync(path, readFileSync(path, 'utf8').replace(/"ciphertext": ?"../, '"ciphertext":"00'))
+    }
+  })
+  const keys = await attempt(broken)
+  expect([keys.ok, keys.results['start']]).toEqual([false, 'problem'])
+})
 
 test('what would be sent or fetched is taken from the copy that is tried', () => {
   const path = join(folder, 'quiet.db')
