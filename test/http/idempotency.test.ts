@@ -62,12 +62,13 @@ const memoryOf = (recall: NodeMemory['recall'], node = ''): NodeMemory => ({
   holds: (route) => route === '/v2/attestation',
 })
 
-const guard = () =>
+const guard = (memory?: NodeMemory) =>
   createIdempotencyGuard({
     store,
     clock: temporary.clock,
     claimSeconds: CLAIM_SECONDS,
     report: (error) => reports.push(error),
+    ...(memory === undefined ? {} : { memory }),
   })
 
 const request = (uuid: string, changes: Partial<IdempotentRequest> = {}): IdempotentRequest => ({
@@ -91,6 +92,11 @@ const failWith =
     await onDispatch()
     throw error
   }
+/** A try whose deadline passes after it was dispatched, and the end of its claim. */
+const cutOff = async (run: ReturnType<typeof guard>, request: IdempotentRequest): Promise<void> => {
+  expect(await codeOf(run(request, failWith(new DeadlineExceededError())))).toBe('DEADLINE_EXCEEDED')
+  temporary.clock.advance(CLAIM_SECONDS)
+}
 const codeOf = async (run: Promise<unknown>): Promise<ErrorCode> => {
   try {
     await run
@@ -260,18 +266,13 @@ describe('after an error', () => {
   describe('the retry after a cut-off try', () => {
     const afterCutOff = async (recalled: Recalled) => {
       const asked: unknown[] = []
-      const run = createIdempotencyGuard({
-        store,
-        clock: temporary.clock,
-        claimSeconds: CLAIM_SECONDS,
-        report: (error) => reports.push(error),
-        memory: memoryOf(async (uuid, sinceSeconds) => {
+      const run = guard(
+        memoryOf(async (uuid, sinceSeconds) => {
           asked.push([uuid, temporary.clock.unixSeconds() - sinceSeconds])
           return recalled
         }),
-      })
-      await codeOf(run(request('u1'), failWith(new DeadlineExceededError())))
-      temporary.clock.advance(CLAIM_SECONDS)
+      )
+      await cutOff(run, request('u1'))
       const answer = await run(request('u2'), sign)
       // Looked for from the moment at which the first try claimed the key.
       expect(asked).toEqual([['u1', CLAIM_SECONDS]])
@@ -289,16 +290,12 @@ describe('after an error', () => {
 
     test('is looked for from its first use on, however often its answer could not be stored', async () => {
       const asked: number[] = []
-      const run = createIdempotencyGuard({
-        store,
-        clock: temporary.clock,
-        claimSeconds: CLAIM_SECONDS,
-        report: () => undefined,
-        memory: memoryOf(async (uuid, sinceSeconds) => {
+      const run = guard(
+        memoryOf(async (uuid, sinceSeconds) => {
           asked.push(temporary.clock.unixSeconds() - sinceSeconds)
           return { outcome: 'decided', answer: await sign(uuid) }
         }),
-      })
+      )
       failing = 'complete'
       for (let round = 0; round < 3; round++) {
         expect(await run(request(`u${round}`), sign)).toEqual(answered('u0'))
@@ -319,24 +316,20 @@ describe('after an error', () => {
   test('the uuid of a new request after an expired one is kept: a third try finds what the second signed', async () => {
     const asked: string[] = []
     const recorded = new Map<string, Recalled>([['u1', { outcome: 'expired' }]])
-    const run = createIdempotencyGuard({
-      store,
-      clock: temporary.clock,
-      claimSeconds: CLAIM_SECONDS,
-      report: (error) => reports.push(error),
-      memory: memoryOf(async (uuid) => {
+    const run = guard(
+      memoryOf(async (uuid) => {
         asked.push(uuid)
         return recorded.get(uuid) ?? { outcome: 'nothing' }
       }),
-    })
+    )
     const signed: string[] = []
-    const cutOff = async (uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
+    const signAndFail = async (uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
       await onDispatch()
       signed.push(uuid)
       throw new DeadlineExceededError()
     }
     for (const uuid of ['u1', 'u2']) {
-      expect(await codeOf(run(request(uuid), cutOff))).toBe('DEADLINE_EXCEEDED')
+      expect(await codeOf(run(request(uuid), signAndFail))).toBe('DEADLINE_EXCEEDED')
       temporary.clock.advance(CLAIM_SECONDS)
     }
     expect(signed).toEqual(['u1', 'u2'])
@@ -350,18 +343,13 @@ describe('after an error', () => {
   test('a claim that was lost while its uuid was looked up is not signed under another', async () => {
     const lookup = Promise.withResolvers<Recalled>()
     const asked = Promise.withResolvers<void>()
-    const run = createIdempotencyGuard({
-      store,
-      clock: temporary.clock,
-      claimSeconds: CLAIM_SECONDS,
-      report: (error) => reports.push(error),
-      memory: memoryOf(async () => {
+    const run = guard(
+      memoryOf(async () => {
         asked.resolve()
         return lookup.promise
       }),
-    })
-    await codeOf(run(request('u1'), failWith(new DeadlineExceededError())))
-    temporary.clock.advance(CLAIM_SECONDS)
+    )
+    await cutOff(run, request('u1'))
     const slow = codeOf(run(request('u2'), sign))
     await asked.promise
     temporary.clock.advance(CLAIM_SECONDS)
@@ -399,8 +387,7 @@ describe('after an error', () => {
 
   test('a refusal after a cut-off try does not free the uuid: the first may have been signed', async () => {
     const run = guard()
-    await codeOf(run(request('u1'), failWith(new DeadlineExceededError())))
-    temporary.clock.advance(CLAIM_SECONDS)
+    await cutOff(run, request('u1'))
     await codeOf(run(request('u2'), failWith(new QueueFullError())))
     expect(await codeOf(run(request('u3'), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
     temporary.clock.advance(CLAIM_SECONDS)
@@ -437,14 +424,7 @@ describe('over nodes', () => {
       const answer = logs.get(node)?.get(uuid)
       return answer === undefined ? { outcome: 'nothing' } : { outcome: 'decided', answer }
     }, node)
-  const nodeGuard = (node: string) =>
-    createIdempotencyGuard({
-      store,
-      clock: temporary.clock,
-      claimSeconds: CLAIM_SECONDS,
-      memory: nodeMemory(node),
-      report: (error) => reports.push(error),
-    })
+  const nodeGuard = (node: string) => guard(nodeMemory(node))
   /** Signs and records, and is cut off before the answer is stored. */
   const signAndDie =
     (node: string) =>
@@ -498,8 +478,7 @@ describe('over nodes', () => {
   })
 
   test('where a node that is back recorded nothing, the next request is a new one', async () => {
-    await codeOf(nodeGuard('one')(request('u1'), failWith(new DeadlineExceededError())))
-    temporary.clock.advance(CLAIM_SECONDS)
+    await cutOff(nodeGuard('one'), request('u1'))
     await tellerOf('one').pass()
     expect(await nodeGuard('two')(request('u2'), sign)).toEqual(answered('u2'))
   })
@@ -540,8 +519,7 @@ describe('over nodes', () => {
 
   test('what the store itself knows of is taken over on any node with its uuid', async () => {
     const register = { route: '/api/v1/register/individual' }
-    await codeOf(nodeGuard('one')(request('u1', register), failWith(new DeadlineExceededError())))
-    temporary.clock.advance(CLAIM_SECONDS)
+    await cutOff(nodeGuard('one'), request('u1', register))
     expect(await nodeGuard('two')(request('u2', register), sign)).toEqual(answered('u1'))
   })
 })

@@ -54,8 +54,7 @@ test('workers that start later start with the new keys', async () => {
   const updated = harness.pool.updateAttesters([reference('a')])
   await harness.pump()
   await updated
-  harness.worker(0).die()
-  await harness.pump()
+  await harness.lose(0)
   expect(harness.worker(1).settings?.attesters).toEqual([reference('a')])
   expect(harness.pool.stats()).toMatchObject({ workers: 1, restarts: { crash: 1, start: 0 } })
 })
@@ -64,8 +63,7 @@ test('a worker that is lost meanwhile is not waited for, and its successor ends 
   const harness = await startHarness({ workers: 2, behaviour: (spawned) => ({ mute: spawned === 1 }) })
   const updated = harness.pool.updateAttesters([reference('a')])
   await harness.pump()
-  harness.worker(1).die()
-  await harness.pump()
+  await harness.lose(1)
   await updated
   await harness.advance(1_000)
   const successor = harness.workers.at(-1)
@@ -123,8 +121,7 @@ test('jobs are sent and answered while keys load', async () => {
   await harness.pump()
   const answer = harness.submit(1)
   await harness.pump()
-  harness.worker(0).answer()
-  await harness.pump()
+  await harness.answer(0)
   expect((await answer).answer).not.toBeNull()
 })
 

@@ -31,15 +31,14 @@ describe('a job past its deadline', () => {
   })
 
   test('is refused when it comes, and dropped when its turn comes', async () => {
-    const { pump, time, submit, worker, pool } = await startHarness({ workers: 1, limits: { maxInFlight: 1 } })
+    const { pump, time, submit, worker, pool, answer } = await startHarness({ workers: 1, limits: { maxInFlight: 1 } })
     expect(await submit(1, { deadlineMs: time.clock.monotonicMs() })).toMatchObject({ code: 'DEADLINE_EXCEEDED' })
     void submit(2)
     await pump()
     const late = submit(3, { deadlineMs: time.clock.monotonicMs() + 10 })
     // The main thread is busy, so the timer has not fired when the worker becomes free.
     time.stall(11)
-    worker(0).answer()
-    await pump()
+    await answer(0)
     expect(await late).toMatchObject({ code: 'DEADLINE_EXCEEDED' })
     expect(worker(0).jobs.map((job) => job.uuid)).toEqual([uuidOf(2)])
     expect(pool.stats().expired).toBe(2)
@@ -119,18 +118,16 @@ describe('an answer after the deadline', () => {
   })
 
   test('is told to another worker when the first is lost before it confirms', async () => {
-    const { pump, submit, advance, worker } = await startHarness({
+    const { pump, submit, advance, worker, answer, lose } = await startHarness({
       limits: { hangMs: 60_000 },
       behaviour: (spawned) => ({ mute: spawned === 0 }),
     })
     void submit(1)
     await pump()
     await advance(25_000)
-    worker(0).answer()
-    await pump()
+    await answer(0)
     expect(withheldBy(worker(1))).toEqual([])
-    worker(0).die()
-    await pump()
+    await lose(0)
     expect(withheldBy(worker(1))).toEqual([uuidOf(1)])
   })
 })

@@ -28,23 +28,24 @@ describe('batching', () => {
   })
 
   test('a message holds at most maxBatch jobs, and a worker at most maxInFlight', async () => {
-    const { pump, submit, worker, pool } = await startHarness({ workers: 1, limits: { maxBatch: 4, maxInFlight: 10 } })
+    const { pump, submit, worker, pool, answer } = await startHarness({
+      workers: 1,
+      limits: { maxBatch: 4, maxInFlight: 10 },
+    })
     for (let number = 0; number < 25; number++) void submit(number)
     await pump()
     expect(worker(0).batches.map((batch) => batch.length)).toEqual([4, 4, 2])
     expect(pool.stats()).toMatchObject({ inFlight: 10, queued: 15, pending: 25, busy: 1, workers: 1 })
-    worker(0).answer(worker(0).batches[0])
-    await pump()
+    await answer(0, worker(0).batches[0])
     expect(worker(0).batches.map((batch) => batch.length)).toEqual([4, 4, 2, 4])
   })
 
   test('jobs leave in the order in which they came', async () => {
-    const { pump, submit, worker } = await startHarness({ workers: 1, limits: { maxInFlight: 3 } })
+    const { pump, submit, worker, answer } = await startHarness({ workers: 1, limits: { maxInFlight: 3 } })
     for (let number = 0; number < 9; number++) void submit(number)
     await pump()
     for (let answered = 0; answered < 9; answered++) {
-      worker(0).answer(worker(0).jobs.slice(answered, answered + 1))
-      await pump()
+      await answer(0, worker(0).jobs.slice(answered, answered + 1))
     }
     expect(worker(0).jobs.map((job) => job.uuid)).toEqual(Array.from({ length: 9 }, (_, number) => uuidOf(number)))
   })
@@ -52,7 +53,10 @@ describe('batching', () => {
   test('at the moment it is sent, no other worker holds fewer jobs', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fc.nat(9), fc.nat(2), fc.nat(9)), { maxLength: 12 }), async (turns) => {
-        const { pump, submit, workers, worker } = await startHarness({ workers: 3, limits: { maxInFlight: 1000 } })
+        const { pump, submit, workers, answer } = await startHarness({
+          workers: 3,
+          limits: { maxInFlight: 1000 },
+        })
         const held: DispatchedJob[][] = [[], [], []]
         for (const [jobs, who, answers] of turns) {
           const before = workers.map(({ jobs: sent }) => sent.length)
@@ -68,8 +72,7 @@ describe('batching', () => {
           })
           expect(given.reduce((sum, count) => sum + count, 0)).toBe(jobs)
           expect(Math.min(...after)).toBeGreaterThanOrEqual(least)
-          worker(who).answer(held[who]?.splice(0, answers))
-          await pump()
+          await answer(who, held[who]?.splice(0, answers))
         }
       }),
       { numRuns: 25 },
@@ -123,11 +126,10 @@ describe('batching', () => {
   })
 
   test('while the thread is held up in its turns, a worker is given more; then as many as before', async () => {
-    const { pump, time, submit, worker, pool } = await startHarness({ workers: 1, limits: { maxInFlight: 4 } })
+    const { pump, time, submit, worker, pool, answer } = await startHarness({ workers: 1, limits: { maxInFlight: 4 } })
     void submit(0)
     await pump()
-    worker(0).answer(worker(0).jobs, 2)
-    await pump()
+    await answer(0, worker(0).jobs, 2)
     for (let number = 1; number <= 40; number++) void submit(number)
     // From the first job of the turn to its end: time for ten jobs of 2 ms.
     time.stall(20)
@@ -137,17 +139,15 @@ describe('batching', () => {
       void submit(100 + turn)
       await pump()
     }
-    worker(0).answer(worker(0).jobs.slice(1), 28)
-    await pump()
+    await answer(0, worker(0).jobs.slice(1), 28)
     expect(pool.stats().inFlight).toBe(4)
   })
 
   test('an idle worker is filled before a loaded one', async () => {
-    const { pump, submit, worker } = await startHarness()
+    const { pump, submit, worker, answer } = await startHarness()
     for (let number = 0; number < 8; number++) void submit(number)
     await pump()
-    worker(1).answer()
-    await pump()
+    await answer(1)
     for (let number = 8; number < 12; number++) void submit(number)
     await pump()
     expect(worker(0).jobs).toHaveLength(4)
@@ -198,8 +198,7 @@ describe('answers', () => {
     await harness.pump()
     const job = harness.worker(0).jobs[0]
     if (job === undefined) throw new Error('no job was sent')
-    harness.worker(0).answer([{ ...job, sequence: job.sequence + 1 }, job, job])
-    await harness.pump()
+    await harness.answer(0, [{ ...job, sequence: job.sequence + 1 }, job, job])
     expect((await answered).answer?.body).toBe(bodyOf(job))
     expect(harness.pool.stats().answered).toBe(1)
   })
@@ -211,30 +210,30 @@ describe('answers', () => {
     harness.worker(0).say(`${encodeOutcomes({ busyMs: 1, outcomes: [] })}\n{"stray":true}`)
     await harness.pump()
     expect(harness.worker(0).terminated).toBe(true)
-    harness.worker(1).answer()
-    await harness.pump()
+    await harness.answer(1)
     expect((await answered).answer?.body).toBe(bodyOf({ uuid: uuidOf(1) }))
   })
 })
 
 describe('the bounded queue', () => {
   test('refuses at once when it is full, and takes jobs again when it is not', async () => {
-    const { pump, submit, worker, pool } = await startHarness({ workers: 1, queueLimit: 3, limits: { maxInFlight: 2 } })
+    const { pump, submit, worker, pool, answer } = await startHarness({
+      workers: 1,
+      queueLimit: 3,
+      limits: { maxInFlight: 2 },
+    })
     for (let number = 0; number < 2; number++) void submit(number)
     await pump()
     const waiting = [2, 3, 4].map((number) => submit(number))
     expect(await submit(5)).toMatchObject({ code: 'OVERLOADED' })
     expect(pool.stats()).toMatchObject({ queued: 3, refused: 1 })
-    worker(0).answer(worker(0).jobs.slice(0, 1))
-    await pump()
+    await answer(0, worker(0).jobs.slice(0, 1))
     void submit(6)
     expect(pool.stats()).toMatchObject({ queued: 3, refused: 1 })
-    worker(0).answer(worker(0).jobs.slice(1, 3))
-    await pump()
+    await answer(0, worker(0).jobs.slice(1, 3))
     worker(0).answer(worker(0).jobs.slice(3))
     await pump()
-    worker(0).answer(worker(0).jobs.slice(5))
-    await pump()
+    await answer(0, worker(0).jobs.slice(5))
     expect((await Promise.all(waiting)).every(({ answer }) => answer !== null)).toBe(true)
   })
 
@@ -251,15 +250,14 @@ describe('the bounded queue', () => {
   })
 
   test('under a flood of one organization refuses that one, and takes and serves another at once', async () => {
-    const { pump, time, pool, worker } = await startHarness({ workers: 1, limits: { maxInFlight: 2 } })
+    const { pump, time, pool, worker, answer } = await startHarness({ workers: 1, limits: { maxInFlight: 2 } })
     const [flooding, quiet] = [targetOf({ organizationId: 'org_flooding' }), targetOf({ organizationId: 'org_quiet' })]
     const deadlineMs = time.clock.monotonicMs() + 1_000
     const submit = (number: number, target: typeof quiet) =>
       settled(pool.submit(jobOf(number, { deadlineMs }), target)).then(({ code }) => code)
     void submit(0, flooding)
     await pump()
-    worker(0).answer(worker(0).jobs, 10)
-    await pump()
+    await answer(0, worker(0).jobs, 10)
     // 10 ms a job and 700 ms that are trusted: seventy, two of which go to the worker.
     const flood = Array.from({ length: 200 }, (_, number) => submit(1 + number, flooding))
     await pump()
@@ -268,11 +266,9 @@ describe('the bounded queue', () => {
     expect(pool.refusal('org_flooding', deadlineMs)).toMatchObject({ retryAfterSeconds: 1 })
     expect(pool.refusal('org_quiet', deadlineMs)).toBeNull()
     const served = submit(900, quiet)
-    worker(0).answer(worker(0).jobs.slice(1, 3), 20)
-    await pump()
+    await answer(0, worker(0).jobs.slice(1, 3), 20)
     expect(worker(0).jobs.map(({ uuid }) => uuid)).toContain(uuidOf(900))
-    worker(0).answer()
-    await pump()
+    await answer(0)
     expect(await served).toBeNull()
     expect((await Promise.all(flood.slice(70))).every((code) => code === 'OVERLOADED')).toBe(true)
   })
@@ -351,7 +347,7 @@ describe('definitions', () => {
   })
 
   test('a job whose revision can’t be had fails, and the others go on', async () => {
-    const { pump, pool, worker } = await startHarness({
+    const { pump, pool, answer } = await startHarness({
       workers: 1,
       definitions: { revision: (id) => (id === 'revision_1' ? revisionOf(id) : undefined) },
     })
@@ -359,20 +355,21 @@ describe('definitions', () => {
     const kept = pool.submit(jobOf(2), targetOf())
     await pump()
     expect(await lost).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
-    worker(0).answer()
-    await pump()
+    await answer(0)
     expect((await kept).body).toBe(bodyOf({ uuid: uuidOf(2) }))
   })
 })
 
 describe('statistics', () => {
   test('waiting, running and the forecast follow the clock', async () => {
-    const { pump, submit, worker, pool, advance } = await startHarness({ workers: 1, limits: { maxInFlight: 2 } })
+    const { pump, submit, worker, pool, advance, answer } = await startHarness({
+      workers: 1,
+      limits: { maxInFlight: 2 },
+    })
     for (let number = 0; number < 6; number++) void submit(number)
     await pump()
     await advance(40)
-    worker(0).answer(worker(0).jobs, 8)
-    await pump()
+    await answer(0, worker(0).jobs, 8)
     const { wait, run, meanServiceMs, predictedWaitMs, queued } = pool.stats()
     expect(wait).toMatchObject({ count: 4, sumMs: 80 })
     expect(run).toMatchObject({ count: 2, sumMs: 80 })

@@ -32,27 +32,22 @@ describe('jobs of a lost worker', () => {
   test('that its log holds are answered from there, byte for byte, and not sent again', async () => {
     const { harness, answers } = await oneLoadedWorker(3)
     harness.recorded.set(uuidOf(1), recordedAnswer(1))
-    harness.worker(0).die()
-    await harness.pump()
+    await harness.lose(0)
     expect((await answers[1])?.answer).toEqual(recordedAnswer(1))
     expect(uuidsOf(harness.worker(1))).toEqual([uuidOf(0), uuidOf(2)])
     expect(harness.recoveries).toEqual([
       { slot: 0, generation: 0, segmentPath: '/decisions/w00/segment', uuids: [uuidOf(0), uuidOf(1), uuidOf(2)] },
     ])
-    harness.worker(1).answer()
-    await harness.pump()
+    await harness.answer(1)
     expect((await answers[0])?.answer?.body).toBe(bodyOf({ uuid: uuidOf(0) }))
   })
 
   test('that were waiting at it go back to the head of the queue, in their order, with their uuids', async () => {
     const { harness, answers } = await oneLoadedWorker(5, { limits: { maxInFlight: 3 } })
-    harness.worker(0).die()
-    await harness.pump()
+    await harness.lose(0)
     expect(uuidsOf(harness.worker(1))).toEqual([uuidOf(0), uuidOf(1), uuidOf(2)])
-    harness.worker(1).answer()
-    await harness.pump()
-    harness.worker(1).answer(harness.worker(1).jobs.slice(3))
-    await harness.pump()
+    await harness.answer(1)
+    await harness.answer(1, harness.worker(1).jobs.slice(3))
     const settled = await Promise.all(answers)
     expect(settled.map(({ answer }) => answer?.body)).toEqual(
       settled.map((_, index) => bodyOf({ uuid: uuidOf(index) })),
@@ -63,8 +58,7 @@ describe('jobs of a lost worker', () => {
     const harness = await startHarness({ workers: 2 })
     const answers = [harness.submit(0), harness.submit(1)]
     await harness.pump()
-    harness.worker(0).die()
-    await harness.pump()
+    await harness.lose(0)
     expect(new Set([...uuidsOf(harness.worker(1)), ...uuidsOf(harness.worker(2))])).toEqual(
       new Set([uuidOf(0), uuidOf(1)]),
     )
@@ -90,8 +84,7 @@ describe('jobs of a lost worker', () => {
     const { harness, answers } = await oneLoadedWorker(2, { limits: { hangMs: 60_000 } })
     await harness.advance(25_000)
     harness.recorded.set(uuidOf(0), recordedAnswer(0))
-    harness.worker(0).die()
-    await harness.pump()
+    await harness.lose(0)
     expect(await Promise.all(answers)).toMatchObject([{ code: 'DEADLINE_EXCEEDED' }, { code: 'DEADLINE_EXCEEDED' }])
     expect(harness.worker(1).jobs).toEqual([])
     expect(harness.worker(1).controls.filter(({ type }) => type === 'withheld')).toEqual([
@@ -119,8 +112,7 @@ describe('jobs of a lost worker', () => {
       recover: () => reading.promise,
       limits: { recoverTimeoutMs: 60_000 },
     })
-    harness.worker(0).die()
-    await harness.pump()
+    await harness.lose(0)
     harness.time.stall(25_000)
     reading.resolve(new Map([[uuidOf(0), recordedAnswer(0)]]))
     await harness.pump()
@@ -136,8 +128,7 @@ describe('the job that was being worked on', () => {
     await harness.pump()
     const suspect = jobAt(harness.worker(0), 1)
     harness.worker(0).work(suspect)
-    harness.worker(0).die()
-    await harness.pump()
+    await harness.lose(0)
     expect(harness.eventsOf('worker-lost')).toMatchObject([{ cause: 'crash', culpritUuid: suspect.uuid, inFlight: 2 }])
     // The replacement was idle first, so the suspect is there; nobody joins it.
     const replacement = harness.worker(2)
@@ -150,8 +141,7 @@ describe('the job that was being worked on', () => {
     void harness.submit(20)
     await harness.pump()
     expect(uuidsOf(replacement)).toHaveLength(2)
-    harness.worker(1).answer()
-    await harness.pump()
+    await harness.answer(1)
     expect((await Promise.all([...answers, ...more])).every(({ answer }) => answer !== null)).toBe(true)
   })
 
@@ -163,16 +153,13 @@ describe('the job that was being worked on', () => {
     await harness.pump()
     const suspect = jobAt(harness.worker(0), 0)
     harness.worker(0).work(suspect)
-    harness.worker(0).die()
-    await harness.pump()
+    await harness.lose(0)
     void harness.submit(2)
     await harness.pump()
     expect(uuidsOf(harness.worker(1))).toEqual([uuidOf(1)])
-    harness.worker(1).answer()
-    await harness.pump()
+    await harness.answer(1)
     expect(uuidsOf(harness.worker(1))).toEqual([uuidOf(1), suspect.uuid])
-    harness.worker(1).answer(harness.worker(1).jobs.slice(1))
-    await harness.pump()
+    await harness.answer(1, harness.worker(1).jobs.slice(1))
     expect(uuidsOf(harness.worker(1))).toEqual([uuidOf(1), suspect.uuid, uuidOf(2)])
   })
 
@@ -214,8 +201,7 @@ describe('the job that was being worked on', () => {
   test('expired while it waited to go out alone: the worker kept for it is free again', async () => {
     const { harness } = await oneLoadedWorker(1, { behaviour: (spawned) => ({ silent: spawned === 1 }) })
     harness.worker(0).work(jobAt(harness.worker(0), 0))
-    harness.worker(0).die()
-    await harness.pump()
+    await harness.lose(0)
     await harness.advance(25_000)
     await harness.advance(60_000)
     const next = harness.submit(5)
@@ -247,8 +233,7 @@ describe('when it is not known what was recorded', () => {
         throw new RangeError('secret path')
       },
     })
-    harness.worker(0).die()
-    await harness.pump()
+    await harness.lose(0)
     await expectUnreadable(harness, answers)
     expect(harness.eventsOf('recovery-failed')).toEqual([
       { type: 'recovery-failed', slot: 0, errorClass: 'RangeError' },
@@ -257,8 +242,7 @@ describe('when it is not known what was recorded', () => {
 
   test('because reading takes too long, no job is signed again', async () => {
     const { harness, answers } = await oneLoadedWorker(2, { recover: () => new Promise(() => undefined) })
-    harness.worker(0).die()
-    await harness.pump()
+    await harness.lose(0)
     await harness.advance(500)
     await expectUnreadable(harness, answers)
   })
@@ -285,8 +269,7 @@ describe('when it is not known what was recorded', () => {
     const { harness, answers } = await oneLoadedWorker(2)
     harness.recorded.set(uuidOf(0), recordedAnswer(0))
     harness.worker(0).enterCommit()
-    harness.worker(0).die()
-    await harness.pump()
+    await harness.lose(0)
     expect((await answers[0])?.answer).toEqual(recordedAnswer(0))
     expect(uuidsOf(harness.worker(1))).toEqual([uuidOf(1)])
   })
@@ -319,8 +302,7 @@ test('what an abandoned worker still says is not listened to', async () => {
 
 test('a worker lost with nothing in flight asks nobody for its log', async () => {
   const harness = await startHarness({ workers: 1 })
-  harness.worker(0).die()
-  await harness.pump()
+  await harness.lose(0)
   expect(harness.recoveries).toEqual([])
   expect(harness.pool.stats()).toMatchObject({ workers: 1, restarts: { crash: 1 } })
 })
@@ -331,7 +313,6 @@ test('jobs of a worker that died before any worker was ready wait for the next',
   const started = harness.pool.start()
   await harness.pump()
   await started
-  harness.worker(0).answer()
-  await harness.pump()
+  await harness.answer(0)
   expect((await answer).answer).not.toBeNull()
 })

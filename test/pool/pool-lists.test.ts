@@ -18,8 +18,7 @@ test('a worker gets all lists when it starts, and one that replaces it gets the 
   await started
   expect(listsSentTo(harness.worker(0)).map(({ images }) => images.map(({ id }) => id))).toEqual([['list_1', 'list_2']])
   harness.pool.updateLists([listImage([], { id: 'list_3' })], ['list_2'])
-  harness.worker(0).die()
-  await harness.pump()
+  await harness.lose(0)
   expect(listsSentTo(harness.worker(1)).map(({ images }) => images.map(({ id }) => id))).toEqual([['list_1', 'list_3']])
 })
 

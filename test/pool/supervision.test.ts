@@ -46,8 +46,7 @@ describe('the first start', () => {
   test('fails when a worker ends before it is ready', async () => {
     const harness = createHarness({ workers: 1, behaviour: () => ({ silent: true }) })
     const reason = harness.pool.start().catch((error) => error.detail)
-    harness.worker(0).die()
-    await harness.pump()
+    await harness.lose(0)
     expect(await reason).toBe('a signing worker stopped while it started')
     expect(harness.workers).toHaveLength(1)
     // Nothing is waited for: it is gone.
@@ -70,32 +69,27 @@ describe('the first start', () => {
 describe('replacement', () => {
   test('is at once, in the same slot, with a higher generation', async () => {
     const harness = await startHarness({ workers: 2 })
-    harness.worker(1).die()
-    await harness.pump()
+    await harness.lose(1)
     expect(harness.worker(2).settings).toMatchObject({ slot: 1, generation: 2 })
     expect(harness.pool.stats()).toMatchObject({ workers: 2, restarts: { crash: 1, hang: 0, start: 0 } })
   })
 
   test('backs off while replacements come to nothing, and no longer once one has answered', async () => {
     const harness = await startHarness({ workers: 1, behaviour: (spawned) => ({ silent: spawned > 0 && spawned < 6 }) })
-    harness.worker(0).die()
-    await harness.pump()
+    await harness.lose(0)
     const startedAt: number[] = []
     for (let spawned = 1; spawned < 6; spawned++) {
       const from = harness.time.clock.monotonicMs()
-      harness.worker(spawned).die()
-      await harness.pump()
+      await harness.lose(spawned)
       while (harness.workers.length === spawned + 1) await harness.advance(50)
       startedAt.push(harness.time.clock.monotonicMs() - from)
     }
     expect(startedAt).toEqual([100, 200, 400, 800, 1600])
     const answer = harness.submit(1)
     await harness.pump()
-    harness.worker(6).answer()
-    await harness.pump()
+    await harness.answer(6)
     expect((await answer).answer).not.toBeNull()
-    harness.worker(6).die()
-    await harness.pump()
+    await harness.lose(6)
     expect(harness.workers).toHaveLength(8)
   })
 
@@ -104,8 +98,7 @@ describe('replacement', () => {
       workers: 1,
       behaviour: (spawned) => (spawned === 1 ? { unusable: 'a keystore is gone' } : {}),
     })
-    harness.worker(0).die()
-    await harness.pump()
+    await harness.lose(0)
     expect(harness.eventsOf('worker-unusable')).toEqual([
       { type: 'worker-unusable', slot: 0, reason: 'a keystore is gone' },
     ])
@@ -133,8 +126,7 @@ describe('a worker without a sign of life', () => {
     const { harness, answer } = await hungAfter(1_500, () => undefined)
     expect(harness.worker(0).terminated).toBe(true)
     expect(harness.eventsOf('worker-lost')).toMatchObject([{ cause: 'hang', culpritUuid: uuidOf(1) }])
-    harness.worker(1).answer()
-    await harness.pump()
+    await harness.answer(1)
     expect((await answer).answer?.body).toBe(bodyOf({ uuid: uuidOf(1) }))
   })
 
@@ -174,8 +166,7 @@ describe('a worker without a sign of life', () => {
     harness.time.stall(20_000)
     await harness.advance(0)
     expect(harness.worker(0).terminated).toBe(false)
-    harness.worker(0).answer()
-    await harness.pump()
+    await harness.answer(0)
     expect(harness.pool.stats()).toMatchObject({ answered: 1, restarts: { hang: 0 } })
   })
 
@@ -186,8 +177,7 @@ describe('a worker without a sign of life', () => {
     await harness.advance(3_000)
     expect(harness.worker(1).settings?.slot).toBe(1)
     expect(harness.pool.stats()).toMatchObject({ workers: 1, abandoned: 1 })
-    harness.worker(0).die()
-    await harness.pump()
+    await harness.lose(0)
     expect(harness.pool.stats()).toMatchObject({ workers: 1, abandoned: 0, restarts: { hang: 1, crash: 0 } })
     expect(harness.workers).toHaveLength(2)
   })
@@ -250,10 +240,8 @@ describe('resizing while running', () => {
     const answers = [harness.submit(0), harness.submit(1)]
     await harness.pump()
     harness.pool.resize(1)
-    harness.worker(1).die()
-    await harness.pump()
-    harness.worker(0).answer()
-    await harness.pump()
+    await harness.lose(1)
+    await harness.answer(0)
     expect((await Promise.all(answers)).every(({ answer }) => answer !== null)).toBe(true)
     expect(harness.workers).toHaveLength(2)
   })
@@ -281,10 +269,8 @@ describe('stopping', () => {
     await harness.pump()
     const drained = harness.pool.drain(10_000)
     expect(await harness.submit(2)).toMatchObject({ code: 'SHUTTING_DOWN' })
-    harness.worker(0).answer(harness.worker(0).jobs.slice(0, 1))
-    await harness.pump()
-    harness.worker(0).answer(harness.worker(0).jobs.slice(1))
-    await harness.pump()
+    await harness.answer(0, harness.worker(0).jobs.slice(0, 1))
+    await harness.answer(0, harness.worker(0).jobs.slice(1))
     expect(await drained).toBe(true)
     expect((await Promise.all(answers)).every(({ answer }) => answer !== null)).toBe(true)
   })
@@ -298,8 +284,7 @@ describe('stopping', () => {
     expect(await drained).toBe(false)
     expect(await answer).toMatchObject({ code: 'SHUTTING_DOWN' })
     const closed = harness.pool.close()
-    harness.worker(0).answer()
-    await harness.pump()
+    await harness.answer(0)
     await closed
     const types = harness.worker(0).controls.map(({ type }) => type)
     expect(types.slice(-2)).toEqual(['withheld', 'close'])

@@ -40,6 +40,15 @@ const newest = (index: number): Fake => {
   if (found === undefined) throw new Error(`process ${index} was not started`)
   return found
 }
+/** It says that it is ready. */
+const listens = (index: number): Promise<void> => {
+  newest(index).say({ type: 'ready' })
+  return settled()
+}
+const exits = (index: number, code: number | null): Promise<void> => {
+  newest(index).exit(code)
+  return settled()
+}
 const begin = async (count: number): Promise<void> => {
   supervisor = createProcessSupervisor({
     target: { processes: count, workers: 2 },
@@ -72,10 +81,7 @@ const begin = async (count: number): Promise<void> => {
 const beginReady = async (count: number): Promise<void> => {
   await begin(count)
   const started = supervisor.start()
-  for (let index = 0; index < count; index++) {
-    newest(index).say({ type: 'ready' })
-    await settled()
-  }
+  for (let index = 0; index < count; index++) await listens(index)
   await started
 }
 
@@ -94,8 +100,7 @@ describe('starting', () => {
     const started = supervisor.start()
     await settled()
     expect(fakes.map(({ index }) => index)).toEqual([0])
-    newest(0).say({ type: 'ready' })
-    await settled()
+    await listens(0)
     expect(fakes.map(({ index }) => index)).toEqual([0, 1, 2])
     newest(2).say({ type: 'ready' })
     newest(1).say({ type: 'ready' })
@@ -106,10 +111,8 @@ describe('starting', () => {
   test('that fails stops those that run, and says with which code', async () => {
     await begin(2)
     const started = supervisor.start().catch((error: unknown) => error)
-    newest(0).say({ type: 'ready' })
-    await settled()
-    newest(1).exit(2)
-    await settled()
+    await listens(0)
+    await exits(1, 2)
     expect(newest(0).signals).toEqual(['SIGTERM'])
     newest(0).exit(0)
     const error = await started
@@ -167,15 +170,12 @@ describe('replacing', () => {
     await settled()
     expect(newest(0).signals).toEqual(['SIGTERM'])
     expect(newest(1).signals).toEqual([])
-    newest(0).exit(0)
-    await settled()
+    await exits(0, 0)
     expect(fakes.map(({ index }) => index)).toEqual([0, 1, 0])
     expect(newest(1).signals).toEqual([])
-    newest(0).say({ type: 'ready' })
-    await settled()
+    await listens(0)
     expect(newest(1).signals).toEqual(['SIGTERM'])
-    newest(1).exit(0)
-    await settled()
+    await exits(1, 0)
     newest(1).say({ type: 'ready' })
     expect(await replaced).toBe(true)
     expect(supervisor.ready()).toBe(2)
@@ -186,8 +186,7 @@ describe('replacing', () => {
     await beginReady(2)
     const replaced = supervisor.replaceAll()
     await settled()
-    newest(0).exit(0)
-    await settled()
+    await exits(0, 0)
     newest(0).exit(2)
     expect(await replaced).toBe(false)
     expect(newest(1).signals).toEqual([])
@@ -238,8 +237,7 @@ describe('stopping', () => {
     await beginReady(2)
     const replaced = supervisor.replaceAll()
     await settled()
-    newest(0).exit(0)
-    await settled()
+    await exits(0, 0)
     const stopped = supervisor.stop()
     newest(0).exit(0)
     newest(1).exit(0)
@@ -359,13 +357,14 @@ describe('metrics', () => {
 })
 
 describe('making them more or fewer', () => {
-  const resize = (processes: number, workers = 2): void =>
+  const resize = (processes: number, workers = 2): Promise<void> => {
     newest(0).say({ type: 'resize', id: 1, target: { processes, workers } })
+    return settled()
+  }
 
   test('starts further ones with the workers that were asked for, and tells the others', async () => {
     await beginReady(1)
-    resize(3, 5)
-    await settled()
+    await resize(3, 5)
     expect(fakes.map(({ index, workers }) => [index, workers])).toEqual([
       [0, 2],
       [1, 5],
@@ -380,9 +379,8 @@ describe('making them more or fewer', () => {
 
   test('one that starts while the number of workers changes is told when it listens', async () => {
     await beginReady(1)
-    resize(2, 2)
-    await settled()
-    resize(2, 4)
+    await resize(2, 2)
+    void resize(2, 4)
     expect(newest(1).sent).toEqual([])
     newest(1).say({ type: 'ready' })
     expect(newest(1).sent).toEqual([{ type: 'workers', workers: 4 }])
@@ -390,8 +388,7 @@ describe('making them more or fewer', () => {
 
   test('stops the surplus ones in good order, and none comes back', async () => {
     await beginReady(3)
-    resize(1)
-    await settled()
+    await resize(1)
     expect(fakes.map(({ signals }) => signals)).toEqual([[], ['SIGTERM'], ['SIGTERM']])
     newest(1).exit(0)
     newest(2).exit(0)
@@ -402,13 +399,10 @@ describe('making them more or fewer', () => {
 
   test('a place is taken anew only when what stood in it has ended', async () => {
     await beginReady(2)
-    resize(1)
-    await settled()
-    resize(2)
-    await settled()
+    await resize(1)
+    await resize(2)
     expect(fakes).toHaveLength(2)
-    newest(1).exit(0)
-    await settled()
+    await exits(1, 0)
     expect(fakes.map(({ index }) => index)).toEqual([0, 1, 1])
   })
 
@@ -416,14 +410,11 @@ describe('making them more or fewer', () => {
     await beginReady(2)
     const replaced = supervisor.replaceAll()
     await settled()
-    resize(1)
-    newest(0).exit(0)
-    await settled()
+    void resize(1)
+    await exits(0, 0)
     expect(newest(1).signals).toEqual([])
-    newest(0).say({ type: 'ready' })
-    await settled()
-    newest(1).exit(0)
-    await settled()
+    await listens(0)
+    await exits(1, 0)
     newest(1).say({ type: 'ready' })
     expect(await replaced).toBe(true)
     await settled()
@@ -432,8 +423,7 @@ describe('making them more or fewer', () => {
 
   test('never to more than there may be; one that dies while it starts is started again', async () => {
     await beginReady(1)
-    resize(100)
-    await settled()
+    await resize(100)
     expect(fakes).toHaveLength(8)
     newest(7).exit(1)
     await advance(100)
@@ -442,8 +432,7 @@ describe('making them more or fewer', () => {
 
   test('a stop during it signals nobody twice', async () => {
     await beginReady(2)
-    resize(1)
-    await settled()
+    await resize(1)
     const stopped = supervisor.stop()
     expect(newest(1).signals).toEqual(['SIGTERM'])
     newest(0).exit(0)
@@ -456,8 +445,7 @@ describe('making them more or fewer', () => {
 
   test('who asks is told how all are; one that says nothing within half a second is left out', async () => {
     await beginReady(2)
-    resize(3)
-    await settled()
+    await resize(3)
     newest(0).say({ type: 'look', id: 9 })
     const show = newest(0).sent.findLast(({ type }) => type === 'show')
     newest(0).say({ type: 'figures', id: show !== undefined && 'id' in show ? show.id : 0, reading: null })

@@ -46,6 +46,10 @@ export interface Harness {
   /** Ends the turn and delivers messages until nothing moves. */
   pump(): Promise<void>
   advance(milliseconds: number): Promise<void>
+  /** The n-th worker dies, and all that follows happens. */
+  lose(index: number): Promise<void>
+  /** The n-th worker answers, all of its jobs unless some are given, and all that follows happens. */
+  answer(index: number, ...parameters: Parameters<FakeWorker['answer']>): Promise<void>
   submit(number: number, overrides?: Partial<Job>): Promise<Settled>
   /** The n-th worker that was spawned. */
   worker(index: number): FakeWorker
@@ -93,6 +97,11 @@ export const createHarness = (options: HarnessOptions = {}): Harness => {
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
+  const workerAt = (index: number): FakeWorker => {
+    const worker = workers[index]
+    if (worker === undefined) throw new Error(`no worker ${index} was spawned`)
+    return worker
+  }
   return {
     time,
     pool,
@@ -107,10 +116,14 @@ export const createHarness = (options: HarnessOptions = {}): Harness => {
     },
     submit: (number, overrides = {}) =>
       settled(pool.submit(jobOf(number, { deadlineMs: time.clock.monotonicMs() + 25_000, ...overrides }), targetOf())),
-    worker: (index) => {
-      const worker = workers[index]
-      if (worker === undefined) throw new Error(`no worker ${index} was spawned`)
-      return worker
+    worker: workerAt,
+    lose: (index) => {
+      workerAt(index).die()
+      return pump()
+    },
+    answer: (index, ...parameters) => {
+      workerAt(index).answer(...parameters)
+      return pump()
     },
     eventsOf: (type) => events.filter((event) => event.type === type) as never,
   }
