@@ -51,116 +51,34 @@ const mistype = (text: string, random: () => number): string => {
   }
 }
 
-const CYRILLIC: Readonly<Record<string, string>> = {
-  shch: 'щ',
-  sh: 'ш',
-  ch: 'ч',
-  kh: 'х',
-  zh: 'ж',
-  ts: 'ц',
-  ya: 'я',
-  yu: 'ю',
-  iy: 'ий',
-  yy: 'ый',
-  a: 'а',
-  b: 'б',
-  c: 'к',
-  d: 'д',
-  e: 'е',
-  f: 'ф',
-  g: 'г',
-  h: 'х',
-  i: 'и',
-  j: 'дж',
-  k: 'к',
-  l: 'л',
-  m: 'м',
-  n: 'н',
-  o: 'о',
-  p: 'п',
-  q: 'к',
-  r: 'р',
-  s: 'с',
-  t: 'т',
-  u: 'у',
-  v: 'в',
-  w: 'в',
-  x: 'кс',
-  y: 'ы',
-  z: 'з',
-}
-const GREEK: Readonly<Record<string, string>> = {
-  th: 'θ',
-  ph: 'φ',
-  ch: 'χ',
-  kh: 'χ',
-  ps: 'ψ',
-  ou: 'ου',
-  sh: 'σ',
-  a: 'α',
-  b: 'μπ',
-  c: 'κ',
-  d: 'ντ',
-  e: 'ε',
-  f: 'φ',
-  g: 'γκ',
-  h: 'χ',
-  i: 'ι',
-  j: 'τζ',
-  k: 'κ',
-  l: 'λ',
-  m: 'μ',
-  n: 'ν',
-  o: 'ο',
-  p: 'π',
-  q: 'κ',
-  r: 'ρ',
-  s: 'σ',
-  t: 'τ',
-  u: 'ου',
-  v: 'β',
-  w: 'ου',
-  x: 'ξ',
-  y: 'ι',
-  z: 'ζ',
-}
-const ARABIC: Readonly<Record<string, string>> = {
-  sh: 'ش',
-  kh: 'خ',
-  th: 'ث',
-  dh: 'ذ',
-  gh: 'غ',
-  ay: 'ي',
-  ey: 'ي',
-  ee: 'ي',
-  oo: 'و',
-  ou: 'و',
-  aw: 'و',
-  a: '',
-  e: '',
-  b: 'ب',
-  d: 'د',
-  f: 'ف',
-  g: 'ج',
-  h: 'ه',
-  i: 'ي',
-  j: 'ج',
-  k: 'ك',
-  l: 'ل',
-  m: 'م',
-  n: 'ن',
-  o: 'و',
-  p: 'ب',
-  q: 'ق',
-  r: 'ر',
-  s: 'س',
-  t: 'ت',
-  u: 'و',
-  v: 'ف',
-  w: 'و',
-  y: 'ي',
-  z: 'ز',
-}
+/** Pairs of Latin letters and what is written for them. */
+const lettersOf = (pairs: string, unwritten: readonly string[] = []): Readonly<Record<string, string>> =>
+  Object.fromEntries([
+    ...pairs.matchAll(/(\S+) (\S+)/g).map(([, latin, written]) => [latin, written]),
+    ...unwritten.map((letter) => [letter, '']),
+  ])
+const CYRILLIC = lettersOf(
+  `
+  shch щ  sh ш  ch ч  kh х  zh ж  ts ц  ya я  yu ю  iy ий  yy ый
+  a а  b б  c к  d д  e е  f ф  g г  h х  i и  j дж  k к  l л  m м
+  n н  o о  p п  q к  r р  s с  t т  u у  v в  w в  x кс  y ы  z з
+`,
+)
+const GREEK = lettersOf(
+  `
+  th θ  ph φ  ch χ  kh χ  ps ψ  ou ου  sh σ
+  a α  b μπ  c κ  d ντ  e ε  f φ  g γκ  h χ  i ι  j τζ  k κ  l λ  m μ
+  n ν  o ο  p π  q κ  r ρ  s σ  t τ  u ου  v β  w ου  x ξ  y ι  z ζ
+`,
+)
+const ARABIC = lettersOf(
+  `
+  sh ش  kh خ  th ث  dh ذ  gh غ  ay ي  ey ي  ee ي  oo و  ou و  aw و
+  b ب  d د  f ف  g ج  h ه  i ي  j ج  k ك  l ل  m م  n ن
+  o و  p ب  q ق  r ر  s س  t ت  u و  v ف  w و  y ي  z ز
+`,
+  ['a', 'e'],
+)
 
 const inLetters = (word: string, letters: Readonly<Record<string, string>>): string => {
   let written = ''
@@ -229,26 +147,7 @@ const inHan = (name: string): string | null => {
   return [...first, ...second].join('')
 }
 
-const ARAB_COUNTRIES = new Set([
-  'AE',
-  'BH',
-  'DZ',
-  'EG',
-  'IQ',
-  'JO',
-  'KW',
-  'LB',
-  'LY',
-  'MA',
-  'OM',
-  'PS',
-  'QA',
-  'SA',
-  'SD',
-  'SY',
-  'TN',
-  'YE',
-])
+const ARAB_COUNTRIES = new Set('AE BH DZ EG IQ JO KW LB LY MA OM PS QA SA SD SY TN YE'.split(' '))
 const SLAVIC_COUNTRIES = new Set(['RU', 'BY', 'UA', 'BG', 'RS', 'KZ'])
 const anyOf = (countries: ReadonlySet<string>) => (entry: ListedEntry) =>
   entry.countries.some((code) => countries.has(code))
