@@ -4,8 +4,9 @@
 // A folder's files run a few at a time, each few in a process of their own with a time limit, so that a process that hangs
 // is a failure and not the end of the run. The files of a process share what is dear to start, such as a browser, and the
 // modules that they load; all processes share a PostgreSQL server, with a database for each test that asks.
-// The whole suite's services run as the one-file program, made once at the start: each starts in a third of the processor
-// time. Named files and `bun run test:long` run them from the source, as test/service/production-start.test.ts always does.
+// The whole suite's services run as the one-file program, made once beside the first targets: each starts in a third of
+// the processor time. Named files and `bun run test:long` run them from the source; so do the first targets, and always
+// test/service/production-start.test.ts.
 // Four targets run at a time, since many of them wait more than they work. What a target printed comes whole, when it ends.
 // Files in which a test failed run once more at the end, with nothing beside them: four targets at a time can make a
 // machine too slow for a test that is right. What fails again has failed. What passes then is listed, as a test to mend.
@@ -19,6 +20,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statfsSync,
   writeFileSync,
@@ -33,20 +35,44 @@ const ROOT = join(import.meta.dir, '..')
 const TARGET_LIMIT_MS = 600_000
 const TARGETS_AT_ONCE = 4
 /** Few enough that the last target to begin is not alone for long. */
-const FILES_AT_ONCE = 10
-/** Folders whose files each start services of their own, and share little. */
+const FILES_AT_ONCE = 20
+/** Folders whose files each start services of their own, and share little: each target takes about half a minute. */
 const FEW_AT_ONCE: ReadonlyMap<string, number> = new Map([
-  ['service', 1],
-  ['cli', 3],
+  ['service', 4],
+  ['cli', 9],
+  ['pool', 9],
+  ['store', 14],
   // One process: the first file compiles the contracts for all.
   ['chain', 30],
-  ['pool', 4],
   ['long', 1],
 ])
 /** Failed targets that run once more; where more fail, it is not for want of time. */
 const MOST_RUN_AGAIN = 5
-/** Begun first, so that none of their targets is alone at the end. */
-const LONGEST = ['chain', 'store', 'dashboard', 'service', 'documentation.test.ts', 'portal', 'cli', 'pool', 'policy']
+/** Begun first, so that none of their targets is alone at the end: what takes long, and then what waits more than it works. */
+const LONGEST = [
+  'chain',
+  'store',
+  'dashboard',
+  'service',
+  'identity',
+  'admin',
+  'conformance',
+  'examples',
+  'decisions',
+  'release',
+  'cli',
+  'pool',
+  'http',
+  'cluster',
+  'portal',
+  'signing',
+  'documentation.test.ts',
+  'deploy',
+  'client',
+  'clients',
+  'pkcs11',
+  'policy',
+]
 /** Of what a failed test printed: the last lines, which hold the error. */
 const FAILURE_LINES = 40
 /** A busy machine must not fail a test that waits for a process to start. */
@@ -197,15 +223,17 @@ const describeFailures = ({ title }: Target, { printed }: Result): string => {
   return found.map((failure) => `${title}:\n${failure.trim()}\n\n`).join('')
 }
 
-/** Writes the one-file program's place for test/support/run-program.ts; nothing where it can't be made for this platform. */
+/**
+ * Writes the one-file program's place for test/support/run-program.ts; nothing where it can't be made for this platform.
+ * Processes that begin before it is made start the source.
+ */
 const makeProgram = async (): Promise<void> => {
-  const list = join(folder, PROGRAM_LIST)
+  const list = join(folder, 'program-made.json')
   const target = `${process.platform}-${process.arch}`
   const words = ['bun', 'deploy/release/one-file.ts', '--target', target, '--out', folder, '--json']
   const made = Bun.spawn(words, { stdin: 'ignore', stdout: Bun.file(list), stderr: 'pipe', cwd: ROOT })
-  if ((await made.exited) === 0) return
-  process.stdout.write(`Services run from the source: ${await new Response(made.stderr).text()}\n`)
-  rmSync(list)
+  if ((await made.exited) === 0) renameSync(list, join(folder, PROGRAM_LIST))
+  else process.stdout.write(`Services run from the source: ${await new Response(made.stderr).text()}\n`)
 }
 
 /** The server that the run's processes share; null where it doesn't start, which each of them then says. */
@@ -235,10 +263,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 const isWhole = process.argv.length === 2
-const [postgres] = await Promise.all([
-  isWhole || process.argv[2] === '--long' ? startSharedPostgres() : null,
-  isWhole ? makeProgram() : null,
-])
+const making = isWhole ? makeProgram() : null
+const postgres = isWhole || process.argv[2] === '--long' ? await startSharedPostgres() : null
 const results = new Map<Target, Result>()
 const waiting = [...targets().entries()]
 const runLane = async (): Promise<void> => {
@@ -247,7 +273,7 @@ const runLane = async (): Promise<void> => {
     results.set(target, await runAndPrint(target.title, target.paths, String(index)))
   }
 }
-await Promise.all(Array.from({ length: TARGETS_AT_ONCE }, runLane))
+await Promise.all([making, ...Array.from({ length: TARGETS_AT_ONCE }, runLane)])
 
 const failed = [...results].filter(([, result]) => result.failed > 0)
 let passedAlone = ''

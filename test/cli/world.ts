@@ -7,7 +7,7 @@ import { runCountersign } from '../../src/cli/countersign.ts'
 import { dataFolderAt, makeDataFolder } from '../../src/setup/data-folder.ts'
 import { makeKeyFile } from '../../src/setup/key-file.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
-import { createManualClock } from '../store/temporary-store.ts'
+import { createManualClock, placeMigrated } from '../store/temporary-store.ts'
 import { recordOutput } from './recorded-output.ts'
 
 /** What differs from run to run, and stands for itself: `<policy 1>` is the first policy's id. */
@@ -39,6 +39,7 @@ export const openCommandWorld = async () => {
   const clock = createManualClock()
   const open = (onlyExisting = true): Promise<Store> =>
     openStore({ path: join(root, 'countersign.db'), clock, onlyExisting })
+  await placeMigrated(join(root, 'countersign.db'))
   await (await open(false)).close()
   makeDataFolder(folder)
   makeKeyFile(folder.passphrase)

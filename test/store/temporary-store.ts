@@ -80,7 +80,7 @@ const makeMigrated = async (): Promise<string> => {
  * Puts a migrated file there: opening the store then costs a fifth of what it costs over an empty one. In a script that is
  * no test nothing would remove the original, so there the store makes its tables itself.
  */
-const placeMigrated = async (path: string): Promise<void> => {
+export const placeMigrated = async (path: string): Promise<void> => {
   if (!hasEnd()) return
   migrated ??= makeMigrated()
   copyFileSync(await migrated, path)

@@ -22,6 +22,7 @@ import {
 } from '../../../src/wiring/identity-service.ts'
 import { startPortalService } from '../../../src/wiring/portal-service.ts'
 import { freePort } from '../../service/start-service.ts'
+import { placeMigrated } from '../../store/temporary-store.ts'
 
 export interface RegisterOptions {
   readonly type?: SessionType
@@ -53,6 +54,7 @@ export const startPortalHost = async (options: HostOptions = {}) => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-portal-'))
   let aheadSeconds = 0
   const clock: Clock = { ...systemClock, unixSeconds: () => systemClock.unixSeconds() + aheadSeconds }
+  await placeMigrated(join(folder, 'countersign.db'))
   const store = await openStore({ path: join(folder, 'countersign.db'), clock })
   const port = freePort()
   const ownUrl = `http://127.0.0.1:${port}`
