@@ -139,14 +139,14 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
         break
       }
       default: {
-        const part = sourceOf(need.kind).part
+        const { part, group } = sourceOf(need.kind)
         place(
           askSource(need.kind, subject),
           pending,
           (value) => {
             into.answers[part] = value
           },
-          watchFor(need.kind === 'base-fee' ? subject.chainName : ''),
+          watchFor(group === 'chain' ? subject.chainName : ''),
         )
       }
     }

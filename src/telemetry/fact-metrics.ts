@@ -17,7 +17,8 @@ export interface FactMetrics {
   /** Null without a geography file. */
   readonly geographyAgeSeconds: number | null
   readonly sources: readonly {
-    readonly kind: 'screener' | 'chain' | 'base-fee'
+    /** `screener`, `chain` for reads of policies, or the kind of a source. */
+    readonly kind: string
     readonly name: string
     readonly kept: number
     readonly answered: number

@@ -220,7 +220,7 @@ export const METRICS = {
     'Time since the publisher of the geography file built it.',
   ),
   factQuestions: define('countersign_fact_questions_total', 'counter', 'Facts asked of screeners and chains.', {
-    kind: 'screener, chain, base-fee',
+    kind: 'screener, chain, or a source such as base-fee',
     source: 'the screeners and chains configured',
     outcome: 'kept, answered, failed, refused',
   }),
@@ -228,7 +228,7 @@ export const METRICS = {
     'countersign_fact_source_open',
     'gauge',
     'Whether a source has failed so often that it is left alone for a while: 1 if so.',
-    { kind: 'screener, chain, base-fee', source: 'the screeners and chains configured' },
+    { kind: 'screener, chain, or a source such as base-fee', source: 'the screeners and chains configured' },
   ),
   eventLoopDelay: define(
     'nodejs_eventloop_delay_seconds',

@@ -198,9 +198,9 @@ export const createFacts = (dependencies: FactsDependencies): Facts => {
         listLoads: loads,
         geographyAgeSeconds: file === null ? null : Math.max(0, clock.unixSeconds() - file.builtAtSeconds),
         sources: [
-          ...[...screeners].map(([name, screener]) => ({ kind: 'screener' as const, name, ...screener.counts() })),
-          ...[...reads.counts()].map(([name, counts]) => ({ kind: 'chain' as const, name, ...counts })),
-          ...[...baseFees.counts()].map(([name, counts]) => ({ kind: 'base-fee' as const, name, ...counts })),
+          ...[...screeners].map(([name, screener]) => ({ kind: 'screener', name, ...screener.counts() })),
+          ...[...reads.counts()].map(([name, counts]) => ({ kind: 'chain', name, ...counts })),
+          ...[...baseFees.counts()].map(([name, counts]) => ({ kind: 'base-fee', name, ...counts })),
         ],
       }
     },

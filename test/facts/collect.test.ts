@@ -3,9 +3,11 @@ import { describe, expect, test } from 'bun:test'
 import { createFactCollector, type FactCollectorDependencies, type Sources } from '../../src/facts/collect.ts'
 import { GEOGRAPHY_UNKNOWN } from '../../src/facts/geography-record.ts'
 import { identitySources } from '../../src/facts/identity.ts'
+import { FACT_SOURCES } from '../../src/policy/sources/all.ts'
 import type { GeographyFacts, ScreenerFacts } from '../../src/policy/types/facts.ts'
 import type { FactNeed } from '../../src/policy/types/needs.ts'
 import type { ReadDefinition, ReadValue } from '../../src/policy/types/reads.ts'
+import type { SourceKind } from '../../src/policy/types/sources.ts'
 import { createManualClock } from '../http/manual-clock.ts'
 import { CONTRACT, subjectOf, WALLET } from './fixtures.ts'
 
@@ -23,6 +25,8 @@ const PLACE: GeographyFacts = { ...GEOGRAPHY_UNKNOWN, country: 'DE' }
 const PERSON = { verified: true, type: 'individual', level: 2, verifiedAtSeconds: 5 } as const
 const SCREENED: ScreenerFacts = { flagged: false, score: 1, categories: null }
 
+const NOBODY_ASKED = Object.fromEntries(FACT_SOURCES.map(({ kind }) => [kind, null])) as Record<SourceKind, null>
+
 type Overrides = Partial<Omit<FactCollectorDependencies, 'sources'>> & { readonly sources?: Partial<Sources> }
 
 const create = ({ sources, ...overrides }: Overrides = {}) => {
@@ -32,6 +36,7 @@ const create = ({ sources, ...overrides }: Overrides = {}) => {
   const timers: { readonly ms: number; readonly run: () => void; cancelled: boolean }[] = []
   const collector = createFactCollector({
     sources: {
+      ...NOBODY_ASKED,
       geography: ({ userIp }) => {
         asked.push(`geography ${userIp}`)
         return PLACE
@@ -40,7 +45,6 @@ const create = ({ sources, ...overrides }: Overrides = {}) => {
         asked.push(`identity ${organizationId} ${environment} ${address}`)
         return PERSON
       }),
-      'base-fee': null,
       ...sources,
     },
     screeners: new Map([

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import { parsePolicyDocument } from '../../src/policy/document.ts'
 import { draftRevision } from '../../src/policy/revision.ts'
+import { FACT_SOURCES } from '../../src/policy/sources/all.ts'
 import { issuesOf } from './support.ts'
 
 const CONTRACT = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
@@ -454,4 +455,9 @@ tests:
     })
     expect(draftRevision(policy, { lists: new Set(['members']) }).compiled.needs).toHaveLength(1)
   })
+})
+
+test('every source has a first name of its own: tests of documents give its answer under it', () => {
+  const groups = FACT_SOURCES.map(({ group }) => group)
+  expect(new Set(groups).size).toBe(groups.length)
 })

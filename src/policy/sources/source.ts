@@ -11,7 +11,7 @@ export interface FactSource<Kind extends SourceKind> {
   readonly kind: Kind
   /** The place of its answer among the facts of a request and, unless personal, of a record. */
   readonly part: PartOf<Kind>
-  /** First name of its facts in rules, and of its answer in a document's tests. */
+  /** First name of its facts in rules, and of its answer in a document's tests: no two sources have the same. */
   readonly group: string
   readonly facts: FactGroup
   /** Completes a sentence that begins "Asks for". */
