@@ -1,4 +1,4 @@
-// The deployment's own few values: its id, when it was made, whether the first run is done. Belongs to no organization.
+// Values of the deployment itself: its id, when it was made, whether the first run is done. They belong to no organization.
 import { randomBytes } from 'node:crypto'
 import { newUuid } from '../domain/identifier.ts'
 import type { TransactionOptions } from './database.ts'
@@ -34,7 +34,7 @@ export const createDeploymentTable = (scope: TableScope) => {
     read,
     setOnce,
 
-    /** For what a command changes: a value that was set once stays otherwise. */
+    /** Overwrites the value: only for commands, because other values are set once and kept. */
     replace: (name: string, value: string, options?: TransactionOptions): Promise<void> =>
       scope.write(async (transaction) => {
         await transaction.execute(
@@ -43,10 +43,10 @@ export const createDeploymentTable = (scope: TableScope) => {
         )
       }, options),
 
-    /** False, and nothing is changed, when the value is not `from` any more. @param from null: none */
+    /** Replaces the value if it is still `from`; otherwise returns false. @param from null: no value */
     exchange,
 
-    /** 32 bytes under a name, made when they are first asked for, and the same ever after. */
+    /** 32 random bytes under a name: made on the first call, and the same in every later one. */
     ensureSecret: async (name: string): Promise<Uint8Array> => {
       const known = await read(name)
       if (known !== null) return Uint8Array.fromHex(known)

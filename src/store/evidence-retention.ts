@@ -1,5 +1,5 @@
-// How long evidence stays, by what became of its session, and what is past that time. The sweep is the deployment's own
-// administration: the one place that looks over all organizations.
+// How many days evidence is kept, by the status of its session, and which evidence is past that time. The sweep reads rows
+// of all organizations: it is the deployment's own administration.
 
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
@@ -50,7 +50,7 @@ export const createEvidenceRetentionTable = (scope: TableScope) => ({
       )
     }),
 
-  /** Sessions whose evidence is past its time, some at a time: erase them and ask again. */
+  /** Up to `limit` sessions whose evidence is past its time: erase it, then call again. */
   listExpired: async (
     limit: number,
   ): Promise<readonly { readonly organizationId: string; readonly sessionId: string }[]> => {
@@ -67,7 +67,7 @@ export const createEvidenceRetentionTable = (scope: TableScope) => ({
     return rows.map((row) => ({ organizationId: row.organization_id, sessionId: row.id }))
   },
 
-  /** Whether evidence is in that file that may still be read. */
+  /** Whether the file holds evidence that was not erased. */
   isFileInUse: async (storageName: string): Promise<boolean> => {
     const rows = await scope.statements.query(
       'SELECT 1 FROM session_evidence WHERE storage_name = ? AND erased_at_seconds IS NULL',

@@ -1,5 +1,5 @@
-// One row of evidence: how it is read, written and erased. Erasing keeps the row, which history and readings name, and
-// destroys what opens its file.
+// Reads, writes and erases single rows of evidence. Erasing keeps the row, because history and readings name it, and
+// destroys the key of its file.
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../domain/evidence.ts'
 import type { SqlParameter, Transaction } from './database.ts'
 import { requireKeyInUse } from './organization-keys.ts'
@@ -14,7 +14,7 @@ export type EvidenceRow = RowOf<Omit<EvidenceRecord, 'fieldNames'>> & {
 
 export const EVIDENCE_COLUMNS =
   'id, kind, media_type, byte_length, created_at_seconds, storage_name, wrapped_key, sealed_name, field_names'
-/** What a session has and nobody erased. */
+/** The session's evidence that was not erased. */
 export const OF_SESSION = 'organization_id = ? AND session_id = ? AND erased_at_seconds IS NULL'
 
 export const toRecord = (row: EvidenceRow): EvidenceRecord => ({
@@ -22,7 +22,7 @@ export const toRecord = (row: EvidenceRow): EvidenceRecord => ({
   fieldNames: row.field_names === '' ? [] : row.field_names.split(','),
 })
 
-/** Destroys the keys of the rows that match; answers their files. */
+/** Destroys the keys of the matching rows and returns those rows. */
 export const eraseEvidence = async (
   transaction: Transaction,
   { organizationId, sessionId }: EvidenceTarget,

@@ -1,6 +1,6 @@
-// What was handed in: one row a document, and one for a session's fields. Each change is part of the session's history and
-// takes the session's lock, so that of a decision and an erasure at the same moment one is first and the other sees it.
-// Erasing destroys the wrapped key in the row; the file is then nobody's to read.
+// What was handed in: one row for each document, and one for a session's fields. Each change is an event of the session and
+// takes the session's lock: when a decision and an erasure come at the same moment, the second sees the first. Erasing
+// destroys the wrapped key in the row; after that nobody can read the file.
 
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../domain/evidence.ts'
 import { newOrderedId } from '../domain/identifier.ts'
@@ -37,7 +37,7 @@ export interface EvidenceChange {
   readonly obsoleteFiles: readonly string[]
 }
 
-/** The session with the next number, told to whoever follows it. */
+/** Adds the event, puts the session into the change feed, and returns its new state. */
 const announceChange = async (
   transaction: Transaction,
   session: Session,
@@ -51,7 +51,7 @@ const announceChange = async (
   return state
 }
 
-/** Something to decide on is there again. */
+/** Evidence was handed in again, so the session can be decided again. */
 const clearErasure = (transaction: Transaction, { organizationId, sessionId }: EvidenceTarget): Promise<number> =>
   transaction.execute('UPDATE sessions SET evidence_erased_at_seconds = NULL WHERE organization_id = ? AND id = ?', [
     organizationId,
@@ -59,7 +59,7 @@ const clearErasure = (transaction: Transaction, { organizationId, sessionId }: E
   ])
 
 /**
- * For whoever completes a session, inside that transaction.
+ * Call it in the transaction that completes a session.
  * @throws EvidenceErasedError when what the decision would rest on was erased and nothing was handed in since.
  */
 export const requireEvidenceKept = async (
@@ -73,9 +73,9 @@ export const requireEvidenceKept = async (
   if (row !== undefined && row.erased !== null) throw new EvidenceErasedError()
 }
 
-/** All functions answer null where the organization has no such session. */
+/** All functions return null when the organization has no such session, unless they say otherwise. */
 export const createEvidenceTable = (scope: TableScope) => {
-  /** The session, locked, open for its person. @throws SessionClosedError */
+  /** Locks the session. @throws SessionClosedError when its person may not change it any more */
   const lockOpen = async (
     transaction: Transaction,
     { organizationId, sessionId }: EvidenceTarget,
@@ -86,7 +86,7 @@ export const createEvidenceTable = (scope: TableScope) => {
   }
 
   return {
-    /** What the session has, oldest first: nothing where there is no such session. */
+    /** The session's evidence, oldest first; empty when there is no such session. */
     list: async ({ organizationId, sessionId }: EvidenceTarget): Promise<readonly EvidenceRecord[]> =>
       (
         await scope.statements.query<EvidenceRow>(
@@ -145,8 +145,8 @@ export const createEvidenceTable = (scope: TableScope) => {
       }),
 
     /**
-     * Puts what the service itself keeps beside the evidence in place of the former note of that kind: no change of the session.
-     * Answers the files that nobody can read any more; null where there is no such session, or its evidence was erased.
+     * Replaces a note of one kind that the service itself keeps beside the evidence. It is no change of the session.
+     * @returns files that nobody can read any more; null when there is no such session, or its evidence was erased
      * @throws OrganizationKeyExchangedError
      */
     replaceNote: (target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null> =>

@@ -25,7 +25,7 @@ const problemOf = ({ code, syscall }: { code?: unknown; syscall?: unknown }): st
   return PROBLEMS[code] ?? (code.startsWith('SQLITE_IOERR') ? PROBLEMS['EIO'] : undefined)
 }
 
-/** Of the error or of one that caused it. @returns null when it was something else than a file */
+/** Looks at the error and its causes. @returns null when none of them is about a file */
 export const fileProblem = (error: unknown): string | null => {
   for (let each = error; each instanceof Error; each = each.cause) {
     const problem = problemOf(each as Error & { code?: unknown; syscall?: unknown })
@@ -34,7 +34,7 @@ export const fileProblem = (error: unknown): string | null => {
   return null
 }
 
-/** The same as a whole sentence, for a command or a start that ends by it. @returns null when it was something else */
+/** The same as a sentence that a command or a start prints before it ends. @returns null when it is not about a file */
 export const explainFileProblem = (error: unknown): string | null => {
   const problem = fileProblem(error)
   if (problem === null) return null

@@ -1,5 +1,5 @@
-// Finds what an organization has by a part of its name, or by its id: a few of each kind. Only rows of the organization are
-// read, and of these no text longer than a name.
+// Finds things of an organization by a part of their name, or by their id: a few of each kind. It reads rows of this
+// organization only, and of these no text longer than a name.
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -10,7 +10,7 @@ export interface Found {
   readonly kind: FoundKind
   readonly id: string
   readonly name: string
-  /** What tells it from others of the name; empty where nothing does. */
+  /** Distinguishes it from others of the same name; empty when nothing does. */
   readonly detail: string
 }
 

@@ -1,5 +1,4 @@
-// Finds processes that serve from a database, by the same rule as they use: a live process increments its beat
-// (live-processes.ts).
+// Finds processes that serve from a database by their beat, which every live process increments (live-processes.ts).
 import { systemClock } from '../domain/time.ts'
 import type { Database } from './database.ts'
 import { createLiveProcessTable } from './live-processes.ts'

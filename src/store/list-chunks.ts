@@ -1,4 +1,4 @@
-// How a chunk of a list is stored: its keys as they are, its notes as JSON that says a repeated thing once.
+// How a chunk of a list is stored: its keys as bytes, its notes as JSON in which repeated authors and times stand once.
 import type { KeyWidth } from '../domain/address-key.ts'
 import type { ListChunk, ListNote } from '../domain/list.ts'
 import { StoreStatementError } from './errors.ts'

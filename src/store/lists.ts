@@ -26,12 +26,12 @@ export interface AddressList {
   readonly organizationId: string | null
   readonly name: string
   readonly description: string
-  /** What it was last written whole with; null when it never was. */
+  /** The base (list-bases.ts) that it was last written whole with; null when it was only edited. */
   readonly baseId: string | null
   readonly entryCount: number
   /** Rises with every change of its entries. */
   readonly version: number
-  /** Not by people: its content is confirmed from outside, and ages. */
+  /** Unless people keep it, its content is confirmed from outside and has an age. */
   readonly keptBy: ListKeeper
   /** Its publisher names sanctioned people: screening writes it, or its source is a list of these. */
   readonly isOfSanctioned: boolean
@@ -129,7 +129,7 @@ export const createListTable = (scope: TableScope) => {
       scope.nowSeconds(),
     )
 
-  /** The list, locked, as it is once it is. */
+  /** Locks the list and reads it again, so that it is current. Null when there is none. */
   const lockOwn = async (transaction: Transaction, owner: string | null, name: string): Promise<AddressList | null> => {
     const find = async (): Promise<ListRow | undefined> =>
       (await transaction.query<ListRow>(`${SELECT} WHERE ${OWNED} AND name = ?`, [owner, owner, name]))[0]
@@ -139,7 +139,7 @@ export const createListTable = (scope: TableScope) => {
     return row === undefined ? null : toList(row)
   }
 
-  /** What an edit does to the list as it is, without doing it. */
+  /** Computes what an edit would change, without changing anything. */
   const planEdit = async (transaction: Transaction, list: AddressList, edit: ListEdit): Promise<PlannedEdit> => {
     const previous = await findEdit(transaction, list.id, edit.key)
     const based = (await findInBase(transaction, list.baseId, edit.key)) !== null
@@ -177,7 +177,7 @@ export const createListTable = (scope: TableScope) => {
         if (owner === null && DUTY_LIST_NAMES.includes(name)) {
           throw new FieldInvalidError('name', 'is that of an organization’s own list')
         }
-        // Of a shared list and an organization's own of the same name, made at once, one is first.
+        // When a shared list and an organization's own list of one name are made at once, the second sees the first.
         await lockDeployment(transaction)
         const [shared] = await transaction.query('SELECT id FROM lists WHERE organization_id IS NULL AND name = ?', [
           name,
@@ -224,7 +224,7 @@ export const createListTable = (scope: TableScope) => {
     /** For serving: the id comes from the change feed. */
     findById: (listId: string): Promise<AddressList | null> => findListById(scope.statements, listId),
 
-    /** Takes the list and all its entries away; false when there is none. Its chunks are swept later. */
+    /** Deletes the list and its entries; false when there is none. Its chunks are deleted later. */
     remove: (owner: string | null, name: string): Promise<boolean> =>
       scope.write(async (transaction) => {
         const list = await lockOwn(transaction, owner, name)
@@ -240,7 +240,7 @@ export const createListTable = (scope: TableScope) => {
         return true
       }),
 
-    /** Puts single entries in and takes some out, all or none. */
+    /** Adds and removes single entries: all of them or none. */
     edit: (owner: string | null, name: string, edits: readonly ListEdit[]): Promise<EditResult> =>
       scope.write(async (transaction): Promise<EditResult> => {
         const list = await lockOwn(transaction, owner, name)
@@ -251,7 +251,7 @@ export const createListTable = (scope: TableScope) => {
           [list.id],
         )
         if ((kept?.edits ?? 0) + edits.length > LIST_EDITS_MAX) return { status: 'edits-full' }
-        // Each key once: what is planned must be what is there.
+        // Each key once, because a plan describes the list before all of the edits.
         const distinct = new Map(edits.map((edit) => [Buffer.from(edit.key).toString('hex'), edit]))
         const planned: PlannedEdit[] = []
         for (const edit of distinct.values()) planned.push(await planEdit(transaction, list, edit))

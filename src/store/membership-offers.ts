@@ -1,5 +1,5 @@
-// Offers of a membership to people who have an account. Taking one up needs two things that nobody else has both of: the
-// code that the organization handed over, and a session of that account. An offer past its time is none.
+// Offers of a membership to people who have an account. Taking one up needs the code that the organization handed over and
+// a session of that account: nobody else has both. An expired offer is treated as if it did not exist.
 
 import { newIdentifier } from '../domain/identifier.ts'
 import type { OrganizationRole } from '../domain/role.ts'
@@ -13,7 +13,7 @@ export interface MembershipOffer {
   readonly organizationId: string
   readonly organizationName: string
   readonly userId: string
-  /** Of the account that it is made to. */
+  /** Email address of the account that gets the offer. */
   readonly email: string
   readonly role: OrganizationRole
   /** Who asked, as the audit log names them. */
@@ -51,10 +51,10 @@ export const createMembershipOfferTable = (scope: TableScope) => {
     )
 
   return {
-    /** Null for another organization's, and for one past its time. */
+    /** Null when the offer is another organization's, or has expired. */
     find,
 
-    /** Makes an offer, in place of the one that the organization has made to the account before. */
+    /** Makes an offer and deletes the organization's earlier offer to the same account. Returns its id. */
     make: (
       offer: Pick<
         MembershipOffer,
@@ -114,7 +114,7 @@ export const createMembershipOfferTable = (scope: TableScope) => {
     setRole: (organizationId: string, offerId: string, role: OrganizationRole) =>
       change('role = ?', [role], [organizationId, offerId]),
 
-    /** Another code and another end; the code before it is nothing from then on. False as `setRole`. */
+    /** Sets another code and another expiry; the earlier code stops working. False when there is no such offer any more. */
     renew: (organizationId: string, offerId: string, codeHash: Uint8Array, expiresAtSeconds: number) =>
       change('code_hash = ?, expires_at_seconds = ?', [codeHash, expiresAtSeconds], [organizationId, offerId]),
 
@@ -136,8 +136,8 @@ export const createMembershipOfferTable = (scope: TableScope) => {
 
     /**
      * Ends an offer that was made to this account: to take it up with its code, or to decline it without one.
-     * @returns what it was; null when there is none, the code is another or the offer is past its time. Of two that try at
-     * once one gets it.
+     * @returns the offer; null when there is none, the code is wrong or the offer has expired. When two calls come at once,
+     * one gets it.
      */
     take: (
       userId: string,

@@ -1,4 +1,4 @@
-// Who may do what in which organization. One role each; the deployment's administrators need none.
+// The role of each account in each organization. The deployment's administrators need none.
 import type { OrganizationRole } from '../domain/role.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'

@@ -18,7 +18,7 @@ export const refuseMovedStore = async (statements: Statements): Promise<void> =>
   if (row !== undefined) throw movedError(row.value)
 }
 
-/** Nothing opens the store from now on unless it says that it means a moved store. */
+/** From now on the store can only be opened by callers that ask for a moved store. */
 export const markMoved = async (store: Database, to: StoreTarget): Promise<void> => {
   await store.execute('INSERT INTO deployment (name, value) VALUES (?, ?)', [MOVED_TO, describeStore(to)])
 }

@@ -1,4 +1,4 @@
-// The database behind an address, its tables up to date. The one place that knows both dialects.
+// Opens the database at an address and migrates it. Only this file knows both dialects.
 import type { Clock } from '../domain/time.ts'
 import type { Database } from './database.ts'
 import { StoreUnusableError } from './errors.ts'
@@ -34,7 +34,7 @@ interface CommonOptions {
 /** `path` is short for a SQLite file. */
 export type StoreOptions = CommonOptions & ({ readonly target: StoreTarget } | { readonly path: string })
 
-/** A new index over a large table takes its time, and so does waiting for another node that makes one. */
+/** Limit for migrations: making an index over a large table takes long, and so does waiting for a node that makes one. */
 const MIGRATION_LIMIT_MS = 3_600_000
 
 const migratePatiently = async (options: PostgresOptions): Promise<void> => {
@@ -52,7 +52,7 @@ const migratePatiently = async (options: PostgresOptions): Promise<void> => {
 }
 
 /**
- * Opens, and migrates unless it is to stay as it is.
+ * Opens the database, and migrates it unless the options forbid that.
  * @throws StoreUnusableError, also where the store was moved away; StoreUnavailableError
  */
 export const openMigratedDatabase = async (options: StoreOptions): Promise<Database> => {

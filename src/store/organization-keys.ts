@@ -4,7 +4,7 @@ import type { Transaction } from './database.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
-/** Name of the deployment's value that says which of its keys new organizations' keys are wrapped by. */
+/** The deployment's value with this name is the fingerprint of the key that wraps new organizations' keys. */
 export const EVIDENCE_KEY_CLAIM = 'evidence_key_fingerprint'
 
 export interface WrappedOrganizationKey {
@@ -19,8 +19,8 @@ type KeyRow = RowOf<WrappedOrganizationKey>
 const FIND = 'SELECT wrapped_key, wrapped_by FROM organization_keys WHERE organization_id = ?'
 
 /**
- * For whoever stores what the organization's key has sealed, inside that transaction: a secret under a key that was exchanged
- * meanwhile would be lost with that key.
+ * Call it in the transaction that stores something sealed by the organization's key: if the key was exchanged meanwhile, the
+ * sealed secret could never be opened.
  * @throws OrganizationKeyExchangedError
  */
 export const requireKeyInUse = async (
@@ -28,7 +28,7 @@ export const requireKeyInUse = async (
   organizationId: string,
   sealedUnder: Uint8Array,
 ): Promise<void> => {
-  // Written as it is, which locks the row until the transaction ends.
+  // The row is written unchanged, which locks it until the transaction ends.
   const found = await transaction.execute(
     'UPDATE organization_keys SET wrapped_by = wrapped_by WHERE organization_id = ? AND wrapped_key = ?',
     [organizationId, sealedUnder],
@@ -47,8 +47,8 @@ export const createOrganizationKeyTable = (scope: TableScope) => ({
     scope.write((transaction) => requireKeyInUse(transaction, organizationId, sealedUnder)),
 
   /**
-   * Keeps the one that is there, if another was faster; answers the one that counts. Null when new keys are to be wrapped by
-   * another of the deployment's keys.
+   * Stores the key unless the organization has one, and returns the stored key. Null when new keys have to be wrapped by
+   * another key of the deployment.
    */
   add: (organizationId: string, key: WrappedOrganizationKey): Promise<WrappedOrganizationKey | null> =>
     scope.write(async (transaction) => {
@@ -67,7 +67,7 @@ export const createOrganizationKeyTable = (scope: TableScope) => ({
       return fieldsOf(row)
     }),
 
-  /** Of all organizations: for the start, which must not go on with another key. Empty before the first is made. */
+  /** Fingerprints of all keys in use: a service must not start with another key. Empty before the first organization. */
   wrappers: async (): Promise<readonly string[]> =>
     (
       await scope.statements.query<{ wrapped_by: string }>(

@@ -1,4 +1,4 @@
-// What an organization demands of its own administration.
+// What an organization requires of the people who administer it.
 import type { TableScope } from './table-scope.ts'
 
 export interface OrganizationSettings {

@@ -81,7 +81,7 @@ export const createOrganizationTable = (scope: TableScope) => ({
       scope.statements,
       {
         select: `SELECT ${COLUMNS} FROM organizations`,
-        // `IN ()` is no SQL: nobody's id stands in for none.
+        // `IN ()` is not valid SQL, so the list always has the empty id, which no organization has.
         where: among === null ? [] : [`id IN (${['?', ...among.map(() => '?')].join(', ')})`],
         parameters: among === null ? [] : ['', ...among],
         order: ['created_at_seconds', 'id'],

@@ -1,5 +1,5 @@
-// The ids of the messages that an outside decider sent and that were taken: each has an effect once. Kept for far longer
-// than a message's timestamp is accepted, so that no id is forgotten while its message could still come again.
+// The ids of messages of outside deciders that were accepted, so that each message has an effect once. An id is kept far
+// longer than its message's timestamp is accepted, so that a repeated message is always recognised.
 import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 

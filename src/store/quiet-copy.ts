@@ -1,8 +1,8 @@
-// A SQLite database that a copy of the service is started on, for a trial: nothing in it may make that service speak to
-// others, and what it holds is counted before and after the start.
+// Prepares a copy of a SQLite database for a trial start of the service: removes everything that would make the service
+// contact others, and counts the rows before and after the start.
 import { Database as SqliteFile } from 'bun:sqlite'
 
-/** What people and operators made: a start neither adds to it nor takes from it. The rest comes and goes by itself. */
+/** Tables that only people and operators change, so a start leaves them as they are. */
 const LASTING = [
   'api_keys',
   'attesters',
@@ -25,7 +25,7 @@ const LASTING = [
   'webhook_endpoints',
 ] as const
 
-/** Takes away what the service would send to receivers and fetch from sources. */
+/** Deletes messages that the service would send and sources that it would fetch. */
 export const makeQuiet = (path: string): void => {
   const file = new SqliteFile(path, { readwrite: true, create: false })
   try {
@@ -35,7 +35,7 @@ export const makeQuiet = (path: string): void => {
   }
 }
 
-/** Rows by table, of the lasting ones that this database has. */
+/** Number of rows of each of these tables that the database has. */
 export const countLastingRows = (path: string): ReadonlyMap<string, number> => {
   const file = new SqliteFile(path, { readonly: true })
   try {

@@ -1,5 +1,5 @@
-// Rows and what they are decoded to have the same names, in two spellings: the column `created_at_seconds` is the field
-// `createdAtSeconds`. So the type of a row follows from the type of its item, and an item is inserted by its fields.
+// Converts between rows and items. A column and its field have the same name in two spellings: `created_at_seconds` and
+// `createdAtSeconds`. So the type of a row follows from the type of its item.
 import type { SqlParameter, Transaction } from './database.ts'
 
 type ColumnOf<Field extends string> = Field extends `${infer First}${infer Rest}`
@@ -15,7 +15,7 @@ export type RowOf<Item> = { readonly [Field in keyof Item & string as ColumnOf<F
 
 type FieldsOf<Row> = { -readonly [Column in keyof Row & string as FieldOf<Column>]: Row[Column] }
 
-/** Keeps what it has spelled once: names are few and rows are many. */
+/** Caches the spelling of each name, because there are few names and many rows. */
 const remembered = (spell: (name: string) => string): ((name: string) => string) => {
   const spelled = new Map<string, string>()
   return (name) => {

@@ -1,5 +1,4 @@
-// Hits of sessions, and what was decided about them: one that was cleared or confirmed stays as it was decided, also when
-// the list changes.
+// Hits of sessions, and what was decided about them. A cleared or confirmed hit stays so when the list changes.
 import { randomBase62 } from '../domain/identifier.ts'
 import { type FoundHit, type HitState, NAME_CHECK } from '../domain/screening-hit.ts'
 import type { Session } from '../domain/session.ts'
@@ -91,8 +90,8 @@ const outcomeWith = (outcome: string, hits: readonly Pick<StoredHit, 'state'>[])
 }
 
 /**
- * For whoever stores a check, inside that transaction: brings its hits to what was found. One that nobody has decided goes
- * when it is found no longer, unless the check could not be made; what was decided stays.
+ * Call it in the transaction that stores a check: replaces the check's hits by what was found. An undecided hit that is not
+ * found any more is deleted, unless the check could not be made; a decided hit stays.
  * @returns how many hits are new, and the check's outcome with its hits
  */
 export const replaceHits = async (
@@ -131,8 +130,8 @@ export const replaceHits = async (
 }
 
 /**
- * For whoever erases a session's evidence, inside that transaction: whom its names resembled goes, and with it every hit that
- * nobody has decided. Of a decided one the decision, its reason and the list's version stay. Wallets are no evidence.
+ * Call it in the transaction that erases a session's evidence: deletes undecided hits on names, and clears in decided ones whom
+ * the name resembled. The decision, its reason and the list's version stay. Hits on wallets stay: wallets are no evidence.
  */
 export const eraseResemblances = async (
   transaction: Transaction,
@@ -144,7 +143,7 @@ export const eraseResemblances = async (
     `DELETE FROM screening_hits WHERE ${OF_SESSION} AND check_name = ? AND state = 'open'`,
     parameters,
   )
-  // Each entry stays another one: with its list and subject it is told apart.
+  // Entries stay distinct, because list, entry and subject together identify a hit.
   await transaction.execute(
     `UPDATE screening_hits SET entry_id = id, entry_name = '', score = 0, why = '[]'
      WHERE ${OF_SESSION} AND check_name = ?`,
@@ -158,7 +157,7 @@ export const eraseResemblances = async (
 }
 
 /**
- * For whoever completes a session, inside that transaction.
+ * Call it in the transaction that completes a session.
  * @throws HitOpenError
  */
 export const requireNoOpenHit = async (

@@ -22,7 +22,7 @@ export interface ScreeningList {
   readonly failure: string | null
   /** When the content was last read and found good, or found unchanged. */
   readonly confirmedAtSeconds: number | null
-  /** What the publisher said of the files' state, by address: for conditional requests. */
+  /** ETag or modification time of each file, by its address: for conditional requests. */
   readonly validators: Readonly<Record<string, string>>
   /** Of the lease: a reading passes it back with its result. */
   readonly token: string
@@ -83,7 +83,7 @@ const findIn = async (statements: Statements, name: string): Promise<ScreeningLi
   return row === undefined ? null : toList(row)
 }
 
-/** The shared list of its wallets has its age, and its keeper: whoever holds that list in memory is told. */
+/** Announces a change of the shared list of the same name, because its age and its keeper come from this list. */
 const announceShared = async (transaction: Transaction, name: string, nowSeconds: number): Promise<void> => {
   const [shared] = await transaction.query<{ id: string }>(
     'SELECT id FROM lists WHERE organization_id IS NULL AND name = ?',
@@ -114,7 +114,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
       await announceShared(transaction, name, scope.nowSeconds())
     }),
 
-  /** Nobody is compared with it any more. Its versions stay. False when there is no such list. */
+  /** From now on nobody is compared with the list; its versions stay. False when there is no such list. */
   remove: (name: string): Promise<boolean> =>
     scope.write(async (transaction) => {
       const removed = await transaction.execute('DELETE FROM screening_lists WHERE name = ?', [name])

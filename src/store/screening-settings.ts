@@ -1,5 +1,5 @@
-// What an organization wants of its screening: from which score on a resemblance is a hit, which lists and screeners its
-// people's wallets are looked up with, and what a new hit does to somebody who is verified.
+// An organization's settings for screening: the lowest score of a hit, the lists and screeners that wallets are looked up
+// in, and what a new hit does to a verified session.
 import type { HitAction, ScreeningSettings, ScreeningSettingsOfAll } from '../domain/screening-hit.ts'
 import type { TableScope } from './table-scope.ts'
 

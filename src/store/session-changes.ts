@@ -85,7 +85,7 @@ export const addEvent = async (
   await queueMessages(transaction, session, event)
 }
 
-/** What is said of a change that leaves the status as it is. */
+/** The event of a change that does not change the status. */
 export type SessionNote = Pick<SessionEvent, 'kind' | 'actor' | 'privateComment'>
 
 /** Adds the event of such a change under the session's next sequence number. Returns the session with that number. */

@@ -13,7 +13,7 @@ export interface NewCheck {
   readonly outcome: string
   readonly detail: Readonly<Record<string, unknown>>
   readonly version: string
-  /** Left out: a check that finds none. */
+  /** Left out for checks that have no hits. */
   readonly hits?: readonly FoundHit[]
 }
 
@@ -53,10 +53,10 @@ interface CheckRow {
 }
 
 const OF_SESSION = 'organization_id = ? AND session_id = ?'
-/** A check or a claim that is lost is made once more. */
+/** If a power cut loses a check or a claim, it is made again. */
 const DURABILITY = { survives: 'process-crash' } as const
 
-/** For whoever hands a session in, inside that transaction. Checks of what was handed in before say nothing of it. */
+/** Call it in the transaction that hands a session in. Deletes the checks of what was handed in before. */
 export const queueChecks = async (
   transaction: Transaction,
   { organizationId, id, sequence }: Pick<Session, 'organizationId' | 'id' | 'sequence'>,
@@ -76,7 +76,7 @@ export interface SessionChecks {
   readonly checks: readonly NewCheck[]
 }
 
-/** Another process or part of this one may have made the same check at the same moment: the later counts. */
+/** Another process may have stored the same check at the same moment: the later one counts. */
 const insertChecks = (
   transaction: Transaction,
   organizationId: string,
@@ -117,7 +117,7 @@ const writeChecks = async (
   )
   const haveHits = new Set(known.map((row) => row.session_id))
   const written: SessionChecks[] = []
-  // Hits first: they lock their session, as whoever decides about it does before the checks change.
+  // Write the hits first: this locks the session in the same order as a decision about it.
   for (const { sessionId, checks } of made) {
     const withOutcomes: NewCheck[] = []
     for (const check of checks) {
@@ -214,11 +214,11 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     }, DURABILITY)
   },
 
-  /** Makes due what was taken by a process that is gone. For whoever alone takes from the queue, before it does. */
+  /** Makes sessions due again that an earlier process had claimed. The only process that claims calls it before it begins. */
   releaseClaims: (): Promise<number> =>
     scope.write((transaction) => {
       const nowSeconds = scope.nowSeconds()
-      // What was tried before waits for its next attempt.
+      // A session whose checks failed before waits for its next attempt.
       return transaction.execute(
         'UPDATE session_check_queue SET due_at_seconds = ? WHERE due_at_seconds > ? AND attempts = 0',
         [nowSeconds, nowSeconds],
@@ -283,7 +283,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       )
     ).map(toSession),
 
-  /** All its checks are made: takes it from the queue, unless it was handed in again, and tells whoever receives events. */
+  /** Removes a session whose checks are all made from the queue, unless it was handed in again, and queues its webhook messages. */
   finish: ({ organizationId, sessionId, sequence }: QueuedChecks): Promise<void> =>
     scope.write(async (transaction) => {
       const taken = await transaction.execute(`DELETE FROM session_check_queue WHERE ${OF_SESSION} AND sequence = ?`, [

@@ -44,7 +44,7 @@ const replay = ({ session, wallets }: SessionState, events: readonly SessionEven
     })
 }
 
-/** Sessions that the usual wait is taken from, and how few say nothing. */
+/** The usual wait is the median of this many sessions of each outcome; with fewer than the minimum it is not given. */
 const WAITS_READ = 100
 const WAITS_MIN = 5
 

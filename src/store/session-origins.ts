@@ -1,11 +1,11 @@
-// From which country a session was last handed in, by the geography file. The address itself is kept nowhere; the country
-// goes with the evidence.
+// The country from which a session was last handed in, by the geography file. The IP address itself is not stored; the
+// country is erased with the evidence.
 import type { Transaction } from './database.ts'
 import type { TableScope } from './table-scope.ts'
 
 const OF_SESSION = 'organization_id = ? AND session_id = ?'
 
-/** For whoever erases a session's evidence, inside that transaction. */
+/** Call it in the transaction that erases a session's evidence. */
 export const eraseOrigin = (transaction: Transaction, organizationId: string, sessionId: string): Promise<number> =>
   transaction.execute(`DELETE FROM session_origins WHERE ${OF_SESSION}`, [organizationId, sessionId])
 
@@ -19,7 +19,7 @@ export const createSessionOriginTable = (scope: TableScope) => ({
     return row?.country ?? null
   },
 
-  /** In place of the one before. @param country null: it is not known */
+  /** Replaces the stored country. @param country null: it is not known */
   note: (organizationId: string, sessionId: string, country: string | null): Promise<void> =>
     scope.write(
       async (transaction) => {

@@ -26,7 +26,7 @@ export interface SessionPolicyDecision {
   readonly decidedAtSeconds: number
 }
 
-/** How a shadow compares with what decided, and what it would have made of the sessions. */
+/** How often a shadow agreed with what decided, and which outcomes it would have had. */
 export interface SessionShadowCounts {
   readonly same: number
   readonly different: number
@@ -103,11 +103,11 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
           policyId,
         ])
       }
-      // Activating a revision takes it, too: of two such changes the later one sees the other.
+      // Activating a revision takes this lock, too: when both come at once, the second sees the first.
       await lockDeployment(transaction)
     }),
 
-  /** False where the session was decided at this sequence number before: nothing was changed. */
+  /** False, and nothing is stored, when the session was decided at this sequence number before. */
   record: ({
     organizationId,
     sessionId,
@@ -150,7 +150,7 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
       )
     ).map((row) => toDecision(organizationId, row)),
 
-  /** What a revision made of sessions in shadow. */
+  /** The outcomes of a revision that ran in shadow. */
   countShadow: async (
     organizationId: string,
     revisionId: string,
@@ -182,7 +182,7 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
     }
   },
 
-  /** The newest sessions of which a revision in shadow would have made something else than what decided. */
+  /** The newest sessions for which a revision in shadow had another outcome than the one that counted. */
   listShadowed: async (organizationId: string, revisionId: string): Promise<readonly SessionPolicyDecision[]> =>
     (
       await scope.statements.query<DecisionRow>(

@@ -1,4 +1,4 @@
-// How sessions and their wallets are read: one statement, so that a state is of one moment, whoever commits meanwhile.
+// Reads a session with its wallets in one statement, so that both are of the same moment.
 import type { WalletAddress } from '../domain/address.ts'
 import type { Session, SessionState } from '../domain/session.ts'
 import type { SessionWallet } from '../domain/wallet.ts'
@@ -38,7 +38,7 @@ const COLUMN_NAMES = [
   'completed_at_seconds',
 ] as const satisfies readonly (keyof SessionRow)[]
 
-/** A mark for each, for `IN (…)`. */
+/** One `?` for each item, for `IN (…)`. */
 export const marksFor = (items: readonly unknown[]): string => items.map(() => '?').join(', ')
 
 /** For statements over `sessions` alone. */

@@ -53,7 +53,7 @@ export const addToken = async (
 }
 
 export const createTokenReader = (scope: TableScope) => ({
-  /** By the link's hash alone: who opens a link is not known before. For the portal. Null when there is none. */
+  /** Finds a session by the link's hash alone, because it is not known who opens a link. Null when there is none. */
   findByToken: async (hash: Uint8Array): Promise<SessionState | null> => {
     const [row] = await scope.statements.query<{ organization_id: string; session_id: string }>(
       'SELECT organization_id, session_id FROM session_tokens WHERE hash = ?',

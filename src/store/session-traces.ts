@@ -1,5 +1,5 @@
-// Traces of what people handed in, as keyed hashes: the same document, portrait or person under another identity of the
-// organization is found by them, and nothing else can be told from them. They go with the evidence.
+// Keyed hashes of what people handed in. They reveal nothing but that the same document, portrait or person was handed in
+// under another identity of the organization. They are erased with the evidence.
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { Session } from '../domain/session.ts'
 import type { Transaction } from './database.ts'
@@ -19,12 +19,12 @@ interface TraceRow extends Trace {
   readonly session_id: string
 }
 
-/** Sessions that are shown; and those of which some bits are alike, before the others are compared. */
+/** Sessions that are shown; and candidates that share some bits, before all bits are compared. */
 const FOUND_MAX = { value: 20, kind: 2_000 } as const
 const OF_SESSION = 'organization_id = ? AND session_id = ?'
 const DURABILITY = { survives: 'process-crash' } as const
 
-/** For whoever erases a session's evidence, inside that transaction. */
+/** Call it in the transaction that erases a session's evidence. */
 export const eraseTraces = (transaction: Transaction, organizationId: string, sessionId: string): Promise<number> =>
   transaction.execute(`DELETE FROM session_traces WHERE ${OF_SESSION}`, [organizationId, sessionId])
 
@@ -74,10 +74,10 @@ export const createSessionTraceTable = (scope: TableScope) => {
   }
 
   return {
-    /** The sealed key of the organization's traces; null before the first. */
+    /** The sealed key of the organization's traces; null before there is one. */
     findKey: readKey,
 
-    /** Keeps the one that is there, if another was faster; answers the one that counts. @throws OrganizationKeyExchangedError */
+    /** Stores the key unless there is one, and returns the stored one. @throws OrganizationKeyExchangedError */
     addKey: (organizationId: string, sealed: Uint8Array, sealedUnder: Uint8Array): Promise<Uint8Array> =>
       scope.write(async (transaction) => {
         await requireKeyInUse(transaction, organizationId, sealedUnder)
@@ -114,11 +114,11 @@ export const createSessionTraceTable = (scope: TableScope) => {
         }
       }, DURABILITY),
 
-    /** The newest of other persons with one of these values of a kind. */
+    /** The newest sessions of other persons that share one of these values of a kind. */
     findValues: (session: Parameters<typeof ofOthers>[0], kind: string, values: readonly string[]) =>
       ofOthers(session, 'value', values, [kind]),
 
-    /** The newest of other persons with one of these kinds, whatever their values. */
+    /** The newest sessions of other persons that have one of these kinds, with any value. */
     findKinds: (session: Parameters<typeof ofOthers>[0], kinds: readonly string[]) =>
       ofOthers(session, 'kind', kinds, []),
   }

@@ -24,7 +24,7 @@ export interface WalletConnection {
   readonly actor: string
 }
 
-/** A person waits for it: kill -9 loses nothing acknowledged; a power cut may lose the last moments. */
+/** kill -9 loses no acknowledged wallet; a power cut may lose the last moments. The person waits for the answer. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 const spendNonce = async (

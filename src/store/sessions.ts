@@ -1,5 +1,5 @@
-// Sessions as others use them: registered, read, moved along. Each function names the organization, save the portal's
-// look-up by link. The parts are in the files beside this one.
+// Registers, reads and changes sessions; the parts are in the files beside this one. Each function names the organization,
+// except the portal's look-up by link.
 
 import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
@@ -61,7 +61,7 @@ export const createSessionTable = (scope: TableScope) => ({
       parameters.push(filter.organizationId, filter.hits)
     }
     if (filter.wallet !== undefined) {
-      // Both by an index that begins with the address.
+      // Both parts use an index that begins with the address.
       where.push(`id IN (
         SELECT session_id FROM session_wallets WHERE address = ? AND environment IN ('live', 'test') AND organization_id = ?
         UNION ALL
@@ -132,7 +132,7 @@ export const createSessionTable = (scope: TableScope) => ({
         await announceSession(transaction, state, nowSeconds)
         return state
       },
-      // Whatever rests on it comes later in the same log, and is lost with it if it is lost.
+      // Later changes follow in the same log: if a power cut loses this one, it loses those as well.
       { survives: 'process-crash' },
     ),
 })

@@ -39,7 +39,7 @@ export const snapshotSqlite = (path: string, to: string): void => {
   closeSync(descriptor)
 }
 
-/** An attester whose key is in a hardware token, and so in no backup. */
+/** An attester whose key is in a hardware token, so that no backup holds it. */
 export interface TokenAttester {
   readonly kind: 'secp256k1' | 'ed25519'
   readonly address: string

@@ -51,7 +51,7 @@ const encode = (value: SqlValue): Uint8Array => {
   return Buffer.concat([Buffer.from(`${typeof value === 'string' ? 't' : 'b'}${bytes.length}:`), bytes])
 }
 
-/** Adds rows in the order of the key, and answers what they amount to. */
+/** Hashes and counts rows that are added in the order of the key. */
 export const createContentHash = ({ name, columns }: CatalogTable) => {
   const hash = createHash('sha256').update(JSON.stringify([name, columns]))
   let rows = 0

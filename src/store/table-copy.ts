@@ -45,19 +45,19 @@ const open = (target: StoreTarget, asItIs: boolean): Promise<Database> =>
     lockLimitMs: 10_000,
   })
 
-/** What is copied from: nothing of it is changed, so one of an older version is refused. @throws as above */
+/** Opens the source. A copy must not migrate it, so an older version is refused. @throws as above */
 export const openCopySource = (source: StoreTarget): Promise<Database> => open(source, true)
 
-/** A store that was moved away, to take it back. @throws as above */
+/** Opens a store that was moved away, to move it back. @throws as above */
 export const openMoved = (store: StoreTarget): Promise<Database> =>
   openMigratedDatabase({ target: store, clock: systemClock, asItIs: true, evenMoved: true })
 
-/** What is copied to, or a copy of one's own: brought to this version. @throws as above */
+/** Opens and migrates the target. @throws as above */
 export const openForCopying = (target: StoreTarget): Promise<Database> => open(target, false)
 
 const dialectOf = ({ dialect = 'sqlite' }: Database) => dialect
 
-/** What a database holds at one moment, whoever writes meanwhile. */
+/** Reads a database as it is at one moment, while others may write. */
 export const readSnapshot = <Result>(
   database: Database,
   work: (statements: Statements) => Promise<Result>,

@@ -1,5 +1,5 @@
-// Tasks, which take longer than a request: what was asked for, how far each is, and what came of it. Their table and the
-// prefix of their ids keep the name "jobs", as the admin API does.
+// Tasks take longer than a request: their input, their progress and their result. Their table and the prefix of their ids
+// keep the name "jobs", as the admin API does.
 import { newIdentifier } from '../domain/identifier.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
@@ -14,7 +14,7 @@ export interface Task {
   readonly kind: string
   readonly state: TaskState
   readonly input: Readonly<Record<string, unknown>>
-  /** In whatever the kind counts; `progressTotal` is 0 while it is not known. */
+  /** The unit depends on the kind of task; `progressTotal` is 0 while it is not known. */
   readonly progressDone: number
   readonly progressTotal: number
   /** Null unless done. */
@@ -54,7 +54,7 @@ export type TaskEnd =
 const DURABILITY = { survives: 'process-crash' } as const
 
 export const createTaskTable = (scope: TableScope) => ({
-  /** @param result of one that was done where it was asked for; without it, the task waits for a runner */
+  /** @param result of a task that is done already; without it, the task waits for a runner */
   create: (
     input: {
       readonly organizationId: string | null
@@ -157,7 +157,7 @@ export const createTaskTable = (scope: TableScope) => ({
       return row === undefined ? null : toTask(row)
     }),
 
-  /** For the runner: a task that it took and did not start waits again. */
+  /** For the runner: puts a task back into the queue that it took and did not start. */
   giveBack: (taskId: string): Promise<void> =>
     scope.write(async (transaction) => {
       await transaction.execute(
@@ -190,7 +190,7 @@ export const createTaskTable = (scope: TableScope) => ({
       )
     }),
 
-  /** Null when there is none of this id that waits or runs. */
+  /** Null when no task of this id waits or runs. */
   cancel: (organizationId: string | null, taskId: string): Promise<Task | null> =>
     scope.write(async (transaction) => {
       const { condition, parameters } = owned(organizationId)
@@ -202,7 +202,7 @@ export const createTaskTable = (scope: TableScope) => ({
       return row === undefined ? null : toTask(row)
     }),
 
-  /** What was left running by a process that is none of the living did not end. Answers how many. */
+  /** Marks tasks as failed whose process is dead. Returns how many. */
   failInterrupted: (living: readonly string[] = []): Promise<number> =>
     scope.write((transaction) => {
       const others =

@@ -1,4 +1,4 @@
-// The store's own chores in a running server: writing what is batched, deleting what is past its time.
+// Regular work of the store in a running server: writes batched rows and deletes expired ones.
 import type { AnswerLatencyTable } from './answer-latencies.ts'
 import { trimChanges } from './changes.ts'
 import type { IdempotencyTable } from './idempotency.ts'
@@ -13,9 +13,9 @@ export interface UpkeepOptions {
   takeUses(): ReadonlyMap<string, number>
   /** Hands over how long organizations waited since the last call; what could not be written is handed over again. */
   readonly drainLatencies?: (write: AnswerLatencyTable['add']) => Promise<void>
-  /** Hears of each chore that failed; it is tried again at its next turn. */
+  /** Called with each failure; the work is tried again at its next turn. */
   onError(error: unknown): void
-  /** Asked before each batch of a sweep: false while it is another process's to sweep. */
+  /** Called before each batch: false while another process deletes expired rows. */
   readonly sweeps?: () => boolean
   /** How often uses are written. */
   readonly flushIntervalMs?: number
@@ -37,9 +37,9 @@ export interface UpkeepDependencies {
 
 export interface Upkeep {
   start(options: UpkeepOptions): void
-  /** Writes what is batched now. Rejects when it can't. */
+  /** Writes the batched rows immediately. Rejects when the store can't be written. */
   flush(): Promise<void>
-  /** Deletes what is past its time now. Rejects when it can't. */
+  /** Deletes expired rows immediately. Rejects when the store can't be written. */
   sweep(): Promise<void>
   /** Stops, after one last flush if it was started. */
   stop(): Promise<void>
@@ -82,7 +82,7 @@ export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
   const every = (intervalMs: number, chore: () => Promise<void>): void => {
     let current: Promise<void> | undefined
     const timer = setInterval(() => {
-      // A slow turn is not joined by the next one.
+      // The next turn does not start while a slow one still runs.
       if (current !== undefined) return
       const turn = perform(chore).finally(() => {
         current = undefined

@@ -1,5 +1,5 @@
-// Links that open once and only for a while: to make the first account, to take up an invitation, to set a new password.
-// Only the hash of what is in the link is kept.
+// Links that work once and expire: to make the first account, to accept an invitation, to set a new password. Only the hash
+// of the link's secret is stored.
 
 import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import { lockDeployment } from './row-locks.ts'
@@ -44,7 +44,7 @@ export const createUserLinkTable = (scope: TableScope) => ({
     return row === undefined ? null : fieldsOf(row)
   },
 
-  /** Opens a link: it is gone afterwards. Null as `find`. Two that try at once: one gets it. */
+  /** Uses a link up. Null as `find`. When two calls come at once, one gets it. */
   spend: (hash: Uint8Array): Promise<UserLink | null> =>
     scope.write(async (transaction) => {
       const [row] = await transaction.query<LinkRow>(

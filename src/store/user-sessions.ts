@@ -1,5 +1,5 @@
-// Signed-in browsers. A session is found by the hash of its cookie's token and read with every request, so that ending it
-// ends it at once.
+// Sessions of signed-in browsers. Each request reads its session by the hash of the cookie's token, so that an ended session
+// is refused immediately.
 import { newIdentifier } from '../domain/identifier.ts'
 import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
@@ -12,12 +12,12 @@ export interface UserSession {
   readonly id: string
   readonly userId: string
   readonly state: UserSessionState
-  /** As the browser names itself, cut short. */
+  /** The User-Agent header, shortened. */
   readonly userAgent: string
-  /** Where it signed in from. */
+  /** IP address at the sign-in. */
   readonly address: string
   readonly createdAtSeconds: number
-  /** Within a minute. */
+  /** Exact to a minute. */
   readonly lastSeenAtSeconds: number
   readonly expiresAtSeconds: number
   /** When the password or a passkey was last checked in it; 0: not since it began. */
@@ -28,15 +28,15 @@ type SessionRow = RowOf<UserSession>
 
 const COLUMNS = `id, user_id, state, user_agent, address, created_at_seconds, last_seen_at_seconds, expires_at_seconds,
   confirmed_at_seconds`
-/** Written by every request of a minute's first: a power cut may lose the last. */
+/** The first request of each minute writes the last use; a power cut may lose the newest. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 export const createUserSessionTable = (scope: TableScope) => ({
-  /** A session that is active from the start was begun by what confirms it. It ends the one that the browser had. */
+  /** Begins a session and ends the one that the browser had. An active one counts as confirmed by its sign-in. */
   create: (input: {
     readonly userId: string
     readonly tokenHash: Uint8Array
-    /** Of the cookie that the browser carried until now, whoever’s it is; null for none. */
+    /** Hash of the token in the browser's earlier cookie, whoever owns it; null without one. */
     readonly replacedTokenHash: Uint8Array | null
     readonly state: UserSessionState
     readonly userAgent: string
@@ -60,7 +60,7 @@ export const createUserSessionTable = (scope: TableScope) => ({
       return session
     }),
 
-  /** By the token's hash alone: who sends a cookie is not known before. Null for one that is unknown or has expired. */
+  /** Finds a session by the token's hash alone, because it is not known who sends a cookie. Null when unknown or expired. */
   findByToken: async (tokenHash: Uint8Array): Promise<UserSession | null> => {
     const [row] = await scope.statements.query<SessionRow>(
       `SELECT ${COLUMNS} FROM user_sessions WHERE token_hash = ? AND expires_at_seconds > ?`,
@@ -79,7 +79,7 @@ export const createUserSessionTable = (scope: TableScope) => ({
       )
     ).map(fieldsOf),
 
-  /** Notes that it is in use, and until when it may be used without a pause. */
+  /** Records that the session is used, and sets its new expiry. */
   touch: (sessionId: string, expiresAtSeconds: number): Promise<void> =>
     scope.write(async (transaction) => {
       await transaction.execute(
@@ -110,7 +110,7 @@ export const createUserSessionTable = (scope: TableScope) => ({
         1,
     ),
 
-  /** Ends all of an account, but for `exceptId`; answers how many. */
+  /** Ends all sessions of an account except `exceptId`; returns how many. */
   endAll: (userId: string, exceptId: string | null = null): Promise<number> =>
     scope.write((transaction) =>
       transaction.execute('DELETE FROM user_sessions WHERE user_id = ? AND id <> ?', [userId, exceptId ?? '']),

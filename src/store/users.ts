@@ -1,5 +1,5 @@
-// Accounts of people who administer and review: who they are, what they prove themselves by, and how they are found. The
-// deployment's own: an account may be a member of several organizations (memberships.ts).
+// Accounts of people who administer and review, with the credentials that they sign in with. They belong to the deployment:
+// an account may be a member of several organizations (memberships.ts).
 import { newIdentifier } from '../domain/identifier.ts'
 import type { Statements } from './database.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
@@ -20,7 +20,7 @@ export interface User {
   readonly madeByOrganizationId: string | null
   readonly version: number
   readonly createdAtSeconds: number
-  /** Can't sign in since; null while in use. */
+  /** Since when the account can't sign in; null while it can. */
   readonly disabledAtSeconds: number | null
 }
 
@@ -179,18 +179,18 @@ export const createUserTable = (scope: TableScope) => {
       ),
     setDisabled: (userId: string, disabled: boolean) =>
       update(userId, 'disabled_at_seconds = ?', [disabled ? scope.nowSeconds() : null], true),
-    /** From now on the deployment's own, whichever organization made it. */
+    /** Makes the account the deployment's own, whichever organization made it. */
     adopt: (userId: string) => update(userId, 'made_by_organization_id = NULL', []),
     setPassword: (userId: string, passwordHash: string) => update(userId, 'password_hash = ?', [passwordHash]),
 
-    /** The same password, hashed anew: nothing is changed where it was changed meanwhile. */
+    /** Replaces the hash of the same password. Does nothing when the password was changed meanwhile. */
     exchangePassword: async (oldHash: string, newHash: string): Promise<void> => {
       await scope.write((transaction) =>
         transaction.execute('UPDATE users SET password_hash = ? WHERE password_hash = ?', [newHash, oldHash]),
       )
     },
 
-    /** Of all accounts, for another key. The deployment's own administration. */
+    /** The sealed secrets of all accounts: to seal them by another key. The deployment's own administration. */
     listTotpSecrets: async (): Promise<readonly { readonly userId: string; readonly sealed: Uint8Array }[]> =>
       (
         await scope.statements.query<{ id: string; totp_secret: Uint8Array }>(
@@ -198,21 +198,21 @@ export const createUserTable = (scope: TableScope) => {
         )
       ).map((row) => ({ userId: row.id, sealed: row.totp_secret })),
 
-    /** The same secret, sealed anew: nothing is changed where it was changed meanwhile. */
+    /** Replaces the sealed form of the same secret. Does nothing when the secret was changed meanwhile. */
     exchangeTotpSecret: async (userId: string, from: Uint8Array, to: Uint8Array): Promise<void> => {
       await scope.write((transaction) =>
         transaction.execute('UPDATE users SET totp_secret = ? WHERE id = ? AND totp_secret = ?', [to, userId, from]),
       )
     },
 
-    /** Kept until a code proves that its owner has it too; then `confirmTotp`. */
+    /** Stores a secret that does not count yet: `confirmTotp` follows when a code proves that the owner has it. */
     proposeTotp: (userId: string, sealedSecret: Uint8Array) =>
       update(userId, 'totp_secret = ?, totp_confirmed_at_seconds = NULL, totp_last_step = 0', [sealedSecret]),
     confirmTotp: (userId: string) => update(userId, 'totp_confirmed_at_seconds = ?', [scope.nowSeconds()]),
     removeTotp: (userId: string) =>
       update(userId, 'totp_secret = NULL, totp_confirmed_at_seconds = NULL, totp_last_step = 0', []),
 
-    /** Uses a time step up; false when it, or a later one, was used before: two tries of one code can't both succeed. */
+    /** Marks a time step as used. False when it or a later one was used before, so that one code works once. */
     spendTotpStep: (userId: string, step: number): Promise<boolean> =>
       scope.write(
         async (transaction) =>
@@ -223,7 +223,7 @@ export const createUserTable = (scope: TableScope) => {
           ])) === 1,
       ),
 
-    /** In place of those before; none ends them. */
+    /** Replaces all recovery codes; an empty list deletes them. */
     setRecoveryCodes: (userId: string, hashes: readonly Uint8Array[]): Promise<void> =>
       scope.write(async (transaction) => {
         await transaction.execute('UPDATE users SET version = version WHERE id = ?', [userId])

@@ -1,5 +1,5 @@
-// Whose verifications an organization relies on beside its own: everyone's, those of some, or nobody's. Read where
-// standings are read (wallet-standings.ts), in the same statement, so that there is one rule for every answer.
+// Whose verifications an organization accepts beside its own: those of all, of some or of no other organizations. The
+// statement that reads standings applies it (wallet-standings.ts), so that one rule holds for every answer.
 import { recordChange } from './changes.ts'
 import type { Statements } from './database.ts'
 import type { TableScope } from './table-scope.ts'
@@ -13,7 +13,7 @@ export interface TrustedOrganization {
 /** Organizations by name; null: all of the deployment. Empty: none but the organization itself. */
 export type TrustedOrganizations = readonly TrustedOrganization[] | null
 
-/** Of one list. */
+/** Organizations in one list at most. */
 export const TRUSTED_MAX = 100
 
 export const createVerificationTrustTable = (scope: TableScope) => {

@@ -15,7 +15,7 @@ export interface SharedIndex {
   close(): Promise<void>
 }
 
-/** Within what the asker waits for an answer. */
+/** How long one query may take, milliseconds: less than the caller waits for its answer. */
 const STATEMENT_LIMIT_MS = 15_000
 const TRANSACTION_LIMIT_MS = 300_000
 const CONNECTIONS = 3

@@ -17,7 +17,7 @@ export interface SharedIndexReader {
     after: DecisionPosition | null,
     limit: number,
   ): Promise<{ readonly places: readonly NodePlace[]; readonly next: DecisionPosition | null }>
-  /** Of any organization, with a uuid that begins alike: the caller compares the rest. */
+  /** Decisions of any organization whose uuid has the same first half: the caller compares the rest. */
   findByUuid(uuid: string): Promise<readonly NodePlace[]>
   count(filter: DecisionFilter): Promise<DecisionCount>
   /** By time oldest first, otherwise the most frequent first. */
@@ -35,9 +35,9 @@ interface PlaceRow {
   readonly withheld: number
 }
 
-/** Counting goes no further. */
+/** Counting stops at this number of rows. */
 const COUNT_MAX = 100_000
-/** How many may share the first half of their uuid; one, but for a forger's. */
+/** Rows read for one uuid. Only forged uuids share their first half, so usually there is one. */
 const SAME_UUID_MAX = 10
 
 const SELECT = `SELECT r.at, r.number, r.node, r.slot, r.segment, r.start_byte, r.byte_length,
@@ -69,7 +69,7 @@ const conditionsOf = (filter: DecisionFilter): { sql: string; parameters: SqlPar
   add('r.rule = ?', filter.rule === null ? DEFAULT_RULE : filter.rule)
   add('r.chain = ?', filter.chain)
   add('r.shadow = ?', filter.shadow === undefined ? undefined : shadowName(filter.shadow))
-  // A literal, not a parameter: only so does it match the condition of the partial index.
+  // A literal, not a parameter: only a literal matches the condition of the partial index.
   if (filter.verdict !== undefined) parts.push(`r.compliant = ${filter.verdict === 'compliant' ? 1 : 0}`)
   add('r.at >= ?', filter.sinceMs)
   add('r.at < ?', filter.untilMs)

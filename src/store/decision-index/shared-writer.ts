@@ -1,5 +1,5 @@
-// Takes one node's decisions into the shared index. Rows and the place up to which the node's log was read are one
-// transaction, so that no line is passed over; taken in twice, a line is the same row.
+// Takes one node's decisions into the shared index. One transaction writes the rows and the place up to which the node's
+// log was read, so that no line is left out. A line that is taken in twice is still one row.
 import type { Database, SqlParameter, Transaction } from '../database.ts'
 import { uuidKey, walletKey } from './keys.ts'
 import { SHARED_TALLIES } from './shared-tables.ts'
@@ -12,7 +12,7 @@ export interface SharedIndexWriter {
   positions(): Promise<ReadonlyMap<string, { readonly segment: string; readonly offset: number }>>
   /** Decisions of all nodes. */
   count(): Promise<number>
-  /** Forgets what this node has put in. */
+  /** Deletes the rows of this node. */
   clear(): Promise<void>
 }
 
@@ -35,7 +35,7 @@ const COLUMNS = [
   'start_byte',
   'byte_length',
 ]
-/** What a row adds to the tallies: only a row that was not there before, or that goes, counts. */
+/** What a row adds to the tallies. Only inserted and deleted rows count. */
 const TALLIED = 'organization_id, at, policy_id, rule, key_id, compliant'
 interface TalliedRow {
   readonly organization_id: string
@@ -53,7 +53,7 @@ const insertOf = (rows: number): string =>
    VALUES ${Array.from({ length: rows }, () => ONE_ROW).join(', ')} ON CONFLICT (organization_id, at, number) DO NOTHING
    RETURNING ${TALLIED}`
 
-/** A safe integer that stands for a place among all nodes: two of one organization and moment don't meet by chance. */
+/** A safe integer computed from a place on a node. Two decisions of one organization and moment do not collide by chance. */
 const placeNumber = (node: string, { place }: IndexedDecision): number =>
   Number(BigInt.asUintN(52, Bun.hash.xxHash64(`${node}/${place.slot}/${place.segment}/${place.offset}`)))
 
@@ -81,7 +81,7 @@ export const createSharedIndexWriter = (database: Database, node: string): Share
   const addTally = (transaction: Transaction, tally: Tally): Promise<unknown> =>
     transaction.execute(SHARED_TALLIES.add, SHARED_TALLIES.addParameters(tally, node))
 
-  /** @param sign -1 for rows that went */
+  /** @param sign -1 for deleted rows */
   const tally = async (transaction: Transaction, rows: readonly TalliedRow[], sign: 1 | -1): Promise<number> => {
     const counted = rows.map((row) => ({
       organizationId: row.organization_id,
@@ -108,7 +108,7 @@ export const createSharedIndexWriter = (database: Database, node: string): Share
     return tally(transaction, inserted, 1)
   }
 
-  /** Rare, after a write of the log that failed: reads the whole table. */
+  /** Reads the whole table; needed only after a failed write of the log. */
   const cutOff = async (transaction: Transaction, { slot, segment, length }: CutSegment): Promise<number> =>
     tally(
       transaction,

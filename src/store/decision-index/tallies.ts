@@ -1,19 +1,19 @@
-// Decisions counted while they are taken in: by time, by policy and rule, and by key, each for itself, and the last two by
-// whole days as well. What a page says of a week is then read from some hundred rows, however many decisions there were.
+// Counts decisions while they are taken in: by time, by policy and rule, and by API key; the last two also by whole days.
+// A page about a week then reads some hundred rows, however many decisions there were.
 import type { IndexedDecision, IndexedLine } from './types.ts'
 
 export type TallyBy = 'time' | 'rule' | 'source'
 
 /**
- * How long the intervals are. Quarters of an hour, because days begin at each of the four somewhere; hours where there are
- * as many groups as rules.
+ * Lengths of the intervals. Quarters of an hour for time, because time zones begin their days at any of the four; hours for
+ * rules, because there are many groups.
  */
 export const TALLY_STEPS_MS: Readonly<Record<TallyBy, number>> = { time: 900_000, rule: 3_600_000, source: 900_000 }
 
-/** A day in UTC, of which rules and keys are also counted as a whole. */
+/** A day in UTC: rules and keys are also counted by it. */
 export const TALLY_DAY_MS = 86_400_000
 
-/** What a row counts: of a step, or of a day. */
+/** Whether a row counts one step or one day. */
 export type TallyGroup = TallyBy | 'rule-day' | 'source-day'
 
 export const DAY_GROUPS: Readonly<Record<TallyBy, TallyGroup | null>> = {
@@ -32,11 +32,11 @@ export interface TallyQuestion {
   /** Unix milliseconds: whole intervals, of which the first contains `sinceMs` and the last begins before `untilMs`. */
   readonly sinceMs: number
   readonly untilMs: number
-  /** Counts from this interval on stand beside those of all. */
+  /** Counts from this interval on are also given separately. */
   readonly laterMs?: number | undefined
 }
 
-/** One group; members that were not grouped by are null. */
+/** One group. Members that the question does not group by are null. */
 export interface TallyRow {
   /** Beginning of the interval. */
   readonly atMs: number | null
@@ -47,7 +47,7 @@ export interface TallyRow {
   readonly rule: string | null
   readonly compliant: number
   readonly denied: number
-  /** Of these, the ones from `laterMs` on; 0 where it was not asked. */
+  /** How many of these are from `laterMs` on; 0 when the question has no `laterMs`. */
   readonly laterCompliant: number
   readonly laterDenied: number
 }
@@ -59,9 +59,9 @@ export interface Tally {
   readonly group: TallyGroup
   readonly organizationId: string
   readonly atMs: number
-  /** By rule a policy, by source a key; empty by time. */
+  /** The policy where rules are counted, the key where keys are; empty where only time is. */
   readonly subject: string
-  /** Empty but by rule. */
+  /** Empty unless rules are counted. */
   readonly rule: string
   compliant: number
   denied: number
@@ -71,7 +71,7 @@ export type Counted = Pick<IndexedDecision, 'organizationId' | 'atMs' | 'policyI
 
 export const isDecision = (line: IndexedLine): line is IndexedDecision => line.kind === 'decision'
 
-/** A batch as few rows. */
+/** Sums a batch up to a few rows. */
 export const talliesOf = (decisions: Iterable<Counted>): readonly Tally[] => {
   const tallies = new Map<string, Tally>()
   const add = (group: TallyGroup, key: string, of: Omit<Tally, 'group'>): void => {
@@ -99,7 +99,7 @@ export const talliesOf = (decisions: Iterable<Counted>): readonly Tally[] => {
     count('rule', decision, decision.policyId, decision.rule ?? DEFAULT_RULE)
     count('source', decision, decision.keyId, '')
   }
-  // Days are summed up from the few rows, not from the decisions.
+  // Days are summed up from these rows, not from the decisions.
   for (const { group: by, ...tally } of [...tallies.values()]) {
     const group = DAY_GROUPS[by as TallyBy]
     if (group === null) continue

@@ -1,4 +1,4 @@
-// The table of counted decisions and what is asked of it, the same in the index of one machine and in the shared one.
+// The table of counted decisions and its queries: the same in the index of one machine and in the shared index.
 import {
   DAY_GROUPS,
   DEFAULT_RULE,
@@ -12,7 +12,7 @@ import {
   tallyStart,
 } from './tallies.ts'
 
-/** More groups than this are no table for people; all quarters of 31 days are fewer. */
+/** Groups in one answer at most. All quarters of an hour of 31 days are fewer. */
 const TALLIES_MAX = 3_000
 
 /** The columns of each grouping. */
@@ -72,7 +72,7 @@ const partsBetween = (by: TallyBy, fromMs: number, toMs: number, later: 0 | 1): 
 
 const partsOf = ({ by, sinceMs, untilMs, laterMs }: TallyQuestion): readonly Part[] => {
   const fromMs = tallyStart(by, sinceMs)
-  // What is counted from the beginning of an interval is counted to the end of one.
+  // Intervals are counted as a whole, so the end is moved to the end of an interval.
   const toMs = Math.ceil(untilMs / TALLY_STEPS_MS[by]) * TALLY_STEPS_MS[by]
   if (laterMs === undefined) return partsBetween(by, fromMs, toMs, 0)
   const middleMs = Math.min(Math.max(tallyStart(by, laterMs), fromMs), toMs)
@@ -80,12 +80,12 @@ const partsOf = ({ by, sinceMs, untilMs, laterMs }: TallyQuestion): readonly Par
 }
 
 export interface TallyTable {
-  /** @param integer the database's word for 64 bits @param end of a CREATE TABLE */
+  /** @param integer the database's type of 64-bit integers @param end what ends a CREATE TABLE */
   create(integer: string, end: string): readonly string[]
-  /** Adds counts to a row, or makes it. */
+  /** Adds counts to a row, or inserts it. */
   readonly add: string
   addParameters(tally: Tally, node: string): (string | number)[]
-  /** Null: nothing lies between these times. */
+  /** Null when the question's time span is empty. */
   ask(question: TallyQuestion): TallyAsked | null
 }
 
@@ -102,7 +102,7 @@ export const createTallyTable = (table: string): TallyTable => ({
        subject TEXT NOT NULL, rule TEXT NOT NULL, compliant ${integer} NOT NULL, denied ${integer} NOT NULL,
        PRIMARY KEY (grouped_by, organization, at, node, subject, rule)
      )${end}`,
-    // For the deployment's questions, which are of keys: there are fewer of these than of rules.
+    // Questions about all organizations count keys, of which there are fewer than rules.
     `CREATE INDEX ${table}_by_time ON ${table} (grouped_by, at) WHERE rule = ''`,
   ],
   add: `INSERT INTO ${table} (grouped_by, organization, at, node, subject, rule, compliant, denied)

@@ -1,7 +1,7 @@
-// What is asked of the decision index and what it answers. The index finds places in the log; what it shows is the log's.
+// Questions to the decision index and its answers. The index only finds places in the log: what people see is read there.
 import type { LinePlace } from '../../decisions/located.ts'
 
-/** `different`: another verdict, or the same by another rule. */
+/** `different`: the verdict or the deciding rule differs. */
 export type ShadowOutcome = 'same' | 'different' | 'failed'
 
 export interface DecisionFilter {
@@ -15,7 +15,7 @@ export interface DecisionFilter {
   /** A rule's id; null: the policy's default decided. */
   readonly rule?: string | null
   readonly chain?: string
-  /** Whether this shadow revision would have gone another way, or would have failed. */
+  /** Whether this shadow revision would have decided differently, or would have failed. */
   readonly shadow?: { readonly revisionId: string; readonly outcome: ShadowOutcome }
   /** Unix milliseconds: from, inclusive, and until, exclusive. */
   readonly sinceMs?: number
@@ -37,9 +37,9 @@ export interface DecisionPlace extends LinePlace {
 
 export interface FoundPlaces {
   readonly places: readonly DecisionPlace[]
-  /** Where to go on; null when there is no more. */
+  /** Where the next page begins; null after the last. */
   readonly next: DecisionPosition | null
-  /** False: the search stopped to stay quick, and goes on from `next`. */
+  /** False: the search was stopped after its time, and can continue from `next`. */
   readonly complete: boolean
 }
 

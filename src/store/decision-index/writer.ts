@@ -1,5 +1,5 @@
-// Takes decisions into the index. Rows and the place up to which the log was read are one transaction, so that no line is
-// taken in twice or passed over, whenever the process ends.
+// Takes decisions into the index. One transaction writes the rows and the place up to which the log was read, so that no
+// line is taken in twice or left out, whenever the process ends.
 import { createGenerationTable, GENERATION_INDEXES, GENERATION_ROWS, type IndexFile, TALLIES, tableOf } from './file.ts'
 import { uuidKey, walletKey } from './keys.ts'
 import { type Counted, DEFAULT_RULE, isDecision, type Tally, talliesOf } from './tallies.ts'
@@ -11,7 +11,7 @@ export interface SlotPosition {
   readonly offset: number
 }
 
-/** Lines of a segment from `length` on never counted. */
+/** A segment that was cut off at byte `length`: the lines from there on are deleted from the index. */
 export interface CutSegment {
   readonly slot: string
   readonly segment: string
@@ -36,7 +36,7 @@ interface Generation {
   highestAt: number
 }
 
-/** A revision and an outcome are one name, so that they are one number. */
+/** One name for a shadow revision and its outcome, so that a row stores them as one number. */
 export const shadowName = ({ revisionId, outcome }: NonNullable<IndexedDecision['shadow']>): string =>
   `${revisionId} ${outcome}`
 
@@ -45,7 +45,7 @@ const insertOf = (generation: number): string =>
 
 export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_ROWS): IndexWriter => {
   const { database, statement } = file
-  /** By kind and text. Most decisions have the names of the one before: comparing a name is cheaper than finding it. */
+  /** Numbers by kind and text. Most decisions have the names of the one before: comparing them is cheaper than a look-up. */
   const names = new Map<string, { readonly ids: Map<string, number>; text: string; id: number }>()
 
   const nameId = (kind: string, text: string): number => {
@@ -66,7 +66,7 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
       `INSERT INTO names (kind, text) VALUES (?, ?) ON CONFLICT (kind, text) DO UPDATE SET text = excluded.text
        RETURNING id`,
     ).get(kind, text) as { id: number }
-    // Bounded: rules and keys are many, but not this many at a time.
+    // Bounded: there are rarely this many rules and keys in use at a time.
     if (ids.size >= 100_000) ids.clear()
     ids.set(text, row.id)
     return row.id
@@ -141,7 +141,7 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
     }
   }
 
-  /** Of the only node whose decisions are here. */
+  /** The index of one machine stores its only node under the empty name. */
   const addTally = (tally: Tally): void => void statement(TALLIES.add).run(...TALLIES.addParameters(tally, ''))
 
   const cutOff = ({ slot, segment, length }: CutSegment): void => {
@@ -192,7 +192,7 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
       try {
         appendAll.immediate(lines, positions, cuts)
       } catch (error) {
-        // Rolled back: what was counted on the way did not happen.
+        // The transaction was rolled back, so its counts do not apply.
         names.clear()
         generation = readNewest()
         count = readCount()

@@ -1,5 +1,5 @@
-// Copies the tree from one database into another of either kind, where there is none yet: the order in which lines became leaves
-// is nowhere else, and heads of it have been signed.
+// Copies the tree from one database into another of either kind that has none yet. The logs alone can't restore a tree: the
+// order in which lines became leaves is stored nowhere else, and heads of the tree were signed.
 import { rm } from 'node:fs/promises'
 import type { Database, Statements, Transaction } from '../database.ts'
 import { StoreUnusableError } from '../errors.ts'
@@ -23,7 +23,7 @@ const TABLES: readonly CatalogTable[] = [
   table('spans', 'segment_id start_byte end_byte first_leaf leaves', 'segment_id', 'start_byte'),
   table('pending', 'segment_id start_byte end_byte hashes', 'segment_id', 'start_byte'),
 ]
-/** Its version comes with the tables that are made. */
+/** Not copied: making the target's tables writes the version. */
 const META = table('meta', 'name value', 'name')
 
 const open = (target: StoreTarget): Promise<Database> => openTreeDatabase(target, COPY_LIMIT_MS)
@@ -63,7 +63,7 @@ const fill = async (source: StoreTarget, path: string): Promise<boolean> => {
   }
 }
 
-/** The same into a SQLite file, which is made, or not at all. @returns false, and nothing is made, where there is no tree */
+/** The same into a new SQLite file. @returns false when there is no tree; then no file is made */
 export const copyDecisionTreeToFile = async (source: StoreTarget, path: string): Promise<boolean> => {
   let isFilled = false
   try {
@@ -74,7 +74,7 @@ export const copyDecisionTreeToFile = async (source: StoreTarget, path: string):
   }
 }
 
-/** A tree that comes from a backup goes on beside an audit log of another moment. */
+/** For a tree from a backup: its audit log may be of another moment, so the kept head of the audit log is dropped. */
 export const forgetAuditHead = async (target: StoreTarget): Promise<void> => {
   const database = await open(target)
   try {

@@ -1,4 +1,4 @@
-// Opens the tree where it is: a file of its own, or the deployment's PostgreSQL, by a few connections of its own.
+// Opens the tree: a SQLite file of its own, or tables in the deployment's PostgreSQL over a few connections of its own.
 import { existsSync } from 'node:fs'
 import { systemClock } from '../../domain/time.ts'
 import type { Database } from '../database.ts'
@@ -12,7 +12,7 @@ import { createDecisionTreeWriter, type DecisionTreeWriter } from './writer.ts'
 const LIMIT_MS = 15_000
 const CONNECTIONS = 2
 
-/** Without looking whether there is a tree. */
+/** Does not check whether there is a tree. */
 export const openTreeDatabase = (target: StoreTarget, limitMs = LIMIT_MS): Promise<Database> =>
   target.kind === 'sqlite'
     ? openSqliteDatabase({ path: target.path, clock: systemClock, transactionLimitMs: limitMs })
@@ -45,7 +45,7 @@ export const openDecisionTree = async (target: StoreTarget, node: string): Promi
   }
 }
 
-/** To read only; null where no service has made a tree yet. @throws StoreUnusableError, StoreUnavailableError */
+/** Opens for reading. @returns null when no service has made a tree yet. @throws StoreUnusableError, StoreUnavailableError */
 export const openDecisionTreeReader = async (
   target: StoreTarget,
 ): Promise<(DecisionTreeReader & { close(): Promise<void> }) | null> => {
@@ -55,7 +55,7 @@ export const openDecisionTreeReader = async (
   try {
     found = await hasDecisionTree(database, database)
   } finally {
-    // Each question for a proof opens it again until it is there.
+    // Each request for a proof tries again until there is a tree.
     if (!found) await database.close()
   }
   return found ? { ...createDecisionTreeReader(database), close: () => database.close() } : null

@@ -12,7 +12,7 @@ export const readHead = async (statements: Statements): Promise<StoredHead | nul
   return row === undefined ? null : fieldsOf(row)
 }
 
-/** Name of the head that others are shown, where it has to have cosignatures first. */
+/** Name of the published head: set where heads need cosignatures before others may see them. */
 export const PUBLISHED = 'published'
 
 /** Name of the audit log's newest signed head. */
@@ -23,7 +23,7 @@ export const readMeta = async (statements: Statements, name: string): Promise<st
   return row?.value ?? null
 }
 
-/** A tile that is not there has no hashes. */
+/** Answers no hashes for a missing tile. */
 export const readTilesOf =
   (statements: Statements): ReadTiles =>
   async (tiles) => {
@@ -43,13 +43,13 @@ type SpanRow = RowOf<TreeSpan>
 export interface DecisionTreeReader {
   readonly readTiles: ReadTiles
   head(): Promise<StoredHead | null>
-  /** The signed head that others are shown: where witnesses are set, the newest that they cosigned. Null: none yet. */
+  /** The signed head that others may see: where witnesses are set, the newest cosigned one. Null: none yet. */
   published(): Promise<string | null>
   /** The newest signed head of the audit log. */
   auditHead(): Promise<string | null>
-  /** The spans that a byte of a segment lies in, one of each node that has such a segment. */
+  /** The spans that hold this byte of the segment, one for each node that has a segment of this name. */
   spansAt(place: Pick<TreeSegment, 'slot' | 'segment'>, byte: number): Promise<readonly TreeSpan[]>
-  /** Every segment of every node that lines were taken from, with the bytes that were. */
+  /** All segments of all nodes whose lines are in the tree, with the number of bytes taken. */
   segments(): Promise<readonly (TreeSegment & { readonly takenBytes: number })[]>
   /** Oldest line first. */
   spans(place: TreeSegment): Promise<readonly TreeSpan[]>

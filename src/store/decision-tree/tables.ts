@@ -4,7 +4,7 @@
 import type { Database, Statements, Transaction } from '../database.ts'
 import { StoreUnusableError } from '../errors.ts'
 
-/** Names that begin so belong to the tree alone. */
+/** The prefix of the tree's tables; no other table has it. */
 export const DECISION_TREE_PREFIX = 'decision_tree_'
 
 const VERSION = '1'
@@ -13,7 +13,7 @@ const create = ({ schemaWords }: Pick<Database, 'schemaWords'>): readonly string
   const { integer, bytes, tableEnd } = schemaWords
   return [
     `CREATE TABLE decision_tree_meta (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL)${tableEnd}`,
-    // One row: the newest head. `checkpoint` is it signed, and may be a head behind for a moment.
+    // One row: the newest head. `checkpoint` is the newest signed head, which may be older for a moment.
     `CREATE TABLE decision_tree_head (
        id ${integer} PRIMARY KEY NOT NULL, size ${integer} NOT NULL, root ${bytes} NOT NULL,
        signed_size ${integer} NOT NULL, checkpoint TEXT NOT NULL
@@ -26,12 +26,12 @@ const create = ({ schemaWords }: Pick<Database, 'schemaWords'>): readonly string
        taken_bytes ${integer} NOT NULL, UNIQUE (node, slot, segment)
      )${tableEnd}`,
     'CREATE INDEX decision_tree_by_segment ON decision_tree_segments (slot, segment)',
-    // Which leaves are which lines: those of a segment from one byte to another, in their order.
+    // Which lines became which leaves: the lines of a segment from one byte to another, in order.
     `CREATE TABLE decision_tree_spans (
        segment_id ${integer} NOT NULL, start_byte ${integer} NOT NULL, end_byte ${integer} NOT NULL,
        first_leaf ${integer} NOT NULL, leaves ${integer} NOT NULL, PRIMARY KEY (segment_id, start_byte)
      )${tableEnd}`,
-    // What nodes have handed in and no head has yet: hashes of leaves.
+    // Hashes of leaves that nodes have handed in and that no head covers yet.
     `CREATE TABLE decision_tree_pending (
        segment_id ${integer} NOT NULL, start_byte ${integer} NOT NULL, end_byte ${integer} NOT NULL,
        hashes ${bytes} NOT NULL, PRIMARY KEY (segment_id, start_byte)
@@ -50,7 +50,7 @@ type Dialect = Pick<Database, 'schemaWords' | 'dialect'>
 export const hasDecisionTree = async ({ dialect }: Dialect, statements: Statements): Promise<boolean> =>
   (await statements.query(EXISTS[dialect ?? 'sqlite'])).length > 0
 
-/** Makes the tables, which are missing. */
+/** Makes the tables; call it only when they are missing. */
 export const createDecisionTree = async (database: Dialect, transaction: Transaction): Promise<void> => {
   const { adapt = (statement: string) => statement } = database.schemaWords
   for (const statement of create(database)) await transaction.execute(adapt(statement))

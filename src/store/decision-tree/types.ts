@@ -7,7 +7,7 @@ export interface TreeSegment {
   readonly segment: string
 }
 
-/** Lines of a segment, side by side in the log and in the tree. */
+/** Consecutive lines of a segment that are consecutive leaves of the tree. */
 export interface TreeSpan {
   readonly startByte: number
   readonly endByte: number
@@ -21,7 +21,7 @@ export interface LeafRun {
   readonly segment: string
   readonly startByte: number
   readonly endByte: number
-  /** Hashes of leaves, side by side. */
+  /** Hashes of leaves, concatenated. */
   readonly hashes: Uint8Array
 }
 

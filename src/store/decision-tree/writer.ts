@@ -12,12 +12,12 @@ import type { Database, Transaction } from '../database.ts'
 import { AUDIT_HEAD, PUBLISHED, readHead, readMeta, readTilesOf } from './reader.ts'
 import type { LeafRun, StoredHead } from './types.ts'
 
-/** Somebody else has moved what this transaction began with. What it did is undone; the next attempt begins anew. */
+/** Another process has changed what this transaction had read. It is rolled back; the next attempt reads again. */
 export class TreeMovedError extends NamedError {}
 
-/** Rows of one transaction: at most as many runs as one pass of some nodes hands in. */
+/** Runs that one transaction puts into the tree at most. */
 const PENDING_ROWS = 64
-/** A span that is continued is one row until it has this many leaves, so that a line is looked for among few. */
+/** A span is continued up to this many leaves, so that a line is searched among few. */
 const SPAN_LEAVES = 4_096
 
 const ANY_PENDING = 'SELECT segment_id FROM decision_tree_pending LIMIT 1'
@@ -56,7 +56,7 @@ interface PendingRow {
   readonly hashes: Uint8Array
 }
 
-/** Continues the span before it where both the bytes and the leaves go on. */
+/** Extends the previous span when both its bytes and its leaves continue without a gap; otherwise adds a span. */
 const addSpan = async (transaction: Transaction, row: PendingRow, firstLeaf: number): Promise<void> => {
   const leaves = row.hashes.length / HASH_BYTES
   const continued = await transaction.execute(
@@ -91,10 +91,10 @@ export interface DecisionTreeWriter {
    * @throws TreeMovedError
    */
   grow(own?: readonly LeafRun[]): Promise<boolean>
-  /** Signs the newest head, unless that has been done. */
+  /** Signs the newest head unless it is signed already. */
   sign(signer: LogSigner): Promise<StoredHead>
   /**
-   * From now on others are shown this head, with its cosignatures, unless they were shown a newer one.
+   * Publishes this head with its cosignatures, unless a newer one is published.
    * @param checkpoint null: each newest head
    */
   publish(checkpoint: string | null): Promise<void>
@@ -125,10 +125,10 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
     }),
 
   grow: async (own = []) => {
-    // Nothing is written, and the disk not waited for, where nothing has come.
+    // When nothing was handed in, write nothing: a commit would wait for the disk.
     if (own.length === 0 && (await database.query(ANY_PENDING)).length === 0) return false
     return database.transaction(async (transaction) => {
-      // Held before anything is read: what another process takes meanwhile is gone from what is read then.
+      // Lock before reading, so that rows which another process takes meanwhile are not read.
       await transaction.execute('UPDATE decision_tree_head SET size = size WHERE id = 1')
       const head = await readHead(transaction)
       const pending = await transaction.query<PendingRow>(
@@ -197,7 +197,7 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
 
   publish: (checkpoint) =>
     database.transaction(async (transaction) => {
-      // Held, as when the tree grows: of two that publish at once the newer head stays.
+      // Lock as when the tree grows: when two processes publish at once, the newer head stays.
       await transaction.execute('UPDATE decision_tree_head SET size = size WHERE id = 1')
       const before = await readMeta(transaction, PUBLISHED)
       if (checkpoint === null) await transaction.execute(`DELETE FROM decision_tree_meta WHERE name = '${PUBLISHED}'`)
