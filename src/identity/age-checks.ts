@@ -1,5 +1,5 @@
-// Whether a person is as old as the organization asks at the session's level. Made again when the organization asks for
-// another age, for those that wait and those that are verified.
+// Checks whether a person has the age that the organization requires at the session's level. When the organization changes
+// that age, sessions that wait for a decision and verified ones are checked again.
 import { ageOn } from '../documents/compare.ts'
 import type { Level } from '../domain/level.ts'
 import type { Session } from '../domain/session.ts'
@@ -8,7 +8,7 @@ import type { NewSessionCheck, RepeatedPart } from './checks.ts'
 import { comparisonKey } from './comparison-key.ts'
 import type { EvidenceFields, EvidenceService } from './evidence-types.ts'
 
-/** Years that an organization asks for, at all levels (null: none) or at some of them. */
+/** Minimum age in years: at all levels (null: none) and at single levels. */
 export interface MinimumAges {
   readonly years: number | null
   readonly levels: ReadonlyMap<Level, number>
@@ -16,17 +16,17 @@ export interface MinimumAges {
 
 export interface AgeCheckDependencies {
   readonly evidence: Pick<EvidenceService, 'screenedFieldsOf'>
-  /** By organization: those that ask for an age. Null: of all. */
+  /** By organization: those that require an age. @param organizationId null: all organizations */
   readonly minimumAges: (organizationId: string | null) => Promise<ReadonlyMap<string, MinimumAges>>
   readonly clock: Clock
-  /** What a session's person typed could not be read. */
+  /** The fields that a session's person typed could not be read. */
   readonly onError: (error: unknown, sessionId: string) => void
 }
 
-/** The part, and its one check. */
+/** Name of the part and of its only check. */
 const AGE_CHECK = 'person.age'
 const VERSION = 'age 1'
-/** Without a rule of the organization, who is younger is looked at. */
+/** Minimum age when the organization sets none: a person has to look at sessions of younger people. */
 const ADULT_YEARS = 18
 const NONE: MinimumAges = { years: null, levels: new Map() }
 const NO_DATE = 'there is no birth date: none was typed in, or it was erased'

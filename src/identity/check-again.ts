@@ -1,11 +1,11 @@
-// Makes checks again when what they compare with has changed: of sessions that wait for a decision and of verified ones, an
-// organization at a time. Whoever hands in meanwhile is checked by the runner and waits for none of it.
+// Makes checks again when what they compare with has changed: for sessions that wait for a decision and for verified ones,
+// one organization at a time. Sessions that are handed in meanwhile do not wait for it: the runner checks them.
 import type { Session, SessionStatus } from '../domain/session.ts'
 import { type Comparison, type NewSessionCheck, NOTHING, type RepeatedPart } from './checks.ts'
 
 export interface CheckAgainDependencies {
   readonly organizations: () => Promise<readonly { readonly id: string }[]>
-  /** Sessions of a status whose checks of this part are not of this version, in the order of their ids. */
+  /** Sessions of a status whose checks of this part have another version, in the order of their ids. */
   readonly outdated: (
     organizationId: string,
     status: SessionStatus,
@@ -14,8 +14,8 @@ export interface CheckAgainDependencies {
     limit: number,
   ) => Promise<readonly Session[]>
   /**
-   * Stores what came of a part's checks of an organization's sessions, all of them or none. Skips a session that has
-   * changed since it was read. Answers how many hits are new, and how many sessions were skipped.
+   * Stores a part's checks of several sessions of an organization, all of them or none. Skips sessions that have changed
+   * since they were read. Returns how many hits are new, and how many sessions were skipped.
    */
   readonly store: (
     part: string,
@@ -40,9 +40,9 @@ export const createCheckAgain = (
   { name, begin }: RepeatedPart,
   { organizations, outdated, store }: CheckAgainDependencies,
 ) => {
-  /** With what all sessions were compared; null while it is not the same for all. */
+  /** The key of what all sessions were last compared with; null while sessions differ. */
   let settledKey: string | null = null
-  /** By organization: the same of its sessions. */
+  /** The same for the sessions of each organization. */
   const settled = new Map<string, string>()
 
   const makeOf = async (
@@ -59,7 +59,7 @@ export const createCheckAgain = (
         const last = batch.at(-1)
         if (last === undefined) break
         const checks = await compare(batch)
-        // Of a business, which has no age for example, nothing is left to do.
+        // Sessions that get no checks of this part are left out: a business has no age, for example.
         const made = batch
           .map((session, at) => ({ session, checks: checks[at] ?? [] }))
           .filter((each) => version === NOTHING || each.checks.length > 0)
@@ -70,16 +70,16 @@ export const createCheckAgain = (
         after = last.id
       }
     }
-    // Only once nothing was left to do: the runner may have compared somebody with what was there before.
+    // Set it only when no session was left: the runner may have compared one with the earlier data.
     return { sessions, opened, isSettled: seen === 0 }
   }
 
-  /** Makes the checks of all sessions that were compared with something else, as long as `goesOn`. */
+  /** Checks all sessions that were compared with other data, while `goesOn` returns true. */
   return async (goesOn: () => boolean): Promise<MadeAgain> => {
     const comparison = await begin(null)
     let [sessions, opened] = [0, 0]
     if (comparison === null || comparison.key === settledKey) return { sessions, opened }
-    // From here on some sessions are compared with this: what comes next may be what was there before.
+    // From here on some sessions have the new version, so no key holds for all of them.
     settledKey = null
     let isSettled = true
     for (const { id } of await organizations()) {

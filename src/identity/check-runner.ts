@@ -1,5 +1,5 @@
-// Makes the checks of sessions that were handed in: takes them from the queue, runs each part, stores what it found. A
-// part that fails is tried again; after the last attempt its outcome is `not-done`, for a person to look at.
+// Checks sessions that were handed in: takes them from the queue, runs each part and stores what it found. A part that fails
+// is tried again; after the last attempt its outcome is `not-done`, and a person has to look at it.
 import type { Session } from '../domain/session.ts'
 import type { Clock } from '../domain/time.ts'
 import type { CheckPart, NewSessionCheck, QueuedChecks, SessionCheckStore } from './checks.ts'
@@ -23,10 +23,10 @@ const RETRY_AFTER_SECONDS: readonly number[] = [5, 30, 300]
 
 export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
   const { store, findSession, parts, clock, onError, onChecked = async () => undefined } = dependencies
-  /** Parts that are done of sessions that are tried again, since they were handed in. */
+  /** By session that is tried again: its parts that are done since it was handed in. */
   const doneParts = new Map<string, Set<string>>()
 
-  /** @returns false where a part is to be tried again */
+  /** @returns false when a part has to be tried again */
   const runPart = async (target: QueuedChecks, session: Session, part: CheckPart): Promise<boolean> => {
     const isLast = target.attempts >= RETRY_AFTER_SECONDS.length
     let checks: readonly NewSessionCheck[]
@@ -41,7 +41,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     return isLast || !checks.some(({ isTriedAgain = false }) => isTriedAgain)
   }
 
-  /** All checks of the session are done: whoever acts on them is told here. */
+  /** Reports that all checks of the session are done, then removes it from the queue. */
   const finish = async (target: QueuedChecks, session: Session): Promise<void> => {
     await onChecked(session)
     await store.finish(target)
@@ -54,7 +54,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     const place = `${target.sessionId} ${target.sequence}`
     const done = doneParts.get(place) ?? new Set<string>()
     for (const part of parts) {
-      // `person` takes the place of all that begins with it, so `person.age` is made after it.
+      // Storing the part `person` replaces all checks whose names begin with it, so `person.age` comes after it.
       const isNext = parts.every(({ name }) => done.has(name) || !part.name.startsWith(`${name}.`))
       if (!done.has(part.name) && isNext && (await runPart(target, session, part))) done.add(part.name)
     }
@@ -64,14 +64,14 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     await store.retry(target, clock.unixSeconds() + (RETRY_AFTER_SECONDS[target.attempts] ?? 0))
   }
 
-  /** Makes what is due, a few sessions at a time. @returns how many sessions were taken */
+  /** Checks the sessions that are due, a few at a time. @returns how many sessions were taken */
   return async (): Promise<number> => {
     const claimed = await store.claim(SESSIONS_AT_ONCE, CLAIM_SECONDS)
     for (const target of claimed) {
       try {
         await runSession(target)
       } catch (error) {
-        // Its claim runs out, and it is taken again.
+        // Its claim expires, and then it is taken again.
         onError(error, 'store')
       }
     }

@@ -1,5 +1,5 @@
-// What the service itself checks of a session once it is handed in. A check never decides: it says what was found, and
-// who decides reads it. Invariant: an error of ours is the outcome `not-done` and rejects nobody (invariant 12).
+// The service's own checks of a session that was handed in. A check never decides: it records what was found, for the
+// operator or policy that decides. Invariant: an error of ours is the outcome `not-done` and rejects nobody (invariant 12).
 import type { FoundHit } from '../domain/screening-hit.ts'
 import type { Session } from '../domain/session.ts'
 
@@ -14,7 +14,7 @@ export interface SessionCheck {
   /** For example `document.name`: the part that made it, then what was checked. */
   readonly name: string
   readonly outcome: CheckOutcome
-  /** Says what was compared, by ids and words of ours. Holds nothing of a person: the store keeps it unencrypted. */
+  /** What was compared, in ids and fixed words. Holds no personal data, because the store keeps it unencrypted. */
   readonly detail: Readonly<Record<string, unknown>>
   /** Version of the reader or list that the check was made with. */
   readonly version: string
@@ -23,32 +23,33 @@ export interface SessionCheck {
 
 export interface NewSessionCheck extends Omit<SessionCheck, 'checkedAtSeconds'> {
   /**
-   * For a person to clear or confirm: while one is open the outcome is `look`, once one is confirmed `failed`. One that is
-   * found no longer goes, unless the check is `not-done` or the hit was decided. Left out by checks that find none.
+   * For a person to clear or confirm. While a hit is open the outcome is `look`; once one is confirmed it is `failed`. A hit
+   * that is not found any more is deleted, unless the check is `not-done` or the hit was decided. Left out by checks without
+   * hits.
    */
   readonly hits?: readonly FoundHit[]
-  /** It could not be made now: it is stored, and the part is tried again. */
+  /** True: the check could not be made now. It is stored as it is, and the part is tried again. */
   readonly isTriedAgain?: boolean
 }
 
 /** One kind of checks, made together. Add one to the parts in src/wiring/check-service.ts. */
 export interface CheckPart {
-  /** Its checks' names begin with it and a dot, or are it. */
+  /** The names of its checks are this name, or begin with it and a dot. */
   readonly name: string
-  /** Throws where it could not be made now: it is tried again. */
+  /** Throws when the checks can't be made now: they are tried again. */
   run(session: Session): Promise<readonly NewSessionCheck[]>
 }
 
-/** A comparison's key where there is nothing to compare with: sessions lose the checks that they have of the part. */
+/** The key when there is nothing to compare with: the part's stored checks are then deleted. */
 export const NOTHING = ''
 
 /** What sessions are compared with at one moment. */
 export interface Comparison {
-  /** Changes when anything does that any session is compared with; for all organizations alone. */
+  /** Changes when anything changes that any session is compared with. Given only for all organizations together. */
   readonly key: string
   /** The same for one organization's sessions: the version of their checks, or NOTHING. Null: they are not compared again. */
   keyOf(organizationId: string): string | null
-  /** Of sessions of one organization, in their order. Throws where it could not be made now. */
+  /** The checks of sessions of one organization, in the same order. Throws when they can't be made now. */
   compare(sessions: readonly Session[]): Promise<readonly (readonly NewSessionCheck[])[]>
 }
 
@@ -70,22 +71,22 @@ export const partOf = ({ name, begin }: RepeatedPart): CheckPart => ({
   },
 })
 
-/** A session whose checks are to be made. */
+/** A session in the queue. */
 export interface QueuedChecks {
   readonly organizationId: string
   readonly sessionId: string
-  /** Of the session when it was handed in; handed in again meanwhile, it is another. */
+  /** The session's sequence number when it was handed in: another one shows that it was handed in again. */
   readonly sequence: number
-  /** Made before. */
+  /** Number of earlier attempts. */
   readonly attempts: number
 }
 
 export interface SessionCheckStore {
-  /** Due, the longest waiting first; each is due again after `claimSeconds`, should the caller die. */
+  /** Claims sessions that are due, longest waiting first. If the caller dies, they are due again after `claimSeconds`. */
   claim(limit: number, claimSeconds: number): Promise<readonly QueuedChecks[]>
-  /** Puts a part's checks in place of those it made before. Answers how many hits are new. */
+  /** Replaces the part's earlier checks. Returns how many hits are new. */
   replace(target: QueuedChecks, part: string, checks: readonly NewSessionCheck[]): Promise<number>
-  /** Takes it from the queue, unless it was handed in again. */
+  /** Removes the session from the queue, unless it was handed in again. */
   finish(target: QueuedChecks): Promise<void>
   retry(target: QueuedChecks, dueAtSeconds: number): Promise<void>
 }

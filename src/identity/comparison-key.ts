@@ -1,4 +1,4 @@
-// What sessions are compared with, as a short text: two that differ say that something has changed.
+// Hashes the data that sessions are compared with to a short key, which differs when anything has changed.
 import { createHash } from 'node:crypto'
 
 /** @returns 32 hex digits */

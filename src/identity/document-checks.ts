@@ -11,11 +11,11 @@ import { collect } from './evidence/sealed-stream.ts'
 import type { DocumentReadings, DocumentReceipt, EvidenceService } from './evidence-types.ts'
 import type { Traces } from './traces.ts'
 
-/** What came of one document. `pdf`: not a picture; `picture`: it can't be opened in time. */
+/** The result for one document. `pdf`: it is not a picture; `picture`: the picture could not be opened in time. */
 export type DocumentOutcome = ZoneReading['kind'] | 'pdf' | 'picture'
 
 export interface TraceStore {
-  /** Puts the traces whose kinds begin with `group` in place of the former. */
+  /** Replaces the stored traces whose kinds begin with `group`. */
   replace(
     organizationId: string,
     sessionId: string,
@@ -44,7 +44,7 @@ export interface DocumentCheckDependencies {
   readonly clock: Clock
 }
 
-/** Who reads, in the record of readings. */
+/** The reader's name in the record of readings. */
 export const CHECK_ACTOR = 'check'
 const GROUP = 'document.'
 const NUMBER = 'document.number'
@@ -78,7 +78,7 @@ export const createDocumentChecks = (dependencies: DocumentCheckDependencies): C
     }
   }
 
-  /** Whether the zone was read, as a whole: two documents that contradict each other need a look. */
+  /** Whether zones were read, over all documents: a person has to look at documents that contradict each other. */
   const ofZone = (documents: readonly ReadDocument[]): NewSessionCheck => {
     const detail = { documents: documents.map(({ id, outcome }) => ({ id, outcome })) }
     const numbers = new Set(documents.flatMap(({ zone }) => zone?.number ?? []))

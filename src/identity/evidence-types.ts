@@ -144,11 +144,11 @@ export interface EvidenceService {
   readFields(session: EvidenceSession, actor: string): Promise<EvidenceFields>
   /** The values, for comparison with lists: nobody sees them, so no reading is recorded. Empty when there are none. */
   screenedFields(session: EvidenceSession): Promise<EvidenceFields>
-  /** The same of many sessions of one organization: the store is asked once, and a session's values are read when asked for. */
+  /** The same for many sessions of one organization, with one query; each session's values are decrypted when asked for. */
   screenedFieldsOf(sessions: readonly EvidenceSession[]): Promise<(session: EvidenceSession) => Promise<EvidenceFields>>
   /**
-   * Which of some sessions, all of one organization, have fields that match, or a document whose zone does. What is found
-   * counts as read by `actor`: to be found says what it holds.
+   * Finds which of these sessions of one organization have matching fields, or a document whose zone matches. A session that
+   * is found counts as read by `actor`, because a match reveals what it holds.
    */
   findByFields(
     sessions: readonly EvidenceSession[],
@@ -187,19 +187,19 @@ export interface DocumentReading {
   readonly zone: Zone | null
 }
 
-/** What the service itself keeps beside a session's evidence, sealed and erased as the evidence is. */
+/** A note that the service keeps beside a session's evidence, encrypted and erased like it. */
 export interface SealedNote<Content> {
-  /** In place of the former. Nothing where the evidence was erased meanwhile. */
+  /** Replaces the note. Does nothing when the evidence was erased meanwhile. */
   put(session: EvidenceSession, content: Content): Promise<void>
-  /** Null where nothing was kept yet. Audited. */
+  /** Null when there is no note. Audited. */
   read(session: EvidenceSession, actor: string): Promise<Content | null>
-  /** The same for the service's own work: nobody sees it, so no reading is recorded. */
+  /** The same for the service's own checks: no person sees it, so no reading is recorded. */
   peek(session: EvidenceSession): Promise<Content | null>
 }
 
 export type DocumentReadings = SealedNote<DocumentReading>
 
-/** What policies were evaluated on when they decided the session, by the session's sequence number then. */
+/** The facts that policies decided the session on, by the session's sequence number at that time. */
 export type DecisionFacts = SealedNote<Readonly<Record<string, SessionFacts>>>
 
 /** Parses a document kind as the page's form sends it. @throws FieldInvalidError */

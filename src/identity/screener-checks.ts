@@ -15,24 +15,24 @@ export interface ScreenerAnswer {
 export interface ScreenerCheckDependencies extends WalletScreeningDependencies {
   /** Names of all that are configured. */
   readonly screeners: readonly string[]
-  /** Null: it has no answer. Never rejects. */
+  /** @returns null when the screener has no answer; never rejects */
   readonly ask: (screener: string, wallet: SessionWallet) => Promise<ScreenerAnswer | null>
-  /** Changes when the lists of sanctioned people do. */
+  /** A text that changes when the lists of sanctioned people change. */
   readonly listsKey: () => Promise<string>
   /** Resolves after so many milliseconds; replaced in tests. */
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
 const PART = `${WALLET_CHECKS}.screeners`
-/** For all wallets of a session together: other sessions wait meanwhile. What comes later is there when it is tried again. */
+/** Limit for all wallets of one session, because other sessions wait. Later answers are used by the next attempt. */
 const TIME_LIMIT_MS = 3_000
-/** Questions of all sessions at once: requests for attestations ask the same screeners. */
+/** Questions under way at once, for all sessions: attestation requests ask the same screeners. */
 const QUESTIONS_MAX = 8
 const SURE = 100
 const SILENT = 'it does not answer, or says neither a flag nor a score that counts'
 const NOT_CONFIGURED = 'no such screener is configured'
 
-/** Whether it is a hit; null: the answer says nothing that counts. */
+/** Whether the answer is a hit; null when it has neither a flag nor a score that counts. */
 const isHit = ({ flagged, score }: ScreenerAnswer, fromScore: number | null): boolean | null => {
   if (flagged === true) return true
   if (score !== null && fromScore !== null) return score >= fromScore

@@ -32,7 +32,7 @@ const told = (outcomes: Outcomes, name: string, yes: string, no: string): boolea
 }
 
 const documentFacts = (outcomes: Outcomes): SessionFacts => {
-  // Two documents that contradict each other say nothing together.
+  // When two documents contradict each other, the fact is not certain.
   const isCertain = outcomes.get('document.zone') !== 'look'
   const of = (name: string, yes: string, no: string) => (isCertain ? told(outcomes, name, yes, no) : null)
   const compared = ['document.name', 'document.birth-date'].map((name) => of(name, 'passed', 'failed'))
@@ -47,7 +47,8 @@ const documentFacts = (outcomes: Outcomes): SessionFacts => {
 const isDuplicate = (outcomes: Outcomes): boolean | null => {
   const found = SAME_PERSON.map((name) => outcomes.get(name))
   if (found.includes('look')) return true
-  // A document whose zone was not read can't be looked for; without a document there is none to look for.
+  // Not certain when a document's number was not read: duplicates of it could not be searched. Without a document there is
+  // nothing to search.
   const isUnsure =
     found.some((outcome) => outcome !== undefined && outcome !== 'passed') ||
     (outcomes.has('document.zone') && !outcomes.has('document.number')) ||
@@ -56,7 +57,7 @@ const isDuplicate = (outcomes: Outcomes): boolean | null => {
   return isUnsure ? null : false
 }
 
-/** Of the list that is the oldest, in whole hours. Null where none is in use, or one was never read. */
+/** Age of the oldest list in whole hours. Null when no list is in use, or one was never read. */
 const oldestHours = (ages: readonly (number | null)[]): number | null => {
   const known = ages.filter((age) => age !== null)
   return known.length === 0 || known.length < ages.length ? null : Math.floor(Math.max(0, ...known) / 3_600)
@@ -67,7 +68,7 @@ const walletsDenied = (outcomes: Outcomes): boolean | null => {
     name === WALLET_CHECKS || name.startsWith(`${WALLET_CHECKS}.`) ? [outcome] : [],
   )
   if (found.some((outcome) => outcome === 'look' || outcome === 'failed')) return true
-  // Where nothing was looked up, nothing is certain.
+  // When no wallet was looked up, the fact is not certain.
   return found.length > 0 && found.every((outcome) => outcome === 'passed') ? false : null
 }
 

@@ -5,7 +5,7 @@ import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { CheckType, SessionStatus } from '../domain/session.ts'
 import type { VerifiedWallet, WalletSession } from '../domain/standing.ts'
 
-/** The organization that asks, and its environment. */
+/** The asking organization and its environment. */
 export interface StandingCaller {
   readonly organizationId: string
   readonly environment: ApiKeyEnvironment

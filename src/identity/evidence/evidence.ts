@@ -1,6 +1,5 @@
-// A session's evidence: taken in, read by whoever decides, erased. The store's transaction is what counts: a file exists
-// before its row does and is deleted after its row's key is gone, so a crash leaves files that nobody can read and never
-// rows without a file. Source: decisions §5, "Levels"; threats rows 17 and 18.
+// Stores, reads and erases a session's evidence. A file is written before its row, and deleted after the key in its row is
+// destroyed: a crash can leave a file that nobody can read, but never a row without a file. Source: decisions §5, "Levels"; threats rows 17 and 18.
 
 import { CountersignError, OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
@@ -32,18 +31,18 @@ import type { NewEvidence, Vault } from './vault.ts'
 
 export interface EvidenceDependencies {
   readonly store: EvidenceStore
-  /** Has no session: null. */
+  /** Null when the organization has no such session. */
   readonly findSession: (organizationId: string, sessionId: string) => Promise<SessionState | null>
   readonly vault: Vault
   readonly reencoder: Reencoder
-  /** Asked of each document as it was sent; left out where there is no scanner. */
+  /** Scans each document as it was sent; left out when no scanner is configured. */
   readonly scan?: DocumentScan | undefined
   readonly clock: Clock
-  /** Told after each change that was committed. */
+  /** Called after each committed change. */
   readonly changed: (state: SessionState) => void
-  /** Told of pieces that were stored, with their bytes, and of those whose key was destroyed. */
+  /** Called with pieces that were stored, with their bytes, and with pieces whose key was destroyed. */
   readonly counted?: (change: 'stored' | 'erased', pieces: number, bytes: number) => void
-  /** A file that could not be deleted: the sweep tries again. */
+  /** Called when a file could not be deleted; the sweep tries again. */
   readonly onError: (error: unknown) => void
   /** Uploads at once: each holds up to DOCUMENT_BYTES_MAX. */
   readonly uploadsMax?: number
@@ -55,9 +54,9 @@ const FIELDS_KIND = 'fields'
 const READING_KIND = 'reading'
 const FIELDS_TYPE = 'application/json'
 const UPLOADS_PER_SESSION_MAX = 2
-/** A rotation of the evidence key exchanges an organization's key twice. */
+/** Attempts to seal: a rotation of the evidence key changes an organization's key twice. */
 const SEAL_ATTEMPTS = 3
-/** Two pages of one person that save at the same moment. */
+/** Attempts to save fields: two pages of one person may save at the same moment. */
 const FIELD_ATTEMPTS = 5
 /** The page acts for the person whose session it is. */
 const PERSON = 'person'
@@ -69,7 +68,7 @@ const targetOf = ({ organizationId, id }: EvidenceSession): EvidenceTarget => ({
 
 const toKind = (kind: string): DocumentKind | undefined => DOCUMENT_KINDS.find((known) => known === kind)
 
-/** Reads on only as it is read; a reader that leaves closes the file. */
+/** Reads the file on demand; cancelling the stream closes the file. */
 const toStream = (source: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
   new ReadableStream<Uint8Array>(
     {
@@ -103,7 +102,7 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
     }
   }
 
-  /** Tells what was committed, then deletes what nobody can read any more. @throws SessionUnknownError */
+  /** Reports the committed change, then deletes files that nobody can read any more. @throws SessionUnknownError */
   const finish = async (change: EvidenceChange | null): Promise<EvidenceChange> => {
     if (change === null) throw new SessionUnknownError()
     changed(change.state)
@@ -113,8 +112,8 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
   }
 
   /**
-   * Stores the record; where that is refused, its file goes too. Where the store can't say whether it was stored, the file
-   * stays: the sweep takes it once it is old and no record names it.
+   * Stores the record. If the store refuses it, the file is deleted. If the store can't say whether it was stored, the file
+   * stays: the sweep deletes it once it is old and no record names it.
    */
   const commit = async <Result extends EvidenceChange | false | null>(
     record: EvidenceRecord,
@@ -133,7 +132,7 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
     return written
   }
 
-  /** Seals again where the organization's key was exchanged between sealing and storing. */
+  /** Seals again when the organization's key was exchanged between sealing and storing. */
   const sealAndCommit = async <Result extends EvidenceChange | false | null>(
     target: EvidenceTarget,
     evidence: NewEvidence,
@@ -170,7 +169,7 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
     }
   }
 
-  /** Null for a document itself, and for what was replaced meanwhile. */
+  /** Null for a document, and for a record that was replaced meanwhile. */
   const searchedOf = async (target: EvidenceTarget, record: EvidenceRecord): Promise<SearchedEvidence | null> => {
     if (record.kind === FIELDS_KIND) return readUnlessReplaced(target, record)
     if (record.kind !== READING_KIND) return null
@@ -260,7 +259,7 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
         const current = (await store.list(target)).find(({ kind }) => kind === FIELDS_KIND)
         if (current === undefined) return {}
         const record = await store.recordRead(target, current.id, actor)
-        // Replaced between the two: the newer ones are read.
+        // The fields were replaced between the two reads: read the newer ones.
         const values = record === null ? null : await readUnlessReplaced(target, record)
         if (values !== null) return values
       }
@@ -292,7 +291,7 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
       takeUploadPlace(session.id)
       try {
         await requireSession(session)
-        // Refused before it is read; what counts is asked again with the row.
+        // Refuse early, before the upload is read; the row's transaction checks again.
         const there = (await store.list(target)).filter((record) => record.kind === kind).length
         if (there >= maximum) throw new DocumentLimitError(maximum)
         const uploaded = await readUpload(stream, uploadTimeLimitMs)
@@ -317,7 +316,7 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
         return receipt
       } finally {
         leaveUploadPlace(session.id)
-        // Refused or read to its end: either way nobody wants the rest.
+        // Refused or read to its end: the rest is not needed.
         if (!stream.locked) await stream.cancel()
       }
     },

@@ -17,12 +17,12 @@ export interface InflateLimits {
 export const INFLATE_LIMITS: InflateLimits = { inflatedBytesMax: 128 * 1_048_576, timeLimitMs: 10_000 }
 
 const STREAM = Buffer.from('stream')
-/** What may hold names, or another compressed stream, is looked at whole up to here. */
+/** Up to this many bytes of what a stream inflates to are searched for names and for further streams. */
 const LOOKED_AT_BYTES = 4 * 1_048_576
 const NESTED_MAX = 4
-/** Enough for the two bytes by which zlib is known, blanks between included. */
+/** Bytes of a text that suffice to decode the two bytes of zlib's header, blanks included. */
 const PROBE_BYTES = 64
-/** What decodes to fewer than these is no filter's text, and too short for the name of a script. */
+/** A text that decodes to fewer bytes is not a filter's text, and too short for the name of a script. */
 const TEXT_BYTES_MIN = 8
 
 /** RFC 1950: deflate, and a check of the two bytes. */

@@ -1,5 +1,5 @@
-// A process of its own that reads one picture on its standard input and writes it anew, as a JPEG, on its standard output:
-// what else the file carried (metadata, places, other files) is not in the new one, and a decoder that breaks breaks here.
+// A process that reads one picture from its standard input and writes it as a new JPEG to its standard output. Metadata,
+// locations and other files in the picture are left out, and if the decoder crashes, only this process ends.
 // Started by reencode.ts, with nothing in its environment. Exit codes: 0 written, 3 not a picture that can be opened.
 import sharp from 'sharp'
 import { IMAGE_PIXELS_MAX } from '../evidence-types.ts'
@@ -10,7 +10,7 @@ const REFUSED = 3
 
 sharp.cache(false)
 sharp.concurrency(1)
-// Dozens of loaders are built in; the three that were asked for are all that may be reached.
+// The library has dozens of loaders: allow only those of the three accepted types.
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'] })
 
@@ -24,6 +24,6 @@ try {
     .toBuffer()
   await Bun.write(Bun.stdout, output)
 } catch {
-  // What the decoder says may hold some of the file. That it could not is all there is to say.
+  // The decoder's message may hold bytes of the file, so only the exit code reports the failure.
   process.exitCode = REFUSED
 }

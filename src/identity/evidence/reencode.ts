@@ -1,4 +1,4 @@
-// Writes strangers' pictures anew in a process that may be killed: see reencode.process.ts.
+// Re-encodes uploaded pictures in a process that may be killed: see reencode.process.ts.
 import { createPictureProcess, type PictureProcess, type PictureProcessOptions } from './picture-process.ts'
 
 /** Another program in tests. */

@@ -7,28 +7,28 @@ export interface EvidenceChange {
   readonly obsoleteFiles: readonly string[]
 }
 
-/** Null everywhere: the organization has no such session. */
+/** All functions return null when the organization has no such session. */
 export interface EvidenceStore {
   list(target: EvidenceTarget): Promise<readonly EvidenceRecord[]>
   /** The fields of sessions of one organization, by session: those that have any. */
   fieldsOf(organizationId: string, sessionIds: readonly string[]): Promise<ReadonlyMap<string, EvidenceRecord>>
-  /** False: `replacedId` is not the fields that are there. @throws SessionClosedError, OrganizationKeyExchangedError */
+  /** False when `replacedId` is not the id of the stored fields. @throws SessionClosedError, OrganizationKeyExchangedError */
   replaceFields(
     target: EvidenceTarget,
     record: NewEvidenceRecord,
     replacedId: string | null,
     actor: string,
   ): Promise<EvidenceChange | false | null>
-  /** False: there are `maximum` of the kind. @throws SessionClosedError, OrganizationKeyExchangedError */
+  /** False when the session has `maximum` documents of the kind. @throws SessionClosedError, OrganizationKeyExchangedError */
   addDocument(
     target: EvidenceTarget,
     record: NewEvidenceRecord,
     maximum: number,
     actor: string,
   ): Promise<EvidenceChange | false | null>
-  /** False: there is no such document. @throws SessionClosedError */
+  /** False when there is no such document. @throws SessionClosedError */
   removeDocument(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceChange | false | null>
-  /** In place of the former; answers its files. Null also where the session's evidence was erased. @throws OrganizationKeyExchangedError */
+  /** Replaces the note and returns its obsolete files. Null also when the evidence was erased. @throws OrganizationKeyExchangedError */
   replaceNote(target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null>
   eraseAll(target: EvidenceTarget, actor: string): Promise<EvidenceChange | null>
   /** The row, with the reading recorded; null also where there is no such evidence. */
