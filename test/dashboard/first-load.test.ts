@@ -8,9 +8,10 @@ import { type Dashboard, useDashboard } from './support/dashboard.ts'
 setDefaultTimeout(60_000)
 
 let dashboard: Dashboard
+// Of its own: what other files made would be counted.
 useDashboard((started) => {
   dashboard = started
-}, 'shared')
+})
 
 const expectAtMost = (load: FirstLoad, most: FirstLoad): void => {
   for (const [part, bytes] of Object.entries(load)) {
