@@ -106,19 +106,19 @@ describe('B1: a registration', () => {
     expect((await send('{"unknown":1}')).status).toBe(201)
   })
 
-  test('refuses a walletAddress or an originUrl that is none', async () => {
-    for (const walletAddress of ['0x12', 'nonsense', '', 7, `${walletOf('x')}0`]) {
-      await expectProblem(await live.register({ body: { walletAddress } }), 400, 'INVALID_FIELD')
-    }
-    for (const originUrl of [
-      'http://a.b',
-      'javascript:alert(1)',
-      '/x',
-      'https://u:p@a.b',
-      `https://a.b/${'x'.repeat(2_048)}`,
-    ]) {
-      await expectProblem(await live.register({ body: { originUrl } }), 400, 'INVALID_FIELD')
-    }
+  test.each([
+    ...['0x12', 'nonsense', '', 7, [walletOf('x')], `${walletOf('x')}0`, SOLANA.toLowerCase()].map((walletAddress) => ({
+      walletAddress,
+    })),
+    ...['http://a.b', 'javascript:alert(1)', '/x', 'https://u:secret@a.b', `https://a.b/${'x'.repeat(2_048)}`, 7].map(
+      (originUrl) => ({ originUrl }),
+    ),
+  ])('refuses %p, and repeats nothing of it', async (body) => {
+    const response = await live.register({ body })
+    const text = await response.clone().text()
+    expect(text).toContain(Object.keys(body)[0] ?? '')
+    expect(text).not.toContain('secret')
+    await expectProblem(response, 400, 'INVALID_FIELD')
   })
 })
 
@@ -259,6 +259,10 @@ describe('B2: the status', () => {
     ['an unknown type', 'person', '01a1f8ae-78a5-736f-b344-07aea9a52566'],
     ['what is no UUID', 'individual', 'nonsense'],
     ['a UUID in brackets', 'individual', '%7B01a1f8ae-78a5-736f-b344-07aea9a52566%7D'],
+    ['a UUID without dashes', 'individual', '01a1f8ae78a5736fb34407aea9a52566'],
+    ['a UUID with one digit more', 'individual', '01a1f8ae-78a5-736f-b344-07aea9a525660'],
+    ['a null byte', 'individual', '%00'],
+    ['a path', 'individual', '..%2f..%2fverify'],
     ['the realtime path without its id', 'realtime', 'individual'],
   ])('of %s is 404', async (_name, type, sessionId) => {
     await expectProblem(await live.status(sessionId, type), 404, 'NOT_FOUND')
@@ -330,9 +334,12 @@ describe('authentication', () => {
     }
   })
 
-  test('an unknown type of registration is 404', async () => {
-    await expectProblem(await live.send('POST', '/api/v1/register/company'), 404, 'NOT_FOUND')
-  })
+  test.each(['company', 'INDIVIDUAL', 'kyc', '%69ndividual', ''])(
+    'the type of registration %p is 404',
+    async (type) => {
+      await expectProblem(await live.send('POST', `/api/v1/register/${type}`), 404, 'NOT_FOUND')
+    },
+  )
 
   test('past the rate limit is 429 with the limit’s headers', async () => {
     const { key } = await issueKey(service, '--org demo --kind identity --rate 1 --burst 2')
