@@ -132,7 +132,13 @@ export const SCENARIOS: readonly Scenario[] = [
     steps: [
       {
         call: attest(DENIED),
-        result: { is_compliant: false, uuid: '~^[0-9a-f-]{36}$', reason: { code: 'DEMO_DENIED', message: '~.' } },
+        result: {
+          is_compliant: false,
+          policy_id: '$POLICY_ID',
+          verification_hash: '$VERIFICATION_HASH',
+          uuid: '~^[0-9a-f-]{36}$',
+          reason: { code: 'DEMO_DENIED', message: '~.' },
+        },
       },
     ],
   },
@@ -194,6 +200,11 @@ export const SCENARIOS: readonly Scenario[] = [
         tries: 1,
         error: refused({ code: 'IDEMPOTENCY_MISMATCH', status: 422 }),
       },
+      { call: { ...register(), idempotency_key: 'user-of-$LANGUAGE' }, save: 'session', result: { reused: false } },
+      {
+        call: { ...register(), idempotency_key: 'user-of-$LANGUAGE' },
+        result: { session_id: '$session.session_id' },
+      },
     ],
   },
   {
@@ -207,6 +218,10 @@ export const SCENARIOS: readonly Scenario[] = [
           status: 400,
           detail: 'request validation failed: failed to get policy ID for address $WALLET',
         }),
+      },
+      {
+        call: attest({ chain: 'dogechain', from: '$WALLET', to: '$WALLET' }),
+        error: refused({ code: 'UNSUPPORTED_CHAIN', detail: 'unsupported chain ID dogechain' }),
       },
       {
         call: attest({ chain: 'base', from: '$WALLET', to: '$DEMO_CONTRACT', msg_value: '-1' }),
