@@ -28,8 +28,13 @@ let nowMs: number
 const logOf = (): string => join(folder.path, 'decisions')
 const indexPath = (): string => join(folder.path, 'index.db')
 
-const open = (generationRows = 50): DecisionIndex =>
-  createDecisionIndex({ directory: logOf(), path: indexPath(), monotonicMs: () => nowMs, generationRows })
+const open = (monotonicMs = () => nowMs): DecisionIndex =>
+  createDecisionIndex({ directory: logOf(), path: indexPath(), monotonicMs, generationRows: 50 })
+/** Over the same file, with another clock. */
+const reopen = (monotonicMs?: () => number): void => {
+  index.close()
+  index = open(monotonicMs)
+}
 
 beforeEach(async () => {
   folder = temporaryFolder()
@@ -193,14 +198,8 @@ describe('a search', () => {
     write('w00', varied(300))
     takeIn()
     let looks = 0
-    index.close()
-    index = createDecisionIndex({
-      directory: logOf(),
-      path: indexPath(),
-      generationRows: 50,
-      // Each look at the clock is three tenths of a second later.
-      monotonicMs: () => looks++ * 300,
-    })
+    // Each look at the clock is three tenths of a second later.
+    reopen(() => looks++ * 300)
     const filter = { organizationId: ALPHA, rule: 'rare' }
     const found: string[] = []
     let incomplete = 0
@@ -371,18 +370,11 @@ describe('the log', () => {
     for (let turn = 0; turn < 12; turn++) {
       // Ends a batch after each few lines.
       let looks = 0
-      index.close()
-      index = createDecisionIndex({
-        directory: logOf(),
-        path: indexPath(),
-        generationRows: 50,
-        monotonicMs: () => looks++ * 3,
-      })
+      reopen(() => looks++ * 3)
       index.ingest()
       index.improve()
     }
-    index.close()
-    index = open()
+    reopen()
     takeIn()
     expect(index.status().decisions).toBe(200)
     expect(pages({ organizationId: ALPHA }, 500).length + pages({ organizationId: BETA }, 500).length).toBe(200)
@@ -394,9 +386,8 @@ describe('the log', () => {
     expect(index.ingest()).toBe(false)
     expect(index.status()).toMatchObject({ decisions: 40, upToDate: true })
     write('w01', varied(40))
-    index.close()
     let looks = 0
-    index = createDecisionIndex({ directory: logOf(), path: indexPath(), monotonicMs: () => looks++ * 3 })
+    reopen(() => looks++ * 3)
     expect(index.ingest()).toBe(true)
     expect(index.status()).toMatchObject({ upToDate: false })
     expect(index.status().decisions).toBeWithin(41, 80)
