@@ -2,11 +2,11 @@
 // organization's page is changed and seen; the audit log is cut and taken out.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { accessible } from '../support/browser/accessible.ts'
-import { CHROMIUM } from '../support/browser/chromium.ts'
-import { until } from '../support/until.ts'
-import { ADMIN_EMAIL, type Dashboard, useDashboard } from './support/dashboard.ts'
-import { focused, pressEnterOn, tabTo } from './support/keys.ts'
+import { ADMIN_EMAIL, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { focused, pressEnterOn, tabTo } from '../../dashboard/support/keys.ts'
+import { accessible } from '../../support/browser/accessible.ts'
+import { CHROMIUM } from '../../support/browser/chromium.ts'
+import { until } from '../../support/until.ts'
 
 setDefaultTimeout(60_000)
 let dashboard: Dashboard

@@ -2,10 +2,10 @@
 // relay or straight, loses its connection on the way, and comes back with what it saw last.
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { EventSource } from 'eventsource'
-import { createRelay } from '../../docs/examples/sse-relay.ts'
-import { type RunningService, runCommand, startService } from '../service/start-service.ts'
-import { CHROMIUM, startBrowser, type TestBrowser } from '../support/browser/chromium.ts'
-import { until } from '../support/until.ts'
+import { createRelay } from '../../../docs/examples/sse-relay.ts'
+import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
+import { CHROMIUM, startBrowser, type TestBrowser } from '../../support/browser/chromium.ts'
+import { until } from '../../support/until.ts'
 
 const TIMEOUT_MS = 60_000
 setDefaultTimeout(TIMEOUT_MS)
