@@ -1,9 +1,11 @@
 // PostgreSQL for tests: one server for all files of a process, or of the whole suite, and a fresh database for whoever
 // asks. Without binaries for the platform, POSTGRES_MISSING says so and tests are skipped with it in their names.
+import { SQL } from 'bun'
 import { systemClock } from '../../src/domain/time.ts'
 import { migrate } from '../../src/store/migrations.ts'
 import { openPostgresDatabase } from '../../src/store/postgres.ts'
 import { type PostgresTarget, parseStoreAddress } from '../../src/store/store-address.ts'
+import { atEnd, hasEnd } from './at-end.ts'
 import { findBinaries } from './postgres-binaries.ts'
 import { type PostgresAccess, postgresAt, startPostgres } from './postgres-server.ts'
 
@@ -53,6 +55,19 @@ export const targetOf = (address: string): PostgresTarget => {
   return target
 }
 
+let administrator: SQL | undefined
+
+/** Over one connection for all databases of this process: a new one costs as much as half of a database. */
+const administer = async (statement: string): Promise<void> => {
+  if (!hasEnd()) return sharedPostgres().administer(statement)
+  if (administrator === undefined) {
+    const client = new SQL(sharedPostgres().address('postgres'), { max: 1 })
+    atEnd(() => client.close({ timeout: 0 }))
+    administrator = client
+  }
+  await administrator.unsafe(statement).simple()
+}
+
 const MIGRATED = 'template_migrated'
 let migrated = RUN_PORT === undefined ? undefined : Promise.resolve()
 let count = 0
@@ -80,12 +95,12 @@ export const createTemporaryDatabase = async (content: 'tables' | 'nothing' = 't
   }
   const template = content === 'tables' ? MIGRATED : 'template0'
   // The files are copied, not written through the log: a tenth of the work.
-  await server.administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
   const address = server.address(name)
   return {
     name,
     address,
     target: targetOf(address),
-    remove: () => server.administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    remove: () => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
   }
 }
