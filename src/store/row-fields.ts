@@ -26,7 +26,11 @@ const remembered = (spell: (name: string) => string): ((name: string) => string)
 }
 
 const fieldNameOf = remembered((column) => column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()))
-const columnNameOf = remembered((field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+const columnNameOf = remembered((field) => {
+  // It becomes part of a statement: a name that came from outside must end here.
+  if (!/^[a-z][A-Za-z0-9_]*$/.test(field)) throw new TypeError('a field of an item is no name of a column')
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+})
 
 /** The values of some columns, named as fields: for a row that has others too. */
 export const pickFields = <Row extends object, Column extends keyof Row & string>(
@@ -45,6 +49,7 @@ export const fieldsOf = <Row extends object>(row: Row): FieldsOf<Row> =>
 /**
  * Inserts a row with all fields of the item, which are columns of the table; other columns get their defaults.
  * @param table a name of ours, never from outside
+ * @throws TypeError for a field whose name could not be a column's
  */
 export const insertRow = async <Item extends { readonly [Field in keyof Item]: SqlParameter }>(
   transaction: Transaction,

@@ -33,3 +33,11 @@ test('an item is inserted with its fields as columns, and its values as paramete
   const sql = 'INSERT INTO items (id, created_at_seconds, sha256, last_used_at_seconds) VALUES (?, ?, ?, ?)'
   expect(seen).toEqual([sql, ['a', 1, 'ff', null]])
 })
+
+test('a field whose name is no column’s becomes part of no statement', async () => {
+  const seen: unknown[] = []
+  const transaction = { execute: async (...call: unknown[]) => seen.push(...call) } as Partial<Transaction>
+  const hostile = { id: 'a', ['x) VALUES (1); DROP TABLE items; --']: 'b' }
+  await expect(insertRow(transaction as Transaction, 'items', hostile)).rejects.toThrow(TypeError)
+  expect(seen).toEqual([])
+})
