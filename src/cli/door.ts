@@ -13,15 +13,19 @@ type Operations = OperationsOf<typeof COMMAND_ROUTES>
 
 /** Method and path below /admin/v1. */
 export type OperationKey = keyof Operations
-type Part<Name extends string, Value> = [keyof Value] extends [never] ? unknown : { readonly [name in Name]: Value }
+type ParamsPart<Params> = [keyof Params] extends [never] ? unknown : { readonly params: Params }
+type BodyPart<Body> = Body extends Blob
+  ? { readonly file: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> } }
+  : undefined extends Body
+    ? { readonly body?: Body }
+    : { readonly body: Body }
 
-export type InputOf<Key extends OperationKey> = Part<'params', Operations[Key]['params']> & {
-  readonly query?: Operations[Key]['query']
-  readonly body?: Operations[Key]['body']
-  readonly file?: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> }
-  /** The command's option for each field, for error texts: `{ lifetime_seconds: '--lifetime' }`. */
-  readonly flags?: Readonly<Record<string, string>>
-}
+export type InputOf<Key extends OperationKey> = ParamsPart<Operations[Key]['params']> &
+  BodyPart<Operations[Key]['body']> & {
+    readonly query?: Operations[Key]['query']
+    /** The command's option for each field, for error texts: `{ lifetime_seconds: '--lifetime' }`. */
+    readonly flags?: Readonly<Record<string, string>>
+  }
 
 export interface Door {
   /**
