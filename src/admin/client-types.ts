@@ -62,3 +62,19 @@ export type OperationsOf<Routes extends readonly Typed[]> = {
     readonly answer: TypesOf<Declared>['answer']
   }
 }
+
+type WithParams<Params> = [keyof Params] extends [never] ? unknown : { readonly params: Params }
+type WithQuery<Query> = [keyof Query] extends [never]
+  ? unknown
+  : Record<never, never> extends Query
+    ? { readonly query?: Query }
+    : { readonly query: Query }
+type WithBody<Body> = [Body] extends [undefined]
+  ? unknown
+  : undefined extends Body
+    ? { readonly body?: Body }
+    : { readonly body: Body }
+
+/** What a call of an operation is given: no part that the operation does not have, and none left out that it needs. */
+export type CallParts<One extends { readonly params: unknown; readonly query: unknown; readonly body: unknown }> =
+  WithParams<One['params']> & WithQuery<One['query']> & WithBody<One['body']>

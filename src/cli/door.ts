@@ -1,6 +1,6 @@
 // What verbs use: the store for reading, and the door to the admin API's operations for every change. The operations' types are
 // those of their declarations, as for the dashboard.
-import type { OperationsOf } from '../admin/client-types.ts'
+import type { CallParts, OperationsOf } from '../admin/client-types.ts'
 import type { CommandDoor, CommandInput } from '../admin/command-door.ts'
 import { SecondPersonNeededError } from '../admin/errors.ts'
 import type { COMMAND_ROUTES } from '../admin/route-table.ts'
@@ -13,19 +13,15 @@ type Operations = OperationsOf<typeof COMMAND_ROUTES>
 
 /** Method and path below /admin/v1. */
 export type OperationKey = keyof Operations
-type ParamsPart<Params> = [keyof Params] extends [never] ? unknown : { readonly params: Params }
-type BodyPart<Body> = Body extends Blob
-  ? { readonly file: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> } }
-  : undefined extends Body
-    ? { readonly body?: Body }
-    : { readonly body: Body }
 
-export type InputOf<Key extends OperationKey> = ParamsPart<Operations[Key]['params']> &
-  BodyPart<Operations[Key]['body']> & {
-    readonly query?: Operations[Key]['query']
-    /** The command's option for each field, for error texts: `{ lifetime_seconds: '--lifetime' }`. */
-    readonly flags?: Readonly<Record<string, string>>
-  }
+export type InputOf<Key extends OperationKey> = (Operations[Key]['body'] extends Blob
+  ? CallParts<Omit<Operations[Key], 'body'> & { readonly body: undefined }> & {
+      readonly file: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> }
+    }
+  : CallParts<Operations[Key]>) & {
+  /** The command's option for each field, for error texts: `{ lifetime_seconds: '--lifetime' }`. */
+  readonly flags?: Readonly<Record<string, string>>
+}
 
 export interface Door {
   /**

@@ -1,4 +1,6 @@
-// The one way from the pages to the admin API. Calls are typed by method and path, as the API's routes are declared. A call that finds nobody signed in tells the shell, which asks for it and lets the page stay.
+// The one way from the pages to the admin API. Calls are typed by method and path, as the API's routes are declared. A call
+// that finds nobody signed in tells the shell, which asks for it and lets the page stay.
+import type { CallParts } from '../../../admin/client-types.ts'
 import { APPROVAL_REQUIRED, ApiError, NetworkError, WaitsForApproval } from './errors.ts'
 import type { Operations } from './types.ts'
 
@@ -10,23 +12,14 @@ export type AnswerOf<Key extends OperationKey> = Operations[Key]['answer']
 export type BodyOf<Key extends OperationKey> = Operations[Key]['body']
 export type QueryOf<Key extends OperationKey> = Operations[Key]['query']
 
-type ParamsPart<Params> = [keyof Params] extends [never] ? unknown : { readonly params: Params }
-type BodyPart<Body> = undefined extends Body ? { readonly body?: Body } : { readonly body: Body }
-
-export type CallOptions<Key extends OperationKey> = ParamsPart<Operations[Key]['params']> &
-  BodyPart<BodyOf<Key>> & {
-    readonly query?: QueryOf<Key>
-    readonly signal?: AbortSignal
-    /** Longer than usual: uploads. */
-    readonly timeoutMs?: number
-  }
+export type CallOptions<Key extends OperationKey> = CallParts<Operations[Key]> & {
+  readonly signal?: AbortSignal
+  /** Longer than usual: uploads. */
+  readonly timeoutMs?: number
+}
 
 type Rest<Key extends OperationKey> =
-  unknown extends ParamsPart<Operations[Key]['params']>
-    ? undefined extends BodyOf<Key>
-      ? [options?: CallOptions<Key>]
-      : [options: CallOptions<Key>]
-    : [options: CallOptions<Key>]
+  Record<never, never> extends CallOptions<Key> ? [options?: CallOptions<Key>] : [options: CallOptions<Key>]
 
 interface Loose {
   readonly params?: Readonly<Record<string, string>>
