@@ -1,5 +1,7 @@
 // Ensures that a client's retry never yields two attestations: a request with an idempotency key claims a uuid before
 // it is dispatched, and a retry gets the stored answer, a refusal, or the same uuid (invariant 3).
+
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import { SWEEP_BATCH } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -52,14 +54,7 @@ export interface UnansweredClaim {
   readonly uuidSinceSeconds: number
 }
 
-interface UnansweredRow {
-  readonly organization_id: string
-  readonly key_id: string
-  readonly idempotency_key: string
-  readonly uuid: string
-  readonly claim_expires_at_seconds: number
-  readonly uuid_since_seconds: number
-}
+type UnansweredRow = RowOf<IdempotencyClaim> & { readonly uuid_since_seconds: number }
 
 interface ClaimRow {
   readonly body_hash: Uint8Array
@@ -273,15 +268,9 @@ export const createIdempotencyTable = (
        ORDER BY claim_expires_at_seconds LIMIT ?`,
       [node, scope.nowSeconds(), limit],
     )
-    return rows.map((row) => ({
-      claim: {
-        organizationId: row.organization_id,
-        keyId: row.key_id,
-        idempotencyKey: row.idempotency_key,
-        uuid: row.uuid,
-        claimExpiresAtSeconds: row.claim_expires_at_seconds,
-      },
-      uuidSinceSeconds: row.uuid_since_seconds,
+    return rows.map(({ uuid_since_seconds: uuidSinceSeconds, ...claim }) => ({
+      claim: fieldsOf(claim),
+      uuidSinceSeconds,
     }))
   },
 

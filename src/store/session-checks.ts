@@ -3,6 +3,7 @@
 import type { FoundHit, HitState } from '../domain/screening-hit.ts'
 import type { Session, SessionStatus } from '../domain/session.ts'
 import type { Transaction } from './database.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import { replaceHits } from './screening-checks.ts'
 import { marksFor, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
@@ -37,20 +38,9 @@ interface QueuedChecks {
   readonly attempts: number
 }
 
-interface QueueRow {
-  readonly organization_id: string
-  readonly session_id: string
-  readonly sequence: number
-  readonly attempts: number
-}
+type QueueRow = RowOf<QueuedChecks>
 
-interface CheckRow {
-  readonly name: string
-  readonly outcome: string
-  readonly detail: string
-  readonly version: string
-  readonly checked_at_seconds: number
-}
+type CheckRow = RowOf<Omit<StoredCheck, 'detail'>> & { readonly detail: string }
 
 const OF_SESSION = 'organization_id = ? AND session_id = ?'
 /** If a power cut loses a check or a claim, it is made again. */
@@ -173,13 +163,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
         `SELECT name, outcome, detail, version, checked_at_seconds FROM session_checks WHERE ${OF_SESSION} ORDER BY name`,
         [organizationId, sessionId],
       )
-    ).map((row) => ({
-      name: row.name,
-      outcome: row.outcome,
-      detail: JSON.parse(row.detail),
-      version: row.version,
-      checkedAtSeconds: row.checked_at_seconds,
-    })),
+    ).map((row) => ({ ...fieldsOf(row), detail: JSON.parse(row.detail) })),
 
   /** Whether its checks are still to be made. */
   isQueued: async (organizationId: string, sessionId: string): Promise<boolean> =>
@@ -206,9 +190,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
           `UPDATE session_check_queue SET due_at_seconds = ? WHERE ${OF_SESSION} AND sequence = ? AND due_at_seconds <= ?`,
           [nowSeconds + claimSeconds, row.organization_id, row.session_id, row.sequence, nowSeconds],
         )
-        if (taken === 0) continue
-        const { organization_id: organizationId, session_id: sessionId, sequence, attempts } = row
-        claimed.push({ organizationId, sessionId, sequence, attempts })
+        if (taken > 0) claimed.push(fieldsOf(row))
       }
       return claimed
     }, DURABILITY)

@@ -3,6 +3,7 @@
 // outlive the process: later processes use its counts.
 import type { VelocityTally } from '../domain/velocity.ts'
 import type { SqlParameter } from './database.ts'
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -12,18 +13,7 @@ export interface VelocityWriter {
   readonly sequence: number
 }
 
-interface TallyRow {
-  readonly organization_id: string
-  readonly project_id: string
-  readonly wallet: string
-  readonly chain_name: string
-  readonly window_seconds: number
-  readonly part: number
-  readonly count: number
-  readonly value: string
-  readonly sequence: number
-  readonly expires_at_seconds: number
-}
+type TallyRow = RowOf<VelocityTally> & { readonly sequence: number }
 
 const COLUMNS = `organization_id, project_id, wallet, chain_name, window_seconds, part, count, value, sequence,
   expires_at_seconds`
@@ -83,10 +73,10 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
 
   /** All processes that have written rows which may still count. */
   writers: async (): Promise<readonly VelocityWriter[]> => {
-    const rows = await scope.statements.query<{ process_id: string; sequence: number }>(
+    const rows = await scope.statements.query<RowOf<VelocityWriter>>(
       'SELECT process_id, sequence FROM velocity_writers',
     )
-    return rows.map(({ process_id, sequence }) => ({ processId: process_id, sequence }))
+    return rows.map(fieldsOf)
   },
 
   /**
@@ -106,17 +96,7 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
     return {
       // The last number of a full page may have more rows, so it is read again.
       sequence: rows.length < PAGE ? last.sequence : last.sequence - 1,
-      tallies: rows.map((row) => ({
-        organizationId: row.organization_id,
-        projectId: row.project_id,
-        wallet: row.wallet,
-        chainName: row.chain_name,
-        windowSeconds: row.window_seconds,
-        part: row.part,
-        count: row.count,
-        value: row.value,
-        expiresAtSeconds: row.expires_at_seconds,
-      })),
+      tallies: rows.map(({ sequence: _written, ...row }) => fieldsOf(row)),
     }
   },
 
