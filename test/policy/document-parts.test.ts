@@ -221,6 +221,7 @@ describe('reads', () => {
     })
   })
 
+  const ONE_VALUE = '1:91 it has to return one value: a number, an address, a bool, a text or bytes'
   const view = (fragment: string, args = '[]'): string =>
     `reads: { a: { kind: view, contract: ${CONTRACT}, function: "${fragment}", arguments: ${args} } }`
   test.each([
@@ -251,19 +252,10 @@ describe('reads', () => {
     ],
     ['reads: { a: { kind: native-balance, chain: Base } }', '1:44 chain is the name of a chain'],
     [`reads: { a: { kind: erc721-owner, contract: ${CONTRACT} } }`, '1:13 the read has no token_id'],
-    [view('function f() view'), '1:91 it has to return one value: a number, an address, a bool, a text or bytes'],
-    [
-      view('function f() view returns (bool, bool)'),
-      '1:91 it has to return one value: a number, an address, a bool, a text or bytes',
-    ],
-    [
-      view('function f() view returns (int256)'),
-      '1:91 it has to return one value: a number, an address, a bool, a text or bytes',
-    ],
-    [
-      view('function f() view returns (uint256[])'),
-      '1:91 it has to return one value: a number, an address, a bool, a text or bytes',
-    ],
+    [view('function f() view'), ONE_VALUE],
+    [view('function f() view returns (bool, bool)'), ONE_VALUE],
+    [view('function f() view returns (int256)'), ONE_VALUE],
+    [view('function f() view returns (uint256[])'), ONE_VALUE],
     [view('function f(uint8 x) view returns (bool)'), '1:145 the function takes 1 arguments'],
     [view('function f(uint8 x) view returns (bool)', '[wallet.address]'), '1:146 wallet.address is no uint8'],
     [

@@ -94,8 +94,8 @@ const onceMore = (error: unknown): Promise<Response> => {
   return attest()
 }
 
-describeTest('SIGHUP replaces one after another, and no request fails meanwhile', async () => {
-  const before = [await pidOf(0), await pidOf(1)]
+/** Four callers at a time. @returns ends them: more than fifty requests were answered, and none failed */
+const startLoad = (): (() => Promise<void>) => {
   let running = true
   const failures: unknown[] = []
   let answered = 0
@@ -110,12 +110,20 @@ describeTest('SIGHUP replaces one after another, and no request fails meanwhile'
       }
     }
   })
+  return async () => {
+    running = false
+    await Promise.all(load)
+    expect(failures).toEqual([])
+    expect(answered).toBeGreaterThan(50)
+  }
+}
+
+describeTest('SIGHUP replaces one after another, and no request fails meanwhile', async () => {
+  const before = [await pidOf(0), await pidOf(1)]
+  const stopLoad = startLoad()
   service.process.kill('SIGHUP')
   await service.logLine(({ message }) => message === 'all processes were replaced')
-  running = false
-  await Promise.all(load)
-  expect(failures).toEqual([])
-  expect(answered).toBeGreaterThan(50)
+  await stopLoad()
   expect([await pidOf(0), await pidOf(1)].every((pid) => !before.includes(pid))).toBe(true)
   expect(before.some(isRunning)).toBe(false)
 })
@@ -145,20 +153,7 @@ const reached = (of: RunningService, processes: number, workers: number): Promis
   })
 
 describeTest('the control makes them three and one again, and no request fails meanwhile', async () => {
-  let running = true
-  const failures: unknown[] = []
-  let answered = 0
-  const load = Array.from({ length: 4 }, async () => {
-    while (running) {
-      try {
-        const { status } = await attest().catch(onceMore)
-        if (status === 200) answered += 1
-        else failures.push(status)
-      } catch (error) {
-        failures.push(error)
-      }
-    }
-  })
+  const stopLoad = startLoad()
   expect(await pool(service, { processes: 3, workers: 2 })).toMatchObject({
     processes: { wanted: 3 },
     workers: { wanted: 6, each: 2 },
@@ -168,10 +163,7 @@ describeTest('the control makes them three and one again, and no request fails m
   await until(async () => Object.keys(await metric(DECISIONS)).length === 3)
   await pool(service, { processes: 1 })
   await reached(service, 1, 2)
-  running = false
-  await Promise.all(load)
-  expect(failures).toEqual([])
-  expect(answered).toBeGreaterThan(50)
+  await stopLoad()
   expect(pids.map(isRunning)).toEqual([true, false, false])
   await pool(service, { processes: 2, workers: 1 })
   await reached(service, 2, 2)
