@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { version } from '../../package.json'
+import { resultOf } from '../service/run-to-end.ts'
 import evmVectors from '../vectors/evm-v2.json'
 import solanaVectors from '../vectors/solana.json'
 import { completed, compliant, pending } from './support/answers.ts'
@@ -34,11 +35,7 @@ let bare: string
 
 const run = async (cwd: string, ...command: string[]): Promise<string> => {
   const child = Bun.spawn(command, { cwd, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
+  const { code, stdout, stderr } = await resultOf(child)
   if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}\n${stdout}\n${stderr}`)
   return stdout
 }

@@ -11,6 +11,7 @@ import { reloadNodes, restartNodes } from '../cluster/trials/rolling.ts'
 import { compareStores } from '../cluster/trials/throughput.ts'
 import { type Finding, finding, type Trial } from '../cluster/trials/trial.ts'
 import { upgradeNodes } from '../cluster/trials/upgrade.ts'
+import { resultOf } from '../service/run-to-end.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
@@ -76,11 +77,7 @@ const runConformance = async (): Promise<Finding[]> => {
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
+  const { code, stdout, stderr } = await resultOf(child)
   const lines = `${stdout}${stderr}`.split('\n')
   for (const line of lines.filter((text) => text.startsWith('(fail)'))) progress(line)
   const counts = lines.filter((line) => /^ *\d+ (pass|fail|skip)$/.test(line)).map((line) => line.trim())

@@ -5,6 +5,7 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFi
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { devDependencies } from '../../package.json'
+import { resultOf } from '../service/run-to-end.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const CONTRACTS = join(ROOT, 'contracts')
@@ -20,11 +21,7 @@ const run = async (cwd: string, environment: Readonly<Record<string, string>>, .
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
+  const { code, stdout, stderr } = await resultOf(child)
   if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}\n${stdout}\n${stderr}`)
   return stdout
 }

@@ -10,6 +10,7 @@ import { makeOneFile, ONE_FILE_TARGETS, type OneFile, type OneFileTarget } from 
 import { PROCESSES } from '../../src/one-file.ts'
 import { readTemplates } from '../../src/policy/templates.ts'
 import { startEditor } from '../cli/language-editor.ts'
+import { resultOf } from '../service/run-to-end.ts'
 import { freePort, parseEnvironmentFile } from '../service/start-service.ts'
 import { CHROMIUM, startBrowser } from '../support/browser/chromium.ts'
 import { RUN_PROGRAM } from '../support/run-program.ts'
@@ -75,15 +76,7 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
       stderr: 'pipe',
     })
 
-  const run = async (words: readonly string[], stdin: Uint8Array | 'ignore' = 'ignore') => {
-    const child = spawn(words, stdin)
-    const [code, stdout, stderr] = await Promise.all([
-      child.exited,
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ])
-    return { code, stdout, stderr }
-  }
+  const run = (words: readonly string[], stdin: Uint8Array | 'ignore' = 'ignore') => resultOf(spawn(words, stdin))
 
   const start = async (...words: readonly string[]) => {
     const [api, portal, dashboard] = [freePort(), freePort(), freePort()].map((port) => `127.0.0.1:${port}`)

@@ -18,24 +18,22 @@ export const cleanEnvironment = (): Record<string, string> =>
     ),
   )
 
-/** @param environment added to a clean one */
-export const runToEnd = async (
-  words: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
-): Promise<CommandResult> => {
-  const child = Bun.spawn([...words], {
-    cwd: ROOT,
-    env: { ...cleanEnvironment(), ...environment },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
+export const resultOf = async (child: Bun.ReadableSubprocess): Promise<CommandResult> => {
   const [code, stdout, stderr] = await Promise.all([
     child.exited,
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ])
   return { code, stdout, stderr }
+}
+
+/** @param environment added to a clean one */
+export const runToEnd = async (
+  words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> => {
+  const env = { ...cleanEnvironment(), ...environment }
+  return resultOf(Bun.spawn([...words], { cwd: ROOT, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' }))
 }
 
 /** One `countersign` command with settings of its own. */
