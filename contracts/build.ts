@@ -127,8 +127,7 @@ const readCache = (path: string): CompiledContracts | null => {
 }
 
 /** The compiled contracts; kept in contracts/out by the hash of sources, settings and compiler version. */
-export const loadContracts = async (): Promise<CompiledContracts> => {
-  const input = standardInput()
+export const loadContracts = async (input: StandardInput = standardInput()): Promise<CompiledContracts> => {
   const { version } = require('solc/package.json') as { version: string }
   const hash = createHash('sha256').update(JSON.stringify({ version, input })).digest('hex')
   const path = join(OUTPUT_FOLDER, 'cache', `${hash}.json`)

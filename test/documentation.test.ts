@@ -81,8 +81,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'bun audit --production': 'asks the registry; test/advisories.test.ts runs the check around it',
   'bun audit fix': 'changes what is installed',
   'git clone <this repository> countersign': 'the address is the reader’s',
-  'npm install ./countersign-client-*.tgz': 'test/client/package.test.ts',
-  'bun add ./countersign-client-*.tgz': 'test/client/package.test.ts',
+  'npm install ./countersign-client-*.tgz': 'test/long/client/package.test.ts',
+  'bun add ./countersign-client-*.tgz': 'test/long/client/package.test.ts',
   'go mod edit -require countersign.example/client@v0.0.0 -replace countersign.example/client=/path/to/clone/clients/go':
     'the path is the reader’s; test/clients builds the module',
   'pip install ./clients/python': 'changes the machine; test/clients runs the folder',

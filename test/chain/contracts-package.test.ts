@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeFunctionData, type Hex } from 'viem'
-import { compileContracts, loadContracts, standardInput } from '../../contracts/build.ts'
+import { loadContracts, standardInput } from '../../contracts/build.ts'
 import { create2Deployment, DEPLOYER } from '../../contracts/create2.ts'
 import contractsPackage from '../../contracts/package.json'
 import { dependencies, devDependencies } from '../../package.json'
@@ -37,7 +37,7 @@ test(
         : [],
     )
     const example = { 'src/Counter.sol': { content }, 'test/Counter.t.sol': { content: tests } }
-    const compiled = await compileContracts({
+    const compiled = await loadContracts({
       language,
       settings,
       sources: { ...Object.fromEntries(named), ...example },

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { runKillRounds } from './kill-rounds.ts'
+import { runKillRounds } from '../../identity/kill-rounds.ts'
 
 test('kill -9 amid registrations and changes loses nothing that was acknowledged, and makes nothing twice', async () => {
   const rounds: number[] = []

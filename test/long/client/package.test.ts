@@ -15,15 +15,15 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { version } from '../../package.json'
-import { resultOf } from '../service/run-to-end.ts'
-import evmVectors from '../vectors/evm-v2.json'
-import solanaVectors from '../vectors/solana.json'
-import { completed, compliant, pending } from './support/answers.ts'
-import { json, problem, startRecordingServer } from './support/recording-server.ts'
+import { version } from '../../../package.json'
+import { completed, compliant, pending } from '../../client/support/answers.ts'
+import { json, problem, startRecordingServer } from '../../client/support/recording-server.ts'
+import { resultOf } from '../../service/run-to-end.ts'
+import evmVectors from '../../vectors/evm-v2.json'
+import solanaVectors from '../../vectors/solana.json'
 
-const ROOT = join(import.meta.dir, '..', '..')
-const SUPPORT = join(import.meta.dir, 'support')
+const ROOT = join(import.meta.dir, '..', '..', '..')
+const SUPPORT = join(ROOT, 'test', 'client', 'support')
 const REGISTRY_PROGRAM = 'GjXtvmWihnf22Bg48srpzYrs6iGhSUvu1tzsf9L4u9Ck'
 const nodeMajor = Number(
   /^v(\d+)/.exec(Bun.which('node') === null ? '' : Bun.spawnSync(['node', '--version']).stdout.toString())?.[1] ?? 0,
