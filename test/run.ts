@@ -258,9 +258,17 @@ mkdirSync(temporary)
 chmodSync(temporary, 0o1777)
 // With the allocator set as `bun start` sets it: the system has a tenth less to do.
 Object.assign(process.env, { ...ALLOCATOR_ENVIRONMENT, ...process.env, TMPDIR: temporary, TEST_RUN_FOLDER: folder })
+/** What a test left that can't be removed is no reason to lose the closing line. */
+const removeFolder = (): void => {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+  } catch (error) {
+    process.stderr.write(`${folder} stays: ${error instanceof Error ? error.message : String(error)}\n`)
+  }
+}
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+    removeFolder()
     process.exit(1)
   })
 }
@@ -287,7 +295,7 @@ if (failed.length <= MOST_RUN_AGAIN) {
   }
 }
 await postgres?.stop()
-rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+removeFolder()
 
 const failures = [...results].filter(([, result]) => result.failed > 0)
 if (passedAlone !== '') process.stdout.write(`What failed at first and passed alone:\n\n${passedAlone}`)

@@ -26,7 +26,8 @@ const isMounted =
   process.platform === 'linux' &&
   Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder], { stderr: 'ignore' }).success
 afterAll(() => {
-  if (isMounted) Bun.spawnSync(['umount', folder])
+  // Lazily: a process beside the last service may still be ending in it.
+  if (isMounted) Bun.spawnSync(['umount', '--lazy', folder])
   rmSync(folder, { recursive: true, force: true })
 })
 
