@@ -6,7 +6,7 @@ import { addDerived, judgeGoals } from './goals.ts'
 import { startLoadClient } from './load/load-client.ts'
 import { readCommit, readMachine, readRuntime } from './machine.ts'
 import { type BenchOptions, OptionInvalidError, type Part, parseOptions, USAGE } from './options.ts'
-import { createBarePart } from './parts/bare.ts'
+import { createBarePart, startBareServer } from './parts/bare.ts'
 import { createBatchPart } from './parts/batch.ts'
 import type { BenchContext, BenchPart } from './parts/context.ts'
 import { createDeploymentPart, describeDeploymentRun } from './parts/deployment.ts'
@@ -86,12 +86,14 @@ const run = async (options: BenchOptions, processes: Processes): Promise<BenchRe
   const collector = createCollector()
   const progress = createProgress()
   const stolenTime = watchStolenTime()
+  let bareServer: ReturnType<typeof startBareServer> | null = null
   const context: BenchContext = {
     options,
     processes,
     collector,
     progress,
     client: await startLoadClient(processes),
+    bareServer: () => (bareServer ??= startBareServer({ processes, progress })),
   }
   const parts = await makeParts(context, signer)
   for (const part of parts) await part.warm()

@@ -26,7 +26,7 @@ const build = async (binary: string): Promise<string | null> => {
 export const startBareServer = async ({
   processes,
   progress,
-}: BenchContext): Promise<Omit<LoadTarget, 'part'> | null> => {
+}: Pick<BenchContext, 'processes' | 'progress'>): Promise<Omit<LoadTarget, 'part'> | null> => {
   progress.step('bare server is compiled')
   const binary = join(processes.temporaryFolder(), 'bare')
   const leftOut = (problem: string): null => {
@@ -59,7 +59,7 @@ export const startBareServer = async ({
 }
 
 export const createBarePart = async (context: BenchContext): Promise<BenchPart | null> => {
-  const target = await startBareServer(context)
+  const target = await context.bareServer()
   if (target === null) return null
   const load = createLoadMeasurer(context, { ...target, part: 'bare' })
   return {

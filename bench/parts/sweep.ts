@@ -5,7 +5,6 @@ import { availableParallelism } from 'node:os'
 import type { Chart } from '../draw/line-chart.ts'
 import { writeDrawing } from '../draw/write-drawing.ts'
 import { type SweepPoint, type SweepSetting, sweepName, sweepPoints, sweepSettings } from '../sweep.ts'
-import { startBareServer } from './bare.ts'
 import type { BenchContext } from './context.ts'
 import { createLoadMeasurer, type LoadTarget } from './measure-load.ts'
 import { startPolicyService, targetOf } from './policy-service.ts'
@@ -61,7 +60,7 @@ export const measureSweep = async (context: BenchContext, signer: string): Promi
   const { options, progress, collector } = context
   const settings = sweepSettings(availableParallelism(), options.sweep)
   const rounds = options.durations.rounds
-  const bare = await startBareServer(context)
+  const bare = await context.bareServer()
   for (let round = 1; round <= rounds; round++) {
     for (const [index, setting] of (round % 2 === 1 ? settings : settings.toReversed()).entries()) {
       progress.step(`sweep round ${round} of ${rounds}, setting ${index + 1} of ${settings.length}`)

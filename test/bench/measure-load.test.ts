@@ -42,6 +42,7 @@ const createContext = () => {
         return reportOf(plan)
       },
     },
+    bareServer: async () => null,
   }
   const measurer = (part: string, pid: number | null = 1) =>
     createLoadMeasurer(context, {
