@@ -4,6 +4,9 @@ import { type RunningService, runCommand } from './start-service.ts'
 
 export const WALLET = '0x1111111111111111111111111111111111111111'
 
+/** Before a refused caller asks again: more callers would only take the processor from what is measured beside them. */
+export const REFUSED_PAUSE_MS = 5
+
 /** By the quick start's project. */
 export const projectRequest = ({ quickstart }: RunningService): Record<string, unknown> => ({
   from: WALLET,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { issueKey, succeed } from '../../service/calls.ts'
+import { issueKey, REFUSED_PAUSE_MS, succeed } from '../../service/calls.ts'
 import { type RunningService, startService } from '../../service/start-service.ts'
 import { until } from '../../support/until.ts'
 
@@ -17,8 +17,6 @@ rules:
 /** Each command is a process of its own, on a machine that may be busy. */
 const PATIENCE_MS = 60_000
 const TAKEN_OVER_MS = 10_000
-/** Before a refused caller asks again. */
-const REFUSED_PAUSE_MS = 5
 
 let service: RunningService
 let folder: string

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../../src/domain/time.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
+import { REFUSED_PAUSE_MS } from '../../service/calls.ts'
 import { type RunningService, startService } from '../../service/start-service.ts'
 import {
   createTemporaryDatabase,
@@ -19,8 +20,6 @@ const overPostgres = test.skipIf(POSTGRES_MISSING !== null)
 const because = POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`
 const PATIENCE_MS = 90_000
 const TAKEN_OVER_MS = 10_000
-/** Before a refused caller asks again; more callers would only take the processor from what is measured beside this. */
-const REFUSED_PAUSE_MS = 5
 
 let database: TemporaryDatabase
 let store: Store
