@@ -25,7 +25,7 @@ const problemOf = ({ code, syscall }: { code?: unknown; syscall?: unknown }): st
   return PROBLEMS[code] ?? (code.startsWith('SQLITE_IOERR') ? PROBLEMS['EIO'] : undefined)
 }
 
-/** Looks at the error and its causes. @returns null when none of them is about a file */
+/** What is wrong with a file, found in the error or in one of its causes. @returns null when none of them is about a file */
 export const fileProblem = (error: unknown): string | null => {
   for (let each = error; each instanceof Error; each = each.cause) {
     const problem = problemOf(each as Error & { code?: unknown; syscall?: unknown })

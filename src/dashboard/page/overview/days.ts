@@ -29,7 +29,10 @@ export const endOfQuarter = (nowMs: number): number => (Math.floor(nowMs / QUART
 
 const textOf = (atMs: number): string => new Date(atMs).toISOString()
 
-/** What is asked for: today, yesterday and the day a week ago, up to the same time; the last 24 hours, and a week of rules. */
+/**
+ * The spans of time that the overview asks for. Today, yesterday and the same day of last week each end at the present time
+ * of day, so that they can be compared; besides these, the last 24 hours, and the last week for the rules.
+ */
 export const questionOf = (nowMs: number) => {
   const until = new Date(endOfQuarter(nowMs) - 1)
   const sameTime = (daysBack: number): number => {

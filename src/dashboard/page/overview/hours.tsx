@@ -27,7 +27,7 @@ interface HoursProps {
   /** Of the axis, as `ms`. */
   readonly unit: string
   readonly parts: readonly [lower: string, upper: string]
-  /** Of the parts: colours of the style sheet. */
+  /** Which of the style sheet's colours the lower and the upper part have. */
   readonly colours: readonly [lower: Colour, upper: Colour]
   readonly bars: readonly HourBar[]
 }
