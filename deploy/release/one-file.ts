@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Glob } from 'bun'
 import { readLockedPackages, readManifest } from '../../src/cli/locked-packages.ts'
-import { BASE_PLACE, bundlePage, PAGE_NAMES } from '../../src/http/bundled-page.ts'
+import { bundlePage } from '../../src/http/bundle-page.ts'
+import { BASE_PLACE, PAGE_NAMES } from '../../src/http/bundled-page.ts'
 import type { BuiltPage } from '../../src/program/built.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
@@ -99,7 +100,7 @@ const buildPages = async (scratch: string): Promise<Record<string, BuiltPage>> =
   for (const page of PAGE_NAMES) {
     const folder = join(scratch, page)
     mkdirSync(folder)
-    const { html, files } = await bundlePage(page, page, BASE_PLACE)
+    const { html, files } = await bundlePage(page, BASE_PLACE)
     const htmlPath = join(folder, `${page}.page`)
     writeFileSync(htmlPath, html)
     pages[page] = {

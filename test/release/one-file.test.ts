@@ -42,7 +42,7 @@ describe('from the source', () => {
       // The schema for editors, which is named where it is there.
       'src/cli/policy-documents.ts',
       // Pages, which the file has inside.
-      'src/http/bundled-page.ts',
+      'src/http/bundle-page.ts',
       'src/program/entries.ts',
       // The package's own place, where the file has none.
       'src/signing/secp256k1-node.ts',
