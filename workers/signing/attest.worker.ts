@@ -12,7 +12,12 @@ const clock = { monotonicMs: () => performance.now(), unixMs: () => Date.now() }
 const controller = createController({
   outcomes: (batch) => self.postMessage(encodeOutcomes(batch)),
   report: (report) => self.postMessage(report),
-  open: (settings, isClosing) => openWorkerParts(settings, clock.unixMs, isClosing),
+  open: async (settings, isClosing) => {
+    const parts = await openWorkerParts(settings, clock.unixMs, isClosing)
+    // Nothing collects what loading and warming up left, a fifth of the thread's memory, before there is much to do.
+    Bun.gc(true)
+    return parts
+  },
   clock,
   later: (work) => setImmediate(work),
 })
