@@ -300,16 +300,28 @@ describe('the import table', () => {
     expect(circlesIn(importsAtRunTime)).toEqual([])
   })
 
-  test('a signing thread loads neither the reader of YAML nor signing in JavaScript: megabytes in each thread', () => {
-    const reached = new Set(['workers/signing/attest.worker.ts'])
+  /** What an entry loads with it: files of ours by path, packages by name. */
+  const loadedBy = (entry: string): ReadonlySet<string> => {
+    const reached = new Set([entry])
     for (const path of reached) {
       for (const { kind, path: specifier } of transpilers.ts.scanImports(sources.get(path) ?? '')) {
         if (kind !== 'import-statement') continue
         reached.add(specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : specifier)
       }
     }
+    return reached
+  }
+
+  test('a signing thread loads neither the reader of YAML nor signing in JavaScript: megabytes in each thread', () => {
+    const reached = [...loadedBy('workers/signing/attest.worker.ts')]
     expect(reached).toContain('src/policy/compile-document.ts')
-    expect([...reached].filter((name) => /^yaml$|^@noble\/curves/.test(name))).toEqual([])
+    expect(reached.filter((name) => /^yaml$|^@noble\/curves/.test(name))).toEqual([])
+  })
+
+  test('a service loads viem, 10 MB, only where it asks a chain', () => {
+    const reached = [...loadedBy('src/service.ts')]
+    expect(reached).toContain('src/facts/evm-registry.ts')
+    expect(reached.filter((name) => /^viem/.test(name))).toEqual([])
   })
 
   test('a circle is found, whatever leads into it', () => {

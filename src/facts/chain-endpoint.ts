@@ -1,15 +1,12 @@
 // One RPC URL of one chain. Checks once that the URL serves the configured chain, before any of its answers is used.
 // Calls made in one turn of the event loop travel as one JSON-RPC batch. Source: EIP-1474.
 import { createClient, type Hex, numberToHex } from 'viem'
-import { DetailedError } from '../domain/errors.ts'
+import { RpcFailedError } from './json-rpc.ts'
 import type { ReadCall } from './read-call.ts'
 import { createRpcTransport } from './rpc-transport.ts'
 
-/** The URL serves another chain, or does not answer as a node does. `detail` is for the operator. */
-export class EndpointUnusableError extends DetailedError {}
-
 export interface ChainEndpoint {
-  /** @throws whatever viem throws; EndpointUnusableError. */
+  /** @throws whatever viem throws; RpcFailedError. */
   latestBlock(): Promise<bigint>
   /** @returns answers in the order of the calls; null where the contract reverts. @throws as latestBlock */
   readAt(block: bigint, calls: readonly ReadCall[]): Promise<readonly (Hex | null)[]>
@@ -35,7 +32,7 @@ const isRevert = (error: unknown): boolean => {
 
 const hexOf = (value: unknown): Hex => {
   if (typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)) return value as Hex
-  throw new EndpointUnusableError('the RPC answered what no node answers')
+  throw new RpcFailedError('the RPC answered what no node answers')
 }
 
 export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOptions): ChainEndpoint => {
@@ -45,7 +42,7 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
   const verify = async (): Promise<void> => {
     if (verified) return
     const served = Number(hexOf(await client.request({ method: 'eth_chainId' })))
-    if (served !== chainId) throw new EndpointUnusableError(`the RPC serves chain ${served} and not ${chainId}`)
+    if (served !== chainId) throw new RpcFailedError(`the RPC serves chain ${served} and not ${chainId}`)
     verified = true
   }
 

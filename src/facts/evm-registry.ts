@@ -1,13 +1,13 @@
 // The policy registry of an EVM chain (contracts/src/IPolicyRegistry.sol), read at the latest block.
-import { decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import type { Hex } from 'viem'
 import { type JsonRpc, RpcFailedError } from './json-rpc.ts'
 import { type ChainRegistry, plausiblePolicyId } from './registry.ts'
 
-const ABI = parseAbi([
+const ABI = [
   'function getPolicyID(address client) view returns (string policyID)',
   'function isAttesterRegistered(address attester) view returns (bool isRegistered)',
   'function getRegisteredAttesters() view returns (address[] attesters)',
-])
+] as const
 
 type Question =
   | { readonly functionName: 'getPolicyID'; readonly args: readonly [Hex] }
@@ -44,10 +44,13 @@ export const verifyChain =
 /** @param address of the registry, canonical */
 export const createEvmRegistry = (chainId: number, address: string): ChainRegistry => {
   const read = async (rpc: JsonRpc, question: Question): Promise<unknown> => {
-    const data = encodeFunctionData({ abi: ABI, ...question })
+    // Most services ask no registry, so viem is loaded by the first question.
+    const { decodeFunctionResult, encodeFunctionData, parseAbi } = await import('viem')
+    const abi = parseAbi(ABI)
+    const data = encodeFunctionData({ abi, ...question })
     const answer = hex(await rpc.request('eth_call', [{ to: address, data }, 'latest']))
     try {
-      return decodeFunctionResult({ abi: ABI, functionName: question.functionName, data: answer })
+      return decodeFunctionResult({ abi, functionName: question.functionName, data: answer })
     } catch {
       // Either no contract is deployed there, or one that is not a policy registry.
       throw new RpcFailedError('what is at the registry’s address is no registry')

@@ -1,12 +1,11 @@
 // Why a source could not be read, in words for the operator. Only texts of our own are used: a library's message may
 // quote the URL, and RPC URLs hold keys.
-import { EndpointUnusableError } from './chain-endpoint.ts'
 import { FetchFailedError } from './guarded-fetch.ts'
 import { RpcFailedError } from './json-rpc.ts'
 import { UrlRefusedError } from './reachable.ts'
 import { ScreenerAnswerError } from './screener.ts'
 
-const OURS = [EndpointUnusableError, FetchFailedError, RpcFailedError, ScreenerAnswerError, UrlRefusedError]
+const OURS = [FetchFailedError, RpcFailedError, ScreenerAnswerError, UrlRefusedError]
 
 /** How many levels of `cause` are searched for such a text. */
 const CAUSES_MAX = 5

@@ -4,7 +4,7 @@ import { BLOCK_TIME_MS, BLOCK_TIME_MS_DEFAULT } from '../attestation/expiry.ts'
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../domain/time.ts'
 import { createBaseFees } from '../facts/base-fee.ts'
-import { createChainReads, type ReadableChain } from '../facts/chain-reads.ts'
+import type { ChainReads, ChainReadsDependencies, ReadableChain } from '../facts/chain-reads.ts'
 import { createFactCollector } from '../facts/collect.ts'
 import { failureReason } from '../facts/failure-reason.ts'
 import { createGeography, type Geography } from '../facts/geography.ts'
@@ -78,6 +78,13 @@ const openGeography = ({ config, clock, log }: FactsDependencies): Geography | n
         onError: (error) => log.error('the geography file can not be read', { error }),
       })
 
+/** Where no chain can be read, what reads them is not loaded: viem is 10 MB of memory. */
+const openReads = async (dependencies: ChainReadsDependencies): Promise<ChainReads> => {
+  if (dependencies.chains.length === 0) return { read: () => null, counts: () => new Map() }
+  const { createChainReads } = await import('../facts/chain-reads.ts')
+  return createChainReads(dependencies)
+}
+
 /** Adds up the organizations' lists as one: their sizes, and the age of the oldest. */
 const summarize = (lists: readonly ServedList[]): FactMetrics['lists'] => {
   const own = lists.filter(({ organizationId }) => organizationId !== null)
@@ -94,7 +101,7 @@ const summarize = (lists: readonly ServedList[]): FactMetrics['lists'] => {
   ]
 }
 
-export const createFacts = (dependencies: FactsDependencies): Facts => {
+export const createFacts = async (dependencies: FactsDependencies): Promise<Facts> => {
   const { config, store, pool, identityOf, environment, clock, log } = dependencies
   const geography = openGeography(dependencies)
   const screeners = new Map(
@@ -118,7 +125,7 @@ export const createFacts = (dependencies: FactsDependencies): Facts => {
       log.warn('a chain could not be read', { chain, host, reason: failureReason(error), error })
     },
   }
-  const reads = createChainReads({ ...onChain, chainName: (name) => config.chains.byName(name)?.name })
+  const reads = await openReads({ ...onChain, chainName: (name) => config.chains.byName(name)?.name })
   const baseFees = createBaseFees(onChain)
   const served = createServedLists({
     lists: store.lists,

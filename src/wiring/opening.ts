@@ -127,7 +127,7 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
     log,
   })
   const standings = createStoredStandings(store)
-  const facts = createFacts({
+  const facts = await createFacts({
     config,
     store,
     pool,

@@ -2,7 +2,6 @@
 // which owns the streams that the page follows.
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../domain/time.ts'
-import { createRpcTransport } from '../facts/rpc-transport.ts'
 import { createClientAddress } from '../http/client-address.ts'
 import { createDeadlines, type Deadlines } from '../http/deadline.ts'
 import type { ListenerTls } from '../http/listen-address.ts'
@@ -57,7 +56,10 @@ export const startPortalService = async (dependencies: PortalServiceDependencies
   const verifyProof = createVerifyProof(
     createContractProofVerifier({
       rpcUrls,
-      transport: (url) => createRpcTransport({ url, timeoutMs: RPC_TIMEOUT_MS }),
+      transport: async (url) => {
+        const { createRpcTransport } = await import('../facts/rpc-transport.ts')
+        return createRpcTransport({ url, timeoutMs: RPC_TIMEOUT_MS })
+      },
     }),
   )
   const uploadDeadlines = createDeadlines({ clock, durationMs: UPLOAD_DEADLINE_MS })

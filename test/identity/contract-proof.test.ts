@@ -16,7 +16,7 @@ const ADDRESS = '0x1111111111111111111111111111111111111111' as EvmAddress
 const askedOf = (url: string, timeoutMs: number) =>
   createContractProofVerifier({
     rpcUrls: new Map([[8453, [url]]]),
-    transport: (each) => createRpcTransport({ url: each, timeoutMs }),
+    transport: async (each) => createRpcTransport({ url: each, timeoutMs }),
   })({ wallet: { family: 'evm', address: ADDRESS, chainId: 8453 }, message: 'hello', signature: '0x1234' })
 
 const refused = { code: 'DEPENDENCY_UNAVAILABLE' }
