@@ -1,5 +1,6 @@
 // Entry point of a signing thread. All logic is in controller.ts; an error that reaches this file ends the thread, and
 // the pool replaces the worker.
+import { fullGC } from 'bun:jsc'
 import type { ControlMessage } from '../../src/pool/protocol.ts'
 import { decodeJobs, encodeOutcomes } from '../../src/pool/wire.ts'
 import { createController } from './controller.ts'
@@ -14,8 +15,9 @@ const controller = createController({
   report: (report) => self.postMessage(report),
   open: async (settings, isClosing) => {
     const parts = await openWorkerParts(settings, clock.unixMs, isClosing)
-    // Nothing collects what loading and warming up left, a fifth of the thread's memory, before there is much to do.
-    Bun.gc(true)
+    // Nothing else collects what loading and warming up left before there is much to do. Bun.gc(true) would also throw
+    // away the code that warming up has compiled.
+    fullGC()
     return parts
   },
   clock,
