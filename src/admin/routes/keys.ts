@@ -47,7 +47,7 @@ const KEY = named(
     created_at: time(),
     expires_at: nullable(time()),
     revoked_at: nullable(time()),
-    last_used_at: nullable(time('Within a few seconds')),
+    last_used_at: nullable(time('Within a minute')),
     replaced_by: nullable(Type.String({ description: 'The key that replaces it' })),
   }),
 )
