@@ -1,11 +1,14 @@
 // `bun docs/generate-tables.ts [--write]`: prints the tables of the documentation that are made from the code, or writes
-// them between their markers, and the API's document and its Postman collection to docs/openapi/. Tests compare them with what this makes.
+// them between their markers, the API's document and its Postman collection to docs/openapi/, and the JSON Schema of
+// policies. Tests compare them with what this makes.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { apiDocument } from '../src/admin/openapi/api.ts'
 import { SETTINGS, type Setting, variableOf } from '../src/config/settings.ts'
 import { VERSION } from '../src/config/version.ts'
+import { FACTS } from '../src/policy/facts.ts'
+import { policyJsonSchemaText } from '../src/policy/json-schema.ts'
 import { postmanCollection } from './postman.ts'
 
 export interface GeneratedTable {
@@ -39,6 +42,20 @@ const settingsTable = (): string =>
     ]),
   ])
 
+/** What a rule can read about a request, in the order of src/policy/facts.ts. */
+const factsTable = (): string =>
+  markdownTable([
+    ['Fact', 'Type', 'Needs', ''],
+    ...Object.entries(FACTS).flatMap(([group, facts]) =>
+      Object.entries(facts).map(([name, { type, requires, description }]) => [
+        `\`${group}.${name}\``,
+        type.replace('google.protobuf.', '').toLowerCase(),
+        requires === undefined ? '' : `\`${requires}\``,
+        cell(description.replace(/\.$/, '')),
+      ]),
+    ),
+  ])
+
 export interface AlertRule {
   readonly alert: string
   readonly expr: string
@@ -66,6 +83,7 @@ const alertsTable = (): string =>
 export const TABLES: readonly GeneratedTable[] = [
   { page: 'configuration.md', name: 'settings', make: settingsTable },
   { page: 'operations.md', name: 'alerts', make: alertsTable },
+  { page: 'policies.md', name: 'facts', make: factsTable },
 ]
 
 /**
@@ -95,6 +113,9 @@ if (import.meta.main) {
     const document = documentText(apiDocument(VERSION, DOCUMENT_SERVER))
     writeFileSync(DOCUMENT_PATH, document)
     writeFileSync(POSTMAN_PATH, postmanCollection(document))
+    const schemaPath = join(import.meta.dir, 'policy.schema.json')
+    writeFileSync(schemaPath, policyJsonSchemaText())
+    Bun.spawnSync(['bunx', 'biome', 'format', '--write', schemaPath])
   }
   for (const table of TABLES) {
     const path = join(import.meta.dir, table.page)

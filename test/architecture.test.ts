@@ -12,8 +12,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // How the program finds what ships with it, and starts its own threads and processes.
   'src/program': [],
   'src/telemetry': ['src/domain'],
-  // The templates are files of the documentation.
-  'src/policy': ['src/domain', 'docs/policies'],
+  // The templates are files of the documentation. A source of facts names the type of what asks it.
+  'src/policy': ['src/domain', 'docs/policies', 'src/facts/asker.ts'],
+  'src/policy/sources/*/ask.ts': ['src/domain', 'src/policy', 'src/facts'],
   'src/facts': ['src/domain', 'src/policy/types', 'src/policy/sources'],
   // Lists and names: it opens no file, asks no server and knows no session.
   'src/screening': ['src/domain', 'src/identity/evidence/countries.ts'],
@@ -180,7 +181,10 @@ const importsOf = (source: string): string[] =>
     .map((match) => match[1] ?? match[2] ?? match[3] ?? '')
     .filter((specifier) => specifier !== '')
 
+const ASK_FILE = /^src\/policy\/sources\/[^/]+\/ask\.ts$/
+
 const folderOf = (path: string): string => {
+  if (ASK_FILE.test(path)) return 'src/policy/sources/*/ask.ts'
   const parts = path.split('/')
   return parts.length === 2 ? `${parts[0]}` : `${parts[0]}/${parts[1]}`
 }
@@ -204,7 +208,7 @@ const violations = (path: string, source: string): string[] => {
       continue
     }
     const target = relative(ROOT, normalize(join(ROOT, dirname(path), specifier)))
-    const inside = folderOf(target) === folder
+    const inside = folderOf(target) === folder || dirname(target) === dirname(path)
     if (!inside && !allowed.some((entry) => target === entry || target.startsWith(`${entry}/`))) {
       found.push(`${path} imports ${target}`)
     }
@@ -228,6 +232,19 @@ const importsAtRunTime = new Map(
     return [path, targets.filter((target) => sources.has(target))]
   }),
 )
+
+/** The given files and all that they load at once: files of ours by path, packages by name. */
+const loadedWith = (entries: readonly string[]): ReadonlySet<string> => {
+  const reached = new Set(entries)
+  for (const path of reached) {
+    const transpiler = path.endsWith('x') ? transpilers.tsx : transpilers.ts
+    for (const { kind, path: specifier } of transpiler.scanImports(sources.get(path) ?? '')) {
+      if (kind !== 'import-statement') continue
+      reached.add(specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : specifier)
+    }
+  }
+  return reached
+}
 
 /** Files that import each other in a circle, each group in alphabetical order (Tarjan's strongly connected components). */
 const circlesIn = (edges: ReadonlyMap<string, readonly string[]>): string[][] => {
@@ -300,28 +317,31 @@ describe('the import table', () => {
     expect(circlesIn(importsAtRunTime)).toEqual([])
   })
 
-  /** What an entry loads with it: files of ours by path, packages by name. */
-  const loadedBy = (entry: string): ReadonlySet<string> => {
-    const reached = new Set([entry])
-    for (const path of reached) {
-      for (const { kind, path: specifier } of transpilers.ts.scanImports(sources.get(path) ?? '')) {
-        if (kind !== 'import-statement') continue
-        reached.add(specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : specifier)
-      }
-    }
-    return reached
-  }
-
   test('a signing thread loads neither the reader of YAML nor signing in JavaScript: megabytes in each thread', () => {
-    const reached = [...loadedBy('workers/signing/attest.worker.ts')]
+    const reached = loadedWith(['workers/signing/attest.worker.ts'])
     expect(reached).toContain('src/policy/compile-document.ts')
-    expect(reached.filter((name) => /^yaml$|^@noble\/curves/.test(name))).toEqual([])
+    expect([...reached].filter((name) => /^yaml$|^@noble\/curves/.test(name))).toEqual([])
   })
 
   test('a service loads viem, 10 MB, only where it asks a chain', () => {
-    const reached = [...loadedBy('src/service.ts')]
+    const reached = loadedWith(['src/service.ts'])
     expect(reached).toContain('src/facts/evm-registry.ts')
-    expect(reached.filter((name) => /^viem/.test(name))).toEqual([])
+    expect([...reached].filter((name) => /^viem/.test(name))).toEqual([])
+  })
+
+  test('what asks for facts is loaded neither with policies nor by signing threads or pages', () => {
+    const asking = files.filter((path) => ASK_FILE.test(path))
+    expect(asking).toContain('src/policy/sources/base-fee/ask.ts')
+    const without = files.filter((path) => /^(src\/policy|workers\/signing|src\/\w+\/page)\//.test(path))
+    const reached = loadedWith(without.filter((path) => !asking.includes(path)))
+    expect(reached).toContain('src/policy/sources/base-fee/rules.ts')
+    expect([...reached].filter((path) => path.startsWith('src/facts/') || asking.includes(path))).toEqual([])
+  })
+
+  test('each folder of a source of facts has one line in the list of sources', () => {
+    const places = [...(sources.get('src/policy/sources/list.ts') ?? '').matchAll(/^export \{.*\} from '\.\/(.*)'$/gm)]
+    const folders = files.flatMap((path) => /^src\/policy\/sources\/(.+)\//.exec(path)?.[1] ?? [])
+    expect(places.map(([, place]) => place).sort()).toEqual([...new Set(folders)].map((name) => `${name}/rules.ts`))
   })
 
   test('a circle is found, whatever leads into it', () => {

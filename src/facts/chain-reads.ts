@@ -25,14 +25,18 @@ export interface ChainReads {
   counts(): ReadonlyMap<string, RemoteCounts>
 }
 
-export interface ChainReadsDependencies {
+export interface ReadableChains {
+  /** EVM chains only. */
   readonly chains: readonly ReadableChain[]
-  /** Maps a chain's name or alias, as policies write it, to the chain's own name. */
-  readonly chainName: (name: string) => string | undefined
   readonly timeoutMs: number
   readonly clock: Clock
-  /** @param url the URL that failed; null when the error is not about a URL */
+  /** @param url the URL that failed; null when the error is not about one URL */
   readonly onError: (error: unknown, chainName: string, url: string | null) => void
+}
+
+export interface ChainReadsDependencies extends ReadableChains {
+  /** Maps a chain's name or alias, as policies write it, to the chain's own name. */
+  readonly chainName: (name: string) => string | undefined
   /** Replaced in tests. */
   readonly connect?: (chain: ReadableChain, url: string) => ChainEndpoint
 }

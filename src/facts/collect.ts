@@ -2,7 +2,7 @@
 // synchronously when everything is at hand. A fact that is not known by the request's deadline, or can't be had, is
 // null.
 import type { Clock } from '../domain/time.ts'
-import { sourceOf } from '../policy/sources/all.ts'
+import { type SourceKind, sourceOf } from '../policy/sources/all.ts'
 import type { ExternalFacts, ScreenerFacts } from '../policy/types/facts.ts'
 import {
   type FactCollector,
@@ -12,23 +12,12 @@ import {
   type WatchQuestion,
 } from '../policy/types/needs.ts'
 import type { ReadValue } from '../policy/types/reads.ts'
-import type { AnswerOf, SourceKind } from '../policy/types/sources.ts'
+import type { Asker } from './asker.ts'
 import type { ChainReads } from './chain-reads.ts'
 import type { Screener } from './screener.ts'
 
-/**
- * Asks one source. Null means that it has no answer. If it throws or rejects, the error is reported and the answer is
- * null.
- */
-export type Ask<Answer> = (subject: FactSubject) => Answer | null | Promise<Answer | null>
-
-/** By kind of need: the function that asks the source; null when the source is not configured. */
-export type Sources = {
-  readonly [Kind in SourceKind]: Ask<AnswerOf<Kind>> | null
-}
-
 export interface FactCollectorDependencies {
-  readonly sources: Sources
+  readonly askers: ReadonlyMap<SourceKind, Asker<unknown>>
   /** By name. */
   readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
   readonly reads: Pick<ChainReads, 'read'>
@@ -83,15 +72,15 @@ const factsOf = ({ answers, screeners, reads }: Collected): ExternalFacts => ({
 })
 
 export const createFactCollector = (dependencies: FactCollectorDependencies): FactCollector => {
-  const { sources, screeners, reads, clock, onError, after = setTimer } = dependencies
+  const { askers, screeners, reads, clock, onError, after = setTimer } = dependencies
   const failed = (error: unknown): null => {
     onError(error)
     return null
   }
 
-  const askSource = (kind: SourceKind, subject: FactSubject): unknown => {
+  const askSource = (asker: Asker<unknown> | undefined, subject: FactSubject): unknown => {
     try {
-      const answer = sources[kind]?.(subject) ?? null
+      const answer = asker?.ask(subject) ?? null
       return answer instanceof Promise ? answer.catch(failed) : answer
     } catch (error) {
       return failed(error)
@@ -139,14 +128,15 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
         break
       }
       default: {
-        const { part, group } = sourceOf(need.kind)
+        const { part } = sourceOf(need.kind)
+        const asker = askers.get(need.kind)
         place(
-          askSource(need.kind, subject),
+          askSource(asker, subject),
           pending,
           (value) => {
             into.answers[part] = value
           },
-          watchFor(group === 'chain' ? subject.chainName : ''),
+          watchFor(asker?.serverOf?.(subject) ?? ''),
         )
       }
     }

@@ -1,7 +1,7 @@
 // Translates a record of an MMDB file into geography facts. Files differ: MaxMind and DB-IP nest (`country.iso_code`),
 // others are flat (`country_code`). What a record does not state is unknown and stays null.
 // Source: https://dev.maxmind.com/geoip/docs/databases, https://ipinfo.io/developers/database-download.
-import type { GeographyFacts } from '../policy/types/facts.ts'
+import type { GeographyFacts } from '../policy/sources/geography/rules.ts'
 
 export const GEOGRAPHY_UNKNOWN: GeographyFacts = Object.freeze({
   country: null,

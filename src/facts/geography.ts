@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache'
 import { Reader } from 'mmdb-lib'
 import { DetailedError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
-import type { GeographyFacts } from '../policy/types/facts.ts'
+import type { GeographyFacts } from '../policy/sources/geography/rules.ts'
 import { GEOGRAPHY_UNKNOWN, readGeographyRecord } from './geography-record.ts'
 
 export interface GeographyFile {

@@ -2,12 +2,11 @@
 import { parseEvmAddress, parseSolanaAddress } from '../domain/address.ts'
 import { createMappingReader, type DocumentContext, type MappingReader, verbatimText } from './document-reader.ts'
 import { LiteralMalformedError, parseAddressLiteral, parseDurationLiteral, parseTestCount } from './literals.ts'
-import { FACT_SOURCES } from './sources/all.ts'
+import { FACT_SOURCES, type SourceAnswers } from './sources/all.ts'
 import { parseTestAmount } from './test-amount.ts'
 import type { PolicyRead, PolicyTest, TestList } from './types/document.ts'
 import type { ExternalFacts, ScreenerFacts, VelocityFacts } from './types/facts.ts'
 import type { ReadType, ReadValue } from './types/reads.ts'
-import type { SourceAnswers } from './types/sources.ts'
 
 type TestFacts = Pick<PolicyTest, 'external' | 'lists'>
 

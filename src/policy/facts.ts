@@ -145,6 +145,15 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
   },
   call,
   request,
+  client: {
+    ip: {
+      type: 'string',
+      maxLength: 64,
+      requires: 'user_ip',
+      description: 'The end user’s IP address in its shortest form.',
+      read: (evaluation) => evaluation.request.userIp,
+    },
+  },
 }
 
 const withSources = (): Readonly<Record<string, FactGroup>> => {

@@ -1,7 +1,7 @@
 // Evaluates a policy with every kind of operation often enough that the thread has compiled the evaluator and the
 // decoder before its first job. In a fresh thread a costly policy takes many times as long.
 import { compileDocument } from './compile-document.ts'
-import { GEOGRAPHY } from './sources/geography.ts'
+import { GEOGRAPHY } from './sources/geography/rules.ts'
 import { finish } from './steps.ts'
 import type { PolicyDocument, PolicyRule } from './types/document.ts'
 import type { EvaluationFacts } from './types/facts.ts'

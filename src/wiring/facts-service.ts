@@ -3,15 +3,15 @@
 import { BLOCK_TIME_MS, BLOCK_TIME_MS_DEFAULT } from '../attestation/expiry.ts'
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../domain/time.ts'
-import { createBaseFees } from '../facts/base-fee.ts'
+import type { AskContext, Asker, IdentityOf } from '../facts/asker.ts'
 import type { ChainReads, ChainReadsDependencies, ReadableChain } from '../facts/chain-reads.ts'
 import { createFactCollector } from '../facts/collect.ts'
 import { failureReason } from '../facts/failure-reason.ts'
 import { createGeography, type Geography } from '../facts/geography.ts'
-import { type IdentityOf, identitySources } from '../facts/identity.ts'
 import { createListRefresher, type ListRefresher, type RefreshResult } from '../facts/lists/refresh-list.ts'
 import { createServedLists, type ListMembership, type ServedList } from '../facts/lists/serve-lists.ts'
 import { createScreener, type Screener } from '../facts/screener.ts'
+import { FACT_SOURCES, type SourceKind } from '../policy/sources/all.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
 import type { Pool } from '../pool/pool.ts'
 import { type Duty, whileLeading } from '../processes/leader.ts'
@@ -85,6 +85,9 @@ const openReads = async (dependencies: ChainReadsDependencies): Promise<ChainRea
   return createChainReads(dependencies)
 }
 
+const openAskers = async (context: AskContext): Promise<ReadonlyMap<SourceKind, Asker<unknown>>> =>
+  new Map(await Promise.all(FACT_SOURCES.map(async ({ kind, open }) => [kind, (await open())(context)] as const)))
+
 /** Adds up the organizations' lists as one: their sizes, and the age of the oldest. */
 const summarize = (lists: readonly ServedList[]): FactMetrics['lists'] => {
   const own = lists.filter(({ organizationId }) => organizationId !== null)
@@ -126,7 +129,7 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
     },
   }
   const reads = await openReads({ ...onChain, chainName: (name) => config.chains.byName(name)?.name })
-  const baseFees = createBaseFees(onChain)
+  const askers = await openAskers({ ...onChain, geography, identityOf })
   const served = createServedLists({
     lists: store.lists,
     bases: store.listBases,
@@ -147,11 +150,7 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
     listMemberships: served.memberships,
     screeners,
     collector: createFactCollector({
-      sources: {
-        geography: geography === null ? null : ({ userIp }) => geography.lookup(userIp),
-        ...identitySources(identityOf),
-        'base-fee': baseFees.ask,
-      },
+      askers,
       screeners,
       reads,
       clock,
@@ -207,7 +206,9 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
         sources: [
           ...[...screeners].map(([name, screener]) => ({ kind: 'screener', name, ...screener.counts() })),
           ...[...reads.counts()].map(([name, counts]) => ({ kind: 'chain', name, ...counts })),
-          ...[...baseFees.counts()].map(([name, counts]) => ({ kind: 'base-fee', name, ...counts })),
+          ...[...askers].flatMap(([kind, asker]) =>
+            [...(asker.counts?.() ?? [])].map(([name, counts]) => ({ kind, name, ...counts })),
+          ),
         ],
       }
     },

@@ -1,8 +1,8 @@
 // The base fee of a chain's latest block, over nodes of the test's own.
 import { describe, expect, test } from 'bun:test'
-import { createBaseFees } from '../../src/facts/base-fee.ts'
+import { askBaseFee } from '../../src/policy/sources/base-fee/ask.ts'
 import { createManualClock } from '../http/manual-clock.ts'
-import { subjectOf } from './fixtures.ts'
+import { NOTHING_ELSE, subjectOf } from './fixtures.ts'
 
 interface FakeNode {
   chainId: string
@@ -19,7 +19,8 @@ const create = () => {
   const errors: (string | null)[] = []
   const nodeOf = (): FakeNode => ({ chainId: '0x2105', block: { baseFeePerGas: '0x3b9aca00' }, down: false, asked: [] })
   const nodes: Record<string, FakeNode> = { [A]: nodeOf(), [B]: nodeOf() }
-  const fees = createBaseFees({
+  const fees = askBaseFee({
+    ...NOTHING_ELSE,
     chains: [{ name: 'base', chainId: 8453, rpcUrls: [A, B], blockTimeMs: 2_000 }],
     timeoutMs: 1_000,
     clock,
@@ -34,12 +35,12 @@ const create = () => {
     }),
   })
   const ask = (chainName = 'base') => fees.ask(subjectOf({ chainName }))
-  return { ask, fees, clock, errors, nodes, first: nodes[A]!, second: nodes[B]! }
+  return { ask, counts: () => fees.counts?.().get('base'), clock, errors, first: nodes[A]!, second: nodes[B]! }
 }
 
 describe('the base fee', () => {
   test('is asked for once and kept for a block', async () => {
-    const { ask, fees, clock, first, second } = create()
+    const { ask, counts, clock, first, second } = create()
     const [one, other] = [ask(), ask()]
     expect(await one).toEqual({ wei: '1000000000' })
     expect(await other).toEqual({ wei: '1000000000' })
@@ -51,7 +52,7 @@ describe('the base fee', () => {
     clock.advance(1)
     expect(await ask()).toEqual({ wei: '7' })
     expect(second.asked).toEqual([])
-    expect(fees.counts().get('base')).toMatchObject({ kept: 2, answered: 2, failed: 0 })
+    expect(counts()).toMatchObject({ kept: 2, answered: 2, failed: 0 })
   })
 
   test('is exact beyond 2^53', async () => {
@@ -76,11 +77,11 @@ describe('the base fee', () => {
   })
 
   test('can’t be had when no node tells it, nor of a chain that nobody reads', async () => {
-    const { ask, first, second, fees } = create()
+    const { ask, first, second, counts } = create()
     first.down = true
     second.down = true
     expect(await ask()).toBeNull()
-    expect(fees.counts().get('base')).toMatchObject({ answered: 0, failed: 1 })
+    expect(counts()).toMatchObject({ answered: 0, failed: 1 })
     expect(ask('solana')).toBeNull()
   })
 })

@@ -1,13 +1,13 @@
 // Facts from all sources: only what is asked for, at once where it is at hand, and null where it can't be had.
 import { describe, expect, test } from 'bun:test'
-import { createFactCollector, type FactCollectorDependencies, type Sources } from '../../src/facts/collect.ts'
+import type { AskContext } from '../../src/facts/asker.ts'
+import { createFactCollector, type FactCollectorDependencies } from '../../src/facts/collect.ts'
 import { GEOGRAPHY_UNKNOWN } from '../../src/facts/geography-record.ts'
-import { identitySources } from '../../src/facts/identity.ts'
 import { FACT_SOURCES } from '../../src/policy/sources/all.ts'
-import type { GeographyFacts, ScreenerFacts } from '../../src/policy/types/facts.ts'
+import type { GeographyFacts } from '../../src/policy/sources/geography/rules.ts'
+import type { ScreenerFacts } from '../../src/policy/types/facts.ts'
 import type { FactNeed } from '../../src/policy/types/needs.ts'
 import type { ReadDefinition, ReadValue } from '../../src/policy/types/reads.ts'
-import type { SourceKind } from '../../src/policy/types/sources.ts'
 import { createManualClock } from '../http/manual-clock.ts'
 import { CONTRACT, subjectOf, WALLET } from './fixtures.ts'
 
@@ -25,28 +25,35 @@ const PLACE: GeographyFacts = { ...GEOGRAPHY_UNKNOWN, country: 'DE' }
 const PERSON = { verified: true, type: 'individual', level: 2, verifiedAtSeconds: 5 } as const
 const SCREENED: ScreenerFacts = { flagged: false, score: 1, categories: null }
 
-const NOBODY_ASKED = Object.fromEntries(FACT_SOURCES.map(({ kind }) => [kind, null])) as Record<SourceKind, null>
+const openers = await Promise.all(FACT_SOURCES.map(async ({ kind, open }) => ({ kind, opener: await open() })))
 
-type Overrides = Partial<Omit<FactCollectorDependencies, 'sources'>> & { readonly sources?: Partial<Sources> }
+type Overrides = Partial<FactCollectorDependencies & Pick<AskContext, 'geography' | 'identityOf'>>
 
-const create = ({ sources, ...overrides }: Overrides = {}) => {
+const create = ({ geography, identityOf, ...overrides }: Overrides = {}) => {
   const clock = createManualClock()
   const asked: string[] = []
   const errors: unknown[] = []
   const timers: { readonly ms: number; readonly run: () => void; cancelled: boolean }[] = []
-  const collector = createFactCollector({
-    sources: {
-      ...NOBODY_ASKED,
-      geography: ({ userIp }) => {
-        asked.push(`geography ${userIp}`)
+  const context: AskContext = {
+    geography: {
+      lookup: (ip) => {
+        asked.push(`geography ${ip}`)
         return PLACE
       },
-      ...identitySources(({ organizationId, environment }, address) => {
-        asked.push(`identity ${organizationId} ${environment} ${address}`)
-        return PERSON
-      }),
-      ...sources,
     },
+    identityOf: ({ organizationId, environment }, address) => {
+      asked.push(`identity ${organizationId} ${environment} ${address}`)
+      return PERSON
+    },
+    chains: [],
+    timeoutMs: 1_000,
+    clock,
+    onError: (error) => errors.push(error),
+    ...(geography === undefined ? {} : { geography }),
+    ...(identityOf === undefined ? {} : { identityOf }),
+  }
+  const collector = createFactCollector({
+    askers: new Map(openers.map(({ kind, opener }) => [kind, opener(context)] as const)),
     screeners: new Map([
       [
         'risk',
@@ -126,7 +133,7 @@ describe('collected facts', () => {
     const screened = Promise.withResolvers<ScreenerFacts | null>()
     const value = Promise.withResolvers<ReadValue | null>()
     const { timers, collector } = create({
-      sources: identitySources(async () => ({ verified: false, type: null, level: null, verifiedAtSeconds: null })),
+      identityOf: async () => ({ verified: false, type: null, level: null, verifiedAtSeconds: null }),
       screeners: new Map([['risk', { screen: () => screened.promise }]]),
       reads: { read: () => value.promise },
     })
@@ -165,7 +172,8 @@ describe('collected facts', () => {
 
   test('that can’t be had are null: no file, no such screener, a source that fails', async () => {
     const { errors, collector } = create({
-      sources: { geography: null, ...identitySources(() => Promise.reject(new Error('the store is locked'))) },
+      geography: null,
+      identityOf: () => Promise.reject(new Error('the store is locked')),
       screeners: new Map(),
       reads: { read: () => null },
     })
@@ -177,14 +185,12 @@ describe('collected facts', () => {
     })
     expect(errors).toHaveLength(1)
     const throwing = create({
-      sources: identitySources(() => {
+      identityOf: () => {
         throw new Error('a fault')
-      }),
+      },
     })
     expect(throwing.collector.collect([IDENTITY], subjectOf())).toEqual({ identity: null })
-    expect(create({ sources: { identity: null } }).collector.collect([IDENTITY], subjectOf())).toEqual({
-      identity: null,
-    })
+    expect(create({ askers: new Map() }).collector.collect([IDENTITY], subjectOf())).toEqual({ identity: null })
   })
 
   test('keep reads of different names apart', () => {

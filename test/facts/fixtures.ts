@@ -1,4 +1,5 @@
 // What tests of facts have in common: the request that facts are collected for.
+import type { AskContext } from '../../src/facts/asker.ts'
 import type { FactSubject } from '../../src/policy/types/needs.ts'
 
 export const WALLET = `0x${'a1'.repeat(20)}`
@@ -21,3 +22,11 @@ export const subjectOf = (overrides: Partial<FactSubject> = {}): FactSubject => 
   deadlineMs: 25_000,
   ...overrides,
 })
+
+/** For tests of what is asked on chains. */
+export const NOTHING_ELSE: Pick<AskContext, 'geography' | 'identityOf'> = {
+  geography: null,
+  identityOf: () => {
+    throw new Error('nobody asks whom a wallet belongs to')
+  },
+}

@@ -449,7 +449,10 @@ tests:
   })
 })
 
-test('every source has a first name of its own: tests of documents give its answer under it', () => {
-  const groups = FACT_SOURCES.map(({ group }) => group)
-  expect(new Set(groups).size).toBe(groups.length)
+test('no two sources have the same kind, the same place for their answer or the same first name of facts', () => {
+  const parameterized = ['list', 'screener', 'read', 'velocity', 'lists', 'screeners', 'reads']
+  for (const key of ['kind', 'part', 'group'] as const) {
+    const names = [...parameterized, ...FACT_SOURCES.map((source) => source[key])]
+    expect(new Set(names).size).toBe(names.length)
+  }
 })

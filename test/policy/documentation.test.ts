@@ -1,8 +1,7 @@
-// The documentation's policies are saved as they stand, and its table of facts is the program's.
+// The documentation's policies are saved as they stand, and its table of facts of sessions is the program's.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FACTS } from '../../src/policy/facts.ts'
 import { FUNCTIONS } from '../../src/policy/language.ts'
 import { draftRevision } from '../../src/policy/revision.ts'
 import { SESSION_FACTS } from '../../src/policy/session-facts.ts'
@@ -22,26 +21,6 @@ describe('the policies of the documentation', () => {
       expect(tests.every(({ failure }) => failure === null)).toBe(true)
     })
   }
-})
-
-test('its table of facts has every fact, with its type, what it needs and what it is', () => {
-  const cells = (line: string): string[] =>
-    line.split(' | ').map((cell) => cell.replace(/^\|/, '').replace(/\|$/, '').trim())
-  const rows = pages
-    .split('\n')
-    .filter((line) =>
-      /^\| `(?:wallet|onBehalf|chain|target|tx|call|client|identity|request)\.[a-z_]+` +\| [a-z0-9]+ +\|/.test(line),
-    )
-    .map(cells)
-  const expected = Object.entries(FACTS).flatMap(([group, fields]) =>
-    Object.entries(fields).map(([name, { type, requires, description }]) => [
-      `\`${group}.${name}\``,
-      type.replace('google.protobuf.', '').toLowerCase(),
-      requires === undefined ? '' : `\`${requires}\``,
-      description.replace(/\.$/, ''),
-    ]),
-  )
-  expect(rows).toEqual(expected)
 })
 
 test('its table of facts of sessions has every one, with its type and what it is', () => {

@@ -1,19 +1,24 @@
 // A source of facts that is asked at most once per request, with everything that other modules need to know about it.
-// To add one: a file here, a line in all.ts, the code that asks it, and a line in wiring/facts-service.ts; see
-// docs/architecture.md, "A new source of facts".
+// To add one: a folder here, and a line in list.ts; see docs/architecture.md, "A new source of facts".
+import type { OpenAsker } from '../../facts/asker.ts'
 import type { MappingReader } from '../document-reader.ts'
 import { type FactField, type FactGroup, isOfType } from '../fact-field.ts'
 import { FactUnavailableError } from '../fact-unavailable.ts'
 import type { Schema } from '../schema-shapes.ts'
-import type { AnswerOf, PartOf, SourceKind } from '../types/sources.ts'
+import type { SourceNeed } from '../types/needs.ts'
 
-export interface FactSource<Kind extends SourceKind> {
+/** A fact that a source's answer holds. */
+export interface AnswerField<Answer> extends Pick<FactField, 'type' | 'description' | 'maxLength' | 'refuseLiteral'> {
+  /** Reading the fact fails unless this returns a value of the type. */
+  readonly select: (answer: Answer) => unknown
+}
+
+interface Common<Kind extends string, Part extends string, Answer> {
   readonly kind: Kind
   /** The place of its answer among the facts of a request and, unless personal, of a record. */
-  readonly part: PartOf<Kind>
+  readonly part: Part
   /** First name of its facts in rules, and of its answer in a document's tests: no two sources have the same. */
   readonly group: string
-  readonly facts: FactGroup
   /** Completes a sentence that begins "Asks for". */
   readonly words: string
   /** Whether each question may cost money or count against a quota. */
@@ -21,34 +26,50 @@ export interface FactSource<Kind extends SourceKind> {
   /** Null: a record shows the answer. Otherwise the record holds only a keyed hash, under this name and "_hash". */
   readonly digest: string | null
   /** Reads the source's answer in a document's test; reports mistakes to the reader. */
-  readonly readTest: (reader: MappingReader) => AnswerOf<Kind>
+  readonly readTest: (reader: MappingReader) => Answer
   /** The JSON Schema of what readTest reads. */
   readonly testSchema: Schema
   /** The initial answer in a trial. */
-  readonly example: AnswerOf<Kind>
+  readonly example: Answer
+  /** Loads its ask.ts. Only what collects facts calls it: a thread that signs loads no code that asks. */
+  readonly open: () => Promise<OpenAsker<Answer>>
 }
 
-export type FieldOptions = Pick<FactField, 'type' | 'description' | 'maxLength' | 'refuseLiteral' | 'requires'>
+export interface SourceDeclaration<Kind extends string, Part extends string, Answer>
+  extends Common<Kind, Part, Answer>,
+    Pick<FactField, 'requires'> {
+  /** By the name after the group's. */
+  readonly fields: Readonly<Record<string, AnswerField<Answer>>>
+}
 
-/**
- * A fact that a source's answer holds. Reading it fails when the source has no answer, or one of the wrong type.
- * @param name the full name, for the message that it can't be had
- */
-export const sourceField = <Kind extends SourceKind>(
-  { kind, part }: Pick<FactSource<Kind>, 'kind' | 'part'>,
-  name: string,
-  options: FieldOptions,
-  select: (answer: AnswerOf<Kind>) => unknown,
-): FactField => {
-  const unavailable = new FactUnavailableError(name)
-  return {
-    ...options,
-    need: { kind },
-    read: ({ request }) => {
-      const answer = request.external?.[part] as AnswerOf<Kind> | null | undefined
-      const value = answer == null ? null : select(answer)
-      if (!isOfType(options, value)) throw unavailable
-      return value
-    },
+export interface FactSource<Kind extends string, Part extends string, Answer> extends Common<Kind, Part, Answer> {
+  readonly facts: FactGroup
+}
+
+/** Called as defineSource<Answer>()({ … }), because kind and part are inferred and the answer can't be. */
+export const defineSource =
+  <Answer>() =>
+  <const Kind extends string, const Part extends string>({
+    fields,
+    requires,
+    ...common
+  }: SourceDeclaration<Kind, Part, Answer>): FactSource<Kind, Part, Answer> => {
+    const { kind, part, group } = common
+    const factOf = ([name, { select, ...options }]: [string, AnswerField<Answer>]): [string, FactField] => {
+      const unavailable = new FactUnavailableError(`${group}.${name}`)
+      const field: FactField = {
+        ...options,
+        ...(requires === undefined ? {} : { requires }),
+        need: { kind } as SourceNeed,
+        read: ({ request }) => {
+          const answers = request.external as Readonly<Record<string, Answer | null>> | undefined
+          const answer = answers?.[part] ?? null
+          const value = answer === null ? null : select(answer)
+          if (!isOfType(options, value)) throw unavailable
+          return value
+        },
+      }
+      return [name, field]
+    }
+    return { ...common, facts: Object.fromEntries(Object.entries(fields).map(factOf)) }
   }
-}

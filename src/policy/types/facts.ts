@@ -1,8 +1,8 @@
 // The facts that a verdict is based on: the request, and what was collected for it. Source: decisions §4.
+import type { SourceAnswers } from '../sources/all.ts'
 import type { ListReader } from './list-reader.ts'
 import type { ReadValue } from './reads.ts'
 import type { SessionFacts } from './session-facts.ts'
-import type { SourceAnswers } from './sources.ts'
 
 /** Everything a rule may read about one request. Values are canonical (see domain/address.ts). */
 export interface RequestFacts {
@@ -23,36 +23,6 @@ export interface RequestFacts {
   readonly userIp: string
   /** The time of the request, Unix seconds. */
   readonly nowSeconds: number
-}
-
-/** A member is null when the data does not know it for this address: unknown is not "no". */
-export interface GeographyFacts {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly country: string | null
-  /** ISO 3166-2 with its country, for example "US-NY". */
-  readonly region: string | null
-  /** True when any of the four below is true, or the file calls the network anonymous. */
-  readonly anonymous: boolean | null
-  readonly vpn: boolean | null
-  readonly proxy: boolean | null
-  readonly tor: boolean | null
-  readonly hosting: boolean | null
-}
-
-export interface IdentityFacts {
-  /** Verified at the organization's current level (spec, verification-level rule). */
-  readonly verified: boolean
-  /** Null unless verified. */
-  readonly type: 'individual' | 'business' | null
-  /** Level of the verification: basic 1, standard 2, enhanced 3; 0 when not verified. */
-  readonly level: number
-  /** Null unless verified. */
-  readonly verifiedAtSeconds: number | null
-}
-
-export interface BaseFeeFacts {
-  /** Wei per gas, canonical decimal; null on a chain without base fees. */
-  readonly wei: string | null
 }
 
 /** A member is null when the settings map nothing to it. */

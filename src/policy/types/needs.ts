@@ -1,7 +1,7 @@
 // What a policy needs beyond the request, and the interface that collects it. Source: decisions §4.
+import type { SourceKind } from '../sources/all.ts'
 import type { ExternalFacts, RequestFacts } from './facts.ts'
 import type { ReadDefinition } from './reads.ts'
-import type { SourceKind } from './sources.ts'
 
 /**
  * One thing that a compiled policy needs beyond the request. Plain JSON, without duplicates, in a fixed order. A policy

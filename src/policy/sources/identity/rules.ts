@@ -1,11 +1,20 @@
 // Whom the wallet, or the user whom it represents, belongs to.
+import type { MappingReader } from '../../document-reader.ts'
+import { intOf, oneOf, timeOf } from '../../fact-field.ts'
+import { parseTestCount, parseTimestampLiteral } from '../../literals.ts'
+import { flag, object } from '../../schema-shapes.ts'
+import { defineSource, type SourceDeclaration } from '../source.ts'
 
-import type { MappingReader } from '../document-reader.ts'
-import { intOf, oneOf, timeOf } from '../fact-field.ts'
-import { parseTestCount, parseTimestampLiteral } from '../literals.ts'
-import { flag, object } from '../schema-shapes.ts'
-import type { IdentityFacts } from '../types/facts.ts'
-import { type FactSource, type FieldOptions, sourceField } from './source.ts'
+export interface IdentityFacts {
+  /** Verified at the organization's current level (spec, verification-level rule). */
+  readonly verified: boolean
+  /** Null unless verified. */
+  readonly type: 'individual' | 'business' | null
+  /** Level of the verification: basic 1, standard 2, enhanced 3; 0 when not verified. */
+  readonly level: number
+  /** Null unless verified. */
+  readonly verifiedAtSeconds: number | null
+}
 
 const LEVEL_MAX = 3
 
@@ -29,54 +38,49 @@ const readTest = (reader: MappingReader): IdentityFacts => {
   }
 }
 
-type IdentityKind = 'identity' | 'on-behalf-identity'
-
 /** What differs between the two sources; descriptions use `whose` to name the address. */
-type Names<Kind extends IdentityKind> = Pick<FactSource<Kind>, 'kind' | 'part' | 'group' | 'digest' | 'words'> & {
+type Names<Kind extends string, Part extends string> = Pick<
+  SourceDeclaration<Kind, Part, IdentityFacts>,
+  'kind' | 'part' | 'group' | 'digest' | 'words' | 'open'
+> & {
   readonly whose: string
   readonly testDescription: string
 }
 
-const identitySource = <Kind extends IdentityKind>({
+const identitySource = <const Kind extends string, const Part extends string>({
   whose,
   testDescription,
   ...names
-}: Names<Kind>): FactSource<Kind> => {
-  const { group } = names
-  const field = (name: string, options: FieldOptions, select: (identity: IdentityFacts) => unknown) =>
-    sourceField<Kind>(names, `${group}.${name}`, options, select)
-  return {
+}: Names<Kind, Part>) =>
+  defineSource<IdentityFacts>()<Kind, Part>({
     ...names,
     metered: false,
-    facts: {
-      verified: field(
-        'verified',
-        { type: 'bool', description: `Whether ${whose} is verified at the organization’s current level.` },
-        ({ verified }) => verified,
-      ),
-      type: field(
-        'type',
-        {
-          type: 'string',
-          maxLength: 10,
-          description: '"individual" or "business"; empty when not verified.',
-          refuseLiteral: oneOf(['individual', 'business', ''], `${group}.type is "individual", "business" or empty`),
-        },
-        ({ type }) => type ?? '',
-      ),
-      level: field(
-        'level',
-        { type: 'int', description: '1 basic, 2 standard, 3 enhanced; 0 when not verified.' },
-        ({ level }) => intOf(level),
-      ),
-      verified_at: field(
-        'verified_at',
-        {
-          type: 'google.protobuf.Timestamp',
-          description: `When it was verified. Fails while ${group}.verified is false.`,
-        },
-        ({ verifiedAtSeconds }) => timeOf(verifiedAtSeconds),
-      ),
+    fields: {
+      verified: {
+        type: 'bool',
+        description: `Whether ${whose} is verified at the organization’s current level.`,
+        select: ({ verified }) => verified,
+      },
+      type: {
+        type: 'string',
+        maxLength: 10,
+        description: '"individual" or "business"; empty when not verified.',
+        refuseLiteral: oneOf(
+          ['individual', 'business', ''],
+          `${names.group}.type is "individual", "business" or empty`,
+        ),
+        select: ({ type }) => type ?? '',
+      },
+      level: {
+        type: 'int',
+        description: '1 basic, 2 standard, 3 enhanced; 0 when not verified.',
+        select: ({ level }) => intOf(level),
+      },
+      verified_at: {
+        type: 'google.protobuf.Timestamp',
+        description: `When it was verified. Fails while ${names.group}.verified is false.`,
+        select: ({ verifiedAtSeconds }) => timeOf(verifiedAtSeconds),
+      },
     },
     readTest,
     testSchema: object(testDescription, ['verified'], {
@@ -86,8 +90,7 @@ const identitySource = <Kind extends IdentityKind>({
       verified_at: { type: 'string' },
     }),
     example: { verified: true, type: 'individual', level: 2, verifiedAtSeconds: 1_760_000_000 },
-  }
-}
+  })
 
 export const IDENTITY = identitySource({
   kind: 'identity',
@@ -97,6 +100,7 @@ export const IDENTITY = identitySource({
   words: 'identity of the wallet',
   whose: 'the wallet',
   testDescription: 'Who the wallet belongs to.',
+  open: async () => (await import('./ask.ts')).askIdentity,
 })
 
 export const ON_BEHALF_IDENTITY = identitySource({
@@ -107,4 +111,5 @@ export const ON_BEHALF_IDENTITY = identitySource({
   words: 'identity of the represented user',
   whose: 'onBehalf.address',
   testDescription: 'Who the represented user is.',
+  open: async () => (await import('./ask.ts')).askOnBehalfIdentity,
 })

@@ -1,0 +1,52 @@
+// Asks the nodes of the request's chain for a source of facts. At most one question per chain and key is under way at a
+// time, and its answer is cached for one block time. An answer that can't be had is null.
+import type { FactSubject } from '../policy/types/needs.ts'
+import type { AskContext, Asker } from './asker.ts'
+import { verifyChain } from './evm-registry.ts'
+import { createJsonRpc } from './json-rpc.ts'
+import { createRemote } from './remote.ts'
+import { createRpcChoice, type RpcChoice } from './rpc-choice.ts'
+
+/** Per chain. */
+const KEPT_MAX = 10_000
+const UNDER_WAY_MAX = 256
+
+/**
+ * @param read asks the nodes of one chain; it gets the key of the subject and nothing else of it, because the answer is
+ *   cached under that key
+ * @param keyOf for example the wallet; left out when the answer is about the chain alone
+ */
+export const askChains = <Answer extends {}>(
+  { chains, timeoutMs, clock, onError, connect = (url) => createJsonRpc({ url, timeoutMs }) }: AskContext,
+  read: (nodes: RpcChoice, key: string) => Promise<Answer>,
+  keyOf?: (subject: FactSubject) => string,
+): Asker<Answer> => {
+  const asked = new Map(
+    chains.map(({ name, chainId, rpcUrls, blockTimeMs }) => {
+      const nodes = createRpcChoice({
+        rpcs: rpcUrls.map(connect),
+        verify: verifyChain(chainId),
+        agreement: 1,
+        clock,
+        onError: (error, index) => onError(error, name, rpcUrls[index] ?? null),
+      })
+      const remote = createRemote<Answer>({
+        clock,
+        keepMs: blockTimeMs,
+        keptMax: keyOf === undefined ? 1 : KEPT_MAX,
+        underWayMax: UNDER_WAY_MAX,
+        onError: (error) => onError(error, name, null),
+      })
+      return [name, { nodes, remote }]
+    }),
+  )
+  return {
+    ask: (subject) => {
+      const chain = asked.get(subject.chainName)
+      const key = keyOf?.(subject) ?? ''
+      return chain === undefined ? null : chain.remote.ask(key, () => read(chain.nodes, key))
+    },
+    serverOf: ({ chainName }) => chainName,
+    counts: () => new Map([...asked].map(([name, { remote }]) => [name, remote.counts()])),
+  }
+}

@@ -1,0 +1,37 @@
+// How a source of facts is asked (policy/sources/*/ask.ts), and what it is given for that.
+import type { WalletAddress } from '../domain/address.ts'
+import type { IdentityFacts } from '../policy/sources/identity/rules.ts'
+import type { FactSubject } from '../policy/types/needs.ts'
+import type { ReadableChains } from './chain-reads.ts'
+import type { Geography } from './geography.ts'
+import type { JsonRpc } from './json-rpc.ts'
+import type { RemoteCounts } from './remote.ts'
+
+export interface Asker<Answer> {
+  /**
+   * Null means that the source has no answer. If this throws or rejects, the error is reported and the answer is null.
+   */
+  readonly ask: (subject: FactSubject) => Answer | null | Promise<Answer | null>
+  /** For a source that asks several servers: the configured name of the one that is asked for this subject. */
+  readonly serverOf?: (subject: FactSubject) => string
+  /** Counts by that name. */
+  readonly counts?: () => ReadonlyMap<string, RemoteCounts>
+}
+
+/** The identity behind a wallet, as the identity API sees it. Rejects when it can't be read. */
+export type IdentityOf = (
+  caller: Pick<FactSubject, 'organizationId' | 'environment'>,
+  address: WalletAddress,
+) => KnownIdentity | Promise<KnownIdentity>
+
+type KnownIdentity = Omit<IdentityFacts, 'level'> & { readonly level: number | null }
+
+export interface AskContext extends ReadableChains {
+  /** Null when there is no geography file. */
+  readonly geography: Pick<Geography, 'lookup'> | null
+  readonly identityOf: IdentityOf
+  /** Replaced in tests. */
+  readonly connect?: (url: string) => JsonRpc
+}
+
+export type OpenAsker<Answer> = (context: AskContext) => Asker<Answer>

@@ -1,0 +1,17 @@
+// Asks a chain's nodes for the base fee of the latest block.
+import { askChains } from '../../../facts/ask-chains.ts'
+import type { OpenAsker } from '../../../facts/asker.ts'
+import { quantityOf } from '../../../facts/evm-registry.ts'
+import { type JsonRpc, RpcFailedError } from '../../../facts/json-rpc.ts'
+import type { BaseFeeFacts } from './rules.ts'
+
+/** @returns null for a block from before EIP-1559, which has no base fee */
+const readBaseFee = async (rpc: JsonRpc): Promise<string | null> => {
+  const block = await rpc.request('eth_getBlockByNumber', ['latest', false])
+  if (typeof block !== 'object' || block === null) throw new RpcFailedError('the RPC answered what no node answers')
+  const { baseFeePerGas: fee } = block as { readonly baseFeePerGas?: unknown }
+  return fee === undefined || fee === null ? null : quantityOf(fee).toString()
+}
+
+export const askBaseFee: OpenAsker<BaseFeeFacts> = (context) =>
+  askChains(context, async (nodes) => ({ wei: await nodes.ask(readBaseFee) }))
