@@ -64,6 +64,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/http',
     'src/telemetry',
     'src/documents',
+    'src/policy/sources/identity/rules.ts',
     'src/policy/types/session-facts.ts',
     'src/program',
   ],

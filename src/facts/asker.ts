@@ -22,9 +22,7 @@ export interface Asker<Answer> {
 export type IdentityOf = (
   caller: Pick<FactSubject, 'organizationId' | 'environment'>,
   address: WalletAddress,
-) => KnownIdentity | Promise<KnownIdentity>
-
-type KnownIdentity = Omit<IdentityFacts, 'level'> & { readonly level: number | null }
+) => IdentityFacts | Promise<IdentityFacts>
 
 export interface AskContext extends ReadableChains {
   /** Null when there is no geography file. */

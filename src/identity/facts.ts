@@ -1,19 +1,10 @@
 // The identity facts of a wallet for policies: `identity.verified`, `.type`, `.level`, `.verified_at`. They use the
 // same rule and the same cache as the verification endpoint, so that the two never disagree.
 import type { WalletAddress } from '../domain/address.ts'
-import type { Level } from '../domain/level.ts'
-import { SESSION_TYPES, type SessionType } from '../domain/session.ts'
+import { SESSION_TYPES } from '../domain/session.ts'
+import type { IdentityFacts } from '../policy/sources/identity/rules.ts'
 import type { KnownStanding, StandingCaller } from './standing.ts'
 import type { Standings } from './standings.ts'
-
-export interface IdentityFacts {
-  readonly verified: boolean
-  /** Null unless verified; the same holds for the two below. */
-  readonly type: SessionType | null
-  /** The level of the session that verifies the wallet: at least the organization's own level. */
-  readonly level: Level | null
-  readonly verifiedAtSeconds: number | null
-}
 
 /**
  * The facts of a wallet for the organization whose policy reads them. Answers synchronously when they are cached. They
@@ -25,7 +16,7 @@ export type IdentityFactsOf = (caller: StandingCaller, address: WalletAddress) =
 const UNVERIFIED: IdentityFacts = Object.freeze({
   verified: false,
   type: null,
-  level: null,
+  level: 0,
   verifiedAtSeconds: null,
 })
 

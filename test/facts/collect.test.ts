@@ -133,7 +133,7 @@ describe('collected facts', () => {
     const screened = Promise.withResolvers<ScreenerFacts | null>()
     const value = Promise.withResolvers<ReadValue | null>()
     const { timers, collector } = create({
-      identityOf: async () => ({ verified: false, type: null, level: null, verifiedAtSeconds: null }),
+      identityOf: async () => ({ verified: false, type: null, level: 0, verifiedAtSeconds: null }),
       screeners: new Map([['risk', { screen: () => screened.promise }]]),
       reads: { read: () => value.promise },
     })

@@ -377,7 +377,7 @@ describe('the cache', () => {
 describe('policy facts', () => {
   test('follow the same rule, and change with the session', async () => {
     const factsOf = createIdentityFacts(identity.standings)
-    const none = { verified: false, type: null, level: null, verifiedAtSeconds: null }
+    const none = { verified: false, type: null, level: 0, verifiedAtSeconds: null }
     expect<unknown>(await factsOf(caller(), W1)).toEqual(none)
     const { session } = await identity.complete(ours, [W1], { checkType: 'kyb' })
     const verifiedAtSeconds = identity.clock.unixSeconds()

@@ -1,5 +1,7 @@
 // A source of facts that is asked at most once per request, with everything that other modules need to know about it.
 // To add one: a folder here, and a line in list.ts; see docs/architecture.md, "A new source of facts".
+
+import type { OptionalField } from '../../domain/target.ts'
 import type { OpenAsker } from '../../facts/asker.ts'
 import type { MappingReader } from '../document-reader.ts'
 import { type FactField, type FactGroup, isOfType } from '../fact-field.ts'
@@ -13,7 +15,7 @@ export interface AnswerField<Answer> extends Pick<FactField, 'type' | 'descripti
   readonly select: (answer: Answer) => unknown
 }
 
-interface Common<Kind extends string, Part extends string, Answer> {
+export interface SourceDeclaration<Kind extends string, Part extends string, Answer> {
   readonly kind: Kind
   /** The place of its answer among the facts of a request and, unless personal, of a record. */
   readonly part: Part
@@ -25,6 +27,10 @@ interface Common<Kind extends string, Part extends string, Answer> {
   readonly metered: boolean
   /** Null: a record shows the answer. Otherwise the record holds only a keyed hash, under this name and "_hash". */
   readonly digest: string | null
+  /** The request field that must be sent when a rule reads one of the facts. */
+  readonly requires?: OptionalField
+  /** By the name after the group's. */
+  readonly fields: Readonly<Record<string, AnswerField<Answer>>>
   /** Reads the source's answer in a document's test; reports mistakes to the reader. */
   readonly readTest: (reader: MappingReader) => Answer
   /** The JSON Schema of what readTest reads. */
@@ -35,26 +41,11 @@ interface Common<Kind extends string, Part extends string, Answer> {
   readonly open: () => Promise<OpenAsker<Answer>>
 }
 
-export interface SourceDeclaration<Kind extends string, Part extends string, Answer>
-  extends Common<Kind, Part, Answer>,
-    Pick<FactField, 'requires'> {
-  /** By the name after the group's. */
-  readonly fields: Readonly<Record<string, AnswerField<Answer>>>
-}
-
-export interface FactSource<Kind extends string, Part extends string, Answer> extends Common<Kind, Part, Answer> {
-  readonly facts: FactGroup
-}
-
 /** Called as defineSource<Answer>()({ … }), because kind and part are inferred and the answer can't be. */
 export const defineSource =
   <Answer>() =>
-  <const Kind extends string, const Part extends string>({
-    fields,
-    requires,
-    ...common
-  }: SourceDeclaration<Kind, Part, Answer>): FactSource<Kind, Part, Answer> => {
-    const { kind, part, group } = common
+  <const Kind extends string, const Part extends string>(declaration: SourceDeclaration<Kind, Part, Answer>) => {
+    const { kind, part, group, requires, fields } = declaration
     const factOf = ([name, { select, ...options }]: [string, AnswerField<Answer>]): [string, FactField] => {
       const unavailable = new FactUnavailableError(`${group}.${name}`)
       const field: FactField = {
@@ -71,5 +62,6 @@ export const defineSource =
       }
       return [name, field]
     }
-    return { ...common, facts: Object.fromEntries(Object.entries(fields).map(factOf)) }
+    const facts: FactGroup = Object.fromEntries(Object.entries(fields).map(factOf))
+    return { ...declaration, facts }
   }

@@ -4,19 +4,14 @@ import type { Asker, IdentityOf, OpenAsker } from '../../../facts/asker.ts'
 import { representedOf } from '../../../facts/collect.ts'
 import type { IdentityFacts } from './rules.ts'
 
-const askerOf = (identityOf: IdentityOf): Asker<IdentityFacts> => {
-  const toFacts = (known: Awaited<ReturnType<IdentityOf>>): IdentityFacts => ({ ...known, level: known.level ?? 0 })
-  return {
-    ask: ({ organizationId, environment, from }) => {
-      const found = identityOf({ organizationId, environment }, from as WalletAddress)
-      return found instanceof Promise ? found.then(toFacts) : toFacts(found)
-    },
-  }
-}
+const askAbout =
+  (identityOf: IdentityOf): Asker<IdentityFacts>['ask'] =>
+  ({ organizationId, environment, from }) =>
+    identityOf({ organizationId, environment }, from as WalletAddress)
 
-export const askIdentity: OpenAsker<IdentityFacts> = ({ identityOf }) => askerOf(identityOf)
+export const askIdentity: OpenAsker<IdentityFacts> = ({ identityOf }) => ({ ask: askAbout(identityOf) })
 
 export const askOnBehalfIdentity: OpenAsker<IdentityFacts> = ({ identityOf }) => {
-  const { ask } = askerOf(identityOf)
+  const ask = askAbout(identityOf)
   return { ask: (subject) => ask(representedOf(subject)) }
 }

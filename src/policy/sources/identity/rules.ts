@@ -10,7 +10,7 @@ export interface IdentityFacts {
   readonly verified: boolean
   /** Null unless verified. */
   readonly type: 'individual' | 'business' | null
-  /** Level of the verification: basic 1, standard 2, enhanced 3; 0 when not verified. */
+  /** Of the session that verifies: basic 1, standard 2, enhanced 3, at least the organization's own; 0 unless verified. */
   readonly level: number
   /** Null unless verified. */
   readonly verifiedAtSeconds: number | null
@@ -38,21 +38,13 @@ const readTest = (reader: MappingReader): IdentityFacts => {
   }
 }
 
-/** What differs between the two sources; descriptions use `whose` to name the address. */
-type Names<Kind extends string, Part extends string> = Pick<
-  SourceDeclaration<Kind, Part, IdentityFacts>,
-  'kind' | 'part' | 'group' | 'digest' | 'words' | 'open'
-> & {
-  readonly whose: string
-  readonly testDescription: string
-}
-
-const identitySource = <const Kind extends string, const Part extends string>({
-  whose,
-  testDescription,
-  ...names
-}: Names<Kind, Part>) =>
-  defineSource<IdentityFacts>()<Kind, Part>({
+/** @param whose names the address in descriptions */
+const identitySource = <const Kind extends string, const Part extends string>(
+  names: Pick<SourceDeclaration<Kind, Part, IdentityFacts>, 'kind' | 'part' | 'group' | 'digest' | 'words' | 'open'>,
+  whose: string,
+  testDescription: string,
+) =>
+  defineSource<IdentityFacts>()({
     ...names,
     metered: false,
     fields: {
@@ -92,24 +84,28 @@ const identitySource = <const Kind extends string, const Part extends string>({
     example: { verified: true, type: 'individual', level: 2, verifiedAtSeconds: 1_760_000_000 },
   })
 
-export const IDENTITY = identitySource({
-  kind: 'identity',
-  part: 'identity',
-  group: 'identity',
-  digest: 'identity',
-  words: 'identity of the wallet',
-  whose: 'the wallet',
-  testDescription: 'Who the wallet belongs to.',
-  open: async () => (await import('./ask.ts')).askIdentity,
-})
+export const IDENTITY = identitySource(
+  {
+    kind: 'identity',
+    part: 'identity',
+    group: 'identity',
+    digest: 'identity',
+    words: 'identity of the wallet',
+    open: async () => (await import('./ask.ts')).askIdentity,
+  },
+  'the wallet',
+  'Who the wallet belongs to.',
+)
 
-export const ON_BEHALF_IDENTITY = identitySource({
-  kind: 'on-behalf-identity',
-  part: 'onBehalfIdentity',
-  group: 'onBehalf',
-  digest: 'on_behalf_identity',
-  words: 'identity of the represented user',
-  whose: 'onBehalf.address',
-  testDescription: 'Who the represented user is.',
-  open: async () => (await import('./ask.ts')).askOnBehalfIdentity,
-})
+export const ON_BEHALF_IDENTITY = identitySource(
+  {
+    kind: 'on-behalf-identity',
+    part: 'onBehalfIdentity',
+    group: 'onBehalf',
+    digest: 'on_behalf_identity',
+    words: 'identity of the represented user',
+    open: async () => (await import('./ask.ts')).askOnBehalfIdentity,
+  },
+  'onBehalf.address',
+  'Who the represented user is.',
+)
