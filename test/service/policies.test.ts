@@ -1,9 +1,10 @@
 // Policies in the running service: limits that hold when requests come at once, a shadow that is recorded and never
-// answered, personal facts that the log does not say, and a replay of what was decided.
+// answered, personal facts that the log does not say, a chain that is asked, and a replay of what was decided.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { until } from '../support/until.ts'
 import { succeed } from './calls.ts'
 import { type RunningService, startService } from './start-service.ts'
 
@@ -23,8 +24,26 @@ rules:
   - { id: transfer, allow: 'call.function == "transfer" && call.args.amount < 100' }
 `
 
+const DEAR = `name: Not while gas is dear
+default: allow
+rules:
+  - { id: dear, deny: chain.base_fee > gwei(50), code: GAS_IS_DEAR }
+`
+
 /** Each command is a process of its own, on a machine that may be busy. */
 const PATIENCE_MS = 60_000
+
+/** The RPC of the chain base. */
+const node = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch: async (request) => {
+    const { id, method } = (await request.json()) as { id: number; method: string }
+    const result = method === 'eth_chainId' ? '0x2105' : { baseFeePerGas: `0x${baseFeeWei.toString(16)}` }
+    return Response.json({ jsonrpc: '2.0', id, result })
+  },
+})
+let baseFeeWei = 60_000_000_000n
 
 let folder: string
 let service: RunningService
@@ -67,11 +86,12 @@ const records = async (): Promise<Record<string, unknown>[]> =>
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'countersign-policies-'))
-  service = await startService({ environment: { COUNTERSIGN_WORKERS: '2' } })
+  service = await startService({ environment: { COUNTERSIGN_WORKERS: '2', COUNTERSIGN_RPC_BASE: node.url.href } })
   policyId = (JSON.parse(await command('policy', 'list', '--json')) as { id: string }[])[0]?.id ?? ''
 })
 afterAll(async () => {
   await service.stop()
+  await node.stop(true)
   rmSync(folder, { recursive: true, force: true })
 }, PATIENCE_MS)
 
@@ -123,4 +143,15 @@ test('personal facts are decided on and not said in the log', PATIENCE_MS, async
   expect(Object.keys(facts).sort()).toEqual(['client_ip_hash', 'identity_hash'])
   expect(lines).not.toContain('192.0.2.77')
   expect(await command('decisions', 'verify')).toContain('ok')
+})
+
+test('a rule over a chain’s state decides on what its RPC answers', PATIENCE_MS, async () => {
+  await apply(DEAR, {})
+  expect(await attest(9)).toMatchObject({ status: 200, compliant: false, code: 'GAS_IS_DEAR' })
+  expect((await records()).at(-1)?.['facts']).toEqual({ baseFee: { wei: '60000000000' } })
+  baseFeeWei = 40_000_000_000n
+  await until(async () => (await attest(9)).compliant === true)
+  const metrics = await (await fetch(`${service.quickstart['ATTESTATION_URL']}/metrics`)).text()
+  const name = 'countersign_fact_questions_total'
+  expect(metrics).toMatch(new RegExp(`^${name}{kind="base-fee",source="base",outcome="answered"} [1-9]`, 'm'))
 })
