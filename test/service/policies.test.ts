@@ -117,7 +117,7 @@ test('a shadow is recorded and never answered', PATIENCE_MS, async () => {
   await command('policy', 'shadow', policyId, '--revision', String(saved.number))
   const transfer = (amount: number): string => `0xa9059cbb${'0'.repeat(64)}${amount.toString(16).padStart(64, '0')}`
   const lastShadow = async (wallet: number, extra: object): Promise<unknown> => {
-    for (let tries = 0; tries < 50; tries++) {
+    for (let tries = 0; tries < 900; tries++) {
       expect(await attest(wallet * 1_000 + tries, { msg_value: '0', ...extra })).toMatchObject({ compliant: true })
       const shadow = (await records()).at(-1)?.['shadow']
       if (shadow !== undefined) return shadow
