@@ -3,18 +3,20 @@ import { describe, expect, test } from 'bun:test'
 import { exampleFactsOf, wordsOf } from '../../src/admin/policies/needs-shown.ts'
 import { simulatePolicy } from '../../src/admin/policies/simulate.ts'
 import { compilePolicy } from '../../src/policy/compile.ts'
+import type { FactField } from '../../src/policy/fact-field.ts'
 import { FACT_SOURCES } from '../../src/policy/sources/all.ts'
 import { WARM_UP_FACTS } from '../../src/policy/warm-up.ts'
 
+/** What makes a condition of a fact of this type. */
+const COMPARED: Readonly<Record<string, string>> = { bool: '', int: ' > 5', uint256: ' > ether(1)', string: ' != ""' }
+
 const RULES = [
-  'client.located || identity.verified || onBehalf.verified',
   'screener("risk").flagged || screener("risk", onBehalf.address).score > 5 || reads.tier > 3',
   'velocity.count(hours(24)) > 9 || velocity.value(hours(1)) > ether(1) || in_list(wallet.address, "vip")',
-  ...FACT_SOURCES.flatMap(({ group, facts }) =>
-    Object.entries(facts).flatMap(([name, { type, need }]) =>
-      need !== undefined && type === 'uint256' ? [`${group}.${name} > ether(1)`] : [],
-    ),
-  ),
+  ...FACT_SOURCES.map(({ group, facts }) => {
+    const [[name, { type }]] = Object.entries(facts) as [[string, FactField]]
+    return `${group}.${name}${COMPARED[type] ?? ''}`
+  }),
 ]
 
 const compiled = compilePolicy(`name: Everything

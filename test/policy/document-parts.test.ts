@@ -312,6 +312,8 @@ tests:
         nowSeconds: 1_767_312_000,
       },
       external: {
+        // The test says nothing of the other sources.
+        ...Object.fromEntries(FACT_SOURCES.map(({ part }) => [part, null])),
         geography: {
           country: 'CH',
           region: 'CH-ZH',
@@ -322,8 +324,6 @@ tests:
           hosting: null,
         },
         identity: { verified: true, type: 'business', level: 3, verifiedAtSeconds: 1_767_225_600 },
-        onBehalfIdentity: null,
-        baseFee: null,
         screeners: { stub: { flagged: false, score: -2, categories: ['a'] } },
         reads: { balance: '2000000000000000000' },
         velocity: { '3600': { count: 0, value: '0' }, '86400': { count: 3, value: '1000000000000000000' } },
@@ -374,7 +374,7 @@ tests:
     [test_(`${request}, verdict: failure, rule: default`), '1:100 there is no rule "default"'],
     [
       test_(`${request}, verdict: deny, facts: { ip: 1 }`),
-      '1:100 "ip" is not a key of facts; it has: client, identity, onBehalf, chain, screeners, reads, velocity, lists',
+      `1:100 "ip" is not a key of facts; it has: ${[...FACT_SOURCES.map(({ group }) => group), 'screeners', 'reads', 'velocity', 'lists'].join(', ')}`,
     ],
     [
       test_(`${request}, verdict: deny, facts: { client: { country: Cuba } }`),
