@@ -193,6 +193,18 @@ describe('collected facts', () => {
     expect(create({ askers: new Map() }).collector.collect([IDENTITY], subjectOf())).toEqual({ identity: null })
   })
 
+  test('are watched while they are waited for, by the name of what is asked', async () => {
+    const { collector } = create({
+      askers: new Map([['base-fee', { ask: async () => ({ wei: '7' }), serverOf: ({ chainName }) => chainName }]]),
+      reads: { read: async () => null },
+    })
+    const watched: string[] = []
+    await collector.collect([{ kind: 'base-fee' }, IDENTITY, SCREENER, READ], subjectOf(), (kind, source) => {
+      return (answered) => watched.push(`${kind} ${source} ${answered}`)
+    })
+    expect(watched.sort()).toEqual(['base-fee base true', 'read base false'])
+  })
+
   test('keep reads of different names apart', () => {
     const { collector } = create({ reads: { read: (given) => (given.kind === 'erc721-owner' ? WALLET : '1') } })
     const balance: ReadDefinition = { kind: 'native-balance', chain: null, of: { kind: 'literal', value: WALLET } }

@@ -1,6 +1,7 @@
 // What the policy language leaves out is refused when a policy is saved, in plain words (threats row 13).
 import { describe, expect, test } from 'bun:test'
 import { createPolicyEnvironment } from '../../src/policy/environment.ts'
+import { FACTS } from '../../src/policy/facts.ts'
 import { FUNCTIONS, METHODS } from '../../src/policy/language.ts'
 import { POLICY_LIMITS } from '../../src/policy/limits.ts'
 import { holds, refusalOf } from './support.ts'
@@ -8,7 +9,8 @@ import { holds, refusalOf } from './support.ts'
 const REGEX = 'regular expressions are not part of the policy language: use ==, in, startsWith, endsWith or contains'
 const KNOWN =
   'size, timestamp, duration, days, hours, minutes, address, uint256, ether, gwei, sol, lamports, in_list, screener'
-const FACTS = 'wallet, onBehalf, chain, target, tx, call, request, client, identity, constants, reads, velocity'
+const GROUPS = [...Object.keys(FACTS), 'constants', 'reads', 'velocity'].join(', ')
+const OF_WALLETS = Object.keys(FACTS['wallet'] ?? {}).join(', ')
 const SELECTOR = 'tx.selector is 0x and 8 lower-case hex digits, or empty when the data is shorter'
 const JOINING = 'joining texts or lists with + is not part of the policy language'
 
@@ -62,10 +64,14 @@ describe('refused', () => {
     ['a group of facts in a list', '[tx].exists(t, t.value > 0)', 'name a field of tx: value, data_size, selector'],
     ['a group of facts by index', 'tx["value"] > 0', 'name a field of tx: value, data_size, selector'],
     ['an unknown fact', 'tx.gas > 0', 'tx has no "gas"; it has: value, data_size, selector'],
-    ['an unknown name', 'sender == client.ip', `"sender" is unknown; there are: ${FACTS}`],
-    ['a name of every object', 'constructor == client.ip', `"constructor" is unknown; there are: ${FACTS}`],
-    ['a field of every object', 'wallet.constructor == client.ip', 'wallet has no "constructor"; it has: address'],
-    ['the prototype', 'wallet.__proto__ == client.ip', 'wallet has no "__proto__"; it has: address'],
+    ['an unknown name', 'sender == client.ip', `"sender" is unknown; there are: ${GROUPS}`],
+    ['a name of every object', 'constructor == client.ip', `"constructor" is unknown; there are: ${GROUPS}`],
+    [
+      'a field of every object',
+      'wallet.constructor == client.ip',
+      `wallet has no "constructor"; it has: ${OF_WALLETS}`,
+    ],
+    ['the prototype', 'wallet.__proto__ == client.ip', `wallet has no "__proto__"; it has: ${OF_WALLETS}`],
     ['a field of a value', 'wallet.address.text == "a"', 'No such key: text'],
     ['a loop variable that hides a fact', '[1].exists(tx, tx == 1)', '"tx" is taken: give the variable another name'],
     ['a loop with too many arguments', '[1].all(x, true, true)', `all() takes a variable's name and an expression`],
