@@ -115,7 +115,7 @@ if (import.meta.main) {
     writeFileSync(POSTMAN_PATH, postmanCollection(document))
     const schemaPath = join(import.meta.dir, 'policy.schema.json')
     writeFileSync(schemaPath, policyJsonSchemaText())
-    Bun.spawnSync(['bunx', 'biome', 'format', '--write', schemaPath])
+    Bun.spawnSync(['bunx', 'biome', 'format', '--write', schemaPath], { cwd: import.meta.dir, stderr: 'inherit' })
   }
   for (const table of TABLES) {
     const path = join(import.meta.dir, table.page)

@@ -13,6 +13,7 @@ describe('an expression requires', () => {
     ['tx.data_size > 0', ['data']],
     ['tx.selector == ""', ['data']],
     ['client.ip == ""', ['user_ip']],
+    ['client.located', ['user_ip']],
     ['client.ip == "" || tx.value > 0 || tx.data_size > 0 || tx.selector == ""', ['data', 'msg_value', 'user_ip']],
     // Wherever it stands, also where it may never be reached.
     ['false && tx.value > 0', ['msg_value']],
