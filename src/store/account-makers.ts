@@ -23,7 +23,7 @@ export interface Administrator {
   readonly sinceSeconds: number
 }
 
-/** For the account itself, and for its right as a deployment admin. */
+/** Stands in place of an organization's id for what concerns the account itself, or its right as a deployment admin. */
 const EVERYWHERE = ''
 
 export const createAccountMakerTable = (scope: TableScope) => ({
@@ -78,7 +78,7 @@ export const createAccountMakerTable = (scope: TableScope) => ({
        ORDER BY user_id, since_seconds DESC`,
       [organizationId],
     )
-    // Of one account's rows, the last is the oldest.
+    // An account's rows are ordered newest first, and the map keeps the last of them.
     return [...new Map(rows.map((row) => [row.user_id, fieldsOf(row)])).values()]
   },
 })

@@ -3,12 +3,12 @@
 import type { BucketCounts } from '../domain/bucket-counts.ts'
 import type { TableScope } from './table-scope.ts'
 
-/** Quarters of an hour, because days begin at each of the four somewhere. */
+/** A quarter of an hour, because time zones begin their days at any of the four. */
 export const LATENCY_STEP_SECONDS = 900
-/** A day is compared with the same weekday a week before, in every zone. */
+/** Nine days: pages compare a day with the same weekday a week before, in any time zone. */
 const KEPT_SECONDS = 9 * 86_400
 const SWEEP_BATCH = 500
-/** A power cut may forget the last minutes. */
+/** A power cut may lose the last minutes. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 const encode = (counts: BucketCounts): string => [...counts].map(([bucket, count]) => `${bucket}:${count}`).join(' ')
@@ -27,12 +27,12 @@ export interface QuarterLatency {
 }
 
 export const createAnswerLatencyTable = (scope: TableScope) => ({
-  /** Adds to the quarter of an hour that it is now. */
+  /** Adds to the current quarter of an hour. */
   add: (organizationId: string, counts: BucketCounts): Promise<void> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const place = [organizationId, nowSeconds - (nowSeconds % LATENCY_STEP_SECONDS)]
-      // Makes or locks the row, and reads what other processes have added.
+      // Inserts or locks the row, and reads what other processes have added.
       const [row] = await transaction.query<{ counts: string }>(
         `INSERT INTO answer_latencies (organization_id, at_seconds, counts) VALUES (?, ?, '')
          ON CONFLICT (organization_id, at_seconds) DO UPDATE SET counts = answer_latencies.counts RETURNING counts`,
@@ -46,7 +46,7 @@ export const createAnswerLatencyTable = (scope: TableScope) => ({
       ])
     }, DURABILITY),
 
-  /** Quarters that begin from one time on and before another, oldest first; those without a value are left out. */
+  /** Quarters that begin at or after `fromSeconds` and before `untilSeconds`, oldest first, without empty ones. */
   between: async (
     organizationId: string,
     fromSeconds: number,

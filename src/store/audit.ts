@@ -94,7 +94,7 @@ export interface AuditFilter {
   readonly action?: string
   /** Prefix of the action, for example `key.` */
   readonly actionPrefix?: string
-  /** Id, or the name at that time in any case. */
+  /** An id, or the name at that time in upper or lower case. */
   readonly actor?: string
   readonly subject?: string
   readonly sequence?: number
@@ -116,11 +116,11 @@ export interface AuditVerification {
 
 const VERIFY_BATCH = 500
 
-/** Entries that `newest` looks at: a page that is read every few seconds never reads the whole log. */
+/** How many entries `newest` searches: a page that is read every few seconds must not read the whole log. */
 const NEWEST_LOOKED_AT = 2_000
 
 export const createAuditTable = (scope: TableScope) => ({
-  /** Those of some actions among the newest entries of the deployment, oldest first. */
+  /** Entries of these actions among the deployment's newest entries, oldest first. */
   newest: async (actions: readonly string[], sinceSeconds: number): Promise<readonly AuditEntry[]> => {
     const rows = await scope.statements.query<AuditRow>(
       `SELECT ${COLUMNS} FROM audit_log

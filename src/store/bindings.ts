@@ -14,7 +14,7 @@ export interface Binding {
   readonly chainName: string
   /** Canonical (see domain/address.ts): the caller has parsed it. */
   readonly address: string
-  /** What people call it; null where nobody said. */
+  /** A name for people; null when none was given. */
   readonly label: string | null
   readonly createdAtSeconds: number
 }
@@ -75,7 +75,7 @@ export const createBindingTable = (scope: TableScope) => {
       return row === undefined ? null : fieldsOf(row)
     },
 
-    /** By chain and address. */
+    /** Ordered by chain and address. */
     list: async (organizationId: string, projectId: string): Promise<readonly Binding[]> =>
       (
         await scope.statements.query<BindingRow>(
@@ -101,7 +101,7 @@ export const createBindingTable = (scope: TableScope) => {
       )
     },
 
-    /** Changes nothing that decides. False when the organization has no such binding. */
+    /** No decision depends on the label, so no change is announced. False when the organization has no such binding. */
     setLabel: async (organizationId: string, bindingId: string, label: string | null): Promise<boolean> =>
       (await scope.execute('UPDATE bindings SET label = ? WHERE organization_id = ? AND id = ?', [
         label,

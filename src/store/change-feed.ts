@@ -48,7 +48,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
   let running = false
   let polling: Promise<void> | undefined
   let watch: ChangeWatch | undefined
-  /** Whether it was woken during a read: the commit behind that may be newer than the rows. */
+  /** Whether `wake` was called during a read, which may have missed the commit. */
   let wokenAgain = false
 
   const readUnread = async (): Promise<void> => {

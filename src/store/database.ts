@@ -35,8 +35,8 @@ export interface Transaction extends Statements {
   execute(sql: string, parameters?: readonly SqlParameter[]): Promise<number>
   /**
    * Runs statements as the last ones of the transaction, sent together with its commit, and then wakes whoever watches
-   * changes. A row that everyone needs is so locked only while the server commits, however busy this process is. Absent
-   * where transactions run alone and a commit is recognised by its mark.
+   * changes. A row that every transaction needs is then locked only while the server commits, however busy this process
+   * is. Absent where transactions run alone and `commitMark` shows each commit.
    */
   readonly announceAtCommit?: (statements: readonly DeferredStatement[]) => void
 }
@@ -109,8 +109,8 @@ export interface Database extends Statements {
    */
   commitMark(): Promise<number | null>
   /**
-   * Calls `wake` soon after other processes have committed a change; it may miss some. Absent where the mark is as
-   * good.
+   * Calls `wake` soon after other processes have committed a change; it may miss some. Absent where `commitMark` is as
+   * quick.
    */
   watchChanges?(wake: () => void): ChangeWatch
   /** Completes the transactions already requested, then closes. Later calls are refused. */

@@ -41,7 +41,7 @@ export type ClaimResult =
    * have been signed, at `uuidSinceSeconds` (Unix) at the earliest.
    */
   | { readonly outcome: 'taken-over'; readonly claim: IdempotencyClaim; readonly uuidSinceSeconds: number }
-  /** Another request holds the claim until then, or another node that may have signed does. */
+  /** Another request holds the claim, or another node may have signed under it, until `expiresAtSeconds` (Unix). */
   | { readonly outcome: 'in-flight'; readonly expiresAtSeconds: number }
   /** The same key with another body. */
   | { readonly outcome: 'mismatch' }
@@ -70,7 +70,7 @@ interface ClaimRow {
 
 /** How long a claim without an answer is kept after it expired: longer than any attestation made under it is valid. */
 const ABANDONED_KEEP_SECONDS = 86_400
-/** A running node settles its expired claims within this time. */
+/** A running node reports what happened to its expired claims within this time. */
 const TELL_SECONDS = 5
 /** For callers whose result is known on every node. */
 const ANYWHERE: ClaimPlace = { node: '', usableSeconds: 0 }
@@ -90,7 +90,7 @@ const KEY = (claim: Pick<IdempotencyClaim, 'organizationId' | 'keyId' | 'idempot
 const WHERE_STILL_HELD = `${WHERE} AND response_status IS NULL AND uuid = ? AND claim_expires_at_seconds = ?`
 const HELD = (claim: IdempotencyClaim) => [...KEY(claim), claim.uuid, claim.claimExpiresAtSeconds]
 
-/** The statements of every request with a key: their texts are made once. */
+/** The statements that every request with a key runs: their texts are built once. */
 const statementsOf = (table: string) => ({
   insert: `INSERT INTO ${table} (organization_id, key_id, idempotency_key, body_hash, uuid, claim_expires_at_seconds,
        keep_until_seconds, node, dispatched, uuid_since_seconds)
@@ -102,7 +102,10 @@ const STATEMENTS = { idempotency: statementsOf('idempotency'), admin_idempotency
 
 const sameBytes = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(left, right) === 0
 
-/** @param table that of the APIs, or that of the administration, whose callers may belong to no organization */
+/**
+ * @param table `idempotency` for the APIs; `admin_idempotency` for the admin API, whose callers may have no
+ *   organization
+ */
 export const createIdempotencyTable = (
   scope: TableScope,
   table: 'idempotency' | 'admin_idempotency' = 'idempotency',

@@ -1,5 +1,5 @@
-// Replaces organizations' keys and what they wrap while others read and write the same rows: each replacement names the
-// bytes that it replaces.
+// Replaces organizations' keys, and the secrets that these keys wrap, while others read and write the same rows. Each
+// statement names the bytes that it replaces, so a row that changed meanwhile stays as it is.
 import type { Transaction } from './database.ts'
 import type { WrappedOrganizationKey } from './organization-keys.ts'
 import type { TableScope } from './table-scope.ts'

@@ -1,7 +1,7 @@
-// The lease of the process that does what only one process of the deployment may do: a row with a beat that its holder
-// increments. Another process takes it over after seeing the beat stand still for long enough by its own clock, so that
-// differing clocks never make two leaders. A write that a former leader must not make checks the term in its own
-// transaction (`holds`).
+// The lease that makes one process of the deployment its leader: a row with a beat that the holder increments. Another
+// process takes the lease over when it has seen the same beat for long enough by its own clock, so that differing
+// clocks never make two leaders. A write that a former leader must not make checks the term in its own transaction
+// (`holdsLease`).
 import type { Transaction } from './database.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -16,7 +16,7 @@ export interface LeaderLease {
 
 /** The only lease so far; a deployment could have several. */
 const NAME = 'duties'
-/** After a power cut, every process starts again. */
+/** A power cut may lose a renewal: every process starts again then anyway. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 export const createLeaderLeaseTable = (scope: TableScope) => ({

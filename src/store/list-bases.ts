@@ -31,11 +31,11 @@ export interface SourceConfirmation {
 export interface BaseActivation {
   readonly listId: string
   readonly baseId: string
-  /** The version that the list must still have; null makes the base its content in any case. */
+  /** The version that the list must still have; null: any. */
   readonly ifVersion: number | null
   /**
-   * For a list that a source keeps; null for a list kept by hand. If that has changed meanwhile, the list counts as
-   * changed.
+   * The source's report for a list that a source keeps; null for a list kept by hand. If the list changed from one to
+   * the other meanwhile, the activation is refused as `changed-meanwhile`.
    */
   readonly confirmation: SourceConfirmation | null
 }

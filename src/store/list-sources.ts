@@ -106,11 +106,11 @@ export const createListSourceTable = (scope: TableScope) => {
       return row === undefined ? null : toSource(row)
     },
 
-    /** Every list's: for the deployment's own administration. */
+    /** The sources of all lists: for the deployment's own administration. */
     listAll: async (): Promise<readonly ListSource[]> =>
       (await scope.statements.query<SourceRow>(`SELECT ${COLUMNS} FROM list_sources`)).map(toSource),
 
-    /** Of an organization's own lists, with their names. */
+    /** The sources of an organization's own lists, with the lists' names. */
     listOf: async (organizationId: string): Promise<readonly (ListSource & { readonly name: string })[]> =>
       (
         await scope.statements.query<SourceRow & { readonly name: string }>(

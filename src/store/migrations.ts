@@ -1,5 +1,5 @@
-// Brings a database's tables to what this code expects: forward only, one transaction each, recorded with a hash of
-// their text. A shipped migration is never edited; a later one changes what it made.
+// Brings a database's tables to what this code expects. Migrations only go forward; each is one transaction and is
+// recorded with a hash of its text. A shipped migration is never edited: a later one changes the tables that it made.
 import { createHash } from 'node:crypto'
 import type { Database, SchemaWords, Statements, Transaction } from './database.ts'
 import { StoreStatementError, StoreUnusableError } from './errors.ts'
@@ -33,11 +33,11 @@ export interface Migration {
   /** 1, 2, 3 … without gaps. */
   readonly number: number
   readonly name: string
-  /** SQL that SQLite and PostgreSQL both take, once the words are filled in. */
+  /** SQL that both SQLite and PostgreSQL accept once `words` are filled in. */
   statements(words: SchemaWords): readonly string[]
   /**
    * The oldest schema whose programs still work on a database with this migration; its own number unless stated. While
-   * nodes are replaced one by one, those of the version before run on, and may start again, beside the new ones.
+   * nodes are replaced one by one, nodes of the version before keep running, and may restart, beside the new ones.
    */
   readonly worksWith?: number
 }
@@ -70,7 +70,7 @@ export const MIGRATIONS: readonly Migration[] = [
   latencyAndLabels,
 ]
 
-/** The words left as they are called. */
+/** Names in place of a dialect's words. */
 const PLAIN_WORDS: SchemaWords = {
   integer: '<integer>',
   bytes: '<bytes>',
@@ -78,7 +78,7 @@ const PLAIN_WORDS: SchemaWords = {
   appendOnly: (table) => [`<append-only ${table}>`],
 }
 
-/** The same in every dialect. */
+/** SHA-256 of the migration's text, hex: the same in every dialect. */
 const contentHash = (migration: Migration): string =>
   createHash('sha256').update(migration.statements(PLAIN_WORDS).join(';\n')).digest('hex')
 
@@ -89,7 +89,7 @@ interface AppliedRow {
 
 interface History {
   readonly applied: readonly AppliedRow[]
-  /** The oldest schema whose programs work on this database; null where no migration says so. */
+  /** The oldest schema whose programs work on this database; null when no migration is unknown, or one does not say. */
   readonly worksWith: number | null
 }
 
@@ -102,7 +102,7 @@ const refuseForeignHistory = ({ applied, worksWith }: History, migrations: reado
   }
   for (const row of applied) {
     const migration = migrations[row.number - 1]
-    // Of a newer version that says it works with this one.
+    // A migration of a newer version, which works with this program.
     if (migration === undefined && row.number > migrations.length) continue
     if (migration === undefined || contentHash(migration) !== row.content_hash) {
       throw new StoreUnusableError(
@@ -115,7 +115,7 @@ const refuseForeignHistory = ({ applied, worksWith }: History, migrations: reado
 const readApplied = (statements: Statements): Promise<readonly AppliedRow[]> =>
   statements.query<AppliedRow>('SELECT number, content_hash FROM schema_migrations')
 
-/** Of the migrations that this program does not know; null when one of them says nothing. */
+/** The oldest schema that works with all these unknown migrations; null when one of them does not say. */
 const readWorksWith = async (statements: Statements, unknown: readonly number[]): Promise<number | null> => {
   const rows = await statements.query<{ number: number; works_with: number }>(
     'SELECT number, works_with FROM schema_readers',
@@ -128,7 +128,7 @@ const readWorksWith = async (statements: Statements, unknown: readonly number[])
 
 const readHistory = async (statements: Statements, migrations: readonly Migration[]): Promise<History> => {
   const applied = await readApplied(statements)
-  // Databases made before there was such a table lack it; those newer than this program have it.
+  // Only a database newer than this program is sure to have the table that `readWorksWith` reads.
   const unknown = applied.map((row) => row.number).filter((number) => number > migrations.length)
   return { applied, worksWith: unknown.length === 0 ? null : await readWorksWith(statements, unknown) }
 }
@@ -153,14 +153,14 @@ export const isUpToDate = async (
     refuseForeignHistory(history, migrations)
     return history.applied.length >= migrations.length
   } catch (error) {
-    // Before the first start there is no such table. Whatever else it was, creating the table will tell.
+    // Before the first start there is no such table. For any other cause, creating the table fails and reports it.
     if (error instanceof StoreStatementError) return false
     throw error
   }
 }
 
 /**
- * Applies what is missing. Safe when several processes start at once, and does nothing the second time.
+ * Applies the missing migrations. Several processes may call it at once; a second call does nothing.
  * @throws StoreUnusableError when the database is newer than the code or its history differs; nothing is changed then.
  */
 export const migrate = async (
@@ -169,7 +169,7 @@ export const migrate = async (
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> => {
   const { schemaWords } = database
-  // Usually nothing is missing, and then nothing is written: a start does not wait for whoever holds the lock.
+  // Usually nothing is missing. Then nothing is written, so the start does not wait for another process's lock.
   if (await isUpToDate(database, migrations)) return
   const { beginMigration = [], adapt = (statement: string) => statement } = schemaWords
   const inTurn = (work: (transaction: Transaction) => Promise<void>): Promise<void> =>

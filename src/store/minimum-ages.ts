@@ -3,7 +3,7 @@ import type { Level } from '../domain/level.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface MinimumAges {
-  /** Where a level has none of its own; null: none is asked for. */
+  /** For the levels that have no age of their own; null: no minimum. */
   readonly years: number | null
   readonly levels: ReadonlyMap<Level, number>
 }
@@ -36,13 +36,13 @@ export const createMinimumAgeTable = (scope: TableScope) => ({
   read: async (organizationId: string): Promise<MinimumAges> =>
     (await readIn(scope, organizationId)).get(organizationId) ?? { years: null, levels: new Map() },
 
-  /** By organization: those that ask for an age. @param organizationId null: of all */
+  /** By organization, without those that ask for no age. @param organizationId null: all organizations */
   readAll: (organizationId: string | null): Promise<ReadonlyMap<string, MinimumAges>> => readIn(scope, organizationId),
 
   /**
-   * @param level null: what counts where a level has none of its own
-   * @param years null: none
-   * @throws ConstraintViolatedError for years out of 1 to 99
+   * @param level null: all levels that have no age of their own
+   * @param years null: no minimum
+   * @throws ConstraintViolatedError when `years` is not from 1 to 99
    */
   set: (organizationId: string, level: Level | null, years: number | null): Promise<void> =>
     scope.write(async (transaction) => {

@@ -14,15 +14,15 @@ export interface Brand {
   readonly color: string | null
   /** First 16 hex digits of the logo's SHA-256: changes when the logo does. */
   readonly logoVersion: string | null
-  /** Of its privacy policy; https. */
+  /** The https address of the organization's privacy policy. */
   readonly privacyUrl: string | null
   readonly supportEmail: string | null
-  /** Its own words to people, in the languages of the page. */
+  /** The organization's own words to people, in each language of the page. */
   readonly wordsEn: string | null
   readonly wordsDe: string | null
 }
 
-/** What is left out stays as it is; null: none. */
+/** Members that are left out stay as they are; null removes. */
 export interface BrandChange extends Partial<Omit<Brand, 'logoVersion'>> {
   readonly logo?: Logo | null
 }
@@ -55,7 +55,7 @@ export const createOrganizationBrandTable = (scope: TableScope) => {
     }
   }
   return {
-    /** An organization that has none looks like the page itself. */
+    /** All members are null for an organization without a brand: the page then has its own look. */
     find: (organizationId: string): Promise<Brand> => find(organizationId),
 
     findLogo: async (organizationId: string): Promise<Logo | null> => {
@@ -66,7 +66,7 @@ export const createOrganizationBrandTable = (scope: TableScope) => {
       return row === undefined || row.logo === null ? null : { type: row.logo_type, bytes: row.logo }
     },
 
-    /** @throws ConstraintViolatedError when there is no such organization or the colour is none. */
+    /** @throws ConstraintViolatedError when there is no such organization, or `color` is not `#rrggbb` */
     set: (organizationId: string, change: BrandChange): Promise<Brand> =>
       scope.write(async (transaction) => {
         await transaction.execute(

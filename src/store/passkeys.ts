@@ -83,7 +83,8 @@ export const createPasskeyTable = (scope: TableScope) => ({
     ),
 
   /**
-   * Records that a challenge was answered; false when it was answered before: of two concurrent answers, one counts.
+   * Records that a challenge was answered. False when it was answered before, so that one of two concurrent answers
+   * counts.
    * @param challenge base64url
    */
   spendChallenge: (challenge: string, rememberUntilSeconds: number): Promise<boolean> =>
@@ -96,7 +97,9 @@ export const createPasskeyTable = (scope: TableScope) => ({
         )) === 1,
     ),
 
-  /** Deletes some of the answered challenges that are too old to be answered again; answers how many. Call again until it answers 0. */
+  /**
+   * Deletes a batch of answered challenges that have expired anyway. @returns how many: call again until it is 0
+   */
   sweep: (): Promise<number> =>
     scope.write(
       (transaction) =>

@@ -43,7 +43,8 @@ const OTHERS_OF_SAME_WALLETS = `SELECT DISTINCT sessions.person_id FROM session_
 
 /**
  * The person of a session that is being completed: the one already known by one of its proven wallets, or a new one.
- * Two candidates are never merged: the person is then new, and people have to find out who is who.
+ * When the wallets lead to two known persons, these are never merged: the session gets a new person, and people have to
+ * find out who is who.
  */
 export const identifyPerson = async (transaction: Transaction, session: Session, nowSeconds: number) => {
   const { organizationId, id, checkType, environment } = session

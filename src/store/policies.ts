@@ -1,4 +1,4 @@
-// Policies and their revisions. A revision is never changed or deleted: decisions name it for as long as they are kept.
+// Policies and their revisions. A revision is never changed or deleted, because kept decisions name it.
 // Source: decisions §4, "Policy".
 import { createHash } from 'node:crypto'
 import { newIdentifier } from '../domain/identifier.ts'
@@ -15,7 +15,7 @@ export interface Policy {
   readonly organizationId: string
   /** Display name: `policy_name` of the answer. */
   readonly name: string
-  /** Fixed: every revision decides the same. */
+  /** What the policy decides about; never changes, so all its revisions decide about the same. */
   readonly decides: PolicySubject
   /** Null until a revision is activated; then the policy's projects can be attested for. */
   readonly activeRevisionId: string | null
@@ -30,7 +30,7 @@ export interface Policy {
 
 export interface StoredRevision extends PolicyRevision {
   readonly organizationId: string
-  /** v1: how many attester keys sign; read from the document when it was saved. */
+  /** How many attester keys sign a v1 attestation; taken from the document when it was saved. */
   readonly quorum: number
   readonly createdAtSeconds: number
 }

@@ -1,8 +1,8 @@
 // Who may use the verification page for a session: browsers that opened one of its links. A link is bound to the first
 // browser that opens it; that browser holds a secret, of which only the hash is stored. A bound browser may pass the
 // session on by a link that works once, for minutes. A browser that was not used for 30 days, or that the person left,
-// no longer opens anything. Its link stays bound, so that anyone who finds it later has to prove a wallet of the
-// session. `bound_at_seconds` is when the browser was bound or last used; 0: it was released. Source: threats rows 2
+// no longer opens the session. Its link stays bound, so that anyone who finds the link later has to prove a wallet of
+// the session. `bound_at_seconds` is when the browser was bound or last used; 0: it was released. Source: threats rows 2
 // and 4.
 import type { WalletAddress } from '../domain/address.ts'
 import type { SessionStatus } from '../domain/session.ts'
@@ -56,8 +56,10 @@ type ChallengeRow = RowOf<Omit<ContinuationChallenge, 'nonce' | 'linkHash' | 'wa
 }
 
 /**
- * Lets browsers go. One whose link is none of its session's current ones is forgotten; else its link stays taken.
- * @param browsers what follows WHERE. Answers how many.
+ * Releases browsers, so that they open nothing. The row of a browser whose link is no longer valid is deleted; the row
+ * of a valid link stays, so that the link stays bound.
+ * @param browsers the condition after WHERE
+ * @returns how many browsers were released
  */
 const letGo = async (
   transaction: Transaction,
@@ -150,7 +152,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     return touched === 1
   },
 
-  /** The person leaves the browser: from now on it opens nothing. False when it opened nothing before. */
+  /** Releases the browser that the person leaves. False when it could not open the session before. */
   leaveBrowser: (cookieHash: Uint8Array, sessionId: string): Promise<boolean> =>
     scope.write(
       async (transaction) =>
@@ -223,7 +225,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       return true
     }, DURABILITY),
 
-  /** Deletes some of what is past its time; answers how many. Call again until it answers 0. */
+  /** Deletes or releases a batch of expired rows. @returns how many: call again until it is 0 */
   sweep: (): Promise<number> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()

@@ -61,7 +61,10 @@ const readCorrections = async (
 }
 
 export const createPortalProgressTable = (scope: TableScope) => ({
-  /** The newest agreement counts until the session is handed in. @throws ConstraintViolatedError without such a session */
+  /**
+   * Replaces an earlier agreement; the newest counts until the session is submitted.
+   * @throws ConstraintViolatedError when there is no such session
+   */
   recordAgreement: (input: SessionKey & { readonly version: string; readonly shares: boolean }): Promise<void> =>
     scope.write(
       async (transaction) => {
@@ -98,7 +101,7 @@ export const createPortalProgressTable = (scope: TableScope) => ({
   markCorrected: (organizationId: string, sessionId: string, parts: readonly string[]): Promise<void> =>
     scope.write(
       async (transaction) => {
-        // Locked, so that of two parts given at once neither overwrites the other.
+        // Lock the row, so that two parts that are given at once do not overwrite each other.
         const asked = await transaction.execute(
           'UPDATE session_corrections SET done = done WHERE organization_id = ? AND session_id = ?',
           [organizationId, sessionId],

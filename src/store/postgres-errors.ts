@@ -29,7 +29,9 @@ const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   '55P03', // lock_not_available
 ])
 
-/** After these a new connection helps: see above; or the server has closed a connection that waited too long. */
+/**
+ * After these only a new connection helps, for the reasons above; after 25P03 and 25P04 the server has closed this one.
+ */
 const ENDING_CODES: ReadonlySet<string> = new Set(['0A000', '25006', '25P03', '25P04', '26000'])
 
 /** Thrown by this adapter when a connection did not answer in time or was lost. */

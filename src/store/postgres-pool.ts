@@ -21,8 +21,8 @@ export interface PostgresPool {
   /**
    * Lends a connection; connecting is tried again until the deadline while the server is away.
    * @param deadlineMs of the monotonic clock.
-   * @throws StoreUnavailableError when none is free in time, the line is full or the pool closed; what `connect` throws
-   * when it failed last.
+   * @throws StoreUnavailableError when none is free in time, the queue is full or the pool is closed; the last error of
+   * `connect` when no connection could be opened.
    */
   acquire(deadlineMs: number): Promise<PostgresConnection>
   /** Returns a connection to the pool, usable or not. */
@@ -35,7 +35,7 @@ const FIRST_RETRY_MS = 20
 const LONGEST_RETRY_MS = 250
 
 interface Waiter {
-  /** Passes on the right to one of the pool's places. */
+  /** Gives the waiting caller one of the pool's places. */
   take(): void
 }
 

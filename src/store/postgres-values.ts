@@ -1,5 +1,5 @@
-// The house's values and placeholders as PostgreSQL takes and gives them: `?` becomes $1, $2 …; integers are bound and
-// read as 64 bits, never rounded; bytes are plain Uint8Arrays.
+// Converts the store's placeholders and values for PostgreSQL: `?` becomes $1, $2 …; integers are bound and read as 64
+// bits, never rounded; bytes are plain Uint8Arrays.
 import { LRUCache } from 'lru-cache'
 import type { SqlParameter } from './database.ts'
 import { StoreStatementError } from './errors.ts'
@@ -13,7 +13,7 @@ export interface NumberedStatement {
 const STATEMENT_CACHE_SIZE = 512
 const numbered = new LRUCache<string, NumberedStatement>({ max: STATEMENT_CACHE_SIZE })
 
-/** No literal in the house's SQL holds a question mark (database.ts). */
+/** No literal in the store's SQL holds a question mark (database.ts), so each question mark is a placeholder. */
 export const numberPlaceholders = (sql: string): NumberedStatement => {
   const known = numbered.get(sql)
   if (known !== undefined) return known
@@ -42,7 +42,7 @@ export const toBinding = (parameter: SqlParameter, index: number): SqlParameter 
   return parameter
 }
 
-/** A plain array of rows whose integers are numbers where they are safe, and whose bytes are no Buffers. */
+/** The driver's rows as a plain array: safe integers become numbers, and Buffers plain Uint8Arrays. */
 export const toRows = <Row>(rows: Iterable<unknown>): Row[] => {
   const plain = Array.from(rows) as Record<string, unknown>[]
   for (const row of plain) {

@@ -2,18 +2,18 @@
 // Source: https://www.postgresql.org/docs/current/sql-createtrigger.html, .../collation.html, .../explicit-locking.html.
 import type { SchemaWords } from './database.ts'
 
-/** Woken by it are the change feeds of all processes. */
+/** The NOTIFY channel that wakes the change feeds of all processes. */
 export const CHANGES_CHANNEL = 'countersign_changes'
 
-/** Any number, the same in every version: who migrates holds the advisory lock of it. */
+/** The advisory lock that a migrating process holds. Any number would do, but every version must use the same one. */
 const MIGRATION_LOCK = 7_316_482_019_553_001n
 
 export const POSTGRES_WORDS: SchemaWords = {
   integer: 'BIGINT',
   bytes: 'BYTEA',
   tableEnd: '',
-  // Text compares by its bytes as in SQLite: the database's own collation differs from machine to machine, and changes
-  // with the operating system under an index that was sorted by it.
+  // Text is compared by its bytes, as in SQLite. The database's own collation differs between machines, and an update
+  // of the operating system can change it after an index was sorted by it.
   adapt: (statement) => statement.replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"'),
   appendOnly: (table) => [
     `CREATE OR REPLACE FUNCTION refuse_row_change() RETURNS trigger LANGUAGE plpgsql AS

@@ -1,6 +1,6 @@
-// The database over PostgreSQL: a few connections that only read, a few for transactions, which run at the same time, READ
-// COMMITTED. No call waits without end, and after an outage the next one connects anew.
-// Source: https://www.postgresql.org/docs/current/transaction-iso.html.
+// The database over PostgreSQL: a pool of connections that only read, and a pool for transactions, which run at the
+// same time (READ COMMITTED). Every call has a time limit. The first call after an outage connects again. Source:
+// https://www.postgresql.org/docs/current/transaction-iso.html.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../domain/time.ts'
 import { createBacklog } from './backlog.ts'
@@ -113,7 +113,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     }
   }
 
-  /** @param committing called before anything may be kept */
+  /** @param committing called before the commit is sent: from then on the writes may be kept */
   const runWork = async <Result>(
     connection: PostgresConnection,
     work: (transaction: Transaction) => Promise<Result>,
@@ -204,7 +204,8 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
       try {
         return await fresh.run<Row>(sql, parameters)
       } catch (error) {
-        // Here this is not a standby's refusal: this program wrote where it may only read.
+        // On a connection that only reads, this code means that this program tried to write, not that the server is a
+        // standby.
         throw sqlStateOf(error) === '25006' ? new StoreStatementError(error) : error
       }
     })

@@ -53,7 +53,7 @@ export const createProjectTable = (scope: TableScope) => ({
     readonly name: string
     readonly policyId: string
     readonly lifetimeSeconds?: number
-    /** Made here unless given; give one only to keep a hash that contracts already carry. */
+    /** Default: a new hash. Give one only to keep a hash that contracts already carry. */
     readonly verificationHash?: string
   }): Promise<Project> =>
     scope.write(async (transaction) => {
@@ -113,7 +113,7 @@ export const createProjectTable = (scope: TableScope) => ({
     )
   },
 
-  /** What is left out stays as it is. Null when the organization has no such project. @throws as `create` does. */
+  /** Members that are left out stay as they are. Null when the organization has no such project. @throws as `create` */
   update: (organizationId: string, projectId: string, changes: ProjectChanges): Promise<Project | null> =>
     scope.write(async (transaction) => {
       const [row] = await transaction.query<ProjectRow>(

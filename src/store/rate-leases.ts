@@ -1,6 +1,6 @@
-// The tokens of each key that no process holds. A process settles what it spent and takes what it will soon need, for
-// many keys in one transaction and never while a request waits. Tokens are refilled by the time that the processes
-// share (shared-time.ts), not by a machine's wall clock. The deployment's own administration.
+// The rate-limit tokens of each API key that no process holds. A process settles what it spent and takes what it will
+// soon need, for many keys in one transaction and never while a request waits. Tokens are refilled by the time that the
+// processes share (shared-time.ts), not by a machine's wall clock. The deployment's own administration.
 import type { Transaction } from './database.ts'
 import { SWEEP_BATCH } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
@@ -43,7 +43,7 @@ interface BalanceRow {
 const CHUNKS = [64, 16, 4, 1] as const
 /** A process that has not settled for this long gets no share of a key's tokens. */
 const HOLDER_MS = 2_000
-/** A balance that was not settled for a day is full, because limits refill within hours. */
+/** A balance that was not settled for a day is full, because limits refill within hours: its row is not needed. */
 const KEEP_MS = 86_400_000
 const DURABILITY = { survives: 'process-crash' } as const
 

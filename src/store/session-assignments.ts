@@ -6,7 +6,7 @@ import type { TableScope } from './table-scope.ts'
 
 export interface SessionAssignment {
   readonly sessionId: string
-  /** The reviewer's account; null: nobody's. */
+  /** The reviewer's account; null: nobody reviews the session. */
   readonly userId: string | null
   /** Rises with every change; 0 for a session that was never assigned. */
   readonly version: number
@@ -33,7 +33,7 @@ export const createSessionAssignmentTable = (scope: TableScope) => ({
     return row === undefined ? nobody(sessionId) : fieldsOf(row)
   },
 
-  /** For the sessions of one page, by id. */
+  /** The assignments of some sessions, by session id; a session without an assignment is left out. */
   findMany: async (organizationId: string, sessionIds: readonly string[]) => {
     if (sessionIds.length === 0) return new Map<string, SessionAssignment>()
     const rows = await scope.statements.query<AssignmentRow>(

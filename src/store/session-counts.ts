@@ -9,7 +9,7 @@ export interface WaitingSessions {
   readonly count: number
   /** False: there are more. */
   readonly exact: boolean
-  /** When the one that waits longest was handed in; null when none waits. */
+  /** When the longest waiting session was submitted, Unix seconds; null when none waits. */
   readonly oldestAtSeconds: number | null
 }
 
@@ -53,7 +53,7 @@ export const createSessionCounts = ({ statements }: TableScope) => ({
     return { count: Math.min(rows.length, WAITING_MAX), exact: rows.length <= WAITING_MAX }
   },
 
-  /** Of completed sessions that are no test, each person and business once. */
+  /** Persons and businesses with a completed live session, each counted once. */
   verified: async (organizationId: string): Promise<VerifiedUsers> => {
     const rows = await statements.query<{ check_type: string; users: number; sessions: number }>(
       `SELECT check_type, COUNT(DISTINCT CASE WHEN environment = 'live' THEN COALESCE(user_id, id) END) AS users,

@@ -31,7 +31,7 @@ export const createSessionNonceTable = (scope: TableScope) => ({
       )
     }, DURABILITY),
 
-  /** What was asked for, while it is neither spent nor too old; null otherwise, or for another session's. */
+  /** The stored request; null when the nonce is spent, expired, or another session's. */
   find: async (organizationId: string, sessionId: string, nonce: string): Promise<ProofRequest | null> => {
     const [row] = await scope.statements.query<NonceRow>(
       `SELECT ${COLUMNS} FROM session_nonces
@@ -43,7 +43,7 @@ export const createSessionNonceTable = (scope: TableScope) => ({
     return { ...fieldsOf(request), wallet: walletOn(address, chainId) }
   },
 
-  /** Deletes some of what is past its time; answers how many. Call again until it answers 0. */
+  /** Deletes a batch of expired nonces. @returns how many: call again until it is 0 */
   sweep: (): Promise<number> =>
     scope.write(
       (transaction) => sweepRows(transaction, 'session_nonces', 'nonce', 'expires_at_seconds <= ?', scope.nowSeconds()),

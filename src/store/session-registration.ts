@@ -1,4 +1,5 @@
-// Registering: a new session, or the one that the caller already has for that wallet. Source: decisions §5, "Reuse".
+// Registers a session: creates a new one, or reuses the one that the caller already has for the wallet. Source:
+// decisions §5, "Reuse".
 import type { Level } from '../domain/level.ts'
 import type { Registered, Registration } from '../domain/registration.ts'
 import { isSessionOpen, type Session, type SessionEventKind } from '../domain/session.ts'
@@ -13,9 +14,9 @@ import type { TableScope } from './table-scope.ts'
 const DURABILITY = { survives: 'process-crash' } as const
 
 /**
- * The session to reuse: one locked to the wallet, or completed with it among others. A completed one comes first,
- * because nothing is left to do for it. Not UNION: to merge its halves, SQLite would read every session of the
- * organization.
+ * The session to reuse: one that is locked to the wallet, or a completed one to which the wallet is connected.
+ * Completed sessions come first, because nothing is left to do for them. UNION ALL and not UNION: to merge the halves,
+ * SQLite would read every session of the organization.
  */
 export const REUSABLE = `SELECT ${SESSION_COLUMNS}, decided FROM (
     SELECT ${SESSION_COLUMNS}, COALESCE(decided_sequence, 0) AS decided FROM sessions
@@ -29,7 +30,10 @@ export const REUSABLE = `SELECT ${SESSION_COLUMNS}, decided FROM (
   ORDER BY (completed_at_seconds IS NULL), CASE WHEN completed_at_seconds IS NOT NULL THEN decided END DESC, id DESC
   LIMIT 1`
 
-/** The one rejected last, made for the wallet or with it among others: by the wallet, not by the status. */
+/**
+ * The session of the wallet that was rejected last. Only the wallet's own sessions are read; the status is compared
+ * after that.
+ */
 export const LAST_REJECTED = `SELECT id, decided FROM (
     SELECT id, status, COALESCE(decided_sequence, 0) AS decided FROM sessions
     WHERE organization_id = ? AND environment = ? AND check_type = ? AND locked_address = ?
@@ -214,11 +218,12 @@ const lockOwn = async (transaction: Transaction, input: Registration): Promise<S
   return session?.environment === input.environment && session.checkType === input.checkType ? session : null
 }
 
-/** @throws StoreUnavailableError, and nothing else that a caller can cause. */
+/** @throws StoreUnavailableError. A caller can cause no other error. */
 export const createRegistration = (scope: TableScope) => ({
   /**
-   * One transaction: two registrations of one wallet at the same moment get one session, the first 201 and the second
-   * 200. SQLite's single writer sees to that, and where several write at once, the unique index over pending sessions.
+   * Two registrations of one wallet at the same moment get the same session: the first is answered with 201, the second
+   * with 200. On SQLite transactions run one after another; on PostgreSQL the unique index over pending sessions
+   * decides.
    */
   register: (input: Registration): Promise<Registered> =>
     scope.write(async (transaction) => {
@@ -239,7 +244,9 @@ export const createRegistration = (scope: TableScope) => ({
       return { created: own !== null, session: await renew(transaction, other, input, level, nowSeconds) }
     }, DURABILITY),
 
-  /** Another link to a session: for a repeated request, whose first link is not kept. False when there is no session. */
+  /**
+   * Adds a link for a repeated request, because the first link's text is not kept. False when there is no such session.
+   */
   addLink: (organizationId: string, sessionId: string, tokenHash: Uint8Array): Promise<boolean> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()

@@ -1,5 +1,5 @@
-// The one place where a session's status is written. The transition, its event, the person it may identify and its row in
-// the change feed are one transaction. Source: decisions §5, "Session states".
+// The only place where a session's status is written. One transaction holds the transition, its event, the person whom
+// it identifies, and its row in the change feed. Source: decisions §5, "Session states".
 
 import {
   isSessionTransition,
@@ -40,7 +40,7 @@ const writeStatus = async (
 ): Promise<Session> => {
   const completed = change.to === 'completed'
   const publicComment = change.publicComment ?? null
-  // A known person stays: leaving out the columns avoids updates of their indexes.
+  // A person who is already known stays. Leaving out the person's columns then avoids updating their indexes.
   const identified =
     completed && session.personId === null ? await identifyPerson(transaction, session, nowSeconds) : null
   const changed: Session = {
@@ -79,8 +79,9 @@ const writeStatus = async (
 }
 
 /**
- * Moves a session to another status and answers what it is then; null when the organization has no such session.
- * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError, HitOpenError: nothing was changed.
+ * Moves a session to another status and returns its new state; null when the organization has no such session.
+ * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError, HitOpenError:
+ *   nothing was changed then
  */
 export const createStatusWriter =
   (scope: TableScope) =>

@@ -1,7 +1,7 @@
-// Counts recent guesses over all processes and nodes. A counter is one number, the time at which it is empty again:
-// each attempt moves that time forward, and it empties as time passes (the generic cell rate algorithm, ITU-T I.371).
-// An attempt is counted before it is judged, in one statement that locks the row, so that of many concurrent attempts
-// only the allowed number is judged. The deployment's own administration.
+// Counts recent sign-in attempts over all processes and nodes. A counter is one number, the time at which it is empty
+// again: each attempt moves that time forward, and it empties as time passes (the generic cell rate algorithm, ITU-T
+// I.371). An attempt is counted before it is judged, in one statement that locks the row, so that of many concurrent
+// attempts only the allowed number is judged. The deployment's own administration.
 import { NamedError } from '../domain/errors.ts'
 import type { Transaction } from './database.ts'
 import { SWEEP_BATCH } from './sweep.ts'
@@ -21,7 +21,7 @@ export type TakeResult =
   /** Nothing was counted: `slot` allows no attempt before this time has passed. */
   | { readonly taken: false; readonly slot: number; readonly retryAfterSeconds: number }
 
-/** A power cut may forget the last attempts. */
+/** A power cut may lose the last attempts. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 /** Rolls back what was counted in the other slots. */
@@ -61,7 +61,7 @@ const takeOne = async (transaction: Transaction, take: CounterTake, nowSeconds: 
 }
 
 export const createSignInCounterTable = (scope: TableScope) => ({
-  /** Counts one attempt in all of the slots, or, where one of them allows none, in none of them. */
+  /** Counts one attempt in all slots; counts nothing when one of the slots allows no attempt. */
   take: async (takes: readonly CounterTake[]): Promise<TakeResult> => {
     // Use the same order everywhere, so that two transactions never deadlock.
     const inOrder = takes.toSorted((one, other) => one.slot - other.slot)
@@ -91,7 +91,7 @@ export const createSignInCounterTable = (scope: TableScope) => ({
       }
     }, DURABILITY),
 
-  /** Deletes some of the counters that are empty; answers how many. Call again until it answers 0. */
+  /** Deletes a batch of empty counters. @returns how many: call again until it is 0 */
   sweep: (): Promise<number> =>
     scope.write(
       (transaction) =>

@@ -1,6 +1,7 @@
-// The database over one SQLite file: one writer whose transactions queue and share commits, one reader beside it. No acknowledged write is
-// lost to kill -9 (the log is in the operating system by then), nor, unless the caller allows it, to a power cut.
-// Source: https://sqlite.org/wal.html, https://sqlite.org/pragma.html#pragma_synchronous.
+// The database over one SQLite file: one connection writes, and its queued transactions share commits; another one
+// reads. An acknowledged write survives kill -9, because the operating system already has it, and a power cut as well
+// unless the caller chose `process-crash`. Source: https://sqlite.org/wal.html,
+// https://sqlite.org/pragma.html#pragma_synchronous.
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import type { Clock } from '../domain/time.ts'
 import { createBacklog } from './backlog.ts'
@@ -22,8 +23,8 @@ export interface SqliteOptions {
   /** How many transactions may wait before the next is refused at once. */
   readonly maximumQueued?: number
   /**
-   * Who moves committed pages into the database file: `by-commits`, the default, the commits themselves, one of which now
-   * and then waits for the disk; `own-thread`, for servers, a thread of its own.
+   * Where checkpoints run. `by-commits`, the default: within a commit, which then waits for the disk. `own-thread`, for
+   * servers: in a thread of their own.
    */
   readonly checkpoints?: 'by-commits' | 'own-thread'
   /** Resolves after that many milliseconds; replaced in tests. */
@@ -32,7 +33,10 @@ export interface SqliteOptions {
 
 const FIRST_RETRY_MS = 2
 const LONGEST_RETRY_MS = 50
-/** Pages in the log after which a commit moves them itself: SQLite's own default, and with a thread that does it before. */
+/**
+ * Pages in the write-ahead log after which a commit runs a checkpoint. The first is SQLite's default; the second is
+ * only reached when the checkpoint thread falls behind.
+ */
 const CHECKPOINT_PAGES = 1_000
 const CHECKPOINT_PAGES_BESIDE_THREAD = 131_072
 
@@ -50,8 +54,8 @@ const protectFile = (path: string): void => {
 }
 
 /**
- * Opens the file, made if missing, mode 0600.
- * @throws StoreUnusableError when it is no database or can't be opened.
+ * Opens the file, and creates it with mode 0600 if it is missing.
+ * @throws StoreUnusableError when the file is no database or can't be opened.
  */
 export const openSqliteDatabase = async (options: SqliteOptions): Promise<Database> => {
   const {
@@ -117,7 +121,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
     if (runner.isInside()) throw new TransactionMisuseError('inside a transaction only its handle may be used')
   }
 
-  /** Rejects also where it is refused at once. */
+  /** Requests a transaction. An immediate refusal rejects the promise as well. */
   const enqueue = (work: WaitingTransaction['work'], { survives = 'power-loss' }: TransactionOptions = {}) =>
     new Promise<unknown>((resolve, reject) => {
       requireUsable()
@@ -161,7 +165,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
       enqueue(work, settings) as Promise<Result>,
     execute: (sql, parameters = [], settings) => enqueue({ sql, parameters }, settings) as Promise<number>,
     backlogMs: backlog.waitMs,
-    // Differs for the reader whenever another connection, here or in another process, has committed.
+    // SQLite changes this number for the reading connection when another connection, of any process, has committed.
     commitMark: async () => (await query<{ data_version: number }>('PRAGMA data_version'))[0]?.data_version ?? null,
     close: async () => {
       if (closed) return

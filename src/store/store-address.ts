@@ -1,6 +1,6 @@
-// Where the store is, as the setting `store` says it: `sqlite:<file>` or `postgres://…`. The address of a PostgreSQL
+// Reads the setting `store`, the address of the store: `sqlite:<file>` or `postgres://…`. The address of a PostgreSQL
 // database may hold its password, so no message here repeats any part of it. A connection that leaves this machine verifies
-// the server's certificate unless the address asks for less by name; none ever falls back from TLS to clear text.
+// the server's certificate unless the address names a weaker mode, and never falls back from TLS to clear text.
 // Source: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS.
 import { isLoopbackHost } from '../domain/loopback.ts'
 
@@ -28,14 +28,14 @@ export interface SqliteTarget {
 
 export type StoreTarget = SqliteTarget | PostgresTarget
 
-/** The reader's and the writers' part of a pool is at least one each. */
+/** At least one connection reads and one writes. */
 const POOL_SIZE_MIN = 2
 const POOL_SIZE_MAX = 200
 const POOL_SIZE = 10
 const TLS_MODES: readonly TlsMode[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full']
 const OPTIONS: ReadonlySet<string> = new Set(['sslmode', 'sslrootcert', 'host', 'pool_max'])
 
-/** These take clear text when the server offers nothing else, or when somebody on the way says so in its place. */
+/** With these the driver uses clear text when the server, or an attacker in its place, says that it has no TLS. */
 const FALLBACK_MODES: ReadonlySet<string> = new Set(['allow', 'prefer'])
 
 /** Whether bytes to this host stay on this machine: a loopback address, or the folder of a Unix socket. */
@@ -99,7 +99,7 @@ const parsePostgres = (text: string): PostgresTarget => {
   }
 }
 
-/** @throws Error whose message completes "the address …" and repeats nothing of it. */
+/** @throws Error with a message that continues "the address …" and repeats no part of the address */
 export const parseStoreAddress = (text: string): StoreTarget => {
   if (/^postgres(ql)?:\/\//.test(text)) return parsePostgres(text)
   const path = text.startsWith('sqlite:') ? text.slice('sqlite:'.length) : ''
@@ -119,7 +119,7 @@ const WEAKNESSES: Readonly<Partial<Record<TlsMode, string>>> = {
   'verify-ca': 'over TLS with any server of the same authority, whatever its name',
 }
 
-/** What is less than certain about a connection that leaves this machine, for people; null where nothing is. */
+/** What an attacker between this machine and the store could do, in one line for people; null when nothing. */
 export const describeWeakConnection = (target: StoreTarget): string | null => {
   if (target.kind === 'sqlite' || staysHere(target.host)) return null
   const weakness = WEAKNESSES[target.tls]

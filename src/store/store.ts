@@ -112,7 +112,9 @@ export interface Store extends Tables {
    * @throws what `work` throws, after rolling back.
    */
   transaction<Result>(work: (tables: Tables) => Promise<Result>, options?: TransactionOptions): Promise<Result>
-  /** As `transaction`, with the tables of a session's changes alone: making all forty takes longer than a statement. */
+  /**
+   * Like `transaction`, with only the tables of a session's changes: creating all forty takes longer than a statement.
+   */
   sessionTransaction<Result>(
     work: (tables: {
       readonly sessions: Tables['sessions']
@@ -156,10 +158,9 @@ const createWriteCheck = (database: Database, clock: Clock): (() => Promise<void
 }
 
 /**
- * Opens the store, makes the file if it is missing (a PostgreSQL database has to be there), and brings its tables up to
- * date.
- * @throws StoreUnusableError, with one line for the operator, when it can't be used as it is; StoreUnavailableError when
- * tables are missing and the file stays locked.
+ * Opens the store and brings its tables up to date. A missing SQLite file is created; a PostgreSQL database must exist.
+ * @throws StoreUnusableError, with one line for the operator, when the store can't be used as it is;
+ *   StoreUnavailableError when tables are missing and the file stays locked
  */
 export const openStore = async (options: StoreOptions): Promise<Store> => {
   const { clock } = options

@@ -1,6 +1,6 @@
-// What tables a database has, asked of the database itself in either dialect, so that whatever copies all of them can't
-// leave out one that a later migration made. Parents come before the tables that reference them.
-// Source: https://sqlite.org/pragma.html#pragfunc, https://www.postgresql.org/docs/current/catalogs.html.
+// Asks the database itself, in either dialect, which tables it has: code that copies all tables then also copies those
+// of later migrations. Parents come before the tables that reference them. Source:
+// https://sqlite.org/pragma.html#pragfunc, https://www.postgresql.org/docs/current/catalogs.html.
 import type { Database, Statements } from './database.ts'
 import { SHARED_INDEX_PREFIX } from './decision-index/shared-tables.ts'
 import { DECISION_TREE_PREFIX } from './decision-tree/tables.ts'
@@ -14,7 +14,7 @@ export interface CatalogTable {
   readonly key: readonly string[]
 }
 
-/** These say what the schema is, and are not part of what is stored. */
+/** These two tables describe the schema and are not copied. */
 export const MIGRATIONS_TABLE = 'schema_migrations'
 const READERS_TABLE = 'schema_readers'
 
@@ -68,7 +68,7 @@ const QUERIES = {
 
 const byText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
 
-/** Each table after those that it references, itself aside. */
+/** Orders each table after the tables that it references; a reference to itself does not count. */
 const inReferenceOrder = (tables: readonly CatalogTable[], references: readonly ReferenceRow[]): CatalogTable[] => {
   const waiting = new Map(tables.map((table) => [table.name, table]))
   const ordered: CatalogTable[] = []
@@ -88,8 +88,8 @@ const inReferenceOrder = (tables: readonly CatalogTable[], references: readonly 
 }
 
 /**
- * All tables but the record of migrations.
- * @throws StoreUnusableError for a table without a primary key, which can't be read in an order.
+ * All tables to copy, in the order of their references.
+ * @throws StoreUnusableError for a table without a primary key, whose rows have no order
  */
 export const readCatalog = async (
   statements: Statements,

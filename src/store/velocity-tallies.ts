@@ -1,6 +1,7 @@
-// The counts of wallets by process (src/facts/velocity.ts). A process writes only its own rows, as totals and not as
-// differences, under an increasing number, so that others can read what is new to them, and can read it twice. The rows
-// outlive the process: later processes use its counts.
+// The counts of each wallet's requests, by process (src/facts/velocity.ts). A process writes only its own rows, as
+// totals and not as differences, so that reading a row twice does no harm. Each write has an increasing number, by
+// which other processes find the rows that are new to them. The rows outlive the process: later processes use its
+// counts.
 import type { VelocityTally } from '../domain/velocity.ts'
 import type { SqlParameter } from './database.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
@@ -17,11 +18,11 @@ type TallyRow = RowOf<VelocityTally> & { readonly sequence: number }
 
 const COLUMNS = `organization_id, project_id, wallet, chain_name, window_seconds, part, count, value, sequence,
   expires_at_seconds`
-/** Tallies of one write. */
+/** Tallies of one write at most. */
 export const VELOCITY_WRITE_MAX = 500
 /** Rows per statement, so that few different texts are prepared. */
 const CHUNKS = [64, 16, 4, 1] as const
-/** More than is ever written under one number, so that each page makes progress. */
+/** Rows of one page: more than one write has, so that each page reaches a new number. */
 const PAGE = 2 * VELOCITY_WRITE_MAX
 const DURABILITY = { survives: 'process-crash' } as const
 
@@ -80,8 +81,8 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
   },
 
   /**
-   * What a process wrote after a number, a page at a time: read on from the number answered until it answers null. Some
-   * rows may come twice. All organizations': they are counted here.
+   * Reads a page of what a process wrote after `sequence`, for all organizations. Pass the returned `sequence` to the
+   * next call, until null is returned. Some rows may come twice.
    */
   readAfter: async (
     processId: string,
@@ -100,7 +101,7 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
     }
   },
 
-  /** Deletes some of what no window reaches any more; answers how many. Call again until it answers 0. */
+  /** Deletes a batch of tallies whose window is over. @returns how many: call again until it is 0 */
   sweep: (): Promise<number> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()

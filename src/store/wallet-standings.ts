@@ -20,18 +20,23 @@ interface StandingRow {
 
 /** More sessions than any real wallet has; a wallet with thousands of sessions must not cost thousands of rows. */
 const SESSIONS_MAX = 64
-/** Of these, by type of check: each is there twice if it was made for the wallet and has it connected. */
+/**
+ * Rows with a decision that are kept of each type of check. A session that is locked to the wallet and has the wallet
+ * connected has two rows.
+ */
 const DECISIONS_KEPT = 8
 const PERSON_WALLETS_MAX = 200
 
-/** Without a number: decided by a program of before there were any, beside this one. */
+/** Null when an older program, which knew no such numbers, decided while this one already ran. */
 const DECIDED = `CASE WHEN sessions.status IN ('completed', 'rejected') THEN COALESCE(sessions.decided_sequence, 0) END
   AS decided`
 
 const COLUMNS = `sessions.id, CASE WHEN sessions.organization_id = ? THEN 1 ELSE 0 END AS own, sessions.check_type,
   sessions.status, sessions.level, sessions.person_id, sessions.completed_at_seconds, ${DECIDED}`
 
-/** Whether the organization that asks relies on the one that a session is of. One parameter: its id. */
+/**
+ * Whether the asking organization relies on the session's organization. One parameter: the asking organization's id.
+ */
 const IS_TRUSTED = `EXISTS (SELECT 1 FROM organizations asking WHERE asking.id = ? AND (asking.trusts = 'all'
           OR EXISTS (SELECT 1 FROM trusted_organizations trusted WHERE trusted.organization_id = asking.id
             AND trusted.trusted_id = sessions.organization_id)))`
@@ -51,7 +56,7 @@ const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected FROM session_walle
  * there are more rows than may be read, the ordered statement decides which of them count.
  */
 export const STANDING_SESSIONS_UNORDERED = `${SESSIONS_OF_WALLET} LIMIT ${SESSIONS_MAX + 1}`
-/** The newest sessions, among them in any case those that were decided last, of each type of check. */
+/** The newest sessions, which always include those of each type of check that were decided last. */
 export const STANDING_SESSIONS = `SELECT id, own, check_type, status, level, person_id, completed_at_seconds, decided,
     connected FROM (
       SELECT standing.*, CASE WHEN decided IS NOT NULL AND ROW_NUMBER() OVER (
@@ -74,7 +79,7 @@ export const PERSON_WALLETS = `SELECT session_wallets.address_text AS address, s
   ORDER BY MIN(session_wallets.connected_at_seconds), session_wallets.chain, session_wallets.address_text
   LIMIT ${PERSON_WALLETS_MAX}`
 
-/** `text` comparisons as the databases make them: by code, in no language. */
+/** Compares text as the databases do: by character codes, without a language's rules. */
 const compare = (left: string | number, right: string | number): number => (left < right ? -1 : left > right ? 1 : 0)
 
 const bySessionOrder = (left: StandingRow, right: StandingRow): number =>

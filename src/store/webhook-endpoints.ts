@@ -17,13 +17,13 @@ export interface WebhookEndpoint {
   readonly url: string
   /** Sealed by the organization's key, for the endpoint's id. */
   readonly sealedSecret: Uint8Array
-  /** Signs together with the new secret until its time is over. */
+  /** Signs together with the new secret until `previousUntilSeconds`. */
   readonly previousSealedSecret: Uint8Array | null
   readonly previousUntilSeconds: number | null
   readonly createdAtSeconds: number
-  /** The verification service whose own webhooks decide as well; null: none. */
+  /** The verification service whose own webhooks also decide; null: none. */
   readonly service: string | null
-  /** With which the service signs, sealed as the other; null without a service. */
+  /** The secret with which the service signs, sealed like `sealedSecret`; null without a service. */
   readonly sealedServiceSecret: Uint8Array | null
   readonly previousSealedServiceSecret: Uint8Array | null
   readonly previousServiceUntilSeconds: number | null
@@ -59,7 +59,7 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
          VALUES (?, ?, ?, ?, ?, ?, ?)`,
         [id, organizationId, environment, purpose, url, sealedSecret, nowSeconds],
       )
-      // Who decides for the organization is held in caches.
+      // Caches hold which service decides for the organization.
       await recordChange(transaction, { topic: 'organization', subjectId: organizationId, organizationId }, nowSeconds)
       return {
         ...endpoint,
@@ -126,8 +126,9 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
     ),
 
   /**
-   * Names the verification service whose webhooks decide, and the secret that it signs with. The same service's secret
-   * before holds until `previousUntilSeconds`; another's does not. False when there is no such endpoint that decides.
+   * Sets the verification service whose webhooks decide, and the secret that it signs with. If the service stays the
+   * same, its previous secret is valid until `previousUntilSeconds`. False when there is no such endpoint for
+   * decisions.
    */
   setService: (input: {
     readonly organizationId: string

@@ -13,7 +13,7 @@ export const WEBHOOK_MESSAGE_STATES = ['waiting', 'delivered', 'dead'] as const
 export type WebhookMessageState = (typeof WEBHOOK_MESSAGE_STATES)[number]
 
 export interface WebhookMessage {
-  /** The same for every attempt: receivers tell repetitions by it. */
+  /** The same for every attempt, so that receivers recognise a repetition. */
   readonly id: string
   readonly organizationId: string
   readonly endpointId: string
@@ -21,18 +21,18 @@ export interface WebhookMessage {
   readonly sequence: number
   readonly type: WebhookMessageType
   readonly state: WebhookMessageState
-  /** Made so far. */
+  /** Number of attempts made so far. */
   readonly attempts: number
   readonly nextAttemptAtSeconds: number
-  /** Of the last attempt's answer; null where there was none. */
+  /** HTTP status of the last attempt's answer; null when there was no answer. */
   readonly lastStatus: number | null
-  /** Why the last attempt failed, in words of ours. */
+  /** Why the last attempt failed, in our own words. */
   readonly lastFailure: string | null
   readonly createdAtSeconds: number
   readonly settledAtSeconds: number | null
 }
 
-/** One to send now. */
+/** A message to send now. */
 export interface ClaimedMessage extends WebhookMessage {
   readonly snapshot: WebhookSnapshot
 }
@@ -52,7 +52,7 @@ const COLUMNS = `id, organization_id, endpoint_id, session_id, sequence, type, s
  * others.
  */
 const PER_ENDPOINT_MAX = 8
-/** Delivered ones are history after a week, dead ones after a month. */
+/** How long delivered and dead messages are kept. */
 const DELIVERED_KEEP_SECONDS = 7 * 86_400
 const DEAD_KEEP_SECONDS = 30 * 86_400
 /** If a claim or an outcome is lost, the message is sent once more, with the same id. */
@@ -101,7 +101,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
         const due = await transaction.query<{ id: string }>(DUE, [endpoint.id, nowSeconds, nowSeconds, places])
         for (const { id } of due) {
           const [row] = await transaction.query<MessageRow & { readonly snapshot: string }>(
-            // Checked again: another process may have claimed it since it was read.
+            // Check again: another process may have claimed the message since it was read.
             `UPDATE webhook_messages SET claimed_until_seconds = ?, attempts = attempts + 1
              WHERE id = ? AND state = 'waiting' AND claimed_until_seconds <= ? RETURNING ${COLUMNS}, snapshot`,
             [nowSeconds + claimSeconds, id, nowSeconds],
@@ -201,7 +201,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
       )
     }),
 
-  /** Deletes some of what is past its time; answers how many. Call again until it answers 0. */
+  /** Deletes a batch of messages that were kept long enough. @returns how many: call again until it is 0 */
   sweep: (): Promise<number> =>
     scope.write(
       (transaction) =>

@@ -9,7 +9,7 @@ import { readState } from './session-rows.ts'
 /** Name of the provider whose sessions an outside service decides. */
 const WEBHOOK_PROVIDER = 'webhook'
 
-/** As messages name them. */
+/** The member `type` of a message. */
 export type WebhookMessageType =
   | 'session.created'
   | 'session.status_changed'
@@ -25,7 +25,7 @@ const TYPES: Readonly<Partial<Record<SessionEventKind, WebhookMessageType>>> = {
   'wallet-removed': 'session.wallets_changed',
 }
 
-/** A hit as messages tell it: neither whose name it is nor the listed one. */
+/** A hit as messages show it: without the person's name and the listed name. */
 export interface ToldHit {
   readonly id: string
   readonly check: string
@@ -40,13 +40,13 @@ export interface WebhookSnapshot {
     /** Who made the change; left out where nothing was changed. */
     readonly actor?: string
   }
-  /** As they were then; messages that were queued by an older version have none. */
+  /** The checks at that time; absent in messages that an older version queued. */
   readonly checks?: readonly { readonly name: string; readonly outcome: string }[]
-  /** Of `screening.hit`: those that nobody has decided. */
+  /** In `screening.hit` only: the hits that nobody has decided. */
   readonly openHits?: readonly ToldHit[]
 }
 
-/** Receivers see it; none of its characters is one that signatures are made with. */
+/** Receivers see the id. It has no full stop, which separates the parts of the signed text. */
 const newMessageId = (): string => `msg_${newOrderedId().replaceAll('-', '')}`
 
 interface TargetRow {
@@ -129,7 +129,7 @@ export const queueMessages = async (
   }
 }
 
-/** For what changes nothing of the session: its checks are all made, or a hit is new. */
+/** Queues messages about something that did not change the session: all its checks are made, or it has a new hit. */
 export const queueCheckMessages = async (
   transaction: Transaction,
   { organizationId, sessionId }: { readonly organizationId: string; readonly sessionId: string },
