@@ -1,13 +1,13 @@
 // How long each organization waited for its verdicts, as a histogram for each quarter of an hour. Several processes add to
 // the same row.
 import type { BucketCounts } from '../domain/bucket-counts.ts'
+import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** A quarter of an hour, because time zones begin their days at any of the four. */
 export const LATENCY_STEP_SECONDS = 900
 /** Nine days: pages compare a day with the same weekday a week before, in any time zone. */
 const KEPT_SECONDS = 9 * 86_400
-const SWEEP_BATCH = 500
 /** A power cut may lose the last minutes. */
 const DURABILITY = { survives: 'process-crash' } as const
 
@@ -64,13 +64,11 @@ export const createAnswerLatencyTable = (scope: TableScope) => ({
     })
   },
 
-  /** Deletes some of what is too old to be shown; answers how many. Call again until it answers 0. */
+  /** Deletes a batch of quarters that are too old to be shown. @returns how many: call again until it is 0 */
   sweep: (): Promise<number> =>
-    scope.execute(
-      `DELETE FROM answer_latencies WHERE (organization_id, at_seconds) IN (
-         SELECT organization_id, at_seconds FROM answer_latencies WHERE at_seconds < ? LIMIT ?)`,
-      [scope.nowSeconds() - KEPT_SECONDS, SWEEP_BATCH],
-      DURABILITY,
-    ),
+    scope.write((transaction) => {
+      const beforeSeconds = scope.nowSeconds() - KEPT_SECONDS
+      return sweepRows(transaction, 'answer_latencies', 'organization_id, at_seconds', 'at_seconds < ?', beforeSeconds)
+    }, DURABILITY),
 })
 export type AnswerLatencyTable = ReturnType<typeof createAnswerLatencyTable>

@@ -2,7 +2,7 @@
 // it is dispatched, and a retry gets the stored answer, a refusal, or the same uuid (invariant 3).
 
 import { fieldsOf, type RowOf } from './row-fields.ts'
-import { SWEEP_BATCH } from './sweep.ts'
+import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** The right to answer for an idempotency key until the claim expires. Passed back to `complete` or `release`. */
@@ -284,15 +284,12 @@ export const createIdempotencyTable = (
   release: async (claim: IdempotencyClaim): Promise<boolean> =>
     (await scope.execute(`DELETE FROM ${table} ${WHERE_STILL_HELD}`, HELD(claim), DURABILITY)) === 1,
 
-  /** Deletes some expired rows and returns their number. Call again until it returns 0. */
+  /** Deletes a batch of expired rows. @returns how many: call again until it is 0 */
   sweep: (): Promise<number> =>
-    scope.execute(
-      `DELETE FROM ${table} WHERE (organization_id, key_id, idempotency_key) IN (
-         SELECT organization_id, key_id, idempotency_key FROM ${table} WHERE keep_until_seconds <= ? LIMIT ?)
-         AND keep_until_seconds <= ?`,
-      [scope.nowSeconds(), SWEEP_BATCH, scope.nowSeconds()],
-      DURABILITY,
-    ),
+    scope.write((transaction) => {
+      const key = 'organization_id, key_id, idempotency_key'
+      return sweepRows(transaction, table, key, 'keep_until_seconds <= ?', scope.nowSeconds())
+    }, DURABILITY),
 })
 
 export type IdempotencyTable = ReturnType<typeof createIdempotencyTable>

@@ -224,5 +224,3 @@ export const createListBaseTable = (scope: TableScope) => ({
       return transaction.execute('DELETE FROM list_bases WHERE id = ?', [base.id])
     }, STAGING),
 })
-
-export type ListBaseTable = ReturnType<typeof createListBaseTable>

@@ -1,5 +1,6 @@
 // The live processes of the deployment: each increments its own beat now and then, and readers check whether the beat
 // increases; they never compare clocks. The deployment's own administration: no row belongs to an organization.
+import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface LiveProcess {
@@ -9,13 +10,6 @@ export interface LiveProcess {
   readonly beat: number
   /** The processes' own time (src/processes/shared-time.ts), milliseconds. */
   readonly clockMs: number
-}
-
-interface ProcessRow {
-  readonly id: string
-  readonly name: string
-  readonly beat: number
-  readonly clock_ms: number
 }
 
 /** A lost beat is made up by the next one. */
@@ -34,8 +28,8 @@ export const createLiveProcessTable = (scope: TableScope) => ({
 
   /** All rows, including those of dead processes until they are removed. */
   list: async (): Promise<readonly LiveProcess[]> => {
-    const rows = await scope.statements.query<ProcessRow>('SELECT id, name, beat, clock_ms FROM live_processes')
-    return rows.map(({ id, name, beat, clock_ms }) => ({ id, name, beat, clockMs: clock_ms }))
+    const sql = 'SELECT id, name, beat, clock_ms FROM live_processes'
+    return (await scope.statements.query<RowOf<LiveProcess>>(sql)).map(fieldsOf)
   },
 
   /**

@@ -242,5 +242,3 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       return handovers + challenges + unused
     }, DURABILITY),
 })
-
-export type PortalLinkTable = ReturnType<typeof createPortalLinkTable>

@@ -25,7 +25,7 @@ export const createProviderResultTable = (scope: TableScope) => ({
         )) > 0,
     ),
 
-  /** Deletes some of what is past its time; answers how many. Call again until it answers 0. */
+  /** Deletes a batch of expired rows. @returns how many: call again until it is 0 */
   sweep: (): Promise<number> =>
     scope.write((transaction) =>
       sweepRows(

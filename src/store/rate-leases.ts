@@ -2,7 +2,8 @@
 // soon need, for many keys in one transaction and never while a request waits. Tokens are refilled by the time that the
 // processes share (shared-time.ts), not by a machine's wall clock. The deployment's own administration.
 import type { Transaction } from './database.ts'
-import { SWEEP_BATCH } from './sweep.ts'
+import { chunkRows } from './row-chunks.ts'
+import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface LeaseRequest {
@@ -39,25 +40,11 @@ interface BalanceRow {
   readonly holders: string
 }
 
-/** Rows per statement, so that few different texts are prepared. */
-const CHUNKS = [64, 16, 4, 1] as const
 /** A process that has not settled for this long gets no share of a key's tokens. */
 const HOLDER_MS = 2_000
 /** A balance that was not settled for a day is full, because limits refill within hours: its row is not needed. */
 const KEEP_MS = 86_400_000
 const DURABILITY = { survives: 'process-crash' } as const
-
-const chunked = <Item>(items: readonly Item[]): Item[][] => {
-  const chunks: Item[][] = []
-  let start = 0
-  for (const size of CHUNKS) {
-    while (items.length - start >= size) {
-      chunks.push(items.slice(start, start + size))
-      start += size
-    }
-  }
-  return chunks
-}
 
 const places = (count: number): string => Array.from({ length: count }, () => '(?, ?, ?, ?)').join(', ')
 
@@ -99,7 +86,7 @@ export const createRateLeaseTable = (scope: TableScope) => ({
       const answers: LeaseAnswer[] = []
       let clockMs = Math.round(nowMs)
       const inOrder = requests.toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1))
-      for (const chunk of chunked(inOrder)) {
+      for (const chunk of chunkRows(inOrder)) {
         const rows = new Map((await lockBalances(transaction, chunk, clockMs)).map((row) => [row.key_id, row] as const))
         const settled = chunk.flatMap((request) => {
           const row = rows.get(request.keyId)
@@ -119,15 +106,10 @@ export const createRateLeaseTable = (scope: TableScope) => ({
       return { answers, clockMs }
     }, DURABILITY),
 
-  /** Deletes some of what is full by now; answers how many. Call again until it answers 0. */
+  /** Deletes a batch of balances that are full by now. @returns how many: call again until it is 0 */
   sweep: (nowMs: number): Promise<number> =>
     scope.write(
-      (transaction) =>
-        transaction.execute(
-          `DELETE FROM rate_balances WHERE at_ms < ? AND key_id IN (
-             SELECT key_id FROM rate_balances WHERE at_ms < ? LIMIT ?)`,
-          [Math.round(nowMs) - KEEP_MS, Math.round(nowMs) - KEEP_MS, SWEEP_BATCH],
-        ),
+      (transaction) => sweepRows(transaction, 'rate_balances', 'key_id', 'at_ms < ?', Math.round(nowMs) - KEEP_MS),
       DURABILITY,
     ),
 })

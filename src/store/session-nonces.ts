@@ -50,5 +50,3 @@ export const createSessionNonceTable = (scope: TableScope) => ({
       DURABILITY,
     ),
 })
-
-export type SessionNonceTable = ReturnType<typeof createSessionNonceTable>

@@ -4,7 +4,7 @@
 // attempts only the allowed number is judged. The deployment's own administration.
 import { NamedError } from '../domain/errors.ts'
 import type { Transaction } from './database.ts'
-import { SWEEP_BATCH } from './sweep.ts'
+import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface CounterTake {
@@ -94,12 +94,7 @@ export const createSignInCounterTable = (scope: TableScope) => ({
   /** Deletes a batch of empty counters. @returns how many: call again until it is 0 */
   sweep: (): Promise<number> =>
     scope.write(
-      (transaction) =>
-        transaction.execute(
-          `DELETE FROM sign_in_counters WHERE clear_at_seconds <= ? AND slot IN (
-             SELECT slot FROM sign_in_counters WHERE clear_at_seconds <= ? LIMIT ?)`,
-          [scope.nowSeconds(), scope.nowSeconds(), SWEEP_BATCH],
-        ),
+      (transaction) => sweepRows(transaction, 'sign_in_counters', 'slot', 'clear_at_seconds <= ?', scope.nowSeconds()),
       DURABILITY,
     ),
 })

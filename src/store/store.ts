@@ -176,18 +176,20 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
       scope,
       lastUsed,
       answerLatencies: tables.answerLatencies,
-      idempotency: tables.idempotency,
-      sessionNonces: tables.sessionNonces,
-      portalLinks: tables.portalLinks,
-      listBases: tables.listBases,
-      administration: [
+      tables: [
+        tables.answerLatencies,
+        tables.idempotency,
+        tables.sessionNonces,
+        tables.portalLinks,
+        tables.listBases,
         tables.userSessions,
         tables.signInCounters,
         tables.membershipOffers,
         tables.passkeys,
         tables.adminIdempotency,
+        tables.webhookMessages,
+        tables.providerResults,
       ],
-      webhooks: [tables.webhookMessages, tables.providerResults],
     })
     return {
       ...tables,

@@ -17,6 +17,8 @@ export const sweepRows = (
   ...parameters: readonly SqlParameter[]
 ): Promise<number> =>
   transaction.execute(
-    `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${condition} LIMIT ?)`,
-    [...parameters, SWEEP_BATCH],
+    // The condition stands twice: a row that another transaction renews meanwhile must stay.
+    `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${condition} LIMIT ?)
+     AND (${condition})`,
+    [...parameters, SWEEP_BATCH, ...parameters],
   )

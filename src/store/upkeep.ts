@@ -1,11 +1,7 @@
 // Regular work of the store in a running server: writes batched rows and deletes expired ones.
 import type { AnswerLatencyTable } from './answer-latencies.ts'
 import { trimChanges } from './changes.ts'
-import type { IdempotencyTable } from './idempotency.ts'
 import type { LastUsedWriter } from './last-used.ts'
-import type { ListBaseTable } from './list-bases.ts'
-import type { PortalLinkTable } from './portal-links.ts'
-import type { SessionNonceTable } from './session-nonces.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface UpkeepOptions {
@@ -26,13 +22,9 @@ export interface UpkeepOptions {
 export interface UpkeepDependencies {
   readonly scope: TableScope
   readonly lastUsed: LastUsedWriter
-  readonly answerLatencies: Pick<AnswerLatencyTable, 'add' | 'sweep'>
-  readonly idempotency: Pick<IdempotencyTable, 'sweep'>
-  readonly sessionNonces: Pick<SessionNonceTable, 'sweep'>
-  readonly portalLinks: Pick<PortalLinkTable, 'sweep'>
-  readonly listBases: Pick<ListBaseTable, 'sweep'>
-  readonly administration: readonly { sweep(): Promise<number> }[]
-  readonly webhooks: readonly { sweep(): Promise<number> }[]
+  readonly answerLatencies: Pick<AnswerLatencyTable, 'add'>
+  /** `sweep` deletes a batch of a table's expired rows and returns how many. */
+  readonly tables: readonly { sweep(): Promise<number> }[]
 }
 
 export interface Upkeep {
@@ -46,8 +38,7 @@ export interface Upkeep {
 }
 
 export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
-  const { scope, lastUsed, answerLatencies, idempotency, sessionNonces, portalLinks, listBases } = dependencies
-  const { administration, webhooks } = dependencies
+  const { scope, lastUsed, answerLatencies, tables } = dependencies
   const timers: ReturnType<typeof setInterval>[] = []
   const underWay = new Set<Promise<void>>()
   let settings: UpkeepOptions | undefined
@@ -65,8 +56,7 @@ export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
     if (!sweeps()) return
     await trimChanges(scope)
     // A batch at a time, each its own transaction, so that requests get their turn in between.
-    const own = [answerLatencies, idempotency, sessionNonces, portalLinks, listBases]
-    for (const table of own.concat(administration, webhooks)) {
+    for (const table of tables) {
       while (sweeps() && (await table.sweep()) > 0) await new Promise((resolve) => setImmediate(resolve))
     }
   }

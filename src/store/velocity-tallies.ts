@@ -4,6 +4,7 @@
 // counts.
 import type { VelocityTally } from '../domain/velocity.ts'
 import type { SqlParameter } from './database.ts'
+import { chunkRows } from './row-chunks.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
@@ -20,8 +21,6 @@ const COLUMNS = `organization_id, project_id, wallet, chain_name, window_seconds
   expires_at_seconds`
 /** Tallies of one write at most. */
 export const VELOCITY_WRITE_MAX = 500
-/** Rows per statement, so that few different texts are prepared. */
-const CHUNKS = [64, 16, 4, 1] as const
 /** Rows of one page: more than one write has, so that each page reaches a new number. */
 const PAGE = 2 * VELOCITY_WRITE_MAX
 const DURABILITY = { survives: 'process-crash' } as const
@@ -51,16 +50,11 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
   write: (processId: string, sequence: number, tallies: readonly VelocityTally[]): Promise<void> =>
     scope.write(async (transaction) => {
       if (tallies.length > VELOCITY_WRITE_MAX) throw new RangeError(`at most ${VELOCITY_WRITE_MAX} tallies at a time`)
-      let start = 0
-      for (const size of CHUNKS) {
-        while (tallies.length - start >= size) {
-          const chunk = tallies.slice(start, start + size)
-          await transaction.execute(
-            upsert(size),
-            chunk.flatMap((tally) => parametersOf(processId, sequence, tally)),
-          )
-          start += size
-        }
+      for (const chunk of chunkRows(tallies)) {
+        await transaction.execute(
+          upsert(chunk.length),
+          chunk.flatMap((tally) => parametersOf(processId, sequence, tally)),
+        )
       }
       const expiresAtSeconds = Math.max(...tallies.map((tally) => tally.expiresAtSeconds))
       await transaction.execute(
