@@ -65,8 +65,8 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
 
     /**
      * The session with the wallet connected.
-     * @throws ProofInvalidError for a signature that does not hold, a nonce that is spent, too old, of another session or
-     * of another host; SessionClosedError, WalletLockedError, WalletLimitError.
+     * @throws ProofInvalidError for an invalid signature, or a nonce that is spent, expired, of another session or of
+     * another host; SessionClosedError, WalletLockedError, WalletLimitError
      */
     connect: async (
       session: Pick<Session, 'organizationId' | 'id'>,

@@ -1,4 +1,4 @@
-// Checks of a person by what they typed and their portrait: the country that they handed in from, and whether the
+// Checks of a person by their fields and their portrait: whether they submitted from their own country, and whether the
 // organization knows the same person or the same portrait under another identity. The age is in age-checks.ts.
 import { nameKey } from '../documents/names.ts'
 import type { Session } from '../domain/session.ts'
@@ -14,7 +14,7 @@ export interface PersonCheckDependencies {
   readonly evidence: Pick<EvidenceService, 'listEvidence' | 'openDocument' | 'readFields'>
   /** Hashes a stored picture: 16 hex digits. @throws DocumentInvalidError, EvidenceBusyError */
   readonly hashPortrait: (picture: Uint8Array) => Promise<string>
-  /** Country from which the session was handed in; null where it is not known. */
+  /** The country from which the session was submitted; null when it is not known. */
   readonly originOf: (organizationId: string, sessionId: string) => Promise<string | null>
   readonly traces: Traces
   readonly traceStore: TraceStore
@@ -39,7 +39,7 @@ export const createPersonChecks = (dependencies: PersonCheckDependencies): Check
     return traces.valueOf(organizationId, NAME, `${name}\n${birthDate}`)
   }
 
-  /** Null where there is no portrait. */
+  /** Null when there is no portrait. */
   const portraitTrace = async (session: Session): Promise<string | 'unreadable' | null> => {
     const { documents } = await evidence.listEvidence(session)
     const portrait = documents.find(({ kind }) => kind === 'portrait')

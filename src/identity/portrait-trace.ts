@@ -1,7 +1,11 @@
-// Finds hashes that differ in a few of 64 bits by equality alone: of four parts of 16 bits, one differs in at most one
-// bit when the whole differs in at most seven. So each part is stored, and each is looked up with every bit flipped once.
+// Finds 64-bit hashes that differ in at most seven bits, by look-ups that compare for equality only. Such hashes have
+// at least one 16-bit part, of four, that differs in at most one bit. So each part is stored, and each is looked up as
+// it is and with each bit flipped.
 
-/** Bits of 64: another size, light or compression of one photograph differs in less, other photographs in 20 and more. */
+/**
+ * Bits of 64. Another size, light or compression of one photograph changes fewer; other photographs differ in 20 or
+ * more.
+ */
 export const DISTANCE_MAX = 7
 
 const PARTS = 4

@@ -8,7 +8,7 @@ import type { SessionStore } from './types.ts'
 export interface RegisterContext {
   /** The outcome that the caller of a test key requested; always null for live keys. */
   readonly forcedOutcome: SessionStatus | null
-  /** Of the transaction that registered the session. */
+  /** Makes changes in the transaction that registered the session. */
   readonly changes: SessionChanges
   readonly sessions: SessionStore
 }

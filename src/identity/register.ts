@@ -12,7 +12,7 @@ import type { RegisterRequest } from './schema.ts'
 import type { SessionStore } from './types.ts'
 
 export interface RegisterDependencies {
-  /** One transaction for the registration and what its provider makes of it. */
+  /** Runs the registration and its provider's changes in one transaction. */
   readonly together: ChangeTogether
   readonly sessions: Pick<SessionStore, 'addLink'>
   readonly providers: Providers
@@ -24,7 +24,7 @@ export interface RegisterDependencies {
 export interface RegisterCall {
   readonly organizationId: string
   readonly environment: ApiKeyEnvironment
-  /** As the session's history names who made it. */
+  /** Who registers, as the session's history names them. */
   readonly actor: string
   readonly checkType: CheckType
   readonly request: RegisterRequest

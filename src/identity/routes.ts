@@ -1,4 +1,4 @@
-// Interface B on Elysia. Bodies and parameters are read and decoded by the endpoints themselves: decoded once, strictly.
+// Interface B on Elysia. The endpoints read and decode bodies and parameters themselves, once and strictly.
 import { Elysia } from 'elysia'
 import { routerPath } from '../http/public-route.ts'
 import type { IdentityEndpoints } from './endpoints.ts'

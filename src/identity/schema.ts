@@ -41,7 +41,7 @@ export const decodeSize = (parameters: URLSearchParams): number => {
 export interface RegisterRequest {
   /** The only wallet that may connect; null for any wallet. */
   readonly walletAddress: WalletAddress | null
-  /** Null: none, or that of a reused session. */
+  /** Null: no address, or the one that a reused session already has. */
   readonly originUrl: string | null
 }
 

@@ -37,7 +37,7 @@ export interface StandingMemory {
 export interface StandingMemoryOptions {
   /** Maximum bytes of the records; the index takes up to a tenth more. Memory is allocated when it is needed. */
   readonly maxBytes: number
-  /** Of one block; smaller in tests. */
+  /** Bytes of one block; smaller in tests. */
   readonly blockBytes?: number
 }
 

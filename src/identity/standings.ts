@@ -48,7 +48,7 @@ export interface Standings {
   clear(): void
 }
 
-/** Nearly enough for the wallets of a deployment with a million of them. */
+/** 128 MiB: room for some 700,000 wallets. */
 const MAX_BYTES = 128 * 1_048_576
 const MAX_ORGANIZATIONS = 10_000
 

@@ -1,5 +1,6 @@
-// Stores what checks found, and in the same transaction does what the organization wants where a hit is new and the session is
-// completed already: it stays so and waits for a look, goes back to its person, or is rejected.
+// Stores the results of checks. When a completed session has a new hit, the same transaction does what the
+// organization's settings say: the session stays completed and waits for a review, goes back to its person, or is
+// rejected.
 import type { ScreeningSettings } from '../domain/screening-hit.ts'
 import { RETRIES_MAX } from '../domain/session.ts'
 import type { ChangeTogether, SessionChanges, SessionTables } from './changes.ts'
@@ -13,9 +14,11 @@ interface Target {
 
 export interface CheckTables extends SessionTables {
   readonly checks: {
-    /** Answers how many hits are new. */
+    /** @returns how many hits are new */
     replace(target: Target, part: string, checks: readonly NewSessionCheck[]): Promise<number>
-    /** Of sessions of one organization: skips those that have changed, and answers the new hits of the others. */
+    /**
+     * For sessions of one organization; skips those that changed since `sequence`. `opened`: new hits by session id.
+     */
     replaceUnchanged(
       organizationId: string,
       part: string,
@@ -29,7 +32,7 @@ export interface CheckTables extends SessionTables {
   readonly settings: { read(organizationId: string): Promise<ScreeningSettings> }
 }
 
-/** Who changes a session since its checks were made again. */
+/** The actor of a change that follows from a new hit. */
 const ACTOR = 'screening'
 const REASON = 'A new hit was found when lists were looked at again: see the checks.'
 
@@ -39,7 +42,7 @@ export const createStoreChecks = (together: ChangeTogether<CheckTables>) => {
     if (session?.status !== 'completed') return
     const { onNewHit } = await settings.read(target.organizationId)
     if (onNewHit === 'review') return
-    // Who was sent back as often as possible waits for a look.
+    // A session that can't be sent back once more waits for a review.
     if (onNewHit === 'retry' && session.retryCount >= RETRIES_MAX) return
     const to = onNewHit === 'retry' ? 'retry' : 'rejected'
     await changes.changeStatus({ ...target, to, actor: ACTOR, revoke: true, privateComment: REASON })
@@ -57,14 +60,14 @@ export const createStoreChecks = (together: ChangeTogether<CheckTables>) => {
     })
 
   return {
-    /** One session's, for the runner. */
+    /** Stores one session's checks. @returns how many hits are new */
     replace: (target: Target, part: string, checks: readonly NewSessionCheck[]): Promise<number> =>
       together(async (changes, tables) => {
         const opened = await tables.checks.replace(target, part, checks)
         if (opened > 0) await act(changes, tables, target)
         return opened
       }),
-    /** Of many sessions: one that has changed since it was read is skipped. */
+    /** Stores the checks of many sessions; skips a session that changed since it was read. */
     again: storeAgain,
   }
 }

@@ -41,8 +41,8 @@ export interface StreamRequest {
   /** Maximum number of streams for this key. Default: the hub's own limit. */
   readonly streamsMax?: number
   /**
-   * Whether the session that was read is one that the caller asked for; otherwise the caller is told that it is
-   * unknown.
+   * Whether the session has the type and environment that the caller asked for. If not, `open` throws
+   * SessionUnknownError.
    */
   readonly accepts: (state: SessionState) => boolean
   /** Whether the key still works. If it throws or rejects, because that is not known, the stream continues. */
@@ -176,7 +176,10 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     if (!topic.reading && topic.wanted > topic.published) void readAgain(sessionId, topic)
   }
 
-  /** If other streams have already seen a newer state than this one read, it first gets the changes in between. */
+  /**
+   * Starts a stream with the state that was read. If the session's other streams are ahead, the changes in between
+   * follow.
+   */
   const begin = ({ request, stream }: Subscription, state: SessionState): void => {
     stream.begin(toEvent(state))
     const topic = topics.get(request.sessionId)

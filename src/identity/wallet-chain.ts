@@ -36,7 +36,7 @@ export const evmChainName = async (table: ChainTable, chainId: number): Promise<
   return (await known()).names.get(chainId) ?? `eip155:${chainId}`
 }
 
-/** The inverse of `evmChainName`; null for Solana's and for a name that none of the three gives. */
+/** The inverse of `evmChainName`; null for Solana's name and for unknown names. */
 export const evmChainId = async (table: ChainTable, name: string): Promise<number | null> => {
   const own = table.byName(name)
   if (own !== undefined) return own.family === 'evm' ? own.chainId : null

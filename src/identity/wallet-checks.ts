@@ -1,5 +1,6 @@
-// Looks a session's wallets up in address lists: those that its organization names, or the shared ones of sanctioned people and
-// its own deny list. A listed wallet is a hit, which a person clears or confirms.
+// Looks up a session's wallets in address lists: in those that the organization names or, if it names none, in the
+// shared lists of sanctioned people and the organization's own deny list. A listed wallet is a hit, which a person
+// clears or confirms.
 import type { WalletAddress } from '../domain/address.ts'
 import { NamedError } from '../domain/errors.ts'
 import { type FoundHit, type ScreeningSettingsOfAll, WALLET_CHECKS } from '../domain/screening-hit.ts'
@@ -10,20 +11,20 @@ import { comparisonKey } from './comparison-key.ts'
 
 export interface AddressListInUse {
   readonly id: string
-  /** Null: the deployment's. */
+  /** Null: a shared list of the deployment. */
   readonly organizationId: string | null
   readonly name: string
-  /** Its publisher names sanctioned people. */
+  /** Whether the list's publisher lists sanctioned people. */
   readonly isOfSanctioned: boolean
   readonly version: number
-  /** False: it can't be read as it is now. */
+  /** False while the list has changed and its new content can't be read. */
   readonly current: boolean
   has(address: WalletAddress): boolean
 }
 
 export interface WalletScreeningDependencies {
   readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
-  /** By session: those that have any. */
+  /** The wallets by session id, without sessions that have none. */
   readonly walletsOf: (
     organizationId: string,
     sessionIds: readonly string[],
@@ -34,17 +35,17 @@ export interface WalletCheckDependencies extends WalletScreeningDependencies {
   readonly lists: () => readonly AddressListInUse[]
 }
 
-/** The part, and its one check. */
+/** The name of the part and of its only check. */
 const WALLET_CHECK = `${WALLET_CHECKS}.lists`
-/** Of the organization, also before anybody was put on it. */
+/** The organization's deny list, which may not exist until it has an entry. */
 const DENY = 'deny'
-/** A listed address is the address itself, not one like it. */
+/** An address matches exactly or not at all, so each hit has the highest score. */
 const SURE = 100
 
-/** A list that has changed can't be read now. */
+/** The new content of a changed list can't be read. */
 export class ListBehindError extends NamedError {}
 
-/** Of each session, in their order: each address once, whatever the chains that it was connected on. */
+/** The wallets of each session, in the sessions' order. An address on several chains comes once. */
 export const addressesOf = async (
   walletsOf: WalletScreeningDependencies['walletsOf'],
   organizationId: string,
@@ -59,7 +60,7 @@ export const addressesOf = async (
   ])
 }
 
-/** By owner; the deployment's by null. */
+/** Lists by organization; the deployment's under null. */
 const byOwner = (lists: readonly AddressListInUse[]): ReadonlyMap<string | null, readonly AddressListInUse[]> =>
   Map.groupBy(lists, ({ organizationId }) => organizationId)
 
@@ -72,7 +73,7 @@ const listsFor = (
   [...(lists.get(null) ?? []), ...(lists.get(organizationId) ?? [])]
     .filter(
       ({ name, organizationId: owner, isOfSanctioned }) =>
-        // Any other shared list may be one of partners: to be on it is no reason for anything.
+        // Other shared lists do not count: they may list partners, for example.
         named?.includes(name) ?? (owner === null ? isOfSanctioned : name === DENY),
     )
     .sort((left, right) => (left.name < right.name ? -1 : 1))

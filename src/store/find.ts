@@ -21,7 +21,7 @@ export interface FindInput {
   readonly withoutScope?: ApiKeyScope | undefined
 }
 
-/** Of each kind. */
+/** Results of each kind at most. */
 const FOUND_MAX = 5
 
 interface Place {

@@ -56,7 +56,7 @@ export const toChunk = (row: ChunkRow): ListChunk => {
   return { width, keys: row.keys, notes: unpackNotes(row.notes, row.keys.length / width) }
 }
 
-/** Where the key is among the chunk's, or -1. */
+/** The key's index among the chunk's keys, or -1. */
 export const indexOfKey = (keys: Uint8Array, key: Uint8Array): number => {
   const width = key.length
   let low = 0

@@ -128,7 +128,7 @@ export const createMembershipOfferTable = (scope: TableScope) => {
           ])) === 1,
       ),
 
-    /** All of an organization's; answers how many. */
+    /** Deletes all offers of an organization. @returns how many */
     withdrawAll: (organizationId: string): Promise<number> =>
       scope.write((transaction) =>
         transaction.execute('DELETE FROM membership_offers WHERE organization_id = ?', [organizationId]),
@@ -153,7 +153,7 @@ export const createMembershipOfferTable = (scope: TableScope) => {
         return row === undefined ? null : { organizationId: row.organization_id, role: row.role, askedBy: row.asked_by }
       }),
 
-    /** Deletes some that are past their time; answers how many. */
+    /** Deletes a batch of expired offers. @returns how many: call again until it is 0 */
     sweep: (): Promise<number> =>
       scope.write((transaction) =>
         sweepRows(transaction, 'membership_offers', 'id', 'expires_at_seconds <= ?', scope.nowSeconds()),

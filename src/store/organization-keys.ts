@@ -8,7 +8,7 @@ import type { TableScope } from './table-scope.ts'
 export const EVIDENCE_KEY_CLAIM = 'evidence_key_fingerprint'
 
 export interface WrappedOrganizationKey {
-  /** One key, or two while they are exchanged. */
+  /** The wrapped key; while a key is exchanged, the old and the new key together. */
   readonly wrappedKey: Uint8Array
   /** Fingerprint of the key that wrapped it. */
   readonly wrappedBy: string

@@ -24,13 +24,13 @@ export interface ScreeningList {
   readonly confirmedAtSeconds: number | null
   /** ETag or modification time of each file, by its address: for conditional requests. */
   readonly validators: Readonly<Record<string, string>>
-  /** Of the lease: a reading passes it back with its result. */
+  /** Made by the last lease or change: a reading passes it back with its result. */
   readonly token: string
 }
 
 export interface ScreeningVersion {
   readonly id: string
-  /** Of the entries, lower-case hex. */
+  /** SHA-256 of the entries, lower-case hex. */
   readonly sha256: string
   readonly entries: number
   readonly names: number

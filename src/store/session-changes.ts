@@ -18,7 +18,7 @@ export interface SessionSubject {
   readonly addresses: readonly WalletAddress[]
 }
 
-/** None of the parts contains a space or a comma. */
+/** The separators are safe: no part contains a space or a comma. */
 export const encodeSessionSubject = (subject: SessionSubject): string =>
   `${subject.sessionId} ${subject.sequence} ${subject.environment} ${subject.personId ?? '-'} ${subject.addresses.join(',')}`
 

@@ -54,7 +54,10 @@ export interface DatabaseFacts {
   readonly tokenAttesters: readonly TokenAttester[]
 }
 
-/** Of a database that a service has made. @throws StoreUnusableError when it is none, or was moved away. */
+/**
+ * Describes a service's database file.
+ * @throws StoreUnusableError when it is no such file, or its content was moved elsewhere
+ */
 export const describeSqlite = (path: string): DatabaseFacts => {
   const file = new SqliteFile(path, { readonly: true })
   try {

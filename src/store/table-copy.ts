@@ -17,7 +17,7 @@ export interface CopiedTable extends TableContent {
 
 export interface CopyProgress {
   readonly table: string
-  /** Of this table. */
+  /** Rows copied of this table. */
   readonly rows: number
   readonly tablesDone: number
   readonly tablesTotal: number

@@ -116,7 +116,7 @@ export const createUserSessionTable = (scope: TableScope) => ({
       transaction.execute('DELETE FROM user_sessions WHERE user_id = ? AND id <> ?', [userId, exceptId ?? '']),
     ),
 
-  /** Deletes some of what has expired; answers how many. Call again until it answers 0. */
+  /** Deletes a batch of expired sessions. @returns how many: call again until it is 0 */
   sweep: (): Promise<number> =>
     scope.write(
       (transaction) => sweepRows(transaction, 'user_sessions', 'id', 'expires_at_seconds <= ?', scope.nowSeconds()),

@@ -1,5 +1,5 @@
-// Builds the JSON of a message. It describes the session with the same builder as the status object, and adds the
-// order, which only a receiver of many messages needs. No message holds any of the evidence.
+// Builds the JSON of a message: the session's status object, with the session's sequence, by which a receiver of many
+// messages orders them. No message holds any of the evidence.
 import { levelName } from '../../domain/level.ts'
 import { parsePolicyActor, SESSION_TYPES } from '../../domain/session.ts'
 import { IDENTITY_PATHS } from '../paths.ts'
@@ -12,7 +12,7 @@ const providerPath = (endpointId: string, sessionId: string, what: 'result' | 'e
   return path.replace('{endpointId}', () => endpointId).replace('{sessionId}', () => sessionId)
 }
 
-/** Messages that tell how the session's checks came out. */
+/** Messages that include the outcomes of the session's checks. */
 const WITH_CHECKS: ReadonlySet<WebhookMessageType> = new Set([
   'session.status_changed',
   'session.checked',

@@ -24,7 +24,7 @@ import type { WebhookEndpoint, WebhookEndpointStore } from './types.ts'
 export interface ProviderEndpoints {
   readonly providerResult: Endpoint
   readonly providerEvidence: Endpoint
-  /** The own webhooks of a verification service. */
+  /** Receives a verification service's own webhooks. */
   readonly providerEvent: Endpoint
 }
 
@@ -46,17 +46,17 @@ export interface ProviderEndpointDependencies {
   /** False when the message was processed before. */
   readonly spend: (message: ProviderMessage) => Promise<boolean>
   readonly evidence: Pick<EvidenceService, 'readFields' | 'listEvidence' | 'openDocument'>
-  /** When each of some sessions was last handed in. */
+  /** When each of these sessions was last submitted, Unix seconds, by session id. */
   readonly submittedTimes: (
     organizationId: string,
     sessionIds: readonly string[],
   ) => Promise<ReadonlyMap<string, number>>
   readonly clock: Clock
-  /** A service changes its mind about a session that it may not change any more: a person has to know. */
+  /** Called when a service decides otherwise about a session that is already decided: a person has to look at it. */
   readonly onLateDecision: (sessionId: string, status: SessionStatus) => void
 }
 
-/** The same message again: it had its effect already (409). */
+/** The message was processed before (409). */
 class ProviderMessageRepeatedError extends fixedError(
   'SESSION_CONFLICT',
   'this message was taken before: send a new one, with an id of its own',

@@ -22,7 +22,10 @@ export const createEndpointSecrets =
     return Promise.all(sealed.map((secret) => keys.open(organizationId, 'webhook secret', id, secret)))
   }
 
-/** Those with which an endpoint's verification service signs; none without a service. @throws as createEndpointSecrets */
+/**
+ * The secrets with which the endpoint's verification service signs; empty without a service.
+ * @throws as createEndpointSecrets
+ */
 export const serviceSecretsOf = async (
   secretsOf: EndpointSecrets,
   { id, organizationId, ...endpoint }: WebhookEndpoint,

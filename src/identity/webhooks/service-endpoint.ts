@@ -1,6 +1,6 @@
-// Receives the webhooks of a verification service that decides in place of an outside decider of the organization's own.
-// The decision counts where the service was given the session's id, and decided after the person had handed in: an older
-// decision says nothing about what is there now. What it can't decide is answered with 200, so that it is not sent again.
+// Receives the webhooks of a verification service that decides sessions for an organization. A decision counts when the
+// service knows the session by its id and decided after the person's last submission. A message that decides nothing is
+// answered with 200, so that the service does not send it again.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { RETRIES_MAX, type SessionState } from '../../domain/session.ts'
 import { TransitionRefusedError } from '../../domain/session-errors.ts'
@@ -14,12 +14,12 @@ import { serviceSecretsOf } from './secrets.ts'
 import { serviceNamed } from './services/all.ts'
 import type { ServiceDecision } from './services/service.ts'
 
-/** A message repeats all that was checked. */
+/** Large, because a service's message contains everything that the service checked. */
 const BODY_BYTES_MAX = 1_048_576
-/** How far ahead of ours the service's clock may be. */
+/** How far the service's clock may be ahead of ours. */
 const AHEAD_SECONDS_MAX = 300
 
-/** Why a message has no effect, as its answer says. */
+/** Why a message has no effect: the member `ignored` of the answer. */
 type Ignored = 'decides-nothing' | 'other-session' | 'decided-already' | 'decided-before-submission' | 'repeated'
 
 export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies): Endpoint => {
@@ -36,7 +36,7 @@ export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies
   const requireRecent = ({ decidedAtMs }: ServiceDecision, ageSecondsMax: number): void => {
     const ageSeconds = clock.unixSeconds() - decidedAtMs / 1_000
     if (ageSeconds > ageSecondsMax) throw new FieldInvalidError('message', 'is too old')
-    if (ageSeconds < -AHEAD_SECONDS_MAX) throw new FieldInvalidError('message', 'is of a time to come')
+    if (ageSeconds < -AHEAD_SECONDS_MAX) throw new FieldInvalidError('message', 'is dated in the future')
   }
 
   const sessionOf = async (organizationId: string, { reference }: ServiceDecision): Promise<SessionState | null> => {
@@ -45,7 +45,7 @@ export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies
     return state?.session.provider === WEBHOOK_PROVIDER ? state : null
   }
 
-  /** @throws TransitionRefusedError while the session waits for its person: sent again, the message may come in time */
+  /** @throws TransitionRefusedError while the session waits for its person: the service then sends the message again */
   const reasonToIgnore = async (
     { session }: SessionState,
     { status, decidedAtMs }: ServiceDecision,
@@ -57,7 +57,7 @@ export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies
     const submittedAt = (await submittedTimes(session.organizationId, [session.id])).get(session.id)
     if (submittedAt !== undefined && decidedAtMs < submittedAt * 1_000) return 'decided-before-submission'
     if (session.status !== 'submitted') throw new TransitionRefusedError(session.status, status)
-    // A person has to decide.
+    // The session can't be sent back once more, so a person has to decide.
     return status === 'retry' && session.retryCount >= RETRIES_MAX ? 'decides-nothing' : null
   }
 
@@ -85,7 +85,7 @@ export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies
           actor: `provider:${service.name}`,
           publicComment: decision.publicComment,
           privateComment: decision.privateComment,
-          // Handed in anew since it was read, it is another one.
+          // If the person has submitted again since the session was read, the decision is not about this submission.
           expectedSequence: sequence,
         },
       )

@@ -10,9 +10,9 @@ export interface WebhookEndpoint {
   readonly sealedSecret: Uint8Array
   readonly previousSealedSecret: Uint8Array | null
   readonly previousUntilSeconds: number | null
-  /** The verification service whose own webhooks decide as well; null: none. */
+  /** The verification service whose own webhooks also decide; null: none. */
   readonly service: string | null
-  /** With which the service signs. Null without one. */
+  /** The secret with which the service signs, sealed like `sealedSecret`; null without a service. */
   readonly sealedServiceSecret: Uint8Array | null
   readonly previousSealedServiceSecret: Uint8Array | null
   readonly previousServiceUntilSeconds: number | null

@@ -1,6 +1,6 @@
-// Persona: the digest of time and body, in a header of one or, while its secret is rotated, two pairs `t=…,v1=…`. The
-// time is that of the sending, so it is as strict as ours. Sources: docs.withpersona.com/webhooks-best-practices,
-// docs.withpersona.com/webhooks, docs.withpersona.com/reference-ids.
+// Persona signs time and body. The header has one pair `t=…,v1=…`, or two while the secret is rotated. The time is when
+// the message was sent, so it must be as recent as in our own messages. Sources:
+// docs.withpersona.com/webhooks-best-practices, docs.withpersona.com/webhooks, docs.withpersona.com/reference-ids.
 import { createHmac } from 'node:crypto'
 import { isTimely, requireSignature, WebhookSignatureInvalidError } from '../../../http/webhook-signature.ts'
 import { commentOf, messageIdOf, objectAt, textAt, timeAt, type VerificationService } from './service.ts'

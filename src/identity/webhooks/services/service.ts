@@ -1,6 +1,6 @@
-// A verification service whose own webhooks decide sessions: how it signs, and what its events mean for ours. Each service
-// is a file beside this one. Rule of all: an event decides only by a word that the service documents as its final one;
-// whatever else it says waits for a person (invariant 12).
+// What is particular to a verification service whose own webhooks decide sessions: how it signs, and what its events
+// mean for our sessions. Each service has a file beside this one. An event decides only when the service documents it
+// as final; after any other event the session waits for a person (invariant 12).
 import { createHash } from 'node:crypto'
 import { FieldInvalidError } from '../../../domain/errors.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../../domain/session.ts'
@@ -9,20 +9,20 @@ import type { JsonObject, JsonValue } from '../../../http/strict-json.ts'
 import type { verifyWebhook } from '../../../http/webhook-signature.ts'
 
 export interface ServiceDecision {
-  /** What the service knows the session by: it has to be the session's id. */
+  /** The id that the service has for the session; it decides only when it is our session's id. */
   readonly reference: string
   readonly status: Extract<SessionStatus, 'completed' | 'rejected' | 'retry'>
   /** When the service decided, by its own clock. */
   readonly decidedAtMs: number
   /** What the service wrote for the person. */
   readonly publicComment: string | null
-  /** What it wrote for operators. */
+  /** What the service wrote for operators. */
   readonly privateComment: string | null
 }
 
 export interface VerificationService {
   readonly name: VerificationServiceName
-  /** Longer than it goes on sending a message that was not taken: older ones are refused. */
+  /** Older messages are refused. Longer than the service repeats a message that was not accepted. */
   readonly ageSecondsMax: number
   /** @throws WebhookSignatureInvalidError */
   readonly verify: typeof verifyWebhook
@@ -30,13 +30,13 @@ export interface VerificationService {
   readonly read: (message: JsonObject) => ServiceDecision | null
 }
 
-/** The same bytes are the same message: not every service numbers its own. */
+/** The hash of the body, because not every service gives its messages an id. */
 export const messageIdOf = (body: string): string => createHash('sha256').update(body).digest('hex')
 
 export const objectAt = (value: JsonValue | undefined): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
 
-/** An empty text where there is none. */
+/** @returns '' when the member is missing or no text */
 export const textAt = (object: JsonObject, name: string): string => {
   const value = object[name]
   return typeof value === 'string' ? value : ''
@@ -51,7 +51,9 @@ export const timeAt = (object: JsonObject, name: string, parse: (text: string) =
 
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu
 
-/** What a stranger wrote, as a comment of ours: without control characters, and cut where it is too long. */
+/**
+ * Joins texts of the service to a comment: without control characters, cut at COMMENT_MAX. Null when nothing is left.
+ */
 export const commentOf = (...parts: readonly string[]): string | null => {
   const text = parts
     .map((part) => part.replaceAll(UNPRINTABLE, ' ').trim())

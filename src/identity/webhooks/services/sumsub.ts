@@ -1,5 +1,5 @@
-// Sumsub: the digest of the body alone, by the algorithm that a header names. Nothing signed says when a message was sent,
-// so its age is that of the event. Sources: docs.sumsub.com/docs/webhook-manager,
+// Sumsub signs the body alone, by the algorithm that a header names. Nothing signed says when a message was sent, so
+// its age is counted from the event. Sources: docs.sumsub.com/docs/webhook-manager,
 // docs.sumsub.com/docs/user-verification-webhooks, docs.sumsub.com/docs/receive-and-interpret-results-via-api.
 import { createHmac } from 'node:crypto'
 import type { JsonObject } from '../../../http/strict-json.ts'
@@ -14,7 +14,7 @@ import {
   type VerificationService,
 } from './service.ts'
 
-/** SHA1 is what webhooks had that were made before the others could be chosen. */
+/** SHA-1 is for webhooks that were created before Sumsub let its customers choose the algorithm. */
 const ALGORITHMS: ReadonlyMap<string, string> = new Map([
   ['HMAC_SHA1_HEX', 'sha1'],
   ['HMAC_SHA256_HEX', 'sha256'],
@@ -38,7 +38,7 @@ const parseTime = (text: string): number =>
 
 export const SUMSUB: VerificationService = {
   name: 'sumsub',
-  // It sends again after 5 minutes, 1, 5 and 18 hours.
+  // Sumsub repeats a message 5 minutes, 1, 5 and 18 hours later.
   ageSecondsMax: 26 * 3_600,
   verify: (secrets, headers, body) => {
     const algorithm = ALGORITHMS.get(headers.get('x-payload-digest-alg') ?? '')
@@ -50,7 +50,7 @@ export const SUMSUB: VerificationService = {
   read: (message) => {
     const result = objectAt(message['reviewResult'])
     if (message['type'] !== 'applicantReviewed') return null
-    // In its sandbox, and by hand in its webhook manager, people say how a review ends.
+    // In Sumsub's sandbox and webhook manager, people choose the result of a review, so it decides nothing.
     if (message['sandboxMode'] === true || message['testMode'] === true) return null
     const status = statusOf(result)
     if (status === undefined) return null

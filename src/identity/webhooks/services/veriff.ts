@@ -1,5 +1,5 @@
-// Veriff: the digest of the body alone, in lower-case hex. Nothing signed says when a message was sent, so its age is that
-// of the decision. Sources: devdocs.veriff.com/docs/hmac-authentication-and-endpoint-security,
+// Veriff signs the body alone, in lower-case hex. Nothing signed says when a message was sent, so its age is counted
+// from the decision. Sources: devdocs.veriff.com/docs/hmac-authentication-and-endpoint-security,
 // devdocs.veriff.com/docs/decision-webhook, devdocs.veriff.com/docs/webhooks-guide.
 import { createHmac } from 'node:crypto'
 import { requireSignature } from '../../../http/webhook-signature.ts'
