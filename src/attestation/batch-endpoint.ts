@@ -9,7 +9,7 @@ import { problemBody, toProblem } from '../http/problem.ts'
 import type { RateLimiter, RateLimitState } from '../http/rate-limit.ts'
 import { isVisibleAscii } from '../http/request-id.ts'
 import { API_KEY_CHALLENGE, jsonResponse, setRateLimit } from '../http/response.ts'
-import { type JsonObject, type JsonValue, parseStrictJsonObject } from '../http/strict-json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseStrictJsonObject } from '../http/strict-json.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { StageTrace } from '../telemetry/request-trace.ts'
 import type { Attest } from './attest.ts'
@@ -63,9 +63,6 @@ const readElements = (body: JsonObject): readonly JsonValue[] => {
   }
   return requests as readonly JsonValue[]
 }
-
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * Reads an element's own idempotency key, so that an element without an answer can be sent again in another batch, at
@@ -151,7 +148,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
     const { organizationId, keyId, environment } = principal
     return async (index: number, trace: StageTrace | null): Promise<ElementAnswer> => {
       const element = elements[index]
-      if (!isObject(element)) throw new ElementInvalidError()
+      if (!isJsonObject(element)) throw new ElementInvalidError()
       const decoded = decode(element)
       const key = readIdempotencyKey(element)
       let decided: string | null = null

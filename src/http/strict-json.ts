@@ -8,6 +8,9 @@ export interface JsonObject {
   readonly [key: string]: JsonValue | undefined
 }
 
+export const isJsonObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** Levels of arrays and objects that a document may have (decisions §1). */
 export const JSON_DEPTH_MAX = 16
 

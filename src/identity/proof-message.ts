@@ -3,6 +3,7 @@
 // session (threats row 4). Source: EIP-4361; for Solana the "Sign In With Solana" message of the Wallet Standard, which
 // has the same fields.
 import { type WalletOnChain, walletAddressText } from '../domain/wallet.ts'
+import { isoTime } from './status.ts'
 
 export interface ProofMessageFields {
   /** Host of the page, with its port where it has one. */
@@ -42,8 +43,6 @@ export const printableName = (name: string): string => {
   }
   return text.replaceAll(/ +/g, ' ').trim().slice(0, NAME_MAX)
 }
-
-const isoTime = (seconds: number): string => new Date(seconds * 1000).toISOString()
 
 export const buildProofMessage = (fields: ProofMessageFields): string => {
   const { portalHost, portalUrl, wallet, nonce, sessionId } = fields

@@ -4,7 +4,7 @@ import { fixedError } from '../domain/errors.ts'
 import { SESSION_STATUSES, type Session, type SessionStatus } from '../domain/session.ts'
 import { isEvmAddress } from '../domain/wallet.ts'
 import type { SessionChanges } from './changes.ts'
-import type { DecisionProvider, RegisterContext } from './providers.ts'
+import { createManualProvider, type DecisionProvider, type RegisterContext } from './providers.ts'
 
 /** Header that names the status which a session is to get. Ignored with a live key. */
 export const SANDBOX_HEADER = 'countersign-sandbox-outcome'
@@ -26,7 +26,7 @@ export const parseSandboxOutcome = (header: string | null): SessionStatus | null
 const ACTOR = 'provider:sandbox'
 
 /** Makes the steps to a forced outcome part of the registration: all are kept, or none. */
-export const createSandboxProvider = ({ changeStatus }: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => {
+export const createSandboxProvider = (ownChanges: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => {
   /**
    * Marks the session's wallet as connected and the person's consent as given, which a real person would have to do
    * first.
@@ -67,8 +67,6 @@ export const createSandboxProvider = ({ changeStatus }: Pick<SessionChanges, 'ch
       })
     },
     // Without a forced outcome, a test session waits like a live one that no operator has looked at yet.
-    submitted: async ({ organizationId, id }) => {
-      await changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person' })
-    },
+    submitted: createManualProvider(ownChanges).submitted,
   }
 }

@@ -1,13 +1,12 @@
 // The queue of webhook messages. A sender takes a message under a claim that expires, so that a sender that dies loses
 // nothing. A message ends as delivered or, after the last attempt, dead: it can then be inspected and sent again by
 // hand.
-import type { WebhookOutcome } from '../domain/webhook-outcome.ts'
+import type { WebhookMessageType, WebhookOutcome, WebhookSnapshot } from '../domain/webhook-message.ts'
 import type { SqlParameter, Transaction } from './database.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
-import type { WebhookMessageType, WebhookSnapshot } from './webhook-queue.ts'
 
 export const WEBHOOK_MESSAGE_STATES = ['waiting', 'delivered', 'dead'] as const
 export type WebhookMessageState = (typeof WEBHOOK_MESSAGE_STATES)[number]

@@ -3,47 +3,20 @@
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import { newOrderedId } from '../domain/identifier.ts'
 import type { SessionEvent, SessionEventKind, SessionState } from '../domain/session.ts'
+import {
+  type ToldHit,
+  WEBHOOK_PROVIDER,
+  type WebhookMessageType,
+  type WebhookSnapshot,
+} from '../domain/webhook-message.ts'
 import type { Transaction } from './database.ts'
 import { readState } from './session-rows.ts'
-
-/** Name of the provider whose sessions an outside service decides. */
-const WEBHOOK_PROVIDER = 'webhook'
-
-/** The member `type` of a message. */
-export type WebhookMessageType =
-  | 'session.created'
-  | 'session.status_changed'
-  | 'session.wallets_changed'
-  | 'session.decision_requested'
-  | 'session.checked'
-  | 'screening.hit'
 
 const TYPES: Readonly<Partial<Record<SessionEventKind, WebhookMessageType>>> = {
   created: 'session.created',
   status: 'session.status_changed',
   'wallet-connected': 'session.wallets_changed',
   'wallet-removed': 'session.wallets_changed',
-}
-
-/** A hit as messages show it: without the person's name and the listed name. */
-export interface ToldHit {
-  readonly id: string
-  readonly check: string
-  readonly list: string
-  readonly subject: string
-}
-
-/** The content of a message: the session immediately after the event. */
-export interface WebhookSnapshot {
-  readonly state: SessionState
-  readonly event: Pick<SessionEvent, 'sequence' | 'publicComment' | 'createdAtSeconds'> & {
-    /** Who made the change; left out where nothing was changed. */
-    readonly actor?: string
-  }
-  /** The checks at that time; absent in messages that an older version queued. */
-  readonly checks?: readonly { readonly name: string; readonly outcome: string }[]
-  /** In `screening.hit` only: the hits that nobody has decided. */
-  readonly openHits?: readonly ToldHit[]
 }
 
 /** Receivers see the id. It has no full stop, which separates the parts of the signed text. */

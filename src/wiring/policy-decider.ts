@@ -10,9 +10,9 @@ import {
   TransitionRefusedError,
 } from '../domain/session-errors.ts'
 import type { Clock } from '../domain/time.ts'
+import { WEBHOOK_PROVIDER } from '../domain/webhook-message.ts'
 import type { SessionChanges, SessionChangesDependencies } from '../identity/changes.ts'
 import type { DecisionFacts, EvidenceService } from '../identity/evidence-types.ts'
-import { WEBHOOK_PROVIDER } from '../identity/webhooks/provider.ts'
 import { decideSession, type SessionVerdict } from '../policy/decide-session.ts'
 import { PolicyUnusableError } from '../policy/errors.ts'
 import { compileRevision } from '../policy/revision.ts'

@@ -2,7 +2,7 @@
 // that lasts longer than its attempt. If a process dies in between, its claim expires, and the message is sent again
 // with the same id.
 
-import type { WebhookOutcome } from '../../domain/webhook-outcome.ts'
+import type { WebhookOutcome } from '../../domain/webhook-message.ts'
 import type { Deliver } from './deliver.ts'
 import type { ClaimedMessage, WebhookMessageStore } from './types.ts'
 

@@ -1,8 +1,9 @@
 // Decodes a decider's message strictly: its result, or its request for evidence. Each message names its session,
 // because the path is not part of what is signed.
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
+import { isUnprintable } from '../../domain/list.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../domain/session.ts'
-import type { JsonObject, JsonValue } from '../../http/strict-json.ts'
+import { isJsonObject, type JsonObject } from '../../http/strict-json.ts'
 
 export interface DecisionResult {
   readonly status: SessionStatus
@@ -15,16 +16,11 @@ export interface DecisionResult {
 /** The results that a decider may send. Only operators can revoke a completed session. */
 const RESULTS = ['completed', 'rejected', 'retry'] as const satisfies readonly SessionStatus[]
 
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u
-
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** @throws FieldInvalidError, FieldMissingError */
 const dataOf = (message: JsonObject, type: string, sessionId: string): JsonObject => {
   const { data } = message
   if (message['type'] !== type) throw new FieldInvalidError('type', `must be ${type}`)
-  if (!isObject(data)) throw new FieldMissingError('data')
+  if (!isJsonObject(data)) throw new FieldMissingError('data')
   if (data['sessionId'] !== sessionId) throw new FieldInvalidError('data.sessionId', 'must be the session of the path')
   return data
 }
@@ -32,7 +28,7 @@ const dataOf = (message: JsonObject, type: string, sessionId: string): JsonObjec
 const comment = (data: JsonObject, name: string): string | null => {
   const value = data[name] ?? null
   if (value === null) return null
-  if (typeof value !== 'string' || value.length > COMMENT_MAX || UNPRINTABLE.test(value)) {
+  if (typeof value !== 'string' || value.length > COMMENT_MAX || isUnprintable(value)) {
     throw new FieldInvalidError(`data.${name}`, `must be at most ${COMMENT_MAX} characters without control characters`)
   }
   return value

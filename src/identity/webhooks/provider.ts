@@ -1,17 +1,14 @@
 // The provider of organizations that have an outside service decide. The transaction that closes a session for review
 // also queues the message to that service (see store/webhook-queue.ts), and its result comes back through
 // provider-endpoints.ts. Operators may also decide: the first decision counts.
+import { WEBHOOK_PROVIDER } from '../../domain/webhook-message.ts'
 import type { SessionChanges } from '../changes.ts'
-import type { DecisionProvider } from '../providers.ts'
+import { createManualProvider, type DecisionProvider } from '../providers.ts'
 import type { WebhookEndpointStore } from './types.ts'
-
-export const WEBHOOK_PROVIDER = 'webhook'
 
 export const createWebhookProvider = (changes: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => ({
   name: WEBHOOK_PROVIDER,
-  submitted: async ({ organizationId, id }) => {
-    await changes.changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person' })
-  },
+  submitted: createManualProvider(changes).submitted,
 })
 
 /**

@@ -1,7 +1,5 @@
 // The interfaces of the store that webhooks need; the composition root passes the store's own tables.
-
-import type { SessionEvent, SessionState } from '../../domain/session.ts'
-import type { WebhookOutcome } from '../../domain/webhook-outcome.ts'
+import type { WebhookMessageType, WebhookOutcome, WebhookSnapshot } from '../../domain/webhook-message.ts'
 
 export interface WebhookEndpoint {
   readonly id: string
@@ -18,14 +16,6 @@ export interface WebhookEndpoint {
   readonly previousServiceUntilSeconds: number | null
 }
 
-export type WebhookMessageType =
-  | 'session.created'
-  | 'session.status_changed'
-  | 'session.wallets_changed'
-  | 'session.decision_requested'
-  | 'session.checked'
-  | 'screening.hit'
-
 /** A message to send now. */
 export interface ClaimedMessage {
   /** The same in every attempt: receivers recognise repeated messages by it. */
@@ -35,21 +25,7 @@ export interface ClaimedMessage {
   readonly type: WebhookMessageType
   /** Number of attempts, this one included. */
   readonly attempts: number
-  /** The session immediately after the event. */
-  readonly snapshot: {
-    readonly state: SessionState
-    readonly event: Pick<SessionEvent, 'sequence' | 'publicComment' | 'createdAtSeconds'> & {
-      /** Who made the change; left out where nothing was changed. */
-      readonly actor?: string
-    }
-    readonly checks?: readonly { readonly name: string; readonly outcome: string }[]
-    readonly openHits?: readonly {
-      readonly id: string
-      readonly check: string
-      readonly list: string
-      readonly subject: string
-    }[]
-  }
+  readonly snapshot: WebhookSnapshot
 }
 
 export interface WebhookMessageStore {

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { FieldInvalidError } from '../../../domain/errors.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../../domain/session.ts'
 import type { VerificationServiceName } from '../../../domain/verification-service.ts'
-import type { JsonObject, JsonValue } from '../../../http/strict-json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../http/strict-json.ts'
 import type { verifyWebhook } from '../../../http/webhook-signature.ts'
 
 export interface ServiceDecision {
@@ -33,8 +33,7 @@ export interface VerificationService {
 /** The hash of the body, because not every service gives its messages an id. */
 export const messageIdOf = (body: string): string => createHash('sha256').update(body).digest('hex')
 
-export const objectAt = (value: JsonValue | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
+export const objectAt = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})
 
 /** @returns '' when the member is missing or no text */
 export const textAt = (object: JsonObject, name: string): string => {
