@@ -1,48 +1,51 @@
-// What processes that work beside the service have in common: signing goes before them, and the service ends them.
+// What all processes that work beside the service share: they give way to signing, and the service ends them.
 import { constants, setPriority } from 'node:os'
 
-/** Before other work in the background, behind signing: someone waits for it. */
+/** The priority of a process whose answers somebody waits for: above other background work, below signing. */
 export const ASKED_PRIORITY = 10
 
-/** To be called before anything else is done. */
+/** Lowers the process's priority and ignores a terminal's signals. Call it before anything else. */
 export const stayInBackground = (priority: number = constants.priority.PRIORITY_LOW): void => {
-  // A terminal's signal goes to the whole group; when to end is the service's to say.
+  // A terminal sends its signal to the whole process group, but the service decides when this process ends.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
   try {
     setPriority(priority)
   } catch {
-    // Not everywhere allowed, and then not needed badly enough to fail.
+    // Some systems do not allow it. The process then runs at its usual priority.
   }
 }
 
 /**
- * On Linux, as well: runs only where no other thread wants the processor. The lowest priority alone keeps a processor to
- * the end of its slice, milliseconds, while a thread that signs waits for it. Where util-linux or busybox has no `chrt`,
- * or the container forbids it, the priority has to do. Source: sched(7), SCHED_IDLE.
+ * On Linux, lets this process run only when no other thread wants the processor. With the lowest priority alone, it
+ * keeps a processor for milliseconds, to the end of its time slice, while a signing thread waits. Without `chrt`
+ * (util-linux or busybox), or in a container that forbids it, only the priority applies. Source: sched(7), SCHED_IDLE.
  */
 export const runWhenIdle = (): void => {
   if (process.platform !== 'linux') return
   try {
     Bun.spawnSync(['chrt', '-a', '-i', '-p', '0', String(process.pid)], { stdio: ['ignore', 'ignore', 'ignore'] })
   } catch {
-    // There is no such command.
+    // This system has no `chrt`.
   }
 }
 
 export interface Passes<Order> {
-  /** Calls `pass` again and again. It resolves to the milliseconds until the next one. Ends after a pass that saw `finish`. */
+  /**
+   * Calls `pass` again and again, each time after the milliseconds that the last call resolved with. After the order
+   * `finish` it calls `pass` once more and resolves.
+   */
   run(pass: () => Promise<number>): Promise<void>
   /** The newest order other than `finish`. */
   readonly newest: Exclude<Order, 'finish'> | null
 }
 
-/** Listens to the service's orders. To be called before anything is awaited: an order that no one listens to is lost. */
+/** Listens to the service's orders. Call it before the first await: an order without a listener is lost. */
 export const listenForOrders = <Order extends string>(): Passes<Order> => {
   let newest: Order | null = null
   let finishing = false
   let wake = (): void => undefined
   process.on('message', (order: unknown) => {
-    // What is no word is for the process's own listener.
+    // Orders that are not strings are handled by the process's own listener.
     if (typeof order !== 'string') return
     if (order !== 'finish') newest = order as Order
     else {

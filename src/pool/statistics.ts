@@ -3,9 +3,11 @@ import type { LossCause } from './events.ts'
 import { createHistogram, type HistogramSnapshot } from './histogram.ts'
 
 export interface PoolStats {
-  /** Workers that take jobs, those among them that hold some, and how many were requested. */
+  /** Workers that take jobs. */
   readonly workers: number
+  /** Workers that hold jobs. */
   readonly busy: number
+  /** Number of workers requested. */
   readonly wanted: number
   /** Threads that were given up and that are still running in native code. */
   readonly abandoned: number

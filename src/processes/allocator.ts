@@ -10,6 +10,6 @@
 export const ALLOCATOR_ENVIRONMENT = {
   /** Milliseconds until free memory is given back: what five seconds of load did not need. */
   MIMALLOC_PURGE_DELAY: '5000',
-  /** Nor the free parts of memory that is in use. */
+  /** 0: free parts of memory that is in use are not given back either. */
   MIMALLOC_PURGE_HOLES: '0',
 } as const

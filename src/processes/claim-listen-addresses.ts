@@ -33,7 +33,7 @@ export interface WantedAddresses extends ListenAddresses {
   readonly metricsListen: ListenAddress | null
 }
 
-/** The service's, as claimListenAddress. @throws SettingInvalidError */
+/** Claims all addresses of the service, as claimListenAddress does. @throws SettingInvalidError */
 export const claimListenAddresses = (wanted: WantedAddresses): ListenAddresses => {
   const claimed = new Map<string, string>()
   const claim = (setting: string, address: ListenAddress): ListenAddress => {

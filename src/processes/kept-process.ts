@@ -35,7 +35,8 @@ export const keepProcess = <Child extends { kill(): void }>(options: KeptProcess
     cancelRestart = after(restartMs, begin)
     restartMs = Math.min(restartMs * 2, longestRestartMs)
   }
-  // No memory, no process left to have, or a store that is away: in a timer, what is thrown would end this process.
+  // There is no memory, the system allows no further process, or the store is away. Thrown in a timer, the error would
+  // end this process.
   const notStarted = (error: unknown): void => lost(errorClassOf(error))
   const take = (child: Child): void => {
     running = child

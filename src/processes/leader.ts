@@ -1,7 +1,7 @@
 // Runs the duties that one process of the deployment does for all: refreshing lists, sending webhooks, deleting expired
-// rows. A lease in the store says which process. The holder stops before another process may begin: it trusts a renewal
-// for a shorter time, counted from before it sent the renewal, than the others watch the lease stand still, counted
-// from after they saw it. Both count by monotonic clocks, so clocks of two machines are never compared.
+// rows. The process that holds a lease in the store does them. The holder stops before another process may begin: it
+// trusts a renewal for 4 s from before it sent the renewal, and another process takes the lease only when it has seen
+// the same beat for 5.5 s. Both count by their own monotonic clocks, so clocks of two machines are never compared.
 import { NamedError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Transaction } from '../store/database.ts'
@@ -41,7 +41,7 @@ export const whileLeading =
 
 export interface LeaderDependencies {
   readonly lease: LeaderLeaseTable
-  /** This process; new at each start. */
+  /** This process's id; new at each start. */
   readonly id: string
   readonly duties: readonly Duty[]
   readonly clock: Pick<Clock, 'monotonicMs'>

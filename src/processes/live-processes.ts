@@ -19,7 +19,7 @@ export interface ProcessRegistryDependencies {
 export interface ProcessRegistry {
   /** Number of live processes, this one included, as of the last successful beat. */
   count(): number
-  /** Their ids. */
+  /** Ids of the live processes, this one's included. */
   living(): readonly string[]
   /** Reads the live processes and joins them. Rejects when the store can't be used. */
   start(): Promise<void>

@@ -28,7 +28,7 @@ export type ToProcess =
   /** Sets the number of signing workers. */
   | { readonly type: 'workers'; readonly workers: number }
 
-/** The process's number among the supervised ones; the first also serves the pages. */
+/** What a supervisor tells a process that it starts. The process with index 0 also serves the pages. */
 export interface ProcessAssignment {
   readonly index: number
   /** Process id of the supervisor that gave this assignment. */

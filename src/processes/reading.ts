@@ -36,7 +36,7 @@ export const createProcessReading = (dependencies: ProcessReadingDependencies): 
   const eventLoop = (): LiveReading['eventLoop'] => {
     if (clock.monotonicMs() - sinceMs < EVENT_LOOP_INTERVAL_MS) return figures
     sinceMs = clock.monotonicMs()
-    // Nothing was measured, so no other figure would be truer than 0.
+    // Nothing was measured: null, because zeros would look like measured values.
     figures =
       delay.count === 0
         ? null

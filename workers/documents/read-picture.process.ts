@@ -1,6 +1,7 @@
-// A process of its own that looks at one picture of a person's evidence, given on its standard input: `zone` reads a
-// document's machine-readable zone, `portrait` hashes what the picture looks like. It answers as JSON and ends, so that
-// no memory stays taken. Started with nothing in its environment; exit codes: 0 answered, 3 no picture that can be opened.
+// Entry of the process that opens one picture of a person's evidence, given on standard input. The argument `zone`
+// reads a document's machine-readable zone; `portrait` makes a perceptual hash of the picture. It answers as JSON and
+// ends, which frees its memory. It is started with an empty environment. Exit codes: 0 answered, 3 the picture can't be
+// opened.
 import sharp from 'sharp'
 import { HASHED_SIDE, portraitHash } from '../../src/documents/portrait-hash.ts'
 import { readZone, type ZoneReading } from '../../src/documents/reader/read-zone.ts'
@@ -9,12 +10,12 @@ export type PictureAnswer = { readonly reading: ZoneReading } | { readonly hash:
 
 const REFUSED = 3
 const PIXELS_MAX = 40_000_000
-/** Longest sides in which a zone is looked for: a smaller picture has less noise, a larger one finer letters. */
+/** Longest side of the picture, pixels, at each try: a larger picture has finer letters, a smaller one less noise. */
 const SIDES = [2_400, 1_400]
 
 sharp.cache(false)
 sharp.concurrency(1)
-// What is stored was written by this service, as a JPEG.
+// Only JPEG: this service stores every picture as a JPEG that it wrote itself.
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer'] })
 
@@ -46,6 +47,6 @@ try {
     process.argv.at(-1) === 'portrait' ? { hash: await hash(input) } : { reading: await zone(input) }
   await Bun.write(Bun.stdout, JSON.stringify(answer))
 } catch {
-  // What the decoder says may hold some of the file. That it could not is all there is to say.
+  // The decoder's message may hold parts of the file, so only the exit code is reported.
   process.exitCode = REFUSED
 }

@@ -1,12 +1,12 @@
-// What the processes that search decisions have in common, whichever index they search: a question of the service, the
-// finder that answers it, and the answer back under the question's number.
+// Shared by the processes that search decisions, whichever index they search: takes a question of the service, asks the
+// finder, and sends the answer back with the question's number.
 import { errorClassOf } from '../../src/domain/errors.ts'
 import type { TallyQuestion } from '../../src/store/decision-index/tallies.ts'
 import { exportHeader, exportRows } from './decision-export.ts'
 import type { FoundDecisions } from './decision-finder.ts'
 import type { FindOperation, FindRequest, IndexQuestion, IndexReply, IndexResults } from './decision-index-protocol.ts'
 
-/** A finder that has its answers at once, or one that has to fetch them. */
+/** A finder that answers at once, or one that has to wait for a database. */
 interface Finder {
   search(...asked: SearchArguments): FoundDecisions | Promise<FoundDecisions>
   find(organizationId: string, uuid: string): IndexResults['find'] | Promise<IndexResults['find']>
@@ -39,8 +39,8 @@ const send = (reply: IndexReply): void => void process.send?.(reply)
 
 /**
  * Answers every question from now on.
- * @param open the finder of this question
- * @param onFailed before the failure is told
+ * @param open returns the finder for a question
+ * @param onFailed called before a failure is reported
  */
 export const answerFinds = (open: () => Promise<Finder>, onFailed: () => void = () => undefined): void => {
   const answer = async ({ id, request }: IndexQuestion): Promise<void> => {

@@ -44,7 +44,7 @@ const valuesOf = ({ record, withheld }: ExportedDecision): Record<string, unknow
   withheld,
 })
 
-/** What comes before the first row. */
+/** The text before the first row. */
 export const exportHeader = (format: ExportFormat): string => (format === 'csv' ? csvLine(CSV_COLUMNS) : '')
 
 export const exportRows = (format: ExportFormat, decisions: readonly ExportedDecision[]): string =>

@@ -1,4 +1,4 @@
-// Finds decisions by the index, and reads them from the log: what is shown is what the log says. Needs no more than to read.
+// Finds decisions by the index, and reads them from the log, so that people see what the log says. It only reads.
 import { type ProvenLine, readPlaces, readProven } from '../../src/decisions/located.ts'
 import type { DecisionRecord } from '../../src/decisions/types.ts'
 import type { IndexFile } from '../../src/store/decision-index/file.ts'
@@ -7,7 +7,7 @@ import type { TallyQuestion, TallyRow } from '../../src/store/decision-index/tal
 import type { DecisionCount, DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
 
 export interface FoundDecision {
-  /** As the log has it, without the hash of the line before. */
+  /** The log's record, without the hash of the line before. */
   readonly record: DecisionRecord
   readonly withheld: boolean
   readonly position: DecisionPosition
@@ -27,7 +27,7 @@ export interface DecisionFinder {
 }
 
 export interface DecisionFinderOptions {
-  /** Of the log. */
+  /** The log's folder. */
   readonly directory: string
   readonly file: Pick<IndexFile, 'database'>
   readonly monotonicMs: () => number
@@ -35,7 +35,7 @@ export interface DecisionFinderOptions {
 
 const SEARCH_LIMIT_MS = 700
 
-/** What the numbers of the index can't tell apart, the record does. */
+/** Compares the record itself, because two wallets may have the same number in the index. */
 export const matches = (record: DecisionRecord, filter: DecisionFilter): boolean =>
   record.organization === filter.organizationId && (filter.wallet === undefined || record.from === filter.wallet)
 
@@ -49,7 +49,7 @@ export const recordOf = (line: string | null): DecisionRecord | null => {
   }
 }
 
-/** @throws system errors from what reads the log */
+/** @throws system errors when the log can't be read */
 export const createDecisionFinder = ({ directory, file, monotonicMs }: DecisionFinderOptions): DecisionFinder => {
   const reader = createIndexReader(file, { monotonicMs, limitMs: SEARCH_LIMIT_MS })
   return {

@@ -1,5 +1,5 @@
-// What the service and the processes of the decision index say to each other, over the channels between parent and children:
-// one builds the index, the other finds by it.
+// The messages between the service and the two processes of the decision index: one builds the index, the other
+// searches.
 import type { ProvenLine } from '../../src/decisions/located.ts'
 import type { TallyQuestion, TallyRow } from '../../src/store/decision-index/tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
@@ -7,7 +7,7 @@ import type { ExportFormat } from './decision-export.ts'
 import type { FoundDecisions } from './decision-finder.ts'
 import type { IndexStatus } from './decision-index.ts'
 
-/** Of the one that finds. */
+/** Requests to the process that searches. */
 export type FindRequest =
   | {
       readonly operation: 'search'
@@ -18,7 +18,7 @@ export type FindRequest =
   | { readonly operation: 'find'; readonly organizationId: string; readonly uuid: string }
   | { readonly operation: 'count'; readonly filter: DecisionFilter }
   | { readonly operation: 'tally'; readonly question: TallyQuestion }
-  /** The next rows of a file; the first ones come with the header. */
+  /** The next rows of an export; the first part begins with the header. */
   | {
       readonly operation: 'export'
       readonly filter: DecisionFilter
@@ -27,7 +27,7 @@ export type FindRequest =
       readonly format: ExportFormat
     }
 
-/** Of the one that builds. */
+/** Requests to the process that builds. */
 export type BuildRequest = { readonly operation: 'status' } | { readonly operation: 'rebuild' }
 
 export type IndexRequest = FindRequest | BuildRequest
@@ -35,7 +35,7 @@ export type IndexRequest = FindRequest | BuildRequest
 export interface ExportPart {
   readonly text: string
   readonly rows: number
-  /** Null: that was all. */
+  /** Null after the last row. */
   readonly next: DecisionPosition | null
 }
 
@@ -60,9 +60,9 @@ export interface IndexQuestion {
 
 export type IndexReply =
   | { readonly id: number; readonly ok: true; readonly result: IndexResults[IndexOperation] }
-  /** Of what went wrong only the class: its text may hold anything. */
+  /** Only the error's class: its text may hold anything. */
   | { readonly id: number; readonly ok: false; readonly errorClass: string }
-  /** Not an answer: how the index stands, whenever that changed. */
+  /** Not an answer: sent whenever the state of the index has changed. */
   | { readonly id: 0; readonly ok: true; readonly status: IndexStatus }
-  /** Nor this: something failed between two questions, and is tried again. */
+  /** Not an answer: building failed, and is tried again. */
   | { readonly id: 0; readonly ok: false; readonly errorClass: string }

@@ -1,5 +1,5 @@
-// Entry of the process that builds the decision index: `bun decision-index.process.ts LOG-DIRECTORY INDEX-FILE`. Whoever
-// searches does so in another one. Ends with its parent.
+// Entry of the process that builds the decision index: `bun decision-index.process.ts LOG-DIRECTORY INDEX-FILE`.
+// Another process searches the index. Ends with its parent.
 import { errorClassOf } from '../../src/domain/errors.ts'
 import { runWhenIdle, stayInBackground } from '../background-process.ts'
 import { createDecisionIndex, type IndexStatus } from './decision-index.ts'
@@ -11,7 +11,7 @@ import type {
   IndexResults,
 } from './decision-index-protocol.ts'
 
-/** Between two looks at a log that is read to its end: what gathers meanwhile costs one transaction, not one each. */
+/** Pause at the end of the log: the lines that are written meanwhile then share one transaction. */
 const IDLE_MS = 250
 const FAILED_MS = 2_000
 
@@ -57,7 +57,7 @@ process.on('disconnect', () => {
   process.exit(0)
 })
 
-/** Questions get their turn between any two batches. */
+/** Each batch runs in a timer of its own, so that questions are answered between two batches. */
 const work = (): void => {
   let pauseMs = 0
   try {

@@ -1,5 +1,5 @@
-// Keeps the decision index up with the log. Runs in a process of its own at the lowest priority: what it does can't slow
-// signing down, and can be thrown away and done again.
+// Keeps the decision index up to date with the log. It runs in a process of its own at the lowest priority, so that it
+// does not slow down signing. The index can be deleted and built again.
 import { type IndexFile, openIndexFile } from '../../src/store/decision-index/file.ts'
 import type { IndexedLine } from '../../src/store/decision-index/types.ts'
 import { createIndexWriter, type IndexWriter } from '../../src/store/decision-index/writer.ts'
@@ -21,29 +21,29 @@ export interface IndexStatus {
   readonly unreadable: number
   /** Unix milliseconds of the newest decision taken in; null before the first. */
   readonly newestAtMs: number | null
-  /** The last look left nothing of the log unread. */
+  /** Whether the last batch reached the end of the log. */
   readonly upToDate: boolean
 }
 
 export interface DecisionIndex extends DecisionFinder {
-  /** Takes in some of what is new. False: there is no more for now. */
+  /** Takes in a batch of new lines. False at the end of the log. */
   ingest(): boolean
-  /** Does one of the chores that make searching quicker. False: there was none. */
+  /** Creates one index that makes searches quicker. False when none is missing. */
   improve(): boolean
   status(): IndexStatus
-  /** Forgets everything and begins again. */
+  /** Deletes the index and starts from the beginning of the log. */
   rebuild(): void
   close(): void
 }
 
-/** Unix milliseconds of the newest decision among those and before. */
+/** Unix milliseconds of the newest decision: among `lines`, or `before` if that is newer. */
 export const newestOf = (lines: readonly IndexedLine[], before: number | null): number | null =>
   lines.reduce<number | null>(
     (newest, line) => (line.kind === 'decision' ? Math.max(newest ?? 0, line.atMs) : newest),
     before,
   )
 
-/** @throws DecisionDirectoryMissingError and system errors from what reads the log */
+/** @throws DecisionDirectoryMissingError, and system errors when the log can't be read */
 export const createDecisionIndex = (options: DecisionIndexOptions): DecisionIndex => {
   const { directory, path, monotonicMs, generationRows } = options
   const intake = createLogIntake(directory, monotonicMs)
@@ -74,7 +74,7 @@ export const createDecisionIndex = (options: DecisionIndexOptions): DecisionInde
         unreadable += taken.unreadable
         newestAtMs = newestOf(taken.lines, newestAtMs)
       } catch (error) {
-        // What was read and not stored is read again from where the index stands.
+        // Lines that were read and not stored are read again, from the positions in the index.
         intake.close()
         throw error
       }

@@ -1,34 +1,34 @@
-// Reads the log's slots together, oldest line first, as the decision index takes them in: where it stands in each slot,
-// what of it never counted, and each line as a row.
+// Reads new lines of all slots of the log, oldest first, and prepares them for the decision index: the rows, the
+// position reached in each slot, and the segments that were cut off.
 import { createSlotScanner, type ScannedLine, type SlotScanner } from '../../src/decisions/scan.ts'
 import { listSlots } from '../../src/decisions/segment-name.ts'
 import type { IndexedDecision, IndexedLine } from '../../src/store/decision-index/types.ts'
 import type { CutSegment, SlotPosition } from '../../src/store/decision-index/writer.ts'
 
 const BATCH_LINES = 5_000
-/** A batch is cut short after this, so that questions don't wait. */
+/** A batch ends after this time, so that questions don't wait. */
 const BATCH_MS = 50
 
 export interface Intake {
   readonly lines: readonly IndexedLine[]
   readonly positions: readonly SlotPosition[]
   readonly cuts: readonly CutSegment[]
-  /** Lines that were read, also those that are none of ours. */
+  /** Number of lines read, unreadable ones included. */
   readonly read: number
   readonly unreadable: number
-  /** The batch was full before the log had ended. */
+  /** Whether the batch ended before the log did. */
   readonly more: boolean
 }
 
 export interface LogIntake {
-  /** The next lines. Whoever can't store them calls `close`, and they come again from where the positions stand. */
+  /** Returns the next lines. A caller that can't store them calls `close`: the next call then starts at `positions`. */
   take(positions: () => ReadonlyMap<string, { readonly segment: string; readonly offset: number }>): Intake
   close(): void
 }
 
 interface ParsedLine {
   readonly line: ScannedLine
-  /** Null: not a line of ours. */
+  /** Null when the line can't be read. */
   readonly parsed: Record<string, unknown> | null
 }
 
@@ -87,7 +87,7 @@ const shadowOf = (parsed: Record<string, unknown>): IndexedDecision['shadow'] =>
   return { revisionId: text(revision), outcome: compliant === null ? 'failed' : isSame ? 'same' : 'different' }
 }
 
-/** Not checked like a verification does: a line that lies here is found out when it is shown. */
+/** Does not verify the line: people see the log's own record, and a forged line is found out there. */
 const toIndexed = ({ line, parsed }: ParsedLine): IndexedLine | null => {
   if (parsed === null || typeof parsed['uuid'] !== 'string' || parsed['uuid'].length !== 36) return null
   const uuid = parsed['uuid']
@@ -113,7 +113,7 @@ const toIndexed = ({ line, parsed }: ParsedLine): IndexedLine | null => {
   }
 }
 
-/** @throws DecisionDirectoryMissingError and system errors from what reads the log */
+/** @throws DecisionDirectoryMissingError, and system errors when the log can't be read */
 export const createLogIntake = (directory: string, monotonicMs: () => number): LogIntake => {
   const scanners = new Map<string, SlotScanner>()
   const heads = new Map<string, ParsedLine>()
@@ -144,7 +144,7 @@ export const createLogIntake = (directory: string, monotonicMs: () => number): L
     return head
   }
 
-  /** The oldest of what the slots hold next, so that a log read at once is taken in by time. */
+  /** The oldest of the slots' next lines, so that lines are taken in by time across all slots. */
   const oldest = (): { slot: string; scanner: SlotScanner; head: ParsedLine } | null => {
     let found: { slot: string; scanner: SlotScanner; head: ParsedLine } | null = null
     let lowest = Number.POSITIVE_INFINITY

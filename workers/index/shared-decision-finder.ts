@@ -1,5 +1,5 @@
-// Finds decisions of all nodes by the index that they share. A line of this node is read from its log, one of another node
-// from what that node shipped.
+// Finds decisions of all nodes by the shared index. Lines of this node are read from its log, lines of other nodes from
+// the logs that those nodes shipped.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,12 +18,12 @@ export interface SharedDecisionFinderOptions {
   readonly reader: SharedIndexReader
   /** Where nodes ship to; null: lines of other nodes can't be shown. */
   readonly shipped: ShipTarget | null
-  /** As the shippers have it. */
+  /** Size of the shipped pieces, as in the shippers' settings. */
   readonly pieceBytes?: number
 }
 
 export interface SharedDecisionFinder {
-  /** Not complete where a line is not to be had, since its node has not shipped it yet. */
+  /** `complete` is false when a line is missing because its node has not shipped it yet. */
   search(filter: DecisionFilter, after: DecisionPosition | null, limit: number): Promise<FoundDecisions>
   find(organizationId: string, uuid: string): Promise<(ProvenLine & { readonly withheld: boolean }) | null>
   count(filter: DecisionFilter): Promise<DecisionCount>
@@ -33,7 +33,9 @@ export interface SharedDecisionFinder {
 export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions): SharedDecisionFinder => {
   const { directory, node, reader, shipped, pieceBytes } = options
 
-  /** Runs `use` on a folder that reads like the log of that node where these lines are; null where they are not to be had. */
+  /**
+   * Runs `use` on a folder that holds these lines of a node's log, where the log has them; null without such a folder.
+   */
   const withLines = async <Result>(
     of: string,
     places: readonly NodePlace[],

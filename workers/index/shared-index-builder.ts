@@ -1,14 +1,15 @@
-// Puts this node's decisions into the index that all nodes share. Like the local index it can be thrown away and made again.
+// Writes this node's decisions into the index that all nodes share. Like the local index, it can be deleted and built
+// again.
 import type { SharedIndexWriter } from '../../src/store/decision-index/shared-writer.ts'
 import { type IndexStatus, newestOf } from './decision-index.ts'
 import { createLogIntake } from './log-intake.ts'
 
 export interface SharedIndexBuilder {
-  /** Takes in some of what is new in this node's log. False: there is no more for now. */
+  /** Takes in a batch of new lines of this node's log. False at the end of the log. */
   ingest(): Promise<boolean>
-  /** Decisions are those of all nodes, the rest is this node's. */
+  /** `decisions` counts those of all nodes; the other members are about this node. */
   status(): Promise<IndexStatus>
-  /** Forgets what this node has put in, and begins again. */
+  /** Deletes this node's rows and starts from the beginning of its log. */
   rebuild(): Promise<void>
   close(): void
 }
@@ -46,7 +47,7 @@ export const createSharedIndexBuilder = (options: SharedIndexBuilderOptions): Sh
         upToDate = !taken.more
         return taken.more
       } catch (error) {
-        // Whether it was stored is not known: it is read again from where the index stands.
+        // It is not known whether the batch was stored: read on from the positions in the index.
         begin()
         throw error
       }

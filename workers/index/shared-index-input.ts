@@ -1,12 +1,12 @@
-// What the processes of the shared decision index are handed on standard input: it holds a password and credentials, which
-// belong neither in an argument nor in the environment.
+// The input of the shared decision index's processes, on their standard input: it holds a password and credentials,
+// which belong neither in an argument nor in the environment.
 import type { BucketAccess } from '../../src/decisions/ship-bucket.ts'
 import type { ShipPlace } from '../../src/decisions/ship-target.ts'
 import type { SharedIndexTarget } from '../../src/store/decision-index/shared-index.ts'
 
 export interface SharedIndexInput {
   readonly target: SharedIndexTarget
-  /** Where nodes ship their logs to, and the way in; null: nowhere. */
+  /** Where nodes ship their logs; null when they ship nothing. `access`: the credentials for it. */
   readonly place: ShipPlace | null
   readonly access: BucketAccess | null
 }

@@ -1,5 +1,5 @@
-// Entry of the process that builds the shared decision index: `bun shared-index.process.ts LOG-DIRECTORY`, the rest on
-// standard input. Speaks as decision-index.process.ts does. Ends with its parent.
+// Entry of the process that builds the shared decision index: `bun shared-index.process.ts LOG-DIRECTORY`, with a
+// SharedIndexInput on standard input. Its messages are those of decision-index.process.ts. Ends with its parent.
 
 import { nodeNameOf } from '../../src/decisions/ship-names.ts'
 import { errorClassOf } from '../../src/domain/errors.ts'
@@ -12,7 +12,7 @@ import type { SharedIndexInput } from './shared-index-input.ts'
 
 const IDLE_MS = 1_000
 const FAILED_MS = 5_000
-/** Of the time: the database is signing's as well, and is not to be kept busy by what can wait. */
+/** Fraction of the time that this process may keep the database busy, because signing needs the same database. */
 const DUTY = 0.1
 
 const [directory = ''] = process.argv.slice(2)
@@ -35,7 +35,7 @@ const tellStatus = async (): Promise<IndexStatus> => {
   return status
 }
 
-/** One at a time: building anew must not meet a batch that is on its way. */
+/** Runs work one after the other: a rebuild must not overlap a batch. */
 let last: Promise<unknown> = Promise.resolve()
 const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
   const next = last.then(work)

@@ -1,5 +1,5 @@
-// Entry of the process that searches decisions of all nodes: `bun shared-search.process.ts LOG-DIRECTORY`, the rest on
-// standard input. Speaks as decision-search.process.ts does. Ends with its parent.
+// Entry of the process that searches decisions of all nodes: `bun shared-search.process.ts LOG-DIRECTORY`, with a
+// SharedIndexInput on standard input. Its messages are those of decision-search.process.ts. Ends with its parent.
 import { openShipTarget } from '../../src/decisions/ship-access.ts'
 import { nodeNameOf } from '../../src/decisions/ship-names.ts'
 import { openSharedIndex } from '../../src/store/decision-index/shared-index.ts'
@@ -26,7 +26,7 @@ const open = async () => {
   })
 }
 
-/** Questions that come before it is open wait for it; where it can't be opened the process ends and is started again. */
+/** Questions wait until the index is open. If it can't be opened, the process ends and is started again. */
 const opening = open()
 
 answerFinds(() => opening)

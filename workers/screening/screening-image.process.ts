@@ -1,5 +1,5 @@
-// Entry of the process that arranges the names of lists: it reads the lists from its standard input, writes the arranged
-// names to its standard output, and ends. What it took in memory ends with it.
+// Entry of the process that arranges the names of lists for searching: it reads the lists from standard input, writes
+// the arranged names to standard output, and ends, which frees its memory.
 import { unpackEntries } from '../../src/screening/entry-lines.ts'
 import { buildScreening } from '../../src/screening/screen-subject.ts'
 import { stayInBackground } from '../background-process.ts'

@@ -1,6 +1,6 @@
-// Entry of the process that reads a list's files: strangers' files of many megabytes are opened where they can't hold up a
-// request, and where they can be killed. It gets one line of JSON and the files, and writes one line of JSON and the packed
-// entries.
+// Entry of the process that reads a list's files. The files are large and come from strangers, so they are read in a
+// process that delays no request and can be killed. Input: one line of JSON, then the files. Output: one line of JSON,
+// then the packed entries.
 import { packEntries } from '../../src/screening/entry-lines.ts'
 import { ScreeningListInvalidError } from '../../src/screening/formats/csv-rows.ts'
 import { readScreeningList } from '../../src/screening/read-screening-list.ts'

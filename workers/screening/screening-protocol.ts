@@ -1,5 +1,5 @@
-// What the service and the processes of screening say to each other. Bytes come on standard input and leave on standard
-// output: one line of JSON that says what they are, then the bytes.
+// The messages between the service and the processes of screening. Large data goes over standard input and output: one
+// line of JSON that describes the bytes, then the bytes.
 
 import type { ScreenedSubject } from '../../src/screening/entry.ts'
 import type { PackedEntries } from '../../src/screening/entry-lines.ts'
@@ -15,7 +15,7 @@ export interface ScreeningQuestion {
 }
 
 export type ScreeningReply =
-  /** The names are there. */
+  /** The process can answer. `names`: how many names it searches. */
   | { readonly type: 'ready'; readonly names: number }
   | { readonly type: 'answer'; readonly number: number; readonly answers: readonly ScreeningAnswer[] }
 
@@ -74,10 +74,10 @@ export const decodeFiles = (input: Uint8Array): FilesToRead => {
 }
 
 export interface ListFilesReading {
-  /** Null where the files were refused. */
+  /** Null when the files were refused. */
   readonly packed: PackedEntries | null
   readonly wallets: readonly string[]
-  /** One line for the operator. */
+  /** Why the files were refused, in one line for the operator; null when they were read. */
   readonly refusal: string | null
 }
 

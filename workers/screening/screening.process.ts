@@ -1,5 +1,5 @@
-// Entry of the process that screens: it takes the arranged names from its standard input and answers until the service ends
-// it. When a list changes, another process takes its place.
+// Entry of the process that screens: it reads the arranged names from standard input and answers questions until the
+// service ends it. When a list changes, a new process replaces it.
 import { openScreening } from '../../src/screening/screen-subject.ts'
 import { ASKED_PRIORITY, stayInBackground } from '../background-process.ts'
 import type { ScreeningQuestion, ScreeningReply } from './screening-protocol.ts'
@@ -12,7 +12,7 @@ process.on('disconnect', () => process.exit(0))
 
 const screening = openScreening(await Bun.stdin.bytes())
 
-/** Collected by hand: left to itself, the heap grows to several times what is used before it is cleared. */
+/** Questions between two garbage collections. Left to itself, the heap grows to several times its used size. */
 const COLLECTED_AFTER = 50
 let since = 0
 

@@ -1,8 +1,8 @@
-// What the service and the process that ships the decision log say to each other.
+// The messages between the service and the process that ships the decision log.
 import type { BucketAccess } from '../../src/decisions/ship-bucket.ts'
 import type { ShipPlace } from '../../src/decisions/ship-target.ts'
 
-/** Handed over on standard input: credentials belong neither in an argument nor in the environment. */
+/** The input on standard input: credentials belong neither in an argument nor in the environment. */
 export interface ShipInput {
   readonly directory: string
   readonly place: ShipPlace
@@ -11,18 +11,18 @@ export interface ShipInput {
   readonly intervalMs: number
 }
 
-/** After each pass over the log. */
+/** Sent after each pass over the log. */
 export interface ShipReport {
   /** How long the pass took. */
   readonly tookMs: number
   readonly complete: boolean
   readonly bytesUnshipped: number | null
-  /** Since the process started. */
+  /** Bytes and segments shipped since the process started. */
   readonly bytesShipped: number
   readonly segmentsShipped: number
-  /** Of what failed only the class: its text may hold anything. */
+  /** Class of the pass's error, whose text may hold anything; null when the pass succeeded. */
   readonly errorClass: string | null
 }
 
-/** Ships what is left, once, and ends. */
+/** `finish`: makes one last pass, and ends. */
 export type ShipOrder = 'finish'

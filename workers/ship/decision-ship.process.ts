@@ -1,4 +1,4 @@
-// Entry of the process that ships the decision log. What to do comes on standard input. Ends with its parent.
+// Entry of the process that ships the decision log, with a ShipInput on standard input. Ends with its parent.
 
 import { createShipper } from '../../src/decisions/ship.ts'
 import { openShipTarget } from '../../src/decisions/ship-access.ts'
@@ -38,7 +38,7 @@ const pass = async (): Promise<number> => {
   }
   process.send?.(report)
   waitMs = complete ? intervalMs : Math.min(waitMs * 2, LONGEST_WAIT_MS)
-  // Spread out, so that many nodes don't come to a target that is back all at once.
+  // Spread out, so that not all nodes return at the same moment to a target that was away.
   return waitMs * (0.75 + Math.random() / 4)
 }
 

@@ -66,7 +66,7 @@ const run = (settings: WorkerSettings, parts: WorkerParts, { clock, report }: Co
 export interface Controller {
   work(jobs: readonly DispatchedJob[]): void
   control(message: ControlMessage): void
-  /** Erases the keys and lets the log go, without another word in it. Nothing is answered any more. */
+  /** Erases the keys and closes the log without writing to it. Nothing is answered from then on. */
   end(): void
 }
 

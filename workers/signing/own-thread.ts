@@ -1,6 +1,6 @@
 // A signing worker in the thread that answers (`--workers 0`): the controller of a signing thread, without a wire. An
-// error in it ends the worker alone, as it would end a thread, and the pool replaces it. What hangs it hangs the whole
-// process: the supervisor of the processes sees that and replaces the process.
+// error ends only the worker, as it would end a thread, and the pool replaces the worker. A worker that hangs stops the
+// whole process: the supervisor of the processes detects that and replaces the process.
 import type { PortListener, WorkerPort } from '../../src/pool/port.ts'
 import type { ControlMessage } from '../../src/pool/protocol.ts'
 import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
@@ -10,7 +10,7 @@ import type { WorkerClock } from './decide.ts'
 export interface OwnThreadDependencies {
   readonly open: ControllerDependencies['open']
   readonly clock: WorkerClock
-  /** Calls back once, in a later turn of the event loop, after what is readable by then was read. */
+  /** Calls back once, in a later turn of the event loop, after that turn has read its sockets. */
   readonly nextTurn: (callback: () => void) => void
 }
 
@@ -19,7 +19,7 @@ export const createOwnThreadPort = (
   listener: PortListener,
 ): WorkerPort => {
   let inbox: (readonly DispatchedJob[] | ControlMessage)[] = []
-  /** Answers to the message at hand: they are passed on once it was handled without an error. */
+  /** Answers to the current message: passed on only after the message was handled without an error. */
   let outbox: OutcomeBatch[] = []
   let ended = false
 
@@ -36,7 +36,7 @@ export const createOwnThreadPort = (
     try {
       work()
     } catch {
-      // Like a thread's error event: its text may quote what no log may hold. The pool reads the log of what it had.
+      // The error's text may quote what no log may hold, so it is dropped. The pool reads the worker's log.
       terminate()
     }
     const batches = outbox
@@ -60,7 +60,7 @@ export const createOwnThreadPort = (
     handle(() => ('type' in message ? controller.control(message) : controller.work(message)))
   }
 
-  // A callback of its own for each: between two batches the answers to the first are sent (invariant 4).
+  // Each message gets its own turn, so that the answers to one batch are sent before the next batch (invariant 4).
   const enter = (message: readonly DispatchedJob[] | ControlMessage): void => {
     if (ended) return
     inbox.push(message)

@@ -85,7 +85,8 @@ export const openWorkerParts = async (
     task: createTaskDigester(keccak),
     solanaMessage: createSolanaMessageBuilder(settings.solanaMessagePrefix),
   }
-  // A worker also starts while the token is away: the keys beside it sign on. The service's start has asked for it.
+  // A worker also starts while the token is away, because other keys can still sign. The service's start checks the
+  // token.
   const keyring = await open(settings.attesters, false)
   if (isClosing()) {
     keyring.erase()

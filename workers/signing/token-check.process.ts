@@ -1,5 +1,5 @@
-// Looks keys up in the hardware token and answers: a process of its own, because a vendor's code may hang or crash,
-// and its caller must not. It reads the PIN itself, from where the settings say.
+// Checks whether keys are in the hardware token and can sign. It is a process of its own, because the vendor's code may
+// hang or crash, and the caller must not. It reads the PIN itself, from the place in the settings.
 import { createHash } from 'node:crypto'
 import { errorClassOf } from '../../src/domain/errors.ts'
 import { SigningError } from '../../src/signing/errors.ts'
@@ -12,12 +12,12 @@ export interface TokenQuestion {
   readonly keys: readonly TokenKeyReference[]
 }
 
-/** What was found of one key, or why it was not. */
+/** The result for one key: its address, or why it can't be used. */
 export type TokenFinding =
   | { readonly ok: true; readonly address: string; readonly isExtractable: boolean }
   | { readonly ok: false; readonly name: string; readonly detail: string }
 
-/** Signed to see that the key may sign: the hash of no statement, task or transaction. */
+/** A digest that each key signs as a test. It is the hash of no statement, task or transaction. */
 const PROBE = createHash('sha256').update('countersign: whether the key signs').digest()
 
 process.once('message', (question: TokenQuestion) => {
@@ -36,5 +36,5 @@ process.once('message', (question: TokenQuestion) => {
   })
   process.send?.(findings)
 })
-// Its caller has the answer, or has ended.
+// The caller has the answer, or has ended.
 process.once('disconnect', () => process.exit(0))

@@ -1,6 +1,6 @@
-// What a signing worker and the thread of its token say to each other. A signature is asked for by a message and
-// answered in shared memory, where the worker waits for it: signing stays one call, and the wait has an end even while
-// the token's native code has none.
+// The messages between a signing worker and the thread of its token. A signature is requested by a message and answered
+// in shared memory, where the worker waits for it. So signing stays one synchronous call, and the wait ends in time
+// even if the token's native code hangs.
 import type { Secp256k1BackendName, TokenSettings } from '../../src/signing/types.ts'
 
 export type ToTokenThread =

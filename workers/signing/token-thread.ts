@@ -1,6 +1,6 @@
-// The signing worker's side of the token's thread. A token that does not answer in time fails the job at hand; while
-// its thread is still stuck in native code, further jobs for it fail at once, and a key that has just failed is waited
-// for a moment only, so that jobs of other keys go on.
+// The signing worker's side of the token's thread. If the token does not answer in time, the current job fails. While
+// the thread is still stuck in native code, further jobs for the token fail at once. A key whose last request failed
+// gets only a short wait, so that jobs for other keys continue.
 import { threadEntry } from '../../src/program/entries.ts'
 import {
   AttesterMismatchError,
@@ -39,7 +39,7 @@ export interface TokenKeysOptions {
 
 /** How long a worker's start waits for the token: connecting and logging in may take a second or two. */
 const LOOK_MS = 5_000
-/** How long a worker waits for a key whose last request failed: the token may be slow to say that it is away. */
+/** How long a worker waits for a key whose last request failed: a token that is away may be slow to report it. */
 const FAILING_MS = 50
 
 const errorOf = ({ name, detail }: TokenFailure): SigningError => {
@@ -69,7 +69,7 @@ const startThread = ({ settings, signer, progressed }: TokenKeysOptions) => {
     isSilent = false
     waiting.get(data.number)?.(data.failure)
   })
-  // Its text quotes source code. Without the thread nothing is answered, which each caller notices.
+  // The event's text quotes source code, so it is dropped. Without the thread, each caller's wait ends in an error.
   worker.addEventListener('error', () => undefined)
   say({ type: 'start', settings, signer, shared })
 
@@ -90,7 +90,7 @@ const startThread = ({ settings, signer, progressed }: TokenKeysOptions) => {
 
   const sign = (number: number, bytes: Uint8Array): Uint8Array => {
     if (bytes.length !== request.length) throw new SignerUnusableError('a digest or message is not 32 bytes')
-    // The answer to an earlier request is still owed: the thread is stuck, and its memory is in use.
+    // An earlier request is not answered yet: the thread is stuck, and the shared memory is still in use.
     if (Atomics.load(words, ANSWERED) !== sequence) throw errorOf(silence(settings.answerMs))
     if (words[FAILED] === 0) failing.delete(asked)
     const limitMs = failing.has(number) ? Math.min(FAILING_MS, settings.answerMs) : settings.answerMs

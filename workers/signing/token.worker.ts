@@ -1,5 +1,5 @@
-// The thread that talks to the hardware token for one signing worker: it has a session of its own, and what blocks it
-// blocks nobody else. It never ends by an error: each is answered.
+// The thread that talks to the hardware token for one signing worker. It has its own session with the token, so a call
+// that blocks it blocks nothing else. It answers every error and never ends because of one.
 
 import { errorClassOf } from '../../src/domain/errors.ts'
 import { SigningError, TokenUnavailableError } from '../../src/signing/errors.ts'

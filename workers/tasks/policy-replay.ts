@@ -1,5 +1,5 @@
-// A policy over the recorded decisions of one organization's policy: what it would change. `countersign policy replay` does
-// the same at the command line.
+// Evaluates a policy over the recorded decisions of one of an organization's policies, and counts what it would change.
+// `countersign policy replay` does the same at the command line.
 import { forEachLine } from '../../src/decisions/forwards.ts'
 import { segmentsSince } from '../../src/decisions/since.ts'
 import { readEntry } from '../../src/decisions/tail.ts'
@@ -13,7 +13,7 @@ export interface PolicyReplay {
   readonly directory: string
   readonly source: string
   readonly organizationId: string
-  /** Whose decisions. */
+  /** The policy that made the decisions. */
   readonly policyId: string
   /** Unix milliseconds: from, inclusive, and until, exclusive. */
   readonly sinceMs: number
@@ -23,11 +23,11 @@ export interface PolicyReplay {
 
 export interface PolicyReplayResult extends ReplaySummary {
   readonly bytes: number
-  /** Lines that are none of ours; `decisions verify` says which. */
+  /** Lines that could not be read; `decisions verify` says which. */
   readonly unreadable: number
 }
 
-/** The lists as they are now. Those of the organization come before shared ones of the same name. */
+/** Reads the lists as they are now. An organization's own list hides a shared list of the same name. */
 const readerOf = (images: readonly ListImage[], nowMs: number): ListReader => {
   const own = images.filter(({ organizationId }) => organizationId !== null)
   const shared = images.filter(({ organizationId }) => organizationId === null)
@@ -44,7 +44,7 @@ const readerOf = (images: readonly ListImage[], nowMs: number): ListReader => {
   }
 }
 
-/** @throws DecisionDirectoryMissingError, PolicyInvalidError, and system errors from what reads the log */
+/** @throws DecisionDirectoryMissingError, PolicyInvalidError, and system errors when the log can't be read */
 export const replayPolicy = async (
   { directory, source, organizationId, policyId, sinceMs, untilMs, chains }: PolicyReplay,
   images: readonly ListImage[],

@@ -1,17 +1,17 @@
-// What a task's process is given, on its standard input: one line of JSON, then the bytes of the lists that it names. Not
-// on the command line, which is short and which everyone on the machine can read.
+// The input of a task's process, on its standard input: one line of JSON, then the bytes of the lists that the line
+// names. A command line would be too short, and everyone on the machine can read it.
 import type { TreeToCheck } from '../../src/decisions/check-tree.ts'
 import type { ListImage } from '../../src/domain/list-image.ts'
 import type { StoreTarget } from '../../src/store/store-address.ts'
 
 export interface TaskInput {
   readonly kind: string
-  /** What the kind takes. */
+  /** The parameters of this kind of task. */
   readonly input: Readonly<Record<string, unknown>>
   readonly lists: readonly ListImage[]
 }
 
-/** What checking the log against its tree takes: `tree` of the input. */
+/** The member `tree` of the input: what is needed to check the log against its tree. */
 export interface TreeTaskInput extends Pick<TreeToCheck, 'heads' | 'auditProblems' | 'warnings'> {
   readonly target: StoreTarget
   /** Verifier key of the log. */
@@ -21,7 +21,7 @@ export interface TreeTaskInput extends Pick<TreeToCheck, 'heads' | 'auditProblem
 }
 
 interface ListHead extends Omit<ListImage, 'entries' | 'added' | 'removed'> {
-  /** Bytes of entries, added and removed; null where there are none. */
+  /** Sizes in bytes of `entries`, `added` and `removed`; null when the list has no such buffer. */
   readonly sizes: readonly [number, number | null, number | null]
 }
 

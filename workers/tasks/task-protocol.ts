@@ -1,11 +1,11 @@
-// What the process of a task tells the service.
+// The messages of a task's process to the service.
 import type { TaskResult } from './task.process.ts'
 
 export type { TaskResult }
 
 export type TaskMessage =
-  /** In whatever the kind counts. */
+  /** `done` of `total`, in the unit of the kind of task, for example bytes. */
   | { readonly type: 'progress'; readonly done: number; readonly total: number }
   | { readonly type: 'done'; readonly result: TaskResult }
-  /** `failure` is chosen text; of the error only its class is told. */
+  /** `failure` is a text for people; of the error only the class name is sent. */
   | { readonly type: 'failed'; readonly failure: string; readonly errorClass: string }

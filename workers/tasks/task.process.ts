@@ -1,4 +1,4 @@
-// Entry of a task's process. Reads what it has to do from its input, says how far it is, then what came of it, and ends.
+// Entry of a task's process: reads the task from standard input, sends its progress and then its result, and ends.
 import { checkTree } from '../../src/decisions/check-tree.ts'
 import { DecisionDirectoryMissingError } from '../../src/decisions/errors.ts'
 import { verifyDecisions } from '../../src/decisions/verify.ts'
@@ -19,9 +19,9 @@ stayInBackground()
 
 const send = (message: TaskMessage): void => void process.send?.(message)
 
-/** As many problems as one page shows; `countersign decisions verify` prints them all. */
+/** Problems and warnings in the result at most; `countersign decisions verify` prints all. */
 const PROBLEMS_SHOWN = 50
-/** Of what a replay finds, the most frequent. */
+/** Changes in a replay's result at most: the most frequent ones. */
 const CHANGES_SHOWN = 200
 const PROGRESS_EVERY_MS = 200
 
@@ -32,14 +32,14 @@ const sayProgress = (done: number, total: number): void => {
   send({ type: 'progress', done, total })
 }
 
-/** The log against its tree; null where there was no start that made one. */
+/** Checks the log against its tree; null when the deployment has no tree yet. */
 const checkAgainstTree = async (
   directory: string,
   facts: TreeTaskInput | null,
   onChunk: (bytes: number) => void,
 ): Promise<TreeReport | null> => {
   if (facts === null) return null
-  // No other task has use for a database.
+  // Imported here, because other kinds of tasks need no database.
   const { openDecisionTreeReader } = await import('../../src/store/decision-tree/open.ts')
   const { target, key, saltKey, ...more } = facts
   const tree = await openDecisionTreeReader(target)
@@ -104,7 +104,9 @@ const showOutcome = ({ compliant, rule }: ReplayChange['from']) => ({
   rule,
 })
 
-/** Over sessions that people have decided: they come with the input, since a task has no database. */
+/**
+ * Replays over sessions that people have decided. The sessions come with the input, because this task has no database.
+ */
 const replayOverSessions = (input: TaskInput['input'], sessions: readonly DecidedSession[]) => {
   const { disagreements, reasons, ...counts } = replaySessions(compilePolicy(String(input['source'])), sessions)
   return {
@@ -170,5 +172,5 @@ try {
 } catch (error) {
   send({ type: 'failed', failure: failureOf(error), errorClass: errorClassOf(error) })
 }
-// What was sent has left by the time the channel is closed.
+// Closing the channel sends the last messages first.
 process.disconnect?.()

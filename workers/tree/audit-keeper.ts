@@ -1,4 +1,5 @@
-// Keeps the audit log's newest head beside the tree's: in the tree's tables, and in a file. Never an older one over a newer.
+// Stores the audit log's newest head beside the tree's head: in the tree's tables and in a file. An older head never
+// replaces a newer one.
 import { type AuditHead, openAuditHead, signAuditHead } from '../../src/decisions/audit-head.ts'
 import { readHeadFile } from '../../src/decisions/tree-heads.ts'
 import { writePrivateFile } from '../../src/signing/private-file.ts'
@@ -7,7 +8,7 @@ import type { LogSigner } from '../../src/transparency/checkpoint.ts'
 import type { VerifierKey } from '../../src/transparency/note.ts'
 
 export interface AuditKeeper {
-  /** @returns what is kept then. @throws NoteInvalidError where something else is in its place */
+  /** @returns the stored head. @throws NoteInvalidError when the stored text is no signed head */
   keep(head: AuditHead | null): Promise<AuditHead | null>
 }
 

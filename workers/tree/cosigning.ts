@@ -1,5 +1,5 @@
-// Asks witnesses to cosign the newest head, round by round. Nothing waits for it: a head is signed and kept whether or not a
-// witness answers, and a round ends in bounded time. Source: https://c2sp.org/tlog-witness.
+// Asks witnesses to cosign the newest head, round by round. Nothing waits for the witnesses: a head is signed and
+// stored whether or not they answer, and a round ends in bounded time. Source: https://c2sp.org/tlog-witness.
 import { HEAD_MAX_BYTES } from '../../src/decisions/tree-heads.ts'
 import { errorClassOf, NamedError } from '../../src/domain/errors.ts'
 import { FetchFailedError, fetchBounded } from '../../src/http/bounded-fetch.ts'
@@ -10,9 +10,9 @@ import { openCosignature, withCosignatures } from '../../src/transparency/cosign
 import { NoteInvalidError, type VerifierKey } from '../../src/transparency/note.ts'
 import { proveConsistency } from '../../src/transparency/prove.ts'
 
-/** Of one request; a round takes two of each witness at most. */
+/** Time limit of one request. A round sends each witness two requests at most. */
 const REQUEST_MS = 4_000
-/** What a witness says beside its cosignature: how many lines it knows. */
+/** The body of a witness's 409: the number of lines that it has cosigned. */
 const SIZE_ANSWER = /^(0|[1-9][0-9]{0,15})\n?$/
 
 const OTHER_HISTORY = 'it has cosigned another history of this log'
@@ -25,9 +25,9 @@ export interface Witness {
 
 export interface CosigningOptions {
   readonly witnesses: readonly Witness[]
-  /** Cosignatures that a head has to have. */
+  /** Number of cosignatures that a head needs. */
   readonly required: number
-  /** Within which a head has to have them. */
+  /** Time within which a head needs them, milliseconds. */
   readonly withinMs: number
   readonly tree: Pick<DecisionTree, 'reader' | 'writer'>
   readonly monotonicMs: () => number
@@ -36,14 +36,14 @@ export interface CosigningOptions {
 }
 
 export interface CosigningState {
-  /** Since a head had last got as many cosignatures as are required; since the first round where none had. */
+  /** Milliseconds since a head last had enough cosignatures; before that, since the first round. */
   readonly ageMs: number
   readonly isLate: boolean
-  /** Of what the last round could not be kept with; null where it was. */
+  /** Class of the error that kept the last round's result from being stored; null when it was stored. */
   readonly errorClass: string | null
   readonly witnesses: readonly {
     readonly name: string
-    /** Why it did not cosign the last head that it was given, in chosen words; null where it did. */
+    /** Why it did not cosign the last head that it was sent, in one line for people; null when it did. */
     readonly problem: string | null
   }[]
 }
@@ -68,7 +68,7 @@ export interface Cosigning {
 
 export const createCosigning = (options: CosigningOptions): Cosigning => {
   const { witnesses, required, withinMs, tree, monotonicMs, unixSeconds, requestMs = REQUEST_MS } = options
-  /** Several tries before it is late. */
+  /** At least four rounds before a head is late. */
   const roundEveryMs = Math.min(10_000, withinMs / 4)
   const states = witnesses.map((witness) => ({ witness, knownSize: 0, problem: null as string | null }))
   let round: Promise<void> | null = null
@@ -128,7 +128,7 @@ export const createCosigning = (options: CosigningOptions): Cosigning => {
     )
     if (lines.filter((line) => line !== '').length >= required) enoughMs = monotonicMs()
     else if (!isLate()) return
-    // Published without, once it is late: whoever follows the log is not held up by a witness that is away.
+    // A late head is published without enough cosignatures, so that a witness that is away does not hold up readers.
     await tree.writer.publish(head.checkpoint + lines.join(''))
   }
 

@@ -1,4 +1,5 @@
-// Entry of the process that makes the tree over the decision log. What to do comes on standard input. Ends with its parent.
+// Entry of the process that makes the tree over the decision log, with a TreeInput on standard input. Ends with its
+// parent.
 
 import { readFile } from 'node:fs/promises'
 import type { AuditHead } from '../../src/decisions/audit-head.ts'
@@ -23,7 +24,7 @@ import { createTreeMaker } from './tree-maker.ts'
 /** Between two heads. */
 const HEAD_EVERY_MS = 1_000
 const LONGEST_WAIT_MS = 60_000
-/** What is under way with the last head has so long when the process is to end. */
+/** How long shipping and cosigning of the last head may take when the process ends. */
 const FINISH_MS = 3_000
 
 stayInBackground()
@@ -93,14 +94,14 @@ const cosigning =
         unixSeconds: systemClock.unixSeconds,
       })
 
-/** A file has one service; over PostgreSQL the leader is told. */
+/** Over SQLite there is only one service, which always leads; over PostgreSQL the service sends `lead` or `rest`. */
 const leads = (): boolean => input.tree.kind === 'sqlite' || orders.newest === 'lead'
 
 let shipping: Promise<void> | null = null
 let shipErrorClass: string | null = null
 let publishesEachHead = false
 
-/** What follows a signed head. No head waits for it. */
+/** Has a signed head cosigned and shipped. The next head does not wait for that. */
 const follow = (head: StoredHead): void => {
   cosigning?.offer(head)
   shipping ??= maker

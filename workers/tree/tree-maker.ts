@@ -1,5 +1,5 @@
-// One pass of the tree: what the node's log has grown by is handed in, and where this process leads, everything that was
-// handed in becomes leaves under a new head, which is signed and written to its file. It is shipped beside that.
+// Makes one pass of the tree. Every node hands in the new lines of its log. The leading node then makes leaves of all
+// that was handed in, signs the new head and writes it to its file. Shipping the head is a separate step.
 import { createLineIntake, type LineIntake } from '../../src/decisions/line-hashes.ts'
 import type { ShipTarget } from '../../src/decisions/ship-target.ts'
 import {
@@ -37,13 +37,13 @@ export type TreeStep = 'handed-in' | 'grown' | 'signed' | 'kept' | 'shipped'
 export interface TreeMaker {
   /** @throws TreeRolledBackError: no head may be signed until somebody has looked */
   pass(leads: boolean): Promise<StoredHead | null>
-  /** Copies a head of a pass to where heads are shipped, if that is due. No pass waits for it. @throws what the last copy failed with */
+  /** Ships the head of a pass, if that is due. No pass waits for it. @throws the error of the last attempt to ship */
   ship(head: StoredHead): Promise<void>
 }
 
-/** Of the log, handed in at once. */
+/** Runs of lines that are handed in at once. */
 const RUNS_AT_ONCE = 16
-/** A place that does not answer for so long is away, as far as the first head is concerned. */
+/** If the shipped head can't be read within this time, the first head is signed without comparing it. */
 const SHIPPED_HEAD_MS = 3_000
 
 const within = async <Result>(limitMs: number, work: Promise<Result>): Promise<Result> => {
@@ -64,12 +64,12 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
   let keptSize = -1
   let shippedSize = -1
   let shippedAtMs = Number.NEGATIVE_INFINITY
-  /** Of the last attempt to ship. */
+  /** The error of the last attempt to ship. */
   let shipFailure: { readonly cause: unknown } | null = null
-  /** What was shipped is not of this tree. */
+  /** Set when the shipped head does not belong to this tree. */
   let refused: TreeRolledBackError | null = null
 
-  /** Reads what the log has grown by and hands it over. @returns whether there may be more */
+  /** Reads new lines of the log and passes them to `handOver`. @returns whether there may be more */
   const readLog = async (handOver: (runs: readonly LeafRun[]) => Promise<unknown>): Promise<boolean> => {
     intake ??= createLineIntake({ directory, taken: await tree.writer.taken() })
     try {
@@ -79,12 +79,12 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
         runs.push({ slot, segment, startByte: start, endByte: end, hashes: leafHashesOf(hashes, saltKey) })
         if (runs.length === RUNS_AT_ONCE) break
       }
-      // Once for all runs of a segment.
+      // One flush for all runs.
       if (flush) intake.flush()
       if (runs.length > 0) await handOver(runs)
       return runs.length === RUNS_AT_ONCE
     } catch (error) {
-      // What was read may not be stored: begun anew from where the tables stand.
+      // The runs may not be stored: read on from the positions in the tables.
       intake = null
       throw error
     }
@@ -97,13 +97,13 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
     if (problem !== null) throw new TreeRolledBackError(`${where}: ${problem}`)
   }
 
-  /** Before the first leaf: what is signed once can't be taken back. */
+  /** Compares the heads stored elsewhere before the first leaf is made, because a signature can't be taken back. */
   const checkHeads = async (): Promise<void> => {
     if (isChecked) return
     const inFile = await readHeadFile(headFile)
     if (inFile !== null) await requireHeld(inFile, headFile)
     for (const known of knownHeads) await requireHeld(known, 'the head in the store')
-    // A place that is away for now is compared before anything is put there.
+    // If the place is away now, `ship` compares its head before it writes there.
     const shipped = await within(SHIPPED_HEAD_MS, readShipped()).catch(() => undefined)
     if (shipped === undefined && refused !== null) throw refused
     if (shipped) await requireHeld(shipped, 'the shipped head')
@@ -147,7 +147,7 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
           shipFailure = { cause: error }
           if (error instanceof TreeRolledBackError) {
             refused = error
-            // The next pass looks again, and signs nothing before all places agree.
+            // The next pass compares again, and signs nothing before all heads agree.
             isChecked = false
           }
         }
