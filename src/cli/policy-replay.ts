@@ -3,7 +3,7 @@ import { forEachLine } from '../decisions/forwards.ts'
 import { segmentsSince } from '../decisions/since.ts'
 import { readEntry } from '../decisions/tail.ts'
 import type { DecisionRecord } from '../decisions/types.ts'
-import { type ListImage, type ListMembers, openListImage } from '../domain/list-image.ts'
+import { type ListImage, readListImages } from '../domain/list-image.ts'
 import type { Clock } from '../domain/time.ts'
 import { createServedLists } from '../facts/lists/serve-lists.ts'
 import { createReplayTally, type ReplayChange, type ReplaySummary, replayDecision } from '../policy/replay.ts'
@@ -35,33 +35,21 @@ const parseMoment = (name: string, text: string, nowMs: number): number => {
 
 /** The present content of the organization's lists and the shared ones. */
 const currentLists = async ({ store, organizationId, clock }: ReplayContext): Promise<ListReader> => {
-  const lists = new Map<string, { readonly image: ListImage; readonly members: ListMembers }>()
+  const images: ListImage[] = []
   const served = createServedLists({
     lists: store.lists,
     bases: store.listBases,
-    publish: (images) => {
-      for (const image of images) {
-        const isOwn = image.organizationId === organizationId
-        // The organization's own list hides a shared one of the same name.
-        if (isOwn || (image.organizationId === null && !lists.has(image.name))) {
-          lists.set(image.name, { image, members: openListImage(image) })
-        }
-      }
+    publish: (published) => {
+      images.push(
+        ...published.filter((image) => image.organizationId === organizationId || image.organizationId === null),
+      )
     },
     clock,
     onError: () => undefined,
   })
   await served.load()
   served.stop()
-  return {
-    contains: (name, address) => lists.get(name)?.members.has(address) === true,
-    ageSeconds: (name) => {
-      const image = lists.get(name)?.image
-      if (image === undefined) return null
-      if (image.keptBy === 'people') return 0
-      return image.confirmedAtSeconds === null ? null : Math.max(0, clock.unixSeconds() - image.confirmedAtSeconds)
-    },
-  }
+  return readListImages(images, clock.unixSeconds)
 }
 
 /** Draws a progress bar on a terminal; elsewhere prints a line from time to time. */

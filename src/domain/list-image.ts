@@ -33,3 +33,27 @@ export const openListImage = ({ entries, added, removed }: ListImage): ListMembe
     has: (address) => more?.has(address) === true || (set.has(address) && less?.has(address) !== true),
   }
 }
+
+/** Seconds since the list's content was last confirmed: 0 for a list that people keep, null before the first time. */
+export const listAgeSeconds = (
+  { keptBy, confirmedAtSeconds }: { readonly keptBy: string; readonly confirmedAtSeconds: number | null },
+  nowSeconds: number,
+): number | null => {
+  if (keptBy === 'people') return 0
+  return confirmedAtSeconds === null ? null : Math.max(0, nowSeconds - confirmedAtSeconds)
+}
+
+/** Reads the lists of one organization by their names. Its own list hides a shared list of the same name. */
+export const readListImages = (images: readonly ListImage[], unixSeconds: () => number) => {
+  const own = images.filter(({ organizationId }) => organizationId !== null)
+  const shared = images.filter(({ organizationId }) => organizationId === null)
+  const lists = new Map([...shared, ...own].map((image) => [image.name, { image, members: openListImage(image) }]))
+  return {
+    contains: (name: string, address: string): boolean => lists.get(name)?.members.has(address) === true,
+    /** Null also for an unknown list. */
+    ageSeconds: (name: string): number | null => {
+      const image = lists.get(name)?.image
+      return image === undefined ? null : listAgeSeconds(image, unixSeconds())
+    },
+  }
+}

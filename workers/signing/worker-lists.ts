@@ -1,7 +1,7 @@
 // The lists that a worker's policies read, in shared memory that the main thread has filled. A name is looked up among
 // the organization's own lists first, then among the shared ones.
 import { DependencyUnavailableError } from '../../src/domain/errors.ts'
-import { type ListImage, type ListMembers, openListImage } from '../../src/domain/list-image.ts'
+import { type ListImage, type ListMembers, listAgeSeconds, openListImage } from '../../src/domain/list-image.ts'
 import type { ListReader, ListReaders } from '../../src/policy/types/list-reader.ts'
 
 export interface Lists extends ListReaders {
@@ -39,10 +39,7 @@ export const createLists = (clock: { unixMs(): number }): Lists => {
       },
       ageSeconds: (name) => {
         const image = find(name)?.image
-        if (image === undefined) return null
-        if (image.keptBy === 'people') return 0
-        if (image.confirmedAtSeconds === null) return null
-        return Math.max(0, Math.floor(clock.unixMs() / 1000) - image.confirmedAtSeconds)
+        return image === undefined ? null : listAgeSeconds(image, Math.floor(clock.unixMs() / 1000))
       },
     }
   }

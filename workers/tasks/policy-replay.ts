@@ -4,10 +4,9 @@ import { forEachLine } from '../../src/decisions/forwards.ts'
 import { segmentsSince } from '../../src/decisions/since.ts'
 import { readEntry } from '../../src/decisions/tail.ts'
 import type { DecisionRecord } from '../../src/decisions/types.ts'
-import { type ListImage, openListImage } from '../../src/domain/list-image.ts'
+import { type ListImage, readListImages } from '../../src/domain/list-image.ts'
 import { compileSource } from '../../src/policy/compile.ts'
 import { createReplayTally, type ReplayChain, type ReplaySummary, replayDecision } from '../../src/policy/replay.ts'
-import type { ListReader } from '../../src/policy/types/list-reader.ts'
 
 export interface PolicyReplay {
   readonly directory: string
@@ -27,23 +26,6 @@ export interface PolicyReplayResult extends ReplaySummary {
   readonly unreadable: number
 }
 
-/** Reads the lists as they are now. An organization's own list hides a shared list of the same name. */
-const readerOf = (images: readonly ListImage[], nowMs: number): ListReader => {
-  const own = images.filter(({ organizationId }) => organizationId !== null)
-  const shared = images.filter(({ organizationId }) => organizationId === null)
-  const lists = new Map([...shared, ...own].map((image) => [image.name, { image, members: openListImage(image) }]))
-  return {
-    contains: (name, address) => lists.get(name)?.members.has(address) === true,
-    ageSeconds: (name) => {
-      const image = lists.get(name)?.image
-      if (image === undefined) return null
-      if (image.keptBy === 'people') return 0
-      const { confirmedAtSeconds } = image
-      return confirmedAtSeconds === null ? null : Math.max(0, Math.floor(nowMs / 1000) - confirmedAtSeconds)
-    },
-  }
-}
-
 /** @throws DecisionDirectoryMissingError, PolicyInvalidError, and system errors when the log can't be read */
 export const replayPolicy = async (
   { directory, source, organizationId, policyId, sinceMs, untilMs, chains }: PolicyReplay,
@@ -54,7 +36,7 @@ export const replayPolicy = async (
   const { policy } = compileSource(source)
   const options = {
     chain: (name: string) => (Object.hasOwn(chains, name) ? chains[name] : undefined),
-    lists: readerOf(images, nowMs),
+    lists: readListImages(images, () => Math.floor(nowMs / 1000)),
   }
   const tally = createReplayTally()
   let unreadable = 0

@@ -4,6 +4,7 @@
 import type { RecordedList } from '../../decisions/types.ts'
 import { addressKey } from '../../domain/address-key.ts'
 import { NamedError } from '../../domain/errors.ts'
+import { listAgeSeconds } from '../../domain/list-image.ts'
 import type { Clock } from '../../domain/time.ts'
 import type { ListReader } from '../../policy/types/list-reader.ts'
 import type { AddressList } from '../../store/lists.ts'
@@ -62,9 +63,7 @@ export const withLists = async <Result>(
       if (then !== undefined) return then.age
       const list = lists.get(name)
       if (list === undefined) return ask(name, null)
-      if (list === null) return null
-      if (list.keptBy === 'people') return 0
-      return list.confirmedAtSeconds === null ? null : Math.max(0, clock.unixSeconds() - list.confirmedAtSeconds)
+      return list === null ? null : listAgeSeconds(list, clock.unixSeconds())
     },
   }
 

@@ -1,0 +1,36 @@
+// The lists that a replay reads, by name.
+import { expect, test } from 'bun:test'
+import { readListImages } from '../../src/domain/list-image.ts'
+import { listImage } from '../facts/lists/list-images.ts'
+
+const ALICE = `0x${'a1'.repeat(20)}`
+const BOB = `0x${'b0'.repeat(20)}`
+const NOW_SECONDS = 1_700_000_000
+
+test('an organization’s own list hides a shared one of the same name, in whatever order they come', () => {
+  const own = listImage([ALICE], { name: 'vip' })
+  const shared = listImage([BOB], { id: 'list_2', organizationId: null, name: 'vip' })
+  for (const images of [
+    [own, shared],
+    [shared, own],
+  ]) {
+    const lists = readListImages(images, () => NOW_SECONDS)
+    expect([lists.contains('vip', ALICE), lists.contains('vip', BOB), lists.contains('deny', ALICE)]).toEqual([
+      true,
+      false,
+      false,
+    ])
+  }
+})
+
+test('people’s lists have no age, a source’s the time since it was confirmed, an unknown list none that is known', () => {
+  const lists = readListImages(
+    [
+      listImage([ALICE], { name: 'people' }),
+      listImage([ALICE], { id: 'list_2', name: 'read', keptBy: 'source', confirmedAtSeconds: NOW_SECONDS - 90 }),
+      listImage([ALICE], { id: 'list_3', name: 'unread', keptBy: 'source', confirmedAtSeconds: null }),
+    ],
+    () => NOW_SECONDS,
+  )
+  expect(['people', 'read', 'unread', 'unknown'].map(lists.ageSeconds)).toEqual([0, 90, null, null])
+})
