@@ -39,6 +39,8 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
   let lastId = ''
   let last: Lane | null = null
 
+  const weightFor = (organizationId: string): number => Math.max(1, Math.trunc(weightOf(organizationId)))
+
   const laneOf = (organizationId: string): Lane => {
     // Consecutive jobs often belong to one organization.
     if (last !== null && organizationId === lastId) return last
@@ -55,7 +57,7 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
   const activate = (lane: Lane, organizationId: string): void => {
     if (lane.active) return
     lane.active = true
-    lane.weight = Math.max(1, Math.trunc(weightOf(organizationId)))
+    lane.weight = weightFor(organizationId)
     lane.credit = lane.weight
     activeWeight += lane.weight
     active.push(lane)
@@ -84,7 +86,7 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
    */
   const longestBeside = (organizationId: string): Lane | null => {
     const own = lanes.get(organizationId)
-    const weight = own?.active ? own.weight : Math.max(1, Math.trunc(weightOf(organizationId)))
+    const weight = own?.active ? own.weight : weightFor(organizationId)
     let longest: Lane | null = null
     let length = ((own?.queue.size ?? 0) + 1) / weight
     for (const lane of active) {
@@ -135,7 +137,7 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
     shareOf: (organizationId) => {
       const lane = lanes.get(organizationId)
       if (lane?.active) return lane.weight / activeWeight
-      const weight = Math.max(1, Math.trunc(weightOf(organizationId)))
+      const weight = weightFor(organizationId)
       return weight / (activeWeight + weight)
     },
   }

@@ -2,6 +2,7 @@
 // answers, metrics for a scrape and figures for the live view.
 import type { LiveReading } from '../admin/live/point.ts'
 import type { ProcessTarget } from '../admin/live/processes.ts'
+import type { Timers } from '../pool/timers.ts'
 import type { FromProcess } from './messages.ts'
 import { mergeMetrics } from './metrics.ts'
 import { type Place, stateOf } from './place.ts'
@@ -11,7 +12,7 @@ export interface ProcessAnswersOptions {
   readonly places: () => readonly Place[]
   readonly target: () => ProcessTarget
   readonly processesMax: number
-  readonly after: (delayMs: number, callback: () => void) => () => void
+  readonly after: Timers['after']
 }
 
 type Question = Extract<FromProcess, { type: 'collect' | 'metrics' | 'look' | 'figures' }>

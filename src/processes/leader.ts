@@ -4,6 +4,7 @@
 // the same beat for 5.5 s. Both count by their own monotonic clocks, so clocks of two machines are never compared.
 import { NamedError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
+import type { Timers } from '../pool/timers.ts'
 import type { Transaction } from '../store/database.ts'
 import { holdsLease, type LeaderLease, type LeaderLeaseTable } from '../store/leader-lease.ts'
 
@@ -45,7 +46,7 @@ export interface LeaderDependencies {
   readonly id: string
   readonly duties: readonly Duty[]
   readonly clock: Pick<Clock, 'monotonicMs'>
-  readonly after: (delayMs: number, callback: () => void) => () => void
+  readonly after: Timers['after']
   readonly onChange?: (leads: boolean, term: number) => void
   /** Called when the lease could not be read or renewed, or a duty could not be started or stopped. */
   readonly onError: (error: unknown) => void

@@ -3,6 +3,7 @@
 import type { LiveReading } from '../admin/live/point.ts'
 import type { ProcessControl, ProcessesLook } from '../admin/live/processes.ts'
 import { DependencyUnavailableError } from '../domain/errors.ts'
+import type { Timers } from '../pool/timers.ts'
 import { ASSIGNMENT_VARIABLE, type FromProcess, type ProcessAssignment, type ToProcess } from './messages.ts'
 
 /** What the supervisor can ask of a process, and tell it. */
@@ -35,10 +36,7 @@ const ANSWER_WITHIN_MS = 2_000
 /**
  * Null for a process without a supervisor. Removes the assignment from the environment, because it is not a setting.
  */
-export const createProcessLink = (
-  host: LinkedProcess,
-  after: (delayMs: number, callback: () => void) => () => void,
-): ProcessLink | null => {
+export const createProcessLink = (host: LinkedProcess, after: Timers['after']): ProcessLink | null => {
   const text = host.env[ASSIGNMENT_VARIABLE]
   if (text === undefined) return null
   delete host.env[ASSIGNMENT_VARIABLE]

@@ -1,6 +1,7 @@
 // Knows how many processes serve the deployment, on this machine and others. Each increments its beat in the store
 // every two seconds; a process whose beat stands still is gone. A single process pays only one small write per beat.
 import type { Clock } from '../domain/time.ts'
+import type { Timers } from '../pool/timers.ts'
 import type { LiveProcessTable } from '../store/live-processes.ts'
 import type { SharedTime } from './shared-time.ts'
 
@@ -11,7 +12,7 @@ export interface ProcessRegistryDependencies {
   readonly name: string
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly time: SharedTime
-  readonly after: (delayMs: number, callback: () => void) => () => void
+  readonly after: Timers['after']
   /** Called when a beat failed; the known processes stay as they are. */
   readonly onError: (error: unknown) => void
 }

@@ -2,9 +2,9 @@
 // demand, and changes their number. The first is started alone, because it creates what a first start creates; the
 // others follow once it is ready. Processes protect against what would stop all threads of one process: native code
 // that loops, memory that is never returned.
-
 import type { ProcessTarget } from '../admin/live/processes.ts'
 import { NamedError } from '../domain/errors.ts'
+import type { Timers } from '../pool/timers.ts'
 import type { LogFields } from '../telemetry/log.ts'
 import { createProcessAnswers } from './answers.ts'
 import type { FromProcess } from './messages.ts'
@@ -18,7 +18,7 @@ export interface ProcessSupervisorOptions {
   readonly spawn: (index: number, listener: ProcessListener, workers: number) => SupervisedProcess
   /** How long a process may take to stop before it is killed. */
   readonly stopMs: number
-  readonly after: (delayMs: number, callback: () => void) => () => void
+  readonly after: Timers['after']
   readonly monotonicMs: () => number
   readonly unixMs: () => number
   readonly log: { info(message: string, fields?: LogFields): void; error(message: string, fields?: LogFields): void }

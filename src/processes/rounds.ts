@@ -1,5 +1,6 @@
 // Asks several processes one question at once. A round is over when all have answered or ended, or the time is up;
 // later answers are ignored.
+import type { Timers } from '../pool/timers.ts'
 
 export interface Rounds<Answer> {
   /** @param ask sends the question, under this round's number @param over hears the answers by process */
@@ -19,10 +20,7 @@ interface Round<Answer> {
   finish(): void
 }
 
-export const createRounds = <Answer>(
-  limitMs: number,
-  after: (delayMs: number, callback: () => void) => () => void,
-): Rounds<Answer> => {
+export const createRounds = <Answer>(limitMs: number, after: Timers['after']): Rounds<Answer> => {
   const rounds = new Map<number, Round<Answer>>()
   let last = 0
   const done = (round: Round<Answer>, index: number): void => {

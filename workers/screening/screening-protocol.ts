@@ -1,11 +1,11 @@
 // The messages between the service and the processes of screening. Large data goes over standard input and output: one
 // line of JSON that describes the bytes, then the bytes.
-
 import type { ScreenedSubject } from '../../src/screening/entry.ts'
 import type { PackedEntries } from '../../src/screening/entry-lines.ts'
 import type { ScreeningFormat } from '../../src/screening/publishers.ts'
 import type { ListExpectations } from '../../src/screening/read-screening-list.ts'
 import type { ScreeningAnswer } from '../../src/screening/screen-subject.ts'
+import { headOf, withHead } from '../headed-bytes.ts'
 
 export interface ScreeningQuestion {
   readonly number: number
@@ -22,16 +22,6 @@ export type ScreeningReply =
 export interface PackedList {
   readonly list: string
   readonly bytes: Uint8Array
-}
-
-const NEWLINE = 10
-
-const withHead = (head: unknown, pieces: readonly Uint8Array[]): Uint8Array =>
-  Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...pieces])
-
-const headOf = (bytes: Uint8Array): { readonly head: unknown; readonly rest: Uint8Array } => {
-  const end = bytes.indexOf(NEWLINE)
-  return { head: JSON.parse(new TextDecoder().decode(bytes.subarray(0, end))), rest: bytes.subarray(end + 1) }
 }
 
 const cut = (bytes: Uint8Array, sizes: readonly number[]): readonly Uint8Array[] => {

@@ -3,6 +3,7 @@
 import type { TreeToCheck } from '../../src/decisions/check-tree.ts'
 import type { ListImage } from '../../src/domain/list-image.ts'
 import type { StoreTarget } from '../../src/store/store-address.ts'
+import { headOf, withHead } from '../headed-bytes.ts'
 
 export interface TaskInput {
   readonly kind: string
@@ -25,8 +26,6 @@ interface ListHead extends Omit<ListImage, 'entries' | 'added' | 'removed'> {
   readonly sizes: readonly [number, number | null, number | null]
 }
 
-const NEWLINE = 10
-
 export const encodeTaskInput = ({ kind, input, lists }: TaskInput): Uint8Array => {
   const heads = lists.map(({ entries, added, removed, ...image }): ListHead => {
     return { ...image, sizes: [entries.byteLength, added?.byteLength ?? null, removed?.byteLength ?? null] }
@@ -34,27 +33,23 @@ export const encodeTaskInput = ({ kind, input, lists }: TaskInput): Uint8Array =
   const parts = lists.flatMap(({ entries, added, removed }) =>
     [entries, added, removed].flatMap((buffer) => (buffer === null ? [] : [new Uint8Array(buffer)])),
   )
-  return Buffer.concat([Buffer.from(`${JSON.stringify({ kind, input, lists: heads })}\n`), ...parts])
+  return withHead({ kind, input, lists: heads }, parts)
 }
 
 export const decodeTaskInput = (bytes: Uint8Array): TaskInput => {
-  const end = bytes.indexOf(NEWLINE)
-  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end))) as {
-    kind: string
-    input: Record<string, unknown>
-    lists: ListHead[]
-  }
-  let offset = end + 1
+  const { head, rest } = headOf(bytes)
+  const { kind, input, lists } = head as Pick<TaskInput, 'kind' | 'input'> & { readonly lists: readonly ListHead[] }
+  let offset = 0
   const take = (size: number): SharedArrayBuffer => {
     const buffer = new SharedArrayBuffer(size)
-    new Uint8Array(buffer).set(bytes.subarray(offset, offset + size))
+    new Uint8Array(buffer).set(rest.subarray(offset, offset + size))
     offset += size
     return buffer
   }
   return {
-    kind: head.kind,
-    input: head.input,
-    lists: head.lists.map(({ sizes: [entries, added, removed], ...image }) => ({
+    kind,
+    input,
+    lists: lists.map(({ sizes: [entries, added, removed], ...image }) => ({
       ...image,
       entries: take(entries),
       added: added === null ? null : take(added),
