@@ -1,15 +1,15 @@
-// A request to a log, a witness or a collector, whose time and whose answer's size are bounded: the other side can neither hold this
-// process up nor fill its memory.
+// Sends a request to a log, a witness or a collector with limits on its time and on the answer's size, so that the
+// other side can neither delay this process nor fill its memory.
 import { NamedError } from '../domain/errors.ts'
 
 /** `message` is one line for the operator: it holds nothing that the other side said. */
 export class FetchFailedError extends NamedError {}
 
 export interface BoundedRequest {
-  /** Left out: GET. */
+  /** The body of a POST; left out: GET. */
   readonly post?: string | Uint8Array<ArrayBuffer>
   readonly contentType?: string
-  /** From the call to the end of the answer. */
+  /** Time limit from the call to the end of the answer. */
   readonly timeoutMs: number
   readonly maxBytes: number
 }

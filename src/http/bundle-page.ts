@@ -3,9 +3,9 @@
 import { basename, join } from 'node:path'
 import { ASSET_PATH, type BundledPage, type PageName } from './bundled-page.ts'
 
-/** A style sheet beside a page's first one, which its script loads when what it is for is shown. */
+/** A second style sheet of a page, which its script loads when the parts that need it are shown. */
 const LATE_STYLES: ReadonlyMap<PageName, string> = new Map([['dashboard', 'styles/late.css']])
-/** Stands in the HTML for the address of the late style sheet. */
+/** Placeholder in the HTML for the address of the late style sheet. */
 const LATE_PLACE = 'LATE-STYLES'
 
 /**

@@ -1,5 +1,5 @@
-// A page's HTML and its files. From the source they are bundled at the start; the one-file program has them inside,
-// bundled when it was made, for a place that is only known at its start.
+// A page's HTML and files. Run from the source, a process bundles them at the start. The one-file program contains
+// them, bundled when it was built; the path of the page's public address is filled in at the start.
 import { readFileSync } from 'node:fs'
 import { NamedError } from '../domain/errors.ts'
 import { BUILT, type BuiltPage } from '../program/built.ts'
@@ -27,7 +27,7 @@ export interface BundledPage {
 /** The page could not be built: the service does not start without it. */
 class PageBuildError extends NamedError {}
 
-/** Stands for the path part of the page's public address. */
+/** Placeholder for the path part of the page's public address. */
 export const BASE_PLACE = '/BASE-PATH-OF-THIS-PAGE'
 
 const read = ({ html, files }: BuiltPage, basePath: string): BundledPage => {

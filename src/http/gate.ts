@@ -25,7 +25,7 @@ export interface GateDependencies {
   readonly tracer?: Tracer | null
   readonly monotonicMs: () => number
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
-  /** Told how long a key's organization waited for each verdict. */
+  /** Records how long a key's organization waited for each verdict. */
   readonly latency?: Pick<OrganizationLatency, 'record'>
   /** Called for every refusal and failure. Must not throw. */
   readonly report: (error: unknown, requestId: string, traceId?: string) => void
@@ -52,7 +52,7 @@ export interface GateSettings {
    * takes a token of the key's limit and before its body is read. The same error object each time, not one per request.
    */
   readonly refusal?: (principal: Principal, headers: Headers, deadlineMs: number) => CountersignError | null
-  /** Its answers are verdicts, for which organizations see how long they wait. */
+  /** Whether its answers are verdicts: their durations are recorded by organization. */
   readonly decides?: boolean
 }
 
@@ -106,7 +106,7 @@ export const createGate = (dependencies: GateDependencies): Gate => {
         if (isStopping()) response.headers.set('connection', 'close')
         const durationMs = monotonicMs() - startedMs
         record(response.status, durationMs)
-        // A refusal is quick and no verdict; a request that ran out of time waited for one.
+        // A refusal is quick and no verdict. A request that is answered 408 has waited for a verdict.
         if (organizationId !== '' && (response.status === 200 || response.status === 408))
           latency?.record(organizationId, durationMs)
         trace?.end(response.status)
@@ -138,7 +138,8 @@ export const createGate = (dependencies: GateDependencies): Gate => {
       }
       const admit = (principal: Principal, deadline: Deadline): CountersignError | Promise<Response> => {
         organizationId = principal.organizationId
-        // Only now: what comes without a key of ours must not fill the exporter's buffer.
+        // The trace begins only after the key was checked: requests without a valid key must not fill the exporter's
+        // buffer.
         if (tracer !== null)
           trace = tracer.begin(parseTraceParent(headers.get('traceparent')), method, route, startedMs)
         const refused = refusal?.(principal, headers, deadline.deadlineMs) ?? null
@@ -146,7 +147,7 @@ export const createGate = (dependencies: GateDependencies): Gate => {
         const ready = limiter.ready(principal)
         return ready === undefined ? letIn(principal, deadline) : ready.then(() => letIn(principal, deadline))
       }
-      // Without a promise of its own when the key is cached, as most are.
+      // Creates no promise when the key is cached, as most keys are.
       const enter = (deadline: Deadline): CountersignError | Promise<Response | CountersignError> => {
         const found = authenticator.authenticate(readKey(headers), scope)
         return found instanceof Promise

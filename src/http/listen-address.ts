@@ -1,15 +1,15 @@
-// Where a listener is, as a value and as it is written, and what every listener tells Bun's server.
+// The address of a listener, as a value and as text, and the options of Bun's server that all listeners share.
 
 export interface ListenAddress {
   readonly hostname: string
   readonly port: number
 }
 
-/** As it is written: `127.0.0.1:8080`, `[::1]:8080`. */
+/** The address as text: `127.0.0.1:8080`, `[::1]:8080`. */
 export const listenText = ({ hostname, port }: ListenAddress): string =>
   hostname.includes(':') ? `[${hostname}]:${port}` : `${hostname}:${port}`
 
-/** What a listener shows and proves: PEM, the server's own certificate first, then those that lead to an authority. */
+/** A listener's certificate chain and private key, PEM. The server's own certificate comes first. */
 export interface ListenerTls {
   readonly cert: string
   readonly key: string
@@ -18,13 +18,13 @@ export interface ListenerTls {
 /** Options of Bun's server that are the same for every listener. */
 export const serverOptions = (tls: ListenerTls | null) => ({
   ...(tls === null ? {} : { tls: { cert: tls.cert, key: tls.key } }),
-  // What escapes a handler would otherwise be answered by a page that shows source code.
+  // In development mode, Bun would answer an uncaught error with a page that shows source code.
   development: false as const,
-  // Bun answers a longer body with an empty 413, so the limits are those of the routes, which answer with a problem. Bun
-  // drops what a route does not read.
+  // Bun answers a longer body with an empty 413, so each route applies its own limit and answers with a problem. Bun
+  // discards what a route does not read.
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
 })
 
-/** Of what listens there: `http://127.0.0.1:8080`, or https where it has a certificate. */
+/** The listener's URL: `http://127.0.0.1:8080`. @param secure https */
 export const listenUrl = (address: ListenAddress, secure = false): string =>
   `${secure ? 'https' : 'http'}://${listenText(address)}`

@@ -1,4 +1,4 @@
-// `/checkpoint` and `/tile/…`: the decision log's tree for whoever monitors it, without a key.
+// Serves `/checkpoint` and `/tile/…`: the decision log's tree for monitors, which need no API key.
 import type { RequestIdSource } from './request-id.ts'
 import { requestPath } from './request-path.ts'
 import { RouteNotFoundError } from './route-errors.ts'
@@ -8,10 +8,10 @@ export interface LogFile {
   readonly contentType: string
 }
 
-/** Null where there is no such file. */
+/** Null when there is no such file. */
 export type LogFiles = (path: string) => Promise<LogFile | null>
 
-/** @throws RouteNotFoundError from the returned function where there is no such file */
+/** @throws RouteNotFoundError from the returned function when there is no such file */
 export const createLogFileAnswer =
   (files: LogFiles, requestIds: RequestIdSource) =>
   async ({ url, headers }: Request): Promise<Response> => {
@@ -21,7 +21,7 @@ export const createLogFileAnswer =
     return new Response(content, {
       headers: {
         'content-type': contentType,
-        // A tree that begins anew has the same paths.
+        // A new tree, made after the old one was lost, would have the same paths.
         'cache-control': 'no-cache',
         'x-request-id': requestIds(headers.get('x-request-id')),
       },

@@ -1,4 +1,5 @@
-// A listener for `/metrics` alone, so that monitoring reaches it and nothing else, and whoever calls the API does not.
+// A listener for `/metrics` alone, so that monitoring reaches only the metrics, and callers of the API do not reach
+// them.
 import { type ListenAddress, type ListenerTls, listenUrl, serverOptions } from './listen-address.ts'
 import type { RequestIdSource } from './request-id.ts'
 import { requestPath } from './request-path.ts'

@@ -29,8 +29,8 @@ const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
 /**
- * What the page names itself is waited for at each first visit, so it is made as small as it can be: 8% smaller, for a
- * tenth of a second of a processor after each start. For all of the dashboard that would take a whole second.
+ * A first visit waits for the files that the page itself names, so these are compressed with the highest quality: 8%
+ * smaller, for 0.1 s of processor time after each start. For all files of the dashboard it would take 1 s.
  */
 const BROTLI_QUALITY = { first: 11, late: 9 } as const
 
@@ -72,7 +72,9 @@ export interface PageBuild {
   readonly basePath: string
   /** Fills in the parts of the HTML that are known only at the start. */
   readonly fill?: (html: string) => string
-  /** Names of files, without ending, of which a visitor needs one as soon as the page: the words of a language. */
+  /**
+   * Names of files, without ending, of which a visitor needs one together with the page, such as a language's words.
+   */
   readonly early?: readonly string[]
 }
 

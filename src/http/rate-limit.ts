@@ -1,7 +1,7 @@
-// Token bucket per API key, in the memory of one process (decisions §1, "Rate limit"; spec, Errors row 6): `burst` tokens at most, refilled
-// at `requestsPerSecond`. A refused request costs nothing. Invariant: over any t seconds a key gets at most
-// burst + requestsPerSecond × t, unless its bucket was dropped for being the least recently used of `bucketsMax`.
-// What several processes share is in shared-rate-limit.ts.
+// A token bucket per API key, in the memory of one process (decisions §1, "Rate limit"; spec, Errors row 6): `burst`
+// tokens at most, refilled at `requestsPerSecond`. A refused request costs nothing. Invariant: over any t seconds a key
+// gets at most burst + requestsPerSecond × t, unless its bucket was dropped as the least recently used of `bucketsMax`.
+// shared-rate-limit.ts extends the limit to several processes.
 import { LRUCache } from 'lru-cache'
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import { CountersignError } from '../domain/errors.ts'

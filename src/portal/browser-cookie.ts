@@ -1,5 +1,6 @@
-// The secret by which a browser is known: one cookie a session, so that several can be under way in one browser and none
-// tells of another. Out of reach of scripts, never sent along by other sites. Source: threats rows 4 and 23; RFC 6265bis.
+// The cookie that identifies a browser. Each session has a cookie of its own, so that one browser can hold several
+// sessions and none reveals another. Scripts can't read it, and requests from other sites do not carry it. Source:
+// threats rows 4 and 23; RFC 6265bis.
 import { randomBytes } from 'node:crypto'
 
 /** 144 random bits: 24 base64url characters. */
@@ -11,13 +12,13 @@ const MAX_AGE_SECONDS = 30 * 86_400
 export interface BrowserCookies {
   /** A new secret. */
   make(): { readonly secret: string; readonly hash: Uint8Array }
-  /** The hash of the secret that a request brings for a session; null for none. */
+  /** The hash of the secret in a request's cookie for a session; null when there is none. */
   read(headers: Headers, sessionId: string): Uint8Array | null
   /** Value of `Set-Cookie`. */
   write(sessionId: string, secret: string): string
-  /** The same for the secret that a request brings, with its time begun anew; null for none. */
+  /** Value of `Set-Cookie` that renews the cookie of a request for another 30 days; null when the request has none. */
   renew(headers: Headers, sessionId: string): string | null
-  /** Takes it out of the browser. */
+  /** Value of `Set-Cookie` that deletes the cookie. */
   remove(sessionId: string): string
 }
 

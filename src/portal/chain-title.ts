@@ -1,4 +1,4 @@
-// What a chain is called in front of people.
+// The names of chains that people see.
 import type { ChainTable } from '../domain/chain.ts'
 import type { ChainView } from './contract.ts'
 
@@ -11,7 +11,7 @@ const TITLES: Readonly<Record<string, string>> = {
   optimism: 'OP Mainnet',
 }
 
-/** The name with a capital first letter, unless it is known by another. */
+/** The chain's name with a capital first letter, or the name that people know better. */
 export const chainTitle = (name: string): string => {
   if (name.startsWith('eip155:')) return `Chain ${name.slice('eip155:'.length)}`
   const known = TITLES[name]

@@ -1,10 +1,11 @@
-// What the verification page and its server say to each other: shapes only, so that both sides can share the file.
+// The shapes of requests and answers between the verification page and its server. Only types and constants, so that
+// both sides can import the file.
 import type { CheckType, SessionStatus } from '../domain/session.ts'
 import type { DocumentKind, DocumentReceipt, DocumentRule, FieldName, Requirement } from '../identity/evidence-types.ts'
 
-/** Names the consent text; raised whenever its meaning changes in any language. */
+/** Version of the consent text; incremented whenever its meaning changes in any language. */
 export const AGREEMENT_VERSION = '2'
-/** Languages in which the text exists; recorded with it, as `1.en`. */
+/** Languages of the text. The language is recorded with the version, as `1.en`. */
 export const LANGUAGES = ['en', 'de'] as const
 export type Language = (typeof LANGUAGES)[number]
 
@@ -14,20 +15,20 @@ export interface OrganizationView {
   readonly color: string | null
   /** Path of the logo under the page's own address, without a leading slash; null: none. */
   readonly logo: string | null
-  /** Of its privacy policy; https. */
+  /** The https address of the organization's privacy policy. */
   readonly privacyUrl: string | null
   readonly supportEmail: string | null
-  /** Its own words, by language. */
+  /** The organization's own words to people, by language. */
   readonly words: Readonly<Record<Language, string | null>>
-  /** Days for which what people hand in is kept, by what became of it. */
+  /** Days for which the evidence is kept, by the session's outcome. */
   readonly keptDays: { readonly completed: number; readonly rejected: number; readonly abandoned: number }
-  /** How long people waited for a decision lately; null where too few have. */
+  /** How long people waited for a decision lately; null when too few did. */
   readonly usualWaitSeconds: number | null
 }
 
 export interface ChainView {
   readonly name: string
-  /** As people know it. */
+  /** The chain's name for people. */
   readonly title: string
   /** EIP-155. */
   readonly chainId: number
@@ -47,11 +48,11 @@ export type CorrectionPart = FieldName | DocumentKind | 'wallets'
 /** Everything that the page shows of a session. */
 export interface SessionView {
   readonly sessionId: string
-  /** Rises with every change; a view with a lower one is older. */
+  /** Increments with every change: a view with a lower number is older. */
   readonly sequence: number
   readonly checkType: CheckType
   readonly status: SessionStatus
-  /** Made with a test key: nothing here is real. */
+  /** Whether the session was made with a test key. */
   readonly test: boolean
   readonly organization: OrganizationView
   /** Null before the person has agreed. */
@@ -71,9 +72,9 @@ export interface SessionView {
   readonly documents: readonly DocumentReceipt[]
   readonly documentRules: Readonly<Record<DocumentKind, DocumentRule>>
   readonly documentBytesMax: number
-  /** What still has to be given, or given anew, before the session can be handed in. */
+  /** What the person still has to give, or to correct, before the session can be submitted. */
   readonly missing: readonly CorrectionPart[]
-  /** After being sent back: what it is about. Empty: nothing in particular, or not sent back. */
+  /** What the person has to correct in a session that was sent back; empty when nothing particular was asked for. */
   readonly corrections: readonly CorrectionPart[]
   /** What the person is told about the last decision. */
   readonly comment: string | null
@@ -81,10 +82,10 @@ export interface SessionView {
   readonly origin: { readonly url: string; readonly host: string } | null
 }
 
-/** Answer to a link that was brought. */
+/** Answer to a link that a browser opened. */
 export type EntryAnswer =
   | { readonly kind: 'entered'; readonly sessionId: string }
-  /** Opened in another browser before. */
+  /** Another browser has opened the link before. */
   | {
       readonly kind: 'elsewhere'
       readonly organizationName: string
@@ -92,7 +93,7 @@ export type EntryAnswer =
       readonly contractChains: readonly string[]
     }
 
-/** What to sign. */
+/** The message to sign. */
 export interface ChallengeAnswer {
   readonly nonce: string
   readonly message: string
@@ -108,7 +109,7 @@ export interface HandoverAnswer {
   readonly expiresAtSeconds: number
 }
 
-/** Every answer other than 2xx; `reason` names what happened, finer than `code`, in lower case with hyphens. */
+/** Every answer other than 2xx. `reason` says what happened, in more detail than `code`, in lower case with hyphens. */
 export interface ProblemAnswer {
   readonly status: number
   readonly code: string

@@ -1,5 +1,5 @@
-// Coming in: a link is exchanged for a cookie by the first browser that opens it. Another browser is told so, and may go
-// on there by proving a wallet that the session has already; the link then belongs to it. Source: threats rows 2 and 4.
+// Exchanges a link for a cookie. The first browser that opens a link gets the cookie. Another browser is told so, and
+// can take the link over by proving a wallet that the session already has. Source: threats rows 2 and 4.
 import { randomBase62 } from '../domain/identifier.ts'
 import type { SessionState } from '../domain/session.ts'
 import { ProofInvalidError } from '../domain/session-errors.ts'
@@ -21,11 +21,11 @@ import { decodeWalletOnChain } from './wallet-input.ts'
 
 const TOKEN_MAX = 64
 const SIGNATURE_MAX = 20_000
-/** 131 random bits, alphanumeric as EIP-4361 asks. */
+/** 131 random bits, alphanumeric as EIP-4361 requires. */
 const NONCE_LENGTH = 22
 
 export interface Entered extends LinkSession {
-  /** Value of `Set-Cookie`; null: the browser has it already. */
+  /** Value of `Set-Cookie`; null when the browser already has the cookie. */
   readonly cookie: string | null
 }
 
@@ -47,12 +47,12 @@ export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
     return { ...link, linkHash }
   }
 
-  /** Brings a link: binds it if it is free. @throws LinkUnknownError */
+  /** Opens a link, and binds it to this browser if no other browser has it. @throws LinkUnknownError */
   const enter = async (token: string, headers: Headers): Promise<Entry> => {
     const { linkHash, cookieHash, organizationId, sessionId } = await requireLink(token)
     if (cookieHash !== null) {
       const own = cookies.read(headers, sessionId)
-      // By this link or another of the session's: one is as good as the other.
+      // The browser may have got its cookie by any link of the session.
       if (own !== null && (await links.findBrowser(own, sessionId)) !== null) {
         return { kind: 'entered', organizationId, sessionId, cookie: null }
       }
@@ -62,7 +62,7 @@ export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
     if (await links.bind({ organizationId, sessionId }, linkHash, hash)) {
       return { kind: 'entered', organizationId, sessionId, cookie: cookies.write(sessionId, secret) }
     }
-    // Someone was first by a moment.
+    // Another browser bound the link a moment earlier.
     return { kind: 'elsewhere', organizationId, sessionId, linkHash }
   }
 
@@ -97,8 +97,8 @@ export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
   }
 
   /**
-   * A key is the same on every chain. A contract's address is not: on another chain someone else may have put theirs at
-   * it, so only the chain on which it was connected counts.
+   * Whether a proven wallet belongs to the session. A key has the same address on every chain. A contract's address may
+   * belong to somebody else on another chain, so only the chain on which it was connected counts.
    */
   const belongs = (state: SessionState, on: WalletOnChain, kind: ProofKind): boolean => {
     const { address } = on
@@ -117,7 +117,7 @@ export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
     const kind = asked === null ? null : await verifyProof({ ...asked, signature })
     if (asked === null || kind === null) throw new ProofInvalidError()
     const state = await sessions.find(organizationId, sessionId)
-    // Said only to the wallet's owner: nobody learns by trying which wallets a session has.
+    // This answer comes only after a valid proof, so nobody can find out a session's wallets by trying.
     if (state === null || !belongs(state, asked.wallet, kind)) throw new WalletForeignError()
     const { secret, hash } = cookies.make()
     if (!(await links.moveLink(asked, hash))) throw new ProofInvalidError()

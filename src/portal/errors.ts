@@ -1,34 +1,37 @@
-// What the verification page's own server refuses, beside what identity refuses.
+// Errors of the verification page's server, in addition to those of identity.
 import { fixedError } from '../domain/errors.ts'
 
-/** No such session, or not for this browser: the caller can't tell which, so a session's id opens nothing. */
+/**
+ * There is no such session, or this browser may not open it. The caller can't tell which, so a session's id opens
+ * nothing.
+ */
 export class BrowserUnknownError extends fixedError(
   'NOT_FOUND',
   'open this page with the link that you were sent, in the browser in which you began',
 ) {}
 
-/** A link of the wrong shape, one that never was, or one that has ended. */
+/** The link is malformed, does not exist, or has ended. */
 export class LinkUnknownError extends fixedError(
   'NOT_FOUND',
   'this link does not work, or no longer; ask whoever sent it for a new one',
 ) {}
 
-/** Nothing is taken before the person has agreed to what becomes of it. */
+/** The person has not agreed to the text yet: nothing is accepted before. */
 export class AgreementMissingError extends fixedError('SESSION_CONFLICT', 'agree to the verification first') {}
 
-/** Agreed to another text than the one that holds now. */
+/** The person agreed to another version of the text than the current one. */
 export class AgreementOutdatedError extends fixedError('SESSION_CONFLICT', 'the text has changed; read it again') {}
 
-/** Handed in before everything was there. */
+/** The session was submitted while something is missing. */
 export class EvidenceIncompleteError extends fixedError('SESSION_CONFLICT', 'something is still missing') {}
 
-/** The proof holds, and its wallet is none of the session's. */
+/** The proof is valid, but the session does not have this wallet. */
 export class WalletForeignError extends fixedError(
   'SESSION_CONFLICT',
   'this wallet does not belong to this verification',
 ) {}
 
-/** An address whose capital letters don't add up: most likely a slip. Source: EIP-55. */
+/** The address's capital letters are not its checksum, most likely because of a typing error. Source: EIP-55. */
 export class AddressChecksumError extends fixedError(
   'INVALID_FIELD',
   'the address has a typing error: its capital letters do not match',

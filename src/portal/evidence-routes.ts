@@ -1,4 +1,4 @@
-// What a person hands in: fields and documents. Everything is checked where it is stored; here it only passes through.
+// The routes by which a person submits fields and documents. The evidence service checks everything when it stores it.
 import { FieldInvalidError } from '../domain/errors.ts'
 import { jsonResponse } from '../http/response.ts'
 import { DocumentTooLargeError } from '../identity/evidence/errors.ts'
@@ -28,12 +28,12 @@ const readFileName = (headers: Headers): string => {
   try {
     return decodeURIComponent(text)
   } catch {
-    // Only a label: a name that can't be read is no reason to refuse the document.
+    // The name is only a label, so a malformed one is no reason to refuse the document.
     return ''
   }
 }
 
-/** Refused by what its headers say, before a byte of it is read. */
+/** Checks the headers before the body is read. */
 const openBody = (request: Request): ReadableStream<Uint8Array> => {
   const length = request.headers.get('content-length')
   if (length !== null && !(Number(length) <= DOCUMENT_BYTES_MAX)) throw new DocumentTooLargeError()
@@ -52,7 +52,7 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
     return kind
   }
 
-  /** A kind that was sent back starts afresh: what was not good enough makes way for what comes. */
+  /** Deletes the documents of a kind that was sent back, when the first new one arrives. */
   const makeWay = async (session: EvidenceSession, kind: DocumentKind): Promise<void> => {
     const corrections = await progress.findCorrections(session.organizationId, session.id)
     if (corrections === null || !corrections.parts.includes(kind) || corrections.done.includes(kind)) return
@@ -63,7 +63,7 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
   }
 
   return [
-    // Only while they can be changed: cookies live long, and browsers are shared.
+    // Shown only while they can be changed, because cookies live long and browsers are shared.
     gate({ method: 'GET', path: '/api/sessions/*/fields' }, async (call) => {
       const { state } = await openForChange(call)
       return jsonResponse(JSON.stringify(await evidence.readFields(state.session, 'person')), call.requestId)
@@ -77,7 +77,7 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
         requirement.part === 'field' ? [requirement.name] : [],
       )
       const given = asked.filter((name) => body[name] !== undefined)
-      // Only what is asked for is taken; what each may hold is checked where it is stored.
+      // Takes only the fields that the session asks for. The evidence service checks their values.
       const fields = Object.fromEntries(given.map((name: FieldName) => [name, body[name]])) as EvidenceFields
       await evidence.putFields(session, fields)
       await progress.markCorrected(session.organizationId, session.id, given)

@@ -1,5 +1,5 @@
-// The way into every endpoint of the verification page, and the one way out: request id, origin, deadline, then the
-// endpoint's own work; errors are mapped, counted, and given the finer `reason` by which the page chooses its words.
+// Every request to an endpoint of the verification page goes through this function: request id, origin, deadline, then
+// the endpoint's own work. Errors are mapped and counted, and get a `reason`, by which the page chooses its words.
 import { CountersignError } from '../domain/errors.ts'
 import type { Deadline, Deadlines } from '../http/deadline.ts'
 import { problemBody, toProblem } from '../http/problem.ts'
@@ -9,7 +9,7 @@ import { checkSameOrigin } from './same-origin.ts'
 
 export interface PortalGateDependencies {
   readonly deadlines: Deadlines
-  /** For uploads over slow lines. */
+  /** Longer deadlines for uploads over slow lines. */
   readonly uploadDeadlines: Deadlines
   readonly requestIds: RequestIdSource
   readonly monotonicMs: () => number
@@ -23,9 +23,9 @@ export interface PortalCall {
   readonly request: Request
   readonly requestId: string
   readonly deadline: Deadline
-  /** The variable parts of the path, in its order. */
+  /** The variable parts of the path, in order. */
   readonly parameters: readonly string[]
-  /** Of the client, canonical; empty where it is not known. */
+  /** The client's address in canonical form; empty when it is not known. */
   readonly address: string
 }
 
@@ -54,7 +54,7 @@ const reasonOf = (error: unknown): string =>
         .toLowerCase()
     : 'internal'
 
-/** The answer to any thrown value: as everywhere (RFC 9457), and its reason. */
+/** The answer to any thrown value: an RFC 9457 problem, with its `reason`. */
 export const portalProblem = (error: unknown, requestId: string): Response => {
   const problem = toProblem(error)
   const headers: Record<string, string> = {

@@ -1,9 +1,9 @@
-// Fields of the page's own requests: the page is ours, so these only keep what is malformed out.
+// Reads fields of the page's own requests. The page is ours, so only malformed values are refused.
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { type JsonObject, parseStrictJsonObject } from '../http/strict-json.ts'
 
-/** Larger than anything that the page sends: a contract wallet's signature. */
+/** Larger than the largest body that the page sends, a contract wallet's signature. */
 const BODY_MAX_BYTES = 65_536
 
 /** @throws what readJsonBody and parseStrictJsonObject throw */

@@ -33,17 +33,17 @@ export interface PortalListenerOptions {
 
 export interface PortalListener {
   readonly url: string
-  /** Stops accepting, and resolves once the requests under way are answered. Streams have to be ended first. */
+  /** Stops accepting, and resolves once the requests under way are answered. End the streams first. */
   stop(): Promise<void>
 }
 
-/** Seconds that a connection may be quiet: a phone on a bad line, between two packets of a photograph. */
+/** Idle timeout of a connection: a phone on a bad line may pause between two packets of a photograph. */
 const IDLE_SECONDS = 60
 const NONCE_BYTES = 18
 const LINK = '/v/'
 const SESSION_PAGE = /^\/s\/[0-9a-f-]{36}$/
 
-/** Someone looks at the page: not a link preview, not a guess of the browser's what might be wanted next. */
+/** Whether a person opens the page, and not a link preview or a browser's prefetch. */
 const isVisit = (headers: Headers): boolean =>
   headers.get('sec-fetch-mode') === 'navigate' &&
   headers.get('sec-fetch-dest') === 'document' &&
@@ -53,7 +53,7 @@ const isVisit = (headers: Headers): boolean =>
 export const startPortalListener = (options: PortalListenerOptions): PortalListener => {
   const { listen, tls, assets, entry, routes, requestIds, portalUrl, clientAddress, report } = options
   const harden = createHarden(portalUrl)
-  // Behind a proxy the page may live under a path of a larger site, whether the proxy takes the path away or not.
+  // Behind a proxy the page may be under a path of a larger site. The proxy may remove that path or pass it on.
   const base = basePathOf(portalUrl)
   const router = createRouter(routes)
 
@@ -66,7 +66,7 @@ export const startPortalListener = (options: PortalListenerOptions): PortalListe
     })
   }
 
-  /** A free link, followed by a person, becomes a cookie at once. Anything else is left to the page to sort out. */
+  /** Exchanges an unused link that a person opens for a cookie. In all other cases the page itself shows what to do. */
   const followLink = async (request: Request, token: string): Promise<Response> => {
     if (request.method !== 'GET' || !isVisit(request.headers)) return page(request)
     try {
@@ -103,7 +103,7 @@ export const startPortalListener = (options: PortalListenerOptions): PortalListe
     }
     if (pathname.startsWith(LINK)) return await followLink(request, pathname.slice(LINK.length))
     if (pathname === '/robots.txt') return new Response('User-agent: *\nDisallow: /\n')
-    // Whatever else is asked for, the page says in words what is wrong.
+    // For any other path, the page itself tells the person what is wrong.
     return page(request, SESSION_PAGE.test(pathname) ? 200 : 404)
   }
 
@@ -116,7 +116,7 @@ export const startPortalListener = (options: PortalListenerOptions): PortalListe
     fetch: async (request, self) => {
       try {
         const response = await answer(request, clientAddress(self.requestIP(request)?.address ?? '', request.headers))
-        // A stream is quiet for as long as nothing changes: no idle timeout may end it.
+        // A stream is silent while nothing changes, so no idle timeout may end it.
         if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) self.timeout(request, 0)
         return harden(response)
       } catch (error) {

@@ -1,4 +1,4 @@
-// What browsers are told about the verification page beside what every answer tells them: run and load only what this host
+// Headers of the verification page in addition to those of every answer: browsers run and load only what this host
 // serves. Source: threats rows 2, 17 and 23; CSP Level 3.
 import { PAGE_HEADERS } from '../http/security-headers.ts'
 
@@ -14,9 +14,8 @@ const PERMISSIONS = [
 ].join(', ')
 
 /**
- * Scripts run by the nonce of the one response that names them, and what they load themselves. Browsers that do not know
- * `strict-dynamic` fall back to this host. Wallets announce themselves with pictures in data URIs; photographs are shown
- * from blobs before they are sent.
+ * Allows the scripts that carry the response's nonce, and what these load. Browsers that do not know `strict-dynamic`
+ * allow this host instead. Data URIs are for the icons of wallets, blobs for photographs before they are sent.
  */
 const contentSecurityPolicy = (nonce: string): string =>
   [
@@ -33,12 +32,12 @@ const contentSecurityPolicy = (nonce: string): string =>
     "frame-src 'none'",
   ].join('; ')
 
-/** For every page, whatever it says. */
+/** The headers of every page. */
 export const pageHeaders = (nonce: string): Record<string, string> => ({
   ...PAGE_HEADERS,
   'cache-control': 'no-store',
   'content-security-policy': contentSecurityPolicy(nonce),
   'permissions-policy': PERMISSIONS,
-  // Wallets open windows that answer the page.
+  // Wallets open windows that must be able to answer this page.
   'cross-origin-opener-policy': 'same-origin-allow-popups',
 })

@@ -1,4 +1,4 @@
-// How long each organization waits for its verdicts, until the store takes the counts over once a minute.
+// Counts how long each organization waits for its verdicts. Once a minute the counts are moved to the store.
 import type { BucketCounts } from '../domain/bucket-counts.ts'
 import { createFineHistogram, type FineHistogram } from './fine-histogram.ts'
 
@@ -6,15 +6,15 @@ export interface OrganizationLatency {
   /** Called for each verdict. */
   record(organizationId: string, durationMs: number): void
   /**
-   * Hands over what was counted, one organization after another, and forgets it once it was taken. Rejects as `write` does;
-   * what was not taken is kept for the next time.
+   * Passes the counts to `write`, one organization after another, and drops them when `write` has resolved. Rejects
+   * when `write` does: the remaining counts are kept for the next call.
    */
   drain(write: (organizationId: string, counts: BucketCounts) => Promise<void>): Promise<void>
 }
 
 /**
- * Histograms of so many organizations fit into 4 MB. If more ask within a minute, those that come last are not measured in
- * that minute: their figures are of a part of their requests.
+ * Histograms of this many organizations take 4 MB. When more make requests within a minute, the last ones are not
+ * counted in that minute, so their figures cover only a part of their requests.
  */
 const ORGANIZATIONS_MAX = 2_000
 

@@ -1,5 +1,6 @@
-// OTLP/HTTP in its binary encoding, which every collector takes: the request that carries spans, and what the answer says
-// of rejected ones. Source: opentelemetry-proto, collector/trace/v1/trace_service.proto and trace/v1/trace.proto.
+// Encodes spans as a request of OTLP/HTTP in its binary encoding, which every collector accepts, and reads from the
+// answer how many were rejected. Source: opentelemetry-proto, collector/trace/v1/trace_service.proto and
+// trace/v1/trace.proto.
 import { randomBytes } from 'node:crypto'
 import { createProtobufWriter, type ProtobufWriter } from './protobuf-writer.ts'
 import type { FinishedTrace, Span } from './request-trace.ts'
@@ -100,7 +101,7 @@ const readField = (message: Uint8Array, wanted: number): number | Uint8Array | n
   return null
 }
 
-/** How many spans the collector says that it did not take, of an answer with status 200; 0 when the answer is malformed. */
+/** The number of spans that the collector rejected, from an answer with status 200; 0 when the answer is malformed. */
 export const readRejectedSpans = (answer: Uint8Array): number => {
   const partial = readField(answer, 1)
   const rejected = partial instanceof Uint8Array ? readField(partial, 1) : null

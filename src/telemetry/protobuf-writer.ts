@@ -7,9 +7,9 @@ export interface ProtobufWriter {
   fixed64(field: number, value: bigint): void
   bytes(field: number, value: Uint8Array): void
   text(field: number, value: string): void
-  /** A nested message: what `write` writes. */
+  /** A nested message, whose fields `write` writes. */
   message(field: number, write: () => void): void
-  /** A copy of what was written. */
+  /** Returns a copy of everything written. */
   finish(): Uint8Array<ArrayBuffer>
 }
 
@@ -36,7 +36,9 @@ export const createProtobufWriter = (): ProtobufWriter => {
     buffer[at++] = left
   }
   const tag = (field: number, kind: number): void => number((field << 3) | kind)
-  /** Its length is known afterwards: what was written moves to make room for it. */
+  /**
+   * Writes a part with its length before it. The length is known afterwards, so the part is moved to make room for it.
+   */
   const withLength = (write: () => void): void => {
     const start = at
     write()

@@ -1,5 +1,6 @@
-// The stages of one sampled request, as spans. A stage ends when the next one begins, so that a request that was cut off
-// shows where it waited. Nothing of a caller can become part of a span: names and attributes are the closed sets below.
+// The stages of one sampled request, as spans. A stage ends when the next one begins, so that a request that was cut
+// off shows where it waited. No text of a caller becomes part of a span: names and attributes come from the closed sets
+// below.
 import { createJobStages, type JobStages } from '../domain/job-stages.ts'
 
 /** What a request does in the main thread, in this order; the pool's stages follow `enterPool`. */
@@ -17,39 +18,44 @@ export interface Span {
 export interface FinishedTrace {
   /** 32 lower-case hex digits. */
   readonly traceId: string
-  /** 16 lower-case hex digits: the caller's span; null: the trace begins here. */
+  /** The caller's span, 16 lower-case hex digits; null when the trace begins here. */
   readonly parentId: string | null
   readonly spans: readonly Span[]
   /** Unix milliseconds minus monotonic milliseconds. */
   readonly unixOffsetMs: number
-  /** The request was answered 5xx. */
+  /** Whether the request was answered 5xx. */
   readonly failed: boolean
 }
 
 /** Stages of a request, or of one element of a batch. */
 export interface StageTrace {
   enter(stage: Stage): void
-  /** It goes to the pool: which then times the job by this object. */
+  /** Call when the job goes to the pool, which writes the job's times into the returned object. */
   enterPool(): JobStages
-  /** What decides it: a name of the chain table and the id of a policy's revision. */
+  /** Sets what decides the request: a name of the chain table and the id of a policy's revision. */
   decides(chainName: string, revisionId: string): void
   verdict(compliant: boolean): void
-  /** A question to a source outside this process. Returns the function to call with whether it was answered. */
+  /** Call when a source outside this process is asked. Call the returned function with whether it answered. */
   asks(kind: string, source: string): (answered: boolean) => void
-  /** The stable code of the error in the answer's body. */
+  /** Sets the stable code of the error in the answer's body. */
   error(code: string): void
   /**
-   * The answer is there. Whatever still goes on is left out.
-   * @param status null: it was cut off
+   * Ends the trace with the answer. Work that continues afterwards is left out.
+   * @param status null: the request was cut off
    */
   end(status: number | null): void
 }
 
 export interface RequestTrace extends StageTrace {
   end(status: number): void
-  /** Ends the request's own stage: from here on its elements have theirs. Null for those that get no spans. */
+  /**
+   * Ends a batch's own stages and begins those of its elements. The returned function gives null for elements without
+   * spans.
+   */
   elements(size: number): (index: number) => StageTrace | null
-  /** The answer's body is still being made after `end`: the trace ends when the returned function is called. */
+  /**
+   * Call when the answer's body is still made after `end`: the trace then ends with a call of the returned function.
+   */
   hold(): () => void
 }
 
@@ -65,15 +71,15 @@ export interface RequestTraceOptions {
   readonly onEnd: (trace: FinishedTrace) => void
 }
 
-/** A policy asks for less, and so do the elements of a batch that have spans; this bounds a trace whatever they ask. */
+/** Upper bound of a trace. Policies and the traced elements of a batch stay below it. */
 const SPANS_MAX = 128
-/** Of a batch, spread over it: its others differ in what they ask for, not in the way they go. */
+/** Elements of a batch that get spans, spread over the batch: the others go the same way. */
 const ELEMENTS_MAX = 8
 const ROOT = 0
 
 const ignore = (): void => undefined
 
-/** Adds spans below one that is there already, at `root` of the trace's spans; the first stage starts with that one. */
+/** Adds spans below the existing span at index `root`. The first stage begins when that span does. */
 const createStages = (
   spans: Span[],
   root: number,
@@ -109,7 +115,8 @@ const createStages = (
     const until = answeredMs === 0 ? nowMs : answeredMs
     add('worker', root, dispatchedMs, until)
     const parent = spans.length - 1
-    // The clocks were compared to within a message's way: what that makes of a time stays inside the worker's span.
+    // The clocks' difference is known only to within a message's travel time, so times are kept inside the worker's
+    // span.
     const inside = (workerMs: number): number => Math.min(until, Math.max(dispatchedMs, workerMs + clockOffsetMs))
     const { evaluatingMs, signingMs, decidedMs, recordingMs, recordedMs } = worker
     if (signingMs !== 0) add('evaluate', parent, inside(evaluatingMs), inside(signingMs))

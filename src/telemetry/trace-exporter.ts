@@ -10,7 +10,7 @@ import type { FinishedTrace } from './request-trace.ts'
 export interface CollectorAnswer {
   readonly status: number
   readonly contentType: string
-  /** Seconds; null where the answer names none. */
+  /** Seconds of the Retry-After header; null without one. */
   readonly retryAfterSeconds: number | null
   readonly body: Uint8Array
 }
@@ -24,7 +24,7 @@ export interface TraceExporterOptions {
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-/** Since the start, in traces; `rejectedSpans` in spans of traces that count as sent. */
+/** Numbers of traces since the start; `rejectedSpans` counts spans of traces that count as sent. */
 export interface TraceCounts {
   readonly sent: number
   readonly dropped: number
@@ -32,11 +32,11 @@ export interface TraceCounts {
 }
 
 export interface TraceExporter {
-  /** False while the buffer is full: the trace that does not begin is counted as dropped. */
+  /** False while the buffer is full: the caller then begins no trace, which counts as dropped. */
   hasRoom(): boolean
   add(trace: FinishedTrace): void
   counts(): TraceCounts
-  /** Sends what is left, for a few seconds at most. Nothing is taken any more. */
+  /** Sends the remaining traces, for a few seconds at most, and takes no new ones. */
   stop(): Promise<void>
 }
 
