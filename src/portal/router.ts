@@ -1,4 +1,4 @@
-// Paths of the verification page's listener. A handful of routes, so matching is a walk over them.
+// Matches the paths of the verification page's listener. It tries one route after the other, because there are few.
 import type { PortalRoute } from './gate.ts'
 
 export interface Match {

@@ -1,5 +1,5 @@
-// A cookie authenticates here, so whatever changes something must come from the page itself (threats row 23). Browsers
-// send Origin with every POST, PUT and DELETE; the older ones that left it out are told by Sec-Fetch-Site.
+// A cookie authenticates here, so a request that changes something must come from the page itself (threats row 23).
+// Browsers send Origin with every POST, PUT and DELETE. A request without Origin is judged by Sec-Fetch-Site.
 import { CountersignError } from '../domain/errors.ts'
 
 /** The request was made by another site's page, or by this page under another address. */

@@ -1,5 +1,5 @@
-// Whose session a request may touch: the cookie that came with it says so, and nothing else. A session's id alone opens
-// nothing, and a wrong one is answered like an unknown one (threats row 2).
+// Finds the session that a request may use. Only the request's cookie decides: a session's id alone opens nothing, and
+// a session of another browser is answered like an unknown one (threats row 2).
 import type { SessionState } from '../domain/session.ts'
 import { parseSessionId } from '../identity/schema.ts'
 import { BrowserUnknownError } from './errors.ts'
@@ -15,7 +15,7 @@ export const createSessionAccess = ({
   sessions,
   cookies,
 }: Pick<PortalParts, 'links' | 'sessions' | 'cookies'>) => {
-  /** Where the browser may go: its organization and session, or null. */
+  /** The organization and session that the browser may open; null without a valid cookie. */
   const find = async (headers: Headers, idText: string) => {
     const sessionId = parseSessionId(idText)
     const cookieHash = sessionId === null ? null : cookies.read(headers, sessionId)

@@ -1,5 +1,6 @@
-// What the page may do with its session: look, agree, hand in, pass it on. Wallets and evidence have files of their
-// own. Every answer to a change is the whole view, so the page never guesses what became of it.
+// The routes by which the page reads its session, records the agreement, submits the session, and passes it on to
+// another device. Wallets and evidence have files of their own. The answer to a change is the whole view, so that the
+// page always shows the session's real state.
 
 import { isSessionFinal, isSessionOpen, type SessionState } from '../domain/session.ts'
 import { SessionClosedError } from '../domain/session-errors.ts'
@@ -30,7 +31,7 @@ export const createSessionTools = (parts: PortalParts, takeChange: TakeChange) =
   const view = createSessionViews(parts)
   const { progress, sessions } = parts
 
-  /** The session as it is now, whatever just changed it. */
+  /** The answer with the session's current view. */
   const answer = async ({ session }: SessionState, requestId: string): Promise<Response> => {
     const state = await sessions.find(session.organizationId, session.id)
     if (state === null) throw new BrowserUnknownError()
@@ -38,7 +39,7 @@ export const createSessionTools = (parts: PortalParts, takeChange: TakeChange) =
   }
 
   /**
-   * The session, for whatever is more than a look. Once it is final, its browsers see the outcome and can do nothing.
+   * The session for a route that does more than read. A final session can only be read.
    * @throws BrowserUnknownError, RateExceededError, SessionClosedError
    */
   const openForWork = async ({ request, parameters }: PortalCall) => {
@@ -49,7 +50,7 @@ export const createSessionTools = (parts: PortalParts, takeChange: TakeChange) =
     return opened
   }
 
-  /** The session, of which something is to be changed. @throws as openForWork */
+  /** The session for a route that changes it. @throws as openForWork */
   const openForChange = async (call: PortalCall) => {
     const opened = await openForWork(call)
     const { status } = opened.state.session
@@ -57,7 +58,10 @@ export const createSessionTools = (parts: PortalParts, takeChange: TakeChange) =
     return opened
   }
 
-  /** The same, of a person who has agreed to what becomes of what they give. @throws also AgreementMissingError, AgreementOutdatedError */
+  /**
+   * Like `openForChange`, and the person must have agreed to the text.
+   * @throws also AgreementMissingError, AgreementOutdatedError
+   */
   const openAgreed = async (call: PortalCall) => {
     const opened = await openForChange(call)
     const { organizationId, id } = opened.state.session
@@ -89,7 +93,7 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
 
     gate({ method: 'POST', path: '/api/sessions/*/leave' }, async ({ request, requestId, parameters }) => {
       const found = await access.find(request.headers, parameters[0] ?? '')
-      // Left already, or let go: what the person asked for holds.
+      // If the browser was released before, the person's wish is already met.
       const response = jsonResponse('{}', requestId)
       if (found === null) return response
       takeChange(found.sessionId)
@@ -106,7 +110,7 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
         headers: {
           'content-type': logo.type,
           'x-request-id': requestId,
-          // Its address changes when it does.
+          // The logo's address changes with the logo.
           'cache-control': `private, max-age=${LOGO_MAX_AGE_SECONDS}, immutable`,
         },
       })
@@ -135,11 +139,11 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
       if (lockedAddress !== null && wallets.some(({ address }) => address !== lockedAddress)) {
         throw new WalletForeignError()
       }
-      // Before anything can be shared (threats row 3).
+      // Record the consent before the submission, after which results can be shared (threats row 3).
       if (agreement.shares) {
         await changes.recordConsent({ organizationId, sessionId, version: agreement.version, actor: 'person' })
       }
-      // Before the checks are made, which compare the country with what was typed.
+      // Store the country before the checks are queued: they compare it with the person's fields.
       await parts.noteAddress({ organizationId, sessionId }, call.address)
       await providers.of(session).submitted(session)
       return answer(state, call.requestId)

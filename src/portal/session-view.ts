@@ -1,4 +1,4 @@
-// Everything that the page shows of a session, from one place: what is there, what is missing, what was sent back.
+// Builds everything that the page shows of a session: what the person has given, what is missing, what to correct.
 import { LRUCache } from 'lru-cache'
 import { isSessionFinal, type SessionState } from '../domain/session.ts'
 import { WALLETS_PER_SESSION_MAX, walletAddressText } from '../domain/wallet.ts'
@@ -12,17 +12,17 @@ export type ViewParts = Pick<
   'sessions' | 'organizations' | 'brands' | 'retention' | 'progress' | 'evidence' | 'chains' | 'contractChainIds'
 >
 
-/** The usual wait changes slowly, and every step of every person shows it. */
+/** The usual wait is cached for ten minutes, because it changes slowly and every step shows it. */
 const WAIT_KEPT_MS = 600_000
 
 export const partOf = (requirement: Requirement): CorrectionPart =>
   requirement.part === 'field' ? requirement.name : requirement.kind
 
-/** The parts that a session of its kind and level has at all. */
+/** The parts that a session of this type and level can have. */
 const partsOf = ({ session }: SessionState): ReadonlySet<string> =>
   new Set<string>([...requirementsOf(session.checkType, session.level).map(partOf), 'wallets'])
 
-/** The host as it is asked for, in ASCII, so that no letter passes for another (threats row 16). */
+/** The host in ASCII, so that no letter is mistaken for another (threats row 16). */
 const originOf = (url: string | null): SessionView['origin'] => (url === null ? null : { url, host: new URL(url).host })
 
 export const contractChainTitles = ({ chains, contractChainIds }: ViewParts): readonly string[] =>
@@ -41,7 +41,7 @@ export const createSessionViews = (parts: ViewParts) => {
     return known.seconds
   }
 
-  /** What is personal is looked up for a session that can still change; of a final one the outcome is shown and no more. */
+  /** Reads personal data only while the session can change. A final session shows only its outcome. */
   const findPersonal = async ({ session, wallets }: SessionState) => {
     if (isSessionFinal(session.status)) return { wallets: [], fields: [], documents: [], absent: [] }
     const [{ fields, documents }, absent] = await Promise.all([

@@ -1,4 +1,4 @@
-// The page follows its session: the same stream that the organization's backend may follow, for the browser's cookie.
+// The stream by which the page follows its session: the same as the organization's backend gets, opened by the cookie.
 import { isSessionFinal } from '../domain/session.ts'
 import { SessionClosedError } from '../domain/session-errors.ts'
 import { eventStreamResponse } from '../http/event-stream.ts'
@@ -6,7 +6,7 @@ import type { PortalGate, PortalRoute } from './gate.ts'
 import type { SessionTools } from './session-routes.ts'
 import type { PortalParts } from './types.ts'
 
-/** Tabs of a browser, and streams of theirs that the network has cut and nobody has noticed yet. */
+/** Enough for several tabs, and for streams that the network has cut without either side noticing yet. */
 const STREAMS_PER_BROWSER_MAX = 10
 
 export const streamRoutes = (
@@ -24,7 +24,7 @@ export const streamRoutes = (
       streamsMax: STREAMS_PER_BROWSER_MAX,
       keyId: `portal:${Buffer.from(cookieHash).toString('base64url')}`,
       accepts: () => true,
-      // Asked every 15 s: a browser that was let go hears nothing more, nor does anyone once the session is final.
+      // Called every 15 s: ends the stream of a released browser, and all streams once the session is final.
       allowed: async () => {
         const found = await access.find(request.headers, sessionId)
         return found !== null && !isSessionFinal(found.status)

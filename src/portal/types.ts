@@ -1,4 +1,4 @@
-// What the verification page needs of the store and of identity, as interfaces: the composition root passes them in.
+// The interfaces of the store and of identity that the verification page needs; the composition root passes them in.
 
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
@@ -71,7 +71,7 @@ export interface OrganizationBrands {
 }
 
 export interface PortalParts {
-  /** Keeps from which country a session is handed in; never the address. */
+  /** Stores the country from which a session is submitted, but not the address. */
   readonly noteAddress: (session: LinkSession, address: string) => Promise<void>
   readonly sessions: {
     find(organizationId: string, sessionId: string): Promise<SessionState | null>

@@ -1,4 +1,4 @@
-// A wallet as a person or their wallet's software gives it.
+// Decodes a wallet that a person typed or their wallet's software sent.
 import { checksumAddress } from '../domain/checksum-address.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
 import { parseWalletAddress, type WalletOnChain } from '../domain/wallet.ts'
@@ -10,8 +10,8 @@ const ADDRESS_MAX = 64
 const hasBothCases = (text: string): boolean => /[a-f]/.test(text) && /[A-F]/.test(text)
 
 /**
- * Address and chain. Someone may have typed them, so an address in mixed case has to have EIP-55's spelling; one in a
- * single case carries no checksum.
+ * Address and chain. A person may have typed the address, so in mixed case it must match its EIP-55 checksum. An
+ * address in a single case has no checksum.
  * @throws FieldMissingError, FieldInvalidError, AddressChecksumError
  */
 export const decodeWalletOnChain = (body: JsonObject): WalletOnChain => {

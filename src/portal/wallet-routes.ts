@@ -1,4 +1,5 @@
-// Wallets of a session: what to sign, the signature brought, a wallet taken out again. Proofs are identity's own.
+// The routes for a session's wallets: request the message to sign, submit the signature, remove a wallet. Identity
+// checks the proofs.
 import { walletAddressText } from '../domain/wallet.ts'
 import { jsonResponse } from '../http/response.ts'
 import type { ChallengeAnswer } from './contract.ts'
@@ -9,7 +10,7 @@ import type { PortalParts } from './types.ts'
 import { decodeWalletOnChain } from './wallet-input.ts'
 
 const NONCE_MAX = 64
-/** Contract wallets sign with whatever they like; identity has a limit of its own. */
+/** Contract wallets choose their signature's format, so the limit is high; identity has a lower one. */
 const SIGNATURE_MAX = 20_000
 
 export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools): readonly PortalRoute[] => {
@@ -47,7 +48,7 @@ export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessio
       const { state } = await openAgreed(call)
       const { organizationId, id: sessionId } = state.session
       const walletId = call.parameters[1] ?? ''
-      // Gone already, in another tab for example: what was wanted is so.
+      // If another tab has removed the wallet before, the person's wish is already met.
       if (state.wallets.some(({ id }) => id === walletId)) {
         await changes.removeWallet({ organizationId, sessionId, walletId, actor: 'person' })
         await progress.markCorrected(organizationId, sessionId, ['wallets'])

@@ -12,7 +12,7 @@ export interface FailureReportDependencies {
   readonly monotonicMs: () => number
 }
 
-/** Must not throw, and never does. */
+/** Never throws. */
 export type FailureReport = (error: unknown, requestId: string, traceId?: string) => void
 
 export const createFailureReport = ({ log, monotonicMs }: FailureReportDependencies): FailureReport => {

@@ -12,7 +12,7 @@ const DECISION_BOUNDS_MS: readonly number[] = [1, 2, 3, 5, 10, 20, 30, 60, 120, 
   (second) => second * 1_000,
 )
 
-/** Times from handing in to the decision of this process's sessions, by outcome. */
+/** Times from a session's submission to its decision in this process, by outcome. */
 export const createDecisionTimes = () => {
   const histograms = {
     completed: createDurationHistogram(DECISION_BOUNDS_MS),

@@ -1,8 +1,8 @@
-// The page's own server: every request, and what can become of it. Nothing else is ever asked.
+// All requests of the page to its server, and their errors. The page asks no other server.
 import type { EvidenceFields } from '../../identity/evidence-types.ts'
 import type { ChallengeAnswer, EntryAnswer, HandoverAnswer, Language, ProblemAnswer, SessionView } from '../contract.ts'
 
-/** The server refused, in words of its own; the page chooses better ones by `reason`. */
+/** The server refused. The page shows its own text for `reason`. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
   readonly status: number
@@ -16,7 +16,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** Whether the same request may succeed later: what was refused for what it is stays refused. */
+/** Whether the same request may succeed later. False when its content was refused. */
 export const mayHelpAgain = (error: unknown): boolean =>
   !(error instanceof RefusedError) || error.status >= 500 || error.status === 408 || error.status === 429
 
@@ -31,7 +31,7 @@ export const portalUrl = (): string => document.querySelector<HTMLMetaElement>('
 /** Path of that address: empty at the root of a host. */
 export const basePath = (): string => {
   const url = portalUrl()
-  // Not URL.parse: Safari has it since version 18 only.
+  // URL.parse exists only since Safari 18.
   return URL.canParse(url) ? new URL(url).pathname.replace(/\/$/, '') : ''
 }
 
@@ -43,7 +43,7 @@ const refused = async (response: Response): Promise<RefusedError> => {
     const problem = (await response.json()) as Partial<ProblemAnswer>
     return new RefusedError(response.status, problem.reason ?? '', requestId)
   } catch {
-    // Not ours: a proxy's page, say. The status has to do.
+    // Not our server's answer, but for example a proxy's page: only the status is known.
     return new RefusedError(response.status, '', requestId)
   }
 }
@@ -76,7 +76,7 @@ export interface WalletToProve {
   readonly chainId: number | null
 }
 
-/** What has to be done twice to connect a wallet; the same for a session and for a link that is bound elsewhere. */
+/** The two requests that connect a wallet: the same for a session and for a link that is bound to another browser. */
 export interface ProofCalls<Result> {
   challenge(wallet: WalletToProve): Promise<ChallengeAnswer>
   prove(nonce: string, signature: string): Promise<Result>

@@ -1,4 +1,4 @@
-// The page: a link is brought, a session is followed through its steps, or it is said why there is nothing to follow.
+// The page: opens a link, leads the person through the steps of a session, or says why there is nothing to show.
 import { Component, type ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { EntryAnswer } from '../contract.ts'
@@ -132,7 +132,7 @@ const Link = ({ token, onEntered }: { readonly token: string; readonly onEntered
   )
 }
 
-/** A fault of the page itself ends in words too, not in an empty window. */
+/** Shows a message instead of an empty window when the page itself fails. */
 class Guard extends Component<
   { readonly fallback: ComponentChildren; readonly children: ComponentChildren },
   { readonly broken: boolean }
@@ -159,7 +159,7 @@ const Routed = () => {
   const own = portalUrl()
   const [, kind, value = ''] = path.split('/')
   const enterSession = (sessionId: string): void => {
-    // The link leaves the address: what is left opens nothing.
+    // Remove the link's token from the address: the session's id alone opens nothing.
     history.replaceState(null, '', `${basePath()}/s/${sessionId}`)
     setPath(`/s/${sessionId}`)
   }

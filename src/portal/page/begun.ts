@@ -1,5 +1,5 @@
-// Whether the person has seen, in this browser, who asks and what for. Whoever was passed a link that goes on in the middle
-// has not, and is told before anything is given (threats row 4).
+// Remembers whether the person has seen in this browser who asks, and why. A person who was given a link that continues
+// a session has not, and is told before they give anything (threats row 4).
 
 const keyOf = (sessionId: string): string => `portal-begun-${sessionId}`
 
@@ -7,7 +7,7 @@ export const hasBegun = (sessionId: string): boolean => {
   try {
     return localStorage.getItem(keyOf(sessionId)) !== null
   } catch {
-    // Storage is forbidden: said once more than needed.
+    // Storage is forbidden: the person is told again.
     return false
   }
 }
@@ -24,6 +24,6 @@ export const rememberBegun = (sessionId: string): void => {
   try {
     localStorage.setItem(keyOf(sessionId), '1')
   } catch {
-    // Not kept: said again the next time.
+    // Not stored: the person is told again next time.
   }
 }

@@ -1,5 +1,5 @@
-// Which language the page speaks: the one chosen here before, else the first of the browser's that there is. Only the
-// words of that one are loaded.
+// Chooses the page's language: the one chosen here before, otherwise the first of the browser's languages that exists
+// here. Only the words of this language are loaded.
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Language } from '../contract.ts'
@@ -29,7 +29,7 @@ export const rememberLanguage = (language: Language): void => {
   try {
     localStorage.setItem(STORAGE_KEY, language)
   } catch {
-    // Not kept: the browser's own language is used next time.
+    // Not stored: the browser's own language is used next time.
   }
 }
 
@@ -40,7 +40,7 @@ const LOADERS: Readonly<Record<Language, () => Promise<Messages>>> = {
   de: async () => (await import('./messages/german.ts')).german,
 }
 
-/** English when the other can't be loaded: words in the wrong language are better than none. */
+/** Falls back to English when the language can't be loaded, because any words are better than none. */
 export const loadMessages = (language: Language): Promise<Messages> => LOADERS[language]().catch(() => LOADERS.en())
 
 export const SpeechContext = createContext<Speech | null>(null)

@@ -1,23 +1,23 @@
-// The session as the page knows it: read at the start, after every change, when its stream tells of one, and when the page
-// comes back from being away. An answer that was overtaken by a newer one is dropped.
+// The page's view of its session: read at the start, after every change, when the stream reports a change, and when the
+// page becomes visible again. An answer older than the current view is dropped.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { isSessionFinal } from '../../domain/session.ts'
 import type { SessionView } from '../contract.ts'
 import { NetworkError, RefusedError, type SessionCalls } from './api.ts'
 
 const RETRY_MS = 3_000
-/** After the server closed the stream for good. */
+/** Delay before the stream is opened again after the server has closed it. */
 const STREAM_RETRY_MS = 15_000
 
 export interface SessionModel {
-  /** Null until it was first read. */
+  /** Null before the first read. */
   readonly view: SessionView | null
-  /** Why it can't be read at all. */
+  /** Why the session can't be read; null when it can. */
   readonly failure: RefusedError | null
   /** Takes the answer to a change. */
   readonly apply: (view: SessionView) => void
   readonly refresh: () => void
-  /** This browser was left: other tabs of it look again. */
+  /** Call when the person has left this browser: its other tabs then read the session again. */
   readonly tellTabs: () => void
 }
 
@@ -41,7 +41,7 @@ export const useSession = (calls: SessionCalls): SessionModel => {
     (next: SessionView): void => {
       turn.current += 1
       accept(next)
-      // Other tabs of this browser: their stream tells of the status and the wallets alone.
+      // Tell this browser's other tabs, because the stream reports only changes of the status and the wallets.
       channel.current?.postMessage('changed')
     },
     [accept],
@@ -83,7 +83,7 @@ export const useSession = (calls: SessionCalls): SessionModel => {
     }
   }, [refresh])
 
-  // Followed once it is read: the stream's first event, which tells what is, would only have it read twice.
+  // Open the stream after the first read: its first event repeats the current state and would cause a second read.
   const followed = view !== null && !isSessionFinal(view.status)
   useEffect(() => {
     if (!followed) return
@@ -92,7 +92,7 @@ export const useSession = (calls: SessionCalls): SessionModel => {
     const follow = (): void => {
       source = new EventSource(`${calls.path}/events`)
       source.onmessage = ({ lastEventId }: MessageEvent<string>) => {
-        // The first one mostly tells what was just read.
+        // The first event usually repeats what was just read.
         if (Number(lastEventId) > sequence.current) refresh()
       }
       source.onerror = () => {

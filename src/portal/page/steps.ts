@@ -1,4 +1,4 @@
-// The way through the page: which steps a session has, which of them are done, and how far one may go. Pure.
+// The steps of a session on the page: which it has, which are done, and which one the person may see. Pure.
 import type { Requirement } from '../../identity/evidence-types.ts'
 import type { CorrectionPart, SessionView } from '../contract.ts'
 
@@ -17,18 +17,18 @@ const belongsTo = (step: Step, part: CorrectionPart, requirements: readonly Requ
   return requirement?.part === 'field' ? step === 'details' : step === 'documents'
 }
 
-/** What was sent back by name, and still has to be done or was done since: nothing else is asked for again. */
+/** Whether the session was sent back for certain parts. Then only these are asked for. */
 export const isCorrecting = ({ status, corrections }: Pick<View, 'status' | 'corrections'>): boolean =>
   status === 'retry' && corrections.length > 0
 
-/** Parts that a step shows: all it asks for, or only what was sent back and what is missing. */
+/** The parts that a step shows: all of its parts or, in a session that was sent back, those to correct or missing. */
 export const partsOf = (view: View, step: Step): readonly CorrectionPart[] => {
   const all = view.requirements.map(partOf).filter((part) => belongsTo(step, part, view.requirements))
   if (!isCorrecting(view)) return all
   return all.filter((part) => view.corrections.includes(part) || view.missing.includes(part))
 }
 
-/** The steps of a session, in their order. Those without anything to ask are left out. */
+/** The steps of a session, in order, without steps that ask for nothing. */
 export const stepsOf = (view: View): readonly Step[] =>
   STEPS.filter((step) => {
     if (step === 'welcome') return view.status === 'pending'
@@ -42,7 +42,7 @@ export const stepsOf = (view: View): readonly Step[] =>
 const hasAgreed = ({ agreement, agreementVersion }: Pick<View, 'agreement' | 'agreementVersion'>): boolean =>
   agreement?.version.split('.')[0] === agreementVersion
 
-/** Whether everything that the step asks for is there. */
+/** Whether the person has given everything that the step asks for. */
 export const isDone = (view: View, step: Step): boolean => {
   if (step === 'welcome') return true
   if (step === 'consent') return hasAgreed(view)
@@ -50,16 +50,16 @@ export const isDone = (view: View, step: Step): boolean => {
   return !view.missing.some((part) => belongsTo(step, part, view.requirements))
 }
 
-/** The first step that is not done: nobody goes further. */
+/** The first step that is not done. Later steps can't be opened. */
 const openStep = (view: View): Step => stepsOf(view).find((step) => !isDone(view, step)) ?? 'review'
 
-/** Where someone begins, or goes on who comes back. */
+/** The step that the page shows first. */
 export const currentStep = (view: View): Step => {
   const [first] = stepsOf(view)
   return first === 'welcome' && !hasAgreed(view) ? first : openStep(view)
 }
 
-/** The step that was asked for, if one may be there already; else the first that is not done. */
+/** The wanted step, if it may be opened already; otherwise the first that is not done. */
 export const allowedStep = (view: View, wanted: string): Step => {
   const steps = stepsOf(view)
   const last = steps.indexOf(openStep(view))
@@ -77,5 +77,5 @@ export const stepBefore = (view: View, step: Step): Step | null => {
   return steps[steps.indexOf(step) - 1] ?? null
 }
 
-/** Steps that are counted in front of people: the welcome is none. */
+/** The steps that the page counts for people: all except the welcome. */
 export const countedSteps = (view: View): readonly Step[] => stepsOf(view).filter((step) => step !== 'welcome')

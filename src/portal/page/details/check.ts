@@ -1,9 +1,9 @@
-// What can be wrong with a form, told before it is sent. The server decides by the same rules; see evidence/fields.ts.
+// Finds mistakes in a form before it is sent. The server applies the same rules; see evidence/fields.ts.
 import type { FieldName } from '../../../identity/evidence-types.ts'
 import type { Messages } from '../messages/english.ts'
 import type { Draft } from './draft.ts'
 
-/** By the id of the input that has to be mended, in the order of the form. */
+/** Problems by the id of the input to correct, in the order of the form. */
 export type Problems = ReadonlyMap<string, string>
 
 const NAME_MAX = 200

@@ -11,7 +11,7 @@ interface DocumentFillProps {
 export const DocumentFill = ({ onRead }: DocumentFillProps) => {
   const { details } = useMessages()
   const input = useRef<HTMLInputElement>(null)
-  // The form as it is when the picture was read, and not as it was when it was chosen.
+  // Fills the form as it is when the picture has been read, not as it was when the picture was chosen.
   const latest = useRef(onRead)
   latest.current = onRead
   const [state, setState] = useState<'idle' | 'reading' | 'read' | 'unread'>('idle')
@@ -25,7 +25,7 @@ export const DocumentFill = ({ onRead }: DocumentFillProps) => {
       if (part !== null) latest.current(part)
       setState(part === null ? 'unread' : 'read')
     } catch {
-      // No picture, or the part of the page did not arrive: the form is there to be typed into.
+      // The file is no picture, or the reader could not be loaded: the person can still type.
       setState('unread')
     }
   }

@@ -1,5 +1,5 @@
-// What is typed in, before it is sent: kept in this tab alone, so that a reload loses nothing, and dropped once it is sent,
-// the session is closed, or the person leaves the device.
+// Keeps what the person has typed in this tab's storage, so that a reload loses nothing. It is deleted when it was
+// sent, the session is closed, or the person leaves the device.
 import type { EvidenceFields, FieldName, Owner } from '../../../identity/evidence-types.ts'
 
 export interface OwnerDraft {
@@ -55,7 +55,7 @@ const ownersOf = (owners: readonly OwnerDraft[]): readonly Owner[] =>
     .filter(({ name, share }) => name.trim() !== '' || share.trim() !== '')
     .map(({ name, share }) => ({ name: name.trim(), sharePercent: Number(share) }))
 
-/** What is sent: the fields that this form asked for. */
+/** The fields to send: those that this form asked for. */
 export const toFields = (draft: Draft, names: readonly FieldName[]): EvidenceFields => {
   const all: Required<EvidenceFields> = {
     fullName: draft.fullName.trim(),
@@ -80,7 +80,7 @@ export const loadDraft = (sessionId: string): Draft | null => {
   }
 }
 
-/** @param draft null: it was sent, or has to go */
+/** @param draft null deletes it */
 export const keepDraft = (sessionId: string, draft: Draft | null): void => {
   try {
     if (draft === null) sessionStorage.removeItem(keyOf(sessionId))

@@ -1,9 +1,9 @@
-// Reads the machine-readable zone of a picture, on this device alone. Loaded when the first picture is chosen: the reader
-// and its weights are a part of the page of their own.
+// Reads the machine-readable zone of a picture on this device. Loaded when the first picture is chosen, because the
+// reader and its weights are large.
 import { readZone } from '../../../documents/reader/read-zone.ts'
 import type { Draft } from './draft.ts'
 
-/** Longest sides in which the zone is looked for, as on the server. */
+/** Longest side of the picture, pixels, at each try, as on the server. */
 const SIDES = [2_400, 1_400]
 
 const grayOf = (bitmap: ImageBitmap, side: number) => {
@@ -26,7 +26,7 @@ const grayOf = (bitmap: ImageBitmap, side: number) => {
 
 const inWords = (name: string): string => name.toLowerCase().replace(/(^| )[a-z]/g, (letters) => letters.toUpperCase())
 
-/** What the document says, for the person to correct; null where it can't be read. */
+/** The fields that the document shows, for the person to correct; null when the zone can't be read. */
 export const readDocument = async (file: Blob): Promise<Partial<Draft> | null> => {
   const bitmap = await createImageBitmap(file, { imageOrientation: 'from-image' })
   try {

@@ -23,7 +23,7 @@ interface DocumentCardProps {
   readonly calls: SessionCalls
   readonly apply: (view: SessionView) => void
   readonly announce: (text: string) => void
-  /** How many are on their way; what the server refused is not. */
+  /** Called with the number of uploads under way, without refused ones. */
   readonly onPending: (kind: DocumentKind, count: number) => void
 }
 
@@ -63,7 +63,9 @@ export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: 
   const count = shown.length + onTheWay
   const full = count >= rule.maximum
 
-  /** What had the focus is gone: whoever uses the keyboard or a screen reader goes on from the heading. */
+  /**
+   * Moves the focus to the heading when the focused element is removed, for people with a keyboard or a screen reader.
+   */
   const keepPlace = (): void => {
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
   }
@@ -73,7 +75,7 @@ export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: 
 
   const take = (files: Iterable<File>): void => {
     setProblem(null)
-    // Another file takes the place of one that was refused.
+    // A new file replaces one that was refused.
     for (const { id, phase } of uploads.pending) if (phase === 'failed') uploads.stop(id)
     let room = rule.maximum - count
     for (const file of files) {

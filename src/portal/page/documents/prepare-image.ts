@@ -1,5 +1,5 @@
-// Makes a photograph small enough to send: phones take pictures many times larger than anyone needs to read a document.
-// What is drawn anew also loses where it was taken. Loaded when the first picture is chosen.
+// Makes a photograph small enough to send: phones take pictures many times larger than needed to read a document. The
+// new picture also lacks the place where the photograph was taken. Loaded when the first picture is chosen.
 
 /** Longest side in pixels: small print on a page stays readable. */
 const SIDE_MAX = 2_600
@@ -24,7 +24,7 @@ const draw = async (bitmap: ImageBitmap): Promise<Blob | null> => {
   return new Promise((resolve) => canvas.toBlob(resolve, 'image/jpeg', QUALITY))
 }
 
-/** The picture to send: the file itself where it is small, no picture, or can't be opened here. */
+/** The picture to send; the file itself when it is small, is no picture, or can't be opened here. */
 export const prepareImage = async (file: Blob): Promise<Blob> => {
   if (!PICTURES.has(file.type) || file.size <= SMALL_BYTES) return file
   try {

@@ -1,4 +1,4 @@
-// Sending one document, with its progress: fetch tells none for what is sent, so this is the one request that is older.
+// Sends one document by XMLHttpRequest, because fetch reports no progress of an upload.
 import type { DocumentKind } from '../../../identity/evidence-types.ts'
 import type { ProblemAnswer, SessionView } from '../../contract.ts'
 import { NetworkError, RefusedError, type SessionCalls } from '../api.ts'
@@ -17,7 +17,7 @@ const problemOf = (request: XMLHttpRequest): RefusedError => {
   try {
     reason = (JSON.parse(request.responseText) as Partial<ProblemAnswer>).reason ?? ''
   } catch {
-    // Not ours: a proxy's page, say. The status has to do.
+    // Not our server's answer, but for example a proxy's page: only the status is known.
   }
   return new RefusedError(request.status, reason, request.getResponseHeader('x-request-id') ?? '')
 }
@@ -27,7 +27,7 @@ export const uploadDocument = (
   kind: DocumentKind,
   file: Blob,
   fileName: string,
-  /** @param part from 0 to 1; 1: all is sent, and is being checked */
+  /** @param part from 0 to 1; at 1 everything is sent, and the server checks it */
   onProgress: (part: number) => void,
 ): Upload => {
   const request = new XMLHttpRequest()

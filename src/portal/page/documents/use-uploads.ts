@@ -1,4 +1,4 @@
-// Documents on their way: prepared, sent one after another, and tried again by themselves when the connection is back.
+// Uploads documents: prepares them, sends one after another, and tries again when the connection is back.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { DocumentKind, DocumentReceipt } from '../../../identity/evidence-types.ts'
 import type { SessionView } from '../../contract.ts'
@@ -22,22 +22,22 @@ interface Job {
   readonly name: string
   readonly file: Blob
   upload: Upload | null
-  /** Documents that were there when it was first sent; null: not sent yet. */
+  /** Ids of the documents that the session had when this one was first sent; null: not sent yet. */
   before: ReadonlySet<string> | null
-  /** The connection was lost: goes on by itself when it is back. */
+  /** The connection was lost: the upload continues when it is back. */
   paused: boolean
 }
 
 let lastId = 0
 
-/** One document at a time, of all kinds together: a slow line is not made slower, and the next begins by itself. */
+/** Sends one document at a time, over all kinds, because parallel uploads would slow each other down. */
 let line: Promise<void> = Promise.resolve()
 
 const prepare = async (file: Blob): Promise<Blob> => {
   try {
     return await (await import('./prepare-image.ts')).prepareImage(file)
   } catch {
-    // The part that makes it smaller could not be loaded: it goes as it is.
+    // The code that makes pictures smaller could not be loaded: send the file as it is.
     return file
   }
 }
@@ -87,7 +87,7 @@ export const useUploads = (
       }
       try {
         if (job.before !== null) {
-          // Perhaps only the answer was lost: nothing is there twice.
+          // Perhaps only the answer was lost: check, so that no document is stored twice.
           const view = await calls.view()
           if (!jobs.current.has(id)) return
           if (arrivedOf(view, job)?.fileName === job.name) {
@@ -113,7 +113,7 @@ export const useUploads = (
   const queue = useCallback(
     (job: Job): void => {
       const sendInTurn = async (): Promise<void> => {
-        // Stopped while it waited.
+        // Skip it if it was stopped while it waited.
         if (jobs.current.has(job.id) && job.upload === null) await send(job)
       }
       line = line.then(sendInTurn, sendInTurn)

@@ -21,7 +21,7 @@ export const Details = ({ view, calls, apply, next, back }: StepProps) => {
   const messages = useMessages()
   const { details, locale, common } = messages
   const { sessionId, checkType } = view
-  // As they were when the form was opened: what is mended while it is open stays on it.
+  // The fields as of when the form was opened, so that a corrected field stays on the form.
   const [names] = useState(() => partsOf(view, 'details') as readonly FieldName[])
   const [draft, setDraft] = useState<Draft>(() => loadDraft(sessionId) ?? EMPTY_DRAFT)
   const [loading, setLoading] = useState(() => loadDraft(sessionId) === null && view.fields.length > 0)
@@ -47,7 +47,7 @@ export const Details = ({ view, calls, apply, next, back }: StepProps) => {
     const changed = { ...draft, ...part }
     setDraft(changed)
     keepDraft(sessionId, changed)
-    // What was complained about is looked at again while it is mended.
+    // Check again while the person corrects a mistake.
     if (problems.size > 0) setProblems(checkDraft(changed, names, new Date(), details))
   }
 
@@ -73,7 +73,7 @@ export const Details = ({ view, calls, apply, next, back }: StepProps) => {
   }
 
   const has = (name: FieldName): boolean => names.includes(name)
-  /** Whoever has to show a document has it at hand. */
+  /** Whether the session asks for a document, which the person then has at hand. */
   const asksForDocument = view.requirements.some(
     (requirement) => requirement.part === 'document' && requirement.kind === 'identity-document',
   )

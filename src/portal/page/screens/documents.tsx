@@ -13,7 +13,7 @@ import type { StepProps } from './step-props.ts'
 
 export const Documents = ({ view, calls, apply, next, back, announce }: StepProps) => {
   const { documents, partsInline, common } = useMessages()
-  // As they were when the step was opened: what arrives meanwhile stays on it.
+  // The kinds as of when the step was opened, so that an uploaded document stays on it.
   const [kinds] = useState(() => partsOf(view, 'documents') as readonly DocumentKind[])
   const [problem, setProblem] = useState<'missing' | 'waiting' | null>(null)
   const pending = useRef(new Map<DocumentKind, number>())

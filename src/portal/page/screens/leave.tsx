@@ -31,7 +31,7 @@ export const Leave = ({ calls, sessionId, organizationName, onStay, onLeft }: Le
   const go = async (): Promise<void> => {
     setBusy(true)
     setFailure(null)
-    // First what needs no server: it goes even where the network is gone.
+    // Delete the draft first, which needs no server and works without a network.
     keepDraft(sessionId, null)
     forgetBegun(sessionId)
     try {

@@ -1,4 +1,4 @@
-// What became of it: verified, in review, sent back, or refused. Changes by itself when the session does.
+// Shows the outcome: verified, in review, sent back, or refused. Follows the session's changes.
 
 import { formatWait } from '../../../pages/lengths.ts'
 import type { SessionView } from '../../contract.ts'
@@ -30,7 +30,7 @@ const Emblem = ({ status }: { readonly status: string }) => {
   )
 }
 
-/** Its host in ASCII beside it, so that nobody is led to a place that only looks like the right one (threats row 16). */
+/** Shows the host in ASCII, so that nobody is led to a host that only looks like the right one (threats row 16). */
 const BackButton = ({ origin, primary }: { readonly origin: SessionView['origin']; readonly primary: boolean }) => {
   const { outcome } = useMessages()
   if (origin === null) return null

@@ -1,4 +1,4 @@
-// There is nothing to show: what that means, and what to do about it.
+// Says why there is no session to show, and what the person can do.
 import { useMessages } from '../language.ts'
 import { Icon, type IconName } from '../ui/icons.tsx'
 import { Button, Screen } from '../ui/parts.tsx'

@@ -1,4 +1,4 @@
-// Everything once more, before it goes out; each part with a way back to it.
+// Shows everything once more before it is submitted, with a way back to each part.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { EvidenceFields, FieldName } from '../../../identity/evidence-types.ts'

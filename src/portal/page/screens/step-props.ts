@@ -1,4 +1,4 @@
-// What every step of the way gets.
+// The properties of every step's screen.
 import type { SessionView } from '../../contract.ts'
 import type { SessionCalls } from '../api.ts'
 import type { Step } from '../steps.ts'
@@ -10,7 +10,10 @@ export interface StepProps {
   readonly apply: (view: SessionView) => void
   readonly refresh: () => void
   readonly go: (step: Step) => void
-  /** To the step after this one, or to what is missing before it. @param view the newest, where this step just changed it */
+  /**
+   * Opens the next step, or an earlier one that is not done.
+   * @param view the newest view, if this step just changed it
+   */
   readonly next: (view?: SessionView) => void
   /** Null on the first step. */
   readonly back: (() => void) | null

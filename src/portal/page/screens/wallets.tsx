@@ -30,11 +30,14 @@ export const Wallets = ({ view, calls, apply, refresh, next, back, announce }: S
   const [round, setRound] = useState(0)
   const family = familyOf(lockedWallet)
   const found = useWallets(family)
-  /** Nothing to choose from here: the way over the wallet's own app or the phone is the usual one. */
+  /** This browser has no wallet: show first how to use a wallet app or the phone. */
   const alone = wallets.length === 0 && found.wallets.length === 0 && !found.searching
   const full = wallets.length >= walletsMax
 
-  /** What had the focus is gone: whoever uses the keyboard or a screen reader goes on from the first heading. */
+  /**
+   * Moves the focus to the first heading when the focused element is removed, for people with a keyboard or a screen
+   * reader.
+   */
   const keepPlace = (): void => {
     requestAnimationFrame(() => {
       if (document.activeElement !== document.body) return

@@ -1,4 +1,4 @@
-// A way that is not the usual one: its title is always there, what it needs is made only when it is opened.
+// A section that opens on demand: its title is always shown, its content is created when it is opened.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Icon, type IconName, IconTile } from './icons.tsx'

@@ -1,4 +1,4 @@
-// Around every screen: who asks, how far one has come, the language, and what is said to people who do not see the screen.
+// The frame of every screen: who asks, the progress, the language, and announcements for screen readers.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { LANGUAGES, type Language, type OrganizationView } from '../../contract.ts'
@@ -11,7 +11,7 @@ import { Notice } from './parts.tsx'
 
 export interface Progress {
   readonly steps: readonly Step[]
-  /** Null: at the end, all done. */
+  /** Null after the last step. */
   readonly current: Step | null
   readonly go: (step: Step) => void
 }
@@ -22,7 +22,7 @@ interface FrameProps {
   readonly test: boolean
   readonly online: boolean
   readonly announcement: string
-  /** Where this browser may open the session: to leave it. */
+  /** Leaves the session; undefined when this browser can't open it. */
   readonly onLeave?: () => void
   readonly children: ComponentChildren
 }
@@ -115,7 +115,7 @@ const LanguageChoice = () => {
   )
 }
 
-/** Where the organization answers: shown where the person is known to be its. */
+/** How to reach the organization; shown only when the person has opened one of its sessions. */
 const Contact = ({ organization: { name, supportEmail, privacyUrl } }: { readonly organization: OrganizationView }) => {
   const { common } = useSpeech().messages
   return (

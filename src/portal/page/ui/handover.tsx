@@ -1,5 +1,5 @@
-// Going on elsewhere: a code for the phone, or links that open this page inside a wallet app. Each link works once, so one
-// is asked for only when it is looked at.
+// Continues on another device: a QR code for the phone, or links that open this page in a wallet app. Each link works
+// once, so it is requested only when it is shown.
 import { useEffect, useState } from 'preact/hooks'
 import type { HandoverAnswer } from '../../contract.ts'
 import type { SessionCalls } from '../api.ts'
@@ -24,7 +24,7 @@ const useHandover = (calls: Pick<SessionCalls, 'handover'>): Handover => {
       (answer) => {
         if (gone) return
         setLink(answer)
-        // A new one before the old one ends.
+        // Request a new link before the old one expires.
         timer = setTimeout(
           () => setTurn((now) => now + 1),
           Math.max(30_000, answer.expiresAtSeconds * 1000 - Date.now() - 60_000),
@@ -75,7 +75,7 @@ export const AppLinks = ({ calls, apps }: { readonly calls: SessionCalls; readon
   const { wallets } = useMessages()
   const handover = useHandover(calls)
   const [tapped, setTapped] = useState(false)
-  // Whoever comes back to this page has used the link, or will want another.
+  // A person who comes back to this page has used the link, or wants another one.
   useEffect(() => {
     if (!tapped) return
     const back = (): void => {

@@ -5,7 +5,7 @@ import { useMessages } from '../language.ts'
 import { Button, Notice } from './parts.tsx'
 
 export type LazyPart<Properties> = ((properties: Properties) => JSX.Element) & {
-  /** Has the part there before it is shown. */
+  /** Loads the part before it is shown. */
   readonly preload: () => void
 }
 

@@ -9,7 +9,7 @@ interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'typ
   readonly kind?: 'primary' | 'secondary' | 'quiet' | 'danger'
   readonly icon?: IconName
   readonly trailing?: IconName
-  /** Working: keeps its size, tells so, and does nothing more. */
+  /** While true, the button keeps its size, shows that it works, and ignores presses. */
   readonly busy?: boolean
   readonly submit?: boolean
   readonly onClick?: MouseEventHandler<HTMLButtonElement>
@@ -44,7 +44,7 @@ interface NoticeProps {
   readonly tone?: Tone
   readonly title?: string
   readonly icon?: IconName
-  /** Read out at once: something that the person did went wrong. */
+  /** Screen readers announce it immediately: the person's action has failed. */
   readonly urgent?: boolean
   readonly children?: ComponentChildren
 }
@@ -62,10 +62,10 @@ export const Notice = ({ tone = 'info', title, icon, urgent = false, children }:
 interface ScreenProps {
   readonly title: string
   readonly lead?: ComponentChildren
-  /** Above the heading. */
+  /** Shown above the heading. */
   readonly emblem?: ComponentChildren
   readonly children?: ComponentChildren
-  /** The way on and back, always in the same place and in sight however long the screen is. */
+  /** The buttons forward and back, always visible in the same place, however long the screen is. */
   readonly actions?: ComponentChildren
 }
 
@@ -104,7 +104,7 @@ interface FieldProps {
   }) => ComponentChildren
 }
 
-/** A label, what helps, what is wrong, and the input that all of them belong to. */
+/** An input with its label, its hint and its error. */
 export const Field = ({ id, label, hint, error, children }: FieldProps) => {
   const described = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].filter(Boolean)
   return (
@@ -132,7 +132,7 @@ export const Field = ({ id, label, hint, error, children }: FieldProps) => {
 
 interface CopyButtonProps {
   readonly text: string
-  /** For people who do not see what it stands beside. Without it the button says what it does. */
+  /** Label for screen readers, when the visible text is clear only beside its surroundings. */
   readonly label?: string
 }
 

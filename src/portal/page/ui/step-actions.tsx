@@ -1,4 +1,4 @@
-// The way on and back, the same on every step.
+// The buttons forward and back, the same on every step.
 import type { ComponentChildren } from 'preact'
 import { useMessages } from '../language.ts'
 import { Button } from './parts.tsx'
@@ -7,9 +7,9 @@ interface StepActionsProps {
   readonly back: (() => void) | null
   readonly onNext?: () => void
   readonly busy?: boolean
-  /** What has to be done first is above: pressed, it says so. */
+  /** Shows the button less prominently while something above is not done; a press then says what is missing. */
   readonly quiet?: boolean
-  /** Submits the form that it stands in. */
+  /** Id of the form that the button submits. */
   readonly form?: string
   readonly children?: ComponentChildren
 }

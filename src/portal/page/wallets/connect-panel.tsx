@@ -1,4 +1,5 @@
-// One wallet of this browser: ask it for its accounts, choose one and a chain, have the message signed, bring the proof.
+// Connects a wallet of this browser: asks it for its accounts, lets the person choose an account and a chain, has the
+// message signed, and sends the proof.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ChainView, WalletView } from '../../contract.ts'
 import type { ProofCalls } from '../api.ts'
@@ -13,7 +14,7 @@ export interface ConnectPanelProps<Result> {
   readonly wallet: DetectedWallet
   readonly calls: ProofCalls<Result>
   readonly chains: readonly ChainView[]
-  /** Those that are there already. */
+  /** The wallets that the session already has. */
   readonly connected: readonly WalletView[]
   readonly lockedWallet: string | null
   readonly onDone: (result: Result, address: string) => void

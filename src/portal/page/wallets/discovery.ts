@@ -1,15 +1,15 @@
-// All wallets of this browser, as they come. Extensions announce themselves late and in any order.
+// Collects the wallets of this browser. Extensions announce themselves late and in any order.
 import { useEffect, useState } from 'preact/hooks'
 import { followEvmWallets } from './evm.ts'
 import { followSolanaWallets } from './solana.ts'
 import type { DetectedWallet } from './wallet.ts'
 
-/** After this long, a browser that has announced nothing has nothing. */
+/** If no wallet has announced itself within this time, the browser has none. */
 const PATIENCE_MS = 1_200
 
 export interface Discovery {
   readonly wallets: readonly DetectedWallet[]
-  /** Some may still come. */
+  /** Whether further wallets may still announce themselves. */
   readonly searching: boolean
 }
 

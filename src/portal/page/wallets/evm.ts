@@ -53,7 +53,7 @@ const evmWallet = (key: string, name: unknown, icon: unknown, provider: Provider
 const fromDetail = ({ info, provider }: EIP6963ProviderDetail): DetectedWallet =>
   evmWallet(`evm:${info.uuid}`, info.name, info.icon, provider as unknown as Provider)
 
-/** Follows the wallets that announce themselves; those are never taken back. Answers how to stop. */
+/** Calls back with all announced wallets whenever another one announces itself. @returns stops this */
 export const followEvmWallets = (onChange: (wallets: readonly DetectedWallet[]) => void): (() => void) => {
   const store = createStore()
   const known = new Map<string, DetectedWallet>()

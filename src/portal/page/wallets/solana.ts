@@ -53,7 +53,8 @@ const fromStandard = (wallet: Wallet, number: number): DetectedWallet | null => 
       } catch (error) {
         throw walletError(error)
       }
-      // A wallet that signs something else, with a prefix of its own say, proves nothing to the server.
+      // The server can't verify the signature of a wallet that signs another text, for example with a prefix of its
+      // own.
       if (outcome?.signature.length !== SIGNATURE_BYTES || !same(outcome.signedMessage, bytes)) {
         throw new WalletFailedError('no signature')
       }
@@ -62,7 +63,7 @@ const fromStandard = (wallet: Wallet, number: number): DetectedWallet | null => 
   }
 }
 
-/** Follows the wallets that are registered. Answers how to stop. */
+/** Calls back with all registered wallets whenever these change. @returns stops this */
 export const followSolanaWallets = (onChange: (wallets: readonly DetectedWallet[]) => void): (() => void) => {
   const { get, on } = getWallets()
   const known = new Map<Wallet, DetectedWallet | null>()

@@ -1,4 +1,4 @@
-// The wallets that this browser has; the one that is chosen opens in place.
+// Lists the wallets of this browser; the chosen wallet opens in the list.
 import { useState } from 'preact/hooks'
 import type { ChainView, WalletView } from '../../contract.ts'
 import type { ProofCalls } from '../api.ts'

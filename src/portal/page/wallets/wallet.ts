@@ -1,4 +1,4 @@
-// A wallet as the page uses it, whichever way it announced itself: who is there, and a signature over a text.
+// The interface of a wallet to the page, whichever way the wallet announced itself: its accounts, and signing a text.
 
 export interface WalletAccount {
   readonly address: string
@@ -19,12 +19,12 @@ export interface DetectedWallet {
   sign(address: string, message: string): Promise<string>
 }
 
-/** The person said no in the wallet's own window. */
+/** The person refused in the wallet's own window. */
 export class WalletRefusedError extends Error {
   override readonly name = 'WalletRefusedError'
 }
 
-/** The wallet is locked, busy, or answered with something that is no answer. Its own words are not repeated. */
+/** The wallet is locked or busy, or its answer is malformed. Its own message is not shown. */
 export class WalletFailedError extends Error {
   override readonly name = 'WalletFailedError'
 }
@@ -32,7 +32,7 @@ export class WalletFailedError extends Error {
 /** EIP-1193: the user rejected the request. */
 const USER_REJECTED = 4001
 
-/** Wallets differ in how they say no; all of those are a no. */
+/** Maps a wallet's error: wallets report a refusal in different ways. */
 export const walletError = (error: unknown): Error => {
   const { code, name, message } = (typeof error === 'object' && error !== null ? error : {}) as Record<string, unknown>
   const text = `${String(name ?? '')} ${String(message ?? '')}`.toLowerCase()
