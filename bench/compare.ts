@@ -20,7 +20,7 @@ export interface Comparison {
 const SMALLEST_CHANGE = 0.03
 /** Two runs of five equal rounds fail to overlap by chance once in 126 times; of three rounds, once in ten. */
 const FEWEST_ROUNDS = 5
-/** The floor's parts that hold none of the service's code: when they moved, the machine did. */
+/** Measurements without any of the service's code: when they differ, the machine was different. */
 const MACHINE_PROBES = ['floor.echo.closed.cpu', 'floor.keccak'] as const
 const MACHINE_DRIFT = 0.05
 
@@ -50,7 +50,7 @@ export const compareResults = (before: BenchResult, after: BenchResult): Compari
     ]
   })
 
-/** What makes a comparison doubtful. */
+/** Reasons to doubt a comparison, for people. */
 export const comparisonWarnings = (before: BenchResult, after: BenchResult): string[] => {
   const warnings: string[] = []
   if (before.machine.cpu !== after.machine.cpu || before.machine.cores !== after.machine.cores) {

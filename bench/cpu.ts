@@ -15,7 +15,7 @@ export interface StatTimes {
   readonly nice: number
 }
 
-/** What the text of a stat file says. The command may hold spaces and brackets, so it is cut at its last one. */
+/** Parses a stat file. The command may hold spaces and brackets, so the fields begin after the last closing bracket. */
 export const parseStat = (stat: string): StatTimes => {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const ticks = Number(fields[UTIME]) + Number(fields[STIME])
@@ -55,7 +55,7 @@ interface TreeTicks {
   readonly yielding: number
 }
 
-/** A descendant that was started to give way to its parent counts apart, with all that it started. */
+/** Counts descendants with a lower priority than their parent separately, together with their own descendants. */
 const treeTicks = (pid: number, parentNice: number | null = null): TreeTicks => {
   const stat = readIfThere(`/proc/${pid}/stat`)
   if (stat === null) return { serving: 0, yielding: 0 }
@@ -78,10 +78,10 @@ export interface CpuTime {
 
 const microseconds = (ticks: number): number => (ticks / TICKS_PER_SECOND) * 1_000_000
 
-/** Null where it can't be read (no such process, or no ps). Granularity is 10 ms: measure over a second or more. */
+/** Null when it can't be read (no such process, or no ps). The resolution is 10 ms: measure over a second or more. */
 export const processCpuTime = (pid: number): CpuTime | null => {
   if (process.platform === 'linux') {
-    // A process that is not there is unknown; one that has just begun has used nothing yet.
+    // Zero ticks mean a process that has just started, unless it does not exist.
     if (readIfThere(`/proc/${pid}/stat`) === null) return null
     const ticks = treeTicks(pid)
     const thread = readIfThere(`/proc/${pid}/task/${pid}/stat`)

@@ -1,5 +1,5 @@
-// What the service is meant to reach, as ratios within one run, and what follows from the rounds. Each ratio is taken
-// round by round, since a round's parts ran within seconds of each other and share the machine's mood.
+// The goals of the service, as ratios within one run, and the values computed from the rounds. Each ratio is computed
+// round by round, because the parts of a round run within seconds of each other, under the same conditions.
 import type { Collector, Goal, MeasurementDefinition } from './result.ts'
 import { median } from './stages/harness.ts'
 import { sweepName, sweepPoints } from './sweep.ts'
@@ -30,7 +30,10 @@ const INDEXED_RATIO = ratio('summary.indexed_cpu_over_floor', 'CPU per attestati
 const BATCH_RATIO = ratio('summary.batch_over_bare', 'attestations, 100 a call / bare server’s single ones', 'higher')
 const KEYED_RATIO = ratio('summary.keyed_over_unkeyed', 'requests with an Idempotency-Key / without', 'higher')
 const TAIL_RATIO = ratio('summary.half_p99_over_p50', 'p99 / p50 at half of capacity', 'lower')
-/** What the machine itself makes of a tail: the bare server has neither garbage nor threads that wait for each other. */
+/**
+ * The tail that the machine alone causes: the bare server has no garbage collection and no threads that wait for
+ * others.
+ */
 export const BARE_TAIL_RATIO = ratio('summary.bare_half_p99_over_p50', 'the same of the bare server in C', 'lower')
 
 type GoalDefinition = Pick<Goal, 'name' | 'label' | 'unit' | 'bound' | 'limit'>
@@ -59,7 +62,7 @@ const IDENTITY_GOALS: readonly GoalDefinition[] = [
   },
 ]
 
-/** The npm prebuilt's and @noble's are for what every machine has; the first for what the best of them has. */
+/** The goals of the npm prebuilt and of @noble hold for every machine; the first goal needs a system's libsecp256k1. */
 const SIGNER_GOALS: readonly (readonly [string, number])[] = [
   ['libsecp256k1', 35_000],
   ['secp256k1-node', 25_000],
@@ -103,7 +106,7 @@ const THROUGHPUT_GOALS: readonly GoalDefinition[] = [
   },
 ]
 
-/** At ten times capacity a refusal waits for what the connections before it sent. */
+/** At ten times the capacity, a refusal waits for the requests that other connections sent before it. */
 const OVERLOAD_GOALS: readonly GoalDefinition[] = (
   [
     [2, 5],
@@ -128,7 +131,7 @@ const OVERLOAD_GOALS: readonly GoalDefinition[] = (
 
 const SOAK_GOALS: readonly GoalDefinition[] = [
   { name: 'soak.errors', label: 'errors of the soak', unit: 'count', bound: 'at most', limit: 0 },
-  // Less than this in an hour can't be told from the heap's own breathing.
+  // The heap's normal variation is about this large, so less growth in an hour can't be detected.
   { name: 'soak.memory_growth', label: 'growth of memory, flat', unit: 'MB/h', bound: 'at most', limit: 5 },
 ]
 
@@ -225,7 +228,7 @@ export const addDerived = (collector: Collector, backend: string): void => {
   }
 }
 
-/** What `--ratios` prints, in its order: no number of it is a rate or a time of this machine alone. */
+/** The measurements that `--ratios` prints, in this order: only ratios, no rate or time of this machine alone. */
 const TABLE: readonly string[] = [
   SWEPT_RATIO.name,
   INDEXED_RATIO.name,
@@ -240,7 +243,7 @@ const TABLE: readonly string[] = [
 export const tableOfRatios = (goals: readonly Goal[]): Goal[] =>
   TABLE.flatMap((wanted) => goals.filter(({ name }) => name === wanted))
 
-/** The goals whose measurement is there. The latency goals are about 1,000/s and no other rate. */
+/** Judges the goals that were measured. The latency goals apply only at 1,000/s. */
 export const judgeGoals = (collector: Collector, ratePerSecond: number): Goal[] =>
   GOALS.flatMap((goal) => {
     const rounds = collector.rounds(goal.name)

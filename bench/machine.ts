@@ -1,4 +1,4 @@
-// Where and on what a result was measured: without it, a number means nothing.
+// Describes the machine, the runtime and the commit of a result, without which its numbers mean nothing.
 import { availableParallelism, cpus, loadavg, platform, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 
@@ -10,7 +10,7 @@ export interface Machine {
   /** Operating system and kernel. */
   readonly system: string
   readonly architecture: string
-  /** Load average of the last minute when the run began: far from 0, neighbours were at work. */
+  /** Load average of the last minute when the run began. Far above 0, other programs were running. */
   readonly loadAverage: number
 }
 
@@ -22,7 +22,7 @@ export interface Runtime {
 
 export interface Commit {
   readonly id: string
-  /** The working tree differed from it. */
+  /** Whether the working tree differed from the commit. */
   readonly modified: boolean
 }
 
@@ -37,7 +37,7 @@ export const readMachine = (): Machine => ({
 
 export const readRuntime = (): Runtime => ({ name: 'bun', version: Bun.version, revision: Bun.revision })
 
-/** What the bench itself draws and writes, and pages that nothing runs: they change no number. */
+/** Files that the bench writes itself, and documentation: their changes do not affect the numbers. */
 const NOT_CODE = [':!docs/images/bench-*.svg', ':!*.md']
 
 const git = (...argumentList: string[]): string | null => {

@@ -1,8 +1,9 @@
-// The bench's command line: parsed and checked once. Numbers of rounds and lengths follow from --quick.
+// Parses and checks the bench's command line. Whether --quick was given decides the numbers of rounds and the
+// durations.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/** What a run measures unless it is told otherwise. */
+/** The parts that a run measures by default. */
 export const USUAL_PARTS = [
   'floor',
   'naive',
@@ -15,23 +16,23 @@ export const USUAL_PARTS = [
   'stages',
   'identity',
 ] as const
-/** Each takes long, and runs only when `--only` names it. */
+/** Parts that take long and run only when `--only` names them. */
 export const LONG_PARTS = ['scale', 'sweep', 'overload', 'soak'] as const
 export const PARTS = [...USUAL_PARTS, ...LONG_PARTS] as const
 export type Part = (typeof PARTS)[number]
 
-/** What the table of ratios needs, and the settings its sweep tries: as much as a run of some minutes has time for. */
+/** The parts that the table of ratios needs, and the settings of its sweep: few, so that the run takes only minutes. */
 const RATIO_PARTS: readonly Part[] = PARTS.filter(
   (part) => !['naive', 'signers', 'solana', 'stages', 'soak'].includes(part),
 )
 const RATIO_SWEEP = { workers: [0, 1, 2], processes: [1, 2] } as const
 
-/** How long and how often; milliseconds. */
+/** Durations in milliseconds, and numbers of rounds. */
 export interface Durations {
   readonly rounds: number
-  /** Once for each server, before the first round: compiles its hot code. */
+  /** Warm-up of each server before the first round, in which the runtime compiles its hot code. */
   readonly firstWarmupMs: number
-  /** Before each measured window. */
+  /** Warm-up before each measured window. */
   readonly warmupMs: number
   readonly closedMs: number
   readonly openMs: number
@@ -44,21 +45,21 @@ export interface BenchOptions {
   readonly json: boolean
   readonly durations: Durations
   readonly quick: boolean
-  /** Only what the table of ratios needs is measured. */
+  /** Whether to measure only what the table of ratios needs. */
   readonly ratios: boolean
   readonly connections: number
   readonly ratePerSecond: number
   /** secp256k1 backend that the service is told to use. */
   readonly signer: string
-  /** Of the soak; null: 70% of the capacity that it measures. */
+  /** Rate of the soak; null: 70% of the capacity that it measures. */
   readonly soakRatePerSecond: number | null
-  /** Of the soak. */
+  /** Duration of the soak. */
   readonly minutes: number
-  /** Where drawings go; null: nowhere. */
+  /** Folder for the drawings; null: draw nothing. */
   readonly imageFolder: string | null
-  /** What the sweep tries; null: what suits the machine's cores. */
+  /** The settings that the sweep tries; null: chosen for the machine's cores. */
   readonly sweep: { readonly workers: readonly number[] | null; readonly processes: readonly number[] | null }
-  /** A running deployment instead of servers of our own. */
+  /** A running deployment to measure instead of own servers; null: none. */
   readonly deployment: Deployment | null
 }
 
@@ -69,7 +70,7 @@ export interface Deployment {
   readonly target: { readonly to: string } | { readonly verificationHash: string }
 }
 
-/** What is wrong with the command line, for one line on stderr. */
+/** The command line is wrong. The message is one line for stderr. */
 export class OptionInvalidError extends Error {
   override readonly name = 'OptionInvalidError'
 }

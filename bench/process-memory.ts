@@ -1,4 +1,4 @@
-// What a process and its living descendants hold in memory, from the kernel. Source: proc(5), "/proc/pid/status".
+// The resident memory of a process and its living descendants, from the kernel. Source: proc(5), "/proc/pid/status".
 import { readdirSync, readFileSync } from 'node:fs'
 
 const isGone = (cause: unknown): boolean =>
@@ -18,13 +18,13 @@ const residentOf = (pid: number): number => {
   return children.reduce((total, child) => total + (treeResidentMegabytes(Number(child)) ?? 0), own)
 }
 
-/** Pages that several processes share count for each. Null where it can't be read. */
+/** A page that several processes share is counted for each of them. Null when it can't be read. */
 export const treeResidentMegabytes = (pid: number): number | null => {
   if (process.platform !== 'linux') return null
   try {
     return residentOf(pid)
   } catch (cause) {
-    // It, or a thread of it, ended between the listing and the reading.
+    // The process, or one of its threads, ended between the listing and the reading.
     if (isGone(cause)) return null
     throw cause
   }

@@ -1,4 +1,5 @@
-// Everything the bench starts or creates, so that all of it is stopped and removed at the end, on a failure and on Ctrl-C.
+// Starts processes and creates folders for the bench, and stops and removes all of them at the end, after a failure and
+// on Ctrl-C.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +21,7 @@ export interface ManagedProcess {
   send(message: unknown): void
   /** Null while it runs. */
   exitCode(): number | null
-  /** The last of what it wrote to stdout and stderr, for a message about its failure. */
+  /** The end of its stdout and stderr, for a message about its failure. */
   output(): Promise<string>
   stop(): Promise<void>
 }
@@ -36,7 +37,7 @@ export interface Processes {
 const STOP_GRACE_MS = 8_000
 const OUTPUT_SHOWN = 2_000
 
-/** Without the developer's own COUNTERSIGN_* settings: they must not steer the service that is measured. */
+/** The environment without the developer's own COUNTERSIGN_* settings, which must not affect the measured service. */
 const inheritedEnvironment = (): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_')))
 
@@ -54,7 +55,7 @@ export const createProcesses = (): Processes => {
     logFolder ??= temporaryFolder()
     const log = Bun.file(join(logFolder, `${folders.length}-${running.size}-${name.replaceAll(' ', '-')}.log`))
     const child: Subprocess = Bun.spawn([...command], {
-      // As `bun start` has it, for the baselines as well.
+      // The baselines get the same allocator settings as `bun start` sets.
       env: { ...ALLOCATOR_ENVIRONMENT, ...inheritedEnvironment(), ...environment },
       stdin: 'ignore',
       stdout: log,
@@ -119,7 +120,10 @@ export const freePort = (): number => {
   return port
 }
 
-/** The first good answer. @throws Error with the process's last words when it ends first, or doesn't answer in time. */
+/**
+ * Waits for the first good answer.
+ * @throws Error with the process's last output when it ends first or answers too late
+ */
 export const waitUntilReady = async (url: string, managed: ManagedProcess, timeoutMs = 30_000): Promise<Response> => {
   const giveUpMs = performance.now() + timeoutMs
   while (performance.now() < giveUpMs) {
@@ -128,7 +132,7 @@ export const waitUntilReady = async (url: string, managed: ManagedProcess, timeo
       const response = await fetch(url, { signal: AbortSignal.timeout(1_000) })
       if (response.ok) return response
     } catch {
-      // Not listening yet: that is what is waited for.
+      // The server does not listen yet: try again.
     }
     await Bun.sleep(50)
   }

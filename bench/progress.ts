@@ -1,4 +1,4 @@
-// What a long run is doing, on stderr, so that stdout holds the result alone.
+// Shows the progress of a long run on stderr, so that stdout holds only the result.
 
 export interface Progress {
   /** A step that takes a while. On a terminal it replaces the line before. */

@@ -1,4 +1,4 @@
-// What the first start of a service wrote down for whoever uses it: `NAME=value` lines.
+// Reads the file quickstart.env that the first start of a service writes: `NAME=value` lines.
 
 /** Values of quickstart.env by name. */
 export type Quickstart = Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-// A result as text for people.
+// Formats a result as text for people.
 import { BARE_TAIL_RATIO, tableOfRatios } from './goals.ts'
 import type { BenchResult, Goal, Measurement, Unit } from './result.ts'
 import { type StageShare, stageShares } from './stage-shares.ts'
@@ -74,7 +74,7 @@ const sweepRow = ({ processes, workers, throughput, cpu, p99 }: SweepPoint): str
   formatValue(p99, 'ms'),
 ]
 
-/** The sweep as a table and a sentence; nothing when nothing was swept. */
+/** The sweep as a table and a sentence; empty when there was no sweep. */
 const formatSweep = (measurements: readonly Measurement[]): string[] => {
   const points = sweepPoints(measurements)
   const sentence = describeRecommendation(points)
@@ -92,7 +92,7 @@ const formatSweep = (measurements: readonly Measurement[]): string[] => {
 const findingLines = (findings: readonly string[]): string[] =>
   findings.length === 0 ? [] : ['', 'Findings', ...findings.map((finding) => `  ${finding}`)]
 
-/** The table that `--ratios` is for, and nothing else but what makes it doubtful. */
+/** The table of `--ratios`, and the findings that make it doubtful. */
 export const formatRatios = ({ goals, measurements, findings }: BenchResult): string => {
   const rows = tableOfRatios(goals).map(({ label, value, unit, bound, limit }) => [
     label,

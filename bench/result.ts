@@ -1,5 +1,5 @@
-// A result: what was measured, where, and whether the goals were reached. The JSON form is what compare.ts reads and
-// what later parts of the bench add measurements to; its names are stable.
+// A result: what was measured, where, and whether the goals were reached. compare.ts reads its JSON form, to which
+// later parts of the bench may add measurements; the names are stable.
 import type { Commit, Machine, Runtime } from './machine.ts'
 import { median } from './stages/harness.ts'
 
@@ -16,13 +16,13 @@ export interface MeasurementDefinition {
 }
 
 export interface Measurement extends MeasurementDefinition {
-  /** One number a round, in the order of the rounds. */
+  /** One number per round, in the order of the rounds. */
   readonly rounds: readonly number[]
   readonly median: number
 }
 
 export interface Goal {
-  /** Name of the measurement it is about. */
+  /** Name of the measurement. */
   readonly name: string
   readonly label: string
   readonly unit: Unit
@@ -80,7 +80,7 @@ export const createCollector = (): Collector => {
   }
 }
 
-/** Not a result of this bench, or of another version of it. */
+/** The text is not a result of this version of the bench. */
 export class ResultInvalidError extends Error {
   override readonly name = 'ResultInvalidError'
 }

@@ -39,7 +39,7 @@ const PART_MAKERS = {
   solana: createSolanaPart,
 } as const
 
-/** Parts that take their own rounds, after those of the others. */
+/** Parts with their own rounds, which run after those of the other parts. */
 const AFTER_ROUNDS: readonly {
   readonly part: Part
   readonly measure: (context: BenchContext, signer: string) => Promise<void>
@@ -52,10 +52,10 @@ const AFTER_ROUNDS: readonly {
   { part: 'soak', measure: measureSoak },
 ]
 
-/** Percent of the processors' time that went to other machines of the host: beyond this, numbers are theirs as well. */
+/** Percent of the processors' time that other machines of the host may take. Above it, they distort the numbers. */
 const STOLEN_MAX = 10
 
-/** The backend the service will use, found as the service finds it. @throws OptionInvalidError */
+/** Finds the signing backend in the same way as the service. @throws OptionInvalidError */
 const resolveSigner = (name: string): string => {
   const known = (['auto', ...SECP256K1_BACKEND_NAMES] as const).find((candidate) => candidate === name)
   if (known === undefined) throw new OptionInvalidError(`--signer: no backend is named ${name}`)
@@ -80,7 +80,7 @@ const makeParts = async (context: BenchContext, signer: string): Promise<BenchPa
 const run = async (options: BenchOptions, processes: Processes): Promise<BenchResult> => {
   const machine = readMachine()
   const startedAt = new Date().toISOString()
-  // Before anything is drawn into the checkout.
+  // Read the commit before the bench writes drawings into the checkout.
   const commit = readCommit()
   const signer = resolveSigner(options.signer)
   const collector = createCollector()
@@ -144,10 +144,10 @@ const main = async (): Promise<number> => {
     const result = await run(options, processes)
     const format = options.ratios ? formatRatios : formatResult
     console.log(options.json ? JSON.stringify(result, null, 1) : format(result))
-    // A goal not reached is a number; a finding makes the numbers doubtful.
+    // Fail on findings, which make the numbers doubtful, but not on goals that were not reached.
     return result.findings.length === 0 ? 0 : 1
   } catch (cause) {
-    // What fails while everything is being stopped fails for that reason.
+    // After a signal, errors come from stopping the processes.
     const interrupted = signals.exitCode()
     if (interrupted !== null) return interrupted
     console.error(`bench: ${cause instanceof Error ? cause.message : String(cause)}`)

@@ -1,7 +1,7 @@
-// A straight line through measurements over time: how fast something grows, and how sure that is.
+// Fits a straight line through measurements over time: how fast something grows, and with which error.
 
 export interface Slope {
-  /** Of y for each unit of x. */
+  /** Growth of y per unit of x. */
   readonly slope: number
   /** Standard error of the slope. */
   readonly error: number

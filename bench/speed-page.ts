@@ -12,7 +12,7 @@ import { describeRecommendation, sweepPoints } from './sweep.ts'
 export interface Section {
   readonly begin: string
   readonly end: string
-  /** Of a measurement, or of a goal: whether it is this section's. */
+  /** Whether a measurement or a goal belongs to this section. */
   readonly holds: (named: { readonly name: string }) => boolean
   readonly make: (result: BenchResult, hasDrawing?: HasDrawing, quoting?: Quoting) => string
 }
@@ -21,7 +21,7 @@ const isOfSoak = ({ name }: { readonly name: string }): boolean => name.startsWi
 
 const marks = (name: string) => ({ begin: `<!-- ${name}: made by bench/speed-page.ts -->`, end: `<!-- /${name} -->` })
 
-/** Parts of a result that the page shows among the details, in this order, with what precedes their table. */
+/** Parts of a result that the page shows in the details, in this order, with the text before each table. */
 const PARTS: readonly { readonly part: string; readonly words: string }[] = [
   {
     part: 'service',
@@ -45,7 +45,7 @@ const PARTS: readonly { readonly part: string; readonly words: string }[] = [
   { part: 'scale', words: 'A deployment with 10,000 policies, 100,000 keys and a list of a million:' },
 ]
 
-/** A cell never ends its row. */
+/** Escapes a cell, so that it does not end its row. */
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
@@ -63,7 +63,7 @@ const measurementTable = (measurements: readonly Measurement[]): string =>
     ]),
   )
 
-/** Of this name in docs/images; nothing where it was not drawn. */
+/** Whether docs/images has a drawing of this name. */
 export type HasDrawing = (name: string) => boolean
 
 const drawing = (name: string, words: string, hasDrawing: HasDrawing): string[] =>
@@ -105,11 +105,11 @@ const shareTable = ({ measurements }: BenchResult): string[] => {
 }
 
 export interface Quoting {
-  /** What makes numbers doubtful is said below them, instead of the result being refused. */
+  /** Quotes a result with findings, and shows the findings below the numbers, instead of refusing it. */
   readonly withFindings?: boolean
 }
 
-/** @throws ResultInvalidError for a result that is not fit to be quoted. */
+/** @throws ResultInvalidError for a result that must not be quoted */
 const checkQuotable = ({ findings, settings, commit }: BenchResult, { withFindings = false }: Quoting): void => {
   if (findings.length > 0 && !withFindings) throw new ResultInvalidError(`it has findings: ${findings[0]}`)
   if (settings['quick'] === true) throw new ResultInvalidError('it is of a quick run')
@@ -117,7 +117,7 @@ const checkQuotable = ({ findings, settings, commit }: BenchResult, { withFindin
 }
 
 /**
- * Several runs as one, for parts that were run apart.
+ * Merges the results of several runs that measured different parts.
  * @throws ResultInvalidError when they are not of one machine, runtime and commit, or measured the same thing.
  */
 export const mergeResults = (results: readonly BenchResult[], quoting: Quoting = {}): BenchResult => {
@@ -159,7 +159,7 @@ const tableOf = ({ measurements }: BenchResult, part: string): string[] => {
 const details = (lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : ['', '<details><summary>All numbers</summary>', ...lines, '', '</details>']
 
-/** When, where and on what. */
+/** One sentence: when, on which machine, and with which runtime and commit. */
 const describePlace = ({ startedAt, machine, runtime, commit, settings }: BenchResult): string => {
   const system = `${machine.cpu}, ${machine.cores} cores, ${machine.system} ${machine.architecture}`
   const of = commit === null ? '' : `, commit ${commit.id.slice(0, 12)}`
@@ -172,7 +172,7 @@ const describePlace = ({ startedAt, machine, runtime, commit, settings }: BenchR
 const SPEED = marks('speed')
 const LONG_RUN = marks('long run')
 
-/** Markdown, as all sections are: markers included. @throws ResultInvalidError for a result not fit to be quoted. */
+/** The section's Markdown, markers included. @throws ResultInvalidError for a result that must not be quoted */
 const speedSection: Section['make'] = (result, hasDrawing = () => false, quoting = {}) => {
   checkQuotable(result, quoting)
   const summary = tableOf(result, 'summary').flatMap((rows) => [
@@ -214,7 +214,7 @@ export const SECTIONS = {
   longRun: { ...LONG_RUN, holds: isOfSoak, make: longRunSection },
 } as const satisfies Record<string, Section>
 
-/** What of the results is a section's: those with nothing for it are left out. */
+/** The results that have measurements for a section. */
 export const resultsFor = ({ holds }: Section, results: readonly BenchResult[]): BenchResult[] =>
   results
     .map((result) => ({

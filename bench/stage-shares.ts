@@ -1,18 +1,18 @@
-// Where the service's CPU per attestation goes: the stages measured alone, on the thread that does them, and what is left
-// of each thread's time. What is left is what joins the stages: headers, promises, scheduling, garbage.
+// Shows where the service's CPU time per attestation goes: the stages, measured alone, by the thread that does them,
+// and the rest of each thread's time, which goes into headers, promises, scheduling and garbage collection.
 import type { Measurement } from './result.ts'
 
 export interface StageShare {
   readonly label: string
   readonly microseconds: number
-  /** Of the service's CPU per attestation. */
+  /** Fraction of the service's CPU time per attestation. */
   readonly share: number
 }
 
 const HTTP = 'floor.echo.closed.cpu'
 const MAIN_STAGES = [HTTP, 'stages.key', 'stages.decode']
 const WORKER_STAGES = ['stages.policy', 'stages.statement', 'stages.sign', 'stages.record']
-/** Half of it on each side. */
+/** Half of this stage runs in each of the two threads. */
 const POOL_STAGE = 'stages.pool'
 
 const sum = (stages: readonly Measurement[]): number => stages.reduce((all, { median }) => all + median, 0)

@@ -1,5 +1,5 @@
-// How much of the processors' time the host of a virtual machine gave to others while this one wanted it: such minutes say
-// more about the neighbours than about what is measured. Source: proc(5), "/proc/stat", steal.
+// Measures the processor time that a virtual machine wanted while its host ran other machines. With much of it, the
+// numbers say more about the other machines than about the service. Source: proc(5), "/proc/stat", steal.
 import { readFileSync } from 'node:fs'
 
 /** Ticks of all processors since the machine started. */
@@ -24,14 +24,14 @@ export const parseProcessorTimes = (stat: string): ProcessorTimes => {
   return { all: ticks.reduce((sum, each) => sum + each, 0), stolen }
 }
 
-/** Percent of the time in between; 0 where none has passed. */
+/** Stolen percent of the time between two readings; 0 when no time has passed. */
 export const stolenPercent = (before: ProcessorTimes, after: ProcessorTimes): number => {
   const all = after.all - before.all
   return all <= 0 ? 0 : ((after.stolen - before.stolen) / all) * 100
 }
 
 export interface StolenTime {
-  /** Percent since it was asked last, or since this was made. Null where the system doesn't tell. */
+  /** Stolen percent since the last call, or since the start. Null when the system does not report it. */
   since(): number | null
 }
 

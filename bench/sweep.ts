@@ -1,10 +1,10 @@
-// What a sweep found: a table, and the setting to run with. Read from the measurements' names, so that a stored result
-// says the same as the run did.
+// The result of a sweep: a table, and the recommended setting. The settings are read from the measurements' names, so
+// that a stored result gives the same recommendation as the run.
 import type { Measurement } from './result.ts'
 
 export interface SweepSetting {
   readonly processes: number
-  /** Of each process; 0: the thread that answers signs. */
+  /** Workers of each process; 0: the thread that answers signs. */
   readonly workers: number
 }
 
@@ -15,13 +15,13 @@ export interface SweepPoint extends SweepSetting {
   readonly p99: number
 }
 
-/** Closer than this, two settings are not told apart. */
+/** Settings whose results differ by less count as equal. */
 const SAME = 0.03
 const COUNTS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64]
-/** Threads that sign, per core: more only take turns. */
+/** Signing threads per core at most: more would only take turns. */
 const WORKERS_PER_CORE = 2
 
-/** The settings that are worth trying on so many cores; given numbers are tried whatever the cores. */
+/** The settings to try on this number of cores. Numbers from the command line are tried in any case. */
 export const sweepSettings = (
   cores: number,
   given: { readonly workers: readonly number[] | null; readonly processes: readonly number[] | null },
@@ -50,13 +50,13 @@ export const sweepPoints = (measurements: readonly Measurement[]): SweepPoint[] 
 const describe = ({ processes, workers }: SweepSetting): string => `--processes ${processes} --workers ${workers}`
 const perSecond = (value: number): string => `${Math.round(value).toLocaleString('en-US')}/s`
 
-/** Cheapest first: CPU, and where that is the same, fewer processes, then fewer workers. */
+/** Orders by CPU time, then by the number of processes, then by the number of workers. */
 const byCost = (one: SweepPoint, other: SweepPoint): number =>
   Math.abs(one.cpu - other.cpu) > SAME * Math.min(one.cpu, other.cpu)
     ? one.cpu - other.cpu
     : one.processes - other.processes || one.workers - other.workers
 
-/** The setting to run with; null when nothing was swept. */
+/** The setting to run with; null without a sweep. */
 export const recommendedSetting = (points: readonly SweepPoint[]): SweepPoint | null => {
   const best = points.reduce<SweepPoint | null>(
     (top, point) => (top === null || point.throughput > top.throughput ? point : top),
@@ -65,7 +65,7 @@ export const recommendedSetting = (points: readonly SweepPoint[]): SweepPoint | 
   if (best === null) return null
   const asFast = points.filter(({ throughput }) => throughput >= best.throughput * (1 - SAME))
   const cheapest = Math.min(...asFast.map(({ cpu }) => cpu))
-  // By the cheapest alone: "about the same as" its neighbour is no order to sort by.
+  // Compare each setting with the cheapest one: "about equal" is not transitive, so it can't be used to sort.
   const asCheap = Number.isNaN(cheapest) ? asFast : asFast.filter(({ cpu }) => cpu <= cheapest * (1 + SAME))
   return asCheap.toSorted(byCost)[0] ?? best
 }

@@ -29,7 +29,7 @@ type Key = (typeof KEYS)[number]
 
 export interface TokenSpeed {
   readonly kind: Key['kind']
-  /** Rounds, a second. */
+  /** Signatures per second, one number per round. */
   readonly signatures: readonly number[]
   readonly token: readonly number[]
   readonly keystore: readonly number[]
@@ -60,7 +60,7 @@ const inRounds = async (measure: () => Promise<number>): Promise<number[]> => {
   return rounds
 }
 
-/** As a worker signs: through the thread of the token, and with the check of the signature. */
+/** Signs as a worker does: through the token's thread, and with the check of each signature. */
 const measureSignatures = async ({ kind, label }: Key): Promise<number[]> => {
   const settings = softHsm().settings()
   const keystorePath = `pkcs11:object=${label}`

@@ -8,7 +8,7 @@ export interface Axis {
 }
 
 const STEPS = [1, 2, 5, 10] as const
-/** Of the values' size. */
+/** Smallest range of an axis, as a fraction of the values' size. */
 const LEAST_RANGE = 1e-3
 
 const niceStep = (rough: number): number => {
@@ -28,7 +28,7 @@ export const axisOf = (
   const { whole = false, fromZero = true } = options
   const highest = Math.max(...values, fromZero ? 0 : Number.NEGATIVE_INFINITY)
   const lowest = Math.min(...values, fromZero ? 0 : Number.POSITIVE_INFINITY)
-  // Values that are all but equal get an axis around them, not one of ticks that read the same.
+  // Nearly equal values get an axis around them. Otherwise all ticks would show the same number.
   const size = Math.max(Math.abs(highest), Math.abs(lowest))
   const range = Math.max(highest - lowest, size * LEAST_RANGE) || 1
   const step = Math.max(niceStep(range / tickCount), whole ? 1 : 0)

@@ -32,7 +32,7 @@ const GAP = 54
 const BOTTOM = 48
 const X_TICKS = 10
 const Y_TICKS = 4
-/** More points than this are a curve: each with its own dot would be a smear. */
+/** A line with more points is drawn without dots, because they would overlap. */
 const DOTS_MAX = 30
 
 /** Light, dark, dashes. Colours of equal lightness that the colour-blind can tell apart (Okabe and Ito, 2008). */
@@ -112,7 +112,7 @@ const drawPanel = (panel: Panel, top: number, xAxis: Axis): string => {
   return [text(LEFT, top - 8, panel.label), ...grid, ...marks, ...lines].join('\n')
 }
 
-/** Names beside a piece of each line; nothing where no panel has two. */
+/** The legend: a name beside a piece of each line. Empty when no panel has two lines. */
 const drawLegend = (panels: readonly Panel[]): string[] => {
   const names = [...new Set(panels.flatMap(({ series }) => series.map(({ name }) => name)))]
   let left = LEFT

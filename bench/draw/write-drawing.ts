@@ -1,4 +1,4 @@
-// Drawings as files, named for the part that made them.
+// Writes drawings as files that are named after the part of the bench.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readMachine, readRuntime } from '../machine.ts'

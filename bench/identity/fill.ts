@@ -1,11 +1,12 @@
-// A deployment with as many verified wallets as wanted: two to a person, made by the database itself, a batch a transaction.
+// Fills a deployment with verified wallets, two per person. The database creates the rows itself, one batch per
+// transaction.
 import type { RunningService } from '../scale/running-service.ts'
 import { withStore } from '../scale/running-service.ts'
 
 const WALLETS_PER_PERSON = 2
 const PERSONS_PER_BATCH = 20_000
 
-/** Spread over the whole range, as real addresses are, so that no index is walked in its order. */
+/** Spreads the addresses over the whole range, like real ones, so that no index is filled in its order. */
 const SPREAD = 2_654_435_761n
 
 export const filledWallet = (number: number): string =>

@@ -1,4 +1,5 @@
-// Sessions with a stream each, changed at a fixed rate; the time from when a change was due until its event had come.
+// Changes sessions, each followed by a stream, at a fixed rate, and measures the time from when a change was due until
+// its event arrived.
 import { createConnectionPool } from '../load/connections.ts'
 import { createLatencyHistogram } from '../load/histogram.ts'
 import type { Connection, LoadLoop } from '../load/loops.ts'
@@ -7,10 +8,10 @@ import type { ChangeOrder, ChangeReport, FollowOrder } from './plan.ts'
 import { requestBytes } from './request-load.ts'
 import { createStreamSet, type FollowedSession } from './streams.ts'
 
-/** What becomes of each session, change by change: each is a transition that the sandbox can make. */
+/** The statuses that each session gets, one after the other: the sandbox can make each of these transitions. */
 const OUTCOMES = ['retry', 'completed', 'retry', 'completed', 'retry', 'completed', 'retry', 'completed'] as const
 const CONNECTIONS = 32
-/** For the events of the last changes. */
+/** How long to wait for the events of the last changes. */
 const DRAIN_MS = 5_000
 const SETTLE_CHECK_MS = 5
 const TICK_MS = 1
@@ -142,7 +143,7 @@ export const followSessions = async (order: FollowOrder): Promise<FollowedSessio
     const pool = createConnectionPool(url, CONNECTIONS, loop)
     try {
       await pool.open()
-      // A look every millisecond, and not one after the other: this process must leave the server its cores.
+      // Check once a millisecond instead of continuously, so that this process leaves the cores to the server.
       while (performance.now() < closesMs) {
         loop.tick(performance.now())
         await Bun.sleep(TICK_MS)

@@ -1,5 +1,4 @@
-// What the bench's identity client is asked to do and what it reports: messages between the bench and that process. Times
-// are milliseconds.
+// The messages between the bench and the process of its identity client. Times are milliseconds.
 import type { FailureKind, LatencySummary } from '../load/plan.ts'
 
 /** One request as its client would send it. */
@@ -35,7 +34,7 @@ export interface RequestReport {
 export interface FollowOrder {
   readonly type: 'follow'
   readonly url: string
-  /** A test key: with it the caller says what becomes of a session. */
+  /** A test key, with which the caller chooses a session's outcome. */
   readonly key: string
   readonly streams: number
 }
@@ -56,7 +55,7 @@ export interface ChangeReport {
   readonly deliveryMs: LatencySummary
   /** From the moment a change was due until it was acknowledged. */
   readonly answerMs: LatencySummary
-  /** How late this process itself was to send: part of both, and none of the server's doing. */
+  /** How late this process itself sent. Part of both times above, although the server is not the cause. */
   readonly generatorDelayMs: LatencySummary
   /** Changes that were acknowledged and whose event never came. */
   readonly undelivered: number

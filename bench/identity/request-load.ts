@@ -1,4 +1,4 @@
-// As many requests as the connections can do, over the generator's own connections, loop and recorder.
+// Sends as many requests as the connections can carry, with the generator's connections, loop and recorder.
 import { createConnectionPool } from '../load/connections.ts'
 import { createClosedLoop } from '../load/loops.ts'
 import { createRecorder } from '../load/recorder.ts'

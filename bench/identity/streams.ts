@@ -1,5 +1,5 @@
-// Event streams as a client would hold them, thousands in one process: raw connections that look for the newest status and
-// keep nothing else, so that this side costs as little as it can.
+// Thousands of event streams in one process, as clients would hold them: raw connections that keep only the newest
+// status, so that this side uses little of the processor.
 import type { Socket } from 'bun'
 import type { FollowOrder } from './plan.ts'
 
@@ -16,7 +16,7 @@ export interface StreamSet {
   lost(): number
 }
 
-/** Opened at once: enough to be quick, few enough for the server's backlog. */
+/** Streams that are opened at once: enough to be quick, and few enough for the listen backlog. */
 const OPENING_MAX = 200
 const STATUS = /"status":"([a-z]+)"/g
 

@@ -1,5 +1,5 @@
-// Looks at every answer of an attestation run, so that a broken server can't look fast: each must be compliant and carry
-// a uuid seen never before; one in so many is verified in full once the window is over.
+// Checks every answer of an attestation run, so that a broken server can't look fast: each must be compliant and have a
+// new uuid. Samples are verified in full after the window.
 //
 // The service's answers differ only in values of fixed length, so the places of the verdict and the uuid are learnt from
 // one parsed answer and then read directly; an answer of another layout is parsed.
@@ -102,7 +102,7 @@ const createAttestationInspector = (
     uuids.add(high, low)
     return true
   }
-  /** Null when the answer is what it should be; then its layout is the one to expect. */
+  /** Null when the answer is right: further answers are then expected to have its layout. */
   const problemOf = (body: string): string | null => {
     const answer = JSON.parse(body) as AttestationAnswer
     if (answer.is_compliant !== true) return 'not compliant'

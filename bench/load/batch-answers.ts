@@ -1,5 +1,5 @@
-// Looks at every answer of the batch endpoint: each must hold as many compliant attestations as were asked for; of one
-// call in so many, a few elements are verified in full, in the place where they were asked for.
+// Checks every answer of the batch endpoint: each must hold as many compliant attestations as were requested. Of
+// sampled calls, a few elements are verified in full against the requests in the same places.
 import type { AnswerInspector } from './answers.ts'
 import type { AnswerPlan } from './plan.ts'
 import type { AttestationBody } from './requests.ts'
@@ -16,7 +16,7 @@ const PROBLEMS_KEPT = 5
 const VERIFIED_PER_CALL = 10
 const COMPLIANT = Buffer.from('"is_compliant":true')
 
-/** How often a compliant verdict stands in the bytes. */
+/** The number of compliant verdicts in the bytes. */
 const countCompliant = (bytes: Buffer): number => {
   let count = 0
   for (let at = bytes.indexOf(COMPLIANT); at !== -1; at = bytes.indexOf(COMPLIANT, at + COMPLIANT.length)) count++

@@ -19,7 +19,7 @@ interface ConnectionState {
   readonly connection: Connection
   readonly parser: ResponseParser
   socket: Socket<ConnectionState> | null
-  /** What the socket's buffer had no room for. */
+  /** The bytes that did not fit into the socket's buffer. */
   unsent: Uint8Array | null
   failure: FailureKind
   closeAfterAnswer: boolean

@@ -1,5 +1,5 @@
-// The two ways to send. Both keep at most one request in flight a connection, and know nothing of sockets or clocks:
-// they are told the time with each event, so tests drive them with times of their own.
+// The two loops that send requests, closed and open. Both keep at most one request in flight per connection. They use
+// no sockets or clocks: each event comes with its time, so that tests can choose the times.
 import type { FailureKind } from './plan.ts'
 import type { Recorder } from './recorder.ts'
 import { asItIs } from './requests.ts'
@@ -40,7 +40,7 @@ export interface LoopDependencies {
 
 const IDLE = -1
 
-/** First in, first out, with room given back as it empties. */
+/** A first-in, first-out queue that frees its memory as it empties. */
 const createQueue = <T>() => {
   let items: T[] = []
   let head = 0
@@ -132,7 +132,7 @@ export const createClosedLoop = (dependencies: LoopDependencies): LoadLoop => {
 export interface OpenLoopDependencies extends LoopDependencies {
   readonly schedule: Schedule
   readonly queueLimit: number
-  /** Requests due before it are overdue: they wait since then, whoever it was that they waited for. */
+  /** Requests that were due before this time are overdue: their latency counts from when they were due. */
   readonly beganMs: number
 }
 
@@ -143,8 +143,8 @@ interface Waiting {
 }
 
 /**
- * Requests are due by the schedule; one that finds no free connection waits its turn, and its wait counts. How late the
- * generator itself is in taking a request up does not: the recorder is told of that apart.
+ * Sends requests by a schedule. A request that finds no free connection waits, and its wait counts as latency. The
+ * delay of the generator itself does not count: the recorder gets it separately.
  */
 export const createOpenLoop = (dependencies: OpenLoopDependencies): LoadLoop => {
   const { schedule, recorder, queueLimit, beganMs } = dependencies

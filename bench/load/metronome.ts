@@ -13,7 +13,7 @@ export interface MetronomePlan {
   readonly intervalMs: number
 }
 
-/** Shorter ones cost more in wake-ups than they gain: several requests then go out at a beat. */
+/** Shorter intervals cost more in wake-ups than they gain. At higher rates, several requests are sent at each beat. */
 const INTERVAL_MIN_MS = 0.25
 
 /**

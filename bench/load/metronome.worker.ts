@@ -9,7 +9,7 @@ self.onmessage = ({ data }: MessageEvent<MetronomePlan>) => {
   const words = new Int32Array(shared)
   for (let beat = 0; Atomics.load(words, STOPPED) === 0; ) {
     const elapsedMs = performance.timeOrigin + performance.now() - startEpochMs
-    // After a pause, beats that were missed are one: whoever listens catches up by the time.
+    // Beats that were missed during a pause count as one: the listener catches up by the time.
     beat = Math.max(beat + 1, Math.floor(elapsedMs / intervalMs) + 1)
     const leftMs = beat * intervalMs - elapsedMs
     if (leftMs > 0 && Atomics.wait(words, STOPPED, 0, leftMs) !== 'timed-out') break

@@ -1,5 +1,5 @@
-// What a load run is asked to do and what it reports: the two messages between the bench and its generator process.
-// Times are milliseconds unless the name says otherwise; CPU is microseconds, user and system together.
+// The two messages between the bench and its generator process: the plan of a load run, and its report. Times are
+// milliseconds unless the name says otherwise; CPU is microseconds, user and system together.
 
 import type { CpuTime } from '../cpu.ts'
 
@@ -18,7 +18,7 @@ export interface BodyPlan {
     | { readonly verificationHash: string }
   /** API keys, one after the other, instead of the one in the plan's headers. */
   readonly keys?: readonly string[]
-  /** So many requests in one call of the batch endpoint; `wallets` is a multiple of it. */
+  /** Number of requests in one call of the batch endpoint; `wallets` must be a multiple of it. */
   readonly batch?: number
   /** Each request that is sent has an Idempotency-Key of its own, also where its body was sent before. */
   readonly idempotencyKeys?: boolean
@@ -29,9 +29,9 @@ export type AnswerPlan =
   | { readonly kind: 'status' }
   | {
       readonly kind: 'attestation'
-      /** Address that each sampled signature must recover to; null takes the answer's own word for it. */
+      /** Address to which each sampled signature must recover; null: the address that the answer names. */
       readonly attester: string | null
-      /** One answer in so many is verified after the window; of a batch, one call in so many. */
+      /** Every n-th answer is verified after the window; of batches, every n-th call. */
       readonly sampleEvery: number
       /** Elements of each call, where the answers are those of the batch endpoint. */
       readonly batch?: number
@@ -109,16 +109,16 @@ export interface LoadReport {
   /** Closed loop: of answers that arrived within the window. Open loop: of requests due within it. */
   readonly statuses: Readonly<Record<string, number>>
   readonly failures: Readonly<Partial<Record<FailureKind, number>>>
-  /** 2xx answers within a second of when they were due: what is left of the throughput under too much load. */
+  /** 2xx answers within a second of when they were due: the useful throughput under too much load. */
   readonly promptAnswers: number
   /** Of 2xx answers, and of requests never answered with the time they had waited. */
   readonly latencyMs: LatencySummary
-  /** Of refusals, 503 and 429: how soon a caller hears that there is no room. */
+  /** Latency of refusals, 503 and 429. */
   readonly refusalLatencyMs: LatencySummary
   /** Open loop: how long after each request was due the generator took note of it. None of the server's doing, and no
    * part of the latency: where it is large, something else kept the generator from the processor. */
   readonly generatorDelayMs: LatencySummary | null
-  /** How long after the window the last answer came, or it was given up. */
+  /** How long after the window the last answer came, or waiting ended. */
   readonly drainedMs: number
   readonly serverCpu: CpuTime | null
   readonly generatorCpuMicroseconds: number

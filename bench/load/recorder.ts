@@ -6,7 +6,7 @@ import type { FailureKind, LatencySummary } from './plan.ts'
 /** Refused for want of room (503) or by a limit (429). */
 const REFUSED = 503
 const LIMITED = 429
-/** An answer that comes later is of no use to a caller who waits for it. */
+/** Later answers do not count as prompt, because callers have given up by then. */
 const PROMPT_MS = 1_000
 
 export interface Recorder {
@@ -71,7 +71,7 @@ export const createRecorder = (countBy: 'answer' | 'due'): Recorder => {
       // A closed loop's request that never was answered belongs to the window it was sent in.
       if (!within(countBy === 'answer' && kind !== 'timeout' ? nowMs : dueMs)) return
       failures[kind] = (failures[kind] ?? 0) + 1
-      // Left out, the slowest requests of all would make the rest look fast.
+      // Record them as well: without the slowest requests, the latencies would look too good.
       if (kind === 'timeout') latency.recordMs(nowMs - fromMs)
     },
     completions: () => completed,

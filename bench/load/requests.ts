@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import bs58 from 'bs58'
 import type { BodyPlan } from './plan.ts'
 
-/** What a request asked for, to check its answer against. */
+/** The content of a request, against which its answer is checked. */
 export interface AttestationBody {
   readonly chain: string
   readonly from: string
@@ -76,7 +76,7 @@ export const buildRequest = (url: URL, headers: Readonly<Record<string, string>>
   return Buffer.from(lines.join('\r\n'))
 }
 
-/** One for each run, whatever ran against the same service before. */
+/** A new key for each run, so that runs against the same service do not share idempotency keys. */
 const keyPlace = (): string => `bench-${randomUUID()}-000000000000`
 
 /** The key's digits are at the same place in all requests: its header is the first, after the host's. */

@@ -1,5 +1,5 @@
-// Reads HTTP/1.1 responses off one keep-alive connection with as little CPU as it can, for the generator shares the
-// machine with the server it measures. Understands status and Content-Length; RFC 9112, sections 4 and 6.3.
+// Reads HTTP/1.1 responses of one keep-alive connection with little CPU time, because the generator shares the machine
+// with the measured server. Understands the status and Content-Length; RFC 9112, sections 4 and 6.3.
 
 /** One response. The bytes are the connection's: read them within the call, copy what is kept. */
 export interface ResponseView {
@@ -11,7 +11,7 @@ export interface ResponseView {
   closing: boolean
 }
 
-/** The bytes aren't a response this parser reads; the connection can't be used any further. */
+/** The parser can't read the bytes as a response; the connection can't be used any more. */
 export class ResponseMalformedError extends Error {
   override readonly name = 'ResponseMalformedError'
 }

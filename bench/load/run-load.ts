@@ -74,7 +74,7 @@ export const runLoad = async (plan: LoadPlan): Promise<LoadReport> => {
   try {
     await pool.open()
     if (plan.shape.mode === 'open') {
-      // By the schedule and not by when this process woke up: what is due is known beforehand.
+      // The window opens by the schedule, not when this process wakes up.
       recorder.open(opensMs)
       recorder.close(closesMs)
       stopTicking = startMetronome(startMs + leadMs, 1_000 / plan.shape.ratePerSecond, () =>

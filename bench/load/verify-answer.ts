@@ -32,7 +32,7 @@ const chainIds = new Map(
   BUILT_IN_CHAINS.flatMap((chain) => (chain.family === 'evm' ? [[chain.name, chain.chainId] as const] : [])),
 )
 
-/** What the statement's digest is, for a request and the answer's own uuid, policy and expiration. */
+/** The digest of the statement for a request and the answer's uuid, policy and expiration. */
 export const statementDigest = (
   body: AttestationBody,
   answer: { readonly uuid: string; readonly policy: string; readonly expiration: number },
@@ -76,7 +76,7 @@ const problemOnEvm = async (
   return isAddressEqual(recovered, expected as Hex) ? null : `signature recovers to ${recovered}, not ${expected}`
 }
 
-/** Null when all is well; else what is wrong. `attester` null compares with the address the answer names. */
+/** Null when the answer is right, otherwise what is wrong. @param attester null: the address that the answer names */
 export const verifyAnswer = async (
   body: AttestationBody,
   answerText: string,

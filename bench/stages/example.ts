@@ -1,5 +1,5 @@
 // The requests that every stage works on: on-chain EVM calls with 68 bytes of calldata, as the load runs send them.
-// Several, in turn: with one alone, every branch and cache would know it by heart.
+// Several requests in turn: with a single one, branch prediction and caches would be unrealistically good.
 import type { DecisionRecord } from '../../src/decisions/types.ts'
 import type { EvmStatement } from '../../src/signing/types.ts'
 import { type AttestationBody, makeBody } from '../load/requests.ts'

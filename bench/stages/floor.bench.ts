@@ -1,5 +1,5 @@
-// The floor's computing part: what no attestation can do without. One Keccak-256 over a v2 statement's bytes, and one
-// bare signature of each secp256k1 backend that works here, key loaded and digest ready.
+// The computation that every attestation needs at least: one Keccak-256 over a v2 statement's bytes, and one signature
+// with each secp256k1 backend that works here, with the key loaded and the digest ready.
 import { loadKeccak256 } from '../../src/signing/keccak.ts'
 import { chooseSecp256k1Backend, SECP256K1_BACKEND_NAMES } from '../../src/signing/secp256k1-backends.ts'
 import type { Secp256k1Backend, Secp256k1BackendName } from '../../src/signing/types.ts'
@@ -15,7 +15,7 @@ const keccakStage: StageBenchmark = {
     const bytes = new Uint8Array(STATEMENT_BYTES)
     return {
       run(iterations) {
-        // Each input is the last digest's, so that no call can be left out.
+        // Each input is the last digest, so that the compiler can't leave out a call.
         for (let i = 0; i < iterations; i++) bytes.set(keccak256(bytes))
       },
     }

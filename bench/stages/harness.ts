@@ -7,14 +7,14 @@ export interface StageBenchmark {
   readonly name: string
   /** What one operation is. */
   readonly description: string
-  /** Null where this machine lacks what the stage needs. */
+  /** Null when this machine lacks something that the stage needs. */
   prepare(): StageRun | null | Promise<StageRun | null>
 }
 
 export interface StageRun {
   /** Does the operation so many times. */
   run(iterations: number): void | Promise<void>
-  /** Before each run, and not part of its time. */
+  /** Called before each run, outside of the measured time. */
   reset?(): void
   /** Operations that one iteration stands for (a batch); 1 unless given. */
   readonly operations?: number

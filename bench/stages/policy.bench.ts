@@ -9,7 +9,7 @@ import type { StageBenchmark, StageRun } from './harness.ts'
 
 const POLICIES = join(import.meta.dir, '..', 'policies')
 
-/** No address is in it: looking up is measured with the list, this is what asking costs. */
+/** Empty, so that this measures the cost of asking; lists.bench.ts measures the look-up. */
 const EMPTY_LISTS: ListReader = { contains: () => false, ageSeconds: () => 0 }
 
 const factsWith = (data: (index: number) => string): readonly EvaluationFacts[] =>
