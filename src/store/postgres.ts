@@ -189,12 +189,12 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     }
   }
 
-  const track = async <Result>(task: Promise<Result>): Promise<Result> => {
-    underWay.add(task)
+  const track = async <Result>(call: Promise<Result>): Promise<Result> => {
+    underWay.add(call)
     try {
-      return await task
+      return await call
     } finally {
-      underWay.delete(task)
+      underWay.delete(call)
     }
   }
 

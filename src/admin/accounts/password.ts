@@ -33,14 +33,14 @@ export interface Passwords {
 /** The same password may be typed as different code points: NFC makes them equal (RFC 8265, OpaqueString). */
 const prepare = (password: string): string => password.normalize('NFC')
 
-/** Runs at most `concurrentMax` tasks, lets `waitingMax` wait, and refuses others immediately (invariant 8). */
+/** Runs at most `concurrentMax` calls at once, lets `waitingMax` wait, and refuses others immediately (invariant 8). */
 const createTurnstile = (concurrentMax: number, waitingMax: number) => {
   let running = 0
   const waiting: (() => void)[] = []
   return async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (running >= concurrentMax) {
       if (waiting.length >= waitingMax) throw new QueueFullError(5)
-      // A task that ends passes its place on, so `running` does not change here.
+      // A call that ends passes its place on, so `running` does not change here.
       await new Promise<void>((resolve) => waiting.push(resolve))
     } else {
       running += 1

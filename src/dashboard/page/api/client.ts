@@ -176,7 +176,7 @@ export const call = async <Key extends OperationKey>(key: Key, ...[options]: Res
   } catch {
     throw new NetworkError('cut off')
   }
-  // Other answers with this status are jobs.
+  // Other answers with this status are tasks.
   if (response.status === 202 && typeof answer === 'object' && answer !== null && 'requested_by' in answer) {
     const { organization } = (options as Loose | undefined)?.params ?? {}
     for (const listener of waitListeners) {

@@ -24,7 +24,7 @@ export type DocumentCheck =
 export type EvidenceDocument =
   Answer<'GET /organizations/{organization}/sessions/{session}/evidence'>['documents'][number]
 export type EvidenceRetention = Answer<'GET /organizations/{organization}/evidence-retention'>
-export type Job = Answer<'GET /jobs/{job}'>
+export type Task = Answer<'GET /jobs/{job}'>
 export type ListCheck = Answer<'GET /organizations/{organization}/sessions/{session}/checks/lists'>
 export type ListEntry = Answer<'GET /lists/{list}/entries'>['data'][number]
 export type ListSource = Answer<'GET /lists/{list}/source'>

@@ -1,8 +1,8 @@
-// Checking every line of the log: a job of the service, followed here, with what it found.
+// Checking every line of the log: a task of the service, followed here, with what it found.
 import { useEffect, useState } from 'preact/hooks'
 import { counted } from '../../../domain/counted.ts'
 import { call } from '../api/client.ts'
-import type { Job } from '../api/types.ts'
+import type { Task } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useQuery } from '../data/use-query.ts'
 import { Button } from '../ui/button.tsx'
@@ -15,7 +15,7 @@ import { countWord } from './words.tsx'
 const LOOK_AGAIN_MS = 500
 const KIND = 'decisions.verify'
 
-type Report = Extract<NonNullable<Job['result']>, { readonly newest_lines: unknown }>
+type Report = Extract<NonNullable<Task['result']>, { readonly newest_lines: unknown }>
 type Finding = Report['warnings'][number] & { readonly line?: number }
 
 const Findings = ({ title, findings }: { readonly title: string; readonly findings: readonly Finding[] }) =>
@@ -59,7 +59,7 @@ const treeWords = ({ size, compared, newer, elsewhere }: NonNullable<Report['tre
   return `${parts.join(', ')}.`
 }
 
-const isOver = ({ state }: Job): boolean => state !== 'queued' && state !== 'running'
+const isOver = ({ state }: Task): boolean => state !== 'queued' && state !== 'running'
 
 const ReportOf = ({ report }: { readonly report: Report }) => (
   <>
@@ -90,15 +90,15 @@ const ReportOf = ({ report }: { readonly report: Report }) => (
 )
 
 export const VerifyLog = () => {
-  const [job, setJob] = useState<Job | null>(null)
+  const [task, setTask] = useState<Task | null>(null)
   const newest = useQuery(async (signal) => {
     const { data } = await call('GET /jobs', { query: { limit: 50 }, signal })
     return data.find(({ kind }) => kind === KIND) ?? null
   }, [])
-  const shown = job ?? newest.value
-  const start = useAction(async () => setJob(await call('POST /decision-log/verify')))
+  const shown = task ?? newest.value
+  const start = useAction(async () => setTask(await call('POST /decision-log/verify')))
   const cancel = useAction(async () => {
-    if (shown !== null) setJob(await call('POST /jobs/{job}/cancel', { params: { job: shown.id } }))
+    if (shown !== null) setTask(await call('POST /jobs/{job}/cancel', { params: { job: shown.id } }))
   })
   useEffect(() => {
     if (shown === null || isOver(shown)) return
@@ -106,8 +106,8 @@ export const VerifyLog = () => {
     const { signal } = controller
     const timer = setTimeout(() => {
       // What can't be read now is read with the next turn, which this very change brings about.
-      call('GET /jobs/{job}', { params: { job: shown.id }, signal }).then(setJob, () => {
-        if (!signal.aborted) setJob({ ...shown })
+      call('GET /jobs/{job}', { params: { job: shown.id }, signal }).then(setTask, () => {
+        if (!signal.aborted) setTask({ ...shown })
       })
     }, LOOK_AGAIN_MS)
     return () => {

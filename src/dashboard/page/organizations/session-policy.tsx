@@ -5,7 +5,7 @@ import { call } from '../api/client.ts'
 import type { Policy, SessionPolicy } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useQuery } from '../data/use-query.ts'
-import { JobCard } from '../policies/replay.tsx'
+import { TaskCard } from '../policies/replay.tsx'
 import { usePolicies } from '../projects/policies.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
@@ -37,7 +37,7 @@ interface SwitchProps {
 const SwitchOn = ({ policies, onChange }: SwitchProps) => {
   const { params, path } = useWorkplace()
   const [chosen, setChosen] = useState('')
-  const [job, setJob] = useState<string | null>(null)
+  const [task, setTask] = useState<string | null>(null)
   const policy = policies.find(({ id }) => id === chosen) ?? policies[0]
   const change = useAction(async () => {
     if (policy === undefined) return
@@ -50,7 +50,7 @@ const SwitchOn = ({ policies, onChange }: SwitchProps) => {
       params: { ...params, policy: policy.id },
       body: { revision_id: policy.active_revision_id },
     })
-    setJob(id)
+    setTask(id)
     change.clear()
   })
   if (policy === undefined) {
@@ -77,7 +77,7 @@ const SwitchOn = ({ policies, onChange }: SwitchProps) => {
           value={policy.id}
           onValue={(value) => {
             setChosen(value)
-            setJob(null)
+            setTask(null)
           }}
           choices={policies.map(({ id, name }) => ({ value: id, label: name }))}
         />
@@ -92,7 +92,7 @@ const SwitchOn = ({ policies, onChange }: SwitchProps) => {
       </div>
       {isLive && <p class="soft">It can be switched on once this revision was tried in the last 30 days.</p>}
       <Problem error={trial.failure ?? change.failure} />
-      {job !== null && <JobCard key={job} id={job} />}
+      {task !== null && <TaskCard key={task} id={task} />}
     </>
   )
 }

@@ -1,11 +1,11 @@
 // What a replay came to: how many decisions would be others, by the rules that they go from and to.
-import type { Job } from '../api/types.ts'
+import type { Task } from '../api/types.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Badge } from '../ui/parts.tsx'
 import { Table } from '../ui/table.tsx'
 import { SessionReplayResult } from './session-replay-result.tsx'
 
-type Result = NonNullable<Job['result']>
+type Result = NonNullable<Task['result']>
 type Summary = Extract<Result, { readonly changes: unknown }>
 type Change = Summary['changes'][number]
 

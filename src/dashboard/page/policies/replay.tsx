@@ -1,8 +1,8 @@
-// A document over the decisions that were made: what it would have changed. A job of the service; its progress is shown
+// A document over the decisions that were made: what it would have changed. A task of the service; its progress is shown
 // here, and its result stays under the same address.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
-import type { Job, Policy, Revision } from '../api/types.ts'
+import type { Policy, Revision, Task } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useReadLater } from '../data/use-read-later.ts'
@@ -34,21 +34,21 @@ const STATES = {
   cancelled: <Badge>Stopped</Badge>,
 } as const
 
-const isOpen = ({ state }: Job): boolean => state === 'queued' || state === 'running'
+const isOpen = ({ state }: Task): boolean => state === 'queued' || state === 'running'
 
-export const JobCard = ({ id }: { readonly id: string }) => {
+export const TaskCard = ({ id }: { readonly id: string }) => {
   const { params, may } = useWorkplace()
   const path = { ...params, job: id }
-  const job = useQuery(
+  const task = useQuery(
     (signal) => call('GET /organizations/{organization}/jobs/{job}', { params: path, signal }),
     [params.organization, id],
   )
-  const { value, reload, set } = job
+  const { value, reload, set } = task
   useReadLater(value !== null && isOpen(value), value, POLL_MS, reload)
   const stop = useAction(async () => {
     set(await call('POST /organizations/{organization}/jobs/{job}/cancel', { params: path, body: {} }))
   })
-  if (value === null) return job.error === null ? <Loading /> : <Problem error={job.error} retry={reload} />
+  if (value === null) return task.error === null ? <Loading /> : <Problem error={task.error} retry={reload} />
   const { done, total } = value.progress
   const percent = total === 0 ? 0 : Math.floor((100 * done) / total)
   return (
@@ -63,7 +63,7 @@ export const JobCard = ({ id }: { readonly id: string }) => {
         )
       }
     >
-      <Problem error={job.error ?? stop.failure} />
+      <Problem error={task.error ?? stop.failure} />
       {isOpen(value) && (
         <div class="progress">
           <progress max={100} value={percent} aria-label="Progress of the replay" />
@@ -90,7 +90,7 @@ export const Replay = ({ policy, revisions, draft }: ReplayProps) => {
   const { params, may } = useWorkplace()
   const [subject, setSubject] = useState('')
   const [hours, setHours] = useState(policy.decides === 'sessions' ? '8760' : '168')
-  const [job, setJob] = useSearchParam('job')
+  const [task, setTask] = useSearchParam('job')
   const start = useAction(async () => {
     const { id } = await call('POST /organizations/{organization}/policies/{policy}/replay', {
       params: { ...params, policy: policy.id },
@@ -99,7 +99,7 @@ export const Replay = ({ policy, revisions, draft }: ReplayProps) => {
         since: new Date(Date.now() - Number(hours) * HOUR_MS).toISOString(),
       },
     })
-    setJob(id)
+    setTask(id)
   })
   return (
     <>
@@ -120,7 +120,7 @@ export const Replay = ({ policy, revisions, draft }: ReplayProps) => {
         )}
         <Problem error={start.failure} />
       </Card>
-      {job !== '' && <JobCard key={job} id={job} />}
+      {task !== '' && <TaskCard key={task} id={task} />}
     </>
   )
 }

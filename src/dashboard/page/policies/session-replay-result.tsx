@@ -1,10 +1,10 @@
 // What a trial on sessions came to: how many the policy would have decided, and where people decided otherwise.
-import type { Job } from '../api/types.ts'
+import type { Task } from '../api/types.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Badge } from '../ui/parts.tsx'
 import { Table } from '../ui/table.tsx'
 
-type SessionSummary = Extract<NonNullable<Job['result']>, { readonly sessions: number }>
+type SessionSummary = Extract<NonNullable<Task['result']>, { readonly sessions: number }>
 type Disagreement = SessionSummary['disagreements'][number]
 
 const WORDS = { completed: 'Approved', rejected: 'Rejected' } as const

@@ -17,7 +17,7 @@ export interface PendingUpload {
   readonly error: unknown
 }
 
-interface Job {
+interface UploadItem {
   readonly id: number
   readonly name: string
   readonly file: Blob
@@ -49,8 +49,8 @@ export const useUploads = (
   onReceived: (view: SessionView, name: string) => void,
 ) => {
   const [pending, setPending] = useState<readonly PendingUpload[]>([])
-  const jobs = useRef(new Map<number, Job>())
-  /** Documents that are known to be those of a job. */
+  const items = useRef(new Map<number, UploadItem>())
+  /** Ids of documents that are already matched to an upload. */
   const claimed = useRef(new Set<string>())
   const latest = useRef({ known, onReceived })
   latest.current = { known, onReceived }
@@ -60,61 +60,61 @@ export const useUploads = (
   }, [])
 
   const drop = useCallback((id: number): void => {
-    jobs.current.delete(id)
+    items.current.delete(id)
     setPending((now) => now.filter((upload) => upload.id !== id))
   }, [])
 
   const send = useCallback(
-    async (job: Job): Promise<void> => {
-      const { id } = job
-      job.paused = false
+    async (item: UploadItem): Promise<void> => {
+      const { id } = item
+      item.paused = false
       update(id, { phase: 'preparing', percent: 0, error: null })
-      const file = await prepare(job.file)
-      if (!jobs.current.has(id)) return
+      const file = await prepare(item.file)
+      if (!items.current.has(id)) return
       update(id, { phase: 'sending' })
-      const arrivedOf = ({ documents }: SessionView, { before }: Job): DocumentReceipt | undefined =>
+      const arrivedOf = ({ documents }: SessionView, { before }: UploadItem): DocumentReceipt | undefined =>
         documents.find(
           (found) => found.kind === kind && before?.has(found.id) === false && !claimed.current.has(found.id),
         )
       const receive = (view: SessionView): void => {
-        const arrived = arrivedOf(view, job)
+        const arrived = arrivedOf(view, item)
         if (arrived !== undefined) {
           claimed.current.add(arrived.id)
           keepPreview(arrived.id, file)
         }
         drop(id)
-        latest.current.onReceived(view, job.name)
+        latest.current.onReceived(view, item.name)
       }
       try {
-        if (job.before !== null) {
+        if (item.before !== null) {
           // Perhaps only the answer was lost: check, so that no document is stored twice.
           const view = await calls.view()
-          if (!jobs.current.has(id)) return
-          if (arrivedOf(view, job)?.fileName === job.name) {
+          if (!items.current.has(id)) return
+          if (arrivedOf(view, item)?.fileName === item.name) {
             receive(view)
             return
           }
         }
-        job.before ??= latest.current.known()
-        job.upload = uploadDocument(calls, kind, file, job.name, (part) =>
+        item.before ??= latest.current.known()
+        item.upload = uploadDocument(calls, kind, file, item.name, (part) =>
           update(id, { phase: part < 1 ? 'sending' : 'checking', percent: Math.round(part * 100) }),
         )
-        receive(await job.upload.done)
+        receive(await item.upload.done)
       } catch (error) {
-        job.upload = null
+        item.upload = null
         if (error instanceof UploadStoppedError) return
-        job.paused = error instanceof NetworkError
-        update(id, { phase: job.paused ? 'paused' : 'failed', error })
+        item.paused = error instanceof NetworkError
+        update(id, { phase: item.paused ? 'paused' : 'failed', error })
       }
     },
     [calls, kind, update, drop],
   )
 
   const queue = useCallback(
-    (job: Job): void => {
+    (item: UploadItem): void => {
       const sendInTurn = async (): Promise<void> => {
         // Skip it if it was stopped while it waited.
-        if (jobs.current.has(job.id) && job.upload === null) await send(job)
+        if (items.current.has(item.id) && item.upload === null) await send(item)
       }
       line = line.then(sendInTurn, sendInTurn)
     },
@@ -123,7 +123,7 @@ export const useUploads = (
 
   useEffect(() => {
     const resume = (): void => {
-      for (const job of jobs.current.values()) if (job.paused) queue(job)
+      for (const item of items.current.values()) if (item.paused) queue(item)
     }
     window.addEventListener('online', resume)
     return () => window.removeEventListener('online', resume)
@@ -131,26 +131,26 @@ export const useUploads = (
 
   useEffect(
     () => () => {
-      for (const { upload } of jobs.current.values()) upload?.stop()
+      for (const { upload } of items.current.values()) upload?.stop()
     },
     [],
   )
 
   const add = (file: Blob, name: string): void => {
     lastId += 1
-    const job: Job = { id: lastId, name, file, upload: null, before: null, paused: false }
-    jobs.current.set(job.id, job)
-    setPending((now) => [...now, { id: job.id, name, phase: 'preparing', percent: 0, error: null }])
-    queue(job)
+    const item: UploadItem = { id: lastId, name, file, upload: null, before: null, paused: false }
+    items.current.set(item.id, item)
+    setPending((now) => [...now, { id: item.id, name, phase: 'preparing', percent: 0, error: null }])
+    queue(item)
   }
 
   const again = (id: number): void => {
-    const job = jobs.current.get(id)
-    if (job !== undefined) queue(job)
+    const item = items.current.get(id)
+    if (item !== undefined) queue(item)
   }
 
   const stop = (id: number): void => {
-    jobs.current.get(id)?.upload?.stop()
+    items.current.get(id)?.upload?.stop()
     drop(id)
   }
 
