@@ -58,8 +58,13 @@ const bundle = async (page: PageName, title: string, basePath: string): Promise<
     env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0', ...environment },
     stderr: 'pipe',
   })
-  const [made, complaints, exitCode] = await Promise.all([child.stdout.bytes(), child.stderr.text(), child.exited])
+  const [output, complaints, exitCode] = await Promise.all([
+    new Response(child.stdout).arrayBuffer(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
   if (exitCode !== 0) throw new PageBuildError(`${title} could not be bundled`, { cause: new Error(complaints) })
+  const made = new Uint8Array(output)
   let end = made.indexOf(NEWLINE) + 1
   const { html, files } = JSON.parse(new TextDecoder().decode(made.subarray(0, end))) as BundledHead
   return {

@@ -2,8 +2,8 @@
 
 import { counted } from '../../../domain/counted.ts'
 import type { Overview } from '../api/types.ts'
+import { ageTone, ageWord } from '../reviews/age.ts'
 import { VERIFIED_HITS } from '../reviews/queue.ts'
-import { ageTone, ageWord } from '../reviews/words.ts'
 import type { Tone } from '../ui/problem.tsx'
 import { relativeTime } from '../ui/relative-time.ts'
 

@@ -3,7 +3,7 @@
 import { counted } from '../../../domain/counted.ts'
 import type { Overview } from '../api/types.ts'
 import { searchOf } from '../decisions/search.ts'
-import { ageWord } from '../reviews/words.ts'
+import { ageWord } from '../reviews/age.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { type Counts, type Day, latencyWord, shareWord, totalOf } from './days.ts'
 

@@ -9,12 +9,13 @@ import { Copyable } from '../ui/copy.tsx'
 import { Card, Facts } from '../ui/parts.tsx'
 import { Notice } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
+import { ageWord } from './age.ts'
 import { Assignment } from './assignment.tsx'
 import { Decision, type Draft } from './decision.tsx'
 import type { EvidenceList } from './evidence.tsx'
 import { useOwnId, useReviewers } from './members.ts'
 import { LANGUAGE_WORDS, languageOf } from './reasons.ts'
-import { ageWord, inOrder, LEVEL_WORDS } from './words.ts'
+import { inOrder, LEVEL_WORDS } from './words.ts'
 
 const partsOf = (list: EvidenceList | null): readonly string[] =>
   inOrder([
