@@ -326,7 +326,7 @@ describe('the import table', () => {
   })
 
   test('a service loads viem, 10 MB, only where it asks a chain', () => {
-    const reached = loadedWith(['src/service.ts'])
+    const reached = loadedWith(['src/service.ts', ...files.filter((path) => ASK_FILE.test(path))])
     expect(reached).toContain('src/facts/evm-registry.ts')
     expect([...reached].filter((name) => /^viem/.test(name))).toEqual([])
   })
