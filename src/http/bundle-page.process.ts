@@ -1,6 +1,6 @@
-// A process that bundles one page and writes it to its standard output: a line of JSON, then the contents of its files.
-// What the bundler takes and does not give back, 12 MB in the service's own process, ends with this one.
-// Arguments: the page, and the path part of its public address.
+// Entry of the process that bundles one page and writes it to standard output: one line of JSON, then the contents of
+// the files. The bundler keeps some 12 MB of memory, which end with this process. Arguments: the page, and the path
+// part of its public address.
 import { bundlePage } from './bundle-page.ts'
 import { type BundledHead, PAGE_NAMES } from './bundled-page.ts'
 

@@ -1,5 +1,5 @@
-// Bundles a page from its source: when the one-file program is made, and at the start of a service that runs from its
-// source, there in a process of its own (bundle-page.process.ts).
+// Bundles a page from its source: when the one-file program is built, and at the start of a service that runs from the
+// source (in a process of its own, bundle-page.process.ts).
 import { basename, join } from 'node:path'
 import { ASSET_PATH, type BundledPage, type PageName } from './bundled-page.ts'
 
