@@ -12,8 +12,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // How the program finds what ships with it, and starts its own threads and processes.
   'src/program': [],
   'src/telemetry': ['src/domain'],
-  // The templates are files of the documentation. A source of facts names the type of what asks it.
-  'src/policy': ['src/domain', 'docs/policies', 'src/facts/asker.ts'],
+  // The templates are files of the documentation. A source of facts names the type of what asks it. Replays read decision
+  // records.
+  'src/policy': ['src/domain', 'src/decisions/types.ts', 'docs/policies', 'src/facts/asker.ts'],
   'src/policy/sources/*/ask.ts': ['src/domain', 'src/policy', 'src/facts'],
   'src/facts': ['src/domain', 'src/policy/types', 'src/policy/sources'],
   // Lists and names: it opens no file, asks no server and knows no session.

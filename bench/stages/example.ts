@@ -1,7 +1,9 @@
 // The requests that every stage works on: on-chain EVM calls with 68 bytes of calldata, as the load runs send them.
 // Several requests in turn: with a single one, branch prediction and caches would be unrealistically good.
 import type { DecisionRecord } from '../../src/decisions/types.ts'
-import type { EvmStatement } from '../../src/signing/types.ts'
+import { EVM_ZERO_ADDRESS, type EvmAddress } from '../../src/domain/address.ts'
+import type { AttestationRequest } from '../../src/domain/attestation.ts'
+import type { Statement } from '../../src/signing/types.ts'
 import { type AttestationBody, makeBody } from '../load/requests.ts'
 
 export const EXAMPLES = 256
@@ -34,15 +36,21 @@ export const examples: readonly Example[] = Array.from({ length: EXAMPLES }, (_,
 /** The example that an endless series has at this place. */
 export const exampleAt = (index: number): Example => examples[index % EXAMPLES]!
 
-export const statementOf = ({ body, uuid }: Example): EvmStatement => ({
-  chainId: CHAIN_ID,
-  uuid,
-  from: body.from,
-  to: body.to ?? '',
-  value: BigInt(body.msgValue),
+export const requestOf = ({ body }: Example): AttestationRequest => ({
+  chain: { name: body.chain, family: 'evm', chainId: CHAIN_ID },
+  from: body.from as EvmAddress,
+  onBehalf: '',
+  to: (body.to ?? EVM_ZERO_ADDRESS) as EvmAddress,
+  value: body.msgValue,
   data: body.data,
-  policy: VERIFICATION_HASH,
-  expirationSeconds: EXPIRATION_SECONDS,
+  userIp: '',
+  nowSeconds: EXPIRATION_SECONDS - 300,
+})
+
+export const statementOf = (example: Example): Statement => ({
+  uuid: example.uuid,
+  request: requestOf(example),
+  expiration: EXPIRATION_SECONDS,
 })
 
 export const recordOf = ({ body, uuid }: Example): DecisionRecord => ({

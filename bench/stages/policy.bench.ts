@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import type { EvaluationFacts } from '../../src/policy/types/facts.ts'
 import type { ListReader } from '../../src/policy/types/list-reader.ts'
-import { CHAIN_ID, EXAMPLES, EXPIRATION_SECONDS, examples } from './example.ts'
+import { EXAMPLES, EXPIRATION_SECONDS, examples, requestOf } from './example.ts'
 import type { StageBenchmark, StageRun } from './harness.ts'
 
 const POLICIES = join(import.meta.dir, '..', 'policies')
@@ -13,17 +13,8 @@ const POLICIES = join(import.meta.dir, '..', 'policies')
 const EMPTY_LISTS: ListReader = { contains: () => false, ageSeconds: () => 0 }
 
 const factsWith = (data: (index: number) => string): readonly EvaluationFacts[] =>
-  examples.map(({ body }, index) => ({
-    chainName: body.chain,
-    chainFamily: 'evm',
-    chainId: CHAIN_ID,
-    from: body.from,
-    onBehalf: '',
-    to: body.to ?? '',
-    value: body.msgValue,
-    data: data(index),
-    userIp: '192.0.2.1',
-    nowSeconds: EXPIRATION_SECONDS,
+  examples.map((example, index) => ({
+    request: { ...requestOf(example), data: data(index), userIp: '192.0.2.1', nowSeconds: EXPIRATION_SECONDS },
     external: {
       geography: {
         country: 'CH',

@@ -1,7 +1,7 @@
 // The way to a worker and back: a batch of jobs encoded, sent, decoded, answered, sent back and decoded. The worker does
 // nothing else, and the CPU of both threads counts.
 import { type DispatchedJob, decodeOutcomes, encodeJobs } from '../../src/pool/wire.ts'
-import { CHAIN_ID, EXPIRATION_SECONDS, exampleAt } from './example.ts'
+import { EXPIRATION_SECONDS, exampleAt, requestOf } from './example.ts'
 import type { StageBenchmark } from './harness.ts'
 
 /** Jobs in one message, and messages under way at once: two, so that the worker never waits for the next. */
@@ -9,7 +9,8 @@ const BATCH = 16
 const IN_FLIGHT = 2
 
 const jobOf = (sequence: number): DispatchedJob => {
-  const { body, uuid } = exampleAt(sequence)
+  const example = exampleAt(sequence)
+  const { uuid } = example
   return {
     sequence,
     kind: 'attestation',
@@ -17,17 +18,8 @@ const jobOf = (sequence: number): DispatchedJob => {
     targetId: 'target_0123456789abcdef',
     keyId: '0123456789ab',
     requestId: uuid,
-    chainName: body.chain,
-    chainFamily: 'evm',
-    chainId: CHAIN_ID,
-    from: body.from,
-    onBehalf: '',
-    to: body.to ?? '',
-    value: body.msgValue,
-    data: body.data,
-    userIp: '',
+    request: requestOf(example),
     facts: '',
-    requestedAtSeconds: EXPIRATION_SECONDS - 300,
     expiration: EXPIRATION_SECONDS,
     deadlineMs: 25_000,
   }

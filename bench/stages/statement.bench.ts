@@ -1,7 +1,7 @@
 // What is signed: the v2 statement's ABI encoding and its Keccak-256.
 import { loadKeccak256 } from '../../src/signing/keccak.ts'
 import { createStatementDigester } from '../../src/signing/statement.ts'
-import { EXAMPLES, examples, statementOf } from './example.ts'
+import { CHAIN_ID, EXAMPLES, examples, statementOf, VERIFICATION_HASH } from './example.ts'
 import type { StageBenchmark } from './harness.ts'
 
 const statementStage: StageBenchmark = {
@@ -12,7 +12,9 @@ const statementStage: StageBenchmark = {
     const statements = examples.map(statementOf)
     return {
       run(iterations) {
-        for (let i = 0; i < iterations; i++) digest(statements[i % EXAMPLES]!)
+        for (let i = 0; i < iterations; i++) {
+          digest(statements[i % EXAMPLES]!, VERIFICATION_HASH, CHAIN_ID)
+        }
       },
     }
   },

@@ -1,7 +1,6 @@
 // `POST /v2/attestations`, an addition to the spec: up to 1,000 requests of A1 in one call. Each is answered in its
 // place with a verdict or its own problem, in one JSON document or as newline-delimited JSON while the answers arrive.
 import { randomUUID } from 'node:crypto'
-import type { AttestationRequest } from '../domain/attestation.ts'
 import { DeadlineExceededError, FieldInvalidError, FieldMissingError, fixedError } from '../domain/errors.ts'
 import type { Call, Endpoint } from '../http/gate.ts'
 import { readJsonBody } from '../http/json-body.ts'
@@ -12,9 +11,9 @@ import { API_KEY_CHALLENGE, jsonResponse, setRateLimit } from '../http/response.
 import { isJsonObject, type JsonObject, type JsonValue, parseStrictJsonObject } from '../http/strict-json.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { StageTrace } from '../telemetry/request-trace.ts'
-import type { Attest } from './attest.ts'
 import { type Batch, createBatch, type ElementAnswer } from './batch.ts'
 import type { EndpointDependencies } from './endpoint.ts'
+import type { DecodedCall, Perform } from './job.ts'
 import { ATTESTATION_PATHS } from './paths.ts'
 
 export interface BatchEndpointDependencies extends EndpointDependencies {
@@ -25,8 +24,8 @@ export interface BatchEndpointDependencies extends EndpointDependencies {
   readonly after: (delayMs: number, callback: () => void) => () => void
   /** Called for elements that failed because of an error of ours. Must not throw. */
   readonly report: (error: unknown, requestId: string) => void
-  readonly decode: (body: JsonObject) => AttestationRequest
-  readonly attest: Attest
+  readonly decode: (body: JsonObject) => DecodedCall
+  readonly attest: Perform
 }
 
 const BATCH_SIZE_MAX = 1_000
@@ -145,7 +144,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
     deadlineMs: number,
     late: (uuid: string) => void,
   ) => {
-    const { organizationId, keyId, environment } = principal
+    const { organizationId, keyId } = principal
     return async (index: number, trace: StageTrace | null): Promise<ElementAnswer> => {
       const element = elements[index]
       if (!isJsonObject(element)) throw new ElementInvalidError()
@@ -164,7 +163,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
           body: key === null ? '' : JSON.stringify(element),
         },
         async (uuid, onDispatch) => {
-          const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch, trace }
+          const context = { principal, requestId, uuid, deadlineMs, onDispatch, trace }
           trace?.enter('policy')
           const answer = await attest(decoded, context)
           if (key !== null) trace?.enter('idempotency')
@@ -174,7 +173,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
             throw new DeadlineExceededError()
           }
           decided = uuid
-          metrics.recordDecision('attestation', answer.chainName, answer.compliant)
+          metrics.recordDecision('attestation', decoded.request.chain.name, answer.compliant)
           trace?.verdict(answer.compliant)
           return { body: answer.body, keepSeconds: answer.lifetimeSeconds }
         },

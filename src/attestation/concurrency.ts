@@ -2,7 +2,7 @@
 // and until its deadline where facts are slow or the chain hangs. Counted per process, over all keys of the
 // organization; each element of a batch counts.
 import { CountersignError } from '../domain/errors.ts'
-import type { CallAnswer, CallContext } from './job.ts'
+import type { Perform } from './job.ts'
 
 /** The organization has reached its limit of attestations under way. */
 class ConcurrencyExceededError extends CountersignError {
@@ -13,13 +13,11 @@ class ConcurrencyExceededError extends CountersignError {
   }
 }
 
-export type Perform<Request> = (request: Request, context: CallContext) => Promise<CallAnswer>
-
 export interface Concurrency {
   /** The refusal that a request of this organization would get now, or null. It is the same error object each time. */
   refusal(organizationId: string): ConcurrencyExceededError | null
   /** @throws ConcurrencyExceededError 429 */
-  capped<Request>(perform: Perform<Request>): Perform<Request>
+  capped(perform: Perform): Perform
 }
 
 export const UNCAPPED: Concurrency = { refusal: () => null, capped: (perform) => perform }
@@ -46,13 +44,13 @@ export const createConcurrency = (capOf: (organizationId: string) => number): Co
 
   return {
     refusal,
-    capped: (perform) => async (request, context) => {
-      const { organizationId } = context
+    capped: (perform) => async (call, context) => {
+      const { organizationId } = context.principal
       const refused = refusal(organizationId)
       if (refused !== null) throw refused
       underWay.set(organizationId, (underWay.get(organizationId) ?? 0) + 1)
       try {
-        return await perform(request, context)
+        return await perform(call, context)
       } finally {
         leave(organizationId)
       }

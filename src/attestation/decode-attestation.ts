@@ -5,11 +5,13 @@
 //   2. exactly one of `to` and `verification_hash`           5. `to`, or `verification_hash`
 //   3. `chain` is supported                                  6. `data`, `msg_value`, `user_ip`, `on_behalf`
 // Other fields that are not known are ignored: live clients send some (decisions §1).
-import type { AttestationRequest } from '../domain/attestation.ts'
+import { zeroAddressOf } from '../domain/address.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import { FieldInvalidError, FieldMissingError, fixedError } from '../domain/errors.ts'
 import { parseIpAddress } from '../domain/ip-address.ts'
+import type { OptionalField } from '../domain/target.ts'
 import type { JsonObject } from '../http/strict-json.ts'
+import type { DecodedCall } from './job.ts'
 import {
   alternativeText,
   decodeAddress,
@@ -49,10 +51,10 @@ const decodeUserIp = (text: string): string => {
 }
 
 /**
- * Decodes a v2 body into a complete, canonical request.
+ * Decodes a v2 body into a complete, canonical request, which arrived at `nowSeconds`.
  * @throws FieldMissingError, FieldInvalidError, TargetAmbiguousError, ChainUnsupportedError: all 400
  */
-export const decodeAttestationRequest = (body: JsonObject, chains: ChainTable): AttestationRequest => {
+export const decodeAttestationRequest = (body: JsonObject, chains: ChainTable, nowSeconds: number): DecodedCall => {
   refuseMisspeltFields(body, ATTESTATION_FIELDS)
   const fromText = requireText('from', body['from'])
   const chainName = requireText('chain', body['chain'])
@@ -63,14 +65,19 @@ export const decodeAttestationRequest = (body: JsonObject, chains: ChainTable): 
   const chain = requireChain(chains, chainName)
   const { family } = chain
   const from = decodeAddress('from', fromText, family)
-  const to = toText === null ? null : decodeAddress('to', toText, family)
-  const verificationHash = hashText === null ? null : decodeVerificationHash(hashText)
+  const to = toText === null ? zeroAddressOf(family) : decodeAddress('to', toText, family)
+  const targetText = toText ?? decodeVerificationHash(hashText ?? '')
   const dataText = optionalText('data', body['data'])
-  const data = dataText === null ? null : decodeData(dataText)
+  const data = dataText === null ? '0x' : decodeData(dataText)
   const valueText = optionalText('msg_value', body['msg_value'])
-  const msgValue = valueText === null ? null : decodeValue(valueText, family)
+  const value = valueText === null ? '0' : decodeValue(valueText, family)
   const userIpText = optionalText('user_ip', body['user_ip'])
-  const userIp = userIpText === null ? null : decodeUserIp(userIpText)
+  const userIp = userIpText === null ? '' : decodeUserIp(userIpText)
   const onBehalf = decodeOnBehalf(body['on_behalf'], family)
-  return { chain, from, onBehalf, to, toAsSent: toText, verificationHash, data, msgValue, userIp }
+  const missing: OptionalField[] = []
+  if (dataText === null) missing.push('data')
+  if (valueText === null) missing.push('msg_value')
+  if (userIpText === null) missing.push('user_ip')
+  const request = { chain, from, onBehalf, to, value, data, userIp, nowSeconds }
+  return { request, targetBy: toText === null ? 'verification hash' : 'address', targetText, missing }
 }

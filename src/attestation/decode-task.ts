@@ -3,10 +3,11 @@
 //   2. `chain_id` is a uint64, and supported                         4. `data`, `msg_value`, `value`, `on_behalf`
 // `value` stands in for a missing `msg_value` and may not differ from one that is there: nobody knows which is meant. And `chain_id` may be decimal text: older clients send both. An empty
 // call is `0x`; an empty text is a missing field.
-import type { TaskRequest } from '../domain/attestation.ts'
 import type { ChainTable, EvmChain } from '../domain/chain.ts'
 import { ChainUnsupportedError, FieldInvalidError } from '../domain/errors.ts'
+import type { OptionalField } from '../domain/target.ts'
 import type { JsonObject, JsonValue } from '../http/strict-json.ts'
+import type { DecodedCall } from './job.ts'
 import {
   decodeAddress,
   decodeData,
@@ -56,11 +57,14 @@ const isAmount = (value: JsonValue, amount: string): boolean =>
   /^(?:0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/.test(value) &&
   BigInt(value).toString() === amount
 
+/** v1 has no field for the end user's address, and the other fields are mandatory. */
+const MISSING: readonly OptionalField[] = ['user_ip']
+
 /**
- * Decodes a v1 body into a complete, canonical request.
+ * Decodes a v1 body into a complete, canonical request, which arrived at `nowSeconds`.
  * @throws FieldMissingError, FieldInvalidError, ChainUnsupportedError: all 400
  */
-export const decodeTaskRequest = (body: JsonObject, chains: ChainTable): TaskRequest => {
+export const decodeTaskRequest = (body: JsonObject, chains: ChainTable, nowSeconds: number): DecodedCall => {
   refuseMisspeltFields(body, TASK_FIELDS)
   const fromText = requireText('from', body['from'])
   const toText = requireText('to', body['to'])
@@ -70,10 +74,11 @@ export const decodeTaskRequest = (body: JsonObject, chains: ChainTable): TaskReq
   const from = decodeAddress('from', fromText, 'evm')
   const to = decodeAddress('to', toText, 'evm')
   const data = decodeData(dataText)
-  const msgValue = decodeValue(valueText, 'evm')
+  const value = decodeValue(valueText, 'evm')
   // An empty `value` counts as missing, like any empty field.
   const other = body['value'] ?? ''
-  if (other !== '' && !isAmount(other, msgValue)) throw new FieldInvalidError('value', 'must be the same as msg_value')
+  if (other !== '' && !isAmount(other, value)) throw new FieldInvalidError('value', 'must be the same as msg_value')
   const onBehalf = decodeOnBehalf(body['on_behalf'], 'evm')
-  return { chain, from, onBehalf, to, toAsSent: toText, data, msgValue }
+  const request = { chain, from, onBehalf, to, value, data, userIp: '', nowSeconds }
+  return { request, targetBy: 'address', targetText: toText, missing: MISSING }
 }

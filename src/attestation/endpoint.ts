@@ -7,7 +7,7 @@ import { readJsonBody } from '../http/json-body.ts'
 import { API_KEY_CHALLENGE, jsonResponse } from '../http/response.ts'
 import { type JsonObject, parseStrictJsonObject } from '../http/strict-json.ts'
 import type { DecisionKind, Metrics } from '../telemetry/metrics.ts'
-import type { CallAnswer, CallContext } from './job.ts'
+import type { DecodedCall, Perform } from './job.ts'
 
 export interface EndpointDependencies {
   readonly gate: Gate
@@ -24,12 +24,12 @@ export interface EndpointDependencies {
   readonly storeBacklogMs: () => number | null
 }
 
-export interface EndpointDefinition<Decoded> {
+export interface EndpointDefinition {
   readonly kind: DecisionKind
   /** The path, as used in metrics and in the binding of idempotency keys. */
   readonly route: string
-  readonly decode: (body: JsonObject) => Decoded
-  readonly perform: (request: Decoded, context: CallContext) => Promise<CallAnswer>
+  readonly decode: (body: JsonObject) => DecodedCall
+  readonly perform: Perform
 }
 
 const IGNORE = (): undefined => undefined
@@ -44,9 +44,9 @@ const STORE_TURNS = 6
 /** One error object for all requests, like the pool's refusals. */
 const STORE_CROWDED = new QueueFullError(1)
 
-export const createEndpoint = <Decoded>(
+export const createEndpoint = (
   { gate, idempotent, metrics, withhold, refusal, storeBacklogMs }: EndpointDependencies,
-  { kind, route, decode, perform }: EndpointDefinition<Decoded>,
+  { kind, route, decode, perform }: EndpointDefinition,
 ): Endpoint => {
   const settings: GateSettings = {
     method: 'POST',
@@ -68,17 +68,17 @@ export const createEndpoint = <Decoded>(
   const answerOnce = async (
     header: string,
     body: string,
-    decoded: Decoded,
+    decoded: DecodedCall,
     { requestId, principal, rateLimit, deadline, trace = null }: Call,
   ): Promise<Response> => {
-    const { organizationId, keyId, environment } = principal
+    const { organizationId, keyId } = principal
     const { deadlineMs } = deadline
     let decided: string | null = null
     trace?.enter('idempotency')
     const final = await idempotent(
       { organizationId, keyId, header, route, body, uuid: crypto.randomUUID() },
       async (uuid, onDispatch) => {
-        const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch, trace }
+        const context = { principal, requestId, uuid, deadlineMs, onDispatch, trace }
         trace?.enter('policy')
         const answer = await perform(decoded, context)
         trace?.enter('idempotency')
@@ -89,7 +89,7 @@ export const createEndpoint = <Decoded>(
           throw new DeadlineExceededError()
         }
         decided = uuid
-        metrics.recordDecision(kind, answer.chainName, answer.compliant)
+        metrics.recordDecision(kind, decoded.request.chain.name, answer.compliant)
         trace?.verdict(answer.compliant)
         return { body: answer.body, keepSeconds: answer.lifetimeSeconds }
       },
@@ -107,13 +107,12 @@ export const createEndpoint = <Decoded>(
     const decoded = decode(parseStrictJsonObject(body))
     const header = request.headers.get('idempotency-key')
     if (header !== null) return answerOnce(header, body, decoded, call)
-    const { organizationId, keyId, environment } = principal
     const uuid = crypto.randomUUID()
     const { deadlineMs } = deadline
-    const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch: IGNORE, trace }
+    const context = { principal, requestId, uuid, deadlineMs, onDispatch: IGNORE, trace }
     trace?.enter('policy')
     const answer = await perform(decoded, context)
-    metrics.recordDecision(kind, answer.chainName, answer.compliant)
+    metrics.recordDecision(kind, decoded.request.chain.name, answer.compliant)
     trace?.verdict(answer.compliant)
     // The pool answered in time, but this thread was blocked before it could send the answer.
     if (deadline.passed) withhold([uuid])

@@ -66,7 +66,7 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
 
   const digestsOf = (target: ResolvedTarget, subject: FactSubject, facts: ExternalFacts): FactDigests | null => {
     const digests: Record<string, string> = {}
-    if (target.requires.includes('user_ip')) digests['client_ip'] = digest(`ip ${subject.userIp}`)
+    if (target.requires.includes('user_ip')) digests['client_ip'] = digest(`ip ${subject.request.userIp}`)
     for (const { part, digest: name } of PERSONAL_SOURCES) {
       // All sources use the same word in the hash input, so the same identity has the same hash, whichever address was
       // asked about.
@@ -101,7 +101,7 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
     const windows = windowsOf(needs)
     const shadowWindows = shadowless ? [] : windowsOf(shadowNeeds)
     const allWindows = [...windows, ...shadowWindows]
-    const ticket = allWindows.length === 0 ? null : velocity.begin({ ...subject, wallet: subject.from }, allWindows)
+    const ticket = allWindows.length === 0 ? null : velocity.begin(subject, allWindows)
 
     const assemble = (collected: ExternalFacts, shadow: ExternalFacts | null): JobFacts => {
       const facts = withVelocity(collected, windows, ticket)

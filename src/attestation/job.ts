@@ -1,8 +1,8 @@
 // The steps that A1 and A2 share on their way to the pool: who makes the request, and which target decides it.
-import type { WalletAddress } from '../domain/address.ts'
-import type { ApiKeyEnvironment } from '../domain/api-key.ts'
-import { DeadlineExceededError, PolicyMissingError } from '../domain/errors.ts'
+import type { AttestationRequest } from '../domain/attestation.ts'
+import { DeadlineExceededError, FieldMissingError, PolicyMissingError } from '../domain/errors.ts'
 import type { OptionalField } from '../domain/target.ts'
+import type { Principal } from '../http/authenticate.ts'
 import type { OnDispatch } from '../http/idempotency.ts'
 import type { Catalog } from '../policy/catalog.ts'
 import type { FactSubject } from '../policy/types/needs.ts'
@@ -13,11 +13,19 @@ import type { Job } from '../pool/protocol.ts'
 import type { StageTrace } from '../telemetry/request-trace.ts'
 import { type CollectJobFacts, carriesFacts } from './job-facts.ts'
 
+/** A decoded call: the request, and what is needed only until its target is found. */
+export interface DecodedCall {
+  readonly request: AttestationRequest
+  readonly targetBy: 'address' | 'verification hash'
+  /** `to` as the caller spelled it, for the text of Errors row 1 only, or the verification hash. */
+  readonly targetText: string
+  /** Optional fields that the caller left out; the request has their defaults. */
+  readonly missing: readonly OptionalField[]
+}
+
 /** Who makes the request, and everything that stays the same over all tries of it. */
 export interface CallContext {
-  readonly organizationId: string
-  readonly keyId: string
-  readonly environment: ApiKeyEnvironment
+  readonly principal: Pick<Principal, 'organizationId' | 'keyId' | 'environment'>
   readonly requestId: string
   /** The attestation's uuid or the task's id (invariant 3). */
   readonly uuid: string
@@ -33,17 +41,14 @@ export interface CallContext {
 export interface CallAnswer {
   readonly body: string
   readonly compliant: boolean
-  readonly chainName: string
   /** How long the stored answer is repeated for its idempotency key. */
   readonly lifetimeSeconds: number
 }
 
-const required = (
-  target: ResolvedTarget | null,
-  by: 'address' | 'verification hash',
-  value: string,
-): ResolvedTarget => {
-  if (target === null) throw new PolicyMissingError(by, value)
+export type Perform = (call: DecodedCall, context: CallContext) => Promise<CallAnswer>
+
+const required = (target: ResolvedTarget | null, { targetBy, targetText }: DecodedCall): ResolvedTarget => {
+  if (target === null) throw new PolicyMissingError(targetBy, targetText)
   return target
 }
 
@@ -52,29 +57,17 @@ const required = (
  * @throws PolicyMissingError (spec, Errors row 1), also for a target that another organization owns; thrown or rejected
  *   alike
  */
-export const requireBinding = (
+export const requireTarget = (
   catalog: Catalog,
-  organizationId: string,
-  chainName: string,
-  address: WalletAddress,
-  addressAsSent: string,
+  { organizationId }: CallContext['principal'],
+  call: DecodedCall,
 ): ResolvedTarget | Promise<ResolvedTarget> => {
-  const found = catalog.resolveBinding(organizationId, chainName, address)
-  return found instanceof Promise
-    ? found.then((target) => required(target, 'address', addressAsSent))
-    : required(found, 'address', addressAsSent)
-}
-
-/** @throws PolicyMissingError, as requireBinding. */
-export const requireProject = (
-  catalog: Catalog,
-  organizationId: string,
-  verificationHash: string,
-): ResolvedTarget | Promise<ResolvedTarget> => {
-  const found = catalog.resolveProject(organizationId, verificationHash)
-  return found instanceof Promise
-    ? found.then((target) => required(target, 'verification hash', verificationHash))
-    : required(found, 'verification hash', verificationHash)
+  const { request, targetBy, targetText } = call
+  const found =
+    targetBy === 'address'
+      ? catalog.resolveBinding(organizationId, request.chain.name, request.to)
+      : catalog.resolveProject(organizationId, targetText)
+  return found instanceof Promise ? found.then((target) => required(target, call)) : required(found, call)
 }
 
 export interface JobDependencies {
@@ -82,21 +75,30 @@ export interface JobDependencies {
   readonly collectFacts: CollectJobFacts
 }
 
-const subjectOf = (job: Job, target: ResolvedTarget, { environment }: CallContext): FactSubject => ({
+export const jobOf = (
+  kind: Job['kind'],
+  { request }: DecodedCall,
+  target: ResolvedTarget,
+  { principal, requestId, uuid, deadlineMs }: CallContext,
+  expiration: number,
+): Job => ({
+  kind,
+  uuid,
+  targetId: target.id,
+  keyId: principal.keyId,
+  requestId,
+  request,
+  facts: '',
+  expiration,
+  deadlineMs,
+})
+
+const subjectOf = ({ request, deadlineMs }: Job, target: ResolvedTarget, { principal }: CallContext): FactSubject => ({
+  request,
   organizationId: target.organizationId,
   projectId: target.projectId,
-  environment,
-  chainName: job.chainName,
-  chainFamily: job.chainFamily,
-  chainId: job.chainId,
-  from: job.from,
-  onBehalf: job.onBehalf,
-  to: job.to,
-  value: job.value,
-  data: job.data,
-  userIp: job.userIp,
-  nowSeconds: job.requestedAtSeconds,
-  deadlineMs: job.deadlineMs,
+  environment: principal.environment,
+  deadlineMs,
 })
 
 const submit = (
@@ -132,24 +134,26 @@ const decideOnFacts = async (
 }
 
 /**
- * Has a job decided, with the facts that its policy needs. `isMissing` tells which optional fields the request lacks;
- * the fields that the active policy reads were checked before.
- * @throws what Pool.submit throws
+ * Has a job decided, with the facts that its policy needs.
+ * @param missing optional fields that the request lacks
+ * @throws FieldMissingError when the active policy reads one of them: it can't be evaluated, which is an error and never
+ *   a verdict (decisions §2); and what Pool.submit throws
  */
 export const decideJob = (
   dependencies: JobDependencies,
   job: Job,
   target: ResolvedTarget,
   context: CallContext,
-  isMissing: (field: OptionalField) => boolean,
+  missing: DecodedCall['missing'],
 ): Promise<PoolAnswer> => {
+  for (const field of target.requires) if (missing.includes(field)) throw new FieldMissingError(field)
   const { onDispatch, trace = null } = context
-  trace?.decides(job.chainName, target.revisionId)
+  trace?.decides(job.request.chain.name, target.revisionId)
   if (!carriesFacts(target)) {
     const marked = onDispatch()
     if (marked === undefined) return submit(dependencies.pool, job, target, trace)
     return marked.then(() => submit(dependencies.pool, job, target, trace))
   }
-  const shadowless = target.shadowRequires.some(isMissing)
+  const shadowless = target.shadowRequires.some((field) => missing.includes(field))
   return decideOnFacts(dependencies, job, target, subjectOf(job, target, context), shadowless, context)
 }

@@ -58,13 +58,13 @@ export const decodeAddress = (field: string, text: string, family: ChainFamily):
 }
 
 /**
- * The represented user's address; null when the field is missing or null. An empty text is refused: a caller with an
+ * The represented user's address; empty when the field is missing or null. An empty text is refused: a caller with an
  * empty variable would otherwise hide the user from the lists and the policy.
  * @throws FieldInvalidError
  */
-export const decodeOnBehalf = (value: JsonValue | undefined, family: ChainFamily): WalletAddress | null => {
+export const decodeOnBehalf = (value: JsonValue | undefined, family: ChainFamily): WalletAddress | '' => {
   const text = optionalText('on_behalf', value)
-  return text === null ? null : decodeAddress('on_behalf', text, family)
+  return text === null ? '' : decodeAddress('on_behalf', text, family)
 }
 
 /** `0x` hex of whole bytes, exactly as sent: it is signed verbatim. @throws FieldInvalidError */

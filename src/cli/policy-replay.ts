@@ -127,10 +127,6 @@ export const replay = async (context: ReplayContext): Promise<number> => {
 
   const tally = createReplayTally()
   let unreadable = 0
-  const chain = (name: string) => {
-    const found = chains.byName(name)
-    return found && { family: found.family, chainId: found.family === 'evm' ? found.chainId : 0 }
-  }
   const isWanted = (record: DecisionRecord): boolean =>
     record.organization === organizationId && record.policy === subject && record.at >= sinceMs && record.at < untilMs
   const segments = segmentsSince(decisionsDirectory, sinceMs)
@@ -147,7 +143,7 @@ export const replay = async (context: ReplayContext): Promise<number> => {
       const entry = readEntry(slot, name, line)
       if (entry === null) unreadable++
       else if (entry.record.kind !== 'withheld' && isWanted(entry.record)) {
-        tally.add(entry.record, replayDecision(policy, entry.record, { chain, lists }))
+        tally.add(entry.record, replayDecision(policy, entry.record, { chain: chains.byName, lists }))
       }
     }
     await forEachLine(path, size, onLine, progress.add)

@@ -16,6 +16,10 @@ export const EVM_ZERO_ADDRESS = '0x0000000000000000000000000000000000000000' as 
 /** Base58 of 32 zero bytes. */
 export const SOLANA_ZERO_ADDRESS = '11111111111111111111111111111111' as SolanaAddress
 
+/** The target's address in what is signed where a request names no contract or program. */
+export const zeroAddressOf = (family: ChainFamily): WalletAddress =>
+  family === 'evm' ? EVM_ZERO_ADDRESS : SOLANA_ZERO_ADDRESS
+
 /** True for ASCII hex digits only; written out because `/i` with `/u` also matches U+212A. */
 export const isHexDigit = (code: number): boolean =>
   (code >= 48 && code <= 57) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70)

@@ -1,37 +1,26 @@
-// Interface A's requests after decoding: canonical, typed, complete. The wire shapes live in src/attestation/schema.ts.
+// One request of interface A, decoded: canonical, typed, complete. The decoders (src/attestation) make it, and the same
+// object goes to the sources of facts, over the wire to the worker, into the rules, the signature and the record. Its
+// outer forms are the request bodies and the decision record (src/decisions/types.ts).
 import type { WalletAddress } from './address.ts'
-import type { Chain, EvmChain } from './chain.ts'
+import type { Chain } from './chain.ts'
 
 /** The longest lifetime that a project may give its attestations. */
 export const LIFETIME_SECONDS_MAX = 3_600
 
-/** A decoded v2 request (spec, "Attestation request (v2)"). */
+/** A v2 request or a v1 task (spec, "Attestation request (v2)", "Task request"): what rules read and keys sign. */
 export interface AttestationRequest {
   readonly chain: Chain
   readonly from: WalletAddress
-  /** The user for whom `from`, a relayer, sends; null when left out. Screened and recorded, never signed. */
-  readonly onBehalf: WalletAddress | null
-  /** Exactly one of `to` and `verificationHash` is set. */
-  readonly to: WalletAddress | null
-  /** `to` as the caller spelled it, for the text of Errors row 1 only; null with `to`. */
-  readonly toAsSent: string | null
-  readonly verificationHash: string | null
-  /** `0x` hex exactly as sent; null when left out (then `0x` is signed). */
-  readonly data: string | null
-  /** Canonical decimal; null when left out (then `0` is signed). Wei or lamports. */
-  readonly msgValue: string | null
-  readonly userIp: string | null
-}
-
-/** A decoded v1 request (spec, "Task request"). */
-export interface TaskRequest {
-  readonly chain: EvmChain
-  readonly from: WalletAddress
-  /** As in a v2 request. */
-  readonly onBehalf: WalletAddress | null
+  /** The user for whom `from`, a relayer, sends; empty when not sent. Screened and recorded, never signed. */
+  readonly onBehalf: WalletAddress | ''
+  /** The zero address when the request names a project instead of a contract. */
   readonly to: WalletAddress
-  /** `to` as the caller spelled it, for the text of Errors row 1 only. */
-  readonly toAsSent: string
+  /** Wei or lamports, canonical decimal. */
+  readonly value: string
+  /** `0x` hex exactly as sent: it is signed verbatim. */
   readonly data: string
-  readonly msgValue: string
+  /** Canonical text of an IP address, at most 64 characters; empty when not sent. */
+  readonly userIp: string
+  /** When the request arrived, Unix seconds. */
+  readonly nowSeconds: number
 }

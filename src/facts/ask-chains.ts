@@ -1,6 +1,6 @@
 // Asks the nodes of the request's chain for a source of facts. At most one question per chain and key is under way at a
 // time, and its answer is cached for one block time. An answer that can't be had is null.
-import type { FactSubject } from '../policy/types/needs.ts'
+import type { AttestationRequest } from '../domain/attestation.ts'
 import type { AskContext, Asker } from './asker.ts'
 import { verifyChain } from './evm-registry.ts'
 import { createJsonRpc } from './json-rpc.ts'
@@ -12,14 +12,14 @@ const KEPT_MAX = 10_000
 const UNDER_WAY_MAX = 256
 
 /**
- * @param read asks the nodes of one chain; it gets the key of the subject and nothing else of it, because the answer is
+ * @param read asks the nodes of one chain; it gets the key of the request and nothing else of it, because the answer is
  *   cached under that key
  * @param keyOf for example the wallet; left out when the answer is about the chain alone
  */
 export const askChains = <Answer extends {}>(
   { chains, timeoutMs, clock, onError, connect = (url) => createJsonRpc({ url, timeoutMs }) }: AskContext,
   read: (nodes: RpcChoice, key: string) => Promise<Answer>,
-  keyOf?: (subject: FactSubject) => string,
+  keyOf?: (request: AttestationRequest) => string,
 ): Asker<Answer> => {
   const asked = new Map(
     chains.map(({ name, chainId, rpcUrls, blockTimeMs }) => {
@@ -41,12 +41,12 @@ export const askChains = <Answer extends {}>(
     }),
   )
   return {
-    ask: (subject) => {
-      const chain = asked.get(subject.chainName)
-      const key = keyOf?.(subject) ?? ''
+    ask: ({ request }) => {
+      const chain = asked.get(request.chain.name)
+      const key = keyOf?.(request) ?? ''
       return chain === undefined ? null : chain.remote.ask(key, () => read(chain.nodes, key))
     },
-    serverOf: ({ chainName }) => chainName,
+    serverOf: ({ request }) => request.chain.name,
     counts: () => new Map([...asked].map(([name, { remote }]) => [name, remote.counts()])),
   }
 }

@@ -1,8 +1,8 @@
 // Reads on-chain state for policies. A value read at a block is reused until the next block, reads requested in one
 // turn of the event loop are sent together, and when one RPC URL fails the next is asked. A value that can't be read is
 // null.
+import type { AttestationRequest } from '../domain/attestation.ts'
 import type { Clock } from '../domain/time.ts'
-import type { FactSubject } from '../policy/types/needs.ts'
 import type { ReadDefinition, ReadValue } from '../policy/types/reads.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
 import { type ChainEndpoint, createChainEndpoint } from './chain-endpoint.ts'
@@ -20,7 +20,7 @@ export interface ReadableChain {
 
 export interface ChainReads {
   /** Answers synchronously when the value is cached or can't be read. Never rejects. */
-  read(definition: ReadDefinition, subject: FactSubject): ReadValue | null | Promise<ReadValue | null>
+  read(definition: ReadDefinition, request: AttestationRequest): ReadValue | null | Promise<ReadValue | null>
   /** Counts by chain name. */
   counts(): ReadonlyMap<string, RemoteCounts>
 }
@@ -166,12 +166,12 @@ export const createChainReads = (dependencies: ChainReadsDependencies): ChainRea
   const { onError } = dependencies
   const chains = new Map(dependencies.chains.map((chain) => [chain.name, createChain(chain, dependencies)]))
   return {
-    read: (definition, subject) => {
-      const name = dependencies.chainName(definition.chain ?? subject.chainName)
+    read: (definition, request) => {
+      const name = dependencies.chainName(definition.chain ?? request.chain.name)
       const chain = name === undefined ? undefined : chains.get(name)
       if (chain === undefined) return null
       try {
-        const call = readCallOf(definition, subject)
+        const call = readCallOf(definition, request)
         return call === null ? null : chain.read(call)
       } catch (error) {
         onError(error, name ?? '', null)

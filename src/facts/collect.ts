@@ -35,8 +35,10 @@ interface Collected {
 }
 
 /** The subject to ask about the represented user; the wallet's own when it represents nobody. */
-export const representedOf = (subject: FactSubject): FactSubject =>
-  subject.onBehalf === '' ? subject : { ...subject, from: subject.onBehalf }
+export const representedOf = (subject: FactSubject): FactSubject => {
+  const { request } = subject
+  return request.onBehalf === '' ? subject : { ...subject, request: { ...request, from: request.onBehalf } }
+}
 
 const setTimer = (milliseconds: number, run: () => void): (() => void) => {
   const timer = setTimeout(run, milliseconds)
@@ -105,7 +107,7 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
         const { screeners: results } = into
         const asked = need.onBehalf === true ? representedOf(subject) : subject
         place(
-          screeners.get(need.screener)?.screen(asked) ?? null,
+          screeners.get(need.screener)?.screen(asked.request) ?? null,
           pending,
           (value) => {
             results[screenerKey(need)] = value
@@ -118,12 +120,12 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
         into.reads ??= {}
         const { reads: results } = into
         place(
-          reads.read(need.definition, subject),
+          reads.read(need.definition, subject.request),
           pending,
           (value) => {
             results[need.read] = value
           },
-          watchFor(need.definition.chain ?? subject.chainName),
+          watchFor(need.definition.chain ?? subject.request.chain.name),
         )
         break
       }

@@ -2,7 +2,7 @@
 // viem encodes and decodes. Source: ERC-20, ERC-721, ERC-1155; Solidity, "Contract ABI Specification".
 import { type Abi, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { parseEvmAddress } from '../domain/address.ts'
-import type { FactSubject } from '../policy/types/needs.ts'
+import type { AttestationRequest } from '../domain/attestation.ts'
 import type { AbiParameterItem, ReadDefinition, ReadOperand, ReadType, ReadValue } from '../policy/types/reads.ts'
 
 /** One on-chain call. Two calls with the same key have the same answer at the same block. */
@@ -26,7 +26,7 @@ const ERC1155 = parseAbi(['function balanceOf(address account, uint256 id) view 
 const TEXT_LENGTH_MAX = 1_024
 const INT64_MAX = 2n ** 63n
 
-const operandOf = (operand: ReadOperand, { from, onBehalf, to, value }: FactSubject): string | boolean => {
+const operandOf = (operand: ReadOperand, { from, onBehalf, to, value }: AttestationRequest): string | boolean => {
   if (operand.kind === 'literal') return operand.value
   if (operand.fact === 'tx.value') return value
   if (operand.fact === 'target.address') return to
@@ -34,8 +34,8 @@ const operandOf = (operand: ReadOperand, { from, onBehalf, to, value }: FactSubj
 }
 
 /** @returns null for a Solana wallet: reads are for EVM chains only */
-const holderOf = (operand: ReadOperand, subject: FactSubject): Hex | null => {
-  const value = operandOf(operand, subject)
+const holderOf = (operand: ReadOperand, request: AttestationRequest): Hex | null => {
+  const value = operandOf(operand, request)
   return typeof value === 'string' ? (parseEvmAddress(value) as Hex | null) : null
 }
 
@@ -93,11 +93,11 @@ const balanceCall = (address: string): ReadCall => ({
   decode: (answer) => (/^0x[0-9a-fA-F]{1,64}$/.test(answer) ? BigInt(answer).toString() : null),
 })
 
-const viewCall = (definition: ReadDefinition & { kind: 'view' }, subject: FactSubject): ReadCall | null => {
+const viewCall = (definition: ReadDefinition & { kind: 'view' }, request: AttestationRequest): ReadCall | null => {
   const { abi, contract, type } = definition
   const args = abi.inputs.map((parameter, index) => {
     const operand = definition.arguments[index]
-    return operand === undefined ? undefined : argumentOf(parameter, operandOf(operand, subject))
+    return operand === undefined ? undefined : argumentOf(parameter, operandOf(operand, request))
   })
   return args.includes(undefined) ? null : callOf(contract, [abi] as unknown as Abi, abi.name, args, type)
 }
@@ -106,12 +106,12 @@ const viewCall = (definition: ReadDefinition & { kind: 'view' }, subject: FactSu
  * The call for this request; null when the request lacks what the call needs.
  * @throws what viem throws for an argument that does not fit its parameter
  */
-export const readCallOf = (definition: ReadDefinition, subject: FactSubject): ReadCall | null => {
-  if (definition.kind === 'view') return viewCall(definition, subject)
+export const readCallOf = (definition: ReadDefinition, request: AttestationRequest): ReadCall | null => {
+  if (definition.kind === 'view') return viewCall(definition, request)
   if (definition.kind === 'erc721-owner') {
     return callOf(definition.contract, STANDARDS, 'ownerOf', [BigInt(definition.tokenId)], 'address')
   }
-  const holder = holderOf(definition.of, subject)
+  const holder = holderOf(definition.of, request)
   if (holder === null) return null
   switch (definition.kind) {
     case 'native-balance':

@@ -2,20 +2,21 @@
 // is treated as none, and a policy that reads it gives no verdict.
 import { readFile } from 'node:fs/promises'
 import { parseAnyAddress } from '../domain/address-key.ts'
+import type { AttestationRequest } from '../domain/attestation.ts'
+import type { Chain } from '../domain/chain.ts'
 import { DetailedError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import type { ScreenerFacts } from '../policy/types/facts.ts'
-import type { FactSubject } from '../policy/types/needs.ts'
 import { FetchFailedError, fetchBody, type GuardedRequest } from './guarded-fetch.ts'
 import { createRemote, type RemoteCounts } from './remote.ts'
 import type { ScreenerSettings, SecretReference } from './screener-settings.ts'
 
-/** The wallet that a screener is asked about. */
-export type ScreenedWallet = Pick<FactSubject, 'from' | 'chainName' | 'chainId'>
+/** The wallet that a screener is asked about: a request's, or a session's, whose chain may be known by its name alone. */
+export type ScreenedWallet = Pick<AttestationRequest, 'from'> & { readonly chain: Chain | Pick<Chain, 'name'> }
 
 export interface Screener {
   /** Answers synchronously when the answer is cached, or null when there is none. Never rejects. */
-  screen(subject: ScreenedWallet): ScreenerFacts | null | Promise<ScreenerFacts | null>
+  screen(wallet: ScreenedWallet): ScreenerFacts | null | Promise<ScreenerFacts | null>
   counts(): RemoteCounts
 }
 
@@ -151,9 +152,9 @@ export const createScreener = (settings: ScreenerSettings, dependencies: Screene
   })
   const perChain = usesChain(settings)
 
-  const ask = async ({ from, chainName, chainId }: ScreenedWallet): Promise<ScreenerFacts> => {
+  const ask = async ({ from, chain }: ScreenedWallet): Promise<ScreenerFacts> => {
     const secret = settings.secret === null ? '' : await readSecret(settings.secret, environment)
-    const values = { address: from, chain: chainName, chain_id: String(chainId) }
+    const values = { address: from, chain: chain.name, chain_id: 'chainId' in chain ? String(chain.chainId) : '0' }
     const headers = Object.entries(settings.headers).map(([name, text]) => [name, fill(text, { ...values, secret })])
     const body = settings.body === null ? null : JSON.stringify(fillBody(settings.body, values))
     const answer = await fetch({
@@ -173,8 +174,7 @@ export const createScreener = (settings: ScreenerSettings, dependencies: Screene
   }
 
   return {
-    screen: (subject) =>
-      remote.ask(perChain ? `${subject.from} ${subject.chainName}` : subject.from, () => ask(subject)),
+    screen: (wallet) => remote.ask(perChain ? `${wallet.from} ${wallet.chain.name}` : wallet.from, () => ask(wallet)),
     counts: remote.counts,
   }
 }

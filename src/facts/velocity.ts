@@ -6,17 +6,10 @@
 // requests can't both be the last that a limit allows. A request never counts for itself.
 import type { VelocityTally } from '../domain/velocity.ts'
 import type { VelocityFacts } from '../policy/types/facts.ts'
+import type { FactSubject } from '../policy/types/needs.ts'
 
 /** Whose decisions are counted. */
-export interface VelocitySubject {
-  readonly organizationId: string
-  readonly projectId: string
-  readonly wallet: string
-  readonly chainName: string
-  /** Wei or lamports, canonical decimal. */
-  readonly value: string
-  readonly nowSeconds: number
-}
+export type VelocitySubject = Pick<FactSubject, 'organizationId' | 'projectId' | 'request'>
 
 /** A request that is being decided. */
 export interface VelocityTicket {
@@ -168,28 +161,29 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
   }
 
   const record = (history: History, subject: VelocitySubject, windows: readonly number[], value: bigint): void => {
-    const { organizationId, projectId, wallet, chainName, nowSeconds } = subject
+    const { organizationId, projectId, request } = subject
+    const { nowSeconds, chain } = request
     for (const windowSeconds of windows) {
       const width = widthOf(windowSeconds)
       const number = Math.floor(nowSeconds / width)
       const expiresAtSeconds = (number + 1) * width + windowSeconds
       const part = partOf(history, windowSeconds, number)
-      const own = part.own.get(chainName) ?? {
+      const own = part.own.get(chain.name) ?? {
         organizationId,
         projectId,
-        wallet,
-        chainName,
+        wallet: request.from,
+        chainName: chain.name,
         windowSeconds,
         part: number,
         expiresAtSeconds,
         count: 0,
         value: 0n,
       }
-      part.own.set(chainName, own)
+      part.own.set(chain.name, own)
       own.count += 1
       own.value += value
       untold.add(own)
-      add(part.total, chainName, 1, value)
+      add(part.total, chain.name, 1, value)
       history.expiresAtSeconds = Math.max(history.expiresAtSeconds, expiresAtSeconds)
     }
   }
@@ -214,24 +208,25 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
 
   return {
     begin: (subject, windows) => {
-      const { chainName, nowSeconds } = subject
+      const { organizationId, projectId, request } = subject
+      const { nowSeconds, chain } = request
       // A policy and its shadow revision may ask for the same window.
       const windowsSeconds = [...new Set(windows)]
-      const key = keyOf(subject)
-      const organization = organizationOf(subject.organizationId)
+      const key = keyOf({ projectId, wallet: request.from })
+      const organization = organizationOf(organizationId)
       const { histories, incompleteUntilSeconds } = organization
       if (nowSeconds < incompleteUntilSeconds && !histories.has(key)) return null
       const history = open(organization, key, nowSeconds)
       if (history === null) return null
       const facts = Object.fromEntries(
-        windowsSeconds.map((window) => [String(window), factsOf(history, window, chainName, nowSeconds)]),
+        windowsSeconds.map((window) => [String(window), factsOf(history, window, chain.name, nowSeconds)]),
       )
-      const value = BigInt(subject.value)
-      add(history.pending, chainName, 1, value)
+      const value = BigInt(request.value)
+      add(history.pending, chain.name, 1, value)
       return {
         facts,
         settle: (compliant) => {
-          add(history.pending, chainName, -1, -value)
+          add(history.pending, chain.name, -1, -value)
           if (compliant) record(history, subject, windowsSeconds, value)
           else if (history.pending.count === 0 && history.expiresAtSeconds <= nowSeconds) histories.delete(key)
         },

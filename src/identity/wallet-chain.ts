@@ -1,6 +1,6 @@
 // The name of a wallet's chain in answers. The set is open: the chain table's own names first, then viem's names
 // (`polygon`), then `eip155:<id>` (decisions §5, "Wallet entry").
-import type { ChainTable } from '../domain/chain.ts'
+import type { Chain, ChainTable } from '../domain/chain.ts'
 
 interface KnownChains {
   /** EIP-155 id → viem's name. */
@@ -36,10 +36,11 @@ export const evmChainName = async (table: ChainTable, chainId: number): Promise<
   return (await known()).names.get(chainId) ?? `eip155:${chainId}`
 }
 
-/** The inverse of `evmChainName`; null for Solana's name and for unknown names. */
-export const evmChainId = async (table: ChainTable, name: string): Promise<number | null> => {
+/** The chain of a name in answers; of a name that none of the three gives (the table once had it), the name alone. */
+export const walletChain = async (table: ChainTable, name: string): Promise<Chain | Pick<Chain, 'name'>> => {
   const own = table.byName(name)
-  if (own !== undefined) return own.family === 'evm' ? own.chainId : null
+  if (own !== undefined) return own
   const written = /^eip155:(\d+)$/.exec(name)?.[1]
-  return written === undefined ? ((await known()).ids.get(name) ?? null) : Number(written)
+  const chainId = written === undefined ? (await known()).ids.get(name) : Number(written)
+  return chainId === undefined ? { name } : { name, family: 'evm', chainId }
 }

@@ -1,5 +1,6 @@
 // The calls that one policy can decode: the functions of its abi for EVM chains, the instructions of its idl for
 // Solana. A call is decoded once per evaluation, completely or not at all.
+import type { ChainFamily } from '../domain/chain.ts'
 import { AbiReader, AbiTypeUnsupportedError, createAbiCodec, createSequenceReader } from './abi-codec.ts'
 import { abiSelector, abiSignature } from './abi-fragment.ts'
 import { IdlMalformedError, readIdl } from './anchor-idl.ts'
@@ -8,7 +9,6 @@ import { MALFORMED } from './decoding.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import type { Steps } from './steps.ts'
 import { createTupleTypes, isFieldName, type NamedType, type TupleType } from './tuple-types.ts'
-import type { RequestFacts } from './types/facts.ts'
 import type { AbiFunctionItem, AbiParameterItem } from './types/reads.ts'
 
 /** Maps an argument's name to its index in the decoded values. */
@@ -41,7 +41,7 @@ export interface CallTable {
   readonly arguments: ReadonlyMap<string, ArgumentDeclaration>
   readonly tuples: readonly TupleType[]
   /** @returns null when the data is no call of this table, or not a well-formed one */
-  decode(family: RequestFacts['chainFamily'], data: string): DecodedCall | null
+  decode(family: ChainFamily, data: string): DecodedCall | null
 }
 
 /** One abi fragment, and the function that reports mistakes at its place. */

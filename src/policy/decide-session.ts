@@ -1,7 +1,6 @@
 // Decides one session by a policy. Whatever is neither a clear yes nor a clear no waits for a person: a `review` rule, no
 // rule at all, a rule that fails, a hit that is not cleared (invariants 1 and 12).
 import { PolicyEvaluationError } from './errors.ts'
-import { NO_REQUEST } from './evaluation.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 import type { PolicyProgram } from './types/program.ts'
 import type { SessionFacts } from './types/session-facts.ts'
@@ -28,7 +27,7 @@ const review = (ruleId: string | null, problem: string | null): SessionVerdict =
 /** @throws what is no failure of a rule: a bug */
 export const decideSession = (policy: PolicyProgram, session: SessionFacts): SessionVerdict => {
   try {
-    const verdict = policy.evaluate({ ...NO_REQUEST, session })
+    const verdict = policy.evaluate({ session })
     const { ruleId } = verdict
     if (!verdict.compliant) {
       if (verdict.review === true) return review(ruleId, null)

@@ -1,18 +1,17 @@
 // Reads the `tests` of a document: each gives a request and facts, and expects a verdict and a rule. A fact that a test
 // leaves out is unavailable, as on a service without that source: a rule that reads it fails. Where the policy decides
 // sessions, a test gives facts alone.
-import { EVM_ZERO_ADDRESS, isHexBytes, parseAddress, SOLANA_ZERO_ADDRESS } from '../domain/address.ts'
-import { BUILT_IN_CHAINS, type Chain } from '../domain/chain.ts'
+import { isHexBytes, parseAddress, type WalletAddress, zeroAddressOf } from '../domain/address.ts'
+import type { AttestationRequest } from '../domain/attestation.ts'
+import { BUILT_IN_CHAINS, type Chain, type ChainFamily } from '../domain/chain.ts'
 import { CONTROL, createMappingReader, type DocumentContext, type MappingReader } from './document-reader.ts'
 import { DEFAULT_RULE } from './document-rules.ts'
 import { readTestFacts } from './document-test-facts.ts'
-import { NO_REQUEST } from './evaluation.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { LiteralMalformedError, parseTimestampLiteral, parseUint256Literal } from './literals.ts'
 import { readSessionTestFacts } from './session-test-facts.ts'
 import { parseTestAmount } from './test-amount.ts'
 import type { PolicyRead, PolicySubject, PolicyTest, TestExpectation } from './types/document.ts'
-import type { RequestFacts } from './types/facts.ts'
 
 export interface TestReading {
   readonly test: PolicyTest
@@ -49,15 +48,16 @@ const parseIp = (text: string): string => {
   throw new LiteralMalformedError('user_ip is an IPv4 or IPv6 address')
 }
 
-const addressOf = (chain: Chain, text: string): string => {
-  const address = parseAddress(chain.family, text)
+const addressOf = (family: ChainFamily, text: string): WalletAddress => {
+  const address = parseAddress(family, text)
   if (address !== null) return address
   throw new LiteralMalformedError(
-    chain.family === 'evm' ? 'an address is 0x and 40 hex digits' : 'an address is base58 of 32 bytes',
+    family === 'evm' ? 'an address is 0x and 40 hex digits' : 'an address is base58 of 32 bytes',
   )
 }
 
-const readChain = (reader: MappingReader): Chain => {
+/** Returns null when the test does not say which chain it means; the mistake has been reported. */
+const readChain = (reader: MappingReader): Chain | null => {
   const fallback: Chain = { name: 'ethereum', family: 'evm', chainId: 1 }
   const name = reader.has('chain') ? reader.text('chain', 64) : null
   if (name === null) return fallback
@@ -66,11 +66,11 @@ const readChain = (reader: MappingReader): Chain => {
   const chainId = reader.has('chain_id')
     ? reader.parsed('chain_id', (text) => Number(parseUint256Literal(text).value))
     : null
-  if (chainId === null) reader.complainOf('chain', 'a chain that is not built in needs a chain_id, too')
-  return { name, family: 'evm', chainId: chainId ?? 0 }
+  if (chainId === null) return reader.complainOf('chain', 'a chain that is not built in needs a chain_id, too')
+  return { name, family: 'evm', chainId }
 }
 
-const readRequest = (test: MappingReader): RequestFacts | null => {
+const readRequest = (test: MappingReader): AttestationRequest | null => {
   const reader = test.has('request')
     ? test.mapping('request', 'a request')
     : test.complainOf('request', 'the test has no request')
@@ -78,23 +78,18 @@ const readRequest = (test: MappingReader): RequestFacts | null => {
   reader.refuseUnknownKeys(['from', 'on_behalf', 'chain', 'chain_id', 'to', 'msg_value', 'data', 'user_ip', 'time'])
   if (!reader.has('from')) return reader.complainOf('from', 'the request has no from')
   const chain = readChain(reader)
-  const isEvm = chain.family === 'evm'
-  const from = reader.parsed('from', (text) => addressOf(chain, text))
-  const onBehalf = reader.has('on_behalf') ? reader.parsed('on_behalf', (text) => addressOf(chain, text)) : ''
-  const to = reader.has('to')
-    ? reader.parsed('to', (text) => addressOf(chain, text))
-    : isEvm
-      ? EVM_ZERO_ADDRESS
-      : SOLANA_ZERO_ADDRESS
+  // Every chain that is not built in is an EVM chain.
+  const family = chain?.family ?? 'evm'
+  const from = reader.parsed('from', (text) => addressOf(family, text))
+  const onBehalf = reader.has('on_behalf') ? reader.parsed('on_behalf', (text) => addressOf(family, text)) : ''
+  const to = reader.has('to') ? reader.parsed('to', (text) => addressOf(family, text)) : zeroAddressOf(family)
   const value = reader.has('msg_value') ? reader.parsed('msg_value', parseTestAmount) : '0'
   const data = reader.has('data') ? reader.parsed('data', parseData) : '0x'
   const userIp = reader.has('user_ip') ? reader.parsed('user_ip', parseIp) : ''
   const nowSeconds = reader.has('time') ? reader.parsed('time', parseTimestampLiteral) : TEST_TIME_SECONDS
-  if (from === null || onBehalf === null || to === null || value === null || data === null) return null
-  if (userIp === null || nowSeconds === null) return null
-  const chainId = chain.family === 'evm' ? chain.chainId : 0
-  const { name: chainName, family: chainFamily } = chain
-  return { chainName, chainFamily, chainId, from, onBehalf, to, value, data, userIp, nowSeconds }
+  if (chain === null || from === null || onBehalf === null || to === null || value === null) return null
+  if (data === null || userIp === null || nowSeconds === null) return null
+  return { chain, from, onBehalf, to, value, data, userIp, nowSeconds }
 }
 
 const readExpectation = (reader: MappingReader, { decides, rules }: TestScope): TestExpectation | null => {
@@ -125,7 +120,7 @@ const readTest = (
     const session = readSessionTestFacts(reader)
     const expected = readExpectation(reader, scope)
     if (name === null || session === null || expected === null) return null
-    return { name, request: NO_REQUEST, external: {}, lists: {}, session, expected }
+    return { name, external: {}, lists: {}, session, expected }
   }
   const request = readRequest(reader)
   const facts = readTestFacts(context, reader, scope.reads)

@@ -1,27 +1,17 @@
 // The facts of one evaluation, as a policy's compiled expressions read them. Each policy has one such object, which is
 // bound to one request after another: evaluating is synchronous, and nothing of a request is kept afterwards.
-import { EVM_ZERO_ADDRESS } from '../domain/address.ts'
+import type { AttestationRequest } from '../domain/attestation.ts'
 import { AddressValue } from './address-value.ts'
 import type { CallTable, DecodedCall } from './call-table.ts'
+import { FactUnavailableError } from './fact-unavailable.ts'
 import type { EvaluationFacts } from './types/facts.ts'
 import { Uint256 } from './uint256.ts'
 
-/** Before and after an evaluation, and where a session is decided. */
-export const NO_REQUEST: EvaluationFacts = {
-  chainName: '',
-  chainFamily: 'evm',
-  chainId: 0,
-  from: EVM_ZERO_ADDRESS,
-  onBehalf: '',
-  to: EVM_ZERO_ADDRESS,
-  value: '0',
-  data: '0x',
-  userIp: '',
-  nowSeconds: 0,
-}
+const NOTHING: EvaluationFacts = {}
+const NO_REQUEST = new FactUnavailableError('the request')
 
 export class Evaluation {
-  request: EvaluationFacts = NO_REQUEST
+  facts: EvaluationFacts = NOTHING
   readonly #calls: CallTable | null
   // Values that several rules read are created once, because creating them costs more than the rest of reading them.
   #wallet: AddressValue | null = null
@@ -34,8 +24,8 @@ export class Evaluation {
     this.#calls = calls
   }
 
-  bind(request: EvaluationFacts): void {
-    this.request = request
+  bind(facts: EvaluationFacts): void {
+    this.facts = facts
     this.#wallet = null
     this.#represented = null
     this.#target = null
@@ -45,7 +35,14 @@ export class Evaluation {
 
   /** Drops the references to the last request. */
   release(): void {
-    this.bind(NO_REQUEST)
+    this.bind(NOTHING)
+  }
+
+  /** A policy that decides sessions can't be saved with a rule that reads a request; should there be one, it fails. */
+  get request(): AttestationRequest {
+    const { request } = this.facts
+    if (request === undefined) throw NO_REQUEST
+    return request
   }
 
   get wallet(): AddressValue {
@@ -74,8 +71,8 @@ export class Evaluation {
   /** Null when the data is not a call that the policy's abi or idl describes. */
   get call(): DecodedCall | null {
     if (this.#call === undefined) {
-      const { chainFamily, data } = this.request
-      this.#call = this.#calls === null ? null : this.#calls.decode(chainFamily, data)
+      const { chain, data } = this.request
+      this.#call = this.#calls === null ? null : this.#calls.decode(chain.family, data)
     }
     return this.#call
   }

@@ -95,19 +95,19 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
       type: 'string',
       maxLength: 64,
       description: 'For example "ethereum".',
-      read: (evaluation) => evaluation.request.chainName,
+      read: (evaluation) => evaluation.request.chain.name,
     },
     id: {
       type: 'int',
       description: 'The EIP-155 chain id; 0 on Solana.',
-      read: (evaluation) => BigInt(evaluation.request.chainId),
+      read: ({ request: { chain } }) => BigInt(chain.family === 'evm' ? chain.chainId : 0),
     },
     family: {
       type: 'string',
       maxLength: 8,
       description: '"evm" or "solana".',
       refuseLiteral: oneOf(['evm', 'solana'], 'chain.family is "evm" or "solana"'),
-      read: (evaluation) => evaluation.request.chainFamily,
+      read: (evaluation) => evaluation.request.chain.family,
     },
   },
   target: {

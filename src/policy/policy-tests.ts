@@ -27,10 +27,9 @@ export const readerOfLists = (lists: Readonly<Record<string, TestList>>): ListRe
   }
 }
 
-const evaluate = (policy: CompiledPolicy, { request, external, lists, session }: PolicyTest): Outcome => {
+const evaluate = (policy: CompiledPolicy, test: PolicyTest): Outcome => {
   try {
-    const facts = { ...request, external, lists: readerOfLists(lists) }
-    const verdict = policy.evaluate(session === undefined ? facts : { ...facts, session })
+    const verdict = policy.evaluate({ ...test, lists: readerOfLists(test.lists) })
     const outcome = verdict.compliant ? 'allow' : verdict.review === true ? 'review' : 'deny'
     return { outcome, ruleId: verdict.ruleId, reason: '' }
   } catch (error) {

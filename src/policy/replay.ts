@@ -1,46 +1,35 @@
 // Evaluates a policy on recorded decisions, to see what it would change. A record holds the request and the facts that
 // were collected for it. It lacks personal facts (the client's address, the identity) and facts that no policy needed
 // at the time. A decision whose rules read such a fact can't be replayed, and is counted as unknown.
-import type { ChainFamily } from '../domain/chain.ts'
+import type { DecisionRecord, RecordedFacts } from '../decisions/types.ts'
+import type { WalletAddress } from '../domain/address.ts'
+import type { AttestationRequest } from '../domain/attestation.ts'
+import type { Chain } from '../domain/chain.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import { ALLOW_LIST_RULE, DENY_LIST_RULE } from './duties.ts'
 import { PolicyEvaluationError } from './errors.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 import { recordedAnswersOf } from './recorded-facts.ts'
-import type { EvaluationFacts } from './types/facts.ts'
 import type { ListReader } from './types/list-reader.ts'
 import type { CompiledPolicy } from './types/program.ts'
 
-/** The part of a decision record that a replay reads (decisions/types.ts, DecisionRecord). */
-export interface ReplayableDecision {
-  readonly uuid: string
-  readonly at: number
-  readonly chain: string
-  readonly from: string
-  readonly on_behalf?: string | undefined
-  readonly to: string
-  readonly value: string
-  readonly data_size: number
-  readonly data?: string | undefined
-  readonly requested?: number
-  readonly facts?: ReplayableFacts | undefined
-  readonly compliant: boolean
-  readonly rule: string | null
-}
-
-/** By part of the facts, as recorded. */
-export interface ReplayableFacts {
-  readonly [part: string]: unknown
-  readonly lists?: Readonly<
-    Record<string, { readonly age: number | null; readonly in: readonly string[]; readonly out: readonly string[] }>
-  >
-}
-
-export interface ReplayChain {
-  readonly family: ChainFamily
-  /** 0 on Solana. */
-  readonly chainId: number
-}
+/** The part of a decision record that a replay reads. */
+export type ReplayableDecision = Pick<
+  DecisionRecord,
+  | 'uuid'
+  | 'at'
+  | 'chain'
+  | 'from'
+  | 'on_behalf'
+  | 'to'
+  | 'value'
+  | 'data_size'
+  | 'data'
+  | 'requested'
+  | 'facts'
+  | 'compliant'
+  | 'rule'
+>
 
 /** The outcome of one decision when it is replayed. */
 export type ReplayedDecision =
@@ -54,7 +43,7 @@ export type ReplayedDecision =
   | { readonly status: 'by-lists' }
 
 export interface ReplayOptions {
-  readonly chain: (name: string) => ReplayChain | undefined
+  readonly chain: (name: string) => Chain | undefined
   /** Today's lists, for lists that were not looked up at the time; null for none. */
   readonly lists: ListReader | null
 }
@@ -63,7 +52,7 @@ const UNRECORDED_DATA = new FactUnavailableError('the call data')
 const UNRECORDED_CLIENT = new FactUnavailableError('client.ip')
 const UNKNOWN_CHAIN = new FactUnavailableError('the chain')
 
-const readerOf = (recorded: ReplayableFacts['lists'], current: ListReader | null): ListReader => {
+const readerOf = (recorded: RecordedFacts['lists'], current: ListReader | null): ListReader => {
   const find = (name: string) => (recorded !== undefined && Object.hasOwn(recorded, name) ? recorded[name] : undefined)
   return {
     ageSeconds: (name) => {
@@ -80,23 +69,26 @@ const readerOf = (recorded: ReplayableFacts['lists'], current: ListReader | null
   }
 }
 
-/** The facts of a record; reading a fact that it does not hold fails. */
-const factsOf = (decision: ReplayableDecision, { chain, lists }: ReplayOptions): EvaluationFacts => {
-  const known = chain(decision.chain)
-  const { facts, data, data_size, requested } = decision
+/** The chain of a record; of one that the deployment no longer has, only the name can be read. */
+const chainOf = (name: string, known: Chain | undefined): Chain =>
+  known === undefined
+    ? {
+        name,
+        get family(): 'solana' {
+          throw UNKNOWN_CHAIN
+        },
+      }
+    : { ...known, name }
+
+/** The request of a record; reading a field that the record does not hold fails. */
+const requestOf = (decision: ReplayableDecision, known: Chain | undefined): AttestationRequest => {
+  const { data, data_size, requested } = decision
   return {
-    chainName: decision.chain,
-    get chainFamily() {
-      if (known === undefined) throw UNKNOWN_CHAIN
-      return known.family
-    },
-    get chainId() {
-      if (known === undefined) throw UNKNOWN_CHAIN
-      return known.chainId
-    },
-    from: decision.from,
-    onBehalf: decision.on_behalf ?? '',
-    to: decision.to,
+    chain: chainOf(decision.chain, known),
+    // The log holds canonical addresses.
+    from: decision.from as WalletAddress,
+    onBehalf: (decision.on_behalf ?? '') as WalletAddress | '',
+    to: decision.to as WalletAddress,
     value: decision.value,
     get data() {
       if (data !== undefined) return data
@@ -107,8 +99,6 @@ const factsOf = (decision: ReplayableDecision, { chain, lists }: ReplayOptions):
       throw UNRECORDED_CLIENT
     },
     nowSeconds: requested ?? Math.floor(decision.at / 1000),
-    external: recordedAnswersOf(facts ?? {}),
-    lists: readerOf(facts?.lists, lists),
   }
 }
 
@@ -120,7 +110,11 @@ export const replayDecision = (
 ): ReplayedDecision => {
   if (decision.rule === DENY_LIST_RULE || decision.rule === ALLOW_LIST_RULE) return { status: 'by-lists' }
   try {
-    const verdict = policy.evaluate(factsOf(decision, options))
+    const verdict = policy.evaluate({
+      request: requestOf(decision, options.chain(decision.chain)),
+      external: recordedAnswersOf(decision.facts ?? {}),
+      lists: readerOf(decision.facts?.lists, options.lists),
+    })
     const isSame = verdict.compliant === decision.compliant && verdict.ruleId === decision.rule
     return isSame ? { status: 'same' } : { status: 'changed', verdict }
   } catch (error) {

@@ -113,7 +113,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     const unavailable = new FactUnavailableError(`reads.${name}`)
     const { type } = found
     replaceByValue(node, type, bounds(NUMBER_STEPS + FAILURE_STEPS, READ_TEXT_LENGTH), () => {
-      const value = toReadValue(type, evaluation.request.external?.reads?.[name])
+      const value = toReadValue(type, evaluation.facts.external?.reads?.[name])
       if (value === null) throw unavailable
       return value
     })
@@ -171,7 +171,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     const missing = new FactUnavailableError(`list ${name}`)
     const stale = new FactUnavailableError(`list ${name}, not older than ${maxAgeSeconds} s,`)
     replaceByFunction(node, address, 'address', 'bool', bounds(LIST_STEPS + FAILURE_STEPS), (value) => {
-      const { lists } = evaluation.request
+      const { lists } = evaluation.facts
       const age = lists === undefined ? null : lists.ageSeconds(name)
       if (lists === undefined || age === null) throw missing
       if (maxAgeSeconds !== null && age > maxAgeSeconds) throw stale
@@ -196,7 +196,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     const key = screenerKey(wanted)
     const unavailable = new FactUnavailableError(`screener ${key} ${field}`)
     replaceByValue(node, definition.type, definition.bounds, () => {
-      const facts = evaluation.request.external?.screeners?.[key]
+      const facts = evaluation.facts.external?.screeners?.[key]
       const value = facts == null ? null : definition.select(facts)
       if (!isOfType(definition, value)) throw unavailable
       return value
@@ -220,7 +220,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     const key = String(seconds)
     const unavailable = new FactUnavailableError(`velocity over ${key} s`)
     replaceByValue(node, method === 'count' ? 'int' : 'uint256', bounds(NUMBER_STEPS + FAILURE_STEPS), () => {
-      const facts = evaluation.request.external?.velocity?.[key]
+      const facts = evaluation.facts.external?.velocity?.[key]
       const value = method === 'count' ? intOf(facts?.count) : toReadValue('uint256', facts?.value)
       if (value === null) throw unavailable
       return value

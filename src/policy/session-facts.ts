@@ -82,8 +82,8 @@ const fieldOf = (name: string, options: Options): FactField => {
   return {
     ...options,
     mayFail: true,
-    read: ({ request }) => {
-      const known = request.session?.[name] ?? null
+    read: ({ facts }) => {
+      const known = facts.session?.[name] ?? null
       const value = options.type === 'int' ? intOf(known) : known
       if (!isOfType(options, value)) throw unavailable
       return value

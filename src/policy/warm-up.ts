@@ -1,5 +1,7 @@
 // Evaluates a policy with every kind of operation often enough that the thread has compiled the evaluator and the
 // decoder before its first job. In a fresh thread a costly policy takes many times as long.
+import type { EvmAddress } from '../domain/address.ts'
+import type { AttestationRequest } from '../domain/attestation.ts'
 import { compileDocument } from './compile-document.ts'
 import { GEOGRAPHY } from './sources/geography/rules.ts'
 import { finish } from './steps.ts'
@@ -113,25 +115,27 @@ const manyCall = (): string => {
 
 const LISTS: ListReader = { contains: () => false, ageSeconds: () => 0 }
 
-/** The facts of the first warm-up request: a call of `many`. */
-export const WARM_UP_FACTS: EvaluationFacts = {
-  chainName: 'ethereum',
-  chainFamily: 'evm',
-  chainId: 1,
-  from: `0x${'11'.repeat(20)}`,
+const REQUEST: AttestationRequest = {
+  chain: { name: 'ethereum', family: 'evm', chainId: 1 },
+  from: `0x${'11'.repeat(20)}` as EvmAddress,
   onBehalf: '',
-  to: `0x${'22'.repeat(20)}`,
+  to: `0x${'22'.repeat(20)}` as EvmAddress,
   value: '6',
   data: manyCall(),
   userIp: '192.0.2.1',
   nowSeconds: 1_800_000_000,
+}
+
+/** The facts of the first warm-up request: a call of `many`. */
+export const WARM_UP_FACTS = {
+  request: REQUEST,
   lists: LISTS,
   external: {
     geography: GEOGRAPHY.example,
     screeners: { any: { flagged: false, score: 1, categories: ['a', 'b', 'c'] } },
     velocity: { '3600': { count: 1, value: '1' } },
   },
-}
+} satisfies EvaluationFacts
 
 const TRANSFER = `0xa9059cbb${'33'.repeat(20).padStart(64, '0')}${'6'.padStart(64, '0')}`
 
@@ -147,7 +151,7 @@ export const warmUpPolicies = (nowMs: () => number, limitMs = 500): void => {
     const rule: PolicyRule = { id: 'warm-up', kind: 'deny', expression, code: null, message: null }
     return finish(compileDocument({ ...WARM_UP, rules: [rule] }))
   })
-  const requests = [WARM_UP_FACTS, { ...WARM_UP_FACTS, data: TRANSFER }]
+  const requests = [WARM_UP_FACTS, { ...WARM_UP_FACTS, request: { ...REQUEST, data: TRANSFER } }]
   for (let i = 0; i < EVALUATIONS; i++) {
     for (const { evaluate } of policies) {
       for (const request of requests) {

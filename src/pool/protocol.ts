@@ -1,29 +1,25 @@
 // The messages between the main thread and a signing worker. Jobs and outcomes travel as one JSON text per batch: from
 // sixteen jobs on, that costs a third of a structured clone. Control messages are rare and travel as objects. No
 // message ever holds key material (invariant 5): workers open the keystores themselves.
+import type { AttestationRequest } from '../domain/attestation.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { JobStages, WorkerStages } from '../domain/job-stages.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
-import type { RequestFacts } from '../policy/types/facts.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { TokenSettings } from '../signing/types.ts'
 
-/**
- * One request as the rules read it, ready to be evaluated and signed. It fixes everything that must not differ between
- * two tries.
- */
-export interface Job extends Omit<RequestFacts, 'nowSeconds'> {
+/** One request, ready to be evaluated and signed. It fixes everything that must not differ between two tries. */
+export interface Job {
   readonly kind: 'attestation' | 'task'
   /** The attestation's uuid or the task id, fixed before dispatch (invariant 3). */
   readonly uuid: string
   readonly targetId: string
   readonly keyId: string
   readonly requestId: string
+  readonly request: AttestationRequest
   /** CarriedFacts (policy/types/facts.ts) as one JSON text; empty when the policy needs no facts. */
   readonly facts: string
-  /** Wall clock when the request arrived, Unix seconds. */
-  readonly requestedAtSeconds: number
   /** v2: Unix seconds. v1: a block number or Unix seconds (decisions §3), or EXPIRATION_UNKNOWN. */
   readonly expiration: number
   /** Absolute, on the main thread's monotonic clock, milliseconds. */

@@ -1,6 +1,7 @@
 // The format of batches: one text in each direction, because a text crosses threads for a third of the cost of a
 // structured clone. Jobs are one JSON array of rows. Outcomes are a JSON line of rows, then one line per response body,
 // verbatim: a body is already JSON without raw line breaks, so it need not be escaped and parsed again.
+import type { WalletAddress } from '../domain/address.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { NamedError } from '../domain/errors.ts'
 import { createJobStages, type WorkerStages } from '../domain/job-stages.ts'
@@ -21,6 +22,7 @@ export interface OutcomeBatch {
 /** The text does not have the other side's format: the worker that sent it must not get another job. */
 export class WireFormatError extends NamedError {}
 
+/** A request's own fields come last. A chain without an id is Solana. */
 type UntracedRow = readonly [
   sequence: number,
   kind: 0 | 1,
@@ -28,44 +30,46 @@ type UntracedRow = readonly [
   targetId: string,
   keyId: string,
   requestId: string,
+  facts: string,
+  expiration: number,
+  deadlineMs: number,
   chainName: string,
-  chainId: number,
-  from: string,
-  to: string,
+  chainId: number | null,
+  from: WalletAddress,
+  onBehalf: WalletAddress | '',
+  to: WalletAddress,
   value: string,
   data: string,
   userIp: string,
-  facts: string,
-  requestedAtSeconds: number,
-  expiration: number,
-  deadlineMs: number,
-  onBehalf: string,
-  chainFamily: 0 | 1,
+  nowSeconds: number,
 ]
 
 type JobRow = UntracedRow | readonly [...UntracedRow, traced: 1]
 
-const untracedRow = (job: DispatchedJob): UntracedRow => [
-  job.sequence,
-  job.kind === 'task' ? 1 : 0,
-  job.uuid,
-  job.targetId,
-  job.keyId,
-  job.requestId,
-  job.chainName,
-  job.chainId,
-  job.from,
-  job.to,
-  job.value,
-  job.data,
-  job.userIp,
-  job.facts,
-  job.requestedAtSeconds,
-  job.expiration,
-  job.deadlineMs,
-  job.onBehalf,
-  job.chainFamily === 'solana' ? 1 : 0,
-]
+const untracedRow = (job: DispatchedJob): UntracedRow => {
+  const { request } = job
+  const { chain } = request
+  return [
+    job.sequence,
+    job.kind === 'task' ? 1 : 0,
+    job.uuid,
+    job.targetId,
+    job.keyId,
+    job.requestId,
+    job.facts,
+    job.expiration,
+    job.deadlineMs,
+    chain.name,
+    chain.family === 'evm' ? chain.chainId : null,
+    request.from,
+    request.onBehalf,
+    request.to,
+    request.value,
+    request.data,
+    request.userIp,
+    request.nowSeconds,
+  ]
+}
 
 const jobRow = (job: DispatchedJob): JobRow => (job.stages === undefined ? untracedRow(job) : [...untracedRow(job), 1])
 
@@ -81,20 +85,20 @@ export const decodeJobs = (text: string): DispatchedJob[] => {
     targetId: row[3],
     keyId: row[4],
     requestId: row[5],
-    chainName: row[6],
-    chainId: row[7],
-    from: row[8],
-    to: row[9],
-    value: row[10],
-    data: row[11],
-    userIp: row[12],
-    facts: row[13],
-    requestedAtSeconds: row[14],
-    expiration: row[15],
-    deadlineMs: row[16],
-    onBehalf: row[17],
-    chainFamily: row[18] === 1 ? 'solana' : 'evm',
-    stages: row[19] === undefined ? undefined : createJobStages(),
+    facts: row[6],
+    expiration: row[7],
+    deadlineMs: row[8],
+    request: {
+      chain: row[10] === null ? { name: row[9], family: 'solana' } : { name: row[9], family: 'evm', chainId: row[10] },
+      from: row[11],
+      onBehalf: row[12],
+      to: row[13],
+      value: row[14],
+      data: row[15],
+      userIp: row[16],
+      nowSeconds: row[17],
+    },
+    stages: row[18] === undefined ? undefined : createJobStages(),
   }))
 }
 

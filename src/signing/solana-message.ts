@@ -4,7 +4,7 @@
 import bs58 from 'bs58'
 import { MAX_DATA_BYTES } from './abi-writer.ts'
 import { StatementInvalidError } from './errors.ts'
-import type { SolanaStatement } from './types.ts'
+import type { Statement } from './types.ts'
 
 /** The prefix that the deployed registry program expects; 28 ASCII bytes. */
 export const DEFAULT_SOLANA_MESSAGE_PREFIX = 'predicate_solana_attestation'
@@ -16,7 +16,7 @@ const UUID_PATTERN = /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/
 /**
  * The 32 bytes that an attester signs, as a view that the builder's next call overwrites. @throws StatementInvalidError
  */
-export type SolanaMessageBuilder = (statement: SolanaStatement) => Uint8Array
+export type SolanaMessageBuilder = (statement: Statement, policy: string) => Uint8Array
 
 /**
  * Creates a builder for one prefix. After the prefix: uuid (16), from (32), to (32), lamports u64 LE (8), SHA-256 of
@@ -58,21 +58,23 @@ export const createSolanaMessageBuilder = (prefix = DEFAULT_SOLANA_MESSAGE_PREFI
     return bytes
   }
 
-  return (statement) => {
+  return (statement, policy) => {
+    const { request, expiration } = statement
+    const lamports = BigInt(request.value)
     if (!UUID_PATTERN.test(statement.uuid)) throw new StatementInvalidError("a statement's uuid is not a UUID")
-    if (statement.lamports < 0n || statement.lamports > MAX_UINT64) {
+    if (lamports < 0n || lamports > MAX_UINT64) {
       throw new StatementInvalidError('the lamports of a statement are not a u64')
     }
-    if (!Number.isSafeInteger(statement.expirationSeconds) || statement.expirationSeconds < 0) {
+    if (!Number.isSafeInteger(expiration) || expiration < 0) {
       throw new StatementInvalidError('a number in a statement is not an unsigned integer below 2^53')
     }
     uuid.setFromHex(statement.uuid.replaceAll('-', ''))
-    writeAddress(start + 16, statement.from)
-    writeAddress(start + 48, statement.to)
-    layout.writeBigUInt64LE(statement.lamports, start + 80)
-    Bun.SHA256.hash(dataBytes(statement.data), dataHash)
-    Bun.SHA256.hash(statement.policy, policyHash)
-    layout.writeBigInt64LE(BigInt(statement.expirationSeconds), start + 152)
+    writeAddress(start + 16, request.from)
+    writeAddress(start + 48, request.to)
+    layout.writeBigUInt64LE(lamports, start + 80)
+    Bun.SHA256.hash(dataBytes(request.data), dataHash)
+    Bun.SHA256.hash(policy, policyHash)
+    layout.writeBigInt64LE(BigInt(expiration), start + 152)
     Bun.SHA256.hash(layout, message)
     return message
   }

@@ -2,10 +2,10 @@
 // "Digest".
 import { createAbiWriter } from './abi-writer.ts'
 import { StatementInvalidError } from './errors.ts'
-import type { Keccak256, TaskStatement } from './types.ts'
+import type { Keccak256, Statement } from './types.ts'
 
 /** Keccak-256 over a task's encoding: 32 bytes. @throws StatementInvalidError */
-export type TaskDigester = (task: TaskStatement) => Uint8Array
+export type TaskDigester = (task: Statement, policy: string, quorum: number) => Uint8Array
 
 const MAX_UINT32 = 2 ** 32 - 1
 
@@ -15,17 +15,17 @@ const MAX_UINT32 = 2 ** 32 - 1
  */
 export const createTaskDigester = (keccak: Keccak256): TaskDigester => {
   const writer = createAbiWriter(8)
-  return (task) => {
-    if (task.quorum > MAX_UINT32) throw new StatementInvalidError("a task's quorum is not a uint32")
+  return ({ uuid, request, expiration }, policy, quorum) => {
+    if (quorum > MAX_UINT32) throw new StatementInvalidError("a task's quorum is not a uint32")
     writer.begin()
-    writer.text(0, task.taskId)
-    writer.address(1, task.from)
-    writer.address(2, task.to)
-    writer.uint256(3, task.value)
-    writer.bytes(4, task.data)
-    writer.text(5, task.policy)
-    writer.uint(6, task.quorum)
-    writer.uint(7, task.expiry)
+    writer.text(0, uuid)
+    writer.address(1, request.from)
+    writer.address(2, request.to)
+    writer.uint256(3, BigInt(request.value))
+    writer.bytes(4, request.data)
+    writer.text(5, policy)
+    writer.uint(6, quorum)
+    writer.uint(7, expiration)
     return keccak(writer.encoded())
   }
 }

@@ -1,4 +1,5 @@
 // The interfaces of signing for the rest of the service. Private keys stay behind them.
+import type { AttestationRequest } from '../domain/attestation.ts'
 import type { PassphraseSource } from './passphrase.ts'
 
 /** Keccak-256 of the bytes: 32 fresh bytes. Synchronous; see keccak.ts. */
@@ -35,43 +36,15 @@ export interface Secp256k1Signer {
   erase(): void
 }
 
-/** A v2 statement (decisions §2, "What EVM signs"). */
-export interface EvmStatement {
-  readonly chainId: number
+/**
+ * What is signed of a request in each of the three formats; the pool's Job has this shape. Beside it stand the policy (a
+ * project's verification hash) and the chain's id or the quorum.
+ */
+export interface Statement {
   readonly uuid: string
-  /** Canonical lower-case address. */
-  readonly from: string
-  readonly to: string
-  readonly value: bigint
-  /** `0x` hex, verbatim. */
-  readonly data: string
-  readonly policy: string
-  readonly expirationSeconds: number
-}
-
-/** A v1 task (decisions §3). */
-export interface TaskStatement {
-  readonly taskId: string
-  readonly from: string
-  readonly to: string
-  readonly value: bigint
-  readonly data: string
-  readonly policy: string
-  readonly quorum: number
-  /** Block number or Unix seconds. */
-  readonly expiry: number
-}
-
-/** A Solana statement (decisions §2, "What Solana signs"). */
-export interface SolanaStatement {
-  readonly uuid: string
-  /** Base58 of 32 bytes. */
-  readonly from: string
-  readonly to: string
-  readonly lamports: bigint
-  readonly data: string
-  readonly policy: string
-  readonly expirationSeconds: number
+  readonly request: Pick<AttestationRequest, 'from' | 'to' | 'value' | 'data'>
+  /** Unix seconds; of a v1 task a block number or Unix seconds. */
+  readonly expiration: number
 }
 
 /** The hardware token that attester keys may live in. */

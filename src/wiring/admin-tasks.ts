@@ -96,12 +96,7 @@ export const createPrepareTask =
       input: {
         ...input,
         organizationId: task.organizationId,
-        chains: Object.fromEntries(
-          chains.chains.map((chain) => [
-            chain.name,
-            { family: chain.family, chainId: chain.family === 'evm' ? chain.chainId : 0 },
-          ]),
-        ),
+        chains: chains.chains,
       },
       lists: names.size === 0 ? [] : await readLists(preparation, task.organizationId, names),
     }

@@ -5,6 +5,7 @@ import { createConcurrency, UNCAPPED } from '../attestation/concurrency.ts'
 import { decodeAttestationRequest } from '../attestation/decode-attestation.ts'
 import { decodeTaskRequest } from '../attestation/decode-task.ts'
 import { createEndpoint, type EndpointDependencies } from '../attestation/endpoint.ts'
+import type { DecodedCall } from '../attestation/job.ts'
 import { createCollectJobFacts } from '../attestation/job-facts.ts'
 import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import { createProofEndpoint, type ProveDecision } from '../attestation/proof-endpoint.ts'
@@ -12,7 +13,6 @@ import { withRegistries } from '../attestation/registry-targets.ts'
 import type { AttestationEndpoints } from '../attestation/routes.ts'
 import { createEvaluateTask } from '../attestation/task.ts'
 import type { Config } from '../config/config.ts'
-import type { AttestationRequest } from '../domain/attestation.ts'
 import type { Clock } from '../domain/time.ts'
 import type { JsonObject } from '../http/strict-json.ts'
 import type { Catalog } from '../policy/catalog.ts'
@@ -50,8 +50,8 @@ export const createAttestation = (dependencies: AttestationDependencies): Attest
   const timers = systemTimers
   const collectFacts = createCollectJobFacts({ collector, velocity: sharing.velocity, digestKey, timers })
   const concurrency = capOf === null ? UNCAPPED : createConcurrency(capOf)
-  const attest = concurrency.capped(createAttest({ catalog: targets, pool, clock, collectFacts }))
-  const decode = (body: JsonObject): AttestationRequest => decodeAttestationRequest(body, config.chains)
+  const attest = concurrency.capped(createAttest({ catalog: targets, pool, collectFacts }))
+  const decode = (body: JsonObject): DecodedCall => decodeAttestationRequest(body, config.chains, clock.unixSeconds())
   const shared: EndpointDependencies = {
     gate,
     idempotent,
@@ -82,12 +82,11 @@ export const createAttestation = (dependencies: AttestationDependencies): Attest
     task: createEndpoint(shared, {
       kind: 'task',
       route: ATTESTATION_PATHS.task.path,
-      decode: (body) => decodeTaskRequest(body, config.chains),
+      decode: (body) => decodeTaskRequest(body, config.chains, clock.unixSeconds()),
       perform: concurrency.capped(
         createEvaluateTask({
           catalog: targets,
           pool,
-          clock,
           collectFacts,
           expiry: createExpiry(config, clock),
         }),

@@ -2,7 +2,7 @@
 // they change. A session that is handed in is compared by the runner of checks, which has this service's parts. Names are
 // searched in a process of their own, not in the thread that answers requests.
 import type { Clock } from '../domain/time.ts'
-import type { Screener } from '../facts/screener.ts'
+import type { ScreenedWallet, Screener } from '../facts/screener.ts'
 import { createCheckAgain, type StoreChecks } from '../identity/check-again.ts'
 import { type CheckPart, partOf, type RepeatedPart } from '../identity/checks.ts'
 import { comparisonKey } from '../identity/comparison-key.ts'
@@ -24,8 +24,8 @@ export interface WalletSources {
   readonly lists: () => readonly AddressListInUse[]
   /** By name. */
   readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
-  /** Of a session's wallet; 0 where the chain has no id. */
-  readonly chainIdOf: (chain: string) => Promise<number>
+  /** Of a session's wallet, by its name. */
+  readonly chainOf: (name: string) => Promise<ScreenedWallet['chain']>
 }
 
 export interface ScreeningServiceDependencies {
@@ -100,9 +100,7 @@ export const createScreeningService = ({
     ...shared,
     screeners: [...wallets.screeners.keys()],
     ask: async (name, { address, chain }) =>
-      (await wallets.screeners
-        .get(name)
-        ?.screen({ from: address, chainName: chain, chainId: await wallets.chainIdOf(chain) })) ?? null,
+      (await wallets.screeners.get(name)?.screen({ from: address, chain: await wallets.chainOf(chain) })) ?? null,
     listsKey: async () => comparisonKey(await held.versions()),
   })
 

@@ -8,7 +8,7 @@ import { nodeNameOf } from '../decisions/ship-names.ts'
 import { KEEP_SLACK_SECONDS } from '../http/idempotency.ts'
 import { startMetricsListener } from '../http/metrics-listener.ts'
 import { createMetricsAnswer } from '../http/operations.ts'
-import { evmChainId } from '../identity/wallet-chain.ts'
+import { walletChain } from '../identity/wallet-chain.ts'
 import { systemTimers } from '../pool/timers.ts'
 import { createProcessReading } from '../processes/reading.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -125,7 +125,7 @@ export const serve = async (
     walletSources: {
       lists: facts.listMemberships,
       screeners: facts.screeners,
-      chainIdOf: async (name) => (await evmChainId(config.chains, name)) ?? 0,
+      chainOf: (name) => walletChain(config.chains, name),
     },
   })
   metrics.watchIdentity(identity.metrics)

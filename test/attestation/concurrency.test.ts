@@ -1,13 +1,13 @@
 // How many attestations of an organization are under way at once, and who is refused.
 import { expect, test } from 'bun:test'
 import { createConcurrency, UNCAPPED } from '../../src/attestation/concurrency.ts'
-import type { CallAnswer, CallContext } from '../../src/attestation/job.ts'
+import type { CallAnswer, CallContext, DecodedCall } from '../../src/attestation/job.ts'
 
-const ANSWER: CallAnswer = { body: '{}', compliant: true, chainName: 'base', lifetimeSeconds: 300 }
+/** Nothing is asked of it here. */
+const CALL = {} as DecodedCall
+const ANSWER: CallAnswer = { body: '{}', compliant: true, lifetimeSeconds: 300 }
 const contextOf = (organizationId: string): CallContext => ({
-  organizationId,
-  keyId: 'key_1',
-  environment: 'live',
+  principal: { organizationId, keyId: 'key_1', environment: 'live' },
   requestId: 'r',
   uuid: 'u',
   deadlineMs: 1,
@@ -37,7 +37,7 @@ test('a cap holds for its organization, however work ends, and for nobody else',
   const { begun, perform } = createWork()
   const concurrency = createConcurrency(capOf)
   const capped = concurrency.capped(perform)
-  const ask = (organizationId: string) => capped(null, contextOf(organizationId))
+  const ask = (organizationId: string) => capped(CALL, contextOf(organizationId))
   const [first, second] = [ask('small'), ask('small')]
   await expect(ask('small')).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 1 })
   expect(concurrency.refusal('small')).toMatchObject({ code: 'RATE_LIMITED' })
@@ -60,12 +60,12 @@ test('one cap serves all that does work, and its refusal is one error', async ()
   const concurrency = createConcurrency(capOf)
   const [attestation, task] = [createWork(), createWork()]
   const [capped, other] = [concurrency.capped(attestation.perform), concurrency.capped(task.perform)]
-  void capped(null, contextOf('small'))
-  void other(null, contextOf('small'))
+  void capped(CALL, contextOf('small'))
+  void other(CALL, contextOf('small'))
   const refused = concurrency.refusal('small')
   expect(refused).not.toBeNull()
   expect(concurrency.refusal('small')).toBe(refused)
-  await expect(other(null, contextOf('small'))).rejects.toBe(refused)
+  await expect(other(CALL, contextOf('small'))).rejects.toBe(refused)
 })
 
 test('without caps the work is what it was', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { decodeAttestationRequest } from '../../src/attestation/decode-attestation.ts'
-import { parseEvmAddress, parseSolanaAddress } from '../../src/domain/address.ts'
+import { EVM_ZERO_ADDRESS, parseEvmAddress, parseSolanaAddress, SOLANA_ZERO_ADDRESS } from '../../src/domain/address.ts'
 import { BUILT_IN_CHAINS, createChainTable } from '../../src/domain/chain.ts'
 import type { ErrorCode } from '../../src/domain/errors.ts'
 import { type JsonObject, type JsonValue, parseStrictJsonObject } from '../../src/http/strict-json.ts'
@@ -19,7 +19,9 @@ const onChain: JsonObject = { from: WALLET, chain: 'base', to: CONTRACT }
 const offChain: JsonObject = { from: WALLET, chain: 'base', verification_hash: HASH }
 const onSolana: JsonObject = { from: SOLANA_WALLET, chain: 'solana', to: PROGRAM }
 
-const decode = (body: JsonObject) => decodeAttestationRequest(body, chains)
+const NOW_SECONDS = 1_800_000_000
+const decode = (body: JsonObject) => decodeAttestationRequest(body, chains, NOW_SECONDS)
+const requestOf = (body: JsonObject) => decode(body).request
 const refusal = (body: JsonObject) => refusalOf(() => decode(body))
 const without = (body: JsonObject, field: string): JsonObject =>
   Object.fromEntries(Object.entries(body).filter(([name]) => name !== field))
@@ -47,41 +49,54 @@ const LAMPORTS_RULE = 'must be a whole number below 2^64 as a decimal string'
 describe('accepted', () => {
   test('the smallest on-chain request', () => {
     expect(decode(onChain)).toEqual({
-      chain: { name: 'base', family: 'evm', chainId: 8453 },
-      from: parseEvmAddress(WALLET)!,
-      onBehalf: null,
-      to: parseEvmAddress(CONTRACT)!,
-      toAsSent: CONTRACT,
-      verificationHash: null,
-      data: null,
-      msgValue: null,
-      userIp: null,
+      request: {
+        chain: { name: 'base', family: 'evm', chainId: 8453 },
+        from: parseEvmAddress(WALLET)!,
+        onBehalf: '',
+        to: parseEvmAddress(CONTRACT)!,
+        value: '0',
+        data: '0x',
+        userIp: '',
+        nowSeconds: NOW_SECONDS,
+      },
+      targetBy: 'address',
+      targetText: CONTRACT,
+      missing: ['data', 'msg_value', 'user_ip'],
     })
   })
 
   test('the smallest interface-only request', () => {
-    expect(decode(offChain)).toMatchObject({ to: null, toAsSent: null, verificationHash: HASH })
+    const target = { targetBy: 'verification hash', targetText: HASH }
+    expect(decode(offChain)).toMatchObject({ ...target, request: { to: EVM_ZERO_ADDRESS } })
+    const onSolanaToo = decode({ from: SOLANA_WALLET, chain: 'solana', verification_hash: HASH })
+    expect(onSolanaToo).toMatchObject({ ...target, request: { to: SOLANA_ZERO_ADDRESS } })
   })
 
   test('every field', () => {
     expect(
       decode({ ...onChain, data: '0xA9059cbb', msg_value: '1000000000000000000', user_ip: '::FFFF:203.0.113.9' }),
-    ).toMatchObject({ data: '0xA9059cbb', msgValue: '1000000000000000000', userIp: '203.0.113.9' })
+    ).toMatchObject({
+      request: { data: '0xA9059cbb', value: '1000000000000000000', userIp: '203.0.113.9' },
+      missing: [],
+    })
   })
 
   test('on Solana, addresses keep their case', () => {
     expect(decode({ ...onSolana, msg_value: '18446744073709551615' })).toMatchObject({
-      chain: { name: 'solana', family: 'solana' },
-      from: parseSolanaAddress(SOLANA_WALLET)!,
-      to: parseSolanaAddress(PROGRAM)!,
-      toAsSent: PROGRAM,
-      msgValue: '18446744073709551615',
+      request: {
+        chain: { name: 'solana', family: 'solana' },
+        from: parseSolanaAddress(SOLANA_WALLET)!,
+        to: parseSolanaAddress(PROGRAM)!,
+        value: '18446744073709551615',
+      },
+      targetText: PROGRAM,
+      missing: ['data', 'user_ip'],
     })
   })
 
   test.each([...BUILT_IN_CHAINS])('chain $name', (chain) => {
     const from = chain.family === 'evm' ? WALLET : SOLANA_WALLET
-    expect(decode({ from, chain: chain.name, verification_hash: HASH }).chain).toEqual(chain)
+    expect(requestOf({ from, chain: chain.name, verification_hash: HASH }).chain).toEqual(chain)
   })
 
   test.each([
@@ -89,20 +104,20 @@ describe('accepted', () => {
     ['ethereum-mainnet', 'ethereum'],
     ['ethereum-sepolia', 'sepolia'],
   ])('the older name %s is %s', (alias, name) => {
-    expect(decode({ ...offChain, chain: alias }).chain.name).toBe(name)
+    expect(requestOf({ ...offChain, chain: alias }).chain.name).toBe(name)
   })
 
   test('addresses in any case, without a checksum, are one address', () => {
     const spellings = [WALLET, WALLET.toLowerCase(), `0x${WALLET.slice(2).toUpperCase()}`]
-    expect(new Set(spellings.map((from) => decode({ ...onChain, from }).from)).size).toBe(1)
+    expect(new Set(spellings.map((from) => requestOf({ ...onChain, from }).from)).size).toBe(1)
   })
 
   test('the user whom the wallet represents, in any case; null and absent: nobody', () => {
     const onBehalf = parseEvmAddress(CONTRACT)!
-    expect(decode({ ...onChain, on_behalf: CONTRACT })).toEqual({ ...decode(onChain), onBehalf })
-    expect(decode({ ...onChain, on_behalf: CONTRACT.toLowerCase() }).onBehalf).toBe(onBehalf)
-    expect(decode({ ...onSolana, on_behalf: PROGRAM }).onBehalf).toBe(parseSolanaAddress(PROGRAM)!)
-    expect(decode({ ...onChain, on_behalf: null }).onBehalf).toBeNull()
+    expect(requestOf({ ...onChain, on_behalf: CONTRACT })).toEqual({ ...requestOf(onChain), onBehalf })
+    expect(requestOf({ ...onChain, on_behalf: CONTRACT.toLowerCase() }).onBehalf).toBe(onBehalf)
+    expect(requestOf({ ...onSolana, on_behalf: PROGRAM }).onBehalf).toBe(parseSolanaAddress(PROGRAM)!)
+    expect(requestOf({ ...onChain, on_behalf: null }).onBehalf).toBe('')
   })
 
   test('fields that the specification does not name', () => {
@@ -121,9 +136,9 @@ describe('accepted', () => {
   })
 
   test('0x is empty data; data stays as it was sent', () => {
-    expect(decode({ ...onChain, data: '0x' }).data).toBe('0x')
-    expect(decode({ ...onChain, data: '0xAbCd' }).data).toBe('0xAbCd')
-    expect(decode({ ...onChain, data: `0x${'aB'.repeat(65_536)}` }).data).toHaveLength(2 + 131_072)
+    expect(requestOf({ ...onChain, data: '0x' }).data).toBe('0x')
+    expect(requestOf({ ...onChain, data: '0xAbCd' }).data).toBe('0xAbCd')
+    expect(requestOf({ ...onChain, data: `0x${'aB'.repeat(65_536)}` }).data).toHaveLength(2 + 131_072)
   })
 
   test.each([
@@ -135,11 +150,11 @@ describe('accepted', () => {
     ['0xFf', '255'],
     [`0x${'f'.repeat(64)}`, (2n ** 256n - 1n).toString()],
   ])('msg_value %s is %s', (sent, value) => {
-    expect(decode({ ...onChain, msg_value: sent }).msgValue).toBe(value)
+    expect(requestOf({ ...onChain, msg_value: sent }).value).toBe(value)
   })
 
   test('a verification hash of 64 bytes', () => {
-    expect(decode({ ...offChain, verification_hash: '~'.repeat(64) }).verificationHash).toBe('~'.repeat(64))
+    expect(decode({ ...offChain, verification_hash: '~'.repeat(64) }).targetText).toBe('~'.repeat(64))
   })
 })
 
@@ -249,7 +264,7 @@ describe('wrong value', () => {
           expect(refusal({ ...onChain, data })).toEqual(invalid('data', RULES['data']!))
         }
       }
-      expect(decode({ ...onChain, data: `0x${'aF'.repeat(length / 2)}` }).data).toHaveLength(2 + length)
+      expect(requestOf({ ...onChain, data: `0x${'aF'.repeat(length / 2)}` }).data).toHaveLength(2 + length)
     }
     for (const data of [`0x${'ab'.repeat(65_537)}`, `0x${'z'.repeat(200_000)}`]) {
       expect(refusal({ ...onChain, data })).toEqual(invalid('data', 'must be at most 65536 bytes'))
@@ -390,12 +405,15 @@ describe('laws', () => {
     fc.assert(
       fc.property(bodies, (body) => {
         const first = decode(body)
-        const { chain, from, to, data, msgValue, userIp } = first
-        const again = decode({ chain: chain.name, from, to, data, msg_value: msgValue, user_ip: userIp })
-        expect(again).toEqual({ ...first, toAsSent: to })
-        expect(first.toAsSent).toBe(body.to)
-        expect(first.data).toBe(body.data ?? null)
-        if (body.msg_value !== undefined) expect(BigInt(msgValue!)).toBe(BigInt(body.msg_value))
+        const { chain, from, to, data, value, userIp } = first.request
+        const again = decode({ chain: chain.name, from, to, data, msg_value: value, user_ip: userIp || null })
+        expect(again.request).toEqual(first.request)
+        expect(again.targetText).toBe(to)
+        expect(first.targetText).toBe(body.to)
+        expect(data).toBe(body.data ?? '0x')
+        expect(BigInt(value)).toBe(BigInt(body.msg_value ?? 0))
+        const sent = new Map(Object.entries(body))
+        expect(first.missing).toEqual((['data', 'msg_value', 'user_ip'] as const).filter((field) => !sent.has(field)))
       }),
       { numRuns: 300 },
     )

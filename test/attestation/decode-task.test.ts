@@ -11,21 +11,28 @@ const CONTRACT = '0xdAC17F958D2ee523a2206206994597C13D831ec7'
 const SOLANA = 'DeZVDBizsEVYvCDyLDLU8MPgE6ndYE2dDA1MXaL2neJC'
 const good: JsonObject = { from: WALLET, to: CONTRACT, data: '0x', msg_value: '0' }
 
-const decode = (body: JsonObject) => decodeTaskRequest(body, chains)
+const NOW_SECONDS = 1_800_000_000
+const decode = (body: JsonObject) => decodeTaskRequest(body, chains, NOW_SECONDS).request
 const refusal = (body: JsonObject) => refusalOf(() => decode(body))
 const without = (body: JsonObject, field: string): JsonObject =>
   Object.fromEntries(Object.entries(body).filter(([name]) => name !== field))
 
 describe('accepted', () => {
   test('the four mandatory fields, on Ethereum mainnet', () => {
-    expect(decode(good)).toEqual({
-      chain: { name: 'ethereum', family: 'evm', chainId: 1 },
-      from: parseEvmAddress(WALLET)!,
-      onBehalf: null,
-      to: parseEvmAddress(CONTRACT)!,
-      toAsSent: CONTRACT,
-      data: '0x',
-      msgValue: '0',
+    expect(decodeTaskRequest(good, chains, NOW_SECONDS)).toEqual({
+      request: {
+        chain: { name: 'ethereum', family: 'evm', chainId: 1 },
+        from: parseEvmAddress(WALLET)!,
+        onBehalf: '',
+        to: parseEvmAddress(CONTRACT)!,
+        value: '0',
+        data: '0x',
+        userIp: '',
+        nowSeconds: NOW_SECONDS,
+      },
+      targetBy: 'address',
+      targetText: CONTRACT,
+      missing: ['user_ip'],
     })
   })
 
@@ -43,18 +50,17 @@ describe('accepted', () => {
   })
 
   test('null for chain_id is the default; other spellings of a whole number are that number', () => {
-    expect(decode({ ...good, chain_id: null }).chain.chainId).toBe(1)
-    expect(decode(parseStrictJsonObject(JSON.stringify(good).replace('}', ',"chain_id":8.453e3}'))).chain.chainId).toBe(
-      8453,
-    )
+    expect(decode({ ...good, chain_id: null }).chain.name).toBe('ethereum')
+    const text = JSON.stringify(good).replace('}', ',"chain_id":8.453e3}')
+    expect(decode(parseStrictJsonObject(text)).chain.name).toBe('base')
   })
 
   test('value stands in for msg_value, and may repeat it', () => {
-    expect(decode({ ...without(good, 'msg_value'), value: '7' }).msgValue).toBe('7')
-    expect(decode({ ...good, msg_value: null, value: '7' }).msgValue).toBe('7')
-    expect(decode({ ...good, msg_value: '7', value: '7' }).msgValue).toBe('7')
-    expect(decode({ ...good, msg_value: '255', value: '0xfF' }).msgValue).toBe('255')
-    for (const value of ['', null]) expect(decode({ ...good, msg_value: '7', value }).msgValue).toBe('7')
+    expect(decode({ ...without(good, 'msg_value'), value: '7' }).value).toBe('7')
+    expect(decode({ ...good, msg_value: null, value: '7' }).value).toBe('7')
+    expect(decode({ ...good, msg_value: '7', value: '7' }).value).toBe('7')
+    expect(decode({ ...good, msg_value: '255', value: '0xfF' }).value).toBe('255')
+    for (const value of ['', null]) expect(decode({ ...good, msg_value: '7', value }).value).toBe('7')
   })
 
   test('fields that the specification does not name', () => {
@@ -176,7 +182,7 @@ test('the first rule that fails is the answer', () => {
 
 test('the user whom the sender represents', () => {
   expect(decode({ ...good, on_behalf: CONTRACT }).onBehalf).toBe(parseEvmAddress(CONTRACT)!)
-  expect(decode({ ...good, on_behalf: null }).onBehalf).toBeNull()
+  expect(decode({ ...good, on_behalf: null }).onBehalf).toBe('')
   for (const on_behalf of ['', 'x', SOLANA]) {
     expect(refusal({ ...good, on_behalf })?.detail).toStartWith('request validation failed: on_behalf must be an EVM')
   }

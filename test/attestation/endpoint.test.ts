@@ -17,6 +17,9 @@ const PRINCIPAL: Principal = {
 type Refuse = (organizationId: string, deadlineMs: number) => QueueFullError | null
 
 const notAsked = () => Promise.reject(new Error('not asked'))
+const notDecoded = (): never => {
+  throw new Error('not asked')
+}
 
 const settingsOf = (make: (gate: Gate) => unknown): GateSettings => {
   const taken: GateSettings[] = []
@@ -41,7 +44,7 @@ const settingsWith = (refusal: Refuse, backlogMs?: number | null): GateSettings 
   settingsOf((gate) =>
     createEndpoint(
       { gate, ...dependenciesWith(refusal, backlogMs) },
-      { kind: 'attestation', route: '/v2/attestation', decode: (body) => body, perform: notAsked },
+      { kind: 'attestation', route: '/v2/attestation', decode: notDecoded, perform: notAsked },
     ),
   )
 

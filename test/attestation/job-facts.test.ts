@@ -7,27 +7,20 @@ import { createVelocityCounters } from '../../src/facts/velocity.ts'
 import type { CarriedFacts, ExternalFacts } from '../../src/policy/types/facts.ts'
 import type { FactCollector, FactNeed, FactSubject } from '../../src/policy/types/needs.ts'
 import type { ResolvedTarget } from '../../src/policy/types/source.ts'
+import { requestOf } from '../support/request.ts'
 import { testTarget } from '../workers/support/policies.ts'
 
 const KEY = new Uint8Array(32).fill(7)
 const hash = (text: string): string => createHmac('sha256', KEY).update(text).digest('hex')
 
-const subject: FactSubject = {
+const subjectOf = (from: string): FactSubject => ({
   organizationId: 'org',
   projectId: 'project',
   environment: 'live',
   deadlineMs: 1_000,
-  chainName: 'base',
-  chainFamily: 'evm',
-  chainId: 8453,
-  from: '0x01',
-  to: '0x02',
-  value: '5',
-  data: '0x',
-  onBehalf: '',
-  userIp: '192.0.2.1',
-  nowSeconds: 1_767_225_600,
-}
+  request: requestOf({ from, value: '5', userIp: '192.0.2.1' }),
+})
+const subject = subjectOf('0x01')
 const target = (changes: Partial<ResolvedTarget> = {}): ResolvedTarget => ({
   ...testTarget(),
   needs: [],
@@ -129,8 +122,8 @@ describe('velocity', () => {
 
   test('is null when there is no room to count', async () => {
     const { collect, carried } = setUp()
-    for (const from of ['0x01', '0x02']) (await collect(target({ needs }), { ...subject, from }, false)).settle(true)
-    expect(await carried(target({ needs }), { ...subject, from: '0x03' }, false)).toEqual({ velocity: null })
+    for (const from of ['0x01', '0x02']) (await collect(target({ needs }), subjectOf(from), false)).settle(true)
+    expect(await carried(target({ needs }), subjectOf('0x03'), false)).toEqual({ velocity: null })
   })
 
   test('counts nothing when facts can not be collected', async () => {

@@ -19,9 +19,7 @@ const setUp = (submit: () => Promise<PoolAnswer>, needs: ResolvedTarget['needs']
     settle: (compliant: boolean) => events.push(`settled ${compliant}`),
   })) as unknown as CollectJobFacts
   const context = {
-    organizationId: 'o',
-    keyId: 'k',
-    environment: 'live',
+    principal: { organizationId: 'o', keyId: 'k', environment: 'live' },
     requestId: 'r',
     uuid: 'u',
     deadlineMs: 1_000,
@@ -36,7 +34,7 @@ const setUp = (submit: () => Promise<PoolAnswer>, needs: ResolvedTarget['needs']
       return submit()
     },
   }
-  const decide = () => decideJob({ pool, collectFacts }, jobOf(1), target(needs), context, () => false)
+  const decide = () => decideJob({ pool, collectFacts }, jobOf(1), target(needs), context, [])
   return { events, decide }
 }
 const NEEDS = [{ kind: 'velocity' }] as unknown as ResolvedTarget['needs']

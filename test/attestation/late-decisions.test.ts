@@ -3,10 +3,11 @@
 import { describe, expect, test } from 'bun:test'
 import { createBatchEndpoint } from '../../src/attestation/batch-endpoint.ts'
 import { createEndpoint } from '../../src/attestation/endpoint.ts'
-import type { CallAnswer, CallContext } from '../../src/attestation/job.ts'
+import type { CallAnswer, CallContext, DecodedCall } from '../../src/attestation/job.ts'
 import { KeyUnusableError, type Principal } from '../../src/http/authenticate.ts'
 import type { Call, Gate } from '../../src/http/gate.ts'
 import type { FreshAnswer, IdempotentAnswer, IdempotentRequest, OnDispatch } from '../../src/http/idempotency.ts'
+import { requestOf } from '../support/request.ts'
 
 const PRINCIPAL: Principal = {
   keyId: 'key_1',
@@ -15,7 +16,8 @@ const PRINCIPAL: Principal = {
   environment: 'live',
   rateLimit: null,
 }
-const ANSWER: CallAnswer = { body: '{"signed":true}', compliant: true, chainName: 'base', lifetimeSeconds: 300 }
+const ANSWER: CallAnswer = { body: '{"signed":true}', compliant: true, lifetimeSeconds: 300 }
+const CALL: DecodedCall = { request: requestOf(), targetBy: 'address', targetText: '', missing: [] }
 const DEADLINE_MS = 25_000
 
 const setUp = () => {
@@ -84,7 +86,7 @@ const setUp = () => {
 
 const single = () => {
   const { world, dependencies, perform, ask } = setUp()
-  createEndpoint(dependencies, { kind: 'attestation', route: '/v2/attestation', decode: (body) => body, perform })
+  createEndpoint(dependencies, { kind: 'attestation', route: '/v2/attestation', decode: () => CALL, perform })
   return { world, ask }
 }
 
@@ -103,7 +105,7 @@ const batch = () => {
       return () => undefined
     },
     report: () => undefined,
-    decode: (body) => body as never,
+    decode: () => CALL,
     attest: perform,
   })
   return { world, ask }

@@ -1,25 +1,15 @@
 // A v1 task on its way: what it can't be asked, and what is decided anew once the chain was asked for its block.
 import { expect, test } from 'bun:test'
-import type { CallContext } from '../../src/attestation/job.ts'
+import type { CallContext, DecodedCall } from '../../src/attestation/job.ts'
 import { createEvaluateTask } from '../../src/attestation/task.ts'
-import type { TaskRequest } from '../../src/domain/attestation.ts'
 import type { ResolvedTarget } from '../../src/policy/types/source.ts'
 import { EXPIRATION_UNKNOWN, type Job } from '../../src/pool/protocol.ts'
 import { targetOf } from '../pool/support/jobs.ts'
+import { requestOf } from '../support/request.ts'
 
-const REQUEST = {
-  from: `0x${'11'.repeat(20)}`,
-  to: `0x${'22'.repeat(20)}`,
-  toAsSent: '0x22',
-  onBehalf: null,
-  msgValue: '0',
-  data: '0x',
-  chain: { name: 'ethereum', chainId: 1, family: 'evm' },
-} as unknown as TaskRequest
+const CALL: DecodedCall = { request: requestOf(), targetBy: 'address', targetText: '0x22', missing: ['user_ip'] }
 const CONTEXT = {
-  organizationId: 'org_1',
-  keyId: 'key_1',
-  environment: 'live',
+  principal: { organizationId: 'org_1', keyId: 'key_1', environment: 'live' },
   requestId: 'request_1',
   uuid: 'uuid_1',
   deadlineMs: 25_000,
@@ -47,7 +37,6 @@ const setUp = (targets: readonly ResolvedTarget[], knownExpiration: number | nul
     catalog: {
       resolveBinding: () => (left.length > 1 ? left.shift() : left[0]) ?? null,
     } as unknown as Parameters<typeof createEvaluateTask>[0]['catalog'],
-    clock: { monotonicMs: () => 0, unixSeconds: () => 1_800_000_000 },
     expiry: {
       known: () => (knownExpiration === null ? null : { expiration: knownExpiration, lifetimeSeconds: 300 }),
       after: async () => ({ expiration: 21_000_025, lifetimeSeconds: 600 }),
@@ -58,14 +47,14 @@ const setUp = (targets: readonly ResolvedTarget[], knownExpiration: number | nul
 
 test('a policy that reads user_ip is not asked: v1 has no field for it', async () => {
   const { evaluate, submitted } = setUp([targetWith({ requires: ['user_ip'] })], 21_000_000)
-  await expect(evaluate(REQUEST, CONTEXT)).rejects.toMatchObject({ message: expect.stringContaining('user_ip') })
+  await expect(evaluate(CALL, CONTEXT)).rejects.toMatchObject({ message: expect.stringContaining('user_ip') })
   expect(submitted).toEqual([])
 })
 
 test('what is compliant and has no block is decided anew with it, by the policy that is in force then', async () => {
   const [before, after] = [targetWith({ revisionId: 'revision_1' }), targetWith({ revisionId: 'revision_2' })]
   const { evaluate, submitted } = setUp([before, after], null)
-  expect(await evaluate(REQUEST, CONTEXT)).toMatchObject({ body: '{}', lifetimeSeconds: 600 })
+  expect(await evaluate(CALL, CONTEXT)).toMatchObject({ body: '{}', lifetimeSeconds: 600 })
   expect(submitted.map(({ job }) => job.expiration)).toEqual([EXPIRATION_UNKNOWN, 21_000_025])
   expect(submitted.map(({ target }) => target)).toEqual([before, after])
   expect(submitted.map(({ job }) => job.uuid)).toEqual(['uuid_1', 'uuid_1'])
@@ -73,6 +62,6 @@ test('what is compliant and has no block is decided anew with it, by the policy 
 
 test('a block that is at hand is signed at once', async () => {
   const { evaluate, submitted } = setUp([targetWith({})], 21_000_000)
-  expect(await evaluate(REQUEST, CONTEXT)).toMatchObject({ body: '{}', lifetimeSeconds: 300 })
+  expect(await evaluate(CALL, CONTEXT)).toMatchObject({ body: '{}', lifetimeSeconds: 300 })
   expect(submitted.map(({ job }) => job.expiration)).toEqual([21_000_000])
 })

@@ -3,9 +3,7 @@ import { encodeAbiParameters, getAddress, type Hex, toFunctionSelector } from 'v
 import { evmAddressOf } from '../../src/signing/address.ts'
 import { loadKeccak256 } from '../../src/signing/keccak.ts'
 import { loadNobleSecp256k1 } from '../../src/signing/secp256k1-noble.ts'
-import { createStatementDigester } from '../../src/signing/statement.ts'
-import { createTaskDigester } from '../../src/signing/task.ts'
-import type { EvmStatement, TaskStatement } from '../../src/signing/types.ts'
+import { type EvmStatement, statementDigester, type TaskStatement, taskDigester } from '../signing/statements.ts'
 import { testKey } from '../signing/test-keys.ts'
 
 /** The ABI's Statement. */
@@ -42,8 +40,8 @@ export interface TestAttester {
 }
 
 const keccak = await loadKeccak256()
-export const digestStatement = createStatementDigester(keccak)
-export const digestTask = createTaskDigester(keccak)
+export const digestStatement = statementDigester(keccak)
+export const digestTask = taskDigester(keccak)
 
 /** The attester of test key `number`. */
 export const testAttester = (number: number): TestAttester => {

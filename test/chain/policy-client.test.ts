@@ -2,7 +2,7 @@
 // made for. Signed by our own digests; the running service's answers go through service-attestations.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Hex } from 'viem'
-import type { EvmStatement } from '../../src/signing/types.ts'
+import type { EvmStatement } from '../signing/statements.ts'
 import { describeOnChain } from './anvil.ts'
 import { type AttestationArgument, encodeInternal, flipBit, highSTwin, testAttester } from './attesting.ts'
 import { type Deployed, type LocalChain, startLocalChain } from './local-chain.ts'

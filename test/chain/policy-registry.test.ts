@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { decodeEventLog, getAddress, type Hex } from 'viem'
 import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
-import type { EvmStatement } from '../../src/signing/types.ts'
 import { evmStatement } from '../signing/arbitraries.ts'
+import type { EvmStatement } from '../signing/statements.ts'
 import { describeOnChain } from './anvil.ts'
 import {
   type AttestationArgument,

@@ -13,7 +13,7 @@ import {
   setPolicyInstruction,
 } from '../../src/client/solana-registry.ts'
 import { createEd25519Signer } from '../../src/signing/ed25519.ts'
-import { createSolanaMessageBuilder } from '../../src/signing/solana-message.ts'
+import { solanaMessageBuilder } from '../signing/statements.ts'
 import { testKey } from '../signing/test-keys.ts'
 import type { Deployment } from './solana-deployment.ts'
 import { type LocalSvm, type SvmOutcome, startLocalSvm } from './svm.ts'
@@ -25,7 +25,7 @@ const LAMPORTS = 100_000_000_000n
 /** Keys of tests by their number; 100 is the machine's payer. */
 export const keypair = (number: number): Keypair => Keypair.fromSeed(testKey(number))
 
-const buildMessage = createSolanaMessageBuilder()
+const buildMessage = solanaMessageBuilder()
 
 /** A signature by our own code over what our own code makes of the call. */
 export const attest = (call: Required<SolanaAttestedCall>, uuid: string, seconds: number, key: number): Attestation => {

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Hex } from 'viem'
-import type { TaskStatement } from '../../src/signing/types.ts'
 import { taskStatement } from '../signing/arbitraries.ts'
+import type { TaskStatement } from '../signing/statements.ts'
 import { describeOnChain } from './anvil.ts'
 import {
   digestTask,

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import type { Attestation } from '../../src/client/attestation-types.ts'
 import { ArgumentInvalidError } from '../../src/client/errors.ts'
 import { type SolanaAttestedCall, solanaMessage, verifySolanaAttestation } from '../../src/client/solana-attestation.ts'
-import { createSolanaMessageBuilder } from '../../src/signing/solana-message.ts'
 import { solanaStatement } from '../signing/arbitraries.ts'
+import { solanaMessageBuilder } from '../signing/statements.ts'
 import vectors from '../vectors/solana.json'
 
 const PROGRAM = 'GjXtvmWihnf22Bg48srpzYrs6iGhSUvu1tzsf9L4u9Ck'
@@ -49,7 +49,7 @@ describe('solanaMessage', () => {
           { uuid: statement.uuid, expiration: statement.expirationSeconds },
           prefix,
         )
-        expect(rebuilt.toHex()).toBe(createSolanaMessageBuilder(prefix)(statement).toHex())
+        expect(rebuilt.toHex()).toBe(solanaMessageBuilder(prefix)(statement).toHex())
       }),
     )
   })

@@ -36,7 +36,7 @@ test('an answer about a wallet is not another wallet’s, nor another chain’s'
   const [one, other] = [ask(subjectOf()), ask(subjectOf({ from: OTHER }))]
   expect(await ask(subjectOf())).toEqual({ sent: 1 })
   expect([await one, await other]).toEqual([{ sent: 1 }, { sent: 2 }])
-  expect(await ask(subjectOf({ chainName: 'polygon' }))).toEqual({ sent: 3 })
+  expect(await ask(subjectOf({ chain: { name: 'polygon', family: 'evm', chainId: 137 } }))).toEqual({ sent: 3 })
   expect([ask(subjectOf()), ask(subjectOf({ from: OTHER }))]).toEqual([{ sent: 1 }, { sent: 2 }])
   expect(asked).toEqual([
     `${WALLET} https://base.example`,

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { askBaseFee } from '../../src/policy/sources/base-fee/ask.ts'
 import { createManualClock } from '../http/manual-clock.ts'
+import { chainOf } from '../support/request.ts'
 import { NOTHING_ELSE, subjectOf } from './fixtures.ts'
 
 interface FakeNode {
@@ -34,7 +35,7 @@ const create = () => {
       },
     }),
   })
-  const ask = (chainName = 'base') => fees.ask(subjectOf({ chainName }))
+  const ask = (chain = 'base') => fees.ask(subjectOf({ chain: chainOf(chain) }))
   return { ask, counts: () => fees.counts?.().get('base'), clock, errors, first: nodes[A]!, second: nodes[B]! }
 }
 

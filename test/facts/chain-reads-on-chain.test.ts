@@ -7,7 +7,7 @@ import { createChainReads } from '../../src/facts/chain-reads.ts'
 import type { AbiFunctionItem, ReadDefinition, ReadOperand, ReadType, ReadValue } from '../../src/policy/types/reads.ts'
 import { type AnvilProcess, describeOnChain, startAnvil } from '../chain/anvil.ts'
 import { createManualClock } from '../http/manual-clock.ts'
-import { subjectOf, WALLET } from './fixtures.ts'
+import { requestOf, WALLET } from './fixtures.ts'
 
 /** A token of every standard at once, and views of several types. */
 const SOURCE = `// SPDX-License-Identifier: MIT
@@ -75,7 +75,7 @@ describeOnChain('chain reads of a real node', () => {
       clock,
       onError: (error) => errors.push(error),
     })
-    const read = async (definition: ReadDefinition): Promise<ReadValue | null> => reads.read(definition, subjectOf())
+    const read = async (definition: ReadDefinition): Promise<ReadValue | null> => reads.read(definition, requestOf())
     return { clock, errors, reads, read }
   }
 

@@ -6,7 +6,8 @@ import { createChainReads, type ReadableChain } from '../../src/facts/chain-read
 import { type ReadCall, readCallOf } from '../../src/facts/read-call.ts'
 import type { AbiFunctionItem, ReadDefinition, ReadType } from '../../src/policy/types/reads.ts'
 import { createManualClock } from '../http/manual-clock.ts'
-import { CONTRACT, subjectOf, WALLET } from './fixtures.ts'
+import { chainOf } from '../support/request.ts'
+import { CONTRACT, requestOf, WALLET } from './fixtures.ts'
 
 const BALANCE: ReadDefinition = { kind: 'native-balance', chain: null, of: { kind: 'request', fact: 'wallet.address' } }
 const TOKEN: ReadDefinition = { ...BALANCE, kind: 'token-balance', contract: CONTRACT }
@@ -74,26 +75,26 @@ const create = (urls = ['https://a.example']) => {
 describe('chain reads', () => {
   test('of one turn are asked together, each once, in one block', async () => {
     const { reads, first } = create()
-    const asked = [BALANCE, TOKEN, BALANCE].map((definition) => reads.read(definition, subjectOf()))
+    const asked = [BALANCE, TOKEN, BALANCE].map((definition) => reads.read(definition, requestOf()))
     expect(await Promise.all(asked)).toEqual(['100', '100', '100'])
     expect(first.batches.map((batch) => batch.map(({ method }) => method))).toEqual([['eth_getBalance', 'eth_call']])
   })
 
   test('are kept until the next block', async () => {
     const { clock, reads, first } = create()
-    await reads.read(BALANCE, subjectOf())
+    await reads.read(BALANCE, requestOf())
     first.block = 101n
     clock.advance(1_999)
     // At hand: no promise, and nothing asked.
-    expect(reads.read(BALANCE, subjectOf())).toBe('100')
-    expect(await reads.read(TOKEN, subjectOf())).toBe('100')
+    expect(reads.read(BALANCE, requestOf())).toBe('100')
+    expect(await reads.read(TOKEN, requestOf())).toBe('100')
     clock.advance(1)
-    expect(await reads.read(BALANCE, subjectOf())).toBe('101')
+    expect(await reads.read(BALANCE, requestOf())).toBe('101')
     expect(first.blocksAsked).toBe(2)
     // The same block again: nothing is asked twice.
     clock.advance(2_000)
-    expect(await reads.read(TOKEN, subjectOf())).toBe('101')
-    expect(reads.read(BALANCE, subjectOf())).toBe('101')
+    expect(await reads.read(TOKEN, requestOf())).toBe('101')
+    expect(reads.read(BALANCE, requestOf())).toBe('101')
     expect(reads.counts().get('base')).toEqual({ kept: 2, answered: 4, failed: 0, refused: 0, open: false })
   })
 
@@ -101,22 +102,22 @@ describe('chain reads', () => {
     const { reads, failed, first, second } = create(['https://a.example', 'https://b.example'])
     first.broken = true
     second.block = 99n
-    expect(await reads.read(BALANCE, subjectOf())).toBe('99')
+    expect(await reads.read(BALANCE, requestOf())).toBe('99')
     expect(failed).toEqual(['base https://a.example'])
     first.broken = false
-    expect(reads.read(BALANCE, subjectOf())).toBe('99')
+    expect(reads.read(BALANCE, requestOf())).toBe('99')
   })
 
   test('leave a dead URL alone within ten failures, and find it again', async () => {
     const { clock, reads, first, second } = create(['https://a.example', 'https://b.example'])
     first.broken = true
     second.broken = true
-    for (let count = 0; count < 12; count++) expect(await reads.read(BALANCE, subjectOf())).toBeNull()
+    for (let count = 0; count < 12; count++) expect(await reads.read(BALANCE, requestOf())).toBeNull()
     expect([first.blocksAsked, second.blocksAsked]).toEqual([5, 5])
     expect(reads.counts().get('base')).toEqual({ kept: 0, answered: 0, failed: 12, refused: 0, open: true })
     first.broken = false
     clock.advance(10_000)
-    expect(await reads.read(BALANCE, subjectOf())).toBe('100')
+    expect(await reads.read(BALANCE, requestOf())).toBe('100')
   })
 
   test('are bounded in how many wait', async () => {
@@ -124,7 +125,7 @@ describe('chain reads', () => {
     const block = Promise.withResolvers<bigint>()
     first.latestBlock = () => block.promise
     const wallets = Array.from({ length: 2_001 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}`)
-    const asked = wallets.map((from) => reads.read(BALANCE, subjectOf({ from })))
+    const asked = wallets.map((from) => reads.read(BALANCE, requestOf({ from })))
     expect(asked.at(-1)).toBeNull()
     block.resolve(7n)
     expect(new Set(await Promise.all(asked.slice(0, -1)))).toEqual(new Set(['7']))
@@ -133,29 +134,30 @@ describe('chain reads', () => {
 
   test('that can’t be asked are null at once: no RPC URL, another family, no value to ask with', () => {
     const { reads, first } = create()
-    expect(reads.read(BALANCE, subjectOf({ chainName: 'ethereum' }))).toBeNull()
-    expect(reads.read({ ...BALANCE, chain: 'nowhere' }, subjectOf())).toBeNull()
+    expect(reads.read(BALANCE, requestOf({ chain: chainOf('ethereum') }))).toBeNull()
+    expect(reads.read({ ...BALANCE, chain: 'nowhere' }, requestOf())).toBeNull()
     const solana = {
       from: 'So11111111111111111111111111111111111111112',
-      chainName: 'solana',
-      chainFamily: 'solana',
-    } as const
-    expect(reads.read(BALANCE, subjectOf(solana))).toBeNull()
-    expect(reads.read({ ...BALANCE, chain: 'base' }, subjectOf(solana))).toBeNull()
+      chain: chainOf('solana'),
+    }
+    expect(reads.read(BALANCE, requestOf(solana))).toBeNull()
+    expect(reads.read({ ...BALANCE, chain: 'base' }, requestOf(solana))).toBeNull()
     // 300 is no uint8: the mistake is the policy's.
-    expect(reads.read(view('function f(uint8) view returns (bool)', 'bool', '300'), subjectOf())).toBeNull()
+    expect(reads.read(view('function f(uint8) view returns (bool)', 'bool', '300'), requestOf())).toBeNull()
     expect(first.blocksAsked).toBe(0)
   })
 
   test('know a chain by its other names', async () => {
     const { reads } = create()
-    expect(await reads.read({ ...BALANCE, chain: 'base-mainnet' }, subjectOf({ chainName: 'ethereum' }))).toBe('100')
+    expect(await reads.read({ ...BALANCE, chain: 'base-mainnet' }, requestOf({ chain: chainOf('ethereum') }))).toBe(
+      '100',
+    )
   })
 })
 
 describe('a read', () => {
   const callOf = (definition: ReadDefinition): ReadCall => {
-    const call = readCallOf(definition, subjectOf())
+    const call = readCallOf(definition, requestOf())
     if (call === null) throw new Error('no call')
     return call
   }

@@ -195,7 +195,9 @@ describe('collected facts', () => {
 
   test('are watched while they are waited for, by the name of what is asked', async () => {
     const { collector } = create({
-      askers: new Map([['base-fee', { ask: async () => ({ wei: '7' }), serverOf: ({ chainName }) => chainName }]]),
+      askers: new Map([
+        ['base-fee', { ask: async () => ({ wei: '7' }), serverOf: ({ request }) => request.chain.name }],
+      ]),
       reads: { read: async () => null },
     })
     const watched: string[] = []

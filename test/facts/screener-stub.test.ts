@@ -9,7 +9,7 @@ import { createScreener } from '../../src/facts/screener.ts'
 import { parseScreenerSettings } from '../../src/facts/screener-settings.ts'
 import { createManualClock } from '../http/manual-clock.ts'
 import { temporaryFolder } from '../store/temporary-store.ts'
-import { subjectOf, WALLET } from './fixtures.ts'
+import { requestOf, WALLET } from './fixtures.ts'
 
 const EXAMPLE = join(import.meta.dir, '..', '..', 'docs', 'examples', 'screener.yaml')
 const DEAD = '0x000000000000000000000000000000000000dead'
@@ -32,8 +32,8 @@ describe('the screener stub', () => {
       environment: {},
       onError: (error) => errors.push(error),
     })
-    expect(await screener.screen(subjectOf())).toEqual({ flagged: false, score: 0, categories: [] })
-    expect(await screener.screen(subjectOf({ from: DEAD }))).toEqual({
+    expect(await screener.screen(requestOf())).toEqual({ flagged: false, score: 0, categories: [] })
+    expect(await screener.screen(requestOf({ from: DEAD }))).toEqual({
       flagged: true,
       score: 100,
       categories: ['stub'],

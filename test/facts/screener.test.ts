@@ -7,7 +7,8 @@ import { parseScreenerSettings, type ScreenerSettings } from '../../src/facts/sc
 import type { ScreenerFacts } from '../../src/policy/types/facts.ts'
 import { createManualClock } from '../http/manual-clock.ts'
 import { temporaryFolder } from '../store/temporary-store.ts'
-import { subjectOf, WALLET } from './fixtures.ts'
+import { chainOf } from '../support/request.ts'
+import { requestOf, WALLET } from './fixtures.ts'
 
 const folder = temporaryFolder()
 const seen: { url: string; headers: Headers; body: string }[] = []
@@ -76,18 +77,18 @@ describe('a screener', () => {
       { RISK_KEY: 'test-secret' },
     )
     const expected: ScreenerFacts = { flagged: true, score: 88, categories: null }
-    expect(await screener.screen(subjectOf())).toEqual(expected)
+    expect(await screener.screen(requestOf())).toEqual(expected)
     expect(seen).toHaveLength(1)
     expect(seen[0]?.url).toBe('/screen/base?id=8453')
     expect(seen[0]?.headers.get('authorization')).toBe('Bearer test-secret')
     expect(seen[0]?.headers.get('content-type')).toBe('application/json')
     expect(JSON.parse(seen[0]?.body ?? '')).toEqual({ wallet: WALLET, on: ['base'] })
     clock.advance(29_999)
-    expect(screener.screen(subjectOf())).toEqual(expected)
+    expect(screener.screen(requestOf())).toEqual(expected)
     // The chain is part of the question.
-    expect(await screener.screen(subjectOf({ chainName: 'ethereum', chainId: 1 }))).toEqual(expected)
+    expect(await screener.screen(requestOf({ chain: chainOf('ethereum') }))).toEqual(expected)
     clock.advance(1)
-    await screener.screen(subjectOf())
+    await screener.screen(requestOf())
     expect(seen.map(({ url }) => url)).toEqual([
       '/screen/base?id=8453',
       '/screen/ethereum?id=1',
@@ -103,15 +104,15 @@ describe('a screener', () => {
       secret: { file: path },
       'cache-seconds': 0,
     })
-    expect(await screener.screen(subjectOf())).toBeNull()
+    expect(await screener.screen(requestOf())).toBeNull()
     expect(seen).toEqual([])
     writeFileSync(path, 'first-secret\n')
-    await screener.screen(subjectOf())
+    await screener.screen(requestOf())
     writeFileSync(path, 'second-secret\n')
-    await screener.screen(subjectOf())
+    await screener.screen(requestOf())
     expect(seen.map(({ headers }) => headers.get('x-key'))).toEqual(['first-secret', 'second-secret'])
     writeFileSync(path, 'with\r\nx-injected: header')
-    expect(await screener.screen(subjectOf())).toBeNull()
+    expect(await screener.screen(requestOf())).toBeNull()
     expect(JSON.stringify(errors)).not.toContain('secret-')
   })
 
@@ -129,7 +130,7 @@ describe('a screener', () => {
     const kinds = Object.values(answers)
     for (const [index, from] of wallets.entries()) {
       respond = kinds[index % kinds.length] ?? respond
-      expect(await screener.screen(subjectOf({ from }))).toBeNull()
+      expect(await screener.screen(requestOf({ from }))).toBeNull()
     }
     expect(seen).toHaveLength(5)
     expect(errors).toHaveLength(5)
@@ -138,7 +139,7 @@ describe('a screener', () => {
 
   test('at a private address is not asked', async () => {
     const { errors, screener } = create({ url: 'https://localhost/', reach: 'public' })
-    expect(await screener.screen(subjectOf())).toBeNull()
+    expect(await screener.screen(requestOf())).toBeNull()
     expect(errors).toMatchObject([{ detail: 'leads to an address that is not allowed' }])
   })
 })

@@ -6,7 +6,9 @@ import { createVelocityExchange, type VelocityExchange } from '../../src/facts/v
 import { VELOCITY_WRITE_MAX } from '../../src/store/velocity-tallies.ts'
 import { describeStores } from '../store/dialects.ts'
 import type { TemporaryStore } from '../store/temporary-store.ts'
+import { chainOf } from '../support/request.ts'
 import { until } from '../support/until.ts'
+import { type VelocityChanges, velocitySubjectOf } from './fixtures.ts'
 
 const HOUR = 3_600
 const DAY = 86_400
@@ -54,18 +56,11 @@ describeStores((open) => {
     return process
   }
 
-  const subject = (changes: Partial<VelocitySubject> = {}): VelocitySubject => ({
-    organizationId,
-    projectId: 'project',
-    wallet: '0x01',
-    chainName: 'base',
-    value: '10',
-    nowSeconds: temporary.clock.unixSeconds(),
-    ...changes,
-  })
-  const decide = ({ counters }: Process, changes: Partial<VelocitySubject> = {}, window = HOUR): void =>
+  const subject = (changes: VelocityChanges = {}): VelocitySubject =>
+    velocitySubjectOf({ organizationId, nowSeconds: temporary.clock.unixSeconds(), ...changes })
+  const decide = ({ counters }: Process, changes: VelocityChanges = {}, window = HOUR): void =>
     counters.begin(subject(changes), [window])?.settle(true)
-  const facts = ({ counters }: Process, changes: Partial<VelocitySubject> = {}, window = HOUR) => {
+  const facts = ({ counters }: Process, changes: VelocityChanges = {}, window = HOUR) => {
     const ticket = counters.begin(subject(changes), [window])
     ticket?.settle(false)
     return ticket?.facts[window] ?? null
@@ -99,8 +94,8 @@ describeStores((open) => {
     await one.exchange.exchange()
     await two.exchange.exchange()
     expect(facts(two)).toEqual({ count: 4, value: '116' })
-    expect(facts(two, { chainName: 'ethereum' })).toEqual({ count: 4, value: '0' })
-    expect(facts(two, { wallet: '0x02' })).toEqual({ count: 0, value: '0' })
+    expect(facts(two, { chain: chainOf('ethereum') })).toEqual({ count: 4, value: '0' })
+    expect(facts(two, { from: '0x02' })).toEqual({ count: 0, value: '0' })
   })
 
   test('within half a second, by itself', async () => {
@@ -117,15 +112,15 @@ describeStores((open) => {
   test('a process that comes later knows what was counted before, of those that are gone as well', async () => {
     const one = startProcess('1', { count: 1 })
     const wallets = Array.from({ length: 1_300 }, (_, index) => `0x${index}`)
-    for (const wallet of wallets) decide(one, { wallet })
+    for (const wallet of wallets) decide(one, { from: wallet })
     await one.exchange.exchange()
-    for (const wallet of wallets.slice(0, 700)) decide(one, { wallet }, DAY)
+    for (const wallet of wallets.slice(0, 700)) decide(one, { from: wallet }, DAY)
     await one.exchange.stop()
     const later = startProcess('2')
     await later.exchange.load()
-    for (const wallet of wallets) expect(facts(later, { wallet })).toEqual({ count: 1, value: '10' })
-    expect(facts(later, { wallet: '0x699' }, DAY)?.count).toBe(1)
-    expect(facts(later, { wallet: '0x700' }, DAY)?.count).toBe(0)
+    for (const wallet of wallets) expect(facts(later, { from: wallet })).toEqual({ count: 1, value: '10' })
+    expect(facts(later, { from: '0x699' }, DAY)?.count).toBe(1)
+    expect(facts(later, { from: '0x700' }, DAY)?.count).toBe(0)
   })
 
   test('windows pass for what others told as well, and its rows are deleted', async () => {
@@ -169,14 +164,14 @@ describeStores((open) => {
   describe('no room for a wallet that another process told of', () => {
     test('makes it unknown here, not uncounted, until nothing of it counts', async () => {
       const [one, two] = [startProcess('1'), startProcess('2', { maxWallets: 1 })]
-      decide(two, { wallet: '0x0a' })
-      decide(one, { wallet: '0x0b' })
+      decide(two, { from: '0x0a' })
+      decide(one, { from: '0x0b' })
       await one.exchange.exchange()
       await two.exchange.exchange()
-      expect(facts(two, { wallet: '0x0b' })).toBeNull()
-      expect(facts(two, { wallet: '0x0a' })?.count).toBe(1)
+      expect(facts(two, { from: '0x0b' })).toBeNull()
+      expect(facts(two, { from: '0x0a' })?.count).toBe(1)
       temporary.clock.advance(HOUR + HOUR / 60)
-      expect(facts(two, { wallet: '0x0b' })?.count).toBe(0)
+      expect(facts(two, { from: '0x0b' })?.count).toBe(0)
     })
   })
 
@@ -200,14 +195,14 @@ describeStores((open) => {
           if (chosen === undefined) continue
           if (exchanges) await chosen.exchange.exchange()
           temporary.clock.advance(after)
-          decide(chosen, { projectId, wallet, value: String(value) })
+          decide(chosen, { projectId, from: wallet, value: String(value) })
           const { count, value: sum } = sums.get(wallet) ?? { count: 0, value: 0n }
           sums.set(wallet, { count: count + 1, value: sum + value })
         }
         for (let round = 0; round < 2; round++) for (const { exchange } of all) await exchange.exchange()
         for (const process of all) {
           for (const [wallet, { count, value }] of sums) {
-            expect(facts(process, { projectId, wallet })).toEqual({ count, value: String(value) })
+            expect(facts(process, { projectId, from: wallet })).toEqual({ count, value: String(value) })
           }
         }
       }),

@@ -1,20 +1,15 @@
 // Velocity: what counts, for how long, and that limits hold when requests come at the same time.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { VelocityTally } from '../../src/domain/velocity.ts'
 import { createVelocityCounters, type VelocityCounters, type VelocitySubject } from '../../src/facts/velocity.ts'
+import { chainOf } from '../support/request.ts'
+import { type VelocityChanges, velocitySubjectOf } from './fixtures.ts'
 
 const NOW = 1_767_225_600
 const HOUR = 3_600
-const subject = (changes: Partial<VelocitySubject> = {}): VelocitySubject => ({
-  organizationId: 'org',
-  projectId: 'project',
-  wallet: '0x01',
-  chainName: 'base',
-  value: '10',
-  nowSeconds: NOW,
-  ...changes,
-})
-const facts = (counters: VelocityCounters, changes: Partial<VelocitySubject> = {}, window = HOUR) => {
+const subject = (changes: VelocityChanges = {}): VelocitySubject => velocitySubjectOf({ nowSeconds: NOW, ...changes })
+const facts = (counters: VelocityCounters, changes: VelocityChanges = {}, window = HOUR) => {
   const ticket = counters.begin(subject(changes), [window])
   ticket?.settle(false)
   return ticket?.facts[window]
@@ -45,8 +40,8 @@ describe('a request', () => {
   test('counts for its wallet in its project, its value for its chain alone', () => {
     const counters = createVelocityCounters()
     counters.begin(subject(), [HOUR])?.settle(true)
-    expect(facts(counters, { chainName: 'ethereum' })).toEqual({ count: 1, value: '0' })
-    for (const other of [{ wallet: '0x02' }, { projectId: 'other' }, { organizationId: 'other' }]) {
+    expect(facts(counters, { chain: chainOf('ethereum') })).toEqual({ count: 1, value: '0' })
+    for (const other of [{ from: '0x02' }, { projectId: 'other' }, { organizationId: 'other' }]) {
       expect(facts(counters, other)).toEqual({ count: 0, value: '0' })
     }
   })
@@ -118,58 +113,68 @@ test('what could not be told to others is told again', async () => {
 describe('room', () => {
   test('runs out for new wallets of one organization, and comes back when old ones count no more', () => {
     const counters = createVelocityCounters({ maxWallets: 2 })
-    for (const wallet of ['0x01', '0x02']) counters.begin(subject({ wallet }), [HOUR])?.settle(true)
-    expect(counters.begin(subject({ wallet: '0x03' }), [HOUR])).toBeNull()
-    expect(facts(counters, { wallet: '0x01' })?.count).toBe(1)
-    expect(counters.begin(subject({ wallet: '0x03', organizationId: 'other' }), [HOUR])).not.toBeNull()
-    expect(counters.begin(subject({ wallet: '0x03', nowSeconds: NOW + 2 * HOUR }), [HOUR])).not.toBeNull()
+    for (const from of ['0x01', '0x02']) counters.begin(subject({ from }), [HOUR])?.settle(true)
+    expect(counters.begin(subject({ from: '0x03' }), [HOUR])).toBeNull()
+    expect(facts(counters, { from: '0x01' })?.count).toBe(1)
+    expect(counters.begin(subject({ from: '0x03', organizationId: 'other' }), [HOUR])).not.toBeNull()
+    expect(counters.begin(subject({ from: '0x03', nowSeconds: NOW + 2 * HOUR }), [HOUR])).not.toBeNull()
   })
 
   test('comes back behind the least recently used wallet, which counts for a month or is being decided', () => {
     const holders: readonly ((counters: VelocityCounters) => void)[] = [
-      (counters) => counters.begin(subject({ wallet: '0x01' }), [30 * 24 * HOUR])?.settle(true),
-      (counters) => void counters.begin(subject({ wallet: '0x01' }), [HOUR]),
+      (counters) => counters.begin(subject({ from: '0x01' }), [30 * 24 * HOUR])?.settle(true),
+      (counters) => void counters.begin(subject({ from: '0x01' }), [HOUR]),
     ]
     for (const hold of holders) {
       const counters = createVelocityCounters({ maxWallets: 3 })
       hold(counters)
-      for (const wallet of ['0x02', '0x03']) counters.begin(subject({ wallet }), [HOUR])?.settle(true)
-      expect(counters.begin(subject({ wallet: '0x04' }), [HOUR])).toBeNull()
+      for (const from of ['0x02', '0x03']) counters.begin(subject({ from }), [HOUR])?.settle(true)
+      expect(counters.begin(subject({ from: '0x04' }), [HOUR])).toBeNull()
       const nowSeconds = NOW + 2 * HOUR
-      for (const wallet of ['0x04', '0x05']) counters.begin(subject({ wallet, nowSeconds }), [HOUR])?.settle(true)
-      expect(facts(counters, { wallet: '0x05', nowSeconds })?.count).toBe(1)
-      expect(counters.begin(subject({ wallet: '0x06', nowSeconds }), [HOUR])).toBeNull()
+      for (const from of ['0x04', '0x05']) counters.begin(subject({ from, nowSeconds }), [HOUR])?.settle(true)
+      expect(facts(counters, { from: '0x05', nowSeconds })?.count).toBe(1)
+      expect(counters.begin(subject({ from: '0x06', nowSeconds }), [HOUR])).toBeNull()
       // What the first one has counted is still there.
-      expect(facts(counters, { wallet: '0x01', nowSeconds }, 30 * 24 * HOUR)).not.toBeNull()
+      expect(facts(counters, { from: '0x01', nowSeconds }, 30 * 24 * HOUR)).not.toBeNull()
     }
   })
 
   test('that comes back does not know what others told meanwhile of wallets that had none', () => {
     const counters = createVelocityCounters({ maxWallets: 1 })
-    counters.begin(subject({ wallet: '0x01' }), [60])?.settle(true)
-    const told = { ...subject({ wallet: '0x02' }), windowSeconds: HOUR, part: Math.floor(NOW / 60) }
-    counters.hear('elsewhere', [{ ...told, expiresAtSeconds: NOW + 60 + HOUR, count: 3 }], NOW)
+    counters.begin(subject({ from: '0x01' }), [60])?.settle(true)
+    const told: VelocityTally = {
+      organizationId: 'org',
+      projectId: 'project',
+      wallet: '0x02',
+      chainName: 'base',
+      windowSeconds: HOUR,
+      part: Math.floor(NOW / 60),
+      count: 3,
+      value: '10',
+      expiresAtSeconds: NOW + 60 + HOUR,
+    }
+    counters.hear('elsewhere', [told], NOW)
     // There is room again, but three of this wallet's may not be among what is counted here.
-    expect(counters.begin(subject({ wallet: '0x02', nowSeconds: NOW + 600 }), [HOUR])).toBeNull()
-    expect(facts(counters, { wallet: '0x02', nowSeconds: NOW + 60 + HOUR })?.count).toBe(0)
+    expect(counters.begin(subject({ from: '0x02', nowSeconds: NOW + 600 }), [HOUR])).toBeNull()
+    expect(facts(counters, { from: '0x02', nowSeconds: NOW + 60 + HOUR })?.count).toBe(0)
   })
 
   test('comes back after the clock was ahead for a moment', () => {
     const counters = createVelocityCounters({ maxWallets: 1 })
-    counters.begin(subject({ wallet: '0x01', nowSeconds: NOW }), [60])?.settle(true)
-    counters.begin(subject({ wallet: '0x02', nowSeconds: NOW + 24 * HOUR }), [60])?.settle(false)
-    counters.begin(subject({ wallet: '0x03' }), [60])?.settle(true)
-    expect(counters.begin(subject({ wallet: '0x04' }), [60])).toBeNull()
-    expect(counters.begin(subject({ wallet: '0x04', nowSeconds: NOW + HOUR }), [60])).not.toBeNull()
+    counters.begin(subject({ from: '0x01', nowSeconds: NOW }), [60])?.settle(true)
+    counters.begin(subject({ from: '0x02', nowSeconds: NOW + 24 * HOUR }), [60])?.settle(false)
+    counters.begin(subject({ from: '0x03' }), [60])?.settle(true)
+    expect(counters.begin(subject({ from: '0x04' }), [60])).toBeNull()
+    expect(counters.begin(subject({ from: '0x04', nowSeconds: NOW + HOUR }), [60])).not.toBeNull()
   })
 
   test('is not taken by wallets that are denied', () => {
     const counters = createVelocityCounters({ maxWallets: 1 })
-    for (let i = 0; i < 10; i++) counters.begin(subject({ wallet: `0x${i}` }), [HOUR])?.settle(false)
+    for (let i = 0; i < 10; i++) counters.begin(subject({ from: `0x${i}` }), [HOUR])?.settle(false)
     const ticket = counters.begin(subject(), [HOUR])
     // While it is being decided, it is.
-    expect(counters.begin(subject({ wallet: '0x02' }), [HOUR])).toBeNull()
+    expect(counters.begin(subject({ from: '0x02' }), [HOUR])).toBeNull()
     ticket?.settle(false)
-    expect(counters.begin(subject({ wallet: '0x02' }), [HOUR])).not.toBeNull()
+    expect(counters.begin(subject({ from: '0x02' }), [HOUR])).not.toBeNull()
   })
 })

@@ -10,7 +10,7 @@ import type { Session } from '../../src/domain/session.ts'
 import { WALLETS_PER_SESSION_MAX, walletOn } from '../../src/domain/wallet.ts'
 import { type Connect, createConnect, NONCE_LIFETIME_SECONDS } from '../../src/identity/connect.ts'
 import { createVerifyProof } from '../../src/identity/proof.ts'
-import { evmChainId, evmChainName } from '../../src/identity/wallet-chain.ts'
+import { evmChainName, walletChain } from '../../src/identity/wallet-chain.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
 import { decodeSessionSubject } from '../../src/store/session-changes.ts'
 import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
@@ -301,11 +301,11 @@ describe('a chain’s name', () => {
     expect(await evmChainName(own, 4_294_967_291)).toBe('my-rollup')
   })
 
-  test('leads back to its id', async () => {
+  test('leads back to its chain', async () => {
     const own = createChainTable([{ name: 'my-rollup', family: 'evm', chainId: 4_294_967_291 }])
     for (const chainId of [8453, 480, 137, 4_294_967_291, 4_294_967_290])
-      expect(await evmChainId(own, await evmChainName(own, chainId))).toBe(chainId)
-    expect(await evmChainId(own, 'solana')).toBeNull()
-    expect(await evmChainId(own, 'toString')).toBeNull()
+      expect(await walletChain(own, await evmChainName(own, chainId))).toMatchObject({ family: 'evm', chainId })
+    expect(await walletChain(own, 'solana')).toEqual({ name: 'solana', family: 'solana' })
+    expect(await walletChain(own, 'toString')).toEqual({ name: 'toString' })
   })
 })

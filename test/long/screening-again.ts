@@ -133,7 +133,11 @@ const service = createScreeningService({
   evidence,
   clock,
   storeAgain: parts.storeChecks.again,
-  wallets: { lists: lists.memberships, screeners: new Map(), chainIdOf: async () => 1 },
+  wallets: {
+    lists: lists.memberships,
+    screeners: new Map(),
+    chainOf: async (name) => ({ name, family: 'evm', chainId: 1 }),
+  },
   othersEveryMs: 1_000,
   log: createLogger({
     write: (line) => {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { SOLANA_ZERO_ADDRESS } from '../../src/domain/address.ts'
-import { EVM_WALLET, holds, issuesOf, policyOf, refusalOf } from './support.ts'
+import { EVM_WALLET, holds, issuesOf, policyOf, refusalOf, SOLANA } from './support.ts'
 
 const SOLANA_WALLET = bs58.encode(createHash('sha256').update('countersign test wallet 1').digest())
 const MALFORMED = 'an address is 0x and 40 hex digits (EVM) or base58 of 32 bytes (Solana)'
@@ -36,11 +36,9 @@ describe('EVM', () => {
 })
 
 describe('Solana', () => {
-  const solana = { chainFamily: 'solana', chainName: 'solana', chainId: 0 } as const
-
   test('the same text is the same address', () => {
-    expect(holds(`wallet.address == address("${SOLANA_WALLET}")`, { ...solana, from: SOLANA_WALLET })).toBe(true)
-    expect(holds(`target.address == address("${SOLANA_ZERO_ADDRESS}")`, { ...solana, to: SOLANA_ZERO_ADDRESS })).toBe(
+    expect(holds(`wallet.address == address("${SOLANA_WALLET}")`, { ...SOLANA, from: SOLANA_WALLET })).toBe(true)
+    expect(holds(`target.address == address("${SOLANA_ZERO_ADDRESS}")`, { ...SOLANA, to: SOLANA_ZERO_ADDRESS })).toBe(
       true,
     )
   })
@@ -53,7 +51,7 @@ describe('Solana', () => {
         fc.pre(folded !== text && !/[l]/.test(folded))
         const other = bs58.decodeUnsafe(folded)
         const expression = `wallet.address == address("${folded}")`
-        if (other?.length === 32) expect(holds(expression, { ...solana, from: text })).toBe(false)
+        if (other?.length === 32) expect(holds(expression, { ...SOLANA, from: text })).toBe(false)
         else expect(refusalOf(expression)).toBe(MALFORMED)
       }),
       { numRuns: 100 },
@@ -61,13 +59,13 @@ describe('Solana', () => {
   })
 
   test('an EVM literal on Solana is another address, not a mistake', () => {
-    expect(holds(`wallet.address == address("${EVM_WALLET}")`, { ...solana, from: SOLANA_WALLET })).toBe(false)
+    expect(holds(`wallet.address == address("${EVM_WALLET}")`, { ...SOLANA, from: SOLANA_WALLET })).toBe(false)
   })
 
   test('lists may hold both families', () => {
     const list = `[address("${EVM_WALLET}"), address("${SOLANA_WALLET}")]`
     expect(holds(`wallet.address in ${list}`)).toBe(true)
-    expect(holds(`wallet.address in ${list}`, { ...solana, from: SOLANA_WALLET })).toBe(true)
+    expect(holds(`wallet.address in ${list}`, { ...SOLANA, from: SOLANA_WALLET })).toBe(true)
   })
 })
 

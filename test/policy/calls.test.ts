@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import { PolicyEvaluationError } from '../../src/policy/errors.ts'
-import { EVM_WALLET, facts, issuesOf } from './support.ts'
+import { EVM_WALLET, facts, issuesOf, SOLANA } from './support.ts'
 
 const FUNCTIONS = [
   'function transfer(address to, uint256 amount) returns (bool)',
@@ -242,9 +242,7 @@ const deposit = (changes: Record<string, Buffer> = {}): string => {
 }
 
 const onSolana = (expression: string, data: string, idl: unknown = NEW_IDL): boolean =>
-  policyOf(expression, `name: P\nidl: ${JSON.stringify(idl)}\n`).evaluate(
-    facts({ data, chainFamily: 'solana', chainName: 'solana', chainId: 0 }),
-  ).compliant
+  policyOf(expression, `name: P\nidl: ${JSON.stringify(idl)}\n`).evaluate(facts({ ...SOLANA, data })).compliant
 
 describe('a Solana instruction', () => {
   test.each([
@@ -256,10 +254,9 @@ describe('a Solana instruction', () => {
     'call.args.order.price == uint256("18446744073709551619") && "b" in call.args.order.tags',
   ])('%s', (expression) => {
     const { evaluate } = policyOf(expression, `name: P\nidl: ${JSON.stringify(NEW_IDL)}\n`)
-    const solana = { chainFamily: 'solana', chainName: 'solana', chainId: 0 } as const
-    expect(evaluate(facts({ ...solana, data: deposit(), to: '1'.repeat(32) })).compliant).toBe(true)
+    expect(evaluate(facts({ ...SOLANA, data: deposit(), to: '1'.repeat(32) })).compliant).toBe(true)
     // Anchor ignores what follows the arguments.
-    expect(evaluate(facts({ ...solana, data: `${deposit()}00`, to: '1'.repeat(32) })).compliant).toBe(true)
+    expect(evaluate(facts({ ...SOLANA, data: `${deposit()}00`, to: '1'.repeat(32) })).compliant).toBe(true)
   })
 
   test('an option that is not there is an empty list', () => {
@@ -294,10 +291,9 @@ describe('a Solana instruction', () => {
   test('and an EVM call are told apart by the chain', () => {
     const head = `name: P\nabi: ["function close()"]\nidl: ${JSON.stringify(NEW_IDL)}\n`
     const policy = policyOf('call.function == "close"', head)
-    const solana = { chainFamily: 'solana', chainName: 'solana', chainId: 0 } as const
     expect(policy.evaluate(facts({ data: '0x43d726d6' })).compliant).toBe(true)
-    expect(policy.evaluate(facts({ ...solana, data: '0x43d726d6' })).compliant).toBe(false)
-    expect(policy.evaluate(facts({ ...solana, data: `0x${'09'.repeat(8)}` })).compliant).toBe(true)
+    expect(policy.evaluate(facts({ ...SOLANA, data: '0x43d726d6' })).compliant).toBe(false)
+    expect(policy.evaluate(facts({ ...SOLANA, data: `0x${'09'.repeat(8)}` })).compliant).toBe(true)
     expect(policy.evaluate(facts({ data: `0x${'09'.repeat(8)}` })).compliant).toBe(false)
   })
 })

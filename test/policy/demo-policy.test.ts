@@ -1,6 +1,6 @@
 // The quick start's policy denies one wallet, allows the rest, and can be evaluated for every request.
 import { expect, test } from 'bun:test'
-import { SOLANA_ZERO_ADDRESS } from '../../src/domain/address.ts'
+import { zeroAddressOf } from '../../src/domain/address.ts'
 import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import { DEMO_POLICY } from '../../src/policy/demo-policy.ts'
@@ -10,16 +10,10 @@ const policy = compilePolicy(DEMO_POLICY)
 const DENIED = '0x000000000000000000000000000000000000dead'
 
 test.each(BUILT_IN_CHAINS.map((chain) => [chain.name, chain] as const))('on %s', (_name, chain) => {
-  const isEvm = chain.family === 'evm'
-  const request = facts({
-    chainName: chain.name,
-    chainFamily: chain.family,
-    chainId: isEvm ? chain.chainId : 0,
-    ...(isEvm ? {} : { from: SOLANA_ZERO_ADDRESS, to: SOLANA_ZERO_ADDRESS }),
-  })
-  expect(policy.evaluate(request)).toEqual({ compliant: true, ruleId: null })
-  if (!isEvm) return
-  expect(policy.evaluate({ ...request, from: DENIED })).toEqual({
+  const address = zeroAddressOf(chain.family)
+  expect(policy.evaluate(facts({ chain, from: address, to: address }))).toEqual({ compliant: true, ruleId: null })
+  if (chain.family !== 'evm') return
+  expect(policy.evaluate(facts({ chain, from: DENIED }))).toEqual({
     compliant: false,
     ruleId: 'demo-denied-wallet',
     code: 'DEMO_DENIED',

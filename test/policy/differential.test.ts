@@ -1,6 +1,7 @@
 // Our policies and @bufbuild/cel agree on random expressions; test/long/policy-differential.ts does it 100,000 times.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { chainOf } from '../support/request.ts'
 import { expressions, ours, requests, theirs } from './differential.ts'
 
 test('what both define has one answer', () => {
@@ -19,7 +20,7 @@ test('what both define has one answer', () => {
 }, 300_000)
 
 test('and what we do differently is known', () => {
-  const request = { ...fc.sample(requests, 1)[0]!, chainId: 1 }
+  const request = { ...fc.sample(requests, 1)[0]!, chain: chainOf('ethereum') }
   // CEL takes any number of these; we refuse what policies have no use for, when a policy is saved.
   for (const expression of ['1.5 > 0.5', '"a" + "b" == "ab"', '"aa".matches("a+")', '[1].all(x, [1].all(y, x == y))']) {
     expect(ours(expression, request)).toBeNull()

@@ -5,11 +5,12 @@ import { celEnv, parse, plan } from '@bufbuild/cel'
 import { create } from '@bufbuild/protobuf'
 import { TimestampSchema } from '@bufbuild/protobuf/wkt'
 import fc from 'fast-check'
+import type { AttestationRequest } from '../../src/domain/attestation.ts'
 import { compileExpression } from '../../src/policy/expression.ts'
 import { createPolicyScope } from '../../src/policy/scope.ts'
 import { finish } from '../../src/policy/steps.ts'
-import type { RequestFacts } from '../../src/policy/types/facts.ts'
-import { facts, NO_PARTS } from './support.ts'
+import { requestOf } from '../support/request.ts'
+import { NO_PARTS } from './support.ts'
 
 type Kind = 'bool' | 'int' | 'string' | 'time' | 'duration' | 'ints' | 'strings'
 type Generators = Record<Kind, string>
@@ -112,26 +113,25 @@ export const expressions = fc.letrec<Generators>((tie) => {
   }
 }).bool
 
-export const requests: fc.Arbitrary<RequestFacts> = fc
+export const requests: fc.Arbitrary<AttestationRequest> = fc
   .record({
-    chainId: fc.constantFrom(0, 1, 5, 8453),
-    chainName: texts,
+    chain: fc.record({ name: texts, family: fc.constant('evm'), chainId: fc.constantFrom(0, 1, 5, 8453) }),
     userIp: texts,
     bytes: fc.integer({ min: 0, max: 5 }),
     // 2020 to 2030.
     nowSeconds: fc.integer({ min: 1_577_836_800, max: 1_893_456_000 }),
   })
-  .map(({ bytes, ...request }) => facts({ ...request, data: `0x${'ab'.repeat(bytes)}` }))
+  .map(({ bytes, ...request }) => requestOf({ ...request, data: `0x${'ab'.repeat(bytes)}` }))
 
 /** A value, or that there was none. */
 export type Outcome = boolean | 'error'
 
 /** Null: the language leaves it out. */
-export const ours = (expression: string, request: RequestFacts): Outcome | null => {
+export const ours = (expression: string, request: AttestationRequest): Outcome | null => {
   const scope = finish(createPolicyScope(NO_PARTS, null))
   const compiled = compileExpression(expression, scope)
   if ('issues' in compiled) return null
-  scope.evaluation.bind(request)
+  scope.evaluation.bind({ request })
   try {
     return compiled.evaluate() as boolean
   } catch {
@@ -141,12 +141,12 @@ export const ours = (expression: string, request: RequestFacts): Outcome | null 
 
 const environment = celEnv()
 
-export const theirs = (expression: string, request: RequestFacts): Outcome => {
+export const theirs = (expression: string, request: AttestationRequest): Outcome => {
   const result = plan(
     environment,
     parse(expression),
   )({
-    chain: { id: BigInt(request.chainId), name: request.chainName },
+    chain: { id: BigInt(request.chain.family === 'evm' ? request.chain.chainId : 0), name: request.chain.name },
     tx: { data_size: BigInt((request.data.length - 2) / 2) },
     client: { ip: request.userIp },
     request: { time: create(TimestampSchema, { seconds: BigInt(request.nowSeconds) }) },

@@ -1,6 +1,7 @@
 // The parts of a document beside its rules: constants, abi, idl, reads and tests. Every wrong shape is refused where it
 // stands.
 import { describe, expect, test } from 'bun:test'
+import { parseEvmAddress, SOLANA_ZERO_ADDRESS } from '../../src/domain/address.ts'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import { parsePolicyDocument } from '../../src/policy/document.ts'
 import { draftRevision } from '../../src/policy/revision.ts'
@@ -300,11 +301,9 @@ tests:
     expect(tests[0]).toEqual({
       name: 'everything',
       request: {
-        chainName: 'base',
-        chainFamily: 'evm',
-        chainId: 8453,
-        from: WALLET,
-        to: CONTRACT.toLowerCase(),
+        chain: { name: 'base', family: 'evm', chainId: 8453 },
+        from: parseEvmAddress(WALLET)!,
+        to: parseEvmAddress(CONTRACT)!,
         onBehalf: '',
         value: '1500000000',
         data: '0xAB',
@@ -333,7 +332,13 @@ tests:
     })
     expect(tests[1]).toMatchObject({
       name: 'test 2',
-      request: { chainFamily: 'solana', chainId: 0, to: '1'.repeat(32), value: '0', data: '0x', userIp: '' },
+      request: {
+        chain: { name: 'solana', family: 'solana' },
+        to: SOLANA_ZERO_ADDRESS,
+        value: '0',
+        data: '0x',
+        userIp: '',
+      },
       lists: {},
       expected: { outcome: 'deny', ruleId: undefined },
     })

@@ -1,5 +1,6 @@
 // A policy over recorded decisions: what would change, and what can't be told from the record.
 import { describe, expect, test } from 'bun:test'
+import { createChainTable } from '../../src/domain/chain.ts'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import {
   createReplayTally,
@@ -22,10 +23,7 @@ const decision = (changes: Partial<ReplayableDecision> = {}): ReplayableDecision
   ...changes,
 })
 const OPTIONS: ReplayOptions = {
-  chain: (name) => {
-    if (name === 'solana') return { family: 'solana', chainId: 0 }
-    return name === 'base' ? { family: 'evm', chainId: 8453 } : undefined
-  },
+  chain: createChainTable().byName,
   lists: null,
 }
 const replay = (expression: string, changes: Partial<ReplayableDecision> = {}, options = OPTIONS) =>

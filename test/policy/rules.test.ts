@@ -3,7 +3,8 @@ import { describe, expect, test } from 'bun:test'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import { PolicyEvaluationError } from '../../src/policy/errors.ts'
-import { facts, holds, policyOf, thrownBy, verdictOf } from './support.ts'
+import { chainOf } from '../support/request.ts'
+import { EVM_WALLET, type FactChanges, facts, holds, policyOf, SOLANA, thrownBy, verdictOf } from './support.ts'
 
 /** Rules as `kind expression`, ids by position. */
 const verdict = (fallback: 'allow' | 'deny', ...rules: string[]): Verdict =>
@@ -63,11 +64,11 @@ describe('which rule decides', () => {
 })
 
 describe('facts', () => {
-  test.each([
+  test.each<[string, FactChanges]>([
     ['wallet.address == address("0xABabABabABabABabABabABabABabABabABabABab")', {}],
     ['target.address == address("0x0000000000000000000000000000000000000000")', {}],
-    ['chain.name == "base" && chain.id == 8453 && chain.family == "evm"', { chainName: 'base', chainId: 8453 }],
-    ['chain.family == "solana" && chain.id == 0', { chainFamily: 'solana', chainName: 'solana', chainId: 0 }],
+    ['chain.name == "base" && chain.id == 8453 && chain.family == "evm"', { chain: chainOf('base') }],
+    ['chain.family == "solana" && chain.id == 0', SOLANA],
     [
       'tx.value == uint256("115792089237316195423570985008687907853269984665640564039457584007913129639935")',
       {
@@ -85,14 +86,14 @@ describe('facts', () => {
     ['request.time.getDayOfWeek() == 4 && request.time.getHours() == 0', {}],
     ['request.time - timestamp("2025-12-31T22:00:00-01:00") == duration("1h")', {}],
     ['request.time + duration("36h") > timestamp("2026-01-02T11:59:59Z")', {}],
-  ] as const)('%s', (expression, changes) => {
+  ])('%s', (expression, changes) => {
     expect(holds(expression, changes)).toBe(true)
   })
 
   test('belong to one evaluation each', () => {
     const policy = policyOf('tx.value > 5 && wallet.address == target.address')
-    const a = facts({ value: '6', to: facts().from })
-    const b = facts({ value: '5', to: facts().from })
+    const a = facts({ value: '6', to: EVM_WALLET })
+    const b = facts({ value: '5', to: EVM_WALLET })
     const c = facts({ value: '6' })
     expect([a, b, c, a, c, b].map((request) => policy.evaluate(request).compliant)).toEqual([
       true,

@@ -7,8 +7,8 @@ import { PolicyEvaluationError } from '../../src/policy/errors.ts'
 import { FactUnavailableError } from '../../src/policy/fact-unavailable.ts'
 import { readerOfLists } from '../../src/policy/policy-tests.ts'
 import type { GeographyFacts } from '../../src/policy/sources/geography/rules.ts'
-import type { EvaluationFacts, ExternalFacts } from '../../src/policy/types/facts.ts'
-import { EVM_WALLET, facts, issuesOf, thrownBy } from './support.ts'
+import type { ExternalFacts } from '../../src/policy/types/facts.ts'
+import { EVM_WALLET, type FactChanges, facts, issuesOf, thrownBy } from './support.ts'
 
 const CONTRACT = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
 const HEAD = `name: P
@@ -30,12 +30,12 @@ reads:
 `
 const policyOf = (expression: string) =>
   compilePolicy(`${HEAD}rules: ${JSON.stringify([{ id: 'only', allow: expression }])}`)
-const holds = (expression: string, changes: Partial<EvaluationFacts> = {}): boolean =>
+const holds = (expression: string, changes: FactChanges = {}): boolean =>
   policyOf(expression).evaluate(facts(changes)).compliant
 const refusal = (expression: string): string => issuesOf(() => policyOf(expression))[0]?.message ?? ''
 
 /** The fact that a rule could not have. */
-const missing = (expression: string, changes: Partial<EvaluationFacts> = {}): string => {
+const missing = (expression: string, changes: FactChanges = {}): string => {
   const error = thrownBy(() => holds(expression, changes))
   if (!(error instanceof PolicyEvaluationError) || !(error.cause instanceof FactUnavailableError)) throw error
   expect(error.ruleId).toBe('only')
@@ -51,10 +51,10 @@ const NOWHERE: GeographyFacts = {
   tor: null,
   hosting: null,
 }
-const at = (changes: Partial<GeographyFacts>): Partial<EvaluationFacts> => ({
+const at = (changes: Partial<GeographyFacts>): FactChanges => ({
   external: { geography: { ...NOWHERE, ...changes } },
 })
-const told = (external: ExternalFacts): Partial<EvaluationFacts> => ({ external })
+const told = (external: ExternalFacts): FactChanges => ({ external })
 
 describe('lists', () => {
   const lists = readerOfLists({
@@ -375,7 +375,7 @@ test('a policy that asks for nothing needs nothing', () => {
 })
 
 describe('a source that says something else than it may has not answered', () => {
-  const odd = (external: unknown): Partial<EvaluationFacts> => ({ external: external as ExternalFacts })
+  const odd = (external: unknown): FactChanges => ({ external: external as ExternalFacts })
   test.each([
     ['!client.anonymous', { geography: {} }],
     ['!client.anonymous', { geography: { anonymous: 'no' } }],

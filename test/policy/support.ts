@@ -5,6 +5,7 @@ import { PolicyInvalidError, type PolicyIssue } from '../../src/policy/errors.ts
 import type { PolicyDocument } from '../../src/policy/types/document.ts'
 import type { EvaluationFacts } from '../../src/policy/types/facts.ts'
 import type { CompiledPolicy } from '../../src/policy/types/program.ts'
+import { chainOf, type RequestChanges, requestOf } from '../support/request.ts'
 
 export const EVM_WALLET = '0xabababababababababababababababababababab'
 export const EVM_ZERO = '0x0000000000000000000000000000000000000000'
@@ -19,18 +20,19 @@ export const NO_PARTS: Pick<PolicyDocument, 'decides' | 'constants' | 'abi' | 'i
   tests: [],
 }
 
-export const facts = (changes: Partial<EvaluationFacts> = {}): EvaluationFacts => ({
-  chainName: 'ethereum',
-  chainFamily: 'evm',
-  chainId: 1,
-  from: EVM_WALLET,
-  onBehalf: '',
-  to: EVM_ZERO,
-  value: '0',
-  data: '0x',
-  userIp: '',
-  nowSeconds: 1_767_225_600, // 2026-01-01T00:00:00Z, a Thursday
-  ...changes,
+/** What a test changes of the ordinary request, and what it adds to it. */
+export type FactChanges = RequestChanges & Omit<EvaluationFacts, 'request'>
+
+export const SOLANA = { chain: chainOf('solana') } as const
+
+/** 2026-01-01T00:00:00Z, a Thursday. */
+const NOW_SECONDS = 1_767_225_600
+
+export const facts = ({ external, lists, session, ...changes }: FactChanges = {}) => ({
+  request: requestOf({ from: EVM_WALLET, to: EVM_ZERO, nowSeconds: NOW_SECONDS, ...changes }),
+  external,
+  lists,
+  session,
 })
 
 /** A policy of one `allow` rule over an expression; none matching is a denial. */
@@ -45,7 +47,7 @@ export const policyOf = (expression: string): CompiledPolicy =>
   })
 
 /** The value of an expression for a request. */
-export const holds = (expression: string, changes: Partial<EvaluationFacts> = {}): boolean =>
+export const holds = (expression: string, changes: FactChanges = {}): boolean =>
   policyOf(expression).evaluate(facts(changes)).compliant
 
 export const thrownBy = (action: () => unknown): unknown => {
@@ -67,5 +69,5 @@ export const issuesOf = (action: () => unknown): readonly PolicyIssue[] => {
 /** The first mistake of an expression, for tables. */
 export const refusalOf = (expression: string): string => issuesOf(() => policyOf(expression))[0]?.message ?? ''
 
-export const verdictOf = (source: string, changes: Partial<EvaluationFacts> = {}): Verdict =>
+export const verdictOf = (source: string, changes: FactChanges = {}): Verdict =>
   compilePolicy(source).evaluate(facts(changes))

@@ -2,11 +2,13 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { AttestationRequest } from '../../src/domain/attestation.ts'
 import { PolicyEvaluationError } from '../../src/policy/errors.ts'
 import { compileExpression } from '../../src/policy/expression.ts'
 import { createPolicyScope } from '../../src/policy/scope.ts'
 import { finish } from '../../src/policy/steps.ts'
 import { MAX_UINT256 } from '../../src/policy/uint256.ts'
+import { requestOf } from '../support/request.ts'
 import { facts, holds, NO_PARTS, policyOf, refusalOf } from './support.ts'
 
 const ARITHMETIC: Readonly<Record<string, (a: bigint, b: bigint) => bigint | null>> = {
@@ -197,15 +199,15 @@ describe('literals', () => {
 
 test('the value of a request is converted once, and only when a rule reads it', () => {
   const reads: string[] = []
-  const request = new Proxy(facts({ value: '7' }), {
-    get: (target, field: keyof ReturnType<typeof facts>) => {
+  const request = new Proxy(requestOf({ value: '7' }), {
+    get: (target, field: keyof AttestationRequest) => {
       reads.push(field)
       return target[field]
     },
   })
-  policyOf('chain.id == 2').evaluate(request)
-  expect(reads).toEqual(['chainId'])
+  policyOf('chain.id == 2').evaluate({ request })
+  expect(reads).toEqual(['chain'])
   reads.length = 0
-  policyOf('tx.value > 100 || tx.value > 200 || tx.value == 7').evaluate(request)
+  policyOf('tx.value > 100 || tx.value > 200 || tx.value == 7').evaluate({ request })
   expect(reads).toEqual(['value'])
 })

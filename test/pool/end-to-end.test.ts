@@ -10,6 +10,7 @@ import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
 import { newUuid } from '../../src/domain/identifier.ts'
 import type { Job } from '../../src/pool/protocol.ts'
 import { testKey } from '../signing/test-keys.ts'
+import { requestOf } from '../support/request.ts'
 import { removeTemporaryDirectories, storeAttester, temporaryDirectory } from '../workers/support/attesters.ts'
 import { DENIED_WALLET, testTarget } from '../workers/support/policies.ts'
 import type { Settled } from './support/harness.ts'
@@ -27,20 +28,20 @@ const hexOf = (seed: string, bytes: number): string =>
 
 /** The n-th job: every EVM chain, Solana, v1 tasks and denied wallets in turn. */
 const jobAt = (number: number): Job => {
-  const chain = BUILT_IN_CHAINS[number % BUILT_IN_CHAINS.length] ?? { name: 'ethereum', family: 'evm', chainId: 1 }
+  const chain = BUILT_IN_CHAINS[number % BUILT_IN_CHAINS.length]!
   const isTask = number % 10 === 7 && chain.family === 'evm'
   const address = (seed: string): string =>
     chain.family === 'evm' ? `0x${hexOf(seed, 20)}` : bs58.encode(Buffer.from(hexOf(seed, 32), 'hex'))
   return jobOf(number, {
     kind: isTask ? 'task' : 'attestation',
     uuid: newUuid(),
-    chainName: chain.name,
-    chainFamily: chain.family,
-    chainId: chain.family === 'evm' ? chain.chainId : 0,
-    from: number % 25 === 3 && chain.family === 'evm' ? DENIED_WALLET : address(`from ${number}`),
-    to: address(`to ${number}`),
-    value: String(number ** 3),
-    data: `0x${hexOf(`data ${number}`, number % 70)}`,
+    request: requestOf({
+      chain,
+      from: number % 25 === 3 && chain.family === 'evm' ? DENIED_WALLET : address(`from ${number}`),
+      to: address(`to ${number}`),
+      value: String(number ** 3),
+      data: `0x${hexOf(`data ${number}`, number % 70)}`,
+    }),
     expiration: 1_800_000_000 + number,
   })
 }
@@ -56,54 +57,54 @@ const recover = (digest: Hex, signature: string): string => {
   return publicKeyToAddress(`0x${recovered.toHex(false)}`)
 }
 
-const attestationDigest = (job: Job): Hex =>
+const attestationDigest = ({ uuid, expiration, request }: Job, chainId: number): Hex =>
   keccak256(
     encodeAbiParameters(
       ['uint256', 'string', 'address', 'address', 'uint256', 'bytes', 'string', 'uint256'].map((type) => ({ type })),
       [
-        BigInt(job.chainId),
-        job.uuid,
-        getAddress(job.from),
-        getAddress(job.to),
-        BigInt(job.value),
-        job.data,
+        BigInt(chainId),
+        uuid,
+        getAddress(request.from),
+        getAddress(request.to),
+        BigInt(request.value),
+        request.data,
         target.verificationHash,
-        BigInt(job.expiration),
+        BigInt(expiration),
       ],
     ),
   )
 
-const taskDigest = (job: Job): Hex =>
+const taskDigest = ({ uuid, expiration, request }: Job): Hex =>
   keccak256(
     encodeAbiParameters(
       ['string', 'address', 'address', 'uint256', 'bytes', 'string', 'uint32', 'uint256'].map((type) => ({ type })),
       [
-        job.uuid,
-        getAddress(job.from),
-        getAddress(job.to),
-        BigInt(job.value),
-        job.data,
+        uuid,
+        getAddress(request.from),
+        getAddress(request.to),
+        BigInt(request.value),
+        request.data,
         target.verificationHash,
         target.quorum,
-        BigInt(job.expiration),
+        BigInt(expiration),
       ],
     ),
   )
 
 const sha256 = (bytes: Uint8Array | string): Buffer => createHash('sha256').update(bytes).digest()
 
-const solanaMessage = (job: Job): Buffer => {
+const solanaMessage = ({ uuid, expiration, request }: Job): Buffer => {
   const numbers = Buffer.alloc(16)
-  numbers.writeBigUInt64LE(BigInt(job.value), 0)
-  numbers.writeBigInt64LE(BigInt(job.expiration), 8)
+  numbers.writeBigUInt64LE(BigInt(request.value), 0)
+  numbers.writeBigInt64LE(BigInt(expiration), 8)
   return sha256(
     Buffer.concat([
       Buffer.from('predicate_solana_attestation'),
-      Buffer.from(job.uuid.replaceAll('-', ''), 'hex'),
-      bs58.decode(job.from),
-      bs58.decode(job.to),
+      Buffer.from(uuid.replaceAll('-', ''), 'hex'),
+      bs58.decode(request.from),
+      bs58.decode(request.to),
       numbers.subarray(0, 8),
-      sha256(Buffer.from(job.data.slice(2), 'hex')),
+      sha256(Buffer.from(request.data.slice(2), 'hex')),
       sha256(target.verificationHash),
       numbers.subarray(8),
     ]),
@@ -145,7 +146,8 @@ test(`${JOBS} jobs: every attestation is valid, every decision recorded once, th
     const { answer, code } = answers[number] ?? {}
     if (!answer) throw new Error(`job ${number} failed: ${code}`)
     const body = JSON.parse(answer.body)
-    expect(body.is_compliant).toBe(job.from !== DENIED_WALLET)
+    const { chain } = job.request
+    expect(body.is_compliant).toBe(String(job.request.from) !== DENIED_WALLET)
     if (job.kind === 'task') {
       expect(body.task_id).toBe(job.uuid)
       expect(body.expiry_block).toBe(body.is_compliant ? job.expiration : 0)
@@ -162,13 +164,13 @@ test(`${JOBS} jobs: every attestation is valid, every decision recorded once, th
       return
     }
     expect(expiration).toBe(job.expiration)
-    if (job.chainFamily === 'solana') {
+    if (chain.family === 'solana') {
       expect(attester).toBe(solana.address)
       expect(isSolanaSignature(solanaMessage(job), signature, attester)).toBe(true)
       counts.solana += 1
     } else {
       expect(attester).toBe(first.address)
-      expect(recover(attestationDigest(job), signature)).toBe(first.address)
+      expect(recover(attestationDigest(job, chain.chainId), signature)).toBe(first.address)
       counts.evm += 1
     }
   })

@@ -1,14 +1,34 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Chain } from '../../src/domain/chain.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../src/domain/errors.ts'
 import { createJobStages } from '../../src/domain/job-stages.ts'
 import type { Job, Outcome } from '../../src/pool/protocol.ts'
 import { decodeJobs, decodeOutcomes, encodeJobs, encodeOutcomes, WireFormatError } from '../../src/pool/wire.ts'
+import { requestOf } from '../support/request.ts'
 import { jobOf } from './support/jobs.ts'
 
 const anyText = fc.string({ unit: 'binary', maxLength: 40 })
 const sequence = fc.integer({ min: 0, max: 0x7fffffff })
 const milliseconds = fc.double({ min: 0, max: 1e12, noNaN: true, noDefaultInfinity: true }).map((value) => value + 0)
+
+const anyChain: fc.Arbitrary<Chain> = fc.oneof(
+  fc.record({ name: anyText, family: fc.constant('evm' as const), chainId: fc.maxSafeNat() }),
+  fc.record({ name: anyText, family: fc.constant('solana' as const) }),
+)
+
+const anyRequest = fc
+  .record({
+    chain: anyChain,
+    from: anyText,
+    onBehalf: anyText,
+    to: anyText,
+    value: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(String),
+    data: fc.uint8Array({ maxLength: 100 }).map((bytes) => `0x${bytes.toHex()}`),
+    userIp: anyText,
+    nowSeconds: fc.maxSafeNat(),
+  })
+  .map(requestOf)
 
 const anyJob: fc.Arbitrary<Job> = fc.record({
   kind: fc.constantFrom('attestation', 'task'),
@@ -16,17 +36,8 @@ const anyJob: fc.Arbitrary<Job> = fc.record({
   targetId: anyText,
   keyId: anyText,
   requestId: anyText,
-  chainName: anyText,
-  chainFamily: fc.constantFrom('evm', 'solana'),
-  chainId: fc.maxSafeNat(),
-  from: anyText,
-  onBehalf: anyText,
-  to: anyText,
-  value: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(String),
-  data: fc.uint8Array({ maxLength: 100 }).map((bytes) => `0x${bytes.toHex()}`),
-  userIp: anyText,
+  request: anyRequest,
   facts: anyText,
-  requestedAtSeconds: fc.maxSafeNat(),
   expiration: fc.maxSafeNat(),
   deadlineMs: milliseconds,
   // Of a traced job the worker is told that it is one; the times are its own.

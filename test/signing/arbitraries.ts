@@ -1,7 +1,7 @@
 // Random statements for property tests.
 import bs58 from 'bs58'
 import fc from 'fast-check'
-import type { EvmStatement, SolanaStatement, TaskStatement } from '../../src/signing/types.ts'
+import type { EvmStatement, SolanaStatement, TaskStatement } from './statements.ts'
 
 const hex = (least: number, most: number): fc.Arbitrary<string> =>
   fc.uint8Array({ minLength: least, maxLength: most }).map((bytes) => `0x${bytes.toHex()}`)

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 import { encodeAbiParameters, type Hex, keccak256, parseAbiParameters } from 'viem'
-import type { EvmStatement, SolanaStatement, TaskStatement } from '../../src/signing/types.ts'
+import type { EvmStatement, SolanaStatement, TaskStatement } from './statements.ts'
 
 const STATEMENT = parseAbiParameters('uint256, string, address, address, uint256, bytes, string, uint256')
 const TASK = parseAbiParameters('string, address, address, uint256, bytes, string, uint32, uint256')

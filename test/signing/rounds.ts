@@ -9,10 +9,10 @@ import { sha512 } from '@noble/hashes/sha2.js'
 import bs58 from 'bs58'
 import { createEd25519Signer } from '../../src/signing/ed25519.ts'
 import { loadKeccak256 } from '../../src/signing/keccak.ts'
-import { createSolanaMessageBuilder, DEFAULT_SOLANA_MESSAGE_PREFIX } from '../../src/signing/solana-message.ts'
-import { createStatementDigester } from '../../src/signing/statement.ts'
-import type { EvmStatement, Secp256k1Backend, SolanaStatement } from '../../src/signing/types.ts'
+import { DEFAULT_SOLANA_MESSAGE_PREFIX } from '../../src/signing/solana-message.ts'
+import type { Secp256k1Backend } from '../../src/signing/types.ts'
 import { referenceSolanaMessage, referenceStatementDigest } from './reference-encoding.ts'
+import { type EvmStatement, type SolanaStatement, solanaMessageBuilder, statementDigester } from './statements.ts'
 import { testKey } from './test-keys.ts'
 
 nobleEd25519.hashes.sha512 = sha512
@@ -78,8 +78,8 @@ export interface RoundsOptions {
  * @throws Error naming the statement whose digest, signature or signer is not what it must be.
  */
 export const runRounds = async (options: RoundsOptions): Promise<void> => {
-  const digestOf = createStatementDigester(await loadKeccak256())
-  const messageOf = createSolanaMessageBuilder()
+  const digestOf = statementDigester(await loadKeccak256())
+  const messageOf = solanaMessageBuilder()
   const bytes = createByteSource(options.seed)
   const recover = nativeRecovery()
   const keys = Array.from({ length: KEYS }, (_, i) => testKey(i + 1))

@@ -4,13 +4,13 @@ import fc from 'fast-check'
 import { SOLANA_ZERO_ADDRESS } from '../../src/domain/address.ts'
 import { createEd25519Signer } from '../../src/signing/ed25519.ts'
 import { StatementInvalidError } from '../../src/signing/errors.ts'
-import { createSolanaMessageBuilder, DEFAULT_SOLANA_MESSAGE_PREFIX } from '../../src/signing/solana-message.ts'
-import type { SolanaStatement } from '../../src/signing/types.ts'
+import { DEFAULT_SOLANA_MESSAGE_PREFIX } from '../../src/signing/solana-message.ts'
 import vectors from '../vectors/solana.json'
 import { solanaStatement } from './arbitraries.ts'
 import { referenceSolanaMessage } from './reference-encoding.ts'
+import { type SolanaStatement, solanaMessageBuilder } from './statements.ts'
 
-const build = createSolanaMessageBuilder()
+const build = solanaMessageBuilder()
 const signer = createEd25519Signer(Uint8Array.fromHex(vectors.seed.slice(2)))
 
 const statementOf = (vector: (typeof vectors.vectors)[number]): SolanaStatement => ({
@@ -57,7 +57,7 @@ describe('the Solana message', () => {
   })
 
   test('takes another prefix', () => {
-    const message = createSolanaMessageBuilder('another_registry')(plain)
+    const message = solanaMessageBuilder('another_registry')(plain)
     expect(message.toHex()).toBe(referenceSolanaMessage('another_registry', plain))
     expect(message.toHex()).not.toBe(build(plain).toHex())
   })
@@ -70,7 +70,7 @@ describe('the Solana message', () => {
   })
 
   test.each(['', 'with space', 'ünicode', 'x'.repeat(65)])('refuses the prefix %p', (prefix) => {
-    expect(() => createSolanaMessageBuilder(prefix)).toThrow(StatementInvalidError)
+    expect(() => solanaMessageBuilder(prefix)).toThrow(StatementInvalidError)
   })
 
   test.each<[string, Partial<SolanaStatement>]>([

@@ -2,13 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { StatementInvalidError } from '../../src/signing/errors.ts'
 import { loadKeccak256 } from '../../src/signing/keccak.ts'
-import { createStatementDigester } from '../../src/signing/statement.ts'
-import type { EvmStatement } from '../../src/signing/types.ts'
 import vectors from '../vectors/evm-v2.json'
 import { address, evmStatement } from './arbitraries.ts'
 import { referenceStatementDigest } from './reference-encoding.ts'
+import { type EvmStatement, statementDigester } from './statements.ts'
 
-const digest = createStatementDigester(await loadKeccak256())
+const digest = statementDigester(await loadKeccak256())
 const digestHex = (statement: EvmStatement): string => `0x${digest(statement).toHex()}`
 
 const plain: EvmStatement = {

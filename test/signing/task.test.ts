@@ -4,13 +4,12 @@ import { evmAddressOf } from '../../src/signing/address.ts'
 import { StatementInvalidError } from '../../src/signing/errors.ts'
 import { loadKeccak256 } from '../../src/signing/keccak.ts'
 import { chooseSecp256k1Backend } from '../../src/signing/secp256k1-backends.ts'
-import { createTaskDigester } from '../../src/signing/task.ts'
-import type { TaskStatement } from '../../src/signing/types.ts'
 import vectors from '../vectors/evm-v1.json'
 import { taskStatement } from './arbitraries.ts'
 import { referenceTaskDigest } from './reference-encoding.ts'
+import { type TaskStatement, taskDigester } from './statements.ts'
 
-const digest = createTaskDigester(await loadKeccak256())
+const digest = taskDigester(await loadKeccak256())
 const { backend } = chooseSecp256k1Backend('auto')
 
 const taskOf = (vector: (typeof vectors.vectors)[number]): TaskStatement => ({

@@ -34,7 +34,7 @@ beforeAll(async () => {
     clock: identity.clock,
     everyMs: 20,
     storeAgain: identity.storeChecks.again,
-    wallets: { lists: () => [], screeners: new Map(), chainIdOf: async () => 0 },
+    wallets: { lists: () => [], screeners: new Map(), chainOf: async (name) => ({ name }) },
     evidence: {
       screenedFieldsOf:
         async () =>

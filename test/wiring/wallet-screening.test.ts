@@ -70,7 +70,7 @@ beforeAll(async () => {
     wallets: {
       lists: lists.memberships,
       screeners: new Map([['stub', createScreener(settings, { clock, environment: {}, onError: () => undefined })]]),
-      chainIdOf: async () => 1,
+      chainOf: async (name) => ({ name, family: 'evm', chainId: 1 }),
     },
   })
   service.duty.start(LEAD)

@@ -16,6 +16,7 @@ import { openWorkerParts } from '../../workers/signing/setup.ts'
 import { recordsOf } from '../decisions/fixtures.ts'
 import { jobOf } from '../pool/support/jobs.ts'
 import { testKey } from '../signing/test-keys.ts'
+import { requestOf } from '../support/request.ts'
 import { removeTemporaryDirectories, settingsFor, storeAttester, temporaryDirectory } from './support/attesters.ts'
 import { DENIED_WALLET, FAILING_VALUE, revisionWith, TEST_POLICY, testTarget } from './support/policies.ts'
 
@@ -143,8 +144,8 @@ describe('jobs', () => {
     const { send, decisions } = await startWorker()
     const outcomes = send(
       [1],
-      [2, { from: DENIED_WALLET }],
-      [3, { value: FAILING_VALUE }],
+      [2, { request: requestOf({ from: DENIED_WALLET }) }],
+      [3, { request: requestOf({ value: FAILING_VALUE }) }],
       [4, { targetId: 'unknown' }],
       [5, { kind: 'task' }],
     )

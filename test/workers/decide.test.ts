@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { PolicyEvaluationError, PolicyUnusableError } from '../../src/policy/errors.ts'
-import type { RequestFacts } from '../../src/policy/types/facts.ts'
+import type { EvaluationFacts } from '../../src/policy/types/facts.ts'
 import type { ListReader } from '../../src/policy/types/list-reader.ts'
 import type { CompiledPolicy } from '../../src/policy/types/program.ts'
 import { EXPIRATION_UNKNOWN } from '../../src/pool/protocol.ts'
@@ -13,6 +13,7 @@ import { createDecide, type Decision, TOO_LATE } from '../../workers/signing/dec
 import type { Policies } from '../../workers/signing/policies.ts'
 import { AttestersMissingError, type Sign } from '../../workers/signing/sign.ts'
 import { jobOf } from '../pool/support/jobs.ts'
+import { chainOf, requestOf } from '../support/request.ts'
 import { testTarget } from './support/policies.ts'
 
 const SIGNED = { attesters: ['0xAttester'], signatures: ['0xsignature'] }
@@ -20,7 +21,7 @@ const COMPLIANT: Verdict = { compliant: true, ruleId: 'allow-all' }
 
 interface World {
   lists?: ListReader
-  evaluate?: (facts: RequestFacts) => Verdict
+  evaluate?: (facts: EvaluationFacts) => Verdict
   sign?: Sign
   find?: Policies['find']
   /** What the clock says, call by call; the last one stays. */
@@ -34,7 +35,7 @@ const decideIn = (world: World, overrides: Partial<DispatchedJob> = {}) => {
   const times = [...(world.times ?? [0])]
   const policy = {
     needs: [],
-    evaluate: (facts: RequestFacts) => {
+    evaluate: (facts: EvaluationFacts) => {
       calls.push('evaluate')
       return (world.evaluate ?? (() => COMPLIANT))(facts)
     },
@@ -66,7 +67,7 @@ const throwing = (error: unknown) => () => {
 describe('a decided job', () => {
   test('compliant: the record says what was asked, by which rule it was decided, and what was signed', () => {
     const data = '0xA9059cbb00'
-    const { decision } = decideIn({}, { data, value: '7' })
+    const { decision } = decideIn({}, { request: requestOf({ data, value: '7' }) })
     expect(decision).toEqual({
       status: 'decided',
       record: {
@@ -87,7 +88,7 @@ describe('a decided job', () => {
         data_sha256: createHash('sha256').update(Buffer.from('a9059cbb00', 'hex')).digest('hex'),
         data_size: 5,
         data,
-        requested: jobOf(1).requestedAtSeconds,
+        requested: jobOf(1).request.nowSeconds,
         compliant: true,
         rule: 'allow-all',
         expiration: 1_800_000_300,
@@ -119,7 +120,14 @@ describe('a decided job', () => {
   })
 
   test('the policy reads the request, with the time at which it came and not that of this try', () => {
-    const seen: RequestFacts[] = []
+    const seen: EvaluationFacts[] = []
+    const request = requestOf({
+      chain: chainOf('solana'),
+      userIp: '192.0.2.1',
+      nowSeconds: 77,
+      value: '9',
+      data: '0x01',
+    })
     decideIn(
       {
         evaluate: (facts) => {
@@ -127,28 +135,9 @@ describe('a decided job', () => {
           return COMPLIANT
         },
       },
-      {
-        chainName: 'solana',
-        chainFamily: 'solana',
-        chainId: 0,
-        userIp: '192.0.2.1',
-        requestedAtSeconds: 77,
-        value: '9',
-        data: '0x01',
-      },
+      { request },
     )
-    expect(seen[0]).toEqual({
-      chainName: 'solana',
-      chainFamily: 'solana',
-      chainId: 0,
-      from: `0x${'11'.repeat(20)}`,
-      onBehalf: '',
-      to: `0x${'22'.repeat(20)}`,
-      value: '9',
-      data: '0x01',
-      userIp: '192.0.2.1',
-      nowSeconds: 77,
-    })
+    expect(seen[0]).toEqual({ request })
   })
 })
 
@@ -161,10 +150,10 @@ describe('the organization’s own lists', () => {
 
   test('decide before the policy, on the wallet and on the user whom it represents', () => {
     const denied = { status: 'decided', record: { compliant: false, rule: 'list:deny', signatures: [] } }
-    const wallet = decideIn({ lists: denying(jobOf(1).from) })
+    const wallet = decideIn({ lists: denying(jobOf(1).request.from) })
     expect(wallet.decision).toMatchObject(denied)
     expect(wallet.calls).toEqual([])
-    const represented = decideIn({ lists: denying(USER) }, { onBehalf: USER })
+    const represented = decideIn({ lists: denying(USER) }, { request: requestOf({ onBehalf: USER }) })
     expect(represented.decision).toMatchObject({ ...denied, record: { ...denied.record, on_behalf: USER } })
     expect(represented.calls).toEqual([])
     expect(decideIn({ lists: denying(USER) }).decision).toMatchObject({ record: { compliant: true } })

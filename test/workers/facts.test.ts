@@ -10,6 +10,7 @@ import type { ListReader } from '../../src/policy/types/list-reader.ts'
 import { createDecide } from '../../workers/signing/decide.ts'
 import { createPolicies } from '../../workers/signing/policies.ts'
 import { jobOf } from '../pool/support/jobs.ts'
+import { requestOf } from '../support/request.ts'
 import { revisionWith, testTarget } from './support/policies.ts'
 
 const WALLET = `0x${'11'.repeat(20)}`
@@ -23,6 +24,7 @@ interface World {
 }
 
 const decideIn = ({ policy, shadow, lists, facts, data = '0x' }: World) => {
+  const request = requestOf({ data })
   const policies = createPolicies({ maxEntries: 10, monotonicMs: () => 0 })
   const shadowRevisionId = shadow === undefined ? null : 'revision_shadow'
   policies.define(
@@ -36,7 +38,7 @@ const decideIn = ({ policy, shadow, lists, facts, data = '0x' }: World) => {
     clock: { monotonicMs: () => 0, unixMs: () => 1_800_000_000_123 },
   })
   return decide({
-    ...jobOf(1, { targetId: 'target_test', facts: facts === undefined ? '' : JSON.stringify(facts), data }),
+    ...jobOf(1, { targetId: 'target_test', facts: facts === undefined ? '' : JSON.stringify(facts), request }),
     sequence: 1,
   })
 }
@@ -138,7 +140,7 @@ describe('facts that came with the job', () => {
     expect(record).not.toHaveProperty('facts')
     expect(record).not.toHaveProperty('shadow')
     expect(record).not.toHaveProperty('data')
-    expect(record.requested).toBe(jobOf(1).requestedAtSeconds)
+    expect(record.requested).toBe(jobOf(1).request.nowSeconds)
   })
 
   test('stand beside the call data, if that is not too long', () => {

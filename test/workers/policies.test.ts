@@ -90,7 +90,10 @@ test('a large revision is compiled a turn at a time, and found once it is', () =
     expect(policies.find('target_test')).toBe('preparing')
   }
   expect(turns).toBeGreaterThan(10)
-  expect(found(policies, 'target_test').policy.evaluate(facts({ chainId: 119 })).ruleId).toBe('r19')
+  expect(
+    found(policies, 'target_test').policy.evaluate(facts({ chain: { name: 'own', family: 'evm', chainId: 119 } }))
+      .ruleId,
+  ).toBe('r19')
 })
 
 test('one that is forgotten while it is compiled has to be defined anew', () => {

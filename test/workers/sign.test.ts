@@ -8,6 +8,7 @@ import { createTaskDigester } from '../../src/signing/task.ts'
 import { AttestersMissingError, createSign, type Digesters } from '../../workers/signing/sign.ts'
 import { jobOf } from '../pool/support/jobs.ts'
 import { testKey } from '../signing/test-keys.ts'
+import { chainOf, requestOf } from '../support/request.ts'
 import evmV1 from '../vectors/evm-v1.json'
 import evmV2 from '../vectors/evm-v2.json'
 import solana from '../vectors/solana.json'
@@ -34,12 +35,13 @@ describe('v2', () => {
     for (const vector of evmV2.vectors) {
       const job: Job = jobOf(1, {
         uuid: vector.uuid,
-        chainName: vector.chain,
-        chainId: vector.chain_id,
-        from: vector.from,
-        to: vector.to,
-        value: vector.msg_value,
-        data: vector.data,
+        request: requestOf({
+          chain: { name: vector.chain, family: 'evm', chainId: vector.chain_id },
+          from: vector.from,
+          to: vector.to,
+          value: vector.msg_value,
+          data: vector.data,
+        }),
         expiration: vector.expiration,
       })
       expect(sign(job, testTarget({ verificationHash: vector.policy }))).toEqual({
@@ -54,13 +56,13 @@ describe('v2', () => {
     for (const vector of solana.vectors) {
       const job: Job = jobOf(1, {
         uuid: vector.uuid,
-        chainName: 'solana',
-        chainFamily: 'solana',
-        chainId: 0,
-        from: vector.from,
-        to: vector.to,
-        value: vector.msg_value,
-        data: vector.data,
+        request: requestOf({
+          chain: chainOf('solana'),
+          from: vector.from,
+          to: vector.to,
+          value: vector.msg_value,
+          data: vector.data,
+        }),
         expiration: vector.expiration,
       })
       expect(sign(job, testTarget({ verificationHash: vector.policy }))).toEqual({
@@ -74,7 +76,7 @@ describe('v2', () => {
     const sign = createSign(await openTestKeyring([{ ...evmAttester, status: 'retiring' }, solanaAttester]), digesters)
     expect(() => sign(jobOf(1), testTarget())).toThrow(AttestersMissingError)
     const evmOnly = createSign(await openTestKeyring([evmAttester]), digesters)
-    expect(() => evmOnly(jobOf(1, { chainFamily: 'solana' }), testTarget())).toThrow(
+    expect(() => evmOnly(jobOf(1, { request: requestOf({ chain: chainOf('solana') }) }), testTarget())).toThrow(
       'there is no active attester key for Solana chains',
     )
   })
@@ -89,10 +91,7 @@ describe('v1', () => {
       const sign = createSign(await openTestKeyring(attesters), digesters)
       const job = task({
         uuid: vector.task_id,
-        from: vector.from,
-        to: vector.to,
-        value: vector.msg_value,
-        data: vector.data,
+        request: requestOf({ from: vector.from, to: vector.to, value: vector.msg_value, data: vector.data }),
         expiration: vector.expiry,
       })
       const target = testTarget({ verificationHash: vector.policy, quorum: vector.quorum })

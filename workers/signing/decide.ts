@@ -18,7 +18,7 @@ import {
   TokenUnavailableError,
   TokenUnusableError,
 } from '../../src/signing/errors.ts'
-import { createListJournal, recordedFactsOf, requestFactsOf, shadowFactsOf } from './facts.ts'
+import { createListJournal, recordedFactsOf, shadowFactsOf } from './facts.ts'
 import type { Definition, Policies } from './policies.ts'
 import { boundedFacts, recordOf } from './record.ts'
 import { AttestersMissingError, type Sign, type Signatures } from './sign.ts'
@@ -140,12 +140,9 @@ export const createDecide = (dependencies: DecideDependencies): ((job: Dispatche
     const reader = lists.of(target.organizationId)
     const carried = job.facts === '' ? null : (JSON.parse(job.facts) as CarriedFacts)
     const journal = asksForLists(definition) ? createListJournal(reader) : null
-    const request = requestFactsOf(job)
-    const facts: EvaluationFacts =
-      carried === null && journal === null
-        ? request
-        : { ...request, external: carried ?? {}, ...(journal === null ? {} : { lists: journal }) }
-    const duty = dutyVerdict(reader, job.from, job.onBehalf)
+    const { request } = job
+    const facts: EvaluationFacts = { request, external: carried ?? undefined, lists: journal ?? undefined }
+    const duty = dutyVerdict(reader, request.from, request.onBehalf)
     const verdict = duty ?? policy.evaluate(facts)
     if (verdict.compliant && isTooLate(job)) return TOO_LATE
     if (verdict.compliant && job.expiration === EXPIRATION_UNKNOWN) return { status: 'unsigned' }

@@ -1,26 +1,11 @@
 // The facts of one job, as its policy reads them, and as its record shows them.
 import type { RecordedFacts, RecordedList } from '../../src/decisions/types.ts'
 import { shownFactsOf } from '../../src/policy/recorded-facts.ts'
-import type { CarriedFacts, EvaluationFacts, ExternalFacts, RequestFacts } from '../../src/policy/types/facts.ts'
+import type { CarriedFacts, EvaluationFacts, ExternalFacts } from '../../src/policy/types/facts.ts'
 import type { ListReader } from '../../src/policy/types/list-reader.ts'
-import type { Job } from '../../src/pool/protocol.ts'
 
 /** Maximum number of addresses recorded per list. A rule that looks up every member of an array may look up more. */
 const RECORDED_LOOKUPS = 32
-
-export const requestFactsOf = (job: Job): RequestFacts => ({
-  chainName: job.chainName,
-  chainFamily: job.chainFamily,
-  chainId: job.chainId,
-  from: job.from,
-  onBehalf: job.onBehalf,
-  to: job.to,
-  value: job.value,
-  data: job.data,
-  userIp: job.userIp,
-  // The time of the request, not of this try: a second try must reach the same verdict.
-  nowSeconds: job.requestedAtSeconds,
-})
 
 /** A list reader that records which lists and addresses were looked up. */
 export interface ListJournal extends ListReader {

@@ -37,7 +37,8 @@ export const boundedFacts = (facts: RecordedFacts): RecordedFacts => {
 }
 
 export const recordOf = ({ job, target, verdict, signed, facts, shadow, at }: RecordParts): DecisionRecord => {
-  const { data } = job
+  const { request } = job
+  const { data } = request
   const size = (data.length - 2) / 2
   return {
     kind: job.kind,
@@ -50,17 +51,17 @@ export const recordOf = ({ job, target, verdict, signed, facts, shadow, at }: Re
     policy: target.policyId,
     revision: target.revisionId,
     verification_hash: target.verificationHash,
-    chain: job.chainName,
-    from: job.from,
-    on_behalf: job.onBehalf === '' ? undefined : job.onBehalf,
-    to: job.to,
-    value: job.value,
+    chain: request.chain.name,
+    from: request.from,
+    on_behalf: request.onBehalf === '' ? undefined : request.onBehalf,
+    to: request.to,
+    value: request.value,
     data_sha256: data === '0x' ? SHA256_OF_NOTHING : Bun.SHA256.hash(Uint8Array.fromHex(data.slice(2)), 'hex'),
     data_size: size,
     // Undefined parts are left out of the line. Adding them by object spread would cost more than the rest of this
     // function.
     data: size > 0 && size <= RECORDED_DATA_BYTES ? data : undefined,
-    requested: job.requestedAtSeconds,
+    requested: request.nowSeconds,
     facts: facts ?? undefined,
     shadow: shadow ?? undefined,
     compliant: verdict.compliant,

@@ -57,53 +57,28 @@ export const createSign = (keyring: Keyring, digesters: Digesters): Sign => {
 
   const signTask: Sign = (job, target) => {
     const signers = signersFor(target.quorum)
-    const digest = digesters.task({
-      taskId: job.uuid,
-      from: job.from,
-      to: job.to,
-      value: BigInt(job.value),
-      data: job.data,
-      policy: target.verificationHash,
-      quorum: target.quorum,
-      expiry: job.expiration,
-    })
+    const digest = digesters.task(job, target.verificationHash, target.quorum)
     return {
       attesters: signers.map((signer) => signer.address),
       signatures: signers.map((signer) => signer.signDigest(digest)),
     }
   }
 
-  const signEvm: Sign = (job, target) => {
+  const signEvm = (job: Job, target: Target, chainId: number): Signatures => {
     if (evmAttester === undefined) throw missing('EVM')
-    const digest = digesters.statement({
-      chainId: job.chainId,
-      uuid: job.uuid,
-      from: job.from,
-      to: job.to,
-      value: BigInt(job.value),
-      data: job.data,
-      policy: target.verificationHash,
-      expirationSeconds: job.expiration,
-    })
+    const digest = digesters.statement(job, target.verificationHash, chainId)
     return { attesters: [evmAttester.address], signatures: [evmAttester.signDigest(digest)] }
   }
 
   const signSolana: Sign = (job, target) => {
     if (solanaAttester === undefined) throw missing('Solana')
-    const message = digesters.solanaMessage({
-      uuid: job.uuid,
-      from: job.from,
-      to: job.to,
-      lamports: BigInt(job.value),
-      data: job.data,
-      policy: target.verificationHash,
-      expirationSeconds: job.expiration,
-    })
+    const message = digesters.solanaMessage(job, target.verificationHash)
     return { attesters: [solanaAttester.address], signatures: [solanaAttester.signMessage(message)] }
   }
 
   return (job, target) => {
     if (job.kind === 'task') return signTask(job, target)
-    return job.chainFamily === 'solana' ? signSolana(job, target) : signEvm(job, target)
+    const { chain } = job.request
+    return chain.family === 'evm' ? signEvm(job, target, chain.chainId) : signSolana(job, target)
   }
 }

@@ -4,9 +4,10 @@ import { forEachLine } from '../../src/decisions/forwards.ts'
 import { segmentsSince } from '../../src/decisions/since.ts'
 import { readEntry } from '../../src/decisions/tail.ts'
 import type { DecisionRecord } from '../../src/decisions/types.ts'
+import type { Chain } from '../../src/domain/chain.ts'
 import { type ListImage, readListImages } from '../../src/domain/list-image.ts'
 import { compileSource } from '../../src/policy/compile.ts'
-import { createReplayTally, type ReplayChain, type ReplaySummary, replayDecision } from '../../src/policy/replay.ts'
+import { createReplayTally, type ReplaySummary, replayDecision } from '../../src/policy/replay.ts'
 
 export interface PolicyReplay {
   readonly directory: string
@@ -17,7 +18,7 @@ export interface PolicyReplay {
   /** Unix milliseconds: from, inclusive, and until, exclusive. */
   readonly sinceMs: number
   readonly untilMs: number
-  readonly chains: Readonly<Record<string, ReplayChain>>
+  readonly chains: readonly Chain[]
 }
 
 export interface PolicyReplayResult extends ReplaySummary {
@@ -34,8 +35,9 @@ export const replayPolicy = async (
   onProgress: (bytesRead: number, bytesTotal: number) => void,
 ): Promise<PolicyReplayResult> => {
   const { policy } = compileSource(source)
+  const byName = new Map(chains.map((chain) => [chain.name, chain]))
   const options = {
-    chain: (name: string) => (Object.hasOwn(chains, name) ? chains[name] : undefined),
+    chain: (name: string) => byName.get(name),
     lists: readListImages(images, () => Math.floor(nowMs / 1000)),
   }
   const tally = createReplayTally()

@@ -1,8 +1,8 @@
-// Decodes the request of a simulation as the attestation API decodes a real one, so that both have the same facts.
-import { EVM_ZERO_ADDRESS, isHexBytes, parseAddress, SOLANA_ZERO_ADDRESS } from '../../domain/address.ts'
+// Decodes the request of a simulation as the attestation API decodes a real one, so that rules read the same of both.
+import { isHexBytes, parseAddress, type WalletAddress, zeroAddressOf } from '../../domain/address.ts'
+import type { AttestationRequest } from '../../domain/attestation.ts'
 import type { ChainTable } from '../../domain/chain.ts'
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
-import type { RequestFacts } from '../../policy/types/facts.ts'
 import { closed, type Static, Type } from '../schema.ts'
 import { timeOf } from '../time.ts'
 
@@ -27,14 +27,14 @@ export const decodeSimulatedRequest = (
   request: Static<typeof SIMULATED_REQUEST>,
   chains: ChainTable,
   nowSeconds: number,
-): RequestFacts => {
+): AttestationRequest => {
   if (request.chain === undefined) throw new FieldMissingError('request.chain')
   if (request.from === undefined) throw new FieldMissingError('request.from')
   const chain = chains.byName(request.chain)
   if (chain === undefined) {
     throw new FieldInvalidError('request.chain', `must be one of ${chains.chains.map(({ name }) => name).join(', ')}`)
   }
-  const address = (name: 'from' | 'on_behalf' | 'to', text: string): string => {
+  const address = (name: 'from' | 'on_behalf' | 'to', text: string): WalletAddress => {
     const parsed = parseAddress(chain.family, text)
     if (parsed === null) throw new FieldInvalidError(`request.${name}`, `must be an address of ${chain.name}`)
     return parsed
@@ -45,17 +45,10 @@ export const decodeSimulatedRequest = (
     throw new FieldInvalidError('request.msg_value', 'must be a whole number that the chain can hold')
   }
   return {
-    chainName: chain.name,
-    chainFamily: chain.family,
-    chainId: chain.family === 'evm' ? chain.chainId : 0,
+    chain,
     from: address('from', request.from),
     onBehalf: request.on_behalf === undefined ? '' : address('on_behalf', request.on_behalf),
-    to:
-      request.to === undefined
-        ? chain.family === 'evm'
-          ? EVM_ZERO_ADDRESS
-          : SOLANA_ZERO_ADDRESS
-        : address('to', request.to),
+    to: request.to === undefined ? zeroAddressOf(chain.family) : address('to', request.to),
     value,
     data,
     userIp: request.user_ip ?? '',

@@ -1,12 +1,12 @@
 // Runs a policy on one request or session without deciding anything: what each rule says, what was known, and what the
 // verdict would be. The verdict comes from the policy itself; each rule's value comes from a policy that has this rule only.
 
+import type { AttestationRequest } from '../../domain/attestation.ts'
 import type { Verdict } from '../../domain/verdict.ts'
 import { compilePolicy } from '../../policy/compile.ts'
 import { decideSession, type SessionVerdict } from '../../policy/decide-session.ts'
 import { dutyVerdict } from '../../policy/duties.ts'
 import { PolicyEvaluationError } from '../../policy/errors.ts'
-import { NO_REQUEST } from '../../policy/evaluation.ts'
 import { FactUnavailableError } from '../../policy/fact-unavailable.ts'
 import type { PolicyRule, RuleKind } from '../../policy/types/document.ts'
 import type { EvaluationFacts } from '../../policy/types/facts.ts'
@@ -88,9 +88,9 @@ const rulesOf = (policy: CompiledPolicy, facts: EvaluationFacts, ended: boolean)
 /** @param facts with `lists`: the organization's lists deny and allow come before the policy, as in a real decision */
 export const simulatePolicy = (
   policy: CompiledPolicy,
-  facts: EvaluationFacts & { readonly lists: ListReader },
+  facts: EvaluationFacts & { readonly request: AttestationRequest; readonly lists: ListReader },
 ): Simulation => {
-  const duty = dutyVerdict(facts.lists, facts.from, facts.onBehalf)
+  const duty = dutyVerdict(facts.lists, facts.request.from, facts.request.onBehalf)
   const rules = rulesOf(policy, facts, duty !== null)
   if (duty !== null) return { verdict: duty, failure: null, rules }
   try {
@@ -105,5 +105,5 @@ export const simulateSession = (
   session: SessionFacts,
 ): { readonly verdict: SessionVerdict; readonly rules: readonly RuleOutcome[] } => ({
   verdict: decideSession(policy, session),
-  rules: rulesOf(policy, { ...NO_REQUEST, session }, false),
+  rules: rulesOf(policy, { session }, false),
 })

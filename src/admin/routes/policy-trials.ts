@@ -228,7 +228,7 @@ export const POLICY_TRIAL_ROUTES = [
         throw new ConflictError('the policy decides sessions: try it on one with simulateSessionPolicy')
       }
       const { request, facts: recorded } = await trialOf(services, organization.id, body)
-      const facts = decodeSimulatedRequest(request, services.chains, services.clock.unixSeconds())
+      const decoded = decodeSimulatedRequest(request, services.chains, services.clock.unixSeconds())
       const known: ExternalFacts = { ...recordedAnswersOf(recorded), ...body.facts }
       const unknown = policy.needs.filter(isUnknown(known))
       const unasked = mayIn(actor, organization.id, 'organization-admin')
@@ -236,7 +236,7 @@ export const POLICY_TRIAL_ROUTES = [
         : unknown.filter(({ kind }) => METERED.has(kind))
       const asked = unknown.filter((need) => !unasked.includes(need))
       const collected = await services.policyFacts.collect(asked, {
-        ...facts,
+        request: decoded,
         organizationId: organization.id,
         projectId: '',
         environment: 'live',
@@ -258,7 +258,7 @@ export const POLICY_TRIAL_ROUTES = [
         services,
         organization.id,
         { overrides, recorded: recorded.lists ?? {} },
-        (lists) => simulatePolicy(policy, { ...facts, external, lists }),
+        (lists) => simulatePolicy(policy, { request: decoded, external, lists }),
       )
       const words = verdict === null || verdict.compliant ? null : verdict
       return {

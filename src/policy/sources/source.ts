@@ -52,8 +52,8 @@ export const defineSource =
         ...options,
         ...(requires === undefined ? {} : { requires }),
         need: { kind } as SourceNeed,
-        read: ({ request }) => {
-          const answers = request.external as Readonly<Record<string, Answer | null>> | undefined
+        read: (evaluation) => {
+          const answers = evaluation.facts.external as Readonly<Record<string, Answer | null>> | undefined
           const answer = answers?.[part] ?? null
           const value = answer === null ? null : select(answer)
           if (!isOfType(options, value)) throw unavailable

@@ -1,7 +1,6 @@
 // The document that people write. Source: decisions §4.
-import type { ExternalFacts, RequestFacts } from './facts.ts'
+import type { EvaluationFacts, ExternalFacts } from './facts.ts'
 import type { AbiFunctionItem, ReadDefinition, ReadType } from './reads.ts'
-import type { SessionFacts } from './session-facts.ts'
 
 /**
  * What a policy decides: attestations of requests, or sessions that were handed in. A session has one more verdict:
@@ -53,14 +52,11 @@ export interface TestExpectation {
   readonly ruleId: string | null | undefined
 }
 
-/** A request with facts, and the expected verdict. Saving a policy runs its tests. */
-export interface PolicyTest {
+/** A request or session with facts, and the expected verdict. Saving a policy runs its tests. */
+export interface PolicyTest extends Pick<EvaluationFacts, 'request' | 'session'> {
   readonly name: string
-  readonly request: RequestFacts
   readonly external: ExternalFacts
   readonly lists: Readonly<Record<string, TestList>>
-  /** In place of the request, in a policy that decides sessions. */
-  readonly session?: SessionFacts
   readonly expected: TestExpectation
 }
 

@@ -1,29 +1,9 @@
 // The facts that a verdict is based on: the request, and what was collected for it. Source: decisions §4.
+import type { AttestationRequest } from '../../domain/attestation.ts'
 import type { SourceAnswers } from '../sources/all.ts'
 import type { ListReader } from './list-reader.ts'
 import type { ReadValue } from './reads.ts'
 import type { SessionFacts } from './session-facts.ts'
-
-/** Everything a rule may read about one request. Values are canonical (see domain/address.ts). */
-export interface RequestFacts {
-  readonly chainName: string
-  readonly chainFamily: 'evm' | 'solana'
-  /** EIP-155 id; 0 on Solana. */
-  readonly chainId: number
-  readonly from: string
-  /** The user whom `from` represents; empty when not sent. */
-  readonly onBehalf: string
-  /** The zero address when the request names a project instead of a contract. */
-  readonly to: string
-  /** Wei or lamports, canonical decimal. */
-  readonly value: string
-  /** `0x` hex, verbatim. */
-  readonly data: string
-  /** Canonical text of an IP address, at most 64 characters; empty when not sent. */
-  readonly userIp: string
-  /** The time of the request, Unix seconds. */
-  readonly nowSeconds: number
-}
 
 /** A member is null when the settings map nothing to it. */
 export interface ScreenerFacts {
@@ -73,11 +53,12 @@ export interface CarriedFacts extends ExternalFacts {
   readonly shadowless?: true
 }
 
-/** Everything that a policy is evaluated on. */
-export interface EvaluationFacts extends RequestFacts {
+/** Everything that a policy is evaluated on: a request with what was collected for it, or a session. */
+export interface EvaluationFacts {
+  /** Left out for a policy that decides sessions. */
+  readonly request?: AttestationRequest
   /** Left out when the policy needs none. */
-  readonly external?: ExternalFacts
-  readonly lists?: ListReader
-  /** In place of a request, for a policy that decides sessions. */
-  readonly session?: SessionFacts
+  readonly external?: ExternalFacts | undefined
+  readonly lists?: ListReader | undefined
+  readonly session?: SessionFacts | undefined
 }

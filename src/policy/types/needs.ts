@@ -1,6 +1,7 @@
 // What a policy needs beyond the request, and the interface that collects it. Source: decisions §4.
+import type { AttestationRequest } from '../../domain/attestation.ts'
 import type { SourceKind } from '../sources/all.ts'
-import type { ExternalFacts, RequestFacts } from './facts.ts'
+import type { ExternalFacts } from './facts.ts'
 import type { ReadDefinition } from './reads.ts'
 
 /**
@@ -52,8 +53,9 @@ export interface VelocityNeed {
   readonly windowSeconds: number
 }
 
-/** The request that facts are collected for. Addresses and numbers are canonical, as in RequestFacts. */
-export interface FactSubject extends RequestFacts {
+/** The request that facts are collected for, and who makes it. */
+export interface FactSubject {
+  readonly request: AttestationRequest
   readonly organizationId: string
   readonly projectId: string
   /** The environment of the API key: a test key sees test identities. */

@@ -13,7 +13,7 @@ import type { EvaluationFacts } from '../../../src/policy/types/facts.ts'
 import type { CompiledPolicy } from '../../../src/policy/types/program.ts'
 import type { LongestStep } from '../../policy/compile-steps.worker.ts'
 import { expressions } from '../../policy/differential.ts'
-import { EVM_WALLET, facts } from '../../policy/support.ts'
+import { EVM_WALLET, type FactChanges, facts } from '../../policy/support.ts'
 import { threadMs } from '../../policy/thread-time.ts'
 
 const LIMIT_MS = 5
@@ -78,10 +78,10 @@ const bigCall = (): string => {
   return `0x${SELECTOR}${head.join('')}${parts.join('')}`
 }
 
-const SLOW: Partial<EvaluationFacts> = {
+const SLOW: FactChanges = {
   value: '115792089237316195423570985008687907853269984665640564039457584007913129639935',
   userIp: '2001:db8:1234:5678:9abc:def0:1234:5678',
-  chainName: 'a'.repeat(64),
+  chain: { name: 'a'.repeat(64), family: 'evm', chainId: 1 },
   lists: readerOfLists({ a: { addresses: [EVM_WALLET], ageSeconds: 0 } }),
   external: { screeners: { s: { flagged: false, score: 1, categories: Array(64).fill('c'.repeat(64)) } } },
 }

@@ -5,7 +5,7 @@ export const facts: readonly Place[] = [
   ...placesOf(['test/facts/velocity.test.ts', 'test/facts/velocity-exchange.test.ts'], 'src/facts/velocity.ts', [
     [
       'two at once are both the last that a limit allows',
-      '      add(history.pending, chainName, 1, value)\n      return {',
+      '      add(history.pending, chain.name, 1, value)\n      return {',
       '      return {',
     ],
     ['a denied request counts', 'if (compliant) record(history', 'if (compliant || value >= 0n) record(history'],
@@ -128,7 +128,7 @@ export const facts: readonly Place[] = [
     ['facts that come late change a request’s', '{ screeners: { ...screeners } }', '{ screeners }'],
     [
       'the relayer is asked about instead of the user',
-      "subject.onBehalf === '' ? subject : { ...subject, from: subject.onBehalf }",
+      "request.onBehalf === '' ? subject : { ...subject, request: { ...request, from: request.onBehalf } }",
       'subject',
     ],
   ]),

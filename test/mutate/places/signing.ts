@@ -5,18 +5,14 @@ const WORKER = ['test/workers/decide.test.ts', 'test/workers/facts.test.ts', 'te
 
 export const signing: readonly Place[] = [
   ...placesOf(['test/signing/statement.test.ts'], 'src/signing/statement.ts', [
-    ['sender and target change places', 'writer.address(2, statement.from)', 'writer.address(2, statement.to)'],
-    ['the policy is not part of what is signed', 'writer.text(6, statement.policy)', "writer.text(6, '')"],
-    [
-      'the expiration is one second late',
-      'writer.uint(7, statement.expirationSeconds)',
-      'writer.uint(7, statement.expirationSeconds + 1)',
-    ],
-    ['the chain is not part of what is signed', 'writer.uint(0, statement.chainId)', 'writer.uint(0, 1)'],
+    ['sender and target change places', 'writer.address(2, request.from)', 'writer.address(2, request.to)'],
+    ['the policy is not part of what is signed', 'writer.text(6, policy)', "writer.text(6, '')"],
+    ['the expiration is one second late', 'writer.uint(7, expiration)', 'writer.uint(7, expiration + 1)'],
+    ['the chain is not part of what is signed', 'writer.uint(0, chainId)', 'writer.uint(0, 1)'],
   ]),
   ...placesOf(['test/signing/task.test.ts'], 'src/signing/task.ts', [
-    ['a quorum of 2^32 is taken', 'task.quorum > MAX_UINT32', 'task.quorum > MAX_UINT32 + 1'],
-    ['the quorum is not part of what is signed', 'writer.uint(6, task.quorum)', 'writer.uint(6, 1)'],
+    ['a quorum of 2^32 is taken', 'quorum > MAX_UINT32', 'quorum > MAX_UINT32 + 1'],
+    ['the quorum is not part of what is signed', 'writer.uint(6, quorum)', 'writer.uint(6, 1)'],
   ]),
   ...placesOf(['test/signing/statement.test.ts'], 'src/signing/abi-writer.ts', [
     ['a value of 2^64 loses its upper half', 'if (value <= MAX_UINT64) return', 'return'],
@@ -30,16 +26,16 @@ export const signing: readonly Place[] = [
     ['a short address is taken', "address.length !== 42 || !address.startsWith('0x')", "!address.startsWith('0x')"],
   ]),
   ...placesOf(['test/signing/solana-message.test.ts'], 'src/signing/solana-message.ts', [
-    ['lamports of 2^64 are taken', 'statement.lamports > MAX_UINT64', 'statement.lamports > MAX_UINT64 + 1n'],
+    ['lamports of 2^64 are taken', 'lamports > MAX_UINT64', 'lamports > MAX_UINT64 + 1n'],
     [
       'lamports are written in the other byte order',
-      'layout.writeBigUInt64LE(statement.lamports',
-      'layout.writeBigUInt64BE(statement.lamports',
+      'layout.writeBigUInt64LE(lamports',
+      'layout.writeBigUInt64BE(lamports',
     ],
     [
       'the target stands over the sender',
-      'writeAddress(start + 48, statement.to)',
-      'writeAddress(start + 16, statement.to)',
+      'writeAddress(start + 48, request.to)',
+      'writeAddress(start + 16, request.to)',
     ],
     ['an address of another length is taken', 'bytes?.length !== 32', 'bytes === undefined'],
   ]),
@@ -143,13 +139,13 @@ export const signing: readonly Place[] = [
     ['signers are not in ascending order', 'left.order < right.order ? -1 : 1', 'left.order < right.order ? 1 : -1'],
     [
       'a task is signed with a quorum of another policy',
-      'quorum: target.quorum,\n      expiry',
-      'quorum: 1,\n      expiry',
+      'target.verificationHash, target.quorum)',
+      'target.verificationHash, 1)',
     ],
     [
       'a Solana request is signed for EVM',
-      "job.chainFamily === 'solana' ? signSolana(job, target)",
-      "job.chainFamily !== 'solana' ? signSolana(job, target)",
+      "return chain.family === 'evm' ? signEvm(job, target, chain.chainId) : signSolana(job, target)",
+      "return signEvm(job, target, chain.family === 'evm' ? chain.chainId : 0)",
     ],
   ]),
   ...placesOf(WORKER, 'workers/signing/decide.ts', [
@@ -172,8 +168,8 @@ export const signing: readonly Place[] = [
     ['the organization’s lists do not decide', 'duty ?? policy.evaluate(facts)', 'policy.evaluate(facts)'],
     [
       'the represented user is not screened',
-      'dutyVerdict(reader, job.from, job.onBehalf)',
-      "dutyVerdict(reader, job.from, '')",
+      'dutyVerdict(reader, request.from, request.onBehalf)',
+      "dutyVerdict(reader, request.from, '')",
     ],
     [
       'an error is a verdict of the policy’s words',
@@ -223,7 +219,7 @@ export const signing: readonly Place[] = [
     ],
     [
       'the represented user is not recorded',
-      "on_behalf: job.onBehalf === '' ? undefined : job.onBehalf",
+      "on_behalf: request.onBehalf === '' ? undefined : request.onBehalf",
       'on_behalf: undefined',
     ],
     ['facts of any length go into the record', 'text.length <= RECORDED_FACTS_CHARACTERS', 'text.length >= 0'],
@@ -280,16 +276,21 @@ export const signing: readonly Place[] = [
   ]),
   ...placesOf(['test/conformance/attestation-v2.test.ts', 'test/service/lists.test.ts'], 'src/attestation/attest.ts', [
     [
-      'a policy’s required user_ip may be missing',
-      'request.msgValue === null : request.userIp === null',
-      'request.msgValue === null : false',
-    ],
-    [
       'an attestation lives a second longer',
-      'expiration: nowSeconds + target.lifetimeSeconds,',
-      'expiration: nowSeconds + target.lifetimeSeconds + 1,',
+      'call.request.nowSeconds + lifetimeSeconds',
+      'call.request.nowSeconds + lifetimeSeconds + 1',
     ],
-    ['the represented user does not reach the worker', "onBehalf: request.onBehalf ?? ''", "onBehalf: ''"],
+  ]),
+  ...placesOf(['test/attestation/decode-attestation.test.ts'], 'src/attestation/decode-attestation.ts', [
+    ['a policy’s required user_ip may be missing', "if (userIpText === null) missing.push('user_ip')", ''],
+    ['the represented user is dropped', "decodeOnBehalf(body['on_behalf'], family)", "'' as const"],
+  ]),
+  ...placesOf(['test/attestation/task.test.ts'], 'src/attestation/job.ts', [
+    [
+      'a policy that reads a field is asked without it',
+      'for (const field of target.requires) if (missing.includes(field)) throw new FieldMissingError(field)',
+      '',
+    ],
   ]),
   ...placesOf(['test/attestation/expiry.test.ts'], 'src/attestation/expiry.ts', [
     ['a task lives a block longer', 'expiration: height + blocks,', 'expiration: height + blocks + 1,'],
@@ -298,14 +299,9 @@ export const signing: readonly Place[] = [
   ]),
   ...placesOf(['test/attestation/task.test.ts'], 'src/attestation/task.ts', [
     [
-      'a policy that reads user_ip is asked without it',
-      "if (target.requires.includes('user_ip')) throw new FieldMissingError('user_ip')",
-      '',
-    ],
-    [
       'a policy changed meanwhile signs with the old one',
-      'await decide(await resolve(), expires.expiration)',
-      'await decide(target, expires.expiration)',
+      'await decide(await requireTarget(catalog, context.principal, call), expiration)',
+      'await decide(target, expiration)',
     ],
   ]),
   ...placesOf(['test/attestation/concurrency.test.ts'], 'src/attestation/concurrency.ts', [

@@ -85,9 +85,9 @@ export const createFaults = (exit: (code: number) => void): Faults => {
     ...parts,
     digesters: {
       ...parts.digesters,
-      statement: (statement) => {
+      statement: (statement, policy, chainId) => {
         meetWhileSigning(faults.get(statement.uuid)?.requestId ?? '')
-        return parts.digesters.statement(statement)
+        return parts.digesters.statement(statement, policy, chainId)
       },
     },
     segment: {

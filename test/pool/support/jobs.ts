@@ -2,6 +2,7 @@
 import type { Target } from '../../../src/domain/target.ts'
 import type { SentRevision } from '../../../src/policy/types/program.ts'
 import type { Job } from '../../../src/pool/protocol.ts'
+import { requestOf } from '../../support/request.ts'
 
 /** A uuid that says which job it is. */
 export const uuidOf = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
@@ -29,17 +30,8 @@ export const jobOf = (number: number, overrides: Partial<Job> = {}): Job => ({
   targetId: 'target_1',
   keyId: 'key1',
   requestId: `request-${number}`,
-  chainName: 'ethereum',
-  chainFamily: 'evm',
-  chainId: 1,
-  from: `0x${'11'.repeat(20)}`,
-  onBehalf: '',
-  to: `0x${'22'.repeat(20)}`,
-  value: '0',
-  data: '0x',
-  userIp: '',
+  request: requestOf(),
   facts: '',
-  requestedAtSeconds: 1_800_000_000,
   expiration: 1_800_000_300,
   deadlineMs: Number.MAX_SAFE_INTEGER,
   ...overrides,

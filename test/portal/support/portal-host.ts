@@ -85,7 +85,7 @@ export const startPortalHost = async (options: HostOptions = {}) => {
     scanner: null,
     scannerAway: 'refuse',
     webhookReach: 'public' as IdentityDependencies['webhookReach'],
-    walletSources: { lists: () => [], screeners: new Map(), chainIdOf: async () => 0 },
+    walletSources: { lists: () => [], screeners: new Map(), chainOf: async (name) => ({ name }) },
   })
   const deadlines = createDeadlines({ clock, durationMs: 25_000 })
   const listener = await startPortalService({

@@ -3,5 +3,5 @@ import type { OpenAsker } from '../../../facts/asker.ts'
 import type { GeographyFacts } from './rules.ts'
 
 export const askGeography: OpenAsker<GeographyFacts> = ({ geography }) => ({
-  ask: ({ userIp }) => geography?.lookup(userIp) ?? null,
+  ask: ({ request }) => geography?.lookup(request.userIp) ?? null,
 })
