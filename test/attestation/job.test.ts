@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'bun:test'
 import { type CallContext, decideJob } from '../../src/attestation/job.ts'
 import type { CollectJobFacts } from '../../src/attestation/job-facts.ts'
-import { DeadlineExceededError, QueueFullError } from '../../src/domain/errors.ts'
+import { DeadlineExceededError, FieldMissingError, QueueFullError } from '../../src/domain/errors.ts'
+import type { OptionalField } from '../../src/domain/target.ts'
 import type { ResolvedTarget } from '../../src/policy/types/source.ts'
 import type { PoolAnswer } from '../../src/pool/entry.ts'
 import { jobOf, targetOf } from '../pool/support/jobs.ts'
@@ -14,10 +15,11 @@ const target = (needs: ResolvedTarget['needs']): ResolvedTarget =>
 
 const setUp = (submit: () => Promise<PoolAnswer>, needs: ResolvedTarget['needs'] = []) => {
   const events: string[] = []
-  const collectFacts = (() => ({
-    text: '',
-    settle: (compliant: boolean) => events.push(`settled ${compliant}`),
-  })) as unknown as CollectJobFacts
+  const shadowless: boolean[] = []
+  const collectFacts = ((...[, , isShadowless]: Parameters<CollectJobFacts>) => {
+    shadowless.push(isShadowless)
+    return { text: '', settle: (compliant: boolean) => events.push(`settled ${compliant}`) }
+  }) as unknown as CollectJobFacts
   const context = {
     principal: { organizationId: 'o', keyId: 'k', environment: 'live' },
     requestId: 'r',
@@ -34,8 +36,9 @@ const setUp = (submit: () => Promise<PoolAnswer>, needs: ResolvedTarget['needs']
       return submit()
     },
   }
-  const decide = () => decideJob({ pool, collectFacts }, jobOf(1), target(needs), context, [])
-  return { events, decide }
+  const decide = (changes: Partial<ResolvedTarget> = {}, missing: readonly OptionalField[] = []) =>
+    decideJob({ pool, collectFacts }, jobOf(1), { ...target(needs), ...changes }, context, missing)
+  return { events, shadowless, decide }
 }
 const NEEDS = [{ kind: 'velocity' }] as unknown as ResolvedTarget['needs']
 
@@ -62,5 +65,15 @@ describe('a job', () => {
     const refused = setUp(() => Promise.reject(new QueueFullError()), NEEDS)
     await refused.decide().catch(() => undefined)
     expect(refused.events).toEqual(['dispatched', 'submitted', 'settled false'])
+  })
+
+  test('whose request lacks a field is refused if the policy reads it; if only the shadow does, the shadow has no verdict', async () => {
+    const { events, shadowless, decide } = setUp(async () => ANSWER)
+    expect(() => decide({ requires: ['user_ip'] }, ['user_ip'])).toThrow(FieldMissingError)
+    expect(events).toEqual([])
+    await decide({ requires: ['user_ip'] }, ['data'])
+    await decide({ shadowRequires: ['user_ip'] }, ['user_ip'])
+    await decide({ shadowRequires: ['user_ip'] }, ['data'])
+    expect(shadowless).toEqual([false, true, false])
   })
 })

@@ -96,6 +96,16 @@ describe('a screener', () => {
     ])
   })
 
+  test('is told 0 for a chain without an id: Solana, and one of a session that is known by its name alone', async () => {
+    respond = () => Response.json(GOOD)
+    const { screener } = create({ url: `http://127.0.0.1:${server.port}/\${chain}?id=\${chain_id}` })
+    const { from } = requestOf()
+    for (const chain of [chainOf('solana'), { name: 'gone' }]) {
+      expect(await screener.screen({ from, chain })).not.toBeNull()
+    }
+    expect(seen.map(({ url }) => url)).toEqual(['/solana?id=0', '/gone?id=0'])
+  })
+
   test('reads its secret from a file each time it is asked, and keeps it nowhere', async () => {
     respond = () => Response.json(GOOD)
     const path = join(folder.path, 'key')

@@ -70,6 +70,10 @@ describe('a decision', () => {
     ['a screener', 'screener("a").score == 3', { facts: { screeners: { a: { score: 3 } } } }, SAME],
     ['velocity', 'velocity.count(hours(1)) == 2', { facts: { velocity: { '3600': { count: 2, value: '0' } } } }, SAME],
     ['a chain that is gone', 'chain.id == 1', { chain: 'gone' }, { status: 'unknown', fact: 'the chain' }],
+    ['its family', 'chain.family == "evm"', { chain: 'gone' }, { status: 'unknown', fact: 'the chain' }],
+    ['its name', 'chain.name == "gone"', { chain: 'gone' }, SAME],
+    ['a chain under the name that it had', 'chain.name == "ethereum-sepolia"', { chain: 'ethereum-sepolia' }, SAME],
+    ['Solana', 'chain.family == "solana" && chain.id == 0', { chain: 'solana' }, SAME],
     ['a rule that fails', 'tx.value - 6 == 0', {}, { status: 'failed', ruleId: 'only' }],
     ['the organization’s lists', 'false', { rule: 'list:deny' }, { status: 'by-lists' }],
   ] as [string, string, Partial<ReplayableDecision>, unknown][])('by %s', (_name, expression, changes, expected) => {

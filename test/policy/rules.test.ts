@@ -90,6 +90,14 @@ describe('facts', () => {
     expect(holds(expression, changes)).toBe(true)
   })
 
+  test('of a request are never made up where there is none', () => {
+    for (const expression of ['chain.id == 0', 'tx.value == 0', 'wallet.address == target.address']) {
+      const error = thrownBy(() => policyOf(expression).evaluate({}))
+      expect(error).toBeInstanceOf(PolicyEvaluationError)
+      expect(error).toMatchObject({ cause: { fact: 'the request' } })
+    }
+  })
+
   test('belong to one evaluation each', () => {
     const policy = policyOf('tx.value > 5 && wallet.address == target.address')
     const a = facts({ value: '6', to: EVM_WALLET })

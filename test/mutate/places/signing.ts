@@ -285,7 +285,12 @@ export const signing: readonly Place[] = [
     ['a policy’s required user_ip may be missing', "if (userIpText === null) missing.push('user_ip')", ''],
     ['the represented user is dropped', "decodeOnBehalf(body['on_behalf'], family)", "'' as const"],
   ]),
-  ...placesOf(['test/attestation/task.test.ts'], 'src/attestation/job.ts', [
+  ...placesOf(['test/attestation/job.test.ts', 'test/attestation/task.test.ts'], 'src/attestation/job.ts', [
+    [
+      'a shadow decides without a field that it reads',
+      'target.shadowRequires.some((field) => missing.includes(field))',
+      'false',
+    ],
     [
       'a policy that reads a field is asked without it',
       'for (const field of target.requires) if (missing.includes(field)) throw new FieldMissingError(field)',
