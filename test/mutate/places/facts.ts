@@ -56,7 +56,7 @@ export const facts: readonly Place[] = [
     ['the same thing is asked twice at once', 'if (joined !== undefined) return joined', ''],
   ]),
   ...placesOf(['test/facts/ask-chains.test.ts'], 'src/facts/ask-chains.ts', [
-    ['a wallet gets the answer about another', "keyOf?.(subject) ?? ''", "''"],
+    ['a wallet gets the answer about another', "keyOf?.(request) ?? ''", "''"],
   ]),
   ...placesOf(['test/facts/geography.test.ts'], 'src/facts/geography.ts', [
     [
