@@ -104,10 +104,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/transparency',
     'src/store',
     'workers/background-process.ts',
-    'workers/headed-bytes.ts',
+    'src/program/headed-bytes.ts',
   ],
   // They get lists and names, and answer: no store and no key comes near them.
-  'workers/screening': ['src/screening', 'workers/background-process.ts', 'workers/headed-bytes.ts'],
+  'workers/screening': ['src/screening', 'workers/background-process.ts', 'src/program/headed-bytes.ts'],
   workers: [],
   // The settings, and what a setting's text may be: where each kind is used says how it is read.
   'src/config': [

@@ -1,6 +1,7 @@
 // Entry of the process that bundles one page and writes it to standard output: one line of JSON, then the contents of
 // the files. The bundler keeps some 12 MB of memory, which end with this process. Arguments: the page, and the path
 // part of its public address.
+import { withHead } from '../program/headed-bytes.ts'
 import { bundlePage } from './bundle-page.ts'
 import { type BundledHead, PAGE_NAMES } from './bundled-page.ts'
 
@@ -12,4 +13,5 @@ const head: BundledHead = {
   html,
   files: files.map(({ name, type, content }) => ({ name, type, size: content.length })),
 }
-await Bun.write(Bun.stdout, new Blob([`${JSON.stringify(head)}\n`, ...files.map(({ content }) => content)]))
+const contents = files.map(({ content }) => content)
+await Bun.write(Bun.stdout, withHead(head, contents))

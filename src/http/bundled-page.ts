@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { NamedError } from '../domain/errors.ts'
 import { BUILT, type BuiltPage } from '../program/built.ts'
 import { ownProcess } from '../program/entries.ts'
+import { headOf } from '../program/headed-bytes.ts'
 
 export const ASSET_PATH = '/assets/'
 
@@ -50,8 +51,6 @@ export interface BundledHead {
   readonly files: readonly { readonly name: string; readonly type: string; readonly size: number }[]
 }
 
-const NEWLINE = 10
-
 const bundle = async (page: PageName, title: string, basePath: string): Promise<BundledPage> => {
   const { words, environment } = ownProcess('src/http/bundle-page.process.ts')
   const child = Bun.spawn([...words, page, basePath], {
@@ -64,14 +63,14 @@ const bundle = async (page: PageName, title: string, basePath: string): Promise<
     child.exited,
   ])
   if (exitCode !== 0) throw new PageBuildError(`${title} could not be bundled`, { cause: new Error(complaints) })
-  const made = new Uint8Array(output)
-  let end = made.indexOf(NEWLINE) + 1
-  const { html, files } = JSON.parse(new TextDecoder().decode(made.subarray(0, end))) as BundledHead
+  const { head, rest } = headOf(new Uint8Array(output))
+  const { html, files } = head as BundledHead
+  let end = 0
   return {
     html,
     files: files.map(({ name, type, size }) => {
       end += size
-      return { name, type, content: made.subarray(end - size, end) }
+      return { name, type, content: rest.subarray(end - size, end) }
     }),
   }
 }

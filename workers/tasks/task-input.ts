@@ -2,8 +2,8 @@
 // names. A command line would be too short, and everyone on the machine can read it.
 import type { TreeToCheck } from '../../src/decisions/check-tree.ts'
 import type { ListImage } from '../../src/domain/list-image.ts'
+import { headOf, withHead } from '../../src/program/headed-bytes.ts'
 import type { StoreTarget } from '../../src/store/store-address.ts'
-import { headOf, withHead } from '../headed-bytes.ts'
 
 export interface TaskInput {
   readonly kind: string
