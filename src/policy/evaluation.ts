@@ -71,8 +71,11 @@ export class Evaluation {
   /** Null when the data is not a call that the policy's abi or idl describes. */
   get call(): DecodedCall | null {
     if (this.#call === undefined) {
-      const { chain, data } = this.request
-      this.#call = this.#calls === null ? null : this.#calls.decode(chain.family, data)
+      const {
+        chain: { family },
+        data,
+      } = this.request
+      this.#call = this.#calls === null ? null : this.#calls.decode(family, data)
     }
     return this.#call
   }
