@@ -1,6 +1,7 @@
 // The format of batches: one text in each direction, because a text crosses threads for a third of the cost of a
-// structured clone. Jobs are one JSON array of rows. Outcomes are a JSON line of rows, then one line per response body,
-// verbatim: a body is already JSON without raw line breaks, so it need not be escaped and parsed again.
+// structured clone. Jobs are one JSON array of rows; as objects they were half as long again, and took up to half as much
+// time again. Outcomes are a JSON line of rows, then one line per response body, verbatim: a body is already JSON without
+// raw line breaks, so it need not be escaped and parsed again.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { NamedError } from '../domain/errors.ts'
