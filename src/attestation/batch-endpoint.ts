@@ -1,7 +1,9 @@
 // `POST /v2/attestations`, an addition to the spec: up to 1,000 requests of A1 in one call. Each is answered in its
 // place with a verdict or its own problem, in one JSON document or as newline-delimited JSON while the answers arrive.
+
 import { randomUUID } from 'node:crypto'
 import { DeadlineExceededError, FieldInvalidError, FieldMissingError, fixedError } from '../domain/errors.ts'
+import type { Timers } from '../domain/time.ts'
 import type { Call, Endpoint } from '../http/gate.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { problemBody, toProblem } from '../http/problem.ts'
@@ -20,8 +22,7 @@ export interface BatchEndpointDependencies extends EndpointDependencies {
   readonly metrics: Pick<Metrics, 'recordDecision' | 'recordError'>
   readonly limiter: Pick<RateLimiter, 'ready' | 'take' | 'takeSome'>
   readonly monotonicMs: () => number
-  /** Calls back once, after that many milliseconds; returns a function that cancels the call. */
-  readonly after: (delayMs: number, callback: () => void) => () => void
+  readonly after: Timers['after']
   /** Called for elements that failed because of an error of ours. Must not throw. */
   readonly report: (error: unknown, requestId: string) => void
   readonly decode: (body: JsonObject) => DecodedCall

@@ -1,4 +1,4 @@
-// Clocks, injected so that tests never sleep.
+// Clocks and timers, injected so that tests never sleep.
 
 export interface Clock {
   /** Monotonic milliseconds since an arbitrary start: deadlines and durations. Never jumps. */
@@ -10,4 +10,38 @@ export interface Clock {
 export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
   unixSeconds: () => Math.floor(Date.now() / 1000),
+}
+
+export interface Timers {
+  /** Calls back once, `delayMs` from now or later (after 24 days at the latest). @returns cancels the call */
+  after(delayMs: number, callback: () => void): () => void
+  /** Calls back once, after this turn of the event loop has handled everything that is readable. */
+  endOfTurn(callback: () => void): void
+}
+
+/** A longer delay overflows and would fire immediately. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1
+
+const begin = (delayMs: number, callback: () => void): NodeJS.Timeout =>
+  setTimeout(callback, Math.min(Math.max(1, Math.ceil(delayMs)), LONGEST_DELAY_MS))
+
+/** Timers that keep the process alive until they have fired or were cancelled. */
+export const lastingTimers: Pick<Timers, 'after'> = {
+  after: (delayMs, callback) => {
+    const timer = begin(delayMs, callback)
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Timers that do not keep the process alive; listeners and workers do. */
+export const systemTimers: Timers = {
+  after: (delayMs, callback) => {
+    const timer = begin(delayMs, callback)
+    timer.unref()
+    return () => clearTimeout(timer)
+  },
+  // Not queueMicrotask: Bun runs microtasks between two requests of one turn, so that nothing would be batched.
+  endOfTurn: (callback) => {
+    setImmediate(callback)
+  },
 }

@@ -1,7 +1,7 @@
 // Collects all facts that a policy needs beyond the request, from all sources at once, and no others. Answers
 // synchronously when everything is at hand. A fact that is not known by the request's deadline, or can't be had, is
 // null.
-import type { Clock } from '../domain/time.ts'
+import { type Clock, lastingTimers, type Timers } from '../domain/time.ts'
 import { type SourceKind, sourceOf } from '../policy/sources/all.ts'
 import type { ExternalFacts, ScreenerFacts } from '../policy/types/facts.ts'
 import {
@@ -23,8 +23,8 @@ export interface FactCollectorDependencies {
   readonly reads: Pick<ChainReads, 'read'>
   readonly clock: Clock
   readonly onError: (error: unknown) => void
-  /** Runs a function after that many milliseconds and returns a function that cancels it; replaced in tests. */
-  readonly after?: (milliseconds: number, run: () => void) => () => void
+  /** Replaced in tests. */
+  readonly after?: Timers['after']
 }
 
 /** The facts collected so far. */
@@ -38,11 +38,6 @@ interface Collected {
 export const representedOf = (subject: FactSubject): FactSubject => {
   const { request } = subject
   return request.onBehalf === '' ? subject : { ...subject, request: { ...request, from: request.onBehalf } }
-}
-
-const setTimer = (milliseconds: number, run: () => void): (() => void) => {
-  const timer = setTimeout(run, milliseconds)
-  return () => clearTimeout(timer)
 }
 
 /** Stores a value where it belongs, now or when it arrives; until then the place holds null. */
@@ -74,7 +69,7 @@ const factsOf = ({ answers, screeners, reads }: Collected): ExternalFacts => ({
 })
 
 export const createFactCollector = (dependencies: FactCollectorDependencies): FactCollector => {
-  const { askers, screeners, reads, clock, onError, after = setTimer } = dependencies
+  const { askers, screeners, reads, clock, onError, after = lastingTimers.after } = dependencies
   const failed = (error: unknown): null => {
     onError(error)
     return null
@@ -151,7 +146,7 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
     deadlineMs: number,
   ): Promise<ExternalFacts> => {
     const late = Promise.withResolvers<void>()
-    const cancel = after(Math.max(0, deadlineMs - clock.monotonicMs()), late.resolve)
+    const cancel = after(deadlineMs - clock.monotonicMs(), late.resolve)
     await Promise.race([Promise.all(pending), late.promise])
     cancel()
     return factsOf(collected)

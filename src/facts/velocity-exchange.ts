@@ -1,7 +1,7 @@
 // Writes this process's wallet counts to the store and reads those of the other processes, in the background. The
 // intervals limit how far a velocity limit can be overshot: the others know a decision after one write and one read,
 // half a second with up to fifty processes; until then each counts without it. Counts in the store outlive the process.
-import type { Clock } from '../domain/time.ts'
+import type { Clock, Timers } from '../domain/time.ts'
 import type { VelocityTally } from '../domain/velocity.ts'
 import type { VelocityCounters } from './velocity.ts'
 
@@ -26,7 +26,7 @@ export interface VelocityExchangeDependencies {
   /** Number of live processes, this one included. */
   readonly processes: () => number
   readonly clock: Pick<Clock, 'unixSeconds'>
-  readonly after: (delayMs: number, callback: () => void) => () => void
+  readonly after: Timers['after']
   /** Called when writing or reading fails; both are retried. */
   readonly onError: (error: unknown) => void
 }

@@ -2,7 +2,7 @@
 // for: a slow body, the store, a hung RPC. One timer serves all requests: they expire in the order in which they
 // arrive, so a ring sorted by arrival is sorted by deadline. Adding and finishing are O(1).
 import { DeadlineExceededError } from '../domain/errors.ts'
-import type { Clock } from '../domain/time.ts'
+import { type Clock, systemTimers, type Timers } from '../domain/time.ts'
 
 /** The deadline as the request's handler sees it. */
 export interface Deadline {
@@ -12,17 +12,11 @@ export interface Deadline {
   readonly passed: boolean
 }
 
-export interface DeadlineTimers {
-  /** Calls back once, not earlier than requested except for rounding. Must not keep the process alive. */
-  set(callback: () => void, delayMs: number): void
-  clear(): void
-}
-
 export interface DeadlinesDependencies {
   readonly clock: Clock
   readonly durationMs: number
-  /** Replaced in tests; otherwise a single setTimeout. */
-  readonly timers?: DeadlineTimers
+  /** Replaced in tests. */
+  readonly after?: Timers['after']
   /**
    * Called when work settles after its 408 was answered, since nobody else sees its result. `error` is undefined on
    * success.
@@ -49,17 +43,6 @@ interface Entry extends Deadline {
   next: Entry
 }
 
-const systemTimers = (): DeadlineTimers => {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  return {
-    set: (callback, delayMs) => {
-      timer = setTimeout(callback, delayMs)
-      timer.unref()
-    },
-    clear: () => clearTimeout(timer),
-  }
-}
-
 const createRing = (): Entry => {
   const ring = { deadlineMs: Number.POSITIVE_INFINITY, passed: false, reject: null } as unknown as Entry
   ring.previous = ring
@@ -70,13 +53,14 @@ const createRing = (): Entry => {
 export const createDeadlines = ({
   clock,
   durationMs,
-  timers = systemTimers(),
+  after = systemTimers.after,
   reportLate,
 }: DeadlinesDependencies): Deadlines => {
   // The ring's sentinel entry never expires: the oldest request is after it, the newest before it.
   const ring = createRing()
   let active = 0
   let armed = false
+  let disarm = (): void => undefined
 
   const remove = (entry: Entry): void => {
     entry.previous.next = entry.next
@@ -101,7 +85,7 @@ export const createDeadlines = ({
   // When the ring becomes empty, its timer runs out instead of being stopped and started with every request.
   const arm = (delayMs: number): void => {
     armed = true
-    timers.set(expire, Math.max(1, Math.ceil(delayMs)))
+    disarm = after(delayMs, expire)
   }
 
   const add = (): Entry => {
@@ -153,7 +137,7 @@ export const createDeadlines = ({
     },
     active: () => active,
     stop: () => {
-      timers.clear()
+      disarm()
       armed = true
     },
   }

@@ -5,7 +5,7 @@
 // nothing is exchanged; while the store is down, each process uses its equal share of rate and burst.
 import { LRUCache } from 'lru-cache'
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
-import type { Clock } from '../domain/time.ts'
+import type { Clock, Timers } from '../domain/time.ts'
 import {
   available,
   type BucketMode,
@@ -32,7 +32,7 @@ export interface SettledRate {
 
 export interface SharedRateLimiterDependencies {
   readonly clock: Pick<Clock, 'monotonicMs'>
-  readonly after: (delayMs: number, callback: () => void) => () => void
+  readonly after: Timers['after']
   /** Number of live processes, this one included. */
   readonly processes: () => number
   /** Rejects when the store can't be used. */

@@ -5,18 +5,16 @@
 // others, and their connections, wait for the end of the turn. When refusals have used more than their share of the
 // time for a while, they leave at the pace of that share.
 
-export interface TurnValveOptions {
+import { type Clock, systemClock, systemTimers, type Timers } from '../domain/time.ts'
+
+/** The clock and the timers are replaced in tests. */
+export interface TurnValveOptions extends Partial<Timers & Pick<Clock, 'monotonicMs'>> {
   /** Refusals of one turn that leave immediately; of the waiting ones, at least this many leave together. */
   readonly perTurn?: number
   /** The share of the time that refusals may take in the long run: above 0, at most 1. */
   readonly share?: number
   /** Milliseconds that refusals may take beyond their share before they are paced. */
   readonly burstMs?: number
-  /** Calls back once when everything that was readable in this turn has been handled; replaced in tests. */
-  readonly endOfTurn?: (callback: () => void) => void
-  /** Calls back once after that many milliseconds; replaced in tests. */
-  readonly after?: (delayMs: number, callback: () => void) => void
-  readonly monotonicMs?: () => number
 }
 
 export interface TurnValve {
@@ -41,9 +39,9 @@ export const createTurnValve = ({
   perTurn = PER_TURN,
   share = SHARE,
   burstMs = BURST_MS,
-  endOfTurn = (callback) => void setImmediate(callback),
-  after = (delayMs, callback) => void setTimeout(callback, delayMs),
-  monotonicMs = () => performance.now(),
+  endOfTurn = systemTimers.endOfTurn,
+  after = systemTimers.after,
+  monotonicMs = systemClock.monotonicMs,
 }: TurnValveOptions = {}): TurnValve => {
   let held: (() => void)[] = []
   /** Requests that came and were not refused, since the turn's first refusal. */

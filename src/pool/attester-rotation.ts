@@ -1,8 +1,8 @@
 // Replaces the attester keys in two steps: every worker opens the new keys beside the old ones, then all workers
 // switch. If one worker can't open them, every worker keeps the old set. No job waits or fails meanwhile.
 import { DetailedError } from '../domain/errors.ts'
+import type { Timers } from '../domain/time.ts'
 import type { AttesterReference, WorkerReport } from './protocol.ts'
-import type { Timers } from './timers.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
 /** The new keys can't be used. `detail` is a text that the worker chose. */

@@ -1,11 +1,10 @@
 // Hands queued jobs to the least-loaded workers. Jobs of one turn of the event loop go out together, one message per
 // worker. A job during which a worker was lost goes out alone, to a worker that holds nothing else.
 import { type CountersignError, DependencyUnavailableError } from '../domain/errors.ts'
-import type { Clock } from '../domain/time.ts'
+import type { Clock, Timers } from '../domain/time.ts'
 import type { Entry } from './entry.ts'
 import type { PoolLimits } from './limits.ts'
 import type { WaitingJobs } from './queue.ts'
-import type { Timers } from './timers.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
 export interface Dispatcher {

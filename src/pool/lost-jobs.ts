@@ -3,11 +3,11 @@
 // loss.
 import type { CountersignError } from '../domain/errors.ts'
 import { errorClassOf, NamedError } from '../domain/errors.ts'
+import type { Timers } from '../domain/time.ts'
 import type { Entry, PoolAnswer } from './entry.ts'
 import type { PoolEventListener } from './events.ts'
 import type { PoolLimits } from './limits.ts'
 import { decideFate, type LostLog, type RecoverDecisions } from './recovery.ts'
-import type { Timers } from './timers.ts'
 import type { LostWorker } from './worker-supervisor.ts'
 
 export interface LostJobsOptions {

@@ -1,12 +1,11 @@
 // Settles jobs: each is answered, fails or expires exactly once, whichever comes first. It holds every unsettled job,
 // so it also knows when none is left.
 import { type CountersignError, DeadlineExceededError } from '../domain/errors.ts'
-import type { Clock } from '../domain/time.ts'
+import type { Clock, Timers } from '../domain/time.ts'
 import { createDeadlineList } from './deadlines.ts'
 import type { Entry, PoolAnswer } from './entry.ts'
 import type { WaitingJobs } from './queue.ts'
 import type { PoolStatistics } from './statistics.ts'
-import type { Timers } from './timers.ts'
 
 export interface Settlement {
   /** Number of unsettled jobs, wherever they are. */

@@ -1,7 +1,7 @@
 // Keeps as many workers alive as requested: starts them, detects their death and hanging, replaces them, retires them.
 // It never touches a job: the jobs of a lost worker are handed over once the worker can no longer record anything.
 import { DetailedError } from '../domain/errors.ts'
-import type { Clock } from '../domain/time.ts'
+import type { Clock, Timers } from '../domain/time.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { Entry } from './entry.ts'
 import type { LossCause, PoolEventListener } from './events.ts'
@@ -11,7 +11,6 @@ import type { OpenPort } from './port.ts'
 import type { WorkerReport, WorkerSettings } from './protocol.ts'
 import { createSlots, restartDelayMs, type Slot } from './slots.ts'
 import { createThreadReaper } from './thread-reaper.ts'
-import type { Timers } from './timers.ts'
 import type { OutcomeBatch } from './wire.ts'
 import { createWorkerHandle, culpritOf, type WorkerHandle } from './worker-handle.ts'
 

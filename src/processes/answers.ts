@@ -2,7 +2,7 @@
 // answers, metrics for a scrape and figures for the live view.
 import type { LiveReading } from '../admin/live/point.ts'
 import type { ProcessTarget } from '../admin/live/processes.ts'
-import type { Timers } from '../pool/timers.ts'
+import type { Timers } from '../domain/time.ts'
 import type { FromProcess } from './messages.ts'
 import { mergeMetrics } from './metrics.ts'
 import { type Place, stateOf } from './place.ts'

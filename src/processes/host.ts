@@ -4,9 +4,8 @@
 // further ones if they are requested later, so a single process has no extra hop.
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
-import { systemClock } from '../domain/time.ts'
+import { lastingTimers, systemClock, systemTimers } from '../domain/time.ts'
 import { listenText } from '../http/listen-address.ts'
-import { lastingTimers, systemTimers } from '../pool/timers.ts'
 import { ownProcess } from '../program/entries.ts'
 import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
 import { checkAccess } from '../setup/file-access.ts'

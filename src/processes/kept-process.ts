@@ -1,7 +1,7 @@
 // Keeps a process running that works beside the service: starts it, and starts it again when it ends, later each time
 // until it works.
 import { errorClassOf } from '../domain/errors.ts'
-import type { Timers } from '../pool/timers.ts'
+import type { Timers } from '../domain/time.ts'
 
 export interface KeptProcessOptions<Child> {
   /** Starts the process once. What it throws counts as a process that ended. */

@@ -3,8 +3,7 @@
 // trusts a renewal for 4 s from before it sent the renewal, and another process takes the lease only when it has seen
 // the same beat for 5.5 s. Both count by their own monotonic clocks, so clocks of two machines are never compared.
 import { NamedError } from '../domain/errors.ts'
-import type { Clock } from '../domain/time.ts'
-import type { Timers } from '../pool/timers.ts'
+import type { Clock, Timers } from '../domain/time.ts'
 import type { Transaction } from '../store/database.ts'
 import { holdsLease, type LeaderLease, type LeaderLeaseTable } from '../store/leader-lease.ts'
 

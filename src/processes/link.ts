@@ -3,7 +3,7 @@
 import type { LiveReading } from '../admin/live/point.ts'
 import type { ProcessControl, ProcessesLook } from '../admin/live/processes.ts'
 import { DependencyUnavailableError } from '../domain/errors.ts'
-import type { Timers } from '../pool/timers.ts'
+import type { Timers } from '../domain/time.ts'
 import { ASSIGNMENT_VARIABLE, type FromProcess, type ProcessAssignment, type ToProcess } from './messages.ts'
 
 /** What the supervisor can ask of a process, and tell it. */

@@ -1,7 +1,6 @@
 // Knows how many processes serve the deployment, on this machine and others. Each increments its beat in the store
 // every two seconds; a process whose beat stands still is gone. A single process pays only one small write per beat.
-import type { Clock } from '../domain/time.ts'
-import type { Timers } from '../pool/timers.ts'
+import type { Clock, Timers } from '../domain/time.ts'
 import type { LiveProcessTable } from '../store/live-processes.ts'
 import type { SharedTime } from './shared-time.ts'
 

@@ -4,7 +4,7 @@
 // that loops, memory that is never returned.
 import type { ProcessTarget } from '../admin/live/processes.ts'
 import { NamedError } from '../domain/errors.ts'
-import type { Timers } from '../pool/timers.ts'
+import type { Timers } from '../domain/time.ts'
 import type { LogFields } from '../telemetry/log.ts'
 import { createProcessAnswers } from './answers.ts'
 import type { FromProcess } from './messages.ts'

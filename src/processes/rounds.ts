@@ -1,6 +1,6 @@
 // Asks several processes one question at once. A round is over when all have answered or ended, or the time is up;
 // later answers are ignored.
-import type { Timers } from '../pool/timers.ts'
+import type { Timers } from '../domain/time.ts'
 
 export interface Rounds<Answer> {
   /** @param ask sends the question, under this round's number @param over hears the answers by process */

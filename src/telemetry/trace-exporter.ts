@@ -2,6 +2,7 @@
 // A collector that is away, slow or answers nonsense costs traces, which are counted, and one line in the log.
 
 import { errorClassOf } from '../domain/errors.ts'
+import type { Timers } from '../domain/time.ts'
 import { createFailureLog } from './failure-log.ts'
 import type { Logger } from './log.ts'
 import { OTLP_CONTENT_TYPE, readRejectedSpans } from './otlp.ts'
@@ -19,8 +20,7 @@ export interface TraceExporterOptions {
   /** Bounded in time and size. @throws any error when there is no answer */
   readonly post: (body: Uint8Array<ArrayBuffer>) => Promise<CollectorAnswer>
   readonly encode: (traces: readonly FinishedTrace[]) => Uint8Array<ArrayBuffer>
-  /** Calls back once, after that many milliseconds; returns a function that cancels the call. */
-  readonly after: (delayMs: number, callback: () => void) => () => void
+  readonly after: Timers['after']
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 

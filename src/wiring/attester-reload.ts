@@ -2,6 +2,7 @@
 // it changed. If it can't be loaded, because a keystore made on another node is not here yet, loading is retried until
 // it succeeds. The part of the change that needs no new key takes effect immediately, so that no retired key continues
 // to sign because another is missing.
+import type { Timers } from '../domain/time.ts'
 import type { Pool } from '../pool/pool.ts'
 import type { AttesterReference } from '../pool/protocol.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -13,7 +14,7 @@ export interface AttesterReloadDependencies {
   readonly inUse: readonly AttesterReference[]
   readonly pool: Pick<Pool, 'updateAttesters'>
   readonly log: Pick<Logger, 'info' | 'error'>
-  readonly after: (delayMs: number, callback: () => void) => () => void
+  readonly after: Timers['after']
 }
 
 export interface AttesterReload {

@@ -2,6 +2,7 @@
 
 import { SettingInvalidError } from '../config/settings.ts'
 import { openShipTarget } from '../decisions/ship-access.ts'
+import type { Timers } from '../domain/time.ts'
 import type { Duty } from '../processes/leader.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -11,7 +12,7 @@ import { bucketAccessOf, foreignSessionToken, type ShipSettings } from './ship-s
 export interface AuditShipDutyDependencies {
   readonly config: ShipSettings
   readonly store: Pick<Store, 'audit' | 'deploymentId'>
-  readonly after: (delayMs: number, callback: () => void) => () => void
+  readonly after: Timers['after']
   readonly log: Pick<Logger, 'warn' | 'error' | 'info'>
 }
 

@@ -1,6 +1,6 @@
 // Records what happened to requests that this node did not finish answering, so that other nodes can answer: until then
 // they refuse a retry (invariant 3). Only the node that may have signed knows, from its own decision log.
-import type { Clock } from '../domain/time.ts'
+import type { Clock, Timers } from '../domain/time.ts'
 import { KEEP_SLACK_SECONDS, type NodeMemory } from '../http/idempotency.ts'
 import type { IdempotencyTable, UnansweredClaim } from '../store/idempotency.ts'
 
@@ -8,7 +8,7 @@ export interface ClaimTellerDependencies {
   readonly memory: NodeMemory
   readonly claims: Pick<IdempotencyTable, 'listUnanswered' | 'complete' | 'release'>
   readonly clock: Clock
-  readonly after: (delayMs: number, callback: () => void) => () => void
+  readonly after: Timers['after']
   /** Called when the store or the log can't be read. The next pass tries again. */
   readonly onError: (error: unknown) => void
 }

@@ -2,12 +2,11 @@
 // and its policies, the facts, the change feed, and the link to the deployment's other processes. It reads top to
 // bottom: nothing is used above the line that makes it.
 import type { Config } from '../config/config.ts'
-import { systemClock } from '../domain/time.ts'
+import { systemClock, systemTimers } from '../domain/time.ts'
 import { createAuthenticator } from '../http/authenticate.ts'
 import { listenUrl } from '../http/listen-address.ts'
 import { createIdentityFacts } from '../identity/facts.ts'
 import { createCatalog } from '../policy/catalog.ts'
-import { systemTimers } from '../pool/timers.ts'
 import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
 import { prepareOrganizationKeys } from '../setup/evidence-key.ts'
 import { prepareLogKey } from '../setup/log-key.ts'

@@ -2,11 +2,10 @@
 // of each key's rate limit, and counts of wallets' attestations. Called by the composition root.
 import { hostname } from 'node:os'
 import { randomBase62 } from '../domain/identifier.ts'
-import type { Clock } from '../domain/time.ts'
+import type { Clock, Timers } from '../domain/time.ts'
 import { createVelocityCounters, type VelocityCounters } from '../facts/velocity.ts'
 import { createVelocityExchange } from '../facts/velocity-exchange.ts'
 import { createSharedRateLimiter, type SharedRateLimiter } from '../http/shared-rate-limit.ts'
-import type { Timers } from '../pool/timers.ts'
 import { createLeader, type Duty, type Lead, type Leader } from '../processes/leader.ts'
 import { createProcessRegistry } from '../processes/live-processes.ts'
 import { createSharedTime } from '../processes/shared-time.ts'

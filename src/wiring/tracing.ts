@@ -2,9 +2,8 @@
 
 import type { Config } from '../config/config.ts'
 import { VERSION } from '../config/version.ts'
-import type { Clock } from '../domain/time.ts'
+import type { Clock, Timers } from '../domain/time.ts'
 import { fetchBounded } from '../http/bounded-fetch.ts'
-import type { Timers } from '../pool/timers.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { encodeTraces, OTLP_CONTENT_TYPE } from '../telemetry/otlp.ts'
 import { createTraceExporter, type TraceExporter } from '../telemetry/trace-exporter.ts'

@@ -12,7 +12,7 @@ const setUp = () => {
   const late: unknown[] = []
   const deadlines = createDeadlines({
     clock,
-    timers,
+    after: timers.after,
     durationMs: DURATION_MS,
     reportLate: (error) => late.push(error),
   })

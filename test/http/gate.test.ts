@@ -63,7 +63,7 @@ const createEndpoint = (perTurn = 100, work: (call: Call) => Promise<void> = asy
     keys.delete(keyId)
     authenticator.invalidate(keyId)
   }
-  const deadlines = createDeadlines({ clock, durationMs: 1_000, timers: createManualTimers() })
+  const deadlines = createDeadlines({ clock, durationMs: 1_000, after: createManualTimers().after })
   const gate = createGate({
     authenticator,
     limiter: createRateLimiter({ clock }),

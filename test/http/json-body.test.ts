@@ -18,7 +18,7 @@ let onLate: () => void = () => undefined
 let onReading: () => void = () => undefined
 const deadlines = createDeadlines({
   clock,
-  timers,
+  after: timers.after,
   durationMs: 25_000,
   reportLate: (error) => {
     late.push(error)

@@ -1,6 +1,5 @@
 // Time that moves only when a test says so.
-import type { Clock } from '../../src/domain/time.ts'
-import type { DeadlineTimers } from '../../src/http/deadline.ts'
+import type { Clock, Timers } from '../../src/domain/time.ts'
 
 export interface ManualClock extends Clock {
   /** Moves both clocks forward. */
@@ -18,7 +17,7 @@ export const createManualClock = (startSeconds = 1_700_000_000): ManualClock => 
   }
 }
 
-export interface ManualTimers extends DeadlineTimers {
+export interface ManualTimers extends Pick<Timers, 'after'> {
   /** Milliseconds that the timer was set for; null when none is set. */
   delayMs(): number | null
   /** How often a timer was set. */
@@ -31,15 +30,15 @@ export const createManualTimers = (): ManualTimers => {
   let delay: number | null = null
   let sets = 0
   return {
-    set: (next, delayMs) => {
+    after: (delayMs, next) => {
       if (callback !== null) throw new Error('a second timer was set')
       callback = next
       delay = delayMs
       sets += 1
-    },
-    clear: () => {
-      callback = null
-      delay = null
+      return () => {
+        callback = null
+        delay = null
+      }
     },
     delayMs: () => delay,
     sets: () => sets,

@@ -9,7 +9,10 @@ const createLoop = () => {
   let timers: { readonly atMs: number; readonly callback: () => void }[] = []
   return {
     endOfTurn: (callback: () => void): void => void ends.push(callback),
-    after: (delayMs: number, callback: () => void): void => void timers.push({ atMs: nowMs + delayMs, callback }),
+    after: (delayMs: number, callback: () => void) => {
+      timers.push({ atMs: nowMs + delayMs, callback })
+      return () => undefined
+    },
     monotonicMs: () => nowMs,
     /** Ends the turn, which took so long. */
     end: (tookMs: number): void => {

@@ -1,4 +1,5 @@
 // Keeps one process of the decision index running: starts it, restarts it when it ends, and fails its open requests then.
+
 import type {
   IndexOperation,
   IndexQuestion,
@@ -7,6 +8,7 @@ import type {
   IndexResults,
 } from '../../../workers/index/decision-index-protocol.ts'
 import { DependencyUnavailableError, QueueFullError } from '../../domain/errors.ts'
+import type { Timers } from '../../domain/time.ts'
 import { keepProcess } from '../../processes/kept-process.ts'
 
 export interface IndexProcess {
@@ -23,8 +25,7 @@ export type IndexEvent = { readonly type: 'lost' } | { readonly type: 'failed'; 
 
 export interface AskedProcessDependencies {
   readonly spawn: (listener: IndexProcessListener) => IndexProcess
-  /** Calls back after so many milliseconds. Must not keep the process alive. @returns cancels the call */
-  readonly after: (delayMs: number, callback: () => void) => () => void
+  readonly after: Timers['after']
   readonly onEvent: (event: IndexEvent) => void
   /** Called with each status that the process sends on its own. */
   readonly onStatus?: (status: IndexResults['status']) => void

@@ -1,6 +1,5 @@
 // Time that a test turns by hand: a clock, timers and the end of a turn of the event loop.
-import type { Clock } from '../../../src/domain/time.ts'
-import type { Timers } from '../../../src/pool/timers.ts'
+import type { Clock, Timers } from '../../../src/domain/time.ts'
 
 export interface ManualTime {
   readonly clock: Clock
