@@ -2,7 +2,7 @@
 // bits, never rounded; bytes are plain Uint8Arrays.
 import { LRUCache } from 'lru-cache'
 import type { SqlParameter } from './database.ts'
-import { StoreStatementError } from './errors.ts'
+import { narrowInteger, requireSafeInteger } from './integers.ts'
 
 export interface NumberedStatement {
   readonly text: string
@@ -32,7 +32,7 @@ const INTEGER_MAX = 2n ** 63n - 1n
  */
 export const toBinding = (parameter: SqlParameter, index: number): SqlParameter => {
   if (typeof parameter === 'number') {
-    if (!Number.isSafeInteger(parameter)) throw new StoreStatementError(`parameter ${index + 1} is not a safe integer`)
+    requireSafeInteger(parameter, index)
     // Always the same type, so that a statement is prepared once.
     return BigInt(parameter)
   }
@@ -48,10 +48,8 @@ export const toRows = <Row>(rows: Iterable<unknown>): Row[] => {
   for (const row of plain) {
     for (const column in row) {
       const value = row[column]
-      if (typeof value === 'bigint') {
-        const narrowed = Number(value)
-        if (Number.isSafeInteger(narrowed)) row[column] = narrowed
-      } else if (Buffer.isBuffer(value)) {
+      if (typeof value === 'bigint') row[column] = narrowInteger(value)
+      else if (Buffer.isBuffer(value)) {
         row[column] = new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
       }
     }

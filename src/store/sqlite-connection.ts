@@ -4,6 +4,7 @@ import { Database as BunDatabase, SQLiteError, type Statement } from 'bun:sqlite
 import { LRUCache } from 'lru-cache'
 import type { SqlParameter } from './database.ts'
 import { type ConstraintKind, ConstraintViolatedError, StoreStatementError, StoreUnavailableError } from './errors.ts'
+import { narrowInteger, requireSafeInteger } from './integers.ts'
 import { LOG_KEPT_BYTES } from './write-ahead-log.ts'
 
 /** SQLite blocks the whole thread while it waits, so it waits only this long: sqlite.ts retries without blocking. */
@@ -59,19 +60,17 @@ export interface SqliteConnection {
 
 const toBinding = (parameter: SqlParameter, index: number): SqlParameter => {
   if (typeof parameter !== 'number') return parameter
-  if (!Number.isSafeInteger(parameter)) throw new StoreStatementError(`parameter ${index + 1} is not a safe integer`)
+  requireSafeInteger(parameter, index)
   // A bigint is bound as an integer of any size; a number beyond 32 bits would be bound as a float.
   return parameter === (parameter | 0) ? parameter : BigInt(parameter)
 }
 
-/** Integers are read as bigints, so that none is rounded; those that fit become numbers. */
+/** Integers are read as bigints; those that fit become numbers. */
 const narrowIntegers = <Row>(rows: Row[]): Row[] => {
   for (const row of rows as Record<string, unknown>[]) {
     for (const column in row) {
       const value = row[column]
-      if (typeof value !== 'bigint') continue
-      const narrowed = Number(value)
-      if (Number.isSafeInteger(narrowed)) row[column] = narrowed
+      if (typeof value === 'bigint') row[column] = narrowInteger(value)
     }
   }
   return rows
