@@ -2,7 +2,6 @@
 // goes into an encrypted keystore; no command prints it or takes it as an argument.
 import { rmSync } from 'node:fs'
 import { basename } from 'node:path'
-import { isTokenKey } from '../domain/token-key.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
 import type { PassphraseRotation } from '../setup/rotate-passphrase.ts'
@@ -10,9 +9,17 @@ import { type AttesterKeystore, importAttesterKey } from '../signing/attester-fi
 import { SigningError } from '../signing/errors.ts'
 import { readPassphrase } from '../signing/passphrase.ts'
 import { detectPrivateKeyFormat, type PrivateKeySource } from '../signing/private-key-text.ts'
-import type { Open, Opened } from './door.ts'
+import type { AnswerOf, Open, Opened } from './door.ts'
 import { runOpened } from './in-organization.ts'
-import { CommandFailedError, type CommandOutput, type ParsedCommand, print, UsageError, type Verbs } from './output.ts'
+import {
+  CommandFailedError,
+  type CommandOutput,
+  type ParsedCommand,
+  print,
+  secondsOf,
+  UsageError,
+  type Verbs,
+} from './output.ts'
 import { readText } from './read-text.ts'
 import { runVerbOf } from './run-verb.ts'
 
@@ -58,6 +65,15 @@ interface Context extends AttesterCommandInput, Opened {
   readonly command: ParsedCommand
 }
 
+const describe = (attester: AnswerOf<'GET /attesters'>['data'][number]) => ({
+  id: attester.id,
+  kind: attester.kind,
+  address: attester.address,
+  keystoreFile: attester.token_key ?? attester.keystore_file,
+  status: attester.status,
+  createdAtSeconds: secondsOf(attester.created_at),
+})
+
 const destination = async ({ folder, passphrase }: Context) => {
   const { source, workFactor } = passphrase()
   return { directory: folder.keystores, passphrase: await readPassphrase(source), workFactor }
@@ -65,14 +81,13 @@ const destination = async ({ folder, passphrase }: Context) => {
 
 /** Adds the attester to the store; if that fails, deletes its keystore. */
 const register = async (
-  { store, door, output, command }: Context,
+  { door, output, command }: Context,
   { kind, address, path }: AttesterKeystore,
 ): Promise<void> => {
   try {
     const body = { kind, address, keystore_file: basename(path) }
-    const { id } = await door.call('POST /attesters/import', { body })
-    const attester = await store.attesters.find(id)
-    print({ output, command }, attester, `${kind} attester ${address} is active\n`)
+    const attester = await door.call('POST /attesters/import', { body })
+    print({ output, command }, describe(attester), `${kind} attester ${address} is active\n`)
   } catch (error) {
     rmSync(path, { force: true })
     throw error
@@ -85,14 +100,13 @@ const readKind = (command: ParsedCommand, byDefault?: 'secp256k1'): 'secp256k1' 
   return kind
 }
 
-const add = async ({ store, door, output, command }: Context): Promise<void> => {
+const add = async ({ door, output, command }: Context): Promise<void> => {
   const tokenKey = command.text('pkcs11')
-  const { id, kind, address } = await door.call('POST /attesters', {
+  const attester = await door.call('POST /attesters', {
     body: { kind: readKind(command), ...(tokenKey === undefined ? {} : { token_key: tokenKey }) },
     flags: { kind: '--kind', token_key: '--pkcs11' },
   })
-  const attester = await store.attesters.find(id)
-  print({ output, command }, attester, `${kind} attester ${address} is active\n`)
+  print({ output, command }, describe(attester), `${attester.kind} attester ${attester.address} is active\n`)
 }
 
 const sourceOf = (text: string, command: ParsedCommand): PrivateKeySource => {
@@ -112,40 +126,37 @@ const importKey = async (context: Context): Promise<void> => {
   await register(context, await importAttesterKey({ source, ...(await destination(context)) }))
 }
 
-const list = async ({ store, output, command }: Context): Promise<void> => {
-  const attesters = await store.attesters.list()
-  const rows = attesters.map(({ address, kind, keystoreFile, status, createdAtSeconds }) => [
+const list = async ({ door, output, command }: Context): Promise<void> => {
+  const attesters = (await door.call('GET /attesters', {})).data
+  const rows = attesters.map(({ address, kind, token_key: tokenKey, status, created_at: since }) => [
     address,
     kind,
     status,
-    new Date(createdAtSeconds * 1000).toISOString(),
-    isTokenKey(keystoreFile) ? keystoreFile : 'keystore',
+    since,
+    tokenKey ?? 'keystore',
   ])
-  print({ output, command }, attesters, [['ADDRESS', 'KIND', 'STATUS', 'SINCE', 'KEY'], ...rows])
+  print({ output, command }, attesters.map(describe), [['ADDRESS', 'KIND', 'STATUS', 'SINCE', 'KEY'], ...rows])
 }
 
-const retire = async ({ store, door, output, command }: Context): Promise<void> => {
+const retire = async ({ door, output, command }: Context): Promise<void> => {
   const wanted = command.positionals[1]
   if (wanted === undefined) throw new UsageError('ADDRESS is missing')
-  const attester = (await store.attesters.list()).find(
+  const attester = (await door.call('GET /attesters', {})).data.find(
     ({ address, kind }) =>
       address === wanted || (kind === 'secp256k1' && address.toLowerCase() === wanted.toLowerCase()),
   )
   if (attester === undefined) throw new CommandFailedError(`there is no attester ${wanted}`)
-  const { address, status } = await door.call('POST /attesters/{attester}/retire', {
+  const retired = await door.call('POST /attesters/{attester}/retire', {
     params: { attester: attester.id },
     body: { final: command.flag('final') },
   })
-  const changed = await store.attesters.find(attester.id)
-  print({ output, command }, changed, `${address} is ${status}\n`)
+  print({ output, command }, describe(retired), `${retired.address} is ${retired.status}\n`)
 }
 
-const rotate = async ({ store, output, command, rotatePassphrase }: Context): Promise<void> => {
+const rotate = async ({ door, output, command, rotatePassphrase }: Context): Promise<void> => {
   const rotated = await rotatePassphrase()
-  const attesters = await store.attesters.list()
-  const inToken = attesters.filter(
-    ({ keystoreFile, status }) => isTokenKey(keystoreFile) && status !== 'retired',
-  ).length
+  const { data: attesters } = await door.call('GET /attesters', {})
+  const inToken = attesters.filter(({ token_key: key, status }) => key !== null && status !== 'retired').length
   if (command.flag('json')) {
     output.stdout(`${JSON.stringify({ ...rotated, inToken })}\n`)
     return

@@ -2,12 +2,11 @@
 // admin API.
 
 import { parseShipPlace, type ShipPlace, type ShipTarget } from '../decisions/ship-target.ts'
-import type { AuditEntry } from '../store/audit.ts'
-import type { Store } from '../store/store.ts'
 import { verifyShippedAudit } from '../wiring/audit-ship.ts'
+import { type AnswerOf, type Open, type Opened, readPages } from './door.ts'
 import { findOrganization } from './in-organization.ts'
 import { parseLimit } from './key-options.ts'
-import { type CommandOutput, type ParsedCommand, print, timeText, UsageError, type Verbs } from './output.ts'
+import { type CommandOutput, type ParsedCommand, print, shortTime, UsageError, type Verbs } from './output.ts'
 import { runVerbOf } from './run-verb.ts'
 
 const USAGE = `Usage: countersign audit list [--limit N] [--action ACTION] [--org NAME]
@@ -22,7 +21,7 @@ number and hash: keep them somewhere else, and compare, for whoever could change
                    database goes on from there, so that one that was rewritten, cut or set back is found
   --from PLACE     The same for a copy at dir:/path or s3://bucket/prefix
   --limit N        At most so many, 1 to 1000 (default 20)
-  --action ACTION  These only, for example key.revoke
+  --action ACTION  Whose action begins so, for example key.revoke or key.
   --org NAME       Of this organization only, by name or id
   --json           Print JSON
   --help           Print this
@@ -32,41 +31,53 @@ Exit codes: 0 done and whole, 1 the chain is broken or it can't be done, 2 the c
 
 export interface AuditCommandInput {
   readonly output: CommandOutput
-  readonly openStore: () => Promise<Store>
+  readonly open: Open
   /** @param named null: the configured place */
   readonly openTarget: (named: ShipPlace | null) => ShipTarget
   /** Differences, in words, between the log and its signed heads, which are kept beside the decision log's tree. */
-  readonly keptHeadProblems: (store: Store) => Promise<readonly string[]>
+  readonly keptHeadProblems: (store: Opened['store']) => Promise<readonly string[]>
 }
 
-interface Context extends AuditCommandInput {
-  readonly store: Store
+interface Context extends AuditCommandInput, Omit<Opened, 'close'> {
   readonly command: ParsedCommand
 }
 
-const describe = ({ atSeconds, ...entry }: AuditEntry) => ({ ...entry, at: timeText(atSeconds) })
+const describe = (entry: AnswerOf<'GET /audit'>['data'][number]) => ({
+  sequence: entry.sequence,
+  organizationId: entry.organization_id,
+  actor: entry.actor,
+  actorName: entry.actor_name,
+  action: entry.action,
+  subject: entry.subject,
+  detail: entry.detail,
+  requestId: entry.request_id,
+  address: entry.address,
+  previousHash: entry.previous_hash,
+  hash: entry.hash,
+  at: shortTime(entry.at),
+})
 
-const list = async ({ store, output, command }: Context): Promise<number> => {
+const list = async ({ door, output, command }: Context): Promise<number> => {
   const limit = parseLimit(command.text('limit'))
   const name = command.text('org')
-  const action = command.text('action')
-  const organization = name === undefined ? null : await findOrganization(store, name)
-  const filter = {
-    ...(organization === null ? {} : { organizationId: organization.id }),
-    ...(action === undefined ? {} : { action }),
-  }
-  const { items } = await store.audit.page(filter, { after: null, limit })
-  const entries = items.toReversed()
-  const rows = entries.map(({ sequence, atSeconds, actor, actorName, address, action: what, subject, detail }) => [
+  const organization = name === undefined ? null : (await findOrganization({ door }, name)).id
+  const found = await readPages((page) => {
+    const query = { ...page, action: command.text('action') }
+    return organization === null
+      ? door.call('GET /audit', { query })
+      : door.call('GET /organizations/{organization}/audit', { params: { organization }, query })
+  }, limit)
+  const entries = found.toReversed().map(describe)
+  const rows = entries.map(({ sequence, at, actor, actorName, address, action: what, subject, detail }) => [
     String(sequence),
-    timeText(atSeconds),
+    at,
     actorName === '' ? actor : actorName,
     actor === 'command-line' ? actor : address,
     what,
     subject,
     JSON.stringify(detail),
   ])
-  print({ output, command }, entries.map(describe), [['#', 'WHEN', 'WHO', 'FROM', 'WHAT', 'OF', ''], ...rows])
+  print({ output, command }, entries, [['#', 'WHEN', 'WHO', 'FROM', 'WHAT', 'OF', ''], ...rows])
   return 0
 }
 
@@ -126,10 +137,10 @@ const COMMAND = {
 
 export const runAudit = (commandArguments: readonly string[], input: AuditCommandInput): Promise<number> =>
   runVerbOf(COMMAND, commandArguments, input.output, async (run, command) => {
-    const store = await input.openStore()
+    const opened = await input.open()
     try {
-      return await run({ ...input, store, command })
+      return await run({ ...input, ...opened, command })
     } finally {
-      await store.close()
+      await opened.close()
     }
   })

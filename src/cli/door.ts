@@ -1,11 +1,12 @@
-// What verbs use: the store for reading, and the door to the admin API's operations for every change. The operations' types are
-// those of their declarations, as for the dashboard.
+// What verbs use: the door to the admin API's operations, whose types are those of their declarations, as for the dashboard; and
+// the store, for what no operation does.
 import type { CallParts, OperationsOf } from '../admin/client-types.ts'
 import type { CommandDoor, CommandInput } from '../admin/command-door.ts'
-import { SecondPersonNeededError } from '../admin/errors.ts'
+import { SecondPersonNeededError, SubjectUnknownError } from '../admin/errors.ts'
 import type { COMMAND_ROUTES } from '../admin/route-table.ts'
 import { CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { PolicyInvalidError } from '../policy/errors.ts'
+import { StoreUnavailableError } from '../store/errors.ts'
 import type { Store } from '../store/store.ts'
 import { CommandFailedError, UsageError } from './output.ts'
 
@@ -14,6 +15,8 @@ type Operations = OperationsOf<typeof COMMAND_ROUTES>
 /** Method and path below /admin/v1. */
 export type OperationKey = keyof Operations
 
+export type AnswerOf<Key extends OperationKey> = Operations[Key]['answer']
+
 export type InputOf<Key extends OperationKey> = (Operations[Key]['body'] extends Blob
   ? CallParts<Omit<Operations[Key], 'body'> & { readonly body: undefined }> & {
       readonly file: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> }
@@ -21,6 +24,8 @@ export type InputOf<Key extends OperationKey> = (Operations[Key]['body'] extends
   : CallParts<Operations[Key]>) & {
   /** The command's option for each field, for error texts: `{ lifetime_seconds: '--lifetime' }`. */
   readonly flags?: Readonly<Record<string, string>>
+  /** Printed when there is no such thing: `there is no project x`. Left out: the operation's own text. */
+  readonly unknown?: string
 }
 
 export interface Door {
@@ -29,7 +34,7 @@ export interface Door {
    * @returns the body of its answer
    * @throws UsageError for an invalid field; CommandFailedError for a refused change; PolicyInvalidError
    */
-  call<Key extends OperationKey>(operation: Key, input: InputOf<Key>): Promise<Operations[Key]['answer']>
+  call<Key extends OperationKey>(operation: Key, input: InputOf<Key>): Promise<AnswerOf<Key>>
   /** Runs all operations that `work` calls as one transaction. */
   together<Result>(work: (door: Door) => Promise<Result>): Promise<Result>
   /** The same door with another author than the operating system's user. */
@@ -45,24 +50,47 @@ export interface Opened {
 export type Open = () => Promise<Opened>
 
 /** Turns an operation's error into an error of the command line. */
-const explain = (error: unknown, flags: Readonly<Record<string, string>>): unknown => {
+const explain = (error: unknown, flags: Readonly<Record<string, string>>, unknown: string | undefined): unknown => {
   if (error instanceof FieldMissingError) return new UsageError(`${flags[error.field] ?? error.field} is required`)
   if (error instanceof FieldInvalidError) return new UsageError(`${flags[error.field] ?? error.field} ${error.rule}`)
   // Each mistake in a policy is printed, and a needed second person has an exit code of its own.
   if (error instanceof PolicyInvalidError || error instanceof SecondPersonNeededError) return error
+  if (error instanceof StoreUnavailableError) return error
+  if (error instanceof SubjectUnknownError) return new CommandFailedError(unknown ?? error.detail)
   return error instanceof CountersignError ? new CommandFailedError(error.detail) : error
 }
 
-/** @param load loads the operations on first use, because loading takes some tenths of a second and listings need none */
+/** @param load loads the operations on first use, because loading takes longer than to find a mistake in a call */
 export const createDoor = (load: () => Promise<CommandDoor>): Door => ({
   call: async (operation, input) => {
-    const { flags = {}, ...rest } = input
+    const { flags = {}, unknown, ...rest } = input
     try {
       return (await (await load()).call(operation, rest as CommandInput)) as never
     } catch (error) {
-      throw explain(error, flags)
+      throw explain(error, flags, unknown)
     }
   },
   together: async (work) => (await load()).together((door) => work(createDoor(async () => door))),
   as: (author) => createDoor(async () => (await load()).as(author)),
 })
+
+/** Largest page that an operation answers. */
+const PAGE_MAX = 200
+
+/** Reads a paged list to its end, or its first `limit` items. */
+export const readPages = async <Item>(
+  read: (page: { readonly limit: number; readonly cursor: string | undefined }) => Promise<{
+    readonly data: readonly Item[]
+    readonly next_cursor: string | null
+  }>,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<readonly Item[]> => {
+  const items: Item[] = []
+  let cursor: string | undefined
+  do {
+    const page = await read({ limit: Math.min(PAGE_MAX, limit - items.length), cursor })
+    items.push(...page.data)
+    cursor = page.next_cursor ?? undefined
+  } while (cursor !== undefined && items.length < limit)
+  return items
+}

@@ -5,7 +5,6 @@ import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { errorCodeOf } from '../domain/errors.ts'
-import type { Session } from '../domain/session.ts'
 import type { EvidenceKeyRotation } from '../setup/evidence-key.ts'
 import type { Open, Opened } from './door.ts'
 import { runInOrganization } from './in-organization.ts'
@@ -21,6 +20,7 @@ import {
   type Verbs,
 } from './output.ts'
 import { runVerbOf } from './run-verb.ts'
+import { requireSession } from './session.ts'
 
 const USAGE = `Usage: countersign evidence show SESSION [--by NAME] [--org NAME]
        countersign evidence save SESSION DOCUMENT --out FILE [--by NAME] [--org NAME]
@@ -59,14 +59,6 @@ export interface EvidenceCommandInput {
 interface Context extends Opened, EvidenceCommandInput {
   readonly command: ParsedCommand
   readonly organizationId: string
-}
-
-const requireSession = async ({ store, command, organizationId }: Context): Promise<Session> => {
-  const id = command.positionals[1]
-  if (id === undefined) throw new UsageError('SESSION is missing')
-  const state = await store.sessions.find(organizationId, id.toLowerCase())
-  if (state === null) throw new CommandFailedError(`there is no session ${printable(id)}`)
-  return state.session
 }
 
 /** The door with --by as its author, and the session's path parameters. */

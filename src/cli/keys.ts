@@ -1,8 +1,8 @@
 // `countersign keys …`: issues, lists, regenerates and revokes API keys. Only issue and regenerate print a key, once, to stdout.
 // Source: decisions §1, "Keys".
-import { type ApiKeyRateLimit, type ApiKeyRecord, apiKeyStatus, DEFAULT_RATE_LIMIT } from '../domain/api-key.ts'
+import { type ApiKeyRateLimit, DEFAULT_RATE_LIMIT } from '../domain/api-key.ts'
 import type { Clock } from '../domain/time.ts'
-import type { Open, Opened } from './door.ts'
+import { type AnswerOf, type Open, type Opened, readPages } from './door.ts'
 import { findOrganization } from './in-organization.ts'
 import { parseDuration, parseExpiry, parseKeyId, parseRateLimit, printable } from './key-options.ts'
 import {
@@ -12,7 +12,7 @@ import {
   parseCommand,
   print,
   runToExitCode,
-  timeOrNull,
+  shortTime,
   timeText,
   UsageError,
 } from './output.ts'
@@ -61,21 +61,25 @@ const FLAGS = {
 const rateText = (limit: ApiKeyRateLimit | null): string =>
   limit === null ? 'no limit' : `${limit.requestsPerSecond}/s, burst ${limit.burst}`
 
-const describe = (key: ApiKeyRecord, nowSeconds: number) => ({
-  keyId: key.keyId,
-  organizationId: key.organizationId,
+type Key = AnswerOf<'GET /organizations/{organization}/keys/{key}'>
+
+const describe = (organizationId: string, { rate_limit: limit, ...key }: Key) => ({
+  keyId: key.id,
+  organizationId,
   kind: key.kind,
   environment: key.environment,
-  status: apiKeyStatus(key, nowSeconds),
+  status: key.status,
   name: key.name,
   scopes: key.scopes,
-  createdAt: timeText(key.createdAtSeconds),
-  expiresAt: timeOrNull(key.expiresAtSeconds),
-  revokedAt: timeOrNull(key.revokedAtSeconds),
-  lastUsedAt: timeOrNull(key.lastUsedAtSeconds),
-  replacedByKeyId: key.replacedByKeyId,
-  rateLimit: key.rateLimit,
+  createdAt: shortTime(key.created_at),
+  expiresAt: shortTime(key.expires_at),
+  revokedAt: shortTime(key.revoked_at),
+  lastUsedAt: shortTime(key.last_used_at),
+  replacedByKeyId: key.replaced_by,
+  rateLimit: limit === null ? null : { requestsPerSecond: limit.requests_per_second, burst: limit.burst },
 })
+
+type Described = ReturnType<typeof describe>
 
 const OPTIONS = {
   org: { type: 'string' },
@@ -100,33 +104,17 @@ const COMMAND_OPTIONS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Prints the key alone to stdout, so that it can be piped, and everything about it to stderr. */
-const printNewKey = (
-  io: KeysIo,
-  json: boolean,
-  text: string,
-  record: ApiKeyRecord,
-  previous: ApiKeyRecord | null,
-): void => {
+const printNewKey = (io: KeysIo, json: boolean, key: string, record: Described, previous: Described | null): void => {
   if (json) {
-    const nowSeconds = io.clock.unixSeconds()
-    const replaced = previous === null ? {} : { previous: describe(previous, nowSeconds) }
-    io.stdout(`${JSON.stringify({ key: text, ...describe(record, nowSeconds), ...replaced })}\n`)
+    io.stdout(`${JSON.stringify({ key, ...record, ...(previous !== null && { previous }) })}\n`)
     return
   }
-  io.stdout(`${text}\n`)
-  const expiry = timeOrNull(record.expiresAtSeconds) ?? 'never'
-  io.stderr(`key id ${record.keyId}; expires: ${expiry}; rate limit: ${rateText(record.rateLimit)}\n`)
-  if (previous !== null) {
-    io.stderr(`${previous.keyId} works until: ${timeOrNull(previous.expiresAtSeconds) ?? 'never'}\n`)
-  }
+  io.stdout(`${key}\n`)
+  io.stderr(
+    `key id ${record.keyId}; expires: ${record.expiresAt ?? 'never'}; rate limit: ${rateText(record.rateLimit)}\n`,
+  )
+  if (previous !== null) io.stderr(`${previous.keyId} works until: ${previous.expiresAt ?? 'never'}\n`)
   io.stderr('The key is not kept and not shown again.\n')
-}
-
-/** Reads a key from the store. @throws CommandFailedError */
-const requireKey = async ({ store }: KeysIo, keyId: string): Promise<ApiKeyRecord> => {
-  const key = await store.apiKeys.findForAuthentication(keyId)
-  if (key === null) throw new CommandFailedError(`there is no key ${keyId}`)
-  return key
 }
 
 const issue = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
@@ -134,12 +122,12 @@ const issue = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
   const kind = command.required('kind')
   const expires = command.text('expires')
   const limit = parseRateLimit(command.text('rate'), command.text('burst'), command.flag('no-rate-limit'))
-  const organization = await findOrganization(io.store, command.required('org'))
+  const { id: organization } = await findOrganization(io, command.required('org'))
   const { key, record } = await io.door.call('POST /organizations/{organization}/keys', {
-    params: { organization: organization.id },
+    params: { organization },
     body: {
       // The operation checks the kind.
-      kind: kind as ApiKeyRecord['kind'],
+      kind: kind as Key['kind'],
       environment: command.flag('test') ? 'test' : 'live',
       name: command.text('name') ?? DEFAULT_NAME,
       expires_at: expires === undefined ? null : timeText(parseExpiry(expires, io.clock.unixSeconds())),
@@ -147,19 +135,22 @@ const issue = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
     },
     flags: FLAGS,
   })
-  printNewKey(io, command.flag('json'), key ?? '', await requireKey(io, record.id), null)
+  printNewKey(io, command.flag('json'), key ?? '', describe(organization, record), null)
 }
 
 const list = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
   if (command.positionals.length > 1) throw new UsageError('list takes options only')
-  const nowSeconds = io.clock.unixSeconds()
   const wanted = command.text('org')
   const organizations =
-    wanted === undefined ? await io.store.organizations.list() : [await findOrganization(io.store, wanted)]
+    wanted === undefined
+      ? await readPages((query) => io.door.call('GET /organizations', { query }))
+      : [await findOrganization(io, wanted)]
   const keys = []
-  for (const organization of organizations) {
-    for (const key of await io.store.apiKeys.list(organization.id)) {
-      keys.push({ ...describe(key, nowSeconds), organization: organization.slug })
+  for (const { id, slug } of organizations) {
+    const params = { organization: id }
+    const path = 'GET /organizations/{organization}/keys'
+    for (const key of await readPages((query) => io.door.call(path, { params, query }))) {
+      keys.push({ ...describe(id, key), organization: slug })
     }
   }
   const rows = keys.map((key) => [
@@ -179,28 +170,30 @@ const list = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
 }
 
 /** Path parameters of a key. Commands may change every organization's keys, so they need the key id alone. */
-const paramsOf = async (io: KeysIo, keyId: string) => ({
-  organization: (await requireKey(io, keyId)).organizationId,
-  key: keyId,
-})
+const paramsOf = async ({ store }: KeysIo, keyId: string) => {
+  const key = await store.apiKeys.findForAuthentication(keyId)
+  if (key === null) throw new CommandFailedError(`there is no key ${keyId}`)
+  return { organization: key.organizationId, key: keyId }
+}
 
 const regenerate = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
   const keyId = parseKeyId(command.positionals.slice(1))
   const overlapSeconds = parseDuration(command.text('overlap') ?? DEFAULT_OVERLAP, '--overlap')
-  const { key, record } = await io.door.call('POST /organizations/{organization}/keys/{key}/regenerate', {
-    params: await paramsOf(io, keyId),
+  const params = await paramsOf(io, keyId)
+  const { key, record, previous } = await io.door.call('POST /organizations/{organization}/keys/{key}/regenerate', {
+    params,
     body: { overlap_seconds: overlapSeconds },
     flags: FLAGS,
   })
-  const successor = await requireKey(io, record.id)
-  printNewKey(io, command.flag('json'), key ?? '', successor, await requireKey(io, keyId))
+  const of = params.organization
+  printNewKey(io, command.flag('json'), key ?? '', describe(of, record), describe(of, previous))
 }
 
 const revoke = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
   const keyId = parseKeyId(command.positionals.slice(1))
   const params = await paramsOf(io, keyId)
-  await io.door.call('POST /organizations/{organization}/keys/{key}/revoke', { params, body: {} })
-  const revoked = describe(await requireKey(io, keyId), io.clock.unixSeconds())
+  const path = 'POST /organizations/{organization}/keys/{key}/revoke'
+  const revoked = describe(params.organization, await io.door.call(path, { params, body: {} }))
   print({ output: io, command }, revoked, `revoked ${keyId} at ${revoked.revokedAt}\n`)
 }
 

@@ -1,8 +1,7 @@
 // `countersign lists …`: changes lists of addresses by hand, by file and by source. A running service uses a change within a
 // second.
 import type { Clock } from '../domain/time.ts'
-import type { Store } from '../store/store.ts'
-import type { Open } from './door.ts'
+import type { Open, Opened } from './door.ts'
 import { requireOrganization } from './in-organization.ts'
 import type { ListsContext } from './list-context.ts'
 import { add, exportList, find, remove, upload } from './list-entries.ts'
@@ -94,12 +93,12 @@ const OPTIONS = {
   none: flag,
 } as const
 
-const ownerOf = async (store: Store, name: string | undefined, shared: boolean): Promise<string | null> => {
+const ownerOf = async (opened: Opened, name: string | undefined, shared: boolean): Promise<string | null> => {
   if (shared) {
     if (name !== undefined) throw new UsageError('--shared excludes --org')
     return null
   }
-  return requireOrganization(store, name)
+  return requireOrganization(opened, name)
 }
 
 export const runLists = (commandArguments: readonly string[], input: ListsCommandInput): Promise<number> =>
@@ -118,7 +117,7 @@ export const runLists = (commandArguments: readonly string[], input: ListsComman
     }
     const opened = await input.open()
     try {
-      const owner = await ownerOf(opened.store, command.text('org'), command.flag('shared'))
+      const owner = await ownerOf(opened, command.text('org'), command.flag('shared'))
       const { output, clock, user } = input
       return await known.run({ ...opened, output, command, owner, clock, user })
     } finally {

@@ -1,11 +1,9 @@
 // `countersign org`: lists and creates organizations, and changes their level, rules, trust and brand.
 import { readFileSync } from 'node:fs'
-import { LEVELS, type LevelName, levelName } from '../domain/level.ts'
-import type { Organization } from '../store/organizations.ts'
-import type { Store } from '../store/store.ts'
+import { LEVELS, type LevelName } from '../domain/level.ts'
 import { TRUSTED_MAX } from '../store/verification-trust.ts'
-import type { Open, Opened } from './door.ts'
-import { findOrganization, runOpened } from './in-organization.ts'
+import { type Open, type Opened, readPages } from './door.ts'
+import { findOrganization, type Organization, runOpened } from './in-organization.ts'
 import { parseWhole } from './key-options.ts'
 import { CommandFailedError, type CommandOutput, type ParsedCommand, print, UsageError, type Verbs } from './output.ts'
 import { runVerbOf } from './run-verb.ts'
@@ -55,16 +53,14 @@ interface Context extends Opened {
   readonly command: ParsedCommand
 }
 
-const describe = ({ id, slug, name, level, createdAtSeconds }: Organization) => ({
-  id,
-  slug,
-  name,
-  level: levelName(level),
-  createdAt: new Date(createdAtSeconds * 1000).toISOString(),
-})
-
 const printOrganizations = (context: Context, organizations: readonly Organization[]): void => {
-  const rows = organizations.map(describe)
+  const rows = organizations.map(({ id, slug, name, level, created_at: createdAt }) => ({
+    id,
+    slug,
+    name,
+    level,
+    createdAt,
+  }))
   print(context, rows, [
     ['ORG', 'ID', 'LEVEL', 'CREATED', 'NAME'],
     ...rows.map(({ slug, id, level, createdAt, name }) => [slug, id, level, createdAt, name]),
@@ -72,13 +68,13 @@ const printOrganizations = (context: Context, organizations: readonly Organizati
 }
 
 const list = async (context: Context): Promise<void> =>
-  printOrganizations(context, await context.store.organizations.list())
+  printOrganizations(context, await readPages((query) => context.door.call('GET /organizations', { query })))
 
 /** Does not check the text; the operation does. */
 const levelOf = (text: string | undefined): LevelName => (text ?? '') as LevelName
 
 const create = async (context: Context): Promise<void> => {
-  const { store, door, command } = context
+  const { door, command } = context
   const slug = command.positionals[1]
   if (slug === undefined) throw new UsageError('SLUG is missing')
   const level = command.text('level')
@@ -87,29 +83,29 @@ const create = async (context: Context): Promise<void> => {
     body: level === undefined ? { slug, name } : { slug, name, level: levelOf(level) },
     flags: { slug: 'SLUG', name: '--name', level: 'LEVEL' },
   })
-  printOrganizations(context, [await requireOrganization(store, created.id)])
+  printOrganizations(context, [created])
 }
 
-const requireOrganization = async (store: Store, name: string | undefined): Promise<Organization> => {
+const requireOrganization = async (context: Context, name = context.command.positionals[1]): Promise<Organization> => {
   if (name === undefined) throw new UsageError('ORG is missing')
-  return findOrganization(store, name)
+  return findOrganization(context, name)
 }
 
 const setLevel = async (context: Context): Promise<void> => {
-  const { store, door, command } = context
-  const [, wanted, levelText] = command.positionals
-  const { id } = await requireOrganization(store, wanted)
-  await door.call('PATCH /organizations/{organization}', {
+  const { door, command } = context
+  const { id } = await requireOrganization(context)
+  const changed = await door.call('PATCH /organizations/{organization}', {
     params: { organization: id },
-    body: { level: levelOf(levelText) },
+    body: { level: levelOf(command.positionals[2]) },
     flags: { level: 'LEVEL' },
   })
-  printOrganizations(context, [await requireOrganization(store, id)])
+  printOrganizations(context, [changed])
 }
 
-const trust = async ({ store, door, output, command }: Context): Promise<void> => {
-  const [, wanted, ...words] = command.positionals
-  const { id, slug } = await requireOrganization(store, wanted)
+const trust = async (context: Context): Promise<void> => {
+  const { door, output, command } = context
+  const words = command.positionals.slice(2)
+  const { id, slug } = await requireOrganization(context)
   const params = { organization: id }
   const [first] = words
   const everyoneOrNobody = words.length === 1 && (first === 'all' || first === 'none') ? first : null
@@ -129,13 +125,13 @@ const trust = async ({ store, door, output, command }: Context): Promise<void> =
 }
 
 /** Reads "[ORG] [on | off]". `organization` is null for the deployment; `wanted` is undefined where the rule is only shown. */
-const readRule = async ({ store, command }: Context) => {
-  const words = command.positionals.slice(1)
+const readRule = async (context: Context) => {
+  const words = context.command.positionals.slice(1)
   const last = words.at(-1)
   const wanted = last === 'on' || last === 'off' ? last === 'on' : undefined
   const [name, surplus] = wanted === undefined ? words : words.slice(0, -1)
   if (surplus !== undefined) throw new UsageError('say on or off')
-  return { organization: name === undefined ? null : await requireOrganization(store, name), wanted }
+  return { organization: name === undefined ? null : await requireOrganization(context, name), wanted }
 }
 
 const secondPerson = async (context: Context): Promise<void> => {
@@ -181,9 +177,10 @@ const secondFactor = async (context: Context): Promise<void> => {
   ])
 }
 
-const minimumAge = async ({ store, door, output, command }: Context): Promise<void> => {
-  const [, wanted, text] = command.positionals
-  const { id, slug } = await requireOrganization(store, wanted)
+const minimumAge = async (context: Context): Promise<void> => {
+  const { door, output, command } = context
+  const text = command.positionals[2]
+  const { id, slug } = await requireOrganization(context)
   const params = { organization: id }
   const level = command.text('level')
   const years = text === undefined || text === 'none' ? null : parseWhole(text, 'YEARS')
@@ -204,9 +201,9 @@ const minimumAge = async ({ store, door, output, command }: Context): Promise<vo
   ])
 }
 
-const setBrand = async ({ store, door, output, command }: Context): Promise<void> => {
-  const [, wanted] = command.positionals
-  const { id, slug } = await requireOrganization(store, wanted)
+const setBrand = async (context: Context): Promise<void> => {
+  const { door, output, command } = context
+  const { id, slug } = await requireOrganization(context)
   const [color, logo] = [command.text('color'), command.text('logo')]
   if (color === undefined && logo === undefined) throw new UsageError('give --color, --logo or both')
   const brand = await door.call('PATCH /organizations/{organization}/brand', {

@@ -109,6 +109,11 @@ export const formatTable = (rows: readonly (readonly string[])[]): string => {
 export const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 export const timeOrNull = (seconds: number | null): string | null => (seconds === null ? null : timeText(seconds))
 
+/** A time of an operation's answer as commands print it: without a fraction. */
+export const shortTime = <Time extends string | null>(time: Time): Time => (time?.replace('.000Z', 'Z') ?? null) as Time
+/** Unix seconds of a time of an operation's answer. */
+export const secondsOf = (time: string): number => Date.parse(time) / 1_000
+
 /** Prints the value as one line of JSON with --json; otherwise the text, or the rows as a table. */
 export const print = (
   { output, command }: { readonly output: CommandOutput; readonly command: Pick<ParsedCommand, 'flag'> },

@@ -84,7 +84,7 @@ const runLanguageServer = async (context: PolicyContext, { open, screeners }: Po
   const alone = knownChains(context)
   const opened = command.text('org') === undefined ? null : await open()
   try {
-    const organizationId = opened === null ? '' : await requireOrganization(opened.store, command.text('org'))
+    const organizationId = opened === null ? '' : await requireOrganization(opened, command.text('org'))
     return await serveLanguage({
       input: Bun.stdin.stream(),
       write: output.stdout,
@@ -160,7 +160,7 @@ export const runPolicy = (
       if (run === undefined) throw new UsageError('say what to do with policies')
       const opened = await open()
       try {
-        const organizationId = await requireOrganization(opened.store, command.text('org'))
+        const organizationId = await requireOrganization(opened, command.text('org'))
         return await run({ ...dependencies, ...opened, command, organizationId })
       } finally {
         await opened.close()

@@ -1,11 +1,19 @@
 // `countersign project`: what an organization attests for, and which contracts and programs belong to it.
 import { parseAddress } from '../domain/address.ts'
+import { parseAnyAddress } from '../domain/address-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
-import type { Project } from '../store/projects.ts'
-import type { Open, Opened } from './door.ts'
+import { type AnswerOf, type Open, type Opened, readPages } from './door.ts'
 import { runInOrganization } from './in-organization.ts'
 import { parseWhole } from './key-options.ts'
-import { CommandFailedError, type CommandOutput, type ParsedCommand, print, UsageError, type Verbs } from './output.ts'
+import {
+  CommandFailedError,
+  type CommandOutput,
+  type ParsedCommand,
+  print,
+  secondsOf,
+  UsageError,
+  type Verbs,
+} from './output.ts'
 import { runVerbOf } from './run-verb.ts'
 
 const USAGE = `Usage: countersign project list [--org NAME]
@@ -56,16 +64,35 @@ const lifetimeOf = (command: ParsedCommand): { lifetime_seconds?: number } => {
   return text === undefined ? {} : { lifetime_seconds: parseWhole(text, '--lifetime') }
 }
 
-const requireProject = async ({ store, command, organizationId }: Context): Promise<Project> => {
-  const wanted = command.positionals[1]
+type Project = AnswerOf<'GET /organizations/{organization}/projects/{project}'>
+type Binding = AnswerOf<'POST /organizations/{organization}/bindings'>
+
+const readProjects = ({ door, organizationId }: Context): Promise<readonly Project[]> =>
+  readPages((query) =>
+    door.call('GET /organizations/{organization}/projects', { params: { organization: organizationId }, query }),
+  )
+
+const requireProject = async (context: Context): Promise<Project> => {
+  const wanted = context.command.positionals[1]
   if (wanted === undefined) throw new UsageError('PROJECT is missing')
-  const projects = await store.projects.list(organizationId)
-  const project = projects.find(({ id, verificationHash }) => id === wanted || verificationHash === wanted)
+  const projects = await readProjects(context)
+  const project = projects.find(({ id, verification_hash: hash }) => id === wanted || hash === wanted)
   if (project === undefined) throw new CommandFailedError(`there is no project ${wanted}`)
   return project
 }
 
-const printProjects = ({ output, command }: Context, projects: readonly Project[]): void => {
+const printProjects = ({ output, command, organizationId }: Context, found: readonly Project[]): void => {
+  const projects = found.map((project) => ({
+    id: project.id,
+    organizationId,
+    name: project.name,
+    verificationHash: project.verification_hash,
+    policyId: project.policy_id,
+    lifetimeSeconds: project.lifetime_seconds,
+    version: project.version,
+    createdAtSeconds: secondsOf(project.created_at),
+    policyActive: project.policy_active,
+  }))
   const rows = projects.map(({ id, name, verificationHash, policyId, policyActive, lifetimeSeconds }) => [
     id,
     name,
@@ -83,13 +110,13 @@ const printProjects = ({ output, command }: Context, projects: readonly Project[
 }
 
 const list = async (context: Context): Promise<void> => {
-  printProjects(context, await context.store.projects.list(context.organizationId))
+  printProjects(context, await readProjects(context))
 }
 
 const create = async (context: Context): Promise<void> => {
-  const { store, door, command, organizationId } = context
+  const { door, command, organizationId } = context
   const hash = command.text('hash')
-  const { id } = await door.call('POST /organizations/{organization}/projects', {
+  const project = await door.call('POST /organizations/{organization}/projects', {
     params: { organization: organizationId },
     body: {
       name: command.required('name'),
@@ -99,16 +126,15 @@ const create = async (context: Context): Promise<void> => {
     },
     flags: FLAGS,
   })
-  const project = await store.projects.find(organizationId, id)
-  printProjects(context, project === null ? [] : [project])
+  printProjects(context, [project])
 }
 
 const set = async (context: Context): Promise<void> => {
-  const { store, door, command, organizationId } = context
+  const { door, command, organizationId } = context
   const { id } = await requireProject(context)
   const name = command.text('name')
   const policyId = command.text('policy')
-  await door.call('PATCH /organizations/{organization}/projects/{project}', {
+  const project = await door.call('PATCH /organizations/{organization}/projects/{project}', {
     params: { organization: organizationId, project: id },
     body: {
       ...lifetimeOf(command),
@@ -117,12 +143,30 @@ const set = async (context: Context): Promise<void> => {
     },
     flags: FLAGS,
   })
-  const project = await store.projects.find(organizationId, id)
-  printProjects(context, project === null ? [] : [project])
+  printProjects(context, [project])
+}
+
+const describeBinding = ({ organizationId }: Context, binding: Binding) => ({
+  id: binding.id,
+  organizationId,
+  projectId: binding.project_id,
+  chainName: binding.chain,
+  address: parseAnyAddress(binding.address) ?? binding.address,
+  label: binding.label,
+  createdAtSeconds: secondsOf(binding.created_at),
+})
+
+const readBindings = async (context: Context, project: Project) => {
+  const { door, organizationId: organization } = context
+  const path = 'GET /organizations/{organization}/bindings'
+  const found = await readPages((page) =>
+    door.call(path, { params: { organization }, query: { ...page, project_id: project.id } }),
+  )
+  return found.map((binding) => describeBinding(context, binding))
 }
 
 const bind = async (context: Context): Promise<void> => {
-  const { store, door, output, command, organizationId } = context
+  const { door, output, command, organizationId } = context
   const project = await requireProject(context)
   const label = command.text('label')
   const bound = await door.call('POST /organizations/{organization}/bindings', {
@@ -135,18 +179,21 @@ const bind = async (context: Context): Promise<void> => {
     },
     flags: FLAGS,
   })
-  const binding = (await store.bindings.list(organizationId, project.id)).find(({ id }) => id === bound.id)
-  print({ output, command }, binding, `${bound.address} on ${bound.chain} belongs to ${project.name}\n`)
+  print(
+    { output, command },
+    describeBinding(context, bound),
+    `${bound.address} on ${bound.chain} belongs to ${project.name}\n`,
+  )
 }
 
 const unbind = async (context: Context): Promise<void> => {
-  const { store, door, output, chains, command, organizationId } = context
+  const { door, output, chains, command, organizationId } = context
   const project = await requireProject(context)
   const chainName = command.required('chain')
   const text = command.required('address')
   const chain = chains.byName(chainName)
   const address = chain === undefined ? null : parseAddress(chain.family, text)
-  const binding = (await store.bindings.list(organizationId, project.id)).find(
+  const binding = (await readBindings(context, project)).find(
     (each) => each.chainName === chain?.name && each.address === address,
   )
   if (binding === undefined) {
@@ -159,9 +206,8 @@ const unbind = async (context: Context): Promise<void> => {
 }
 
 const bindings = async (context: Context): Promise<void> => {
-  const { store, output, command, organizationId } = context
-  const project = await requireProject(context)
-  const found = await store.bindings.list(organizationId, project.id)
+  const { output, command } = context
+  const found = await readBindings(context, await requireProject(context))
   print({ output, command }, found, [
     ['CHAIN', 'ADDRESS', 'LABEL'],
     ...found.map(({ chainName, address, label }) => [chainName, address, label ?? '']),

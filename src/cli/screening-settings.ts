@@ -44,12 +44,11 @@ const wordsOf = (names: readonly string[] | null, otherwise: string): string =>
   names === null ? otherwise : names.length === 0 ? NONE : names.join(', ')
 
 export const screeningSettings = async ({
-  store,
   door,
   output,
   command,
 }: Opened & { readonly output: CommandOutput; readonly command: ParsedCommand }): Promise<void> => {
-  const { id, slug } = await findOrganization(store, command.text('org') ?? 'demo')
+  const { id, slug } = await findOrganization({ door }, command.text('org') ?? 'demo')
   const params = { organization: id }
   const body = bodyOf(command)
   const settings =

@@ -6,7 +6,6 @@ import { parseWhole } from './key-options.ts'
 import { type CommandOutput, formatTable, type ParsedCommand, UsageError } from './output.ts'
 
 export const screeningTrial = async ({
-  store,
   door,
   output,
   command,
@@ -16,7 +15,7 @@ export const screeningTrial = async ({
   if (given !== null && !TRIAL_THRESHOLDS.some((threshold) => threshold === given)) {
     throw new UsageError(`--threshold is one of ${TRIAL_THRESHOLDS.join(', ')}`)
   }
-  const { id, slug } = await findOrganization(store, command.text('org') ?? 'demo')
+  const { id, slug } = await findOrganization({ door }, command.text('org') ?? 'demo')
   const params = { organization: id }
   const trial = await door.call('POST /organizations/{organization}/screening/trial', { params, body: {} })
   if (command.flag('json')) {

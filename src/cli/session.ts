@@ -1,20 +1,8 @@
 // `countersign session`: lists, shows and decides identity sessions. A running service notices a decision within a second and
 // sends it to the session's streams and webhooks.
 
-import { levelName } from '../domain/level.ts'
-import { HIT_STATES } from '../domain/screening-hit.ts'
-import {
-  CHECK_TYPES,
-  COMMENT_MAX,
-  parseSessionType,
-  SESSION_STATUSES,
-  SESSION_TYPES,
-  type Session,
-  type SessionEvent,
-  type SessionState,
-  type SessionStatus,
-} from '../domain/session.ts'
-import type { Open, Opened } from './door.ts'
+import { COMMENT_MAX, SESSION_STATUSES } from '../domain/session.ts'
+import { type AnswerOf, type InputOf, type Open, type Opened, readPages } from './door.ts'
 import { runInOrganization } from './in-organization.ts'
 import { nameOf, parseLimit, printable } from './key-options.ts'
 import {
@@ -23,8 +11,7 @@ import {
   formatTable,
   type ParsedCommand,
   print,
-  timeOrNull,
-  timeText,
+  shortTime,
   UsageError,
   type Verbs,
 } from './output.ts'
@@ -73,59 +60,50 @@ interface Context extends Opened, Pick<SessionCommandInput, 'output' | 'user'> {
 
 const DECISIONS = ['completed', 'rejected', 'retry'] as const
 
+type SessionDetail = AnswerOf<'GET /organizations/{organization}/sessions/{session}'>
+type Session = AnswerOf<'GET /organizations/{organization}/sessions'>['data'][number]
+type ListQuery = NonNullable<InputOf<'GET /organizations/{organization}/sessions'>['query']>
+
 const describe = (session: Session) => ({
   sessionId: session.id,
-  type: SESSION_TYPES[session.checkType],
+  type: session.type,
   status: session.status,
   environment: session.environment,
-  level: levelName(session.level),
+  level: session.level,
   provider: session.provider,
-  walletAddress: session.lockedAddress,
-  originUrl: session.originUrl,
-  userId: session.userId,
-  retryCount: session.retryCount,
-  publicComment: session.publicComment,
-  createdAt: timeText(session.createdAtSeconds),
-  completedAt: timeOrNull(session.completedAtSeconds),
+  walletAddress: session.wallet_address,
+  originUrl: session.origin_url,
+  userId: session.user_id,
+  retryCount: session.retry_count,
+  publicComment: session.public_comment,
+  createdAt: shortTime(session.created_at),
+  completedAt: shortTime(session.completed_at),
 })
-
-const parseStatus = (text: string | undefined): SessionStatus | undefined => {
-  const status = SESSION_STATUSES.find((known) => known === text)
-  if (text !== undefined && status === undefined) {
-    throw new UsageError(`--status must be one of ${SESSION_STATUSES.join(', ')}`)
-  }
-  return status
-}
-
-const HITS = [...HIT_STATES, 'none'] as const
-
-const parseHits = (text: string | undefined) => {
-  const hits = HITS.find((known) => known === text)
-  if (text !== undefined && hits === undefined) throw new UsageError(`--hits must be one of ${HITS.join(', ')}`)
-  return hits
-}
 
 const parseEnvironment = (command: ParsedCommand) => {
   if (command.flag('test') && command.flag('live')) throw new UsageError('--test excludes --live')
   return command.flag('test') ? ('test' as const) : command.flag('live') ? ('live' as const) : undefined
 }
 
-const list = async ({ store, output, command, organizationId }: Context): Promise<void> => {
-  const status = parseStatus(command.text('status'))
-  const typeText = command.text('type')
-  const type = typeText === undefined ? null : parseSessionType(typeText)
-  if (typeText !== undefined && type === null) throw new UsageError('--type must be individual or business')
-  const environment = parseEnvironment(command)
-  const hits = parseHits(command.text('hits'))
+const list = async ({ door, output, command, organizationId }: Context): Promise<void> => {
+  // The operation checks the values.
   const filter = {
-    organizationId,
-    ...(status === undefined ? {} : { status }),
-    ...(type === null ? {} : { checkType: CHECK_TYPES[type] }),
-    ...(environment === undefined ? {} : { environment }),
-    ...(hits === undefined ? {} : { hits }),
-  }
-  const page = { after: null, limit: parseLimit(command.text('limit')) }
-  const rows = (await store.sessions.page(filter, page)).items.map(describe)
+    status: command.text('status'),
+    type: command.text('type'),
+    environment: parseEnvironment(command),
+    hits: command.text('hits'),
+  } as ListQuery
+  const limit = parseLimit(command.text('limit'))
+  const sessions = await readPages(
+    (page) =>
+      door.call('GET /organizations/{organization}/sessions', {
+        params: { organization: organizationId },
+        query: { ...filter, ...page },
+        flags: { status: '--status', type: '--type', hits: '--hits' },
+      }),
+    limit,
+  )
+  const rows = sessions.map(describe)
   if (command.flag('quiet')) {
     output.stdout(rows.map(({ sessionId }) => `${sessionId}\n`).join(''))
     return
@@ -144,27 +122,37 @@ const list = async ({ store, output, command, organizationId }: Context): Promis
   ])
 }
 
-const requireSession = async ({ store, command, organizationId }: Context): Promise<SessionState> => {
-  const id = command.positionals[1]
-  if (id === undefined) throw new UsageError('SESSION is missing')
-  const state = await store.sessions.find(organizationId, id.toLowerCase())
-  if (state === null) throw new CommandFailedError(`there is no session ${printable(id)}`)
-  return state
+/** @throws CommandFailedError when the organization has no session of the command's id */
+export const requireSession = async ({
+  door,
+  command,
+  organizationId,
+}: Pick<Context, 'door' | 'command' | 'organizationId'>): Promise<SessionDetail> => {
+  const session = command.positionals[1]
+  if (session === undefined) throw new UsageError('SESSION is missing')
+  return door.call('GET /organizations/{organization}/sessions/{session}', {
+    params: { organization: organizationId, session },
+    unknown: `there is no session ${printable(session)}`,
+  })
 }
 
-const describeState = ({ session, wallets }: SessionState, events: readonly SessionEvent[]) => ({
-  ...describe(session),
-  wallets: wallets.map(({ id, chain, addressText, connectedAtSeconds }) => ({
+const printSession = ({ output, command }: Context, detail: SessionDetail): void => {
+  const session = describe(detail)
+  const wallets = detail.wallets.map(({ id, chain, address, connected_at: at }) => ({
     id,
     chain,
-    address: addressText,
-    connectedAt: timeText(connectedAtSeconds),
-  })),
-  events: events.map(({ createdAtSeconds, ...event }) => ({ ...event, at: timeText(createdAtSeconds) })),
-})
-
-const printState = ({ output, command }: Context, state: SessionState, events: readonly SessionEvent[]): void => {
-  const { wallets, events: past, ...session } = describeState(state, events)
+    address,
+    connectedAt: shortTime(at),
+  }))
+  const past = detail.events.map((event) => ({
+    sequence: event.sequence,
+    kind: event.kind,
+    status: event.status,
+    actor: event.actor,
+    publicComment: event.public_comment,
+    privateComment: event.private_comment,
+    at: shortTime(event.at),
+  }))
   const tables = [
     Object.entries(session).map(([name, value]) => [name, printable(String(value ?? '-'))]),
     [['WALLET', 'CHAIN'], ...wallets.map(({ address, chain }) => [address, chain])],
@@ -185,18 +173,17 @@ const printState = ({ output, command }: Context, state: SessionState, events: r
 }
 
 const show = async (context: Context): Promise<void> => {
-  const state = await requireSession(context)
-  printState(context, state, await context.store.sessions.listEvents(context.organizationId, state.session.id))
+  printSession(context, await requireSession(context))
 }
 
 /** The option of each field of a decision. */
 const FLAGS = { public_comment: '--comment', private_comment: '--note', corrections: '--fix', status: 'the decision' }
 
 const decide = async (context: Context): Promise<void> => {
-  const { store, door, command, organizationId, user } = context
+  const { door, command, organizationId, user } = context
   const to = DECISIONS.find((status) => status === command.positionals[2])
   if (to === undefined) throw new UsageError(`say ${DECISIONS.join(', ')}`)
-  const { session } = await requireSession(context)
+  const session = await requireSession(context)
   const fix = command.text('fix')
   const revoke = command.flag('revoke')
   if (session.status === 'completed' && !revoke) {
@@ -211,15 +198,13 @@ const decide = async (context: Context): Promise<void> => {
     ...(fix === undefined ? {} : { corrections: [...new Set(fix.split(',').map((part) => part.trim()))] }),
   }
   const by = door.as(nameOf(command, 'by', user))
-  if (session.status !== 'completed') {
-    const path = 'POST /organizations/{organization}/sessions/{session}/decide'
-    await by.call(path, { params, body: { status: to, ...body }, flags: FLAGS })
-  } else {
-    const path = 'POST /organizations/{organization}/sessions/{session}/revoke'
-    // The operation checks the status.
-    await by.call(path, { params, body: { status: to as 'rejected' | 'retry', ...body }, flags: FLAGS })
-  }
-  printState(context, await requireSession(context), await store.sessions.listEvents(organizationId, session.id))
+  const path = 'POST /organizations/{organization}/sessions/{session}'
+  const decided =
+    session.status === 'completed'
+      ? // The operation checks the status.
+        await by.call(`${path}/revoke`, { params, body: { status: to as 'rejected' | 'retry', ...body }, flags: FLAGS })
+      : await by.call(`${path}/decide`, { params, body: { status: to, ...body }, flags: FLAGS })
+  printSession(context, decided)
 }
 
 /** `session policy`: shows or sets whether people or a policy decide sessions. */

@@ -211,7 +211,7 @@ export const runVerb = async (
         output,
         keptHeadProblems: async (store) =>
           (await import('../wiring/audit-head.ts')).keptHeadProblems(store, folder, await deployment.locateStore()),
-        openStore,
+        open,
         openTarget: deployment.shipTarget,
       })
     case 'solana':

@@ -1,20 +1,11 @@
 // `countersign webhook`: the endpoints that receive an organization's session events, and the state of each message. Only add and
 // rotate print a secret, once, to stdout.
 import { VERIFICATION_SERVICES } from '../domain/verification-service.ts'
-import type { WebhookEndpoint } from '../store/webhook-endpoints.ts'
-import { WEBHOOK_MESSAGE_STATES, type WebhookMessage } from '../store/webhook-messages.ts'
-import type { Open, Opened } from './door.ts'
+import { WEBHOOK_MESSAGE_STATES } from '../store/webhook-messages.ts'
+import { type AnswerOf, type InputOf, type Open, type Opened, readPages } from './door.ts'
 import { runInOrganization } from './in-organization.ts'
 import { parseDuration, parseLimit } from './key-options.ts'
-import {
-  type CommandOutput,
-  type ParsedCommand,
-  print,
-  timeOrNull,
-  timeText,
-  UsageError,
-  type Verbs,
-} from './output.ts'
+import { type CommandOutput, type ParsedCommand, print, shortTime, UsageError, type Verbs } from './output.ts'
 import { readText } from './read-text.ts'
 import { runVerbOf } from './run-verb.ts'
 
@@ -59,36 +50,31 @@ interface Context extends Opened {
 
 const OVERLAP_DEFAULT = '24h'
 
-const describeEndpoint = ({
-  id,
-  purpose,
-  environment,
-  url,
-  createdAtSeconds,
-  previousUntilSeconds,
-  service: named,
-}: WebhookEndpoint) => ({
-  id,
-  purpose,
-  environment,
-  url,
-  service: named,
-  createdAt: timeText(createdAtSeconds),
-  oldSecretUntil: timeOrNull(previousUntilSeconds),
+const ENDPOINTS = 'GET /organizations/{organization}/webhooks'
+const MESSAGES = 'GET /organizations/{organization}/webhook-messages'
+
+const describeEndpoint = (endpoint: AnswerOf<typeof ENDPOINTS>['data'][number]) => ({
+  id: endpoint.id,
+  purpose: endpoint.purpose,
+  environment: endpoint.environment,
+  url: endpoint.url,
+  service: endpoint.service,
+  createdAt: shortTime(endpoint.created_at),
+  oldSecretUntil: shortTime(endpoint.old_secret_until),
 })
 
-const describeMessage = (message: WebhookMessage) => ({
+const describeMessage = (message: AnswerOf<typeof MESSAGES>['data'][number]) => ({
   id: message.id,
-  endpointId: message.endpointId,
-  sessionId: message.sessionId,
+  endpointId: message.endpoint_id,
+  sessionId: message.session_id,
   sequence: message.sequence,
   type: message.type,
   state: message.state,
   attempts: message.attempts,
-  lastStatus: message.lastStatus,
-  lastFailure: message.lastFailure,
-  createdAt: timeText(message.createdAtSeconds),
-  nextAttemptAt: message.state === 'waiting' ? timeText(message.nextAttemptAtSeconds) : null,
+  lastStatus: message.last_status,
+  lastFailure: message.last_failure,
+  createdAt: shortTime(message.created_at),
+  nextAttemptAt: shortTime(message.next_attempt_at),
 })
 
 /** Prints the secret alone to stdout, so that it can be piped, and everything about it to stderr. */
@@ -118,8 +104,9 @@ const add = async (context: Context): Promise<void> => {
   printSecret(context, endpoint.id, secret)
 }
 
-const list = async ({ store, output, command, organizationId }: Context): Promise<void> => {
-  const rows = (await store.webhookEndpoints.list(organizationId)).map(describeEndpoint)
+const list = async ({ door, output, command, organizationId }: Context): Promise<void> => {
+  const params = { organization: organizationId }
+  const rows = (await door.call(ENDPOINTS, { params })).data.map(describeEndpoint)
   print({ output, command }, rows, [
     ['ENDPOINT', 'PURPOSE', 'SERVICE', 'ENV', 'CREATED', 'OLD SECRET UNTIL', 'URL'],
     ...rows.map((row) => [
@@ -177,19 +164,22 @@ const remove = async (context: Context): Promise<void> => {
   print({ output, command }, { id }, `removed ${id}\n`)
 }
 
-const deliveries = async ({ store, output, command, organizationId }: Context): Promise<void> => {
-  const stateText = command.text('state')
-  const state = WEBHOOK_MESSAGE_STATES.find((known) => known === stateText)
-  if (stateText !== undefined && state === undefined) {
-    throw new UsageError(`--state must be one of ${WEBHOOK_MESSAGE_STATES.join(', ')}`)
-  }
-  const endpointId = command.text('endpoint')
-  const { items } = await store.webhookMessages.page(
-    organizationId,
-    { ...(state === undefined ? {} : { state }), ...(endpointId === undefined ? {} : { endpointId }) },
-    { after: null, limit: parseLimit(command.text('limit')) },
+const deliveries = async ({ door, output, command, organizationId }: Context): Promise<void> => {
+  const params = { organization: organizationId }
+  // The operation checks the values.
+  const filter = { state: command.text('state'), endpoint_id: command.text('endpoint') } as InputOf<
+    typeof MESSAGES
+  >['query']
+  const messages = await readPages(
+    (page) =>
+      door.call(MESSAGES, {
+        params,
+        query: { ...filter, ...page },
+        flags: { state: '--state', endpoint_id: '--endpoint' },
+      }),
+    parseLimit(command.text('limit')),
   )
-  const rows = items.map(describeMessage)
+  const rows = messages.map(describeMessage)
   print({ output, command }, rows, [
     ['MESSAGE', 'TYPE', 'SESSION', '#', 'STATE', 'ATTEMPTS', 'CREATED', 'NEXT', 'LAST'],
     ...rows.map((row) => [

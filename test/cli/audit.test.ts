@@ -37,7 +37,7 @@ let keptHeadProblems: readonly string[] = []
 const run = (...words: string[]): Promise<number> =>
   runAudit(words, {
     output: recorded.output,
-    openStore: async () => ({ ...temporary.store, close: async () => undefined }),
+    open: openOver(temporary),
     keptHeadProblems: async () => keptHeadProblems,
     openTarget: (place) => createFolderTarget(place?.kind === 'folder' ? place.path : shipFolder),
   })

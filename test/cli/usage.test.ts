@@ -4,6 +4,7 @@ import { requireOrganization } from '../../src/cli/in-organization.ts'
 import { parseCommand } from '../../src/cli/output.ts'
 import { usageOf } from '../../src/cli/usage.ts'
 import { openTemporaryStore } from '../store/temporary-store.ts'
+import { openOver } from './door-over.ts'
 
 const HELP = `Usage: countersign thing add NAME --to PLACE
                              [--now]
@@ -45,9 +46,10 @@ test.each([
 
 test('without the demo organization, the refusal says which option names another', async () => {
   const temporary = await openTemporaryStore()
-  await expect(requireOrganization(temporary.store, undefined)).rejects.toThrow('say which with --org')
-  await expect(requireOrganization(temporary.store, 'acme')).rejects.toThrow('there is no organization acme')
+  const opened = await openOver(temporary)()
+  await expect(requireOrganization(opened, undefined)).rejects.toThrow('say which with --org')
+  await expect(requireOrganization(opened, 'acme')).rejects.toThrow('there is no organization acme')
   const { id } = await temporary.store.organizations.create({ slug: 'acme', name: 'Acme' })
-  expect(await requireOrganization(temporary.store, 'acme')).toBe(id)
+  expect(await requireOrganization(opened, 'acme')).toBe(id)
   await temporary.remove()
 })

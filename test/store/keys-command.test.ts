@@ -181,8 +181,8 @@ describe('the command line', () => {
 
   test('a store that is unavailable is the caller’s to report', async () => {
     const { store } = temporary
-    const list = () => Promise.reject(new StoreUnavailableError())
-    const unavailable = { ...store, organizations: { ...store.organizations, list } }
+    const page = () => Promise.reject(new StoreUnavailableError())
+    const unavailable = { ...store, organizations: { ...store.organizations, page } }
     const silent = () => undefined
     await expect(
       runKeys(['list'], {

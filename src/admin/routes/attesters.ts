@@ -23,6 +23,9 @@ const ATTESTER = named(
     token_key: Type.Union([Type.String(), Type.Null()], {
       description: 'PKCS#11 URI of the key in the hardware token; null: the key is in a keystore',
     }),
+    keystore_file: Type.Union([Type.String(), Type.Null()], {
+      description: 'Name of the keystore among the deployment’s; null: the key is in the token',
+    }),
     status: oneOf(['active', 'retiring', 'retired'], 'Active ones sign; retired ones are not loaded, for good'),
     created_at: time(),
   }),
@@ -44,6 +47,7 @@ const showAttester = ({ id, kind, address, keystoreFile, status, createdAtSecond
   kind,
   address,
   token_key: isTokenKey(keystoreFile) ? keystoreFile : null,
+  keystore_file: isTokenKey(keystoreFile) ? null : keystoreFile,
   status,
   created_at: timeText(createdAtSeconds),
 })

@@ -33,6 +33,7 @@ const PROJECT = named(
         'False: its policy has no active revision, and every request for the project is refused. Activate one',
     }),
     lifetime_seconds: LIFETIME,
+    version: Type.Integer({ description: 'Increases with every change' }),
     created_at: time(),
   }),
 )
@@ -44,6 +45,7 @@ const showProject = (project: Project) => ({
   policy_id: project.policyId,
   policy_active: project.policyActive,
   lifetime_seconds: project.lifetimeSeconds,
+  version: project.version,
   created_at: timeText(project.createdAtSeconds),
 })
 
@@ -128,7 +130,7 @@ export const PROJECT_ROUTES = [
           ...(body.lifetime_seconds === undefined ? {} : { lifetimeSeconds: body.lifetime_seconds }),
           ...(body.verification_hash === undefined ? {} : { verificationHash: body.verification_hash }),
         })
-        const { id, created_at: _at, policy_active: _active, ...detail } = showProject(project)
+        const { id, created_at: _at, policy_active: _active, version: _version, ...detail } = showProject(project)
         note({ action: 'project.create', subject: id, detail })
         return showProject(project)
       }),
