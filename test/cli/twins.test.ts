@@ -13,6 +13,8 @@ import { runPolicy } from '../../src/cli/policy.ts'
 import { runProject } from '../../src/cli/project.ts'
 import { runSession } from '../../src/cli/session.ts'
 import { runWebhook } from '../../src/cli/webhook.ts'
+import { addressOfKey } from '../../src/domain/address-key.ts'
+import { readEntries } from '../../src/facts/lists/write-list.ts'
 import { type Harness, startHarness } from '../admin/support/harness.ts'
 import { openOver } from './door-over.ts'
 import { recordOutput } from './recorded-output.ts'
@@ -175,6 +177,16 @@ const plain = (value: unknown): unknown => {
   )
 }
 
+const entriesOf = async ({ lists, listBases: bases }: Harness['store']) => {
+  const entries = []
+  for (const { id, name } of await lists.listAll()) {
+    for await (const { key, ...entry } of readEntries({ lists, bases }, id)) {
+      entries.push({ list: name, address: addressOfKey(key), ...entry })
+    }
+  }
+  return entries
+}
+
 const rowsOf = async ({ store }: Harness) => {
   const of = await store.organizations.find('demo')
   const id = of?.id ?? ''
@@ -191,6 +203,14 @@ const rowsOf = async ({ store }: Harness) => {
     policies: await store.policies.list(id),
     projects: (await store.projects.list(id)).map((project) => ({ ...project, verificationHash: '' })),
     lists: await store.lists.listAll(),
+    entries: await entriesOf(store),
+    revisions: await Promise.all(
+      (await store.policies.list(id)).map((each) => store.policies.listRevisions(id, each.id)),
+    ),
+    bindings: await Promise.all((await store.projects.list(id)).map((each) => store.bindings.list(id, each.id))),
+    ages: await store.minimumAges.read(id),
+    settings: await store.organizationSettings.read(id),
+    webhooks: await store.webhookEndpoints.list(id),
     brand: await store.organizationBrands.find(id),
     retention: await store.evidenceRetention.find(id),
     trust: await store.verificationTrust.read(id),
