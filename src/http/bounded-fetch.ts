@@ -3,7 +3,7 @@
 import { NamedError } from '../domain/errors.ts'
 
 /** `message` is one line for the operator: it holds nothing that the other side said. */
-export class FetchFailedError extends NamedError {}
+export class BoundedFetchFailedError extends NamedError {}
 
 export interface BoundedRequest {
   /** The body of a POST; left out: GET. */
@@ -14,7 +14,7 @@ export interface BoundedRequest {
   readonly maxBytes: number
 }
 
-/** @param url https or http: `fetch` opens files as well. @throws FetchFailedError */
+/** @param url https or http: `fetch` opens files as well. @throws BoundedFetchFailedError */
 export const fetchBounded = async (
   url: string,
   { post, contentType, timeoutMs, maxBytes }: BoundedRequest,
@@ -31,13 +31,13 @@ export const fetchBounded = async (
     for await (const part of response.body ?? []) {
       length += part.length
       // Leaving the loop ends the answer.
-      if (length > maxBytes) throw new FetchFailedError(`${url} answers too much`)
+      if (length > maxBytes) throw new BoundedFetchFailedError(`${url} answers too much`)
       parts.push(part)
     }
     return { status: response.status, headers: response.headers, body: Buffer.concat(parts) }
   } catch (error) {
-    if (error instanceof FetchFailedError) throw error
+    if (error instanceof BoundedFetchFailedError) throw error
     const { code, name } = error as { code?: unknown; name?: unknown }
-    throw new FetchFailedError(`${url} can't be reached (${String(typeof code === 'string' ? code : name)})`)
+    throw new BoundedFetchFailedError(`${url} can't be reached (${String(typeof code === 'string' ? code : name)})`)
   }
 }

@@ -2,7 +2,7 @@
 // stored whether or not they answer, and a round ends in bounded time. Source: https://c2sp.org/tlog-witness.
 import { HEAD_MAX_BYTES } from '../../src/decisions/tree-heads.ts'
 import { errorClassOf, NamedError } from '../../src/domain/errors.ts'
-import { FetchFailedError, fetchBounded } from '../../src/http/bounded-fetch.ts'
+import { BoundedFetchFailedError, fetchBounded } from '../../src/http/bounded-fetch.ts'
 import type { DecisionTree } from '../../src/store/decision-tree/open.ts'
 import type { StoredHead } from '../../src/store/decision-tree/types.ts'
 import { encodeSubmission } from '../../src/transparency/add-checkpoint.ts'
@@ -53,7 +53,7 @@ class NotCosignedError extends NamedError {}
 
 const problemOf = (error: unknown): string => {
   const isOurs =
-    error instanceof NotCosignedError || error instanceof FetchFailedError || error instanceof NoteInvalidError
+    error instanceof NotCosignedError || error instanceof BoundedFetchFailedError || error instanceof NoteInvalidError
   if (isOurs) return error.message
   return errorClassOf(error)
 }
@@ -89,7 +89,7 @@ export const createCosigning = (options: CosigningOptions): Cosigning => {
     return { status, text: body.toString('utf8') }
   }
 
-  /** @returns the witness's line. @throws NotCosignedError, FetchFailedError, NoteInvalidError */
+  /** @returns the witness's line. @throws NotCosignedError, BoundedFetchFailedError, NoteInvalidError */
   const cosignatureOf = async (state: (typeof states)[number], head: StoredHead): Promise<string> => {
     const { key } = state.witness
     let answer = await ask(state.witness, state.knownSize, head)
