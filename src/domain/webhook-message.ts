@@ -1,8 +1,30 @@
-// What a webhook message is made of, and what became of an attempt to deliver it.
+// Where webhook messages go, what they are made of, and what became of an attempt to deliver one.
+import type { ApiKeyEnvironment } from './api-key.ts'
 import type { SessionEvent, SessionState } from './session.ts'
 
 /** Name of the provider whose sessions an outside service decides. */
 export const WEBHOOK_PROVIDER = 'webhook'
+
+export interface WebhookEndpoint {
+  readonly id: string
+  readonly organizationId: string
+  /** Sessions of live keys, or of test keys. */
+  readonly environment: ApiKeyEnvironment
+  readonly purpose: 'events' | 'decisions'
+  readonly url: string
+  /** Sealed by the organization's key, for the endpoint's id. */
+  readonly sealedSecret: Uint8Array
+  /** Signs together with the new secret until `previousUntilSeconds`. */
+  readonly previousSealedSecret: Uint8Array | null
+  readonly previousUntilSeconds: number | null
+  readonly createdAtSeconds: number
+  /** The verification service whose own webhooks also decide; null: none. */
+  readonly service: string | null
+  /** The secret with which the service signs, sealed like `sealedSecret`; null without a service. */
+  readonly sealedServiceSecret: Uint8Array | null
+  readonly previousSealedServiceSecret: Uint8Array | null
+  readonly previousServiceUntilSeconds: number | null
+}
 
 /** The member `type` of a message. */
 export type WebhookMessageType =

@@ -1,33 +1,13 @@
 // Where an organization receives messages about its sessions, or requests decisions. A removed endpoint keeps its row,
 // because messages refer to it, but loses its secrets.
-import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import { newIdentifier } from '../domain/identifier.ts'
+import type { WebhookEndpoint } from '../domain/webhook-message.ts'
 import { recordChange } from './changes.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
-export type WebhookPurpose = 'events' | 'decisions'
-
-export interface WebhookEndpoint {
-  readonly id: string
-  readonly organizationId: string
-  /** Sessions of live keys, or of test keys. */
-  readonly environment: ApiKeyEnvironment
-  readonly purpose: WebhookPurpose
-  readonly url: string
-  /** Sealed by the organization's key, for the endpoint's id. */
-  readonly sealedSecret: Uint8Array
-  /** Signs together with the new secret until `previousUntilSeconds`. */
-  readonly previousSealedSecret: Uint8Array | null
-  readonly previousUntilSeconds: number | null
-  readonly createdAtSeconds: number
-  /** The verification service whose own webhooks also decide; null: none. */
-  readonly service: string | null
-  /** The secret with which the service signs, sealed like `sealedSecret`; null without a service. */
-  readonly sealedServiceSecret: Uint8Array | null
-  readonly previousSealedServiceSecret: Uint8Array | null
-  readonly previousServiceUntilSeconds: number | null
-}
+// The table's readers import it from here.
+export type { WebhookEndpoint }
 
 type EndpointRow = RowOf<WebhookEndpoint>
 

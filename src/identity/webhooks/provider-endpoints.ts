@@ -6,7 +6,7 @@ import { fixedError } from '../../domain/errors.ts'
 import type { SessionState, SessionStatus, StatusChange } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
 import type { Clock } from '../../domain/time.ts'
-import { WEBHOOK_PROVIDER } from '../../domain/webhook-message.ts'
+import { WEBHOOK_PROVIDER, type WebhookEndpoint } from '../../domain/webhook-message.ts'
 import type { Endpoint } from '../../http/gate.ts'
 import { requestPath } from '../../http/request-path.ts'
 import { jsonResponse } from '../../http/response.ts'
@@ -19,7 +19,7 @@ import { buildStatus } from '../status.ts'
 import { decodeEvidenceRequest, decodeResult } from './provider-message.ts'
 import type { EndpointSecrets } from './secrets.ts'
 import { createServiceEndpoint } from './service-endpoint.ts'
-import type { WebhookEndpoint, WebhookEndpointStore } from './types.ts'
+import type { WebhookEndpointStore } from './types.ts'
 
 export interface ProviderEndpoints {
   readonly providerResult: Endpoint

@@ -1,8 +1,8 @@
 // Opens an endpoint's secrets when they are needed and does not keep them: the current one and, during a rotation, the
 // previous one.
 import type { Clock } from '../../domain/time.ts'
+import type { WebhookEndpoint } from '../../domain/webhook-message.ts'
 import type { OrganizationKeys } from '../evidence/organization-keys.ts'
-import type { WebhookEndpoint } from './types.ts'
 
 type Sealed = Pick<
   WebhookEndpoint,

@@ -1,20 +1,10 @@
 // The interfaces of the store that webhooks need; the composition root passes the store's own tables.
-import type { WebhookMessageType, WebhookOutcome, WebhookSnapshot } from '../../domain/webhook-message.ts'
-
-export interface WebhookEndpoint {
-  readonly id: string
-  readonly organizationId: string
-  readonly url: string
-  readonly sealedSecret: Uint8Array
-  readonly previousSealedSecret: Uint8Array | null
-  readonly previousUntilSeconds: number | null
-  /** The verification service whose own webhooks also decide; null: none. */
-  readonly service: string | null
-  /** The secret with which the service signs, sealed like `sealedSecret`; null without a service. */
-  readonly sealedServiceSecret: Uint8Array | null
-  readonly previousSealedServiceSecret: Uint8Array | null
-  readonly previousServiceUntilSeconds: number | null
-}
+import type {
+  WebhookEndpoint,
+  WebhookMessageType,
+  WebhookOutcome,
+  WebhookSnapshot,
+} from '../../domain/webhook-message.ts'
 
 /** A message to send now. */
 export interface ClaimedMessage {
