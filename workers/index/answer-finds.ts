@@ -4,7 +4,8 @@ import { errorClassOf } from '../../src/domain/errors.ts'
 import type { TallyQuestion } from '../../src/store/decision-index/tallies.ts'
 import { exportHeader, exportRows } from './decision-export.ts'
 import type { FoundDecisions } from './decision-finder.ts'
-import type { FindOperation, FindRequest, IndexQuestion, IndexReply, IndexResults } from './decision-index-protocol.ts'
+import type { FindOperation, FindRequest, IndexQuestion, IndexResults } from './decision-index-protocol.ts'
+import { send } from './index-replies.ts'
 
 /** A finder that answers at once, or one that has to wait for a database. */
 interface Finder {
@@ -34,8 +35,6 @@ const find = async (finder: Finder, request: FindRequest): Promise<IndexResults[
     }
   }
 }
-
-const send = (reply: IndexReply): void => void process.send?.(reply)
 
 /**
  * Answers every question from now on.

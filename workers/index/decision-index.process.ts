@@ -2,14 +2,9 @@
 // Another process searches the index. Ends with its parent.
 import { errorClassOf } from '../../src/domain/errors.ts'
 import { runWhenIdle, stayInBackground } from '../background-process.ts'
-import { createDecisionIndex, type IndexStatus } from './decision-index.ts'
-import type {
-  BuildOperation,
-  BuildRequest,
-  IndexQuestion,
-  IndexReply,
-  IndexResults,
-} from './decision-index-protocol.ts'
+import { createDecisionIndex } from './decision-index.ts'
+import type { BuildOperation, BuildRequest, IndexQuestion, IndexResults } from './decision-index-protocol.ts'
+import { send, tellStatus } from './index-replies.ts'
 
 /** Pause at the end of the log: the lines that are written meanwhile then share one transaction. */
 const IDLE_MS = 250
@@ -21,27 +16,11 @@ stayInBackground()
 runWhenIdle()
 
 const index = createDecisionIndex({ directory, path, monotonicMs: () => performance.now() })
-const send = (reply: IndexReply): void => void process.send?.(reply)
-
-let told: IndexStatus | null = null
-const tellStatus = (): void => {
-  const status = index.status()
-  if (
-    told !== null &&
-    status.decisions === told.decisions &&
-    status.upToDate === told.upToDate &&
-    status.unreadable === told.unreadable
-  ) {
-    return
-  }
-  told = status
-  send({ id: 0, ok: true, status })
-}
 
 const answer = (request: BuildRequest): IndexResults[BuildOperation] => {
   if (request.operation === 'status') return index.status()
   index.rebuild()
-  tellStatus()
+  tellStatus(index.status())
   return null
 }
 
@@ -62,7 +41,7 @@ const work = (): void => {
   let pauseMs = 0
   try {
     if (!index.ingest() && !index.improve()) pauseMs = IDLE_MS
-    tellStatus()
+    tellStatus(index.status())
   } catch (error) {
     send({ id: 0, ok: false, errorClass: errorClassOf(error) })
     pauseMs = FAILED_MS

@@ -6,7 +6,8 @@ import { errorClassOf } from '../../src/domain/errors.ts'
 import { openSharedIndex } from '../../src/store/decision-index/shared-index.ts'
 import { stayInBackground } from '../background-process.ts'
 import type { IndexStatus } from './decision-index.ts'
-import type { BuildRequest, IndexQuestion, IndexReply } from './decision-index-protocol.ts'
+import type { BuildRequest, IndexQuestion } from './decision-index-protocol.ts'
+import { send, tellStatus } from './index-replies.ts'
 import { createSharedIndexBuilder } from './shared-index-builder.ts'
 import type { SharedIndexInput } from './shared-index-input.ts'
 
@@ -19,19 +20,15 @@ const [directory = ''] = process.argv.slice(2)
 
 stayInBackground()
 
-const send = (reply: IndexReply): void => void process.send?.(reply)
-
 process.on('disconnect', () => process.exit(0))
 
 const { target } = (await Bun.stdin.json()) as SharedIndexInput
 const { writer } = await openSharedIndex(target, nodeNameOf(directory))
 const builder = createSharedIndexBuilder({ directory, writer, monotonicMs: () => performance.now() })
 
-let told: IndexStatus | null = null
-const tellStatus = async (): Promise<IndexStatus> => {
+const lookAndTell = async (): Promise<IndexStatus> => {
   const status = await builder.status()
-  if (JSON.stringify(status) !== JSON.stringify(told)) send({ id: 0, ok: true, status })
-  told = status
+  tellStatus(status)
   return status
 }
 
@@ -44,9 +41,9 @@ const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
 }
 
 const answer = async ({ operation }: BuildRequest): Promise<IndexStatus | null> => {
-  if (operation === 'status') return tellStatus()
+  if (operation === 'status') return lookAndTell()
   await builder.rebuild()
-  await tellStatus()
+  await lookAndTell()
   return null
 }
 
@@ -62,7 +59,7 @@ const work = async (): Promise<void> => {
   let pauseMs = IDLE_MS
   try {
     const hasMore = await inTurn(builder.ingest)
-    await inTurn(tellStatus)
+    await inTurn(lookAndTell)
     const restMs = (performance.now() - startedMs) * (1 / DUTY - 1)
     pauseMs = hasMore ? restMs : Math.max(IDLE_MS, restMs)
   } catch (error) {
