@@ -3,6 +3,7 @@
 // "The decision log").
 // The whole line goes through one JSON.stringify: measured at half the time of a template that quotes field by field,
 // and no field can break out of its quotes.
+import { isObject } from '../domain/is-object.ts'
 import { DecisionLineMalformedError } from './errors.ts'
 import type { DecisionRecord, LogRecord, SegmentHeader } from './types.ts'
 
@@ -86,8 +87,6 @@ const TEXT_FIELDS = [
 
 const HEX_BYTES = /^0x(?:[0-9a-fA-F]{2})*$/
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isShadow = (value: unknown): boolean =>
   isObject(value) &&
   typeof value['revision'] === 'string' &&

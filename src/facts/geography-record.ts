@@ -1,6 +1,7 @@
 // Translates a record of an MMDB file into geography facts. Files differ: MaxMind and DB-IP nest (`country.iso_code`),
 // others are flat (`country_code`). What a record does not state is unknown and stays null.
 // Source: https://dev.maxmind.com/geoip/docs/databases, https://ipinfo.io/developers/database-download.
+import { isObject } from '../domain/is-object.ts'
 import type { GeographyFacts } from '../policy/sources/geography/rules.ts'
 
 export const GEOGRAPHY_UNKNOWN: GeographyFacts = Object.freeze({
@@ -15,8 +16,7 @@ export const GEOGRAPHY_UNKNOWN: GeographyFacts = Object.freeze({
 
 type Fields = Readonly<Record<string, unknown>>
 
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
 
 const codeOf = (value: unknown, form: RegExp): string | null => {
   const code = typeof value === 'string' ? value.toUpperCase() : ''

@@ -1,5 +1,6 @@
 // How to ask a screener and how to read its answer, as configured in the config file's `screeners`.
 import { NamedError } from '../domain/errors.ts'
+import { isObject } from '../domain/is-object.ts'
 import { REACHES, type Reach } from '../domain/list.ts'
 import { parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
@@ -65,10 +66,7 @@ const fail = (where: string, problem: string): never => {
   throw new ScreenerSettingsError(`screeners: ${where} ${problem}`)
 }
 
-const mapping = (where: string, value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Fields)
-    : fail(where, 'must be a mapping')
+const mapping = (where: string, value: unknown): Fields => (isObject(value) ? value : fail(where, 'must be a mapping'))
 
 const refuseUnknown = (where: string, fields: Fields, known: readonly string[]): void => {
   for (const name of Object.keys(fields)) if (!known.includes(name)) fail(`${where}.${name}`, 'is not known')

@@ -2,14 +2,14 @@
 // differently. A linear scan counts the members in the text; if the parsed value has fewer, a key came twice, however
 // it was spelled. Nothing is decoded twice, so this costs about as much as JSON.parse alone.
 import { CountersignError, fixedError } from '../domain/errors.ts'
+import { isObject } from '../domain/is-object.ts'
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
 export interface JsonObject {
   readonly [key: string]: JsonValue | undefined
 }
 
-export const isJsonObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isJsonObject = (value: JsonValue | undefined): value is JsonObject => isObject(value)
 
 /** Levels of arrays and objects that a document may have (decisions §1). */
 export const JSON_DEPTH_MAX = 16

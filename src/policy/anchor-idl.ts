@@ -3,6 +3,7 @@
 // instruction's name in snake case. Source: https://www.anchor-lang.com/docs/basics/idl.
 import { createHash } from 'node:crypto'
 import { NamedError } from '../domain/errors.ts'
+import { isObject } from '../domain/is-object.ts'
 import {
   BORSH_BASIC,
   type BorshCodec,
@@ -28,9 +29,6 @@ export interface IdlInstruction {
   readonly arguments: readonly NamedType[]
   readonly codecs: readonly BorshCodec[]
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const fail = (message: string): never => {
   throw new IdlMalformedError(message)
@@ -77,7 +75,7 @@ class TypeReader {
   constructor(idl: Readonly<Record<string, unknown>>, tuples: TupleTypes) {
     this.#tuples = tuples
     for (const definition of listOf(idl['types'], 'types')) {
-      if (!isRecord(definition) || !isRecord(definition['type']))
+      if (!isObject(definition) || !isObject(definition['type']))
         throw new IdlMalformedError('types holds an entry that is not a type')
       this.#definitions.set(textOf(definition['name'], 'a type'), definition['type'])
     }
@@ -87,7 +85,7 @@ class TypeReader {
     const members = listOf(value, what)
     // A struct's field is `{name, type}`; a tuple struct's field is only a type.
     const names = members.map((member) =>
-      isRecord(member) && 'name' in member && 'type' in member ? textOf(member['name'], `a field of ${what}`) : '',
+      isObject(member) && 'name' in member && 'type' in member ? textOf(member['name'], `a field of ${what}`) : '',
     )
     const codecs = members.map((member, index) =>
       this.read(names[index] === '' ? member : (member as Readonly<Record<string, unknown>>)['type'], depth),
@@ -103,7 +101,7 @@ class TypeReader {
       const basic = Object.hasOwn(BORSH_BASIC, name) ? BORSH_BASIC[name] : undefined
       return basic ?? fail(`there is no type ${name.slice(0, 64)}`)
     }
-    if (!isRecord(type)) return fail('a type is missing')
+    if (!isObject(type)) return fail('a type is missing')
     // A vector of u8 is bytes, whatever the IDL calls it.
     if (type['vec'] === 'u8') return borshBytes
     if ('vec' in type) return borshVec(this.read(type['vec'], depth + 1))
@@ -122,7 +120,7 @@ class TypeReader {
   }
 
   #defined(reference: unknown, depth: number): BorshCodec {
-    const name = textOf(isRecord(reference) ? reference['name'] : reference, 'a defined type')
+    const name = textOf(isObject(reference) ? reference['name'] : reference, 'a defined type')
     const definition = this.#definitions.get(name) ?? fail(`the type ${name} is not defined`)
     const kind = definition['kind']
     if (kind === 'struct') return this.#struct(definition, name, depth)
@@ -130,7 +128,7 @@ class TypeReader {
     if (kind !== 'enum') return fail(`the type ${name} is neither a struct nor an enum`)
     return borshEnum(
       listOf(definition['variants'], name).map((variant) => {
-        if (!isRecord(variant)) return fail(`${name} has a variant without a name`)
+        if (!isObject(variant)) return fail(`${name} has a variant without a name`)
         const variantName = textOf(variant['name'], `a variant of ${name}`)
         return { name: variantName, members: this.fields(variant['fields'], variantName, depth + 1).codecs }
       }),
@@ -148,14 +146,14 @@ class TypeReader {
  * @throws IdlMalformedError with the first mistake
  */
 export function* readIdl(idl: unknown, tuples: TupleTypes): Generator<IdlInstruction, void> {
-  if (!isRecord(idl)) return fail('an idl is the content of an Anchor IDL file')
+  if (!isObject(idl)) return fail('an idl is the content of an Anchor IDL file')
   const instructions = listOf(idl['instructions'], 'instructions')
   if (instructions.length === 0) return fail('it has no instructions')
   if (instructions.length > POLICY_LIMITS.functions)
     return fail(`it has more than ${POLICY_LIMITS.functions} instructions`)
   const types = new TypeReader(idl, tuples)
   for (const instruction of instructions) {
-    if (!isRecord(instruction)) return fail('instructions holds what is no instruction')
+    if (!isObject(instruction)) return fail('instructions holds what is no instruction')
     const name = textOf(instruction['name'], 'an instruction')
     const { names, codecs } = types.fields(instruction['args'], `args of ${name}`, 0)
     yield {

@@ -1,6 +1,7 @@
 // Makes an OpenAPI 3.1 document of described operations. OpenAPI's schemas are JSON Schema 2020-12, and so are TypeBox values.
 // Source: https://spec.openapis.org/oas/v3.1.1.html.
 
+import { isObject } from '../../domain/is-object.ts'
 import type { TSchema } from '../schema.ts'
 import type { DescribedAnswer, DescribedInterface, DescribedOperation } from './operation.ts'
 import { PROBLEM } from './problem.ts'
@@ -22,9 +23,6 @@ const TEXTS: Readonly<Record<number, string>> = {
   500: 'A fault of the service; the request id names it in the log.',
   503: 'At capacity, or a part is down; Retry-After says when.',
 }
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Keywords of ours, which JSON Schema does not have. */
 const OWN_WORDS = new Set(['$id', 'printable', 'rule'])
