@@ -9,6 +9,7 @@ import {
   type TUnsafe,
   Type,
 } from '@sinclair/typebox'
+import { isoTime as timeText } from '../domain/time.ts'
 
 /** An object that has no other members than these; another member is refused. */
 export const closed = <Properties extends TProperties>(
@@ -33,7 +34,7 @@ export const oneOf = <const Values extends readonly string[]>(values: Values, de
 export const time = (description?: string) =>
   Type.String({ format: 'date-time', ...(description === undefined ? {} : { description }) })
 
-export const timeText = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString()
+export { timeText }
 export const timeOrNull = (unixSeconds: number | null): string | null =>
   unixSeconds === null ? null : timeText(unixSeconds)
 

@@ -1,6 +1,7 @@
 // Arguments, output and exit codes of every verb: 0 done, 1 a problem was found, 2 the call is wrong.
 import { parseArgs } from 'node:util'
 import { NamedError } from '../domain/errors.ts'
+import { isoSeconds as timeText } from '../domain/time.ts'
 import { explainArguments, usageOf } from './usage.ts'
 
 export interface CommandOutput {
@@ -105,8 +106,7 @@ export const formatTable = (rows: readonly (readonly string[])[]): string => {
     .join('')
 }
 
-/** Unix seconds as ISO 8601. */
-export const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+export { timeText }
 export const timeOrNull = (seconds: number | null): string | null => (seconds === null ? null : timeText(seconds))
 
 /** A time of an operation's answer as commands print it: without a fraction. */

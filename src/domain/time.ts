@@ -12,6 +12,12 @@ export const systemClock: Clock = {
   unixSeconds: () => Math.floor(Date.now() / 1000),
 }
 
+/** ISO 8601 with milliseconds, as the APIs answer. */
+export const isoTime = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString()
+
+/** The same in whole seconds, as programs print it. */
+export const isoSeconds = (unixSeconds: number): string => isoTime(unixSeconds).replace('.000Z', 'Z')
+
 export interface Timers {
   /** Calls back once, `delayMs` from now or later (after 24 days at the latest). @returns cancels the call */
   after(delayMs: number, callback: () => void): () => void

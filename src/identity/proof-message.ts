@@ -2,8 +2,8 @@
 // the name of the account and the form of the chain id. It names the page's host, the requesting organization and the
 // session (threats row 4). Source: EIP-4361; for Solana the "Sign In With Solana" message of the Wallet Standard, which
 // has the same fields.
+import { isoTime } from '../domain/time.ts'
 import { type WalletOnChain, walletAddressText } from '../domain/wallet.ts'
-import { isoTime } from './status.ts'
 
 export interface ProofMessageFields {
   /** Host of the page, with its port where it has one. */

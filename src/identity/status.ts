@@ -1,6 +1,7 @@
 // The only builder of the session status object: for the single answer, for every event of a stream, and for the tests.
 // Source: spec, "Session status object", with the presence rules of its table.
 import type { SessionState, SessionStatus } from '../domain/session.ts'
+import { isoTime } from '../domain/time.ts'
 
 export interface WalletEntry {
   readonly id: string
@@ -19,8 +20,6 @@ export interface SessionStatusObject {
   readonly verifiedWallets: readonly WalletEntry[]
   readonly unverifiedWallets: readonly WalletEntry[]
 }
-
-export const isoTime = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString()
 
 export const buildStatus = ({ session, wallets }: SessionState): SessionStatusObject => {
   const entries = wallets.map(({ id, addressText, chain }) => ({ id, address: addressText, chain }))

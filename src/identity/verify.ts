@@ -2,9 +2,9 @@
 import type { WalletAddress } from '../domain/address.ts'
 import type { CheckType, SessionStatus } from '../domain/session.ts'
 import type { VerifiedWallet } from '../domain/standing.ts'
+import { isoTime } from '../domain/time.ts'
 import type { KnownStanding, StandingCaller } from './standing.ts'
 import type { Standings } from './standings.ts'
-import { isoTime } from './status.ts'
 
 export type VerificationAnswer =
   /** The wallet was never seen, as far as the caller may know. */

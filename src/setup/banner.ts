@@ -2,6 +2,7 @@
 // they are in quickstart.env, readable by its owner alone.
 import { relative } from 'node:path'
 import type { Config } from '../config/config.ts'
+import { isoSeconds } from '../domain/time.ts'
 import { PROGRAM } from '../program/words.ts'
 import { dataFolderAt } from './data-folder.ts'
 import type { Quickstart } from './quickstart.ts'
@@ -68,7 +69,7 @@ export const bannerText = (service: StartedService, config: Config): string => {
     )
   }
   if (service.welcome !== null) {
-    const until = new Date(service.welcome.expiresAtSeconds * 1000).toISOString().replace('.000Z', 'Z')
+    const until = isoSeconds(service.welcome.expiresAtSeconds)
     lines.push(
       '',
       `There is no account for the dashboard yet. This link makes the first one, once, until ${until}:`,

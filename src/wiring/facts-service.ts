@@ -2,7 +2,7 @@
 // composition root, which owns the change feed, the pool and the metrics.
 import { BLOCK_TIME_MS, BLOCK_TIME_MS_DEFAULT } from '../attestation/expiry.ts'
 import type { Config } from '../config/config.ts'
-import type { Clock } from '../domain/time.ts'
+import { type Clock, isoTime } from '../domain/time.ts'
 import type { AskContext, Asker, IdentityOf } from '../facts/asker.ts'
 import type { ChainReads, ChainReadsDependencies, ReadableChain } from '../facts/chain-reads.ts'
 import { createFactCollector } from '../facts/collect.ts'
@@ -73,7 +73,7 @@ const openGeography = ({ config, clock, log }: FactsDependencies): Geography | n
         path: config.geoipFile,
         clock,
         onLoaded: ({ databaseType, builtAtSeconds }) => {
-          log.info('geography file read', { databaseType, builtAt: new Date(builtAtSeconds * 1000).toISOString() })
+          log.info('geography file read', { databaseType, builtAt: isoTime(builtAtSeconds) })
         },
         onError: (error) => log.error('the geography file can not be read', { error }),
       })
