@@ -3,7 +3,8 @@
 // never a guess.
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
-import { createJsonRpc, RpcFailedError } from './json-rpc.ts'
+import { numberOf } from './evm-answer.ts'
+import { createJsonRpc } from './json-rpc.ts'
 
 export interface BlockHeightSource {
   /** @returns the latest block if it is cached; null when the chain has to be asked */
@@ -21,13 +22,6 @@ export interface BlockHeightOptions {
   readonly clock: Clock
 }
 
-/** `0x` and hex digits (EIP-1474), exact as a number: no chain is near 2^53 blocks. */
-const parseHeight = (value: unknown): number => {
-  const height = typeof value === 'string' && /^0x[0-9a-fA-F]{1,14}$/.test(value) ? Number(value) : Number.NaN
-  if (!Number.isSafeInteger(height)) throw new RpcFailedError('the RPC answered what no node answers')
-  return height
-}
-
 export const createBlockHeightSource = (options: BlockHeightOptions): BlockHeightSource => {
   const rpcs = options.rpcUrls.map((url) => createJsonRpc({ url, timeoutMs: options.timeoutMs }))
   let known: { height: number; readAtMs: number } | null = null
@@ -38,7 +32,7 @@ export const createBlockHeightSource = (options: BlockHeightOptions): BlockHeigh
     for (const rpc of rpcs) {
       const startedMs = options.clock.monotonicMs()
       try {
-        const height = parseHeight(await rpc.request('eth_blockNumber', []))
+        const height = numberOf(await rpc.request('eth_blockNumber', []))
         known = { height, readAtMs: startedMs }
         return height
       } catch (error) {

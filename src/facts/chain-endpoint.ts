@@ -1,7 +1,7 @@
 // One RPC URL of one chain. Checks once that the URL serves the configured chain, before any of its answers is used.
 // Calls made in one turn of the event loop travel as one JSON-RPC batch. Source: EIP-1474.
 import { createClient, type Hex, numberToHex } from 'viem'
-import { RpcFailedError } from './json-rpc.ts'
+import { hexOf, quantityOf, requireChain } from './evm-answer.ts'
 import type { ReadCall } from './read-call.ts'
 import { createRpcTransport } from './rpc-transport.ts'
 
@@ -30,19 +30,13 @@ const isRevert = (error: unknown): boolean => {
   return code === 3 || (typeof details === 'string' && /revert/i.test(details))
 }
 
-const hexOf = (value: unknown): Hex => {
-  if (typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)) return value as Hex
-  throw new RpcFailedError('the RPC answered what no node answers')
-}
-
 export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOptions): ChainEndpoint => {
   const client = createClient({ transport: createRpcTransport({ url, timeoutMs, batchMax: BATCH_MAX }) })
   let verified = false
 
   const verify = async (): Promise<void> => {
     if (verified) return
-    const served = Number(hexOf(await client.request({ method: 'eth_chainId' })))
-    if (served !== chainId) throw new RpcFailedError(`the RPC serves chain ${served} and not ${chainId}`)
+    requireChain(await client.request({ method: 'eth_chainId' }), chainId)
     verified = true
   }
 
@@ -60,7 +54,7 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
   return {
     latestBlock: async () => {
       await verify()
-      return BigInt(hexOf(await client.request({ method: 'eth_blockNumber' })))
+      return quantityOf(await client.request({ method: 'eth_blockNumber' }))
     },
     readAt: async (block, calls) => {
       await verify()

@@ -1,5 +1,6 @@
 // The policy registry of an EVM chain (contracts/src/IPolicyRegistry.sol), read at the latest block.
 import type { Hex } from 'viem'
+import { hexOf, numberOf, requireChain } from './evm-answer.ts'
 import { type JsonRpc, RpcFailedError } from './json-rpc.ts'
 import { type ChainRegistry, plausiblePolicyId } from './registry.ts'
 
@@ -14,32 +15,11 @@ type Question =
   | { readonly functionName: 'isAttesterRegistered'; readonly args: readonly [Hex] }
   | { readonly functionName: 'getRegisteredAttesters' }
 
-const hex = (value: unknown): Hex => {
-  if (typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)) return value as Hex
-  throw new RpcFailedError('the RPC answered what no node answers')
-}
-
-/** A quantity (EIP-1474). @throws RpcFailedError */
-export const quantityOf = (value: unknown): bigint => {
-  const text = hex(value)
-  if (text === '0x') throw new RpcFailedError('the RPC answered what no node answers')
-  return BigInt(text)
-}
-
-/** A quantity below 2^53. */
-const quantity = (value: unknown): number => {
-  const number = Number(quantityOf(value))
-  if (!Number.isSafeInteger(number)) throw new RpcFailedError('the RPC answered what no node answers')
-  return number
-}
-
 /** Throws when the node serves another chain. */
 export const verifyChain =
   (chainId: number) =>
-  async (rpc: JsonRpc): Promise<void> => {
-    const served = quantity(await rpc.request('eth_chainId', []))
-    if (served !== chainId) throw new RpcFailedError(`the RPC serves chain ${served} and not ${chainId}`)
-  }
+  async (rpc: JsonRpc): Promise<void> =>
+    requireChain(await rpc.request('eth_chainId', []), chainId)
 
 /** @param address of the registry, canonical */
 export const createEvmRegistry = (chainId: number, address: string): ChainRegistry => {
@@ -48,7 +28,7 @@ export const createEvmRegistry = (chainId: number, address: string): ChainRegist
     const { decodeFunctionResult, encodeFunctionData, parseAbi } = await import('viem')
     const abi = parseAbi(ABI)
     const data = encodeFunctionData({ abi, ...question })
-    const answer = hex(await rpc.request('eth_call', [{ to: address, data }, 'latest']))
+    const answer = hexOf(await rpc.request('eth_call', [{ to: address, data }, 'latest']))
     try {
       return decodeFunctionResult({ abi, functionName: question.functionName, data: answer })
     } catch {
@@ -60,13 +40,13 @@ export const createEvmRegistry = (chainId: number, address: string): ChainRegist
     verify: verifyChain(chainId),
     policyId: async (rpc, contract) =>
       plausiblePolicyId(String(await read(rpc, { functionName: 'getPolicyID', args: [contract as Hex] }))),
-    isDeployed: async (rpc) => hex(await rpc.request('eth_getCode', [address, 'latest'])).length > 2,
+    isDeployed: async (rpc) => hexOf(await rpc.request('eth_getCode', [address, 'latest'])).length > 2,
     isAttesterRegistered: async (rpc, attester) =>
       (await read(rpc, { functionName: 'isAttesterRegistered', args: [attester as Hex] })) === true,
     registeredAttesters: async (rpc) => (await read(rpc, { functionName: 'getRegisteredAttesters' })) as string[],
     latestBlockSeconds: async (rpc) => {
       const block = await rpc.request('eth_getBlockByNumber', ['latest', false])
-      return quantity((block as { timestamp?: unknown } | null)?.timestamp)
+      return numberOf((block as { timestamp?: unknown } | null)?.timestamp)
     },
   }
 }

@@ -1,7 +1,7 @@
 // Asks a chain's nodes for the base fee of the latest block.
 import { askChains } from '../../../facts/ask-chains.ts'
 import type { OpenAsker } from '../../../facts/asker.ts'
-import { quantityOf } from '../../../facts/evm-registry.ts'
+import { quantityOf } from '../../../facts/evm-answer.ts'
 import { type JsonRpc, RpcFailedError } from '../../../facts/json-rpc.ts'
 import type { BaseFeeFacts } from './rules.ts'
 

@@ -1,0 +1,29 @@
+// Reads what a node of an EVM chain answers. Every function throws RpcFailedError. Source: EIP-1474.
+import type { Hex } from 'viem'
+import { RpcFailedError } from './json-rpc.ts'
+
+const NO_ANSWER = 'the RPC answered what no node answers'
+
+export const hexOf = (value: unknown): Hex => {
+  if (typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)) return value as Hex
+  throw new RpcFailedError(NO_ANSWER)
+}
+
+export const quantityOf = (value: unknown): bigint => {
+  const text = hexOf(value)
+  if (text === '0x') throw new RpcFailedError(NO_ANSWER)
+  return BigInt(text)
+}
+
+/** A quantity below 2^53: a block, a time, a chain's id. */
+export const numberOf = (value: unknown): number => {
+  const number = Number(quantityOf(value))
+  if (!Number.isSafeInteger(number)) throw new RpcFailedError(NO_ANSWER)
+  return number
+}
+
+/** @param answer of eth_chainId. Throws when the node serves another chain. */
+export const requireChain = (answer: unknown, chainId: number): void => {
+  const served = numberOf(answer)
+  if (served !== chainId) throw new RpcFailedError(`the RPC serves chain ${served} and not ${chainId}`)
+}
