@@ -49,6 +49,36 @@ export interface ProofRequest {
   readonly expiresAtSeconds: number
 }
 
+/** How a person proved that a wallet is theirs; `sandbox` in sessions of test keys only. */
+export type ProofKind = 'eip191' | 'erc1271' | 'siws' | 'sandbox'
+
+/** A proven wallet, to be connected to a session. */
+export interface WalletConnection {
+  readonly organizationId: string
+  readonly sessionId: string
+  readonly chain: string
+  readonly address: WalletAddress
+  readonly proof: { readonly kind: ProofKind; readonly message: string; readonly signature: string }
+  /** Spent with the connection; null for the sandbox's proofs. */
+  readonly nonce: string | null
+  readonly actor: string
+}
+
+/** The session that a link of the verification page opens. */
+export interface LinkSession {
+  readonly organizationId: string
+  readonly sessionId: string
+}
+
+/** The challenge for a person whose link is bound to another browser. */
+export interface ContinuationChallenge extends LinkSession {
+  readonly nonce: string
+  readonly linkHash: Uint8Array
+  readonly wallet: WalletOnChain
+  readonly message: string
+  readonly expiresAtSeconds: number
+}
+
 /**
  * A wallet address whose chain is not named: `0x` and 40 hex digits in any case, or base58 of 32 bytes. The two can't be
  * confused, since base58 has no zero digit. Null for anything else.

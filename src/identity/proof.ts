@@ -6,8 +6,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import bs58 from 'bs58'
 import { isHexBytes, type SolanaAddress, solanaAddressBytes } from '../domain/address.ts'
-import type { WalletOnChain } from '../domain/wallet.ts'
-import type { ProofKind } from './types.ts'
+import type { ProofKind, WalletOnChain } from '../domain/wallet.ts'
 
 export interface SignedProof {
   readonly wallet: WalletOnChain

@@ -1,8 +1,7 @@
 // The interfaces of the store that identity needs; the composition root passes the store's own tables.
-import type { WalletAddress } from '../domain/address.ts'
 import type { Registered, Registration } from '../domain/registration.ts'
 import type { SessionState, StatusChange } from '../domain/session.ts'
-import type { ProofRequest } from '../domain/wallet.ts'
+import type { ProofRequest, WalletConnection } from '../domain/wallet.ts'
 
 export interface SessionStore {
   /** Creates a session, or reuses the caller's own for the same wallet and check type, in one transaction. */
@@ -27,19 +26,9 @@ export interface SessionStore {
   }): Promise<SessionState | null>
 }
 
-export type ProofKind = 'eip191' | 'erc1271' | 'siws' | 'sandbox'
-
 export interface SessionWalletStore {
   /** @throws ProofInvalidError, SessionClosedError, WalletLockedError, WalletLimitError */
-  connect(connection: {
-    readonly organizationId: string
-    readonly sessionId: string
-    readonly chain: string
-    readonly address: WalletAddress
-    readonly proof: { readonly kind: ProofKind; readonly message: string; readonly signature: string }
-    readonly nonce: string | null
-    readonly actor: string
-  }): Promise<SessionState | null>
+  connect(connection: WalletConnection): Promise<SessionState | null>
   /** @throws SessionClosedError */
   remove(input: {
     readonly organizationId: string

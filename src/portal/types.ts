@@ -4,7 +4,7 @@ import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import type { SessionState, SessionStatus } from '../domain/session.ts'
 import type { Clock } from '../domain/time.ts'
-import type { WalletOnChain } from '../domain/wallet.ts'
+import type { ContinuationChallenge, LinkSession } from '../domain/wallet.ts'
 import type { SessionChanges } from '../identity/changes.ts'
 import type { Connect } from '../identity/connect.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
@@ -13,19 +13,6 @@ import type { Providers } from '../identity/providers.ts'
 import type { QrCodeOf } from '../identity/qr-code.ts'
 import type { StreamHub } from '../identity/stream-hub.ts'
 import type { BrowserCookies } from './browser-cookie.ts'
-
-export interface LinkSession {
-  readonly organizationId: string
-  readonly sessionId: string
-}
-
-export interface ContinuationChallenge extends LinkSession {
-  readonly nonce: string
-  readonly linkHash: Uint8Array
-  readonly wallet: WalletOnChain
-  readonly message: string
-  readonly expiresAtSeconds: number
-}
 
 /** See store/portal-links.ts. */
 export interface PortalLinks {

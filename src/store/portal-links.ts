@@ -6,10 +6,10 @@
 // and 4.
 import type { WalletAddress } from '../domain/address.ts'
 import type { SessionStatus } from '../domain/session.ts'
-import { storedChainId, type WalletOnChain, walletOn } from '../domain/wallet.ts'
+import { type ContinuationChallenge, type LinkSession, storedChainId, walletOn } from '../domain/wallet.ts'
 import type { Transaction } from './database.ts'
 import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
-import { SWEEP_BATCH, sweepRows } from './sweep.ts'
+import { keepNewest, SWEEP_BATCH, sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 /**
@@ -24,11 +24,6 @@ const TOUCH_SECONDS = 86_400
 /** If a power cut loses the row, the waiting person can ask again. */
 const DURABILITY = { survives: 'process-crash' } as const
 
-export interface LinkSession {
-  readonly organizationId: string
-  readonly sessionId: string
-}
-
 export interface FoundLink extends LinkSession {
   /** Hash of the secret of the browser to which the link is bound; null while nobody has opened the link. */
   readonly cookieHash: Uint8Array | null
@@ -37,15 +32,6 @@ export interface FoundLink extends LinkSession {
 /** A browser that may open a session. */
 export interface FoundBrowser extends LinkSession {
   readonly status: SessionStatus
-}
-
-/** The challenge for a person whose link is bound to another browser. */
-export interface ContinuationChallenge extends LinkSession {
-  readonly nonce: string
-  readonly linkHash: Uint8Array
-  readonly wallet: WalletOnChain
-  readonly message: string
-  readonly expiresAtSeconds: number
 }
 
 type LinkRow = RowOf<FoundLink>
@@ -171,26 +157,15 @@ export const createPortalLinkTable = (scope: TableScope) => ({
         'INSERT INTO portal_handovers (hash, organization_id, session_id, expires_at_seconds) VALUES (?, ?, ?, ?)',
         [linkHash, organizationId, sessionId, expiresAtSeconds],
       )
-      await transaction.execute(
-        `DELETE FROM portal_handovers WHERE hash IN (
-           SELECT hash FROM portal_handovers WHERE organization_id = ? AND session_id = ?
-           ORDER BY expires_at_seconds DESC LIMIT 1000 OFFSET ?)`,
-        [organizationId, sessionId, WAITING_PER_SESSION_MAX],
-      )
+      await keepNewest(transaction, 'portal_handovers', 'hash', link, WAITING_PER_SESSION_MAX)
     }, DURABILITY),
 
   addChallenge: (challenge: ContinuationChallenge): Promise<void> =>
     scope.write(async (transaction) => {
       const { wallet, ...row } = challenge
-      const { organizationId, sessionId } = row
       const chainId = storedChainId(wallet)
       await insertRow(transaction, 'portal_challenges', { ...row, address: wallet.address, chainId })
-      await transaction.execute(
-        `DELETE FROM portal_challenges WHERE nonce IN (
-           SELECT nonce FROM portal_challenges WHERE organization_id = ? AND session_id = ?
-           ORDER BY expires_at_seconds DESC LIMIT 1000 OFFSET ?)`,
-        [organizationId, sessionId, WAITING_PER_SESSION_MAX],
-      )
+      await keepNewest(transaction, 'portal_challenges', 'nonce', row, WAITING_PER_SESSION_MAX)
     }, DURABILITY),
 
   /** The challenge, while it is neither spent nor too old; null otherwise, or if it belongs to another link. */

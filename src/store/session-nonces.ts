@@ -4,7 +4,7 @@
 import type { WalletAddress } from '../domain/address.ts'
 import { type ProofRequest, storedChainId, walletOn } from '../domain/wallet.ts'
 import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
-import { sweepRows } from './sweep.ts'
+import { keepNewest, sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 type NonceRow = RowOf<Omit<ProofRequest, 'wallet'>> & { readonly address: WalletAddress; readonly chain_id: number }
@@ -20,15 +20,9 @@ export const createSessionNonceTable = (scope: TableScope) => ({
   add: (request: ProofRequest): Promise<void> =>
     scope.write(async (transaction) => {
       const { wallet, ...row } = request
-      const { organizationId, sessionId } = row
       const chainId = storedChainId(wallet)
       await insertRow(transaction, 'session_nonces', { ...row, address: wallet.address, chainId })
-      await transaction.execute(
-        `DELETE FROM session_nonces WHERE nonce IN (
-           SELECT nonce FROM session_nonces WHERE organization_id = ? AND session_id = ?
-           ORDER BY expires_at_seconds DESC LIMIT 1000 OFFSET ?)`,
-        [organizationId, sessionId, NONCES_PER_SESSION_MAX],
-      )
+      await keepNewest(transaction, 'session_nonces', 'nonce', row, NONCES_PER_SESSION_MAX)
     }, DURABILITY),
 
   /** The stored request; null when the nonce is spent, expired, or another session's. */

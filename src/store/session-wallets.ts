@@ -4,25 +4,18 @@ import type { WalletAddress } from '../domain/address.ts'
 import { newIdentifier } from '../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionState } from '../domain/session.ts'
 import { ProofInvalidError, SessionClosedError, WalletLimitError, WalletLockedError } from '../domain/session-errors.ts'
-import { type SessionWallet, WALLETS_PER_SESSION_MAX, walletAddressText } from '../domain/wallet.ts'
+import {
+  type ProofKind,
+  type SessionWallet,
+  WALLETS_PER_SESSION_MAX,
+  type WalletConnection,
+  walletAddressText,
+} from '../domain/wallet.ts'
 import type { Transaction } from './database.ts'
 import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import { announceSession, noteChange } from './session-changes.ts'
 import { lockState, readWallets } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
-
-export type ProofKind = 'eip191' | 'erc1271' | 'siws' | 'sandbox'
-
-export interface WalletConnection {
-  readonly organizationId: string
-  readonly sessionId: string
-  readonly chain: string
-  readonly address: WalletAddress
-  readonly proof: { readonly kind: ProofKind; readonly message: string; readonly signature: string }
-  /** Spent here. Null for the sandbox's proofs, which only sessions of test keys take. */
-  readonly nonce: string | null
-  readonly actor: string
-}
 
 /** kill -9 loses no acknowledged wallet; a power cut may lose the last moments. The person waits for the answer. */
 const DURABILITY = { survives: 'process-crash' } as const

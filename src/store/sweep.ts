@@ -22,3 +22,18 @@ export const sweepRows = (
      AND (${condition})`,
     [...parameters, SWEEP_BATCH, ...parameters],
   )
+
+/** Deletes a session's rows except the `most` that expire last. @param key the column that identifies a row */
+export const keepNewest = (
+  transaction: Transaction,
+  table: string,
+  key: string,
+  { organizationId, sessionId }: { readonly organizationId: string; readonly sessionId: string },
+  most: number,
+): Promise<number> =>
+  transaction.execute(
+    `DELETE FROM ${table} WHERE ${key} IN (
+       SELECT ${key} FROM ${table} WHERE organization_id = ? AND session_id = ?
+       ORDER BY expires_at_seconds DESC LIMIT 1000 OFFSET ?)`,
+    [organizationId, sessionId, most],
+  )
