@@ -1,5 +1,5 @@
-// A bare attest server in a systems language, compiled here, under the same load as the service: how much of the machine
-// the service leaves to everything but serving and signing. Left out, with the reason, where it can't be built.
+// Puts the load of the service on a bare attestation server in C, which only serves and signs: the difference is what
+// the rest of the service costs. The server is compiled here; where that fails, the report gives the reason instead.
 import { join } from 'node:path'
 import { privateKeyToAddress } from 'viem/accounts'
 import { freePort, waitUntilReady } from '../processes.ts'
@@ -12,7 +12,7 @@ const SOURCE = join(import.meta.dir, '..', 'servers', 'bare.c')
 const SAMPLE_EVERY = 1_000
 const VERIFICATION_HASH = 'x-00000000000000000000000000000000'
 
-/** Why it can't be built here; null when `binary` is there. */
+/** @returns why the server can't be built here; null once it is built */
 const build = async (binary: string): Promise<string | null> => {
   const compiler = Bun.which('cc')
   if (compiler === null) return 'there is no C compiler (cc)'
@@ -22,7 +22,7 @@ const build = async (binary: string): Promise<string | null> => {
   return (await built.exited) === 0 ? null : `it does not compile: ${said.slice(0, 200)}`
 }
 
-/** What to send it; null, with the reason among the notes, where it can't be built or started. */
+/** @returns the load for the server; null if it can't be built or started, with the reason among the notes */
 export const startBareServer = async ({
   processes,
   progress,

@@ -12,14 +12,14 @@ export interface BenchContext {
   readonly client: LoadClient
   readonly collector: Collector
   readonly progress: Progress
-  /** What to send the bare server, which starts at the first call; null where it can't be had. */
+  /** The load for the bare server, which starts at the first call; null if it can't be built or started. */
   bareServer(): Promise<Omit<LoadTarget, 'part'> | null>
 }
 
-/** A part takes its turn in every round, so that drift of the machine touches all parts alike. */
+/** Every part runs once in each round, so that a machine that becomes slower affects all parts alike. */
 export interface BenchPart {
   readonly name: string
-  /** Once, before the first round. */
+  /** Called once, before the first round. */
   warm(): Promise<void>
   round(): Promise<void>
 }

@@ -1,11 +1,11 @@
-// Load on a deployment that runs somewhere: the caller's own requests and key, nothing started, nothing set up.
+// Puts load on a running deployment, with the caller's own requests and key. Starts and changes nothing there.
 import type { Deployment } from '../options.ts'
 import type { BenchContext, BenchPart } from './context.ts'
 import { createLoadMeasurer, WALLETS } from './measure-load.ts'
 
 const SAMPLE_EVERY = 1_000
 
-/** What a run will send, in words, for the operator who is about to send it. */
+/** Describes what a run will send, so that the operator can stop it. */
 export const describeDeploymentRun = ({ options }: BenchContext, deployment: Deployment): string => {
   const { durations, connections, ratePerSecond } = options
   const closedSeconds = (durations.firstWarmupMs + durations.rounds * (durations.warmupMs + durations.closedMs)) / 1000

@@ -1,11 +1,11 @@
-// The floor, in every round: the bare echo under the same load as the service, one bare signature of each backend, one
-// Keccak-256.
+// Measures the floor in every round: an HTTP server that only echoes, under the load of the service; one signature with
+// each backend; one Keccak-256.
 import type { BenchContext, BenchPart } from './context.ts'
 import { createLoadMeasurer, WALLETS } from './measure-load.ts'
 import { startOwnServer } from './own-server.ts'
 import { runStageFile } from './stages.ts'
 
-/** What requests to servers of our own call: an address that means nothing. */
+/** The contract in requests to the bench's own servers, which do not look at it. */
 export const ANY_CONTRACT = '0x4daf89a45564390fba803dc9509ea6732d0b6c42'
 
 export const createFloorPart = async (context: BenchContext): Promise<BenchPart> => {

@@ -1,6 +1,6 @@
-// Interface B as a user runs it: sessions made, read and verified as fast as they can be, then thousands of streams followed
-// while sessions change, and what that costs attestations. Its own service and data folder; measured after the rounds of
-// the other parts, since filling it takes longer than any of them.
+// Measures interface B: creates, reads and verifies sessions as fast as possible; then follows thousands of streams while
+// sessions change, and measures what that costs attestations. It has its own service and data folder, and runs after the
+// rounds of the other parts, because filling the service takes longer than any of them.
 import { type IdentityClient, startIdentityClient } from '../identity/client.ts'
 import { filledWallet, fillWallets } from '../identity/fill.ts'
 import type { RequestPlan } from '../identity/plan.ts'
@@ -15,12 +15,12 @@ const WALLETS = 1_000_000
 const STREAMS = 10_000
 const CHANGES_PER_SECOND = 500
 const SESSIONS_READ = 2_000
-/** Asked over and over, as a deployment's own wallets are: all but the first time the service has them in memory. */
+/** Wallets that are asked for repeatedly: after the first time, the service has them in memory. */
 const WALLETS_ASKED = 50_000
-/** Each asked once, so that each is read from the database. More than are asked in the time there is. */
+/** Wallets that are asked for once, so that each is read from the database. More than the measurement can ask for. */
 const WALLETS_NEW = 200_000
 const ASKED_AT_ONCE = 32
-/** What the process still gives back or compiles after its streams are open. */
+/** Time to free memory and compile code after the streams are open. */
 const SETTLE_MS = 3_000
 const GENERATOR_LATENESS_LIMIT_MS = 5
 
@@ -77,7 +77,7 @@ const makeSessions = async ({ url, liveKey }: Stand): Promise<readonly string[]>
   return ids
 }
 
-/** Each of them, so that what is measured afterwards is the state a service is in that has run for a while. */
+/** Sends each request once, so that the service has in memory what it has after running for a while. */
 const askOnce = async ({ url }: Stand, requests: readonly RequestPlan[]): Promise<void> => {
   let next = 0
   const caller = async (): Promise<void> => {
@@ -111,7 +111,7 @@ const measureRequests = async (stand: Stand, wallets: number): Promise<void> => 
     })),
   )
   const stored = `${wallets.toLocaleString('en-US')} stored`
-  // Wallets come in pairs, a person's two: the one part asks for the first of each pair, the other for the second.
+  // Each person has two wallets: one measurement asks for the first of them, the other for the second.
   const verify = (count: number, place: number): readonly RequestPlan[] => {
     const asked = Math.min(count, wallets / 2)
     const step = Math.floor(wallets / 2 / asked) * 2

@@ -1,5 +1,5 @@
-// The service with an idempotency key in each request, as the client library sends them: each key is two writes to the
-// store besides.
+// The service with an idempotency key in each request, as the client library sends them: each key adds two writes to the
+// store.
 import type { BenchContext, BenchPart } from './context.ts'
 import { createLoadMeasurer } from './measure-load.ts'
 import { startPolicyService, targetOf } from './policy-service.ts'

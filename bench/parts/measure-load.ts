@@ -1,4 +1,4 @@
-// Load on one server, closed and open loop, turned into measurements and findings under the part's name.
+// Puts load on one server, in closed and open loop, and adds measurements and findings under the part's name.
 import type { AnswerPlan, BodyPlan, LoadPlan, LoadReport, LoadShape } from '../load/plan.ts'
 import type { MeasurementDefinition, Unit } from '../result.ts'
 import type { BenchContext } from './context.ts'
@@ -6,45 +6,44 @@ import type { BenchContext } from './context.ts'
 export interface LoadTarget {
   /** Part of the bench: first word of the measurements' names. */
   readonly part: string
-  /** What the measurements' labels begin with, where a part measures several alike. */
+  /** Beginning of the measurements' labels, if a part measures several servers. */
   readonly label?: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly bodies: BodyPlan
   readonly answers: AnswerPlan
-  /** Of the closed loop's window, where it is not the usual length. */
+  /** Length of the closed loop's window, if it is not the usual one. */
   readonly closedMs?: number
-  /** Null: its CPU can't be read from here. */
+  /** Null if the server's CPU time can't be read from here. */
   readonly pid: number | null
 }
 
 export interface LoadMeasurer {
   warm(): Promise<void>
-  /** As many as the connections can do: throughput and CPU. */
+  /** Closed loop: each connection sends as soon as it has its answer. Measures throughput and CPU. */
   closed(): Promise<void>
-  /** A fixed rate: latency. */
+  /** Open loop at a fixed rate. Measures latency. */
   open(): Promise<void>
-  /** The same at half of what the last closed loop did. @throws Error before the first. */
+  /** Open loop at half the throughput of the last closed loop. @throws Error before the first closed loop */
   half(): Promise<void>
 }
 
-/** Wallets of one run: enough that nothing is answered from a cache line, few enough to be made in a moment. */
+/** Wallets of one run: too many for the processor's caches, few enough to be made quickly. */
 export const WALLETS = 4_096
 const QUEUE_LIMIT = 100_000
 const DRAIN_MS = 5_000
-/** Above this share of a core the generator may be what limits a closed loop. */
+/** Share of a core above which the generator itself may limit a closed loop. */
 const GENERATOR_SHARE_LIMIT = 0.95
 
-/** Above this, an open loop's latencies are those of a machine with too much to do. */
+/** Lateness of the generator above which an open loop's latencies only show that the machine is overloaded. */
 const GENERATOR_LATENESS_LIMIT_MS = 2
 
 const describeCounts = (counts: Readonly<Record<string, number>>, what: string): string[] =>
   Object.entries(counts).map(([name, count]) => `${count} ${what} ${name}`)
 
 /**
- * What makes a report doubtful.
- * @param mayBeLate where the load takes most of the machine, a late generator is to be expected: no part of the latency,
- * and a measurement beside it
+ * @param mayBeLate leaves out that the generator was late: to be expected where the load takes most of the machine
+ * @returns what makes a report doubtful
  */
 export const findingsOf = (report: LoadReport, mayBeLate = false): string[] => {
   const bad = Object.fromEntries(Object.entries(report.statuses).filter(([status]) => !status.startsWith('2')))
@@ -69,7 +68,7 @@ export const findingsOf = (report: LoadReport, mayBeLate = false): string[] => {
   return found.map((finding) => `${report.name}: ${finding}`)
 }
 
-/** What the load generator is told of one window on a target. */
+/** The load generator's plan for one window on a target. */
 export const loadPlan = (
   target: LoadTarget,
   name: string,

@@ -1,4 +1,4 @@
-// The naive way, under the same load as the service.
+// Puts the load of the service on the naive server.
 import type { BenchContext, BenchPart } from './context.ts'
 import { ANY_CONTRACT } from './floor.ts'
 import { createLoadMeasurer, WALLETS } from './measure-load.ts'

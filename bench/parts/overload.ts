@@ -1,6 +1,6 @@
-// Too much load: what is still answered in time at 1, 2 and 10 times capacity, how soon the rest is refused, and whether a
-// flood of one organization slows another. Signing by @noble on one worker, the smallest capacity there is, so that ten
-// times as much is a rate that a generator on the same machine can come near. What it could send is measured beside it.
+// Measures overload: how much is still answered in time at 1, 2 and 10 times capacity, how soon the rest is refused, and
+// whether a flood of one organization slows another. One worker signs by @noble, the smallest capacity there is, so that
+// a generator on the same machine can come near ten times of it. The rate that it reached is reported, too.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type LoadClient, startLoadClient } from '../load/load-client.ts'
@@ -15,22 +15,22 @@ import { type RefusalBuckets, readRefusals, servedWithinMs } from './served-refu
 const MULTIPLES = [1, 2, 10] as const
 const FLOOD = 2
 const NEIGHBOUR_SHARE = 0.1
-/** Half of what counts as in time, so that what is taken in is also of use. */
+/** Half of the time within which an answer counts as prompt, so that accepted requests are answered promptly. */
 const DEADLINE_MS = 500
 const NEIGHBOUR_CONNECTIONS = 64
 const CONNECTIONS_MAX = 10_000
-/** The flood stands before the neighbour is looked at, and outlasts it. */
+/** The flood begins this long before the neighbour is measured, and ends after it. */
 const FLOOD_LEAD_MS = 1_500
 const NEIGHBOUR_CONTRACT = `0xc0de${'1'.padStart(36, '0')}`
 const POLICY = readFileSync(join(import.meta.dir, '..', 'policies', 'six-rules.yaml'), 'utf8')
 
 type Add = (name: string, label: string, unit: Unit, value: number) => void
 
-/** As many as are in the service's queue at once, and those on their way. */
+/** Enough connections for the requests in the service's queue and those on their way. */
 const connectionsFor = (capacity: number): number =>
   Math.min(CONNECTIONS_MAX, 500 + Math.ceil(((capacity * DEADLINE_MS) / 1_000) * 1.5))
 
-/** What became of an open loop's requests: shares in per cent of those that were sent. */
+/** The outcomes of an open loop's requests, in per cent of those that were sent. */
 export const overloadNumbers = ({ statuses, failures, promptAnswers, windowMs, refusalLatencyMs }: LoadReport) => {
   const answered = Object.values(statuses).reduce((sum, count) => sum + count, 0)
   const { 'not-sent': _notSent, ...lost } = failures
@@ -40,11 +40,11 @@ export const overloadNumbers = ({ statuses, failures, promptAnswers, windowMs, r
     sentPerSecond: (sent * 1_000) / windowMs,
     goodputPerSecond: (promptAnswers * 1_000) / windowMs,
     refusedPercent: sent === 0 ? 0 : ((statuses['503'] ?? 0) / sent) * 100,
-    /** Taken in and then answered 408: work for nothing. */
+    /** Accepted and then answered 408. */
     latePercent: sent === 0 ? 0 : ((statuses['408'] ?? 0) / sent) * 100,
     refusals: statuses['503'] ?? 0,
     refusalMs: refusalLatencyMs,
-    /** Neither good, nor refused, nor late. */
+    /** Neither answered with 200, nor refused, nor late. */
     strange: Object.entries({ ...statuses, ...lost }).filter(([name]) => !['200', '503', '408'].includes(name)),
   }
 }
@@ -59,15 +59,15 @@ const scrapeRefusals = async ({ url }: LoadTarget): Promise<RefusalBuckets> =>
 
 interface Multiple {
   readonly multiple: number
-  /** Measured just before. */
+  /** Answers per second at full load, measured immediately before. */
   readonly peak: number
   readonly peakAfter: () => Promise<number>
   readonly add: Add
 }
 
 /**
- * The share is that of the mean of the peaks before and after: on a shared machine one alone may be off by half.
- * @returns the peak after it.
+ * Compares with the mean of the peaks before and after, because on a shared machine a single peak may be wrong by half.
+ * @returns the peak after it
  */
 const measureMultiple = async (
   context: BenchContext,
@@ -109,7 +109,7 @@ const measureMultiple = async (
   return after
 }
 
-/** A second organization with a policy, contract and key of its own. */
+/** A second organization with its own policy, contract and key. */
 const addNeighbour = (service: RunningService): Promise<LoadTarget> =>
   withStore(service, async (store) => {
     const key = await store.transaction(async (tables) => {
@@ -136,7 +136,7 @@ const addNeighbour = (service: RunningService): Promise<LoadTarget> =>
 interface Neighbours {
   readonly flooding: LoadTarget
   readonly neighbour: LoadTarget
-  /** The generator of the neighbour: the other has its hands full. */
+  /** The neighbour's generator: the other one is busy with the flood. */
   readonly client: LoadClient
 }
 
@@ -198,7 +198,7 @@ export const measureOverload = async (context: BenchContext): Promise<void> => {
     const report = await client.run(loadPlan(flooding, name, closed, warmupMs, durationMs))
     noteStrange(context, report)
     const { refusedPercent, latePercent } = overloadNumbers(report)
-    // Far fewer are under way than the queue holds: the forecast was wrong, or the machine busy with other things.
+    // The queue has room for all of them, so either the forecast was wrong or the machine was busy with something else.
     if (refusedPercent + latePercent > 1) {
       collector.find(`${name}: ${(refusedPercent + latePercent).toFixed(1)}% of its requests were refused or late`)
     }

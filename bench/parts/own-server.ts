@@ -5,13 +5,13 @@ import type { Processes } from '../processes.ts'
 export interface OwnServer {
   readonly pid: number
   readonly port: number
-  /** The address its signatures recover to, where it signs. */
+  /** The address that its signatures recover to, if it signs. */
   readonly attester: string | null
 }
 
 const START_LIMIT_MS = 20_000
 
-/** @throws Error when it ends or says nothing in time. */
+/** @throws Error when the server ends or sends no message in time */
 export const startOwnServer = (processes: Processes, name: 'echo' | 'naive'): Promise<OwnServer> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`the ${name} server did not start`)), START_LIMIT_MS)

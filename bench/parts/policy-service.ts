@@ -1,5 +1,5 @@
-// A service as a user runs it, in its own process and data folder, with a policy applied through the command line, and the
-// requests that it is sent: on an EVM chain to the quick start's contract, or on Solana to its program.
+// Starts a service as a user does, in its own process and data folder, with a policy applied by the command line; and
+// makes the requests to it, on an EVM chain for the quick start's contract or on Solana for its program.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parsePolicyDocument } from '../../src/policy/document.ts'
@@ -29,7 +29,7 @@ export interface PolicyServiceSettings {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** @throws Error with what the command said. */
+/** @throws Error with the command's output */
 const runCommand = async (processes: Processes, dataDirectory: string, ...words: string[]): Promise<void> => {
   const finished = Promise.withResolvers<number | null>()
   const managed = processes.start({
@@ -72,17 +72,17 @@ const attest = async (service: RunningService, family: Family): Promise<{ readon
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': service.key },
     body: bodyText(makeBody(bodiesOf(service, family, 1), 0)),
-    // With several processes, so that each try may meet another one.
+    // If the service has several processes, a new connection may reach another one.
     keepalive: false,
   })
   return (await response.json()) as { readonly policy_name?: string }
 }
 
-/** A changed policy is live within a second, with no restart. @throws Error when it isn't. */
+/** Waits until the applied policy decides, which takes a second at most. @throws Error when it takes longer */
 const waitForPolicy = async (service: RunningService, family: Family): Promise<void> => {
   const { name } = parsePolicyDocument(readFileSync(POLICY_FILES[family], 'utf8'))
   const giveUpMs = performance.now() + POLICY_LIVE_LIMIT_MS
-  // Several processes learn of it each by themselves: a few good answers in a row.
+  // Each process of the service loads the policy by itself, so several good answers in a row are needed.
   for (let good = 0; good < 8; ) {
     good = (await attest(service, family)).policy_name === name ? good + 1 : 0
     if (performance.now() > giveUpMs) throw new Error('the service does not use the policy that was applied')
@@ -90,7 +90,7 @@ const waitForPolicy = async (service: RunningService, family: Family): Promise<v
   }
 }
 
-/** @throws Error when it can't be started or doesn't take the policy. */
+/** @throws Error when the service can't be started or does not accept the policy */
 export const startPolicyService = async (
   processes: Processes,
   { family = 'evm', workers = 'auto', environment = {} }: PolicyServiceSettings = {},

@@ -1,8 +1,8 @@
-// Does a full deployment cost more per attestation than an empty one? Two services side by side: one as the first start
-// makes it, one with 10,000 policies and contracts, 100,000 keys and a deny list of a million addresses, each request with
-// another key for another contract. The policies differ in their names alone, as policies made from one template do: those
-// share what is compiled. And what a list of a million takes in memory, with one worker and with several. Measured after
-// the rounds of the other parts, since filling takes longer than any of them.
+// Measures whether an attestation costs more in a full deployment than in an empty one. Two services run side by side: one
+// as the first start leaves it; one with 10,000 policies and contracts, 100,000 keys and a deny list of a million
+// addresses, where each request has another key and contract. The policies differ only in their names, like policies made
+// from one template, so they share their compiled rules. Also measures the memory of a list of a million addresses, with
+// one worker and with several. Runs after the rounds of the other parts, because filling takes longer than any of them.
 import { createAddressSetBuilder } from '../../src/domain/address-set.ts'
 import type { BodyPlan, LoadPlan } from '../load/plan.ts'
 import type { Unit } from '../result.ts'
@@ -17,9 +17,9 @@ const ENTRIES = 1_000_000
 /** Different requests, each with another key and contract. */
 const REQUESTS = 10_000
 const WORKERS_MANY = 4
-/** For garbage of the start, or of loading, to go. */
+/** Time to collect the garbage of starting or loading. */
 const SETTLE_MS = 3_000
-/** A policy is read and compiled when it is first asked for, which is by chance; after fewer, some are still new. */
+/** Requests choose policies at random, and each policy is compiled at its first use: with fewer, some would be unused. */
 const WARM_TIMES = 12
 
 type Add = (name: string, label: string, unit: Unit, value: number) => void
@@ -34,7 +34,7 @@ const setMegabytes = (width: 20 | 32): number => {
   return builder.finish().byteLength / 1_000_000
 }
 
-/** What a list of a million adds to a service's memory, megabytes. */
+/** Megabytes that a list of a million addresses adds to a service's memory. */
 const measureMemory = async ({ processes }: BenchContext, workers: number): Promise<number> => {
   const service = await startService(processes, workers)
   await Bun.sleep(SETTLE_MS)
@@ -74,7 +74,7 @@ const measureCpu = async ({ client, collector }: BenchContext, plan: LoadPlan): 
   return report.serverCpu.total / report.completed
 }
 
-/** Until every request has been answered a few times. */
+/** Puts load on the service until every request has been answered several times. */
 const warm = async ({ client }: BenchContext, plan: LoadPlan): Promise<void> => {
   for (let completed = 0; completed < WARM_TIMES * REQUESTS; ) completed += (await client.run(plan)).completed
 }
@@ -123,7 +123,7 @@ const compareCpu = async (context: BenchContext, add: Add): Promise<void> => {
   await Promise.all([empty.service.managed.stop(), full.service.managed.stop()])
 }
 
-/** What a list of a million takes, with one worker and with several. */
+/** Measures the memory of a list of a million addresses, with one worker and with several. */
 const measureMemoryOfLists = async (context: BenchContext, add: Add): Promise<void> => {
   const { progress } = context
   add('list.evm_size', 'a million EVM addresses in shared memory', 'MB', setMegabytes(20))

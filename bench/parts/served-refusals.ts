@@ -1,8 +1,8 @@
-// How long a service itself took to refuse, from its own histogram: beside what callers see, which has the wait for a busy
-// machine and for the generator in it.
+// Reads from the service's own histogram how long it took to refuse. Callers measure more, because they also wait for a
+// busy machine and for the generator.
 const METRIC = 'http_server_request_duration_seconds_bucket'
 
-/** Refusals (503) of a route by the upper bound of their duration in seconds, cumulative, as a scrape tells them. */
+/** A route's refusals (503) by the upper bound of their duration in seconds, cumulative, as /metrics has them. */
 export type RefusalBuckets = ReadonlyMap<number, number>
 
 export const readRefusals = (exposition: string, route: string): RefusalBuckets => {
@@ -19,8 +19,8 @@ export const readRefusals = (exposition: string, route: string): RefusalBuckets 
 }
 
 /**
- * The bound in milliseconds below which this share of the refusals between two scrapes was served; null where there was
- * none. Infinity: more than the histogram's last bound.
+ * @returns the milliseconds within which this share of the refusals between two scrapes was served; Infinity above the
+ * histogram's last bound; null without a refusal
  */
 export const servedWithinMs = (before: RefusalBuckets, after: RefusalBuckets, share: number): number | null => {
   const bounds = [...after.keys()].sort((a, b) => a - b)

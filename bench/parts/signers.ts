@@ -1,5 +1,5 @@
-// The service with each secp256k1 backend that works on this machine, under the same load: what the backend costs, and
-// how far each is from its own floor.
+// Puts the same load on the service with each secp256k1 backend that works on this machine: what a backend costs, and how
+// far the service is from that backend's floor.
 import { chooseSecp256k1Backend, SECP256K1_BACKEND_NAMES } from '../../src/signing/secp256k1-backends.ts'
 import type { BenchContext, BenchPart } from './context.ts'
 import { createLoadMeasurer, type LoadMeasurer } from './measure-load.ts'
@@ -10,7 +10,7 @@ const isUsable = (name: (typeof SECP256K1_BACKEND_NAMES)[number]): boolean => {
     chooseSecp256k1Backend(name)
     return true
   } catch {
-    // Not on this machine: it is named as left out.
+    // The report names the backend as left out.
     return false
   }
 }

@@ -1,6 +1,6 @@
-// An hour, or as long as it is told, at 70% of capacity or at a rate that is given: does memory grow, does anything fail,
-// does it get slower. The open loop runs a minute at a time, so that each minute has its own latency; memory is read every
-// few seconds beside it.
+// Runs the service for an hour or a given time, at 70% of its capacity or at a given rate, and measures whether memory
+// grows, requests fail or answers become slower. The open loop runs a minute at a time, so that each minute has its own
+// latency; memory is read every few seconds.
 import { readdirSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Chart } from '../draw/line-chart.ts'
@@ -17,24 +17,24 @@ import { findingsOf, type LoadTarget, loadPlan } from './measure-load.ts'
 import { startPolicyService, targetOf } from './policy-service.ts'
 
 const SHARE = 0.7
-/** Over half a minute: the rate of the whole hour rests on it. */
+/** More than half a minute, because the rate of the whole hour depends on it. */
 const CAPACITY_WINDOWS = 8
 const MINUTE_MS = 60_000
 const MEMORY_EVERY_MS = 5_000
 /**
- * So long after the end of its minute a request that has no answer is an error. The next minute is behind by as much as
- * the answers of this one were late, so that they are no rest for the service.
+ * A request without an answer this long after its minute has ended is an error. The next minute starts only after these
+ * late answers and then catches up, so that the service gets no pause.
  */
 const ANSWER_LIMIT_MS = 60_000
-/** Caches fill and code is compiled: growth of the first part is no leak. */
+/** The first part of the run, in which memory grows because caches fill and code is compiled. */
 const SETTLING_PART = 0.2
 /** Megabytes an hour. */
 const ERROR_LIMIT = 20
-/** What the machine needs besides. */
+/** Space on the disk that stays free for everything else. */
 const SPARE_BYTES = 2e9
 
 export interface SoakMinute {
-  /** Minutes since the soak began, at this one's end. */
+  /** Minutes from the start of the soak to the end of this minute. */
   readonly minute: number
   readonly p50: number
   readonly p99: number
@@ -51,7 +51,7 @@ export const errorsOf = ({ statuses, failures }: Pick<LoadReport, 'statuses' | '
   Object.entries(statuses).reduce((sum, [status, count]) => sum + (status === '200' ? 0 : count), 0) +
   Object.values(failures).reduce((sum, count) => sum + count, 0)
 
-/** Megabytes an hour over the settled part; null while there is too little to say. */
+/** Growth in megabytes an hour after the first part of the run; null with too few samples. */
 export const memorySlope = (samples: readonly MemorySample[]) => {
   const last = samples.at(-1)?.[0] ?? 0
   const settled = samples.filter(([minutes]) => minutes >= last * SETTLING_PART)
@@ -86,13 +86,13 @@ const stolenPanel = (minutes: readonly SoakMinute[]): Chart['panels'] => {
   return [{ label: 'processor time that the host gave to others, in %', series: [{ name: 'stolen', points }] }]
 }
 
-/** Attestations per second: the one that is kept up, and what the service could do when it began. */
+/** Attestations per second: the rate of the run, and the service's capacity at its start. */
 export interface SoakRate {
   readonly ratePerSecond: number
   readonly capacity: number
 }
 
-/** @param asked attestations per second, or null for the usual share of the capacity. */
+/** @param asked attestations per second; null for the usual share of the capacity */
 export const rateOf = (capacity: number, asked: number | null): SoakRate => ({
   capacity,
   ratePerSecond: asked ?? Math.max(1, Math.round(capacity * SHARE)),
@@ -109,7 +109,7 @@ export const soakChart = (memory: readonly MemorySample[], minutes: readonly Soa
   panels: [
     {
       label: 'memory in MB (RSS)',
-      // The last reading may be some milliseconds over the last minute, which is no reason to draw another one.
+      // The last reading may be milliseconds after the last minute; it must not add a minute to the axis.
       series: [{ name: 'memory', points: memory.map(([x, y]) => [Math.min(x, minutes.at(-1)?.minute ?? x), y]) }],
     },
     {
@@ -120,7 +120,7 @@ export const soakChart = (memory: readonly MemorySample[], minutes: readonly Soa
   ],
 })
 
-/** The capacity in closed loop, and the rate to keep up. Also checks that the disk holds what is to come. */
+/** Measures the capacity in closed loop and chooses the rate. Also checks that the disk has room for the run. */
 const chooseRate = async (context: BenchContext, service: RunningService, target: LoadTarget): Promise<SoakRate> => {
   const { client, options, progress } = context
   const { durations, connections } = options
@@ -155,7 +155,7 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
   const { capacity, ratePerSecond } = rate
   const queueLimit = Math.ceil((ratePerSecond * ANSWER_LIMIT_MS) / 1000)
   const shape: LoadShape = { mode: 'open', connections: options.connections, ratePerSecond, queueLimit }
-  // Whoever knows the machine sees here, and not an hour later, that it was measured in a slow moment.
+  // Printed now, so that a person who knows the machine sees at once if the capacity is too low.
   const [most, part] = [capacity, ratePerSecond].map((value) => Math.round(value).toLocaleString('en-US'))
   progress.note(`soak: ${most}/s is the capacity, ${part}/s the rate`)
 
@@ -212,7 +212,7 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
     const { slope: hourly, error } = slope
     add('memory', 'memory at the end', 'MB', memory.at(-1)?.[1] ?? 0)
     add('memory_slope', `growth of memory, ${error.toFixed(1)} MB/h more or less`, 'MB/h', hourly)
-    // A wide error would make any growth look flat.
+    // With a large standard error, any growth would pass.
     if (error <= ERROR_LIMIT)
       add('memory_growth', 'growth beyond twice its error', 'MB/h', Math.max(0, hourly - 2 * error))
     else progress.note(`soak: growth is known to ${error.toFixed(0)} MB/h only, which is too little to call it flat`)

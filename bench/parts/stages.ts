@@ -1,12 +1,12 @@
-// Runs stage files, each in a process of its own, and turns what they measured into measurements.
+// Runs each stage file in a process of its own and adds what it measured.
 import { join } from 'node:path'
 import type { HarnessOptions, StageMeasurement } from '../stages/harness.ts'
 import type { BenchContext } from './context.ts'
 
-/** In the order of a request's way. Each is bench/stages/<name>.bench.ts. */
+/** In the order in which a request passes through them; the files are bench/stages/<name>.bench.ts. */
 export const STAGE_FILES = ['request', 'pool', 'policy', 'lists', 'statement', 'record'] as const
 
-/** @throws Error with the process's last words when it fails. */
+/** @throws Error with the end of the process's output when it fails */
 export const runStageFile = (
   { processes, options }: BenchContext,
   file: string,
@@ -24,7 +24,7 @@ export const runStageFile = (
       command: [process.execPath, join(import.meta.dir, '..', 'stages', 'runner.ts'), file],
       environment: {
         BENCH_STAGE_OPTIONS: JSON.stringify(harness),
-        // What a stage leaves behind when it is stopped goes with everything else.
+        // A stage that is stopped can't delete its files; they are deleted with this folder.
         TMPDIR: processes.temporaryFolder(),
       },
       onMessage: (message) => {
@@ -40,7 +40,7 @@ export const runStageFile = (
     })
   })
 
-/** Every stage, once: each already takes several rounds of its own. */
+/** Runs every stage once, because each takes several rounds of its own. */
 export const measureStages = async (context: BenchContext, signer: string): Promise<void> => {
   for (const file of STAGE_FILES) {
     context.progress.step(`stage ${file}`)

@@ -1,6 +1,6 @@
-// Workers and processes: how much the service does with each setting, on the machine's own cores. Each setting gets a
-// service of its own, started anew in every round; rounds run to and fro, so that drift of the machine favours none. The
-// bare server runs right before each setting, so that the ratio is one of seconds and not of minutes.
+// Measures the service's throughput with each number of workers and processes, on the machine's own cores. Each setting
+// gets a new service in every round. Every second round goes through the settings backwards, so that a machine that
+// becomes slower favours none. The bare server runs immediately before each setting, so that both meet the same machine.
 import { availableParallelism } from 'node:os'
 import type { Chart } from '../draw/line-chart.ts'
 import { writeDrawing } from '../draw/write-drawing.ts'
@@ -31,7 +31,7 @@ const measureSetting = async (
   await service.managed.stop()
 }
 
-/** A line for each number of processes. */
+/** Draws one line for each number of processes. */
 export const sweepChart = (points: readonly SweepPoint[], signer: string): Chart => {
   const counts = [...new Set(points.map(({ processes }) => processes))].sort((a, b) => a - b)
   const seriesOf = (value: (point: SweepPoint) => number) =>

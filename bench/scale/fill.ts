@@ -1,4 +1,4 @@
-// What fills a deployment: policies with their contracts, keys, and a list, as many as wanted.
+// Fills a deployment with policies and their contracts, keys, and a list.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { addressOfKey } from '../../src/domain/address-key.ts'
@@ -11,7 +11,7 @@ import { type RunningService, withStore } from './running-service.ts'
 const POLICY = readFileSync(join(import.meta.dir, '..', 'policies', 'six-rules.yaml'), 'utf8')
 export const CHAIN = 'sepolia'
 
-/** Many rows, some a transaction. */
+/** Makes many rows, 200 in a transaction. */
 const inBatches = async (
   store: Store,
   count: number,
@@ -26,7 +26,7 @@ const inBatches = async (
 
 const contractAt = (index: number): string => `0xc0de${(index + 1).toString(16).padStart(36, '0')}`
 
-/** Answers the contracts. A policy of its own for each contract: another name, so another text. */
+/** Adds a policy for each contract; each has another name, hence another text. @returns the contracts */
 export const addPolicies = (service: RunningService, count: number): Promise<readonly string[]> =>
   withStore(service, async (store, organizationId) => {
     await inBatches(store, count, async (tables, index) => {

@@ -1,4 +1,4 @@
-// A service of its own for a part of the benchmark: started like a user's, filled through its store, watched from outside.
+// Starts a service of its own for a part of the benchmark, as a user would; fills it through its store.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/domain/time.ts'
@@ -16,7 +16,7 @@ export interface RunningService {
   readonly key: string
   readonly contract: string
   readonly attester: string
-  /** The secp256k1 backend that it signs with, as it says. */
+  /** The secp256k1 backend that it signs with, from /readyz. */
   readonly signer: string
   readonly quickstart: Quickstart
   readonly managed: ManagedProcess
@@ -44,7 +44,7 @@ const launch = async (
   return { dataDirectory, managed, signer }
 }
 
-/** Tried again where a port that was free is taken by a connection of someone else's before the service listens on it. */
+/** Tries again if another program takes a free port before the service listens on it. */
 const launchOnFreePorts = async (
   ...launchArguments: Parameters<typeof launch>
 ): Promise<Awaited<ReturnType<typeof launch>>> => {
@@ -58,7 +58,7 @@ const launchOnFreePorts = async (
   }
 }
 
-/** @param settings further COUNTERSIGN_* variables. @throws Error with the service's last words when it doesn't start. */
+/** @param settings further COUNTERSIGN_* variables. @throws Error with the end of its output when it does not start */
 export const startService = async (
   processes: Processes,
   workers: number | 'auto',
@@ -76,7 +76,7 @@ export const startService = async (
   }
 }
 
-/** Uses the store of a service that runs: what is written is live in it within a second. */
+/** Opens the store of a running service: the service uses what is written there within a second. */
 export const withStore = async <Result>(
   { dataDirectory }: Pick<RunningService, 'dataDirectory'>,
   use: (store: Store, organizationId: string) => Promise<Result>,
@@ -96,7 +96,7 @@ const metric = async ({ url }: RunningService, line: RegExp): Promise<number> =>
   return Number(line.exec(text)?.[1] ?? Number.NaN)
 }
 
-/** Until the service has this many entries in its organizations' lists. */
+/** Waits until the lists of the service's organizations have this many entries. */
 export const waitForList = async (service: RunningService, entries: number): Promise<void> => {
   const giveUpMs = performance.now() + LIVE_WITHIN_MS
   while ((await metric(service, /^countersign_list_entries\{list="organizations"\} (\d+)/m)) !== entries) {

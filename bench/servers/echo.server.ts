@@ -1,5 +1,5 @@
-// The floor's HTTP part: a bare Bun.serve that parses a JSON body and answers with JSON of an attestation's size. No
-// framework, no schema, no key, no policy, no signature. Port from the first argument; ends with its parent.
+// A bare Bun.serve that parses a JSON body and answers with JSON of an attestation's size: the HTTP part of the floor. No
+// framework, no schema, no key, no policy, no signature. The port is the first argument. Ends with its parent.
 
 const server = Bun.serve({
   hostname: '127.0.0.1',

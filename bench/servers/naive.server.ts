@@ -1,5 +1,5 @@
-// The naive way, as a first version of such a service is usually written: Elysia with a schema, and a handler that signs
-// with viem on the spot. No key, no policy, no record, no worker. Port from the first argument; ends with its parent.
+// A first version of such a service as it is usually written: Elysia with a schema, and a handler that signs with viem. No
+// API key, no policy, no record, no worker. The port is the first argument. Ends with its parent.
 import { Elysia, t } from 'elysia'
 import { type Hex, serializeSignature, zeroAddress } from 'viem'
 import { privateKeyToAddress, sign } from 'viem/accounts'

@@ -1,14 +1,14 @@
-// Which kind of picture some bytes are, by the first of them, whatever they are called. SVG is none: it can carry scripts.
+// Recognizes a picture's type by its first bytes. SVG is not accepted, because it can hold scripts.
 
 export type LogoType = 'image/png' | 'image/jpeg' | 'image/webp'
 
-/** Every visitor of the verification page loads it. */
+/** Small, because every visitor of the verification page loads the logo. */
 export const LOGO_BYTES_MAX = 262_144
 
 const startsWith = (bytes: Uint8Array, at: number, ...wanted: readonly number[]): boolean =>
   wanted.every((byte, index) => bytes[at + index] === byte)
 
-/** Null for what is no picture that may be served. */
+/** @returns null for anything but a PNG, JPEG or WebP picture */
 export const logoTypeOf = (bytes: Uint8Array): LogoType | null => {
   if (startsWith(bytes, 0, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)) return 'image/png'
   if (startsWith(bytes, 0, 0xff, 0xd8, 0xff)) return 'image/jpeg'
