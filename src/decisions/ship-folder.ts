@@ -1,9 +1,10 @@
 // Copies in a folder, which may be a mounted share: written under a temporary name, flushed, then renamed.
 import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
-import { errorCodeOf, isMissingFile } from '../domain/errors.ts'
+import { isMissingFile } from '../domain/errors.ts'
+import { writeDurably } from '../program/durable-file.ts'
 import { digestOf, type ShippedObject, type ShipTarget } from './ship-target.ts'
 
 /** What a process that was killed left half written. */
@@ -11,18 +12,6 @@ const isForgotten = (name: string, modifiedMs: number): boolean =>
   name.startsWith('.') && name.endsWith('.tmp') && Date.now() - modifiedMs > FORGOTTEN_MS
 
 const FORGOTTEN_MS = 86_400_000
-
-const syncFolder = async (path: string): Promise<void> => {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } catch (error) {
-    // Some network file systems know no flush of a folder; what they acknowledge is theirs to keep.
-    if (!['EINVAL', 'ENOTSUP'].includes(String(errorCodeOf(error)))) throw error
-  } finally {
-    await folder.close()
-  }
-}
 
 export const createFolderTarget = (root: string): ShipTarget => {
   const pathOf = (name: string): string => join(root, name)
@@ -57,20 +46,7 @@ export const createFolderTarget = (root: string): ShipTarget => {
       const path = pathOf(name)
       await mkdir(dirname(path), { recursive: true, mode: 0o700 })
       const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`)
-      const file = await open(temporary, 'wx', 0o600)
-      try {
-        try {
-          for await (const chunk of content.stream()) await file.writeFile(chunk)
-          await file.sync()
-        } finally {
-          await file.close()
-        }
-        await rename(temporary, path)
-      } catch (error) {
-        await rm(temporary, { force: true })
-        throw error
-      }
-      await syncFolder(dirname(path))
+      await writeDurably(path, temporary, content.stream())
     },
     isIntact: async (name, digest) => {
       try {

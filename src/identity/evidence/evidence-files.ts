@@ -2,9 +2,10 @@
 // or not at all.
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises'
+import { mkdir, open, opendir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DependencyUnavailableError, isMissingFile } from '../../domain/errors.ts'
+import { writeDurably } from '../../program/durable-file.ts'
 import { EvidenceUnreadableError } from './errors.ts'
 
 export interface StoredFile {
@@ -37,44 +38,14 @@ export const createEvidenceFiles = (folder: string): EvidenceFiles => {
     return join(folder, name)
   }
 
-  const syncFolder = async (): Promise<void> => {
-    const handle = await open(folder, 'r')
-    try {
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-  }
-
-  const removeFile = async (path: string): Promise<void> => {
-    try {
-      await unlink(path)
-    } catch (error) {
-      if (!isMissingFile(error)) throw error
-    }
-  }
-
-  const writeTemporary = async (path: string, source: AsyncIterable<Uint8Array>): Promise<void> => {
-    const handle = await open(path, 'wx', 0o600)
-    try {
-      for await (const piece of source) await handle.writeFile(piece)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-  }
-
   return {
     write: async (source) => {
       const name = randomBytes(16).toString('hex')
       const path = pathOf(name)
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 })
-        await writeTemporary(path + TEMPORARY, source)
-        await rename(path + TEMPORARY, path)
-        await syncFolder()
+        await writeDurably(path, path + TEMPORARY, source)
       } catch (error) {
-        await removeFile(path + TEMPORARY)
         if (!isSystemError(error)) throw error
         throw new DependencyUnavailableError('the document could not be stored; try again later', { cause: error })
       }
@@ -96,7 +67,7 @@ export const createEvidenceFiles = (folder: string): EvidenceFiles => {
       }
     },
 
-    remove: (name) => removeFile(pathOf(name)),
+    remove: (name) => rm(pathOf(name), { force: true }),
 
     list: async function* () {
       const directory = await opendir(folder).catch((error: unknown) => {

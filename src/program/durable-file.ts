@@ -1,0 +1,38 @@
+// Writes a file that only its owner may read, whole or not at all: after a crash, the old or the new state is there.
+import { open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/** Flushes the folder itself, so that a renamed file in it survives a power cut. */
+const syncFolder = async (path: string): Promise<void> => {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } catch (error) {
+    // Some network file systems can't flush a folder.
+    if (!['EINVAL', 'ENOTSUP'].includes(String((error as { code?: unknown }).code))) throw error
+  } finally {
+    await folder.close()
+  }
+}
+
+/** @param temporary a new name in the same folder, which a crash may leave behind */
+export const writeDurably = async (
+  path: string,
+  temporary: string,
+  content: Iterable<string> | AsyncIterable<Uint8Array>,
+): Promise<void> => {
+  try {
+    const file = await open(temporary, 'wx', 0o600)
+    try {
+      for await (const piece of content) await file.writeFile(piece)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+  await syncFolder(dirname(path))
+}
