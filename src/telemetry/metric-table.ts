@@ -1,4 +1,4 @@
-// Every metric that is exposed, with its labels: the one place that says what there is. Names follow OpenTelemetry's
+// Every metric that is exposed, with its labels. Names follow OpenTelemetry's
 // semantic conventions where they define one, written the Prometheus way (dots as underscores, unit as suffix, `_total`
 // on counters), unless promtool refuses the result: `process_open_fds` has Prometheus's own name. The rest begins with
 // `countersign_`. Label values come from closed sets, so their number is bounded.

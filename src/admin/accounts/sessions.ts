@@ -9,15 +9,15 @@ import { SignInRequiredError } from '../errors.ts'
 import type { Cookies } from './cookie.ts'
 import { hashToken, newToken } from './token.ts'
 
-/** A session ends after so long without a request. */
+/** A session ends when it gets no request for this long. */
 const IDLE_SECONDS = 7_200
-/** A session ends after so long, even if it is in use. */
+/** A session ends after this time, even if it is in use. */
 const SESSION_SECONDS = 43_200
 /** Time to give the second factor. */
 const SECOND_FACTOR_SECONDS = 300
 /** The time of the last use is stored at most this often. */
 const TOUCH_SECONDS = 60
-/** For so long after a check of the password or passkey, it is not asked for again. */
+/** After the password or passkey was checked, it is not asked for again for this long. */
 const CONFIRMED_SECONDS = 300
 const USER_AGENT_LENGTH_MAX = 200
 

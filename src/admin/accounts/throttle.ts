@@ -13,7 +13,7 @@ import { deriveKeys, macOf, type RotatingKeys } from './derived-key.ts'
 export interface AttemptLimit {
   /** How many attempts are allowed without a wait. */
   readonly free: number
-  /** After so many seconds one more attempt is allowed. */
+  /** Each time this many seconds have passed, one more attempt is allowed. */
   readonly secondsEach: number
 }
 

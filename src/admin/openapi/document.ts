@@ -13,18 +13,18 @@ const TEXTS: Readonly<Record<number, string>> = {
   400: 'The request is malformed.',
   401: 'Not signed in, or the key is missing, invalid or expired.',
   403: 'Not allowed.',
-  404: 'There is no such thing, or it is someone else’s.',
-  408: 'It took too long; retry with exponential backoff.',
-  409: 'It does not go together with what is there, or its twin is under way.',
+  404: 'It does not exist, or it belongs to somebody else.',
+  408: 'The request took too long; retry with exponential backoff.',
+  409: 'The request conflicts with the present state, or the same request is still being handled.',
   413: 'The body is too large.',
-  415: 'The body is of another type.',
+  415: 'The body has another media type.',
   422: 'The Idempotency-Key was used with another request.',
-  429: 'Too many requests; Retry-After says when.',
+  429: 'Too many requests; Retry-After says when to retry.',
   500: 'A fault of the service; the request id names it in the log.',
-  503: 'At capacity, or a part is down; Retry-After says when.',
+  503: 'The service is at capacity or a part of it is down; Retry-After says when to retry.',
 }
 
-/** Keywords of ours, which JSON Schema does not have. */
+/** Our own keywords, which are left out because JSON Schema does not have them. */
 const OWN_WORDS = new Set(['$id', 'printable', 'rule'])
 
 /** Writes `anyOf` of constants as `enum`. */

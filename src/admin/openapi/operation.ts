@@ -27,7 +27,7 @@ export interface DescribedOperation {
   readonly parameters: Readonly<Record<string, { readonly description?: string; readonly schema?: TSchema }>>
   readonly query: TObject | null
   readonly headers: readonly DescribedHeader[]
-  /** By media type; empty: none. */
+  /** By media type; empty: the answer has no body. */
   readonly bodies: Readonly<
     Record<
       string,
@@ -45,7 +45,7 @@ export interface DescribedInterface {
   readonly title: string
   readonly description: string
   readonly version: string
-  /** The URL under which its paths are. */
+  /** The URL before each path. */
   readonly server: string
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
   readonly securitySchemes: Readonly<Record<string, unknown>>
