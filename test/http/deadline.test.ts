@@ -128,6 +128,15 @@ describe('one timer', () => {
     expect(timers.delayMs()).toBe(DURATION_MS)
   })
 
+  test('is cancelled by stop, and not set again', () => {
+    const { deadlines, timers } = setUp()
+    const wait = () => void deadlines.watch(() => new Promise<void>(() => undefined))
+    wait()
+    deadlines.stop()
+    wait()
+    expect(timers.delayMs()).toBeNull()
+  })
+
   test('is set once for any number of requests that finish in time', async () => {
     const { deadlines, timers } = setUp()
     for (let i = 0; i < 1_000; i++) await deadlines.watch(async () => i)
