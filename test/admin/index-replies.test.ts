@@ -3,9 +3,7 @@ import type { IndexStatus } from '../../workers/index/decision-index.ts'
 import { tellStatus } from '../../workers/index/index-replies.ts'
 
 const { send } = process
-afterEach(() => {
-  process.send = send
-})
+afterEach(() => void Object.assign(process, { send }))
 
 test('a process tells the state of its index once, and again when any part of it has changed', () => {
   const sent: unknown[] = []
