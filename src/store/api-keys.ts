@@ -116,15 +116,6 @@ export const createApiKeyTable = (scope: TableScope) => ({
     findOwn(scope.statements, organizationId, keyId),
 
   /** An organization's keys, oldest first, revoked and expired ones included. */
-  list: async (organizationId: string): Promise<readonly ApiKeyRecord[]> =>
-    (
-      await scope.statements.query<ApiKeyRow>(
-        `SELECT ${COLUMNS} FROM api_keys WHERE organization_id = ? ORDER BY created_at_seconds, key_id`,
-        [organizationId],
-      )
-    ).map(toRecord),
-
-  /** The same page by page. */
   page: (
     filter: {
       readonly organizationId: string

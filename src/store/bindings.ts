@@ -75,15 +75,6 @@ export const createBindingTable = (scope: TableScope) => {
       return row === undefined ? null : fieldsOf(row)
     },
 
-    /** Ordered by chain and address. */
-    list: async (organizationId: string, projectId: string): Promise<readonly Binding[]> =>
-      (
-        await scope.statements.query<BindingRow>(
-          `SELECT ${COLUMNS} FROM bindings WHERE organization_id = ? AND project_id = ? ORDER BY chain_name, address`,
-          [organizationId, projectId],
-        )
-      ).map(fieldsOf),
-
     /** Oldest first, of one project or of all. */
     page: (
       filter: { readonly organizationId: string; readonly projectId?: string; readonly chainName?: string },

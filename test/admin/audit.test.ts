@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { csvLine } from '../../src/domain/csv.ts'
 import { AUDIT_ROOT, type AuditEntry, auditHash } from '../../src/store/audit.ts'
+import { allKeys } from '../support/all-rows.ts'
 import { type Harness, type Organization, startHarness } from './support/harness.ts'
 import { CONNECTION } from './support/request.ts'
 
@@ -75,7 +76,7 @@ describe('a change', () => {
     expect(await entries()).toEqual([])
     around("CREATE TRIGGER full BEFORE INSERT ON audit_log BEGIN SELECT RAISE(ABORT, 'full'); END")
     expect((await issue('lost')).status).toBeGreaterThanOrEqual(400)
-    expect((await harness.store.apiKeys.list(alpha.id)).map(({ name }) => name)).toEqual(['test'])
+    expect((await allKeys(harness.store, alpha.id)).map(({ name }) => name)).toEqual(['test'])
   })
 
   test('answered under a request id has it in its entry', async () => {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { PERSON_RATE_LIMIT } from '../../src/admin/gate.ts'
 import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
 import { ConstraintViolatedError } from '../../src/store/errors.ts'
+import { allKeys } from '../support/all-rows.ts'
 import { type Harness, type Organization, startHarness } from './support/harness.ts'
 import { type CallOptions, CONNECTION, toRequest } from './support/request.ts'
 
@@ -33,7 +34,7 @@ describe('a body', () => {
       expect([JSON.stringify(body), response.status]).toEqual([JSON.stringify(body), 400])
       expect(await detailOf(response)).toContain('it takes name, kind, environment, expires_at, rate_limit, deployment')
     }
-    expect(await harness.store.apiKeys.list(alpha.id)).toHaveLength(1)
+    expect(await allKeys(harness.store, alpha.id)).toHaveLength(1)
   })
 
   test('takes no whole number that JavaScript or the database would change', async () => {
@@ -126,7 +127,7 @@ describe('an Idempotency-Key', () => {
     ])
     const [made, again] = [await first.json(), await second.json()] as { key: string | null; record: { id: string } }[]
     expect(again?.record).toEqual(made!.record)
-    expect(await harness.store.apiKeys.list(alpha.id)).toHaveLength(2)
+    expect(await allKeys(harness.store, alpha.id)).toHaveLength(2)
   })
 
   test('never brings a secret back, and none is kept for it', async () => {
@@ -191,7 +192,7 @@ describe('a change whose answer was lost', () => {
     return () => api(toRequest('POST', KEYS, { key: alpha.key, body, headers }), CONNECTION)
   }
   /** Beside the one that the organization began with. */
-  const keysMade = async (): Promise<number> => (await harness.store.apiKeys.list(alpha.id)).length - 1
+  const keysMade = async (): Promise<number> => (await allKeys(harness.store, alpha.id)).length - 1
   const repeat = () => post(body, { headers })
 
   test('is not made again: its claim was completed in the change’s own transaction', async () => {

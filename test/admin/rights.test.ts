@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { namedHolders, namedThings } from '../../src/admin/rights.ts'
 import type { Route } from '../../src/admin/route.ts'
 import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
+import { allKeys } from '../support/all-rows.ts'
 import { startHarness } from './support/harness.ts'
 
 interface Caller {
@@ -120,7 +121,7 @@ const ALL = { after: null, limit: 200 }
 const snapshot = async () => {
   const { store } = harness
   return {
-    keys: (await store.apiKeys.list(alpha.id)).map((key) => ({ ...key, lastUsedAtSeconds: null })),
+    keys: (await allKeys(store, alpha.id)).map((key) => ({ ...key, lastUsedAtSeconds: null })),
     members: (await store.memberships.page(alpha.id, ALL)).items,
     users: (await store.users.page(ALL)).items,
     attesters: await store.attesters.list(),

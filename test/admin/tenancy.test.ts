@@ -3,6 +3,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
 import { newWebhookEndpointId } from '../../src/store/webhook-endpoints.ts'
+import { allKeys } from '../support/all-rows.ts'
 import { decisionRecord, uuidOf } from './support/decisions.ts'
 import { startHarness } from './support/harness.ts'
 import { openHit } from './support/open-hit.ts'
@@ -118,7 +119,7 @@ const QUERIES: Readonly<Record<string, string>> = { diffRevisions: '?from=revisi
 const snapshot = async (id: string) => {
   const { items: sessions } = await store.sessions.page({ organizationId: id }, { after: null, limit: 100 })
   return {
-    keys: await store.apiKeys.list(id),
+    keys: await allKeys(store, id),
     projects: await store.projects.list(id),
     policies: await store.policies.list(id),
     bindings: (await store.bindings.page({ organizationId: id }, { after: null, limit: 100 })).items,

@@ -16,6 +16,7 @@ import { runWebhook } from '../../src/cli/webhook.ts'
 import { addressOfKey } from '../../src/domain/address-key.ts'
 import { readEntries } from '../../src/facts/lists/write-list.ts'
 import { type Harness, startHarness } from '../admin/support/harness.ts'
+import { allBindings, allKeys } from '../support/all-rows.ts'
 import { openOver } from './door-over.ts'
 import { recordOutput } from './recorded-output.ts'
 import { openCommandWorld } from './world.ts'
@@ -193,7 +194,7 @@ const rowsOf = async ({ store }: Harness) => {
   const { items } = await store.audit.page({}, { after: null, limit: 100 })
   return plain({
     organizations: await store.organizations.list(),
-    keys: (await store.apiKeys.list(id)).map(({ kind, name, rateLimit, revokedAtSeconds, expiresAtSeconds }) => [
+    keys: (await allKeys(store, id)).map(({ kind, name, rateLimit, revokedAtSeconds, expiresAtSeconds }) => [
       kind,
       name,
       rateLimit,
@@ -207,7 +208,7 @@ const rowsOf = async ({ store }: Harness) => {
     revisions: await Promise.all(
       (await store.policies.list(id)).map((each) => store.policies.listRevisions(id, each.id)),
     ),
-    bindings: await Promise.all((await store.projects.list(id)).map((each) => store.bindings.list(id, each.id))),
+    bindings: await Promise.all((await store.projects.list(id)).map((each) => allBindings(store, id, each.id))),
     ages: await store.minimumAges.read(id),
     settings: await store.organizationSettings.read(id),
     webhooks: await store.webhookEndpoints.list(id),
@@ -232,8 +233,8 @@ const idsOf = async ({ store }: Harness) => {
     policy,
     project,
     revision: policy === '' ? '' : ((await store.policies.listRevisions(id, policy))[0]?.id ?? ''),
-    binding: project === '' ? '' : ((await store.bindings.list(id, project))[0]?.id ?? ''),
-    key: (await store.apiKeys.list(id))[0]?.keyId ?? '',
+    binding: project === '' ? '' : ((await allBindings(store, id, project))[0]?.id ?? ''),
+    key: (await allKeys(store, id))[0]?.keyId ?? '',
     other: (await store.organizations.find('other'))?.id ?? '',
     attester: (await store.attesters.list()).find(({ address }) => address === 'one')?.id ?? '',
     recovered: (await store.users.findByEmail('bea@example.org'))?.id ?? '',

@@ -1,5 +1,6 @@
 // Invariant 6: every read names its organization. Each function is called by one organization with another's ids.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { allBindings, allKeys } from '../support/all-rows.ts'
 import { describeStores } from './dialects.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
@@ -21,11 +22,11 @@ describeStores((openTemporaryStore) => {
     const { store } = temporary
     const id = theirs.organizationId
     return {
-      keys: await store.apiKeys.list(id),
+      keys: await allKeys(store, id),
       projects: await store.projects.list(id),
       policies: await store.policies.list(id),
       revisions: await store.policies.listRevisions(id, theirs.policy.id),
-      bindings: await store.bindings.list(id, theirs.project.id),
+      bindings: await allBindings(store, id, theirs.project.id),
     }
   }
 
@@ -47,7 +48,7 @@ describeStores((openTemporaryStore) => {
       expect(
         await store.policies.saveRevision({ organizationId: us, policyId: theirs.policy.id, source: 'x', quorum: 1 }),
       ).toBeNull()
-      expect(await store.bindings.list(us, theirs.project.id)).toEqual([])
+      expect(await allBindings(store, us, theirs.project.id)).toEqual([])
       expect(await store.bindings.remove(us, theirs.binding.id)).toBeNull()
       expect(await store.policySource.loadProjectTarget(us, theirs.project.verificationHash)).toBeNull()
       expect(await snapshot()).toEqual(before)
@@ -74,7 +75,7 @@ describeStores((openTemporaryStore) => {
 
     test('lists hold one’s own only', async () => {
       const { store } = temporary
-      expect((await store.apiKeys.list(ours.organizationId)).map((key) => key.keyId)).toEqual([ours.key.record.keyId])
+      expect((await allKeys(store, ours.organizationId)).map((key) => key.keyId)).toEqual([ours.key.record.keyId])
       expect((await store.projects.list(ours.organizationId)).map((project) => project.id)).toEqual([ours.project.id])
       expect((await store.policies.list(theirs.organizationId)).map((policy) => policy.id)).toEqual([theirs.policy.id])
     })
