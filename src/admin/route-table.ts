@@ -19,7 +19,7 @@ import { MINIMUM_AGE_ROUTES } from './routes/minimum-age.ts'
 import { NUMBER_ROUTES } from './routes/numbers.ts'
 import { ORGANIZATION_ROUTES } from './routes/organizations.ts'
 import { OVERVIEW_ROUTES } from './routes/overview.ts'
-import { POLICY_ROUTES } from './routes/policies.ts'
+import { POLICY_COMMANDS, POLICY_ROUTES } from './routes/policies.ts'
 import { POLICY_EFFECT_ROUTES } from './routes/policy-effects.ts'
 import { POLICY_LANGUAGE_ROUTES } from './routes/policy-language.ts'
 import { POLICY_TRIAL_ROUTES } from './routes/policy-trials.ts'
@@ -91,13 +91,14 @@ const ROUTES = [
 export const ADMIN_ROUTES = [...ROUTES, ...approvalRoutes(ROUTES)] as const
 
 /**
- * All routes, and those of the command line alone: those that use files of the machine, which no request may name, and a
- * trial that takes longer than a request.
+ * All routes, and those of the command line alone: those that use files of the machine, which no request may name, a trial
+ * that takes longer than a request, and a revision that is named without its policy.
  */
 export const COMMAND_ROUTES = [
   ...ADMIN_ROUTES,
   ...ATTESTER_COMMANDS,
   ...LIST_SOURCE_COMMANDS,
+  ...POLICY_COMMANDS,
   ...SCREENING_COMMANDS,
   ...SESSION_POLICY_TRIAL_COMMANDS,
 ] as const

@@ -7,8 +7,7 @@ import { type PolicyIssue, PolicyUnusableError, renderIssues } from '../policy/e
 import { compileRevision, draftRevision, type RevisionDraft } from '../policy/revision.ts'
 import type { KnownSources } from '../policy/scope.ts'
 import type { CompiledPolicy } from '../policy/types/program.ts'
-import type { Policy, StoredRevision } from '../store/policies.ts'
-import type { Opened } from './door.ts'
+import { type AnswerOf, type Opened, readPages } from './door.ts'
 import { CommandFailedError, type CommandOutput, type ParsedCommand, UsageError } from './output.ts'
 
 export interface PolicyContext {
@@ -50,34 +49,51 @@ export const printWarnings = (
   output.stderr(`${what}, which the document may be saved with:\n${renderIssues(source, warnings)}\n`)
 }
 
+export type Policy = AnswerOf<'GET /organizations/{organization}/policies/{policy}'>
+export type Revision = AnswerOf<'GET /organizations/{organization}/policies/{policy}/revisions/{revision}'>
+
 export const requirePolicy = async (
-  { store, organizationId }: PolicyStoreContext,
-  policyId: string | undefined,
+  { door, organizationId: organization }: PolicyStoreContext,
+  policy: string | undefined,
 ): Promise<Policy> => {
-  if (policyId === undefined) throw new UsageError('the policy ID is missing')
-  const policy = await store.policies.find(organizationId, policyId)
-  if (policy === null) throw new CommandFailedError(`there is no policy ${policyId}`)
-  return policy
+  if (policy === undefined) throw new UsageError('the policy ID is missing')
+  return door.call('GET /organizations/{organization}/policies/{policy}', {
+    params: { organization, policy },
+    unknown: `there is no policy ${policy}`,
+  })
 }
+
+/** A policy's revisions, newest first, without their documents. */
+export const readRevisions = ({ door, organizationId: organization }: PolicyStoreContext, { id: policy }: Policy) =>
+  readPages((query) =>
+    door.call('GET /organizations/{organization}/policies/{policy}/revisions', {
+      params: { organization, policy },
+      query,
+    }),
+  )
 
 /** Finds a revision of a policy by number or id. @throws CommandFailedError */
 export const requireRevision = async (
-  { store, organizationId }: PolicyStoreContext,
+  context: PolicyStoreContext,
   policy: Policy,
   wanted: string,
-): Promise<StoredRevision> => {
-  const revisions = await store.policies.listRevisions(organizationId, policy.id)
-  const revision = revisions.find(({ id, number }) => id === wanted || String(number) === wanted)
-  if (revision === undefined) throw new CommandFailedError(`${policy.id} has no revision ${wanted}`)
-  return revision
+): Promise<Revision> => {
+  const { door, organizationId: organization } = context
+  const numbered = /^[0-9]/.test(wanted)
+    ? (await readRevisions(context, policy)).find(({ number }) => String(number) === wanted)
+    : undefined
+  return door.call('GET /organizations/{organization}/policies/{policy}/revisions/{revision}', {
+    params: { organization, policy: policy.id, revision: numbered?.id ?? wanted },
+    unknown: `${policy.id} has no revision ${wanted}`,
+  })
 }
 
 /** @throws CommandFailedError when this version can't compile the stored revision */
-const compileStored = (revision: StoredRevision): CompiledPolicy => {
+const compileStored = ({ id, source, content_hash: contentHash }: Revision): CompiledPolicy => {
   try {
-    return compileRevision(revision)
+    return compileRevision({ id, source, contentHash })
   } catch (error) {
-    if (error instanceof PolicyUnusableError) throw new CommandFailedError(`revision ${revision.id} can not be used`)
+    if (error instanceof PolicyUnusableError) throw new CommandFailedError(`revision ${id} can not be used`)
     throw error
   }
 }
@@ -85,25 +101,27 @@ const compileStored = (revision: StoredRevision): CompiledPolicy => {
 /** Whether a text is a revision's id, or a number of one (which needs --policy), rather than a file. */
 export const isRevisionReference = (text: string): boolean => /^(?:revision_[A-Za-z0-9]+|[1-9][0-9]{0,8})$/.test(text)
 
+/** Finds a revision by its id, or by its number with --policy. @throws CommandFailedError */
+const findRevision = async (context: PolicyStoreContext, reference: string): Promise<Revision> => {
+  const { door, organizationId: organization, command } = context
+  if (/^[0-9]/.test(reference)) {
+    return requireRevision(context, await requirePolicy(context, command.text('policy')), reference)
+  }
+  return door.call('GET /organizations/{organization}/revisions/{revision}', {
+    params: { organization, revision: reference },
+    unknown: `there is no revision ${reference}`,
+  })
+}
+
 /** Reads a policy from a revision's id, a revision's number with --policy, or a file. */
 export const resolvePolicyText = async (
   context: PolicyStoreContext,
   reference: string,
 ): Promise<{ readonly policy: CompiledPolicy; readonly policyId: string | null; readonly source: string }> => {
-  const { store, organizationId, command } = context
   if (!isRevisionReference(reference)) {
     const { compiled, source } = readDraft(reference)
     return { policy: compiled, policyId: null, source }
   }
-  const stored = (revision: StoredRevision) => {
-    const { policyId, source } = revision
-    return { policy: compileStored(revision), policyId, source }
-  }
-  if (/^[0-9]/.test(reference)) {
-    const policy = await requirePolicy(context, command.text('policy'))
-    return stored(await requireRevision(context, policy, reference))
-  }
-  const revision = await store.policies.findRevision(organizationId, reference)
-  if (revision === null) throw new CommandFailedError(`there is no revision ${reference}`)
-  return stored(revision)
+  const revision = await findRevision(context, reference)
+  return { policy: compileStored(revision), policyId: revision.policy_id, source: revision.source }
 }

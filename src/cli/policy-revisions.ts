@@ -1,12 +1,15 @@
 // `countersign policy apply|activate|shadow|list|show|diff`: the policies and revisions of an organization.
 import { diffPolicies, type PolicyDifference } from '../policy/diff.ts'
 import type { CompiledPolicy } from '../policy/types/program.ts'
-import type { Policy } from '../store/policies.ts'
-import { CommandFailedError, formatTable, print, UsageError } from './output.ts'
+import { readPages } from './door.ts'
+import { CommandFailedError, print, secondsOf, UsageError } from './output.ts'
 import {
   isRevisionReference,
+  type Policy,
   type PolicyStoreContext,
   printWarnings,
+  type Revision,
+  readRevisions,
   readSource,
   requirePolicy,
   requireRevision,
@@ -80,29 +83,58 @@ export const shadow = async (context: PolicyStoreContext): Promise<number> => {
 }
 
 export const list = async (context: PolicyStoreContext): Promise<number> => {
-  const policies = await context.store.policies.list(context.organizationId)
-  const row = ({ id, name, revisionCount, activeRevisionId, shadowRevisionId }: Policy): string[] => [
+  const { door, organizationId } = context
+  const found = await readPages((query) =>
+    door.call('GET /organizations/{organization}/policies', { params: { organization: organizationId }, query }),
+  )
+  const policies = found.map((policy) => ({
+    id: policy.id,
+    organizationId,
+    name: policy.name,
+    decides: policy.decides,
+    activeRevisionId: policy.active_revision_id,
+    shadowRevisionId: policy.shadow_revision_id,
+    revisionCount: policy.revisions,
+    version: policy.version,
+    createdAtSeconds: secondsOf(policy.created_at),
+  }))
+  const rows = policies.map(({ id, name, revisionCount, activeRevisionId, shadowRevisionId }) => [
     id,
     name,
     String(revisionCount),
     activeRevisionId ?? '-',
     shadowRevisionId ?? '-',
-  ]
-  const table = formatTable([['POLICY', 'NAME', 'REVISIONS', 'ACTIVE', 'SHADOW'], ...policies.map(row)])
-  print(context, policies, table)
+  ])
+  print(context, policies, [['POLICY', 'NAME', 'REVISIONS', 'ACTIVE', 'SHADOW'], ...rows])
   return 0
 }
 
+const describeRevision = ({ organizationId }: PolicyStoreContext, revision: Revision) => ({
+  id: revision.id,
+  organizationId,
+  policyId: revision.policy_id,
+  number: revision.number,
+  source: revision.source,
+  contentHash: revision.content_hash,
+  quorum: revision.quorum,
+  createdAtSeconds: secondsOf(revision.created_at),
+})
+
 const showRevisions = async (context: PolicyStoreContext, policy: Policy): Promise<number> => {
-  const revisions = await context.store.policies.listRevisions(context.organizationId, policy.id)
-  const rows = revisions.map(({ id, number, contentHash, createdAtSeconds }) => [
+  const revisions = await readRevisions(context, policy)
+  const described = []
+  // Only JSON has the documents, which are read one by one.
+  for (const { id } of context.command.flag('json') ? revisions : []) {
+    described.push(describeRevision(context, await requireRevision(context, policy, id)))
+  }
+  const rows = revisions.map(({ id, number, content_hash: hash, created_at: saved, active, shadow }) => [
     String(number),
     id,
-    new Date(createdAtSeconds * 1000).toISOString(),
-    contentHash,
-    id === policy.activeRevisionId ? 'active' : id === policy.shadowRevisionId ? 'shadow' : '',
+    saved,
+    hash,
+    active ? 'active' : shadow ? 'shadow' : '',
   ])
-  print(context, revisions, formatTable([['NUMBER', 'REVISION', 'SAVED', 'SHA-256', ''], ...rows]))
+  print(context, described, [['NUMBER', 'REVISION', 'SAVED', 'SHA-256', ''], ...rows])
   return 0
 }
 
@@ -111,10 +143,10 @@ export const show = async (context: PolicyStoreContext): Promise<number> => {
   const policy = await requirePolicy(context, command.positionals[1])
   // List revisions first: a policy may have none that is active.
   if (command.flag('revisions')) return showRevisions(context, policy)
-  const wanted = command.text('revision') ?? policy.activeRevisionId
+  const wanted = command.text('revision') ?? policy.active_revision_id
   if (wanted === null) throw new CommandFailedError(`${policy.id} has no active revision: say which with --revision`)
   const revision = await requireRevision(context, policy, wanted)
-  print(context, revision, revision.source)
+  print(context, describeRevision(context, revision), revision.source)
   return 0
 }
 
@@ -167,8 +199,8 @@ export const diff = async (context: PolicyStoreContext): Promise<number> => {
 
 const activeOf = async (context: PolicyStoreContext): Promise<string> => {
   const policy = await requirePolicy(context, context.command.text('policy'))
-  if (policy.activeRevisionId === null) throw new CommandFailedError(`${policy.id} has no active revision`)
-  return policy.activeRevisionId
+  if (policy.active_revision_id === null) throw new CommandFailedError(`${policy.id} has no active revision`)
+  return policy.active_revision_id
 }
 
 /** Whether both are files, so that no store is needed. */

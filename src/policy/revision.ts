@@ -39,7 +39,11 @@ export const draftRevision = (source: string, known: KnownSources = {}): Revisio
  * Compiles a stored revision.
  * @throws PolicyUnusableError when its text is not the one that was saved, or does not compile.
  */
-export const compileRevision = ({ id, source, contentHash }: PolicyRevision): CompiledPolicy => {
+export const compileRevision = ({
+  id,
+  source,
+  contentHash,
+}: Pick<PolicyRevision, 'id' | 'source' | 'contentHash'>): CompiledPolicy => {
   if (contentHashOf(source) !== contentHash) {
     throw new PolicyUnusableError(new Error(`revision ${id} does not match its content hash`))
   }

@@ -93,15 +93,6 @@ export const createPolicyTable = (scope: TableScope) => {
     },
 
     /** Oldest first. */
-    list: async (organizationId: string): Promise<readonly Policy[]> =>
-      (
-        await scope.statements.query<PolicyRow>(
-          `SELECT ${POLICY_COLUMNS} FROM policies WHERE organization_id = ? ORDER BY created_at_seconds, id`,
-          [organizationId],
-        )
-      ).map(fieldsOf),
-
-    /** The same page by page. */
     page: (organizationId: string, page: PageRequest): Promise<Page<Policy>> =>
       queryPage<PolicyRow, Policy>(
         scope.statements,
@@ -208,15 +199,5 @@ export const createPolicyTable = (scope: TableScope) => {
         page,
         toRevision,
       ),
-
-    /** Newest first. */
-    listRevisions: async (organizationId: string, policyId: string): Promise<readonly StoredRevision[]> =>
-      (
-        await scope.statements.query<RevisionRow>(
-          `SELECT ${REVISION_COLUMNS} FROM policy_revisions WHERE organization_id = ? AND policy_id = ?
-           ORDER BY number DESC`,
-          [organizationId, policyId],
-        )
-      ).map(toRevision),
   }
 }

@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { contentHashOf } from '../../src/policy/revision.ts'
 import type { ExternalFacts } from '../../src/policy/types/facts.ts'
+import { allPolicies } from '../support/all-rows.ts'
 import { decisionRecord, uuidOf } from './support/decisions.ts'
 import { startHarness } from './support/harness.ts'
 
@@ -79,7 +80,7 @@ describe('checking', () => {
   test('what can’t be saved is refused with how many mistakes, and nothing is saved', async () => {
     const detail = expect.stringMatching(/^the policy has \d+ mistakes?$/)
     expect(await post<object>('', { source: 'rules: x' }, 400)).toMatchObject({ detail })
-    expect(await harness.store.policies.list(alpha.id)).toEqual([])
+    expect(await allPolicies(harness.store, alpha.id)).toEqual([])
   })
 })
 

@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
 import { newWebhookEndpointId } from '../../src/store/webhook-endpoints.ts'
-import { allKeys } from '../support/all-rows.ts'
+import { allKeys, allPolicies } from '../support/all-rows.ts'
 import { decisionRecord, uuidOf } from './support/decisions.ts'
 import { startHarness } from './support/harness.ts'
 import { openHit } from './support/open-hit.ts'
@@ -121,7 +121,7 @@ const snapshot = async (id: string) => {
   return {
     keys: await allKeys(store, id),
     projects: await store.projects.list(id),
-    policies: await store.policies.list(id),
+    policies: await allPolicies(store, id),
     bindings: (await store.bindings.page({ organizationId: id }, { after: null, limit: 100 })).items,
     lists: await store.lists.list(id),
     sessions,

@@ -8,6 +8,7 @@ import type { DecisionRecord } from '../../src/decisions/types.ts'
 import { createChainTable } from '../../src/domain/chain.ts'
 import { attestation, denial } from '../decisions/fixtures.ts'
 import { openTemporaryStore, START_SECONDS, type TemporaryStore, temporaryFolder } from '../store/temporary-store.ts'
+import { allPolicies } from '../support/all-rows.ts'
 import { openOver } from './door-over.ts'
 import { recordOutput } from './recorded-output.ts'
 
@@ -196,7 +197,7 @@ describe('revisions', () => {
 
   test('that do not pass are not saved', async () => {
     for (const text of [BROKEN, FAILING]) expect((await run('apply', file('p.yaml', text))).code).toBe(1)
-    expect(await temporary.store.policies.list(organizationId)).toEqual([])
+    expect(await allPolicies(temporary.store, organizationId)).toEqual([])
   })
 
   test('that name a list which is not there are not saved', async () => {

@@ -2,6 +2,7 @@
 // is meant belongs in the changelog; `bun test -u test/cli/printed.test.ts` then writes it down.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { newSessionId } from '../../src/domain/identifier.ts'
+import { allPolicies } from '../support/all-rows.ts'
 import { openCommandWorld } from './world.ts'
 
 const world = await openCommandWorld()
@@ -191,7 +192,7 @@ describe('what verbs print', () => {
   frozen('project', async () => {
     const [policy] = await world.withStore(async (store) => {
       const organization = await store.organizations.find('demo')
-      return store.policies.list(organization?.id ?? '')
+      return allPolicies(store, organization?.id ?? '')
     })
     const id = policy?.id ?? ''
     const [project] = parse<{ id: string }[]>(

@@ -15,6 +15,7 @@ import { runWebhook } from '../../src/cli/webhook.ts'
 import { createChainTable } from '../../src/domain/chain.ts'
 import { dataFolderAt } from '../../src/setup/data-folder.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+import { allPolicies } from '../support/all-rows.ts'
 import { openOver } from './door-over.ts'
 import { recordOutput } from './recorded-output.ts'
 
@@ -125,7 +126,7 @@ test('policy apply FILE ID, without --policy, makes no policy', async () => {
   expect(await run('policy', 'apply', file, 'policy_1')).toBe(2)
   const { store } = temporary
   const organization = await store.organizations.find('demo')
-  expect(await store.policies.list(organization!.id)).toEqual([])
+  expect(await allPolicies(store, organization!.id)).toEqual([])
 })
 
 describe('parseCommand', () => {

@@ -16,7 +16,7 @@ import { runWebhook } from '../../src/cli/webhook.ts'
 import { addressOfKey } from '../../src/domain/address-key.ts'
 import { readEntries } from '../../src/facts/lists/write-list.ts'
 import { type Harness, startHarness } from '../admin/support/harness.ts'
-import { allBindings, allKeys } from '../support/all-rows.ts'
+import { allBindings, allKeys, allPolicies, allRevisions } from '../support/all-rows.ts'
 import { openOver } from './door-over.ts'
 import { recordOutput } from './recorded-output.ts'
 import { openCommandWorld } from './world.ts'
@@ -201,13 +201,11 @@ const rowsOf = async ({ store }: Harness) => {
       revokedAtSeconds,
       expiresAtSeconds,
     ]),
-    policies: await store.policies.list(id),
+    policies: await allPolicies(store, id),
     projects: (await store.projects.list(id)).map((project) => ({ ...project, verificationHash: '' })),
     lists: await store.lists.listAll(),
     entries: await entriesOf(store),
-    revisions: await Promise.all(
-      (await store.policies.list(id)).map((each) => store.policies.listRevisions(id, each.id)),
-    ),
+    revisions: await Promise.all((await allPolicies(store, id)).map((each) => allRevisions(store, id, each.id))),
     bindings: await Promise.all((await store.projects.list(id)).map((each) => allBindings(store, id, each.id))),
     ages: await store.minimumAges.read(id),
     settings: await store.organizationSettings.read(id),
@@ -227,12 +225,12 @@ const rowsOf = async ({ store }: Harness) => {
 /** The newest policy, project and so on of a store. */
 const idsOf = async ({ store }: Harness) => {
   const id = (await store.organizations.find('demo'))?.id ?? ''
-  const policy = (await store.policies.list(id)).at(-1)?.id ?? ''
+  const policy = (await allPolicies(store, id)).at(-1)?.id ?? ''
   const project = (await store.projects.list(id))[0]?.id ?? ''
   return {
     policy,
     project,
-    revision: policy === '' ? '' : ((await store.policies.listRevisions(id, policy))[0]?.id ?? ''),
+    revision: policy === '' ? '' : ((await allRevisions(store, id, policy))[0]?.id ?? ''),
     binding: project === '' ? '' : ((await allBindings(store, id, project))[0]?.id ?? ''),
     key: (await allKeys(store, id))[0]?.keyId ?? '',
     other: (await store.organizations.find('other'))?.id ?? '',

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { bindingSubject } from '../../src/store/bindings.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { allRevisions } from '../support/all-rows.ts'
 import { describeStores } from './dialects.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
@@ -135,7 +136,7 @@ describeStores((openTemporaryStore) => {
           policies.saveRevision({ organizationId, policyId: policy.id, source, quorum: 1 }),
         ),
       )
-      const revisions = await policies.listRevisions(organizationId, policy.id)
+      const revisions = await allRevisions({ policies }, organizationId, policy.id)
       expect(revisions.map((revision) => revision.number)).toEqual([4, 3, 2, 1])
       expect((await policies.find(organizationId, policy.id))?.revisionCount).toBe(4)
     })

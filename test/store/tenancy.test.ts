@@ -1,6 +1,6 @@
 // Invariant 6: every read names its organization. Each function is called by one organization with another's ids.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { allBindings, allKeys } from '../support/all-rows.ts'
+import { allBindings, allKeys, allPolicies, allRevisions } from '../support/all-rows.ts'
 import { describeStores } from './dialects.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
@@ -24,8 +24,8 @@ describeStores((openTemporaryStore) => {
     return {
       keys: await allKeys(store, id),
       projects: await store.projects.list(id),
-      policies: await store.policies.list(id),
-      revisions: await store.policies.listRevisions(id, theirs.policy.id),
+      policies: await allPolicies(store, id),
+      revisions: await allRevisions(store, id, theirs.policy.id),
       bindings: await allBindings(store, id, theirs.project.id),
     }
   }
@@ -43,7 +43,7 @@ describeStores((openTemporaryStore) => {
       expect(await store.policies.find(us, theirs.policy.id)).toBeNull()
       expect(await store.policies.rename(us, theirs.policy.id, 'taken')).toBeNull()
       expect(await store.policies.findRevision(us, theirs.revision.id)).toBeNull()
-      expect(await store.policies.listRevisions(us, theirs.policy.id)).toEqual([])
+      expect(await allRevisions(store, us, theirs.policy.id)).toEqual([])
       expect(await store.policies.activateRevision(us, theirs.policy.id, theirs.revision.id)).toBeNull()
       expect(
         await store.policies.saveRevision({ organizationId: us, policyId: theirs.policy.id, source: 'x', quorum: 1 }),
@@ -77,7 +77,7 @@ describeStores((openTemporaryStore) => {
       const { store } = temporary
       expect((await allKeys(store, ours.organizationId)).map((key) => key.keyId)).toEqual([ours.key.record.keyId])
       expect((await store.projects.list(ours.organizationId)).map((project) => project.id)).toEqual([ours.project.id])
-      expect((await store.policies.list(theirs.organizationId)).map((policy) => policy.id)).toEqual([theirs.policy.id])
+      expect((await allPolicies(store, theirs.organizationId)).map((policy) => policy.id)).toEqual([theirs.policy.id])
     })
   })
 

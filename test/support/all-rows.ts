@@ -8,3 +8,11 @@ export const allKeys = async ({ apiKeys }: Pick<Tables, 'apiKeys'>, organization
 
 export const allBindings = async ({ bindings }: Pick<Tables, 'bindings'>, organizationId: string, projectId: string) =>
   (await bindings.page({ organizationId, projectId }, ALL)).items
+
+/** Oldest first. */
+export const allPolicies = async ({ policies }: Pick<Tables, 'policies'>, organizationId: string) =>
+  (await policies.page(organizationId, ALL)).items
+
+/** Newest first. */
+export const allRevisions = async ({ policies }: Pick<Tables, 'policies'>, organizationId: string, policyId: string) =>
+  (await policies.pageRevisions(organizationId, policyId, ALL)).items

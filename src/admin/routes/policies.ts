@@ -68,6 +68,11 @@ const showRevision = (revision: StoredRevision, policy: Policy) => ({
   created_at: timeText(revision.createdAtSeconds),
 })
 
+const showRevisionWithSource = (revision: StoredRevision, policy: Policy) => ({
+  ...showRevision(revision, policy),
+  source: revision.source,
+})
+
 const save = async (
   tables: Tables,
   note: Note,
@@ -87,6 +92,21 @@ const save = async (
   })
   return revision
 }
+
+/** For the command line alone, where people name a revision by its id and leave out its policy. */
+export const POLICY_COMMANDS = [
+  route('findRevisionHere', 'GET', '/organizations/{organization}/revisions/{revision}', {
+    access: VIEWER,
+    summary: 'One revision of any policy, with its document',
+    answer: REVISION_WITH_SOURCE,
+    handle: async ({ services, organization, params }) => {
+      const revision = await services.store.policies.findRevision(organization.id, params.revision)
+      if (revision === null) throw new SubjectUnknownError('revision')
+      const policy = await requirePolicy(services.store, organization.id, revision.policyId)
+      return showRevisionWithSource(revision, policy)
+    },
+  }),
+]
 
 export const POLICY_ROUTES = [
   route('listPolicies', 'GET', '/organizations/{organization}/policies', {
@@ -184,7 +204,7 @@ export const POLICY_ROUTES = [
     handle: async ({ services, organization, params }) => {
       const policy = await requirePolicy(services.store, organization.id, params.policy)
       const revision = await requireRevision(services.store, organization.id, policy.id, params.revision)
-      return { ...showRevision(revision, policy), source: revision.source }
+      return showRevisionWithSource(revision, policy)
     },
   }),
   route('diffRevisions', 'GET', '/organizations/{organization}/policies/{policy}/diff', {
