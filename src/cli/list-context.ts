@@ -2,8 +2,7 @@
 
 import type { Clock } from '../domain/time.ts'
 import type { ListContents } from '../facts/lists/write-list.ts'
-import type { AddressList } from '../store/lists.ts'
-import type { InputOf, Opened, OperationKey } from './door.ts'
+import type { AnswerOf, InputOf, Opened, OperationKey } from './door.ts'
 import { nameOf } from './key-options.ts'
 import { CommandFailedError, type CommandOutput, type ParsedCommand, UsageError } from './output.ts'
 
@@ -31,30 +30,42 @@ export const listName = ({ command }: Pick<ListsContext, 'command'>): string => 
   return name
 }
 
-/** @throws CommandFailedError when the owner has no such list. */
-export const requireList = async (context: ListsContext): Promise<AddressList> => {
-  const name = listName(context)
-  const list = await context.store.lists.find(context.owner, name)
-  if (list === null) {
-    const whose = context.owner === null ? 'shared list' : 'list'
-    throw new CommandFailedError(`there is no ${whose} ${JSON.stringify(name)}: lists create makes one`)
-  }
-  return list
-}
+export type List = AnswerOf<'GET /organizations/{organization}/lists/{list}'>
 
 type ListOperation = Extract<OperationKey, `${string} /organizations/{organization}/lists${string}`>
 
-/** Calls an operation on the owner's lists. For shared lists, the same operation exists without the organization. */
+/**
+ * Calls an operation on the owner's lists. For shared lists, the same operation exists without the organization.
+ * @param params the list is the one that the command names unless given
+ */
 export const callLists = <Key extends ListOperation>(
   { door, owner, command, user }: ListsContext,
   operation: Key,
   input: Omit<InputOf<Key>, 'params'>,
+  params: { readonly list?: string; readonly address?: string } = {},
 ) =>
   door.as(nameOf(command, 'author', user)).call(
     (owner === null ? operation.replace('/organizations/{organization}', '') : operation) as Key,
     // The door uses only the parameters that the path names.
-    { ...input, params: { organization: owner ?? '', list: command.positionals[1] ?? '' } } as unknown as InputOf<Key>,
+    {
+      ...input,
+      params: { organization: owner ?? '', list: command.positionals[1] ?? '', ...params },
+    } as unknown as InputOf<Key>,
   )
+
+export const unknownList = (context: Pick<ListsContext, 'owner' | 'command'>): string =>
+  `there is no ${context.owner === null ? 'shared list' : 'list'} ${JSON.stringify(listName(context))}: lists create makes one`
+
+/** @throws CommandFailedError when the owner has no such list. */
+export const requireList = (context: ListsContext, unknown = unknownList(context)): Promise<List> =>
+  callLists(context, 'GET /organizations/{organization}/lists/{list}', { unknown })
+
+/** The list's id in the store, for what reads its source or all its entries here. @throws as requireList */
+export const requireListId = async (context: ListsContext): Promise<string> => {
+  const list = await context.store.lists.find(context.owner, listName(context))
+  if (list === null) throw new CommandFailedError(unknownList(context))
+  return list.id
+}
 
 /** A duration for people: `2 h 5 min`. */
 export const durationText = (seconds: number): string => {

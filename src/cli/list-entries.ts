@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { addressKey, addressOfKey, parseAnyAddress } from '../domain/address-key.ts'
+import { addressOfKey, parseAnyAddress } from '../domain/address-key.ts'
 import { counted } from '../domain/counted.ts'
 import { errorCodeOf } from '../domain/errors.ts'
 import type { ListFormat } from '../domain/list.ts'
@@ -11,8 +11,16 @@ import { ListTooLongError } from '../facts/lists/entry-sink.ts'
 import { csvField } from '../facts/lists/line-reader.ts'
 import { ListFileInvalidError } from '../facts/lists/read-list.ts'
 import { ListChangedError, readEntries } from '../facts/lists/write-list.ts'
-import { callLists, contentsOf, type ListsContext, listName, printJson, requireList } from './list-context.ts'
-import { CommandFailedError, print, timeText, UsageError } from './output.ts'
+import {
+  callLists,
+  contentsOf,
+  type ListsContext,
+  listName,
+  printJson,
+  requireListId,
+  unknownList,
+} from './list-context.ts'
+import { CommandFailedError, print, shortTime, timeText, UsageError } from './output.ts'
 
 const BAD_LINES_SHOWN = 20
 
@@ -79,7 +87,7 @@ const EXPORT_SLICE = 65_536
 
 export const exportList = async (context: ListsContext): Promise<number> => {
   const { command, output } = context
-  const list = await requireList(context)
+  const listId = await requireListId(context)
   const path = command.text('output')
   const format = command.flag('json') ? 'json' : formatOf(command.text('format'), path ?? '')
   if (format === 'sdn-advanced') throw new UsageError('--format must be text or csv')
@@ -91,7 +99,7 @@ export const exportList = async (context: ListsContext): Promise<number> => {
   }
   let pending = format === 'csv' ? 'address,memo\n' : ''
   let count = 0
-  for await (const { key, memo, author: by, addedAtSeconds } of readEntries(contentsOf(context), list.id)) {
+  for await (const { key, memo, author: by, addedAtSeconds } of readEntries(contentsOf(context), listId)) {
     const address = addressOfKey(key)
     if (format === 'csv') pending += `${address},${csvField(memo)}\n`
     else if (format === 'text') pending += `${address}\n`
@@ -141,21 +149,21 @@ export const add = (context: ListsContext): Promise<number> => edit(context, tru
 export const remove = (context: ListsContext): Promise<number> => edit(context, false)
 
 export const find = async (context: ListsContext): Promise<number> => {
-  const { store } = context
   const [address, ...others] = addressesOf(context)
   if (address === undefined || others.length > 0) throw new UsageError('give one ADDRESS')
-  const list = await requireList(context)
-  const entry = await store.lists.findEntry(list, addressKey(address))
-  if (entry === null) {
-    print(context, { address, found: false }, `${address} is not on ${list.name}\n`)
+  const name = listName(context)
+  const operation = 'GET /organizations/{organization}/lists/{list}/entries/{address}'
+  const entry = await callLists(context, operation, { unknown: unknownList(context) }, { address })
+  if (!entry.listed) {
+    print(context, { address, found: false }, `${address} is not on ${name}\n`)
     return 1
   }
   const { memo, author: by } = entry
-  const addedAt = timeText(entry.addedAtSeconds)
+  const addedAt = shortTime(entry.added_at)
   print(
     context,
     { address, found: true, memo, author: by, addedAt },
-    `${address} is on ${list.name}, added by ${by} at ${addedAt}${memo === '' ? '' : `: ${memo}`}\n`,
+    `${address} is on ${name}, added by ${by} at ${addedAt}${memo === '' ? '' : `: ${memo}`}\n`,
   )
   return 0
 }

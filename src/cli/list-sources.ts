@@ -6,82 +6,90 @@ import {
   type RefreshResult,
   refreshList,
 } from '../facts/lists/refresh-list.ts'
-import type { ListSource } from '../store/list-sources.ts'
-import type { AddressList } from '../store/lists.ts'
+import type { AnswerOf } from './door.ts'
 import { parseDuration } from './key-options.ts'
 import {
   callLists,
   contentsOf,
   durationText,
+  type List,
   type ListsContext,
   listName,
   printJson,
   requireList,
+  requireListId,
 } from './list-context.ts'
 import { formatOf } from './list-entries.ts'
-import { CommandFailedError, print, timeOrNull, timeText } from './output.ts'
+import { CommandFailedError, print, secondsOf, shortTime } from './output.ts'
 
 const DEFAULT_INTERVAL = '24h'
 
+const SOURCE_HERE = 'GET /organizations/{organization}/lists/{list}/source-here'
+type Source = AnswerOf<typeof SOURCE_HERE>
+
+/** @returns null for a list that no source keeps */
+const readSource = async (context: ListsContext, { name, kept_by: keptBy, shared }: List): Promise<Source | null> =>
+  keptBy === 'source'
+    ? callLists({ ...context, owner: shared ? null : context.owner }, SOURCE_HERE, {}, { list: name })
+    : null
+
+const ageOf = ({ clock }: ListsContext, confirmedAt: string): number =>
+  Math.max(0, clock.unixSeconds() - secondsOf(confirmedAt))
+
 /** A list as `--json` prints it. */
-const describe = (list: AddressList, source: ListSource | null, nowSeconds: number) => ({
+const describe = (context: ListsContext, list: List, source: Source | null) => ({
   name: list.name,
-  shared: list.organizationId === null,
-  organizationId: list.organizationId,
+  shared: list.shared,
+  organizationId: list.shared ? null : context.owner,
   description: list.description,
-  entries: list.entryCount,
-  keptBy: list.keptBy,
-  updatedAt: timeText(list.updatedAtSeconds),
-  ...(source === null
-    ? {}
-    : {
-        source: {
-          location: source.location,
-          format: source.format,
-          reach: source.reach,
-          skipsBadLines: source.skipsBadLines,
-          everySeconds: source.intervalSeconds,
-          dueAt: timeText(source.dueAtSeconds),
-          confirmedAt: timeOrNull(source.confirmedAtSeconds),
-          ageSeconds: source.confirmedAtSeconds === null ? null : Math.max(0, nowSeconds - source.confirmedAtSeconds),
-          fileSha256: source.fileSha256,
-          fileBytes: source.fileBytes,
-          skipped: source.skippedCount,
-          attemptedAt: timeOrNull(source.attemptedAtSeconds),
-          failure: source.failure,
-        },
-      }),
+  entries: list.entries,
+  keptBy: list.kept_by,
+  updatedAt: shortTime(list.updated_at),
+  ...(source !== null && {
+    source: {
+      location: source.location,
+      format: source.format,
+      reach: source.reach,
+      skipsBadLines: source.skips_bad_lines,
+      everySeconds: source.every_seconds,
+      dueAt: shortTime(source.due_at),
+      confirmedAt: shortTime(source.confirmed_at),
+      ageSeconds: source.confirmed_at === null ? null : ageOf(context, source.confirmed_at),
+      fileSha256: source.file_sha256,
+      fileBytes: source.file_bytes,
+      skipped: source.skipped,
+      attemptedAt: shortTime(source.attempted_at),
+      failure: source.failure,
+    },
+  }),
 })
 
-const stateText = (list: AddressList, source: ListSource | undefined, nowSeconds: number): string => {
-  if (source === undefined) return list.keptBy
-  const { confirmedAtSeconds, failure } = source
-  const age =
-    confirmedAtSeconds === null ? 'never read' : `${durationText(Math.max(0, nowSeconds - confirmedAtSeconds))} old`
+const stateText = (context: ListsContext, { kept_by: keptBy }: List, source: Source | null): string => {
+  if (source === null) return keptBy
+  const { confirmed_at: confirmedAt, failure } = source
+  const age = confirmedAt === null ? 'never read' : `${durationText(ageOf(context, confirmedAt))} old`
   return failure === null ? `source, ${age}` : `source, ${age}; failed: ${failure}`
 }
 
 export const list = async (context: ListsContext): Promise<number> => {
-  const { store, owner, clock } = context
-  const lists = [...(await store.lists.list(owner)), ...(owner === null ? [] : await store.lists.list(null))]
-  const sources = new Map((await store.listSources.listAll()).map((source) => [source.listId, source]))
-  const now = clock.unixSeconds()
-  const described = lists.map((item) => describe(item, sources.get(item.id) ?? null, now))
-  const rows = lists.map((item) => [
-    item.name,
-    item.organizationId === null ? 'shared' : 'own',
-    String(item.entryCount),
-    timeText(item.updatedAtSeconds),
-    stateText(item, sources.get(item.id), now),
+  const { data } = await callLists(context, 'GET /organizations/{organization}/lists', {})
+  const lists = []
+  for (const each of data) lists.push({ each, source: await readSource(context, each) })
+  const rows = lists.map(({ each, source }) => [
+    each.name,
+    each.shared ? 'shared' : 'own',
+    String(each.entries),
+    shortTime(each.updated_at),
+    stateText(context, each, source),
   ])
+  const described = lists.map(({ each, source }) => describe(context, each, source))
   print(context, described, [['LIST', 'WHOSE', 'ENTRIES', 'CHANGED', 'KEPT BY'], ...rows])
   return 0
 }
 
 export const show = async (context: ListsContext): Promise<number> => {
-  const { store, clock } = context
   const found = await requireList(context)
-  const described = describe(found, await store.listSources.find(found.id), clock.unixSeconds())
+  const described = describe(context, found, await readSource(context, found))
   const { source, ...own } = described
   const rows = Object.entries({ ...own, ...source }).flatMap(([name, value]) =>
     value === null || value === '' ? [] : [[name, String(value)]],
@@ -91,22 +99,20 @@ export const show = async (context: ListsContext): Promise<number> => {
 }
 
 export const create = async (context: ListsContext): Promise<number> => {
-  const { store, owner, output, command } = context
+  const { owner, command } = context
   const name = listName(context)
-  await callLists(context, 'POST /organizations/{organization}/lists', {
+  const created = await callLists(context, 'POST /organizations/{organization}/lists', {
     body: { name, description: command.text('description') ?? '' },
     flags: { name: 'NAME', description: '--description' },
   })
-  const created = await store.lists.find(owner, name)
-  if (command.flag('json') && created !== null) printJson(context, describe(created, null, 0))
-  else output.stdout(`${owner === null ? 'shared list' : 'list'} ${name} made\n`)
+  print(context, describe(context, created, null), `${owner === null ? 'shared list' : 'list'} ${name} made\n`)
   return 0
 }
 
 export const deleteList = async (context: ListsContext): Promise<number> => {
   const found = await requireList(context)
   await callLists(context, 'DELETE /organizations/{organization}/lists/{list}', {})
-  print(context, { deleted: found.name }, `${found.name} and its ${found.entryCount} entries are deleted\n`)
+  print(context, { deleted: found.name }, `${found.name} and its ${found.entries} entries are deleted\n`)
   return 0
 }
 
@@ -117,15 +123,16 @@ const refreshDependencies = (context: ListsContext): RefreshDependencies => ({
 })
 
 const reportRefresh = async (context: ListsContext, result: RefreshResult): Promise<number> => {
-  const { store, output, command, clock } = context
-  const found = await store.lists.findById(result.listId)
-  const source = await store.listSources.find(result.listId)
-  if (found === null || source === null) throw new CommandFailedError('the list was removed meanwhile')
-  if (command.flag('json')) printJson(context, describe(found, source, clock.unixSeconds()))
+  const { output, command } = context
+  const removed = 'the list was removed meanwhile'
+  const found = await requireList(context, removed)
+  const source = await readSource(context, found)
+  if (source === null) throw new CommandFailedError(removed)
+  if (command.flag('json')) printJson(context, describe(context, found, source))
   else if (result.status === 'failed') {
-    output.stderr(`${found.name}: ${result.failure}; the last good content stays (${found.entryCount} entries)\n`)
+    output.stderr(`${found.name}: ${result.failure}; the last good content stays (${found.entries} entries)\n`)
   } else {
-    output.stdout(`${found.name}: ${found.entryCount} entries, ${result.status}, SHA-256 ${source.fileSha256}\n`)
+    output.stdout(`${found.name}: ${found.entries} entries, ${result.status}, SHA-256 ${source.file_sha256}\n`)
     const skipped = [...result.skipped].map(([asset, count]) => `${count} ${asset}`).join(', ')
     if (skipped !== '') output.stdout(`left out, of chains that are not supported: ${skipped}\n`)
     if (result.badLineCount > 0) output.stdout(`left out: ${result.badLineCount} bad lines\n`)
@@ -134,17 +141,17 @@ const reportRefresh = async (context: ListsContext, result: RefreshResult): Prom
 }
 
 /** Reads the source in this process. Takes the lease, so a read that the service has under way changes nothing. */
-const refreshNow = async (context: ListsContext, { id, name }: AddressList): Promise<number> => {
-  const taken = await context.store.listSources.take(id, LEASE_SECONDS)
-  if (taken === null) throw new CommandFailedError(`the list ${name} has no source`)
+const refreshNow = async (context: ListsContext): Promise<number> => {
+  const taken = await context.store.listSources.take(await requireListId(context), LEASE_SECONDS)
+  if (taken === null) throw new CommandFailedError(`the list ${listName(context)} has no source`)
   return reportRefresh(context, await refreshList(refreshDependencies(context), taken))
 }
 
 export const refresh = async (context: ListsContext): Promise<number> => {
   const found = await requireList(context)
-  if (found.keptBy !== 'source') throw new CommandFailedError(`the list ${found.name} has no source`)
+  if (found.kept_by !== 'source') throw new CommandFailedError(`the list ${found.name} has no source`)
   await callLists(context, 'POST /organizations/{organization}/lists/{list}/source/refresh', { body: {} })
-  return refreshNow(context, found)
+  return refreshNow(context)
 }
 
 export const source = async (context: ListsContext): Promise<number> => {
@@ -152,12 +159,12 @@ export const source = async (context: ListsContext): Promise<number> => {
   const found = await requireList(context)
   if (command.flag('none')) {
     // Repeating --none is not an error.
-    if (found.keptBy === 'source')
+    if (found.kept_by === 'source')
       await callLists(context, 'DELETE /organizations/{organization}/lists/{list}/source', {})
     print(
       context,
       { list: found.name, source: null },
-      `${found.name} is kept by people now, with the ${found.entryCount} entries that it has\n`,
+      `${found.name} is kept by people now, with the ${found.entries} entries that it has\n`,
     )
     return 0
   }
@@ -166,12 +173,12 @@ export const source = async (context: ListsContext): Promise<number> => {
     body: {
       location: /^[a-z][a-z0-9+.-]*:\/\//i.test(from) ? from : resolve(from),
       format: formatOf(command.text('format'), from),
-      reach: (command.text('reach') ?? 'public') as ListSource['reach'],
+      reach: (command.text('reach') ?? 'public') as Source['reach'],
       every_seconds: parseDuration(command.text('every') ?? DEFAULT_INTERVAL, '--every'),
       skip_bad_lines: command.flag('skip-bad'),
     },
     flags: { url: '--from', location: '--from', reach: '--reach', every_seconds: '--every' },
   })
   // Read the source now, so that the user sees whether it works.
-  return refreshNow(context, found)
+  return refreshNow(context)
 }

@@ -89,7 +89,17 @@ const setSource = async (
 /**
  * For the command line alone, which may also name a file of this machine and allow private addresses.
  */
-const sourceHereRoute = <Prefix extends string>({ tag, prefix, suffix, access }: ListOwner<Prefix>) =>
+const sourceHereRoutes = <Prefix extends string>({ tag, prefix, suffix, access }: ListOwner<Prefix>) => [
+  declareRoutes(tag, prefix)(`read${suffix}ListSourceHere`, 'GET', '/lists/{list}/source-here', {
+    access: access.write,
+    summary: 'A list’s source, also where it is a file of this machine',
+    answer: SOURCE,
+    handle: async ({ services, organization, params }) => {
+      const list = await requireList(services.store, organization?.id ?? null, params.list)
+      const source = await requireSource(services.store, list)
+      return { ...showSource(source), location: source.location }
+    },
+  }),
   declareRoutes(tag, prefix)(`set${suffix}ListSourceHere`, 'PUT', '/lists/{list}/source-here', {
     access: access.write,
     summary: 'Keep a list by a URL or a file of this machine',
@@ -122,7 +132,8 @@ const sourceHereRoute = <Prefix extends string>({ tag, prefix, suffix, access }:
         }),
       )
     },
-  })
+  }),
+]
 
 const SETTINGS = {
   url: Type.String({ minLength: 1, maxLength: 2_048 }),
@@ -219,7 +230,7 @@ const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTING
   ]
 }
 
-export const LIST_SOURCE_COMMANDS = [sourceHereRoute(OWN_LISTS), sourceHereRoute(SHARED_LISTS)]
+export const LIST_SOURCE_COMMANDS = [...sourceHereRoutes(OWN_LISTS), ...sourceHereRoutes(SHARED_LISTS)]
 
 export const LIST_SOURCE_ROUTES = [
   ...sourceRoutes(OWN_LISTS, closed(SETTINGS)),
