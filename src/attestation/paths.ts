@@ -1,12 +1,12 @@
-// The paths of interface A.
-import type { PublicRoute } from '../http/public-route.ts'
+// The paths of interface A, for the service and its published client. Imports nothing: the file is part of the client's
+// package.
 
 export const ATTESTATION_PATHS = {
   attestation: { method: 'POST', path: '/v2/attestation' },
   batch: { method: 'POST', path: '/v2/attestations' },
   task: { method: 'POST', path: '/v1/task' },
   proof: { method: 'GET', path: '/v2/attestations/{uuid}/proof' },
-} as const satisfies Readonly<Record<string, PublicRoute>>
+} as const
 
 /** The paths whose decisions are in the log, each under one request's uuid: an element of a batch counts as a single call. */
 export const DECISION_PATHS = [ATTESTATION_PATHS.attestation.path, ATTESTATION_PATHS.task.path] as const

@@ -1,5 +1,6 @@
 // Many attestations in one call: what was refused for now is asked again, alone, under its own Idempotency-Key, so that
 // however often a batch is tried, each element is done once.
+import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import { attestationBody, readEvaluation } from './attestation-calls.ts'
 import type { AttestationAnswer, AttestationRequest } from './attestation-types.ts'
 import { isRetried, type RetryPolicy, retryDelayMs, type wait } from './backoff.ts'
@@ -73,7 +74,7 @@ export const attestMany = async (
     try {
       answer = await call({
         method: 'POST',
-        path: '/v2/attestations',
+        path: ATTESTATION_PATHS.batch.path,
         signal,
         body: { requests: asked.map(({ body }) => body) },
       })

@@ -1,15 +1,17 @@
 // `bun src/client/build.ts`: the code of @countersign/client in src/client/dist, ready to be packed: plain ES modules for
-// Node 20 and Bun with their types, one for one from the sources. Nothing is bundled. `npm pack` runs it, also in a fresh
-// clone, where it first installs the compiler by the lock file.
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// Node 20 and Bun with their types, one for one from the sources and the paths that the service declares. Nothing is
+// bundled. `npm pack` runs it, also in a fresh clone, where it first installs the compiler by the lock file.
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const FOLDER = import.meta.dir
 const ROOT = join(FOLDER, '..', '..')
 const COMPILER = join(ROOT, 'node_modules', '.bin', 'tsc')
 
+const filesIn = (folder: string): readonly string[] => [...new Bun.Glob('**/*').scanSync({ cwd: folder })]
+
 /** The sources do not compile as they are. The message is the compiler's. */
-export class ClientInvalidError extends Error {
+class ClientInvalidError extends Error {
   override readonly name = 'ClientInvalidError'
 }
 
@@ -17,7 +19,7 @@ export class ClientInvalidError extends Error {
  * Writes everything that the package's `dist` holds to `outputFolder`, which is emptied first.
  * @throws ClientInvalidError
  */
-export const buildClient = async (outputFolder: string): Promise<void> => {
+const buildClient = async (outputFolder: string): Promise<void> => {
   rmSync(outputFolder, { recursive: true, force: true })
   const compiler = Bun.spawn([COMPILER, '-p', FOLDER, '--outDir', outputFolder], {
     stdin: 'ignore',
@@ -26,10 +28,10 @@ export const buildClient = async (outputFolder: string): Promise<void> => {
   })
   const [code, printed] = await Promise.all([compiler.exited, new Response(compiler.stdout).text()])
   if (code !== 0) throw new ClientInvalidError(printed)
-  for (const name of readdirSync(outputFolder).filter((file) => file.endsWith('.d.ts'))) {
+  for (const name of filesIn(outputFolder).filter((file) => file.endsWith('.d.ts'))) {
     // The compiler rewrites these in code, not in declarations, where they would name files that are not there.
     const path = join(outputFolder, name)
-    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/((?:from|import\()\s*'\.\/[^']+)\.ts'/g, "$1.js'"))
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/((?:from|import\()\s*'\.{1,2}\/[^']+)\.ts'/g, "$1.js'"))
   }
 }
 
@@ -41,5 +43,5 @@ if (import.meta.main) {
   }
   await buildClient(folder)
   // npm pack prints the package's name to standard output, for scripts.
-  process.stderr.write(`${readdirSync(folder).length} files in ${folder}\n`)
+  process.stderr.write(`${filesIn(folder).length} files in ${folder}\n`)
 }

@@ -1,5 +1,7 @@
 // The client of both interfaces, for backends: keys belong there and nowhere else. One function a call; every call may be
 // aborted, is tried again where that can help, and asks for the same thing under the same Idempotency-Key each time.
+import { ATTESTATION_PATHS } from '../attestation/paths.ts'
+import { IDENTITY_PATHS } from '../identity/paths.ts'
 import { attestationBody, readAttestationAnswer, readTaskAnswer, taskBody } from './attestation-calls.ts'
 import type { AttestationAnswer, AttestationRequest, TaskAnswer, TaskRequest } from './attestation-types.ts'
 import { completeRetryPolicy, type RetryPolicy, wait } from './backoff.ts'
@@ -142,16 +144,18 @@ export const createCountersignClient = (options: CountersignClientOptions): Coun
 
   return {
     attest: async (request, once = {}) =>
-      readAttestationAnswer(await attestationCall(postOnce('/v2/attestation', attestationBody(request), once))),
+      readAttestationAnswer(
+        await attestationCall(postOnce(ATTESTATION_PATHS.attestation.path, attestationBody(request), once)),
+      ),
     attestMany: (requests, once = {}) =>
       attestMany({ ...dependencies, call: attestationCall }, requests, idempotencyKey(once), once.signal),
     task: async (request, once = {}) =>
-      readTaskAnswer(await attestationCall(postOnce('/v1/task', taskBody(request), once))),
+      readTaskAnswer(await attestationCall(postOnce(ATTESTATION_PATHS.task.path, taskBody(request), once))),
     proof: async (uuid, { signal } = {}) => {
       if (!UUID_FORM.test(uuid)) throw new ArgumentInvalidError('uuid', 'must be a UUID')
       const { body, requestId } = await attestationCall({
         method: 'GET',
-        path: `/v2/attestations/${uuid}/proof`,
+        path: ATTESTATION_PATHS.proof.path.replace('{uuid}', uuid),
         signal,
       })
       return readFields(body, requestId).text('proof')
@@ -164,16 +168,16 @@ export const createCountersignClient = (options: CountersignClientOptions): Coun
         }),
       ),
     status: async (type, sessionId, { signal } = {}) =>
-      readSessionState(await identityCall({ method: 'GET', path: statusPath('', type, sessionId), signal })),
+      readSessionState(await identityCall({ method: 'GET', path: statusPath('status', type, sessionId), signal })),
     follow: (type, sessionId, { signal, quietMs } = {}) =>
       followSession({
         ...dependencies,
         endpoint: required(identity, 'identity'),
-        path: statusPath('realtime/', type, sessionId),
+        path: statusPath('stream', type, sessionId),
         quietMs: milliseconds('quietMs', quietMs ?? QUIET_DEFAULT_MS),
         signal,
       }),
     verify: async (request, call = {}) =>
-      readWalletVerification(await identityCall(post('/api/v1/verify', verifyBody(request), call))),
+      readWalletVerification(await identityCall(post(IDENTITY_PATHS.verify.path, verifyBody(request), call))),
   }
 }

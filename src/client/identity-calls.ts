@@ -1,4 +1,5 @@
 // Interface B's calls: typed values to the wire's JSON and back.
+import { IDENTITY_PATHS } from '../identity/paths.ts'
 import { ArgumentInvalidError } from './errors.ts'
 import type {
   CheckType,
@@ -34,7 +35,9 @@ export const registerPath = (type: SessionType, { size }: RegisterRequest): stri
   if (size !== undefined && (!Number.isInteger(size) || size < 80 || size > 2000)) {
     throw new ArgumentInvalidError('size', 'must be a whole number from 80 to 2000')
   }
-  return `/api/v1/register/${sessionType(type)}${size === undefined ? '' : `?size=${size}`}`
+  const { path } =
+    sessionType(type) === 'individual' ? IDENTITY_PATHS.registerIndividual : IDENTITY_PATHS.registerBusiness
+  return size === undefined ? path : `${path}?size=${size}`
 }
 
 /** Undefined when there is nothing to say: then no body is sent. */
@@ -55,10 +58,10 @@ export const readRegisteredSession = ({ status, body, requestId }: Answer): Regi
   }
 }
 
-/** @param kind empty, or `realtime/` for the stream. @throws ArgumentInvalidError */
-export const statusPath = (kind: '' | 'realtime/', type: SessionType, sessionId: string): string => {
+/** @throws ArgumentInvalidError */
+export const statusPath = (kind: 'status' | 'stream', type: SessionType, sessionId: string): string => {
   if (!UUID_FORM.test(sessionId)) throw new ArgumentInvalidError('sessionId', 'must be a UUID')
-  return `/api/v1/status/${kind}${sessionType(type)}/${sessionId}`
+  return IDENTITY_PATHS[kind].path.replace('{type}', sessionType(type)).replace('{sessionId}', sessionId)
 }
 
 const readWallet = (fields: Fields): SessionWallet => ({

@@ -1,5 +1,5 @@
-// The paths of interface B, and those to which outside deciders send their messages.
-import type { PublicRoute } from '../http/public-route.ts'
+// The paths of interface B, and those to which outside deciders send their messages, for the service and its published
+// client. Imports nothing: the file is part of the client's package.
 
 export const IDENTITY_PATHS = {
   registerIndividual: { method: 'POST', path: '/api/v1/register/individual' },
@@ -10,4 +10,4 @@ export const IDENTITY_PATHS = {
   providerResult: { method: 'POST', path: '/api/v1/provider/{endpointId}/sessions/{sessionId}/result' },
   providerEvidence: { method: 'POST', path: '/api/v1/provider/{endpointId}/sessions/{sessionId}/evidence' },
   providerEvent: { method: 'POST', path: '/api/v1/provider/{endpointId}/events' },
-} as const satisfies Readonly<Record<string, PublicRoute>>
+} as const

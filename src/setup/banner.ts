@@ -1,6 +1,7 @@
 // What a start prints for a person, once, on standard output. The keys are there on the first start only; afterwards
 // they are in quickstart.env, readable by its owner alone.
 import { relative } from 'node:path'
+import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import type { Config } from '../config/config.ts'
 import { isoSeconds } from '../domain/time.ts'
 import { PROGRAM } from '../program/words.ts'
@@ -21,7 +22,7 @@ const SAMPLE_WALLET = '0x1111111111111111111111111111111111111111'
 
 const curl = (url: string, key: string, verificationHash: string): string =>
   [
-    `curl -s ${url}/v2/attestation \\`,
+    `curl -s ${url}${ATTESTATION_PATHS.attestation.path} \\`,
     `  -H 'x-api-key: ${key}' \\`,
     `  -H 'content-type: application/json' \\`,
     `  -d '{"from":"${SAMPLE_WALLET}","chain":"base","verification_hash":"${verificationHash}"}'`,
@@ -83,7 +84,7 @@ export const bannerText = (service: StartedService, config: Config): string => {
     } else {
       lines.push(
         `. ${environmentFile}`,
-        `curl -s ${service.url}/v2/attestation -H "x-api-key: $ATTESTATION_API_KEY" -H 'content-type: application/json' \\`,
+        `curl -s ${service.url}${ATTESTATION_PATHS.attestation.path} -H "x-api-key: $ATTESTATION_API_KEY" -H 'content-type: application/json' \\`,
         `  -d '{"from":"${SAMPLE_WALLET}","chain":"base","verification_hash":"'"$VERIFICATION_HASH"'"}'`,
       )
     }

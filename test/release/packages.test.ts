@@ -66,7 +66,7 @@ describe('the packages', () => {
     const packed = JSON.parse(stdout) as readonly Packed[]
     expect(readFileSync(calls, 'utf8').trim().split('\n')).toEqual(packed.map(({ path }) => `publish ${path}`))
     for (const [{ name, path }, directory, files] of [
-      [packed[0]!, 'src/client', ['dist/client.js', 'dist/client.d.ts', 'README.md', 'LICENSE']],
+      [packed[0]!, 'src/client', ['dist/client/client.js', 'dist/client/client.d.ts', 'README.md', 'LICENSE']],
       [packed[1]!, 'contracts', ['src/BasicPolicyClient.sol', 'remappings.txt', 'README.md', 'LICENSE']],
     ] as const) {
       const listed = Bun.spawnSync(['tar', '-tzf', path]).stdout.toString().split('\n')

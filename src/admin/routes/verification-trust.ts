@@ -1,5 +1,6 @@
 // Which other organizations' verifications an organization accepts.
 import { FieldInvalidError } from '../../domain/errors.ts'
+import { IDENTITY_PATHS } from '../../identity/paths.ts'
 import type { Tables } from '../../store/store.ts'
 import { TRUSTED_MAX, type TrustedOrganizations } from '../../store/verification-trust.ts'
 import { type Actor, roleIn } from '../actor.ts'
@@ -88,7 +89,7 @@ export const VERIFICATION_TRUST_ROUTES = [
     summary: 'Choose which organizations’ verifications count',
     description:
       'Wallets that only an organization which is trusted no longer has verified stop being verified within a second, ' +
-      'for `POST /api/v1/verify` and for policies alike.',
+      `for \`${IDENTITY_PATHS.verify.method} ${IDENTITY_PATHS.verify.path}\` and for policies alike.`,
     body: BODY,
     answer: TRUST,
     secondPerson: {

@@ -54,6 +54,9 @@ const INSTALL: Readonly<Record<'npm' | 'bun', readonly string[]>> = {
 }
 const hasNpm = nodeMajor >= 20 && Bun.which('npm') !== null
 
+/** What the client imports of the service. */
+const SERVICE_FILES = ['attestation/paths.ts', 'identity/paths.ts']
+
 /** What git has of the sources, without anything built. */
 const cloneSources = async (): Promise<string> => {
   const clone = join(folder, 'clone')
@@ -63,6 +66,7 @@ const cloneSources = async (): Promise<string> => {
     recursive: true,
     filter: (path) => basename(path) !== 'dist',
   })
+  for (const path of SERVICE_FILES) cpSync(join(ROOT, 'src', path), join(clone, 'src', path))
   symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
   return join(clone, 'src', 'client')
 }
@@ -192,20 +196,21 @@ describe('the packed client', () => {
     expect(readFileSync(join(root, 'LICENSE'), 'utf8')).toBe(readFileSync(join(ROOT, 'LICENSE'), 'utf8'))
     expect(manifest).toMatchObject({ version, license: 'MIT', publishConfig: { access: 'public', provenance: true } })
     expect(manifest.keywords.length).toBeGreaterThan(3)
-    const files = readdirSync(join(root, 'dist'))
-    expect(files.filter((name) => !/\.(?:js|d\.ts)$/.test(name))).toEqual([])
+    const files = [...new Bun.Glob('**/*').scanSync({ cwd: join(root, 'dist') })].sort()
     const sources = readdirSync(join(ROOT, 'src', 'client')).filter(
       (name) => name.endsWith('.ts') && name !== 'build.ts',
     )
-    for (const name of sources) {
-      const stem = name.slice(0, -'.ts'.length)
-      expect(files).toContain(`${stem}.js`)
-      expect(files).toContain(`${stem}.d.ts`)
-    }
-    const foreign = files.filter((name) =>
-      /from '(?:\.\.|\.\/[^']*\.ts')/.test(readFileSync(join(root, 'dist', name), 'utf8')),
+    const built = [...sources.map((name) => `client/${name}`), ...SERVICE_FILES]
+      .map((name) => name.slice(0, -'.ts'.length))
+      .flatMap((stem) => [`${stem}.js`, `${stem}.d.ts`])
+    expect(files).toEqual(built.sort())
+    const imported = files.flatMap((name) =>
+      [...readFileSync(join(root, 'dist', name), 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path]) =>
+        join(dirname(name), path ?? ''),
+      ),
     )
-    expect(foreign).toEqual([])
+    expect(imported).toContain('attestation/paths.js')
+    expect(imported.filter((path) => !files.includes(path))).toEqual([])
   })
 
   test.skipIf(nodeMajor < 20)(

@@ -1,4 +1,5 @@
 // A call of the attestation API as a command for a POSIX shell, with every field that the policy asks of its callers.
+import { ATTESTATION_PATHS } from '../../../attestation/paths.ts'
 
 /** Where the key stands while it is not known. */
 export const KEY_PLACE = '$ATTESTATION_API_KEY'
@@ -33,7 +34,7 @@ export const curlFor = ({ apiUrl, apiKey, verificationHash, chain, wallet, field
   const call = { from: wallet, chain, verification_hash: verificationHash, ...fields }
   const body = JSON.stringify(call).replaceAll("'", "'\\''")
   return [
-    `curl -s ${apiUrl}/v2/attestation \\`,
+    `curl -s ${apiUrl}${ATTESTATION_PATHS.attestation.path} \\`,
     `  -H "x-api-key: ${apiKey ?? KEY_PLACE}" \\`,
     `  -H 'content-type: application/json' \\`,
     `  -d '${body}'`,

@@ -1,5 +1,5 @@
 // Where no decision was made yet: a command that asks for many, ready to be copied.
-
+import { ATTESTATION_PATHS } from '../../../attestation/paths.ts'
 import { call } from '../api/client.ts'
 import { curlFor } from '../attest/curl.ts'
 import { readDeployment } from '../data/use-deployment.ts'
@@ -17,7 +17,10 @@ const WALLET = '0x1111111111111111111111111111111111111111'
 const loadCommand = (apiUrl: string, verificationHash: string, chain: string): string =>
   curlFor({ apiUrl, apiKey: null, verificationHash, chain, wallet: WALLET })
     .replace('curl -s ', `curl -s -Z --parallel-max ${AT_A_TIME} `)
-    .replace(`${apiUrl}/v2/attestation \\`, `'${apiUrl}/v2/attestation#[1-${REQUESTS}]' -o /dev/null \\`)
+    .replace(
+      `${apiUrl}${ATTESTATION_PATHS.attestation.path} \\`,
+      `'${apiUrl}${ATTESTATION_PATHS.attestation.path}#[1-${REQUESTS}]' -o /dev/null \\`,
+    )
 
 interface LoadCommandProps {
   /** Nothing has come yet. */

@@ -1,4 +1,5 @@
 // Where no session was ever made: how the first one comes about, as a command to copy.
+import { IDENTITY_PATHS } from '../../../identity/paths.ts'
 import { call } from '../api/client.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
@@ -43,7 +44,7 @@ export const FirstSession = () => {
         <CodeBlock
           label="the command"
           code={[
-            `curl -s ${url.value ?? ''}/api/v1/register/individual \\`,
+            `curl -s ${url.value ?? ''}${IDENTITY_PATHS.registerIndividual.path} \\`,
             `  -H "Authorization: Bearer $IDENTITY_API_KEY" \\`,
             `  -H 'content-type: application/json' \\`,
             `  -d '{}'`,
