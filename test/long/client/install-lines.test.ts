@@ -12,7 +12,7 @@ const NO_REGISTRY = 'http://127.0.0.1:9'
 const MANAGERS = { npm: 'npm install', bun: 'bun add', pnpm: 'pnpm add' } as const
 
 const PACKAGES = [
-  { name: '@countersign/client', readme: 'src/client/README.md', has: ['dist/client.js'] },
+  { name: '@countersign/client', readme: 'src/client/README.md', has: ['dist/client/client.js'] },
   { name: '@countersign/contracts', readme: 'contracts/README.md', has: ['src/PolicyRegistry.sol'] },
 ] as const
 
@@ -20,7 +20,7 @@ let folder: string
 /** What a clone has of both packages. */
 const makeClone = (into: string): void => {
   const filter = (path: string): boolean => !['dist', 'out', 'node_modules'].includes(basename(path))
-  for (const part of ['src/client', 'contracts', 'package.json', 'tsconfig.json', 'LICENSE']) {
+  for (const part of ['src', 'contracts', 'package.json', 'tsconfig.json', 'LICENSE']) {
     cpSync(join(ROOT, part), join(into, part), { recursive: true, filter })
   }
   symlinkSync(join(ROOT, 'node_modules'), join(into, 'node_modules'))
