@@ -35,7 +35,7 @@ export interface CommandDoor {
 }
 
 /** Services that only a running service has. */
-export const RUNNING_SERVICES = [
+const RUNNING_SERVICES = [
   'passwords',
   'passkeys',
   'sessions',

@@ -9,7 +9,7 @@ import { type Fields, readFields } from './json-fields.ts'
 import type { Answer, Call } from './transport.ts'
 
 /** The service's own limit. */
-export const BATCH_SIZE_MAX = 1_000
+const BATCH_SIZE_MAX = 1_000
 /** Leaves room for an element's place in the service's 255 characters. */
 const KEY_MAX = 251
 

@@ -35,7 +35,7 @@ export interface Answer {
 export type Transport = (endpoint: Endpoint, call: Call) => Promise<Answer>
 
 /** Runs `work` under a signal that fires with the caller's, or after the time. Leaves nothing behind. */
-export const withTimeLimit = async <Result>(
+const withTimeLimit = async <Result>(
   timeoutMs: number,
   outer: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<Result>,

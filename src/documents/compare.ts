@@ -28,7 +28,7 @@ const OF_NAME: Readonly<Record<NameMatch, Finding>> = {
 }
 
 /** YYYY-MM-DD in UTC. */
-export const dayOf = (nowSeconds: number): string => new Date(nowSeconds * 1000).toISOString().slice(0, 10)
+const dayOf = (nowSeconds: number): string => new Date(nowSeconds * 1000).toISOString().slice(0, 10)
 
 export const compareZone = (zone: Zone, typed: Typed, nowSeconds: number): readonly Comparison[] => {
   const { fullName, birthDate, country } = typed

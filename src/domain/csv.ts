@@ -3,7 +3,7 @@
 /** A cell that begins like a formula is one to a spreadsheet (OWASP, CSV injection): an apostrophe makes it text. */
 const FORMULA = /^[=+\-@\t\r]/
 
-export const csvCell = (value: unknown): string => {
+const csvCell = (value: unknown): string => {
   const plain = value === null || value === undefined ? '' : Array.isArray(value) ? value.join(' ') : String(value)
   const safe = typeof value === 'string' && FORMULA.test(plain) ? `'${plain}` : plain
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

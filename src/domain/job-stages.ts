@@ -20,7 +20,7 @@ export interface JobStages {
   worker: WorkerStages
 }
 
-export const createWorkerStages = (): WorkerStages => ({
+const createWorkerStages = (): WorkerStages => ({
   evaluatingMs: 0,
   signingMs: 0,
   decidedMs: 0,

@@ -7,7 +7,7 @@ import type { Session } from '../domain/session.ts'
  * `passed`; `look`: a person has to look at it; `failed`: what was compared differs; `unreadable`: what was handed in
  * could not be read, which says nothing about the person; `not-done`: the check could not be made.
  */
-export const CHECK_OUTCOMES = ['passed', 'look', 'failed', 'unreadable', 'not-done'] as const
+const CHECK_OUTCOMES = ['passed', 'look', 'failed', 'unreadable', 'not-done'] as const
 export type CheckOutcome = (typeof CHECK_OUTCOMES)[number]
 
 export interface SessionCheck {

@@ -43,7 +43,7 @@ const DENY = 'deny'
 const SURE = 100
 
 /** The new content of a changed list can't be read. */
-export class ListBehindError extends NamedError {}
+class ListBehindError extends NamedError {}
 
 /** The wallets of each session, in the sessions' order. An address on several chains comes once. */
 export const addressesOf = async (

@@ -27,7 +27,7 @@ const channel = (value: number): number => {
   return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
 }
 
-export const luminance = ([red, green, blue]: Rgb): number =>
+const luminance = ([red, green, blue]: Rgb): number =>
   0.2126 * channel(red) + 0.7152 * channel(green) + 0.0722 * channel(blue)
 
 export const contrast = (one: Rgb, other: Rgb): number => {
@@ -39,7 +39,7 @@ const mix = (from: Rgb, to: Rgb, part: number): Rgb =>
   from.map((value, index) => Math.round(value + ((to[index] ?? 0) - value) * part)) as unknown as Rgb
 
 /** The nearest shade of the colour, towards `end`, that can be read on `ground`. */
-export const readableOn = (color: Rgb, ground: Rgb, end: Rgb): Rgb => {
+const readableOn = (color: Rgb, ground: Rgb, end: Rgb): Rgb => {
   for (let step = 0; step <= STEPS; step++) {
     const shade = mix(color, end, step / STEPS)
     if (contrast(shade, ground) >= CONTRAST_MIN) return shade

@@ -6,7 +6,7 @@ import type { AttesterReference, WorkerReport } from './protocol.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
 /** The new keys can't be used. `detail` is a text that the worker chose. */
-export class AttestersUnusableError extends DetailedError {}
+class AttestersUnusableError extends DetailedError {}
 
 export interface AttesterRotation {
   /** The set in use and its version. */

@@ -68,7 +68,7 @@ export const SHARED_LATCH = 0
 export const SHARED_CURRENT = 1
 /** Incremented with every job begun: a worker that holds jobs and whose heartbeat stands still is hung. */
 export const SHARED_HEARTBEAT = 2
-export const SHARED_WORDS = 4
+const SHARED_WORDS = 4
 
 /** Values of the latch. A worker moves IDLE → COMMITTING → IDLE around each append; the pool moves IDLE → FENCED
  * before it gives a worker's jobs to another, so an abandoned worker that wakes up can't record or answer anything. */

@@ -13,7 +13,7 @@ import { readName } from './names/read-name.ts'
 import type { ScreeningFormat } from './publishers.ts'
 
 /** A list that is larger is none: it would take the memory of the process that searches it. */
-export const LIST_ENTRIES_MAX = 500_000
+const LIST_ENTRIES_MAX = 500_000
 /** A list may shrink to this share of its entries and grow to that many times, in one step. */
 const SHRINKS_TO = 0.8
 const GROWS_TO = 5
@@ -67,7 +67,7 @@ export interface ListExpectations {
 }
 
 /** @throws ScreeningListInvalidError */
-export const checkEntries = (entries: readonly ListedEntry[], { entriesMin, now }: ListExpectations): void => {
+const checkEntries = (entries: readonly ListedEntry[], { entriesMin, now }: ListExpectations): void => {
   const count = entries.length
   if (count === 0) throw new ScreeningListInvalidError('it holds no entry')
   if (count > LIST_ENTRIES_MAX) throw new ScreeningListInvalidError(`it has more than ${LIST_ENTRIES_MAX} entries`)

@@ -5,7 +5,7 @@ import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** A quarter of an hour, because time zones begin their days at any of the four. */
-export const LATENCY_STEP_SECONDS = 900
+const LATENCY_STEP_SECONDS = 900
 /** Nine days: pages compare a day with the same weekday a week before, in any time zone. */
 const KEPT_SECONDS = 9 * 86_400
 /** A power cut may lose the last minutes. */

@@ -19,7 +19,7 @@ export const encodeSubmission = ({ oldSize, path, checkpoint }: Submission): str
   [`old ${oldSize}`, ...path.map((hash) => Buffer.from(hash).toString('base64')), '', checkpoint].join('\n')
 
 /** @throws NoteInvalidError */
-export const parseSubmission = (text: string): Submission => {
+const parseSubmission = (text: string): Submission => {
   const end = text.indexOf('\n\n')
   const [old = '', ...hashes] = text.slice(0, end).split('\n')
   const [, size = ''] = /^old (0|[1-9][0-9]{0,15})$/.exec(old) ?? []

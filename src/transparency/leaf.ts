@@ -4,7 +4,7 @@
 import { createCipheriv } from 'node:crypto'
 import { HASH_BYTES, hashLeaf } from './hash.ts'
 
-export const SALT_BYTES = 16
+const SALT_BYTES = 16
 
 /** Salts of lines, side by side. @param lineHashes SHA-256 of each line, side by side. @param saltKey 32 bytes */
 export const saltsOf = (lineHashes: Uint8Array, saltKey: Uint8Array): Buffer => {

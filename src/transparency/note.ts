@@ -3,7 +3,7 @@
 import { createPublicKey, verify } from 'node:crypto'
 
 /** Of a key: a plain signature over the note, or a witness's timestamped cosignature of a checkpoint. */
-export const SIGNATURE_TYPES = { ed25519: 1, cosignature: 4 } as const
+const SIGNATURE_TYPES = { ed25519: 1, cosignature: 4 } as const
 export type SignatureType = keyof typeof SIGNATURE_TYPES
 
 export interface VerifierKey {

@@ -16,7 +16,7 @@ export const widthIn = ({ level, number }: TileName, size: number): number =>
   Math.max(0, Math.min(TILE_WIDTH, levelWidth(level, size) - number * TILE_WIDTH))
 
 /** The tiles under a head are not there, or not yet: that proves nothing, and is looked at again. */
-export class TilesMissingError extends Error {
+class TilesMissingError extends Error {
   override readonly name = 'TilesMissingError'
   override readonly message = 'tiles under its head are not there yet'
 }

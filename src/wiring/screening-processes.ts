@@ -18,7 +18,7 @@ import type { ScreenedSubject } from '../screening/entry.ts'
 import type { ScreeningAnswer } from '../screening/screen-subject.ts'
 
 /** The process ended, or was killed, before it answered. */
-export class ScreeningProcessError extends NamedError {}
+class ScreeningProcessError extends NamedError {}
 
 export interface Screener {
   /** @throws ScreeningProcessError */

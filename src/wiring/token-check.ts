@@ -80,7 +80,7 @@ export const createTokenCheck = (settings: TokenSettings | null): AskToken => {
 }
 
 /** The attesters that must be found in the token. */
-export const tokenAttesters = <Reference extends Pick<AttesterReference, 'keystorePath' | 'status'>>(
+const tokenAttesters = <Reference extends Pick<AttesterReference, 'keystorePath' | 'status'>>(
   attesters: readonly Reference[],
 ): readonly Reference[] =>
   attesters.filter(({ keystorePath, status }) => status === 'active' && isTokenKey(keystorePath))

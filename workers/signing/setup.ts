@@ -18,7 +18,7 @@ import type { Digesters } from './sign.ts'
 import { createTokenKeys } from './token-thread.ts'
 
 /** The worker can't start. `detail` is one line for the operator, without secrets. */
-export class WorkerSetupError extends DetailedError {}
+class WorkerSetupError extends DetailedError {}
 
 export interface WorkerParts {
   /** Name of the secp256k1 backend. */

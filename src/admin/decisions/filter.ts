@@ -28,7 +28,7 @@ export const walletOf = (field: string, text: string): WalletAddress => {
   return parsed.address
 }
 
-export const shadowFilterOf = (query: Static<typeof FILTER_QUERY>): Pick<DecisionFilter, 'shadow'> => {
+const shadowFilterOf = (query: Static<typeof FILTER_QUERY>): Pick<DecisionFilter, 'shadow'> => {
   const { shadow, shadow_revision_id: revisionId } = query
   if (shadow === undefined && revisionId === undefined) return {}
   if (shadow === undefined || revisionId === undefined) {

@@ -22,7 +22,7 @@ export interface Cell extends Point {
 }
 
 /** Rows of a zone lie 6.35 mm apart, letters 2.54 mm. Source: ICAO 9303-3 and 9303-4, nominal dimensions. */
-export const ROW_IN_PITCHES = 2.5
+const ROW_IN_PITCHES = 2.5
 /** How far a row may be from where the one above says, in pitches. */
 const ROW_STRAY = 0.8
 const GRIDS_MAX = 6

@@ -6,7 +6,7 @@ import { COMMON_COMPANY_WORDS, COMPANY_FORMS, FORM_PHRASES, HONORIFICS, PARTICLE
 /** A longer name is compared with nothing: nobody is called that, and to read a part of it would hide the rest. */
 export const NAME_LENGTH_MAX = 400
 /** Words after this one are not compared. */
-export const WORDS_MAX = 16
+const WORDS_MAX = 16
 /** Fewer letters fit too many names to say anything. */
 const LETTERS_MIN = 2
 

@@ -6,7 +6,7 @@ import { TokenUnavailableError, TokenUnusableError } from '../errors.ts'
 import { CKF_OS_LOCKING_OK, CKR_CRYPTOKI_ALREADY_INITIALIZED, CKR_OK, resultName } from './constants.ts'
 
 /** Bytes of a CK_ULONG and of a pointer. */
-export const WORD_BYTES = 8
+const WORD_BYTES = 8
 
 /** Place of each function in CK_FUNCTION_LIST, which begins with a version that is padded to one word. */
 const PLACES = {

@@ -15,7 +15,7 @@ import { Time } from '../ui/time.tsx'
 import { IssueKey } from './issue-key.tsx'
 import { RegenerateKey, RevokeKey } from './renew-key.tsx'
 
-export const KIND_LABELS: Readonly<Record<ApiKey['kind'], string>> = {
+const KIND_LABELS: Readonly<Record<ApiKey['kind'], string>> = {
   attestation: 'Attestation',
   identity: 'Identity',
   admin: 'Admin',

@@ -18,7 +18,7 @@ const MINUTES_PER_HOUR = 60
 const HOURS_PER_DAY = 24
 
 /** `12 s`, `5 min`, `3 h`, `4 d`. */
-export const formatUptime = (seconds: number | null): string => {
+const formatUptime = (seconds: number | null): string => {
   if (seconds === null) return NONE
   if (seconds < SECONDS_PER_MINUTE) return `${Math.floor(seconds)} s`
   const minutes = Math.floor(seconds / SECONDS_PER_MINUTE)

@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000
 const WEEK_MS = 7 * 24 * HOUR_MS
 const QUARTER_MS = 900_000
 
-export const startOfDay = (nowMs: number, daysBack: number): number => {
+const startOfDay = (nowMs: number, daysBack: number): number => {
   const day = new Date(nowMs)
   // By the calendar: days on which the clock is turned are 23 or 25 hours long.
   day.setHours(0, 0, 0, 0)
@@ -51,7 +51,7 @@ export const questionOf = (nowMs: number) => {
 
 const NOTHING: Counts = { compliant: 0, denied: 0 }
 
-export const sumOf = (rows: readonly Counts[]): Counts =>
+const sumOf = (rows: readonly Counts[]): Counts =>
   rows.reduce<Counts>(
     (sum, { compliant, denied }) => ({ compliant: sum.compliant + compliant, denied: sum.denied + denied }),
     NOTHING,

@@ -9,7 +9,7 @@ import { useWorkplace } from '../shell/session.ts'
 import { useOwnId } from './members.ts'
 import { nextOf } from './next-session.ts'
 
-export const FILTER_NAMES = ['status', 'type', 'environment', 'level', 'hits', 'assigned', 'age'] as const
+const FILTER_NAMES = ['status', 'type', 'environment', 'level', 'hits', 'assigned', 'age'] as const
 
 /** The queue of those that are verified and have a hit that nobody has decided. */
 export const VERIFIED_HITS = '/reviews?status=completed&hits=open'

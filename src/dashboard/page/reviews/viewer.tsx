@@ -15,7 +15,7 @@ interface ViewerProps {
   readonly document: EvidenceDocument
 }
 
-export const bytesWord = (bytes: number): string =>
+const bytesWord = (bytes: number): string =>
   bytes < 1_000_000 ? `${Math.max(1, Math.round(bytes / 1_000))} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 
 const PictureView = ({ sessionId, document }: ViewerProps) => {

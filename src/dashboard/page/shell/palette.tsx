@@ -17,7 +17,7 @@ export interface Command {
 
 const SHOWN_MAX = 30
 
-export const findCommands = (commands: readonly Command[], text: string): readonly Command[] => {
+const findCommands = (commands: readonly Command[], text: string): readonly Command[] => {
   const wanted = text.trim().toLowerCase()
   return commands
     .flatMap((command) => {
