@@ -60,13 +60,9 @@ const SERVICE_FILES = ['attestation/paths.ts', 'identity/paths.ts']
 /** What git has of the sources, without anything built. */
 const cloneSources = async (): Promise<string> => {
   const clone = join(folder, 'clone')
-  mkdirSync(join(clone, 'src'), { recursive: true })
+  mkdirSync(clone)
   for (const file of ['package.json', 'tsconfig.json']) copyFileSync(join(ROOT, file), join(clone, file))
-  cpSync(join(ROOT, 'src', 'client'), join(clone, 'src', 'client'), {
-    recursive: true,
-    filter: (path) => basename(path) !== 'dist',
-  })
-  for (const path of SERVICE_FILES) cpSync(join(ROOT, 'src', path), join(clone, 'src', path))
+  cpSync(join(ROOT, 'src'), join(clone, 'src'), { recursive: true, filter: (path) => basename(path) !== 'dist' })
   symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
   return join(clone, 'src', 'client')
 }
