@@ -17,7 +17,6 @@ import { type TokenConfig, tokenSettingsOf } from '../setup/token-settings.ts'
 import { createAttesterKeystore } from '../signing/attester-files.ts'
 import { readPassphrase } from '../signing/passphrase.ts'
 import type { Store } from '../store/store.ts'
-import { inspectChains } from './chain-inspection.ts'
 import { createNearNames } from './near-names.ts'
 import { createTokenCheck } from './token-check.ts'
 
@@ -91,6 +90,9 @@ export const createOperationServices = ({
         (await organizationKeys()).seal(organizationId, 'webhook secret', endpointId, secret),
     },
     nearNames: createNearNames({ store, evidence }),
-    inspectChains: () =>
-      inspectChains({ ...config, readAttesters: store.attesters.list, nowSeconds: clock.unixSeconds }),
+    // Loaded on first use: a command that lists rows needs no client of a chain.
+    inspectChains: async () => {
+      const { inspectChains } = await import('./chain-inspection.ts')
+      return inspectChains({ ...config, readAttesters: store.attesters.list, nowSeconds: clock.unixSeconds })
+    },
   }) satisfies Partial<Services>
