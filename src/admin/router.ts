@@ -2,7 +2,7 @@
 import { MethodNotAllowedError, RouteNotFoundError } from '../http/route-errors.ts'
 import type { Route } from './route.ts'
 
-export interface Match {
+interface Match {
   readonly route: Route
   readonly params: Readonly<Record<string, string>>
 }

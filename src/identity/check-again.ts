@@ -26,7 +26,7 @@ export interface CheckAgainDependencies {
 
 export type StoreChecks = CheckAgainDependencies['store']
 
-export interface MadeAgain {
+interface MadeAgain {
   /** Sessions whose checks were made again. */
   readonly sessions: number
   /** Hits that are new. */

@@ -12,7 +12,7 @@ import type { DocumentReadings, DocumentReceipt, EvidenceService } from './evide
 import type { Traces } from './traces.ts'
 
 /** The result for one document. `pdf`: it is not a picture; `picture`: the picture could not be opened in time. */
-export type DocumentOutcome = ZoneReading['kind'] | 'pdf' | 'picture'
+type DocumentOutcome = ZoneReading['kind'] | 'pdf' | 'picture'
 
 export interface TraceStore {
   /** Replaces the stored traces whose kinds begin with `group`. */

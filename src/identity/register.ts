@@ -21,7 +21,7 @@ export interface RegisterDependencies {
   readonly portalUrl: string
 }
 
-export interface RegisterCall {
+interface RegisterCall {
   readonly organizationId: string
   readonly environment: ApiKeyEnvironment
   /** Who registers, as the session's history names them. */

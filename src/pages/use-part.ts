@@ -2,7 +2,7 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 
-export type LoadingPart<Properties> =
+type LoadingPart<Properties> =
   | { readonly state: 'loading' }
   | { readonly state: 'failed'; readonly retry: () => void }
   | { readonly state: 'loaded'; readonly part: ComponentType<Properties> }

@@ -23,12 +23,12 @@ const SIGNATURE_MAX = 20_000
 /** 131 random bits, alphanumeric as EIP-4361 requires. */
 const NONCE_LENGTH = 22
 
-export interface Entered extends LinkSession {
+interface Entered extends LinkSession {
   /** Value of `Set-Cookie`; null when the browser already has the cookie. */
   readonly cookie: string | null
 }
 
-export type Entry =
+type Entry =
   | ({ readonly kind: 'entered' } & Entered)
   | ({ readonly kind: 'elsewhere'; readonly linkHash: Uint8Array } & LinkSession)
 

@@ -5,7 +5,7 @@ import { parseSessionId } from '../identity/schema.ts'
 import { BrowserUnknownError } from './errors.ts'
 import type { PortalParts } from './types.ts'
 
-export interface Access {
+interface Access {
   readonly state: SessionState
   readonly cookieHash: Uint8Array
 }

@@ -20,7 +20,7 @@ const decodeInto = (sums: Map<number, number>, text: string): void => {
   }
 }
 
-export interface QuarterLatency {
+interface QuarterLatency {
   /** Beginning of the quarter of an hour, Unix seconds. */
   readonly atSeconds: number
   readonly counts: BucketCounts

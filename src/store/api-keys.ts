@@ -31,13 +31,13 @@ export interface NewApiKey {
   readonly scopes?: readonly ApiKeyScope[]
 }
 
-export interface IssuedApiKey {
+interface IssuedApiKey {
   readonly record: ApiKeyRecord
   /** The key itself. It is stored nowhere: show it once, to whoever requested it. */
   readonly text: string
 }
 
-export type RegenerateResult =
+type RegenerateResult =
   /** `previous` is the old key as it is now, with its new expiry. */
   | (IssuedApiKey & { readonly status: 'regenerated'; readonly previous: ApiKeyRecord })
   | { readonly status: 'unknown' | 'revoked' }

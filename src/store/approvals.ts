@@ -37,7 +37,7 @@ type ApprovalRow = RowOf<Omit<Approval, 'detail' | 'request' | 'state'>> & {
 const COLUMNS = `id, organization_id, action, subject, detail, request, state, requested_by, decided_by,
   created_at_seconds, expires_at_seconds, decided_at_seconds`
 
-export interface ApprovalFilter {
+interface ApprovalFilter {
   /** Null: the deployment's own. */
   readonly organizationId: string | null
   readonly state?: ApprovalState

@@ -105,7 +105,7 @@ export interface AuditFilter {
   readonly overridden?: boolean
 }
 
-export interface AuditVerification {
+interface AuditVerification {
   readonly ok: boolean
   readonly entries: number
   /** The first entry that does not fit the chain; null when all do. */

@@ -24,7 +24,7 @@ import { lockSession, lockSessionAsItIs, marksFor, readState } from './session-r
 import { eraseTraces } from './session-traces.ts'
 import type { TableScope } from './table-scope.ts'
 
-export interface EvidenceRead {
+interface EvidenceRead {
   readonly evidenceId: string
   readonly kind: string
   readonly actor: string
@@ -32,7 +32,7 @@ export interface EvidenceRead {
 }
 
 /** A change that was made: the session after it, and the files that nobody can read any more. */
-export interface EvidenceChange {
+interface EvidenceChange {
   readonly state: SessionState
   readonly obsoleteFiles: readonly string[]
 }

@@ -4,9 +4,9 @@ import type { ApiKeyScope } from '../domain/api-key.ts'
 import type { TableScope } from './table-scope.ts'
 
 export const FOUND_KINDS = ['policy', 'project', 'key', 'list', 'member', 'webhook'] as const
-export type FoundKind = (typeof FOUND_KINDS)[number]
+type FoundKind = (typeof FOUND_KINDS)[number]
 
-export interface Found {
+interface Found {
   readonly kind: FoundKind
   readonly id: string
   readonly name: string
@@ -14,7 +14,7 @@ export interface Found {
   readonly detail: string
 }
 
-export interface FindInput {
+interface FindInput {
   readonly organizationId: string
   readonly text: string
   /** Leaves out the keys that have this scope. */

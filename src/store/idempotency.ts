@@ -24,7 +24,7 @@ export interface StoredResponse {
 }
 
 /** Where a claim's request is handled. */
-export interface ClaimPlace {
+interface ClaimPlace {
   /**
    * The name of the node's decision log. Empty when every node can find out what happened to a uuid, or there is only
    * one node.

@@ -5,7 +5,7 @@ import type { WrappedOrganizationKey } from './organization-keys.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** One secret that an organization's key wraps. */
-export type WrappedSecret =
+type WrappedSecret =
   | { readonly kind: 'evidence'; readonly sessionId: string; readonly evidenceId: string; readonly sealed: Uint8Array }
   | { readonly kind: 'webhook'; readonly endpointId: string; readonly sealed: Uint8Array }
   | { readonly kind: 'traces'; readonly sealed: Uint8Array }

@@ -11,7 +11,7 @@ import { lockList } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** A base has this many keys of each width, ascending. */
-export interface ListBase {
+interface ListBase {
   readonly id: string
   readonly evmCount: number
   readonly solanaCount: number

@@ -47,7 +47,7 @@ const toSource = (row: SourceRow): ListSource => ({
 const newToken = (): string => randomBase62(16)
 
 /** A source as it was leased. */
-export type TakenSource = Pick<ListSource, 'listId' | 'token'>
+type TakenSource = Pick<ListSource, 'listId' | 'token'>
 
 export const createListSourceTable = (scope: TableScope) => {
   const announce = async (transaction: Parameters<Parameters<TableScope['write']>[0]>[0], listId: string) => {

@@ -3,7 +3,7 @@
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
-export interface LiveProcess {
+interface LiveProcess {
   readonly id: string
   /** For people: the machine's name and the process's number. */
   readonly name: string

@@ -23,7 +23,7 @@ export interface Brand {
 }
 
 /** Members that are left out stay as they are; null removes. */
-export interface BrandChange extends Partial<Omit<Brand, 'logoVersion'>> {
+interface BrandChange extends Partial<Omit<Brand, 'logoVersion'>> {
   readonly logo?: Logo | null
 }
 

@@ -1,7 +1,7 @@
 // What an organization requires of the people who administer it.
 import type { TableScope } from './table-scope.ts'
 
-export interface OrganizationSettings {
+interface OrganizationSettings {
   /** A policy's revision becomes live only when someone else approves. */
   readonly secondPerson: boolean
 }
@@ -11,7 +11,7 @@ const DEPLOYMENT_SECOND_PERSON = 'second_person_attesters'
 const DEPLOYMENT_SECOND_FACTOR = 'require_second_factor'
 
 /** Who requires a second factor of the people that they let in. */
-export interface SecondFactorRules {
+interface SecondFactorRules {
   readonly deployment: boolean
   /** Ids. */
   readonly organizationIds: readonly string[]

@@ -24,13 +24,13 @@ const TOUCH_SECONDS = 86_400
 /** If a power cut loses the row, the waiting person can ask again. */
 const DURABILITY = { survives: 'process-crash' } as const
 
-export interface FoundLink extends LinkSession {
+interface FoundLink extends LinkSession {
   /** Hash of the secret of the browser to which the link is bound; null while nobody has opened the link. */
   readonly cookieHash: Uint8Array | null
 }
 
 /** A browser that may open a session. */
-export interface FoundBrowser extends LinkSession {
+interface FoundBrowser extends LinkSession {
   readonly status: SessionStatus
 }
 

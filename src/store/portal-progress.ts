@@ -14,7 +14,7 @@ export interface Agreement {
 }
 
 /** What a person whose session was sent back has to correct. */
-export interface Corrections {
+interface Corrections {
   /** Names of evidence fields and document kinds, or `wallets`. */
   readonly parts: readonly string[]
   /** The parts that were given again since then. */

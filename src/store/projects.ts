@@ -24,7 +24,7 @@ export interface Project {
 /** An attestation's lifetime unless a project sets its own (decisions §2). */
 export const DEFAULT_LIFETIME_SECONDS = 300
 
-export interface ProjectChanges {
+interface ProjectChanges {
   readonly name?: string
   readonly policyId?: string
   readonly lifetimeSeconds?: number

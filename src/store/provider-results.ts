@@ -6,7 +6,7 @@ import type { TableScope } from './table-scope.ts'
 /** Longer than any verification service sends a message again. */
 const KEEP_SECONDS = 10 * 86_400
 
-export interface ProviderResult {
+interface ProviderResult {
   readonly organizationId: string
   readonly endpointId: string
   readonly messageId: string

@@ -6,7 +6,7 @@ import { chunkRows } from './row-chunks.ts'
 import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
-export interface LeaseRequest {
+interface LeaseRequest {
   readonly keyId: string
   readonly requestsPerSecond: number
   readonly burst: number
@@ -16,7 +16,7 @@ export interface LeaseRequest {
   readonly wanted: number
 }
 
-export interface LeaseAnswer {
+interface LeaseAnswer {
   readonly keyId: string
   /** Tokens that the process now holds, in addition to what it owed. */
   readonly leased: number
@@ -26,7 +26,7 @@ export interface LeaseAnswer {
   readonly holders: number
 }
 
-export interface LeaseExchange {
+interface LeaseExchange {
   readonly answers: readonly LeaseAnswer[]
   /** The latest time that any process wrote, milliseconds. */
   readonly clockMs: number

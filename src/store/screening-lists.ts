@@ -72,7 +72,7 @@ const toList = (listed: ListRow): ScreeningList => {
 }
 
 /** A version's packed entries, and what is said of them. */
-export interface NewVersion extends Omit<ScreeningVersion, 'id' | 'createdAtSeconds'> {
+interface NewVersion extends Omit<ScreeningVersion, 'id' | 'createdAtSeconds'> {
   readonly bytes: Uint8Array
 }
 

@@ -9,7 +9,7 @@ import { marksFor, SESSION_COLUMNS, type SessionRow, toSession } from './session
 import type { TableScope } from './table-scope.ts'
 import { queueCheckMessages } from './webhook-queue.ts'
 
-export interface NewCheck {
+interface NewCheck {
   readonly name: string
   readonly outcome: string
   readonly detail: Readonly<Record<string, unknown>>
@@ -18,7 +18,7 @@ export interface NewCheck {
   readonly hits?: readonly FoundHit[]
 }
 
-export interface StoredCheck {
+interface StoredCheck {
   readonly name: string
   readonly outcome: string
   readonly detail: Readonly<Record<string, unknown>>
@@ -61,7 +61,7 @@ export const queueChecks = async (
   )
 }
 
-export interface SessionChecks {
+interface SessionChecks {
   readonly sessionId: string
   readonly checks: readonly NewCheck[]
 }

@@ -5,7 +5,7 @@ import type { TableScope } from './table-scope.ts'
 const WAITING_MAX = 1_000
 const VERIFIED_MAX = 10_000
 
-export interface WaitingSessions {
+interface WaitingSessions {
   readonly count: number
   /** False: there are more. */
   readonly exact: boolean
@@ -13,13 +13,13 @@ export interface WaitingSessions {
   readonly oldestAtSeconds: number | null
 }
 
-export interface OpenHits {
+interface OpenHits {
   readonly count: number
   /** False: there are more. */
   readonly exact: boolean
 }
 
-export interface VerifiedUsers {
+interface VerifiedUsers {
   readonly people: number
   readonly businesses: number
   /** False: only the newest sessions were counted. */

@@ -53,7 +53,7 @@ const newestDecided = (status: SessionStatus): string =>
   `SELECT id, environment FROM (SELECT id, environment FROM sessions WHERE organization_id = ? AND status = '${status}'
      ORDER BY id DESC LIMIT ${WAITS_READ}) AS newest_${status}`
 
-export interface DecidedByPeople {
+interface DecidedByPeople {
   readonly session: Session
   readonly decidedAtSeconds: number
 }

@@ -27,7 +27,7 @@ export interface SessionPolicyDecision {
 }
 
 /** How often a shadow agreed with what decided, and which outcomes it would have had. */
-export interface SessionShadowCounts {
+interface SessionShadowCounts {
   readonly same: number
   readonly different: number
   /** It could not say: a fact was missing, or a rule failed. */

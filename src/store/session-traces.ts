@@ -6,12 +6,12 @@ import type { Transaction } from './database.ts'
 import { requireKeyInUse } from './organization-keys.ts'
 import type { TableScope } from './table-scope.ts'
 
-export interface Trace {
+interface Trace {
   readonly kind: string
   readonly value: string
 }
 
-export interface FoundTrace extends Trace {
+interface FoundTrace extends Trace {
   readonly sessionId: string
 }
 

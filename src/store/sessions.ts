@@ -16,7 +16,7 @@ import { createStatusWriter } from './session-status.ts'
 import { createTokenReader } from './session-tokens.ts'
 import type { TableScope } from './table-scope.ts'
 
-export interface SessionFilter {
+interface SessionFilter {
   readonly organizationId: string
   readonly status?: SessionStatus
   readonly checkType?: CheckType

@@ -16,7 +16,7 @@ export interface CounterTake {
   readonly secondsEach: number
 }
 
-export type TakeResult =
+type TakeResult =
   | { readonly taken: true }
   /** Nothing was counted: `slot` allows no attempt before this time has passed. */
   | { readonly taken: false; readonly slot: number; readonly retryAfterSeconds: number }

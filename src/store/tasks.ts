@@ -47,7 +47,7 @@ const owned = (organizationId: string | null): { condition: string; parameters: 
     ? { condition: 'organization_id IS NULL', parameters: [] }
     : { condition: 'organization_id = ?', parameters: [organizationId] }
 
-export type TaskEnd =
+type TaskEnd =
   | { readonly state: 'done'; readonly result: Readonly<Record<string, unknown>> }
   | { readonly state: 'failed'; readonly failure: string }
 

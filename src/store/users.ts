@@ -25,7 +25,7 @@ export interface User {
 }
 
 /** What is compared when someone signs in. Stays inside the process: never listed, logged or answered. */
-export interface UserCredential {
+interface UserCredential {
   readonly user: User
   /** argon2id, in PHC form; null: none was set. */
   readonly passwordHash: string | null

@@ -10,7 +10,7 @@ import { sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** How far a process has written. */
-export interface VelocityWriter {
+interface VelocityWriter {
   readonly processId: string
   readonly sequence: number
 }

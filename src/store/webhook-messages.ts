@@ -32,13 +32,13 @@ export interface WebhookMessage {
 }
 
 /** A message to send now. */
-export interface ClaimedMessage extends WebhookMessage {
+interface ClaimedMessage extends WebhookMessage {
   readonly snapshot: WebhookSnapshot
 }
 
 type MessageRow = RowOf<WebhookMessage>
 
-export interface MessageFilter {
+interface MessageFilter {
   readonly state?: WebhookMessageState
   readonly endpointId?: string
 }

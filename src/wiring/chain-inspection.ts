@@ -20,7 +20,7 @@ export interface ChainCheck {
   readonly detail: string
 }
 
-export interface InspectionInput {
+interface InspectionInput {
   readonly chain: Chain
   readonly settings: ChainSettings
   /** All attesters of the deployment. */

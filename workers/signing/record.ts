@@ -9,7 +9,7 @@ import type { Signatures } from './sign.ts'
 /**
  * Maximum bytes of call data that are recorded in plain, which is enough for most functions. A replay needs the data.
  */
-export const RECORDED_DATA_BYTES = 1_024
+const RECORDED_DATA_BYTES = 1_024
 /**
  * Maximum characters of recorded facts. With the rest of the record they stay well within the 16 KiB that recovery
  * reads.

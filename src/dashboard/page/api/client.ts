@@ -67,9 +67,9 @@ export const onSignedOut = (listener: () => void): (() => void) => {
 }
 
 /** Asks the person for password or passkey; resolves false when they would rather not. */
-export type AskConfirmation = () => Promise<boolean>
+type AskConfirmation = () => Promise<boolean>
 /** Asks the person what to tell whoever approves; resolves null when it is not to be asked for. */
-export type AskComment = () => Promise<string | null>
+type AskComment = () => Promise<string | null>
 
 /** Asked by calls that the server lets through only after an answer of the person; they are then made again. */
 interface Asked {

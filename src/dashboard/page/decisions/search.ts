@@ -17,7 +17,7 @@ export interface SearchInAddress {
   readonly clear: () => void
 }
 
-export const filtersOf = (search: string): DecisionFilters => {
+const filtersOf = (search: string): DecisionFilters => {
   const parameters = new URLSearchParams(search)
   const entries = FILTER_NAMES.map((name) => [name, parameters.get(name) ?? ''] as const)
   return Object.fromEntries(entries) as unknown as DecisionFilters

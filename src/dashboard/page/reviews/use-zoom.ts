@@ -2,7 +2,7 @@
 // two fingers. The picture never leaves its frame altogether.
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-export interface View {
+interface View {
   readonly scale: number
   /** Of the picture's middle from the frame's, in CSS pixels. */
   readonly x: number
