@@ -8,8 +8,7 @@ import { PUBLISHERS, publisherOf, SCREENING_FORMATS, type ScreeningFormat } from
 import { readScreeningList } from '../screening/read-screening-list.ts'
 import { buildScreening, openScreening, type ScreeningAnswer } from '../screening/screen-subject.ts'
 import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../screening/thresholds.ts'
-import type { ScreeningList } from '../store/screening-lists.ts'
-import type { Open, Opened } from './door.ts'
+import type { AnswerOf, Open, Opened } from './door.ts'
 import { runOpened } from './in-organization.ts'
 import { parseDuration, parseWhole } from './key-options.ts'
 import { durationText } from './list-context.ts'
@@ -18,8 +17,7 @@ import {
   type CommandOutput,
   type ParsedCommand,
   print,
-  timeOrNull,
-  timeText,
+  shortTime,
   UsageError,
   type Verbs,
 } from './output.ts'
@@ -79,23 +77,28 @@ interface Context extends Opened {
   readonly clock: Clock
 }
 
-const describe = (list: ScreeningList, nowSeconds: number) => ({
+type ListShown = AnswerOf<'PUT /screening/lists/{list}'>
+
+const describe = (list: ListShown) => ({
   list: list.name,
   format: list.format,
-  entries: list.version?.entries ?? 0,
-  names: list.version?.names ?? 0,
-  version: list.version?.id ?? null,
-  sha256: list.version?.sha256 ?? null,
-  changedAt: list.version === null ? null : timeText(list.version.createdAtSeconds),
-  confirmedAt: timeOrNull(list.confirmedAtSeconds),
-  ageSeconds: list.confirmedAtSeconds === null ? null : Math.max(0, nowSeconds - list.confirmedAtSeconds),
-  fetched: list.urls.length > 0,
-  everySeconds: list.intervalSeconds,
+  entries: list.entries,
+  names: list.names,
+  version: list.version,
+  sha256: list.sha256,
+  changedAt: shortTime(list.changed_at),
+  confirmedAt: shortTime(list.confirmed_at),
+  ageSeconds: list.age_seconds,
+  fetched: list.hosts.length > 0,
+  everySeconds: list.every_seconds,
   failure: list.failure,
 })
 
-const status = async ({ store, output, command, clock }: Context): Promise<void> => {
-  const lists = (await store.screeningLists.list()).map((list) => describe(list, clock.unixSeconds()))
+const readLists = async ({ door }: Pick<Context, 'door'>): Promise<readonly ListShown[]> =>
+  (await door.call('GET /screening/lists', {})).items
+
+const status = async ({ door, output, command }: Context): Promise<void> => {
+  const lists = (await readLists({ door })).map(describe)
   const rows = lists.map(({ list, entries, names, ageSeconds, failure }) => [
     list,
     String(entries),
@@ -124,12 +127,8 @@ const listGiven = ({ command }: Context): string => {
   return name
 }
 
-const tell = async (context: Context, name: string, said: string): Promise<void> => {
-  const { store, output, command, clock } = context
-  const list = await store.screeningLists.find(name)
-  const described = list === null ? { list: name } : describe(list, clock.unixSeconds())
-  print({ output, command }, described, `${said}\n`)
-}
+const tell = ({ output, command }: Context, name: string, list: ListShown | undefined, said: string): void =>
+  print({ output, command }, list === undefined ? { list: name } : describe(list), `${said}\n`)
 
 const enable = async (context: Context): Promise<void> => {
   const { command, door } = context
@@ -137,7 +136,7 @@ const enable = async (context: Context): Promise<void> => {
   const format = formatGiven(command.text('format'))
   const url = command.text('url')
   const every = command.text('every')
-  await door.call('PUT /screening/lists/{list}', {
+  const list = await door.call('PUT /screening/lists/{list}', {
     params: { list: name },
     body: {
       ...(format === undefined ? {} : { format }),
@@ -150,13 +149,13 @@ const enable = async (context: Context): Promise<void> => {
   const next = isFetched
     ? 'a running service fetches it within a minute'
     : `fill it: countersign screening import ${name} FILE`
-  await tell(context, name, `${name} is in use: ${next}`)
+  tell(context, name, list, `${name} is in use: ${next}`)
 }
 
 const disable = async (context: Context): Promise<void> => {
   const name = listGiven(context)
   await context.door.call('DELETE /screening/lists/{list}', { params: { list: name } })
-  await tell(context, name, `${name} is not used any more`)
+  tell(context, name, undefined, `${name} is not used any more`)
 }
 
 /** @throws CommandFailedError */
@@ -209,7 +208,8 @@ const importList = async (context: Context): Promise<void> => {
       entries.flatMap(({ wallets }) => wallets),
     )
     if (format === 'ofac-csv' && paths.length === 1) context.output.stderr(`${ALIASES_MISSING}\n`)
-    await tell(context, name, `${name}: ${packed.entries} entries with ${packed.names} names, SHA-256 ${packed.sha256}`)
+    const list = (await readLists(context)).find((each) => each.name === name)
+    tell(context, name, list, `${name}: ${packed.entries} entries with ${packed.names} names, SHA-256 ${packed.sha256}`)
   } catch (error) {
     if (!(error instanceof ScreeningListInvalidError)) throw error
     const stays = version === null ? '' : `; the content before it stays (${version.entries} entries)`
