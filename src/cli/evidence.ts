@@ -1,10 +1,12 @@
 // `countersign evidence`: shows, saves and erases a session's evidence, lists who read it, and sets how long it is kept. Each read
 // is recorded before any of it is shown.
+
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { errorCodeOf } from '../domain/errors.ts'
+import { isoSeconds } from '../domain/time.ts'
 import type { EvidenceKeyRotation } from '../setup/evidence-key.ts'
 import type { Open, Opened } from './door.ts'
 import { runInOrganization } from './in-organization.ts'
@@ -15,7 +17,6 @@ import {
   formatTable,
   type ParsedCommand,
   print,
-  timeText,
   UsageError,
   type Verbs,
 } from './output.ts'
@@ -152,7 +153,7 @@ const reads = async (context: Context): Promise<void> => {
   const { store, output, command, organizationId } = context
   const { id } = await requireSession(context)
   const rows = (await store.evidence.listReads({ organizationId, sessionId: id })).map(
-    ({ readAtSeconds, ...read }) => ({ at: timeText(readAtSeconds), ...read }),
+    ({ readAtSeconds, ...read }) => ({ at: isoSeconds(readAtSeconds), ...read }),
   )
   print({ output, command }, rows, [
     ['AT', 'BY', 'KIND', 'EVIDENCE'],

@@ -1,17 +1,9 @@
 // `countersign geo …`: what the geography file says of an IP address, as policies see it.
 import { parseIpAddress } from '../domain/ip-address.ts'
-import type { Clock } from '../domain/time.ts'
+import { type Clock, isoSeconds } from '../domain/time.ts'
 import { createGeography } from '../facts/geography.ts'
 import { durationText } from './list-context.ts'
-import {
-  CommandFailedError,
-  type CommandOutput,
-  parseCommand,
-  print,
-  runToExitCode,
-  timeText,
-  UsageError,
-} from './output.ts'
+import { CommandFailedError, type CommandOutput, parseCommand, print, runToExitCode, UsageError } from './output.ts'
 
 const USAGE = `Usage: countersign geo lookup IP [--geoip-file FILE]
        countersign geo status [--geoip-file FILE]
@@ -80,7 +72,7 @@ export const runGeo = (commandArguments: readonly string[], input: GeoCommandInp
       const ageSeconds = Math.max(0, clock.unixSeconds() - file.builtAtSeconds)
       const { databaseType, ipVersion, bytes } = file
       const age = command.flag('json') ? { ageSeconds } : { age: durationText(ageSeconds) }
-      show({ file: path, databaseType, ipVersion, bytes, builtAt: timeText(file.builtAtSeconds), ...age })
+      show({ file: path, databaseType, ipVersion, bytes, builtAt: isoSeconds(file.builtAtSeconds), ...age })
       return 0
     }
     if (verb !== 'lookup' || address === undefined || others.length > 0)

@@ -1,7 +1,7 @@
 // `countersign keys …`: issues, lists, regenerates and revokes API keys. Only issue and regenerate print a key, once, to stdout.
 // Source: decisions §1, "Keys".
 import { type ApiKeyRateLimit, DEFAULT_RATE_LIMIT } from '../domain/api-key.ts'
-import type { Clock } from '../domain/time.ts'
+import { type Clock, isoSeconds } from '../domain/time.ts'
 import { type AnswerOf, type Open, type Opened, readPages } from './door.ts'
 import { findOrganization } from './in-organization.ts'
 import { parseDuration, parseExpiry, parseKeyId, parseRateLimit, printable } from './key-options.ts'
@@ -13,7 +13,6 @@ import {
   print,
   runToExitCode,
   shortTime,
-  timeText,
   UsageError,
 } from './output.ts'
 
@@ -130,7 +129,7 @@ const issue = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
       kind: kind as Key['kind'],
       environment: command.flag('test') ? 'test' : 'live',
       name: command.text('name') ?? DEFAULT_NAME,
-      expires_at: expires === undefined ? null : timeText(parseExpiry(expires, io.clock.unixSeconds())),
+      expires_at: expires === undefined ? null : isoSeconds(parseExpiry(expires, io.clock.unixSeconds())),
       rate_limit: limit === null ? null : { requests_per_second: limit.requestsPerSecond, burst: limit.burst },
     },
     flags: FLAGS,

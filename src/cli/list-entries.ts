@@ -7,6 +7,7 @@ import { addressOfKey, parseAnyAddress } from '../domain/address-key.ts'
 import { counted } from '../domain/counted.ts'
 import { errorCodeOf } from '../domain/errors.ts'
 import type { ListFormat } from '../domain/list.ts'
+import { isoSeconds } from '../domain/time.ts'
 import { ListTooLongError } from '../facts/lists/entry-sink.ts'
 import { csvField } from '../facts/lists/line-reader.ts'
 import { ListFileInvalidError } from '../facts/lists/read-list.ts'
@@ -20,7 +21,7 @@ import {
   requireListId,
   unknownList,
 } from './list-context.ts'
-import { CommandFailedError, print, shortTime, timeText, UsageError } from './output.ts'
+import { CommandFailedError, print, shortTime, UsageError } from './output.ts'
 
 const BAD_LINES_SHOWN = 20
 
@@ -103,7 +104,7 @@ export const exportList = async (context: ListsContext): Promise<number> => {
     const address = addressOfKey(key)
     if (format === 'csv') pending += `${address},${csvField(memo)}\n`
     else if (format === 'text') pending += `${address}\n`
-    else pending += `${JSON.stringify({ address, memo, author: by, addedAt: timeText(addedAtSeconds) })}\n`
+    else pending += `${JSON.stringify({ address, memo, author: by, addedAt: isoSeconds(addedAtSeconds) })}\n`
     count += 1
     if (pending.length < EXPORT_SLICE) continue
     await write(pending)

@@ -1,7 +1,6 @@
 // Arguments, output and exit codes of every verb: 0 done, 1 a problem was found, 2 the call is wrong.
 import { parseArgs } from 'node:util'
 import { NamedError } from '../domain/errors.ts'
-import { isoSeconds as timeText } from '../domain/time.ts'
 import { explainArguments, usageOf } from './usage.ts'
 
 export interface CommandOutput {
@@ -105,9 +104,6 @@ export const formatTable = (rows: readonly (readonly string[])[]): string => {
     )
     .join('')
 }
-
-export { timeText }
-export const timeOrNull = (seconds: number | null): string | null => (seconds === null ? null : timeText(seconds))
 
 /** A time of an operation's answer as commands print it: without a fraction. */
 export const shortTime = <Time extends string | null>(time: Time): Time => (time?.replace('.000Z', 'Z') ?? null) as Time
