@@ -1,6 +1,5 @@
-// Looks up a session's wallets in address lists: in those that the organization names or, if it names none, in the
-// shared lists of sanctioned people and the organization's own deny list. A listed wallet is a hit, which a person
-// clears or confirms.
+// Looks up a session's wallets in address lists. An organization may name the lists; otherwise they are the shared
+// lists of sanctioned people and its own deny list. A listed wallet is a hit, which a person clears or confirms.
 import type { WalletAddress } from '../domain/address.ts'
 import { NamedError } from '../domain/errors.ts'
 import { type FoundHit, type ScreeningSettingsOfAll, WALLET_CHECKS } from '../domain/screening-hit.ts'

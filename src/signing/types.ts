@@ -37,8 +37,8 @@ export interface Secp256k1Signer {
 }
 
 /**
- * What is signed of a request in each of the three formats; the pool's Job has this shape. Beside it stand the policy (a
- * project's verification hash) and the chain's id or the quorum.
+ * The parts of a request that all three formats sign. Each format adds the policy (a project's verification hash) and
+ * either the chain's id or the quorum. A Job of the pool can be passed as one.
  */
 export interface Statement {
   readonly uuid: string

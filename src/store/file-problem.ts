@@ -25,7 +25,7 @@ const problemOf = ({ code, syscall }: { code?: unknown; syscall?: unknown }): st
   return PROBLEMS[code] ?? (code.startsWith('SQLITE_IOERR') ? PROBLEMS['EIO'] : undefined)
 }
 
-/** What is wrong with a file, found in the error or in one of its causes. @returns null when none of them is about a file */
+/** Searches the error and its causes for a problem with a file. @returns it in words; null when there is none */
 export const fileProblem = (error: unknown): string | null => {
   for (let each = error; each instanceof Error; each = each.cause) {
     const problem = problemOf(each as Error & { code?: unknown; syscall?: unknown })

@@ -24,7 +24,7 @@ export interface WalletSources {
   readonly lists: () => readonly AddressListInUse[]
   /** By name. */
   readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
-  /** Of a session's wallet, by its name. */
+  /** Finds the chain of a session's wallet by the name that the session has for it. */
   readonly chainOf: (name: string) => Promise<ScreenedWallet['chain']>
 }
 

@@ -1,6 +1,6 @@
-// What is particular to a verification service whose own webhooks decide sessions: how it signs, and what its events
-// mean for our sessions. Each service has a file beside this one. An event decides only when the service documents it
-// as final; after any other event the session waits for a person (invariant 12).
+// Some verification services decide sessions by webhooks of their own. Each has a file beside this one, which says how
+// it signs and what its events mean for our sessions. An event decides only when the service documents it as final;
+// after any other event the session waits for a person (invariant 12).
 import { createHash } from 'node:crypto'
 import { FieldInvalidError } from '../../../domain/errors.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../../domain/session.ts'

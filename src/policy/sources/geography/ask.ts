@@ -1,4 +1,4 @@
-// Looks the client's address up in the geography file; without a file there is no answer.
+// Answers from the geography file, by the client's address. Without a file the answer is null.
 import type { OpenAsker } from '../../../facts/asker.ts'
 import type { GeographyFacts } from './rules.ts'
 

@@ -10,7 +10,7 @@ export interface IdentityFacts {
   readonly verified: boolean
   /** Null unless verified. */
   readonly type: 'individual' | 'business' | null
-  /** Of the session that verifies: basic 1, standard 2, enhanced 3, at least the organization's own; 0 unless verified. */
+  /** Level of the verification: basic 1, standard 2, enhanced 3; 0 when not verified. */
   readonly level: number
   /** Null unless verified. */
   readonly verifiedAtSeconds: number | null
