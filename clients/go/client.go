@@ -84,10 +84,17 @@ func required(to *endpoint, name string) error {
 
 var keyForm = regexp.MustCompile(`^[\x21-\x7e]+$`)
 
+// newKey makes a UUID of version 7 (RFC 9562): it begins with the time, so that the service's index of keys grows at its
+// end.
+func newKey() string {
+	moment := fmt.Sprintf("%012x", time.Now().UnixMilli())
+	return moment[:8] + "-" + moment[8:] + "-7" + newUUID()[15:]
+}
+
 // completeKey makes an Idempotency-Key where none is given.
 func completeKey(given string, longest int) (string, error) {
 	if given == "" {
-		return newUUID(), nil
+		return newKey(), nil
 	}
 	if len(given) > longest || !keyForm.MatchString(given) {
 		return "", &ArgumentInvalidError{"idempotencyKey", fmt.Sprintf("must be 1 to %d visible ASCII characters", longest)}

@@ -126,7 +126,7 @@ export const createAdminApi = (dependencies: AdminApiDependencies): AdminApi => 
       },
       async (_uuid, onDispatch, claim) => {
         held = claim
-        await onDispatch()
+        await onDispatch(0)
         const answer = await run()
         if (answer instanceof Response) throw new Error(`${route.operationId} answers a stream and must say so`)
         fresh = settle(route, answer)

@@ -15,6 +15,6 @@ export const createAttest =
     const target = found instanceof Promise ? await found : found
     const { lifetimeSeconds } = target
     const job = jobOf('attestation', call, target, context, call.request.nowSeconds + lifetimeSeconds)
-    const { body, compliant } = await decideJob(dependencies, job, target, context, call.missing)
+    const { body, compliant } = await decideJob(dependencies, job, target, lifetimeSeconds, context, call.missing)
     return { body, compliant, lifetimeSeconds }
   }

@@ -114,13 +114,14 @@ const decideOnFacts = async (
   target: ResolvedTarget,
   subject: FactSubject,
   shadowless: boolean,
+  usableSeconds: number,
   { onDispatch, trace = null }: CallContext,
 ): Promise<PoolAnswer> => {
   trace?.enter('facts')
   const collected = collectFacts(target, subject, shadowless, trace?.asks)
   const facts = collected instanceof Promise ? await collected : collected
   try {
-    const marked = onDispatch()
+    const marked = onDispatch(usableSeconds)
     if (marked !== undefined) await marked
     const answer = await submit(pool, { ...job, facts: facts.text }, target, trace)
     // If a compliant answer was not signed yet, the job is submitted again, and that time it counts.
@@ -135,6 +136,7 @@ const decideOnFacts = async (
 
 /**
  * Has a job decided, with the facts that its policy needs.
+ * @param usableSeconds how long the signature can be used
  * @param missing optional fields that the request lacks
  * @throws FieldMissingError when the active policy reads one of them: it can't be evaluated, which is an error and never
  *   a verdict (decisions §2); and what Pool.submit throws
@@ -143,6 +145,7 @@ export const decideJob = (
   dependencies: JobDependencies,
   job: Job,
   target: ResolvedTarget,
+  usableSeconds: number,
   context: CallContext,
   missing: DecodedCall['missing'],
 ): Promise<PoolAnswer> => {
@@ -150,10 +153,10 @@ export const decideJob = (
   const { onDispatch, trace = null } = context
   trace?.decides(job.request.chain.name, target.revisionId)
   if (!carriesFacts(target)) {
-    const marked = onDispatch()
+    const marked = onDispatch(usableSeconds)
     if (marked === undefined) return submit(dependencies.pool, job, target, trace)
     return marked.then(() => submit(dependencies.pool, job, target, trace))
   }
   const shadowless = target.shadowRequires.some((field) => missing.includes(field))
-  return decideOnFacts(dependencies, job, target, subjectOf(job, target, context), shadowless, context)
+  return decideOnFacts(dependencies, job, target, subjectOf(job, target, context), shadowless, usableSeconds, context)
 }

@@ -17,15 +17,19 @@ export const createEvaluateTask =
   async (call, context) => {
     const { catalog, expiry } = dependencies
     const { chain, nowSeconds } = call.request
-    const decide = (target: ResolvedTarget, expiration: number): Promise<PoolAnswer> =>
-      decideJob(dependencies, jobOf('task', call, target, context, expiration), target, context, call.missing)
+    const decide = (target: ResolvedTarget, expiration: number, usableSeconds: number): Promise<PoolAnswer> => {
+      const job = jobOf('task', call, target, context, expiration)
+      return decideJob(dependencies, job, target, usableSeconds, context, call.missing)
+    }
 
     const target = await requireTarget(catalog, context.principal, call)
     const known = expiry.known(chain.name, nowSeconds, target.lifetimeSeconds)
-    const { body, compliant } = await decide(target, known?.expiration ?? EXPIRATION_UNKNOWN)
-    if (body !== '') return { body, compliant, lifetimeSeconds: known?.lifetimeSeconds ?? target.lifetimeSeconds }
+    const knownSeconds = known?.lifetimeSeconds ?? target.lifetimeSeconds
+    const { body, compliant } = await decide(target, known?.expiration ?? EXPIRATION_UNKNOWN, knownSeconds)
+    if (body !== '') return { body, compliant, lifetimeSeconds: knownSeconds }
     // Only a signature needs the latest block. The policy may change while the chain is asked, so decide again.
     const { expiration, lifetimeSeconds } = await expiry.after(chain.name, nowSeconds, target.lifetimeSeconds)
-    const signed = await decide(await requireTarget(catalog, context.principal, call), expiration)
+    const latest = await requireTarget(catalog, context.principal, call)
+    const signed = await decide(latest, expiration, lifetimeSeconds)
     return { body: signed.body, compliant: signed.compliant, lifetimeSeconds }
   }

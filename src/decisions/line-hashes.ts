@@ -70,7 +70,11 @@ const readAt = (descriptor: number, from: number, length: number): Buffer => {
 }
 
 /** Bytes of a segment that count, by what the segment after it says; null while there is none that says so. */
-const countedBytes = (slotDirectory: string, segment: SegmentName, next: SegmentName | undefined): number | null => {
+export const countedBytes = (
+  slotDirectory: string,
+  segment: SegmentName,
+  next: SegmentName | undefined,
+): number | null => {
   if (next === undefined) return null
   const descriptor = openSync(join(slotDirectory, next.name), 'r')
   try {

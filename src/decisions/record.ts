@@ -208,14 +208,25 @@ export const parseHeaderLine = (line: string): SegmentHeader => {
 const KIND_OFFSET = 83
 const KINDS = ['attestation', 'task', 'withheld'] as const
 
+const UUID_END = 46
+
 /** Kind and uuid of a line's bytes without parsing the rest; null when the line does not begin as one of ours. */
 export const peekUuid = (line: Buffer): { readonly kind: LogRecord['kind']; readonly uuid: string } | null => {
   for (const kind of KINDS) {
     if (line[KIND_OFFSET] !== kind.charCodeAt(0)) continue
     const start = KIND_OFFSET + kind.length
-    const text = line.toString('latin1', KIND_OFFSET, start + 46)
+    const text = line.toString('latin1', KIND_OFFSET, start + UUID_END)
     if (!text.startsWith(`${kind}","uuid":"`)) return null
     return { kind, uuid: text.slice(-36) }
   }
   return null
+}
+
+/** When the line was written, Unix milliseconds, without parsing the rest; null when it does not begin as one of ours. */
+export const peekTime = (line: Buffer): number | null => {
+  const peeked = peekUuid(line)
+  if (peeked === null) return null
+  const start = KIND_OFFSET + peeked.kind.length + UUID_END
+  const found = /^","at":(\d{1,15})[,}]/.exec(line.toString('latin1', start, start + 24))
+  return found === null ? null : Number(found[1])
 }

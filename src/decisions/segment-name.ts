@@ -27,12 +27,15 @@ export const parseSegmentName = (name: string): SegmentName | null => {
   return match === null ? null : { name, stamp: match[1] as string, number: Number(match[2]) }
 }
 
+/** A time as segments' names have it. */
+export const stampOf = (atMs: number): string => new Date(atMs).toISOString().replaceAll('-', '').replaceAll(':', '')
+
 /**
  * The name for a new segment. When the clock stands behind the segment before it, the name repeats that one's time and
  * only the number grows, so that names keep sorting in the order of writing.
  */
 export const nextSegmentName = (atMs: number, previous: SegmentName | null): SegmentName => {
-  const now = new Date(atMs).toISOString().replaceAll('-', '').replaceAll(':', '')
+  const now = stampOf(atMs)
   const stamp = previous !== null && previous.stamp > now ? previous.stamp : now
   const number = (previous?.number ?? 0) + 1
   return { name: `${stamp}-${String(number).padStart(6, '0')}.ndjson`, stamp, number }

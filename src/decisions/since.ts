@@ -1,7 +1,7 @@
 // Which files of a log may hold decisions since a time, so that looking at the last week does not read the last year.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { listSegments, listSlots } from './segment-name.ts'
+import { listSegments, listSlots, stampOf } from './segment-name.ts'
 
 export interface SegmentFile {
   readonly slot: string
@@ -18,7 +18,7 @@ export interface SegmentFile {
 export const segmentsSince = (directory: string, sinceMs: number): SegmentFile[] =>
   listSlots(directory).flatMap((slot) => {
     const segments = listSegments(join(directory, slot))
-    const stamp = new Date(sinceMs).toISOString().replaceAll('-', '').replaceAll(':', '')
+    const stamp = stampOf(sinceMs)
     return segments.flatMap(({ name }, index) => {
       const next = segments[index + 1]
       if (next !== undefined && next.stamp < stamp) return []

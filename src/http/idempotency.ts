@@ -27,7 +27,12 @@ export type ClaimOutcome<Claim extends HeldClaim> =
    * Another request holds the claim until then, or an attestation that another node may have signed is valid until
    * then.
    */
-  | { readonly outcome: 'in-flight'; readonly expiresAtSeconds: number }
+  | {
+      readonly outcome: 'in-flight'
+      readonly expiresAtSeconds: number
+      /** What this node may have signed since `uuidSinceSeconds` (Unix). */
+      readonly earlier?: { readonly uuid: string; readonly uuidSinceSeconds: number }
+    }
   | { readonly outcome: 'mismatch' }
   | { readonly outcome: 'completed'; readonly uuid: string; readonly response: StoredAnswer }
 
@@ -40,10 +45,13 @@ export interface IdempotencyStore<Claim extends HeldClaim> {
     bodyHash: Uint8Array,
     uuid: string,
     claimExpiresAtSeconds: number,
-    place?: { readonly node: string; readonly usableSeconds: number },
+    place?: { readonly node: string; readonly usableSeconds: number; readonly keepSeconds: number },
   ): Promise<ClaimOutcome<Claim>>
-  /** Records that from now on the claim's uuid may be signed on its node. False when the claim is no longer held. */
-  markDispatched(claim: Claim): Promise<boolean>
+  /**
+   * Records that from now on the claim's uuid may be signed on its node, and keeps the claim until `keepUntilSeconds` at
+   * least. False when the claim is no longer held.
+   */
+  markDispatched(claim: Claim, keepUntilSeconds: number): Promise<boolean>
   /**
    * Stores the answer and returns the one that counts: this one, or an earlier one. Null when the claim is no longer
    * held.
@@ -109,26 +117,36 @@ export interface IdempotentAnswer extends StoredAnswer {
   readonly replayed: boolean
 }
 
-/** What happened to a uuid whose first request was never answered. */
+/** What happened to the uuid of an earlier request. */
 export type Recalled =
   /** Nothing was recorded under the uuid: it may be used again. */
   | { readonly outcome: 'nothing' }
-  /** It was decided and recorded: this is its answer. */
+  /** It was decided and recorded: this is its answer, and for how long it is still repeated. */
   | { readonly outcome: 'decided'; readonly answer: FreshAnswer }
-  /** It was signed, but the signature is not valid any more: treat the request as new. */
+  /** It was decided, but its signature is not valid any more, or its denial is too old: treat the request as new. */
   | { readonly outcome: 'expired' }
 
 /** The decision log of a node, as the record of the uuids that were signed on it. */
 export interface NodeMemory {
-  /** The node's name in the deployment; empty when there is only one node. */
+  /**
+   * The node's name in the deployment. Empty when there is only one node: then every request with a key can be answered
+   * from the log, and the store keeps no answers.
+   */
   readonly node: string
   /** The longest time that a signature is valid after its claim has expired. */
   readonly usableSeconds: number
   /**
+   * How long a claim is kept after it has expired; a claim for something that can be used for longer is written again
+   * before that is signed.
+   */
+  readonly keepSeconds: number
+  /**
    * Whether signatures of this route are in the log. For other routes, the store itself knows what happened to a uuid.
    */
   holds(route: string): boolean
-  /** Looks a uuid up in what was recorded since `sinceSeconds` (Unix). Rejects when the log can't be read. */
+  /** Looks a uuid up in what was recorded soon after `sinceSeconds` (Unix). Rejects when the log can't be read. */
+  find(uuid: string, sinceSeconds: number): Promise<Recalled>
+  /** The same, and where it finds nothing, in all that was recorded since then. */
   recall(uuid: string, sinceSeconds: number): Promise<Recalled>
 }
 
@@ -159,9 +177,10 @@ export const KEEP_SLACK_SECONDS = 60
 const LOOK_BACK_SECONDS = 86_400
 
 /**
- * Announces that the work goes to where it may be signed. The work awaits a returned promise, and ends when it rejects.
+ * Announces that the work goes to where it may be signed, and for how long what is signed can be used. The work awaits a
+ * returned promise, and ends when it rejects.
  */
-export type OnDispatch = () => Promise<void> | undefined
+export type OnDispatch = (usableSeconds: number) => Promise<void> | undefined
 
 /**
  * Whether the work may have been signed before it failed. A refusal was not signed: it is an answer. Neither was a job
@@ -184,6 +203,9 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   mayHaveActed = mayHaveSigned,
   report,
 }: IdempotencyDependencies<Claim>) => {
+  /** Uuids of requests that this process is working on. */
+  const underWay = new Set<string>()
+
   const finish = async (claim: Claim, fresh: FreshAnswer): Promise<IdempotentAnswer> => {
     const answer = { status: fresh.status ?? 200, body: fresh.body }
     let standing: StoredAnswer | null
@@ -239,15 +261,27 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     )
     if (found.outcome === 'completed') return { ...found.response, replayed: true }
     if (found.outcome === 'in-flight') {
+      const { earlier } = found
+      if (remembering !== null && earlier !== undefined && !underWay.has(earlier.uuid)) {
+        const recorded = await remembering.find(earlier.uuid, earlier.uuidSinceSeconds)
+        if (recorded.outcome === 'decided') return { status: 200, body: recorded.answer.body, replayed: true }
+      }
       throw new IdempotencyTwinInFlightError(Math.max(1, found.expiresAtSeconds - clock.unixSeconds()))
     }
     if (found.outcome === 'mismatch') throw new IdempotencyKeyReusedError()
     let { claim } = found
+    /** Whether the log, which every process of the deployment reads, is the only place of the answer. */
+    const isLogged = remembering !== null && remembering.node === ''
+    /** Until when the claim is kept; of one that was taken over it is not known. */
+    let keptUntilSeconds = found.outcome === 'claimed' ? expiresAtSeconds + (remembering?.keepSeconds ?? 0) : 0
     if (found.outcome === 'taken-over' && remembering !== null) {
       const sinceSeconds =
         found.uuidSinceSeconds === 0 ? clock.unixSeconds() - LOOK_BACK_SECONDS : found.uuidSinceSeconds
       const recalled = await remembering.recall(claim.uuid, sinceSeconds)
-      if (recalled.outcome === 'decided') return finish(claim, recalled.answer)
+      if (recalled.outcome === 'decided') {
+        const { answer } = recalled
+        return isLogged ? { status: 200, body: answer.body, replayed: true } : finish(claim, answer)
+      }
       if (recalled.outcome === 'expired') {
         // Store the new uuid first: if this try is cut off as well, the next one must find what it signed.
         const replaced = await store.replaceUuid(claim, uuid)
@@ -257,14 +291,19 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     }
     let fresh: FreshAnswer
     let dispatched = false
+    underWay.add(claim.uuid)
     try {
-      const mark = async (): Promise<void> => {
-        if (!(await store.markDispatched(claim))) throw new IdempotencyTwinInFlightError()
+      const mark = async (untilSeconds: number): Promise<void> => {
+        if (!(await store.markDispatched(claim, untilSeconds))) throw new IdempotencyTwinInFlightError()
         dispatched = true
+        keptUntilSeconds = Math.max(keptUntilSeconds, untilSeconds)
       }
-      const onDispatch: OnDispatch = () => {
-        // Only other nodes need this mark; this node asks its own log.
-        if (!dispatched && remembering !== null && remembering.node !== '') return mark()
+      const onDispatch: OnDispatch = (usableSeconds) => {
+        if (remembering !== null) {
+          const untilSeconds = expiresAtSeconds + usableSeconds + KEEP_SLACK_SECONDS
+          // Only other nodes need to know of the dispatch; this node asks its own log.
+          if (untilSeconds > keptUntilSeconds || (!dispatched && !isLogged)) return mark(untilSeconds)
+        }
         dispatched = true
         return undefined
       }
@@ -273,8 +312,10 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
       // A claim that was taken over is never released: its first holder may have signed, whatever happened to this try.
       if (found.outcome === 'claimed' && !(dispatched && mayHaveActed(error))) await release(claim)
       throw error
+    } finally {
+      underWay.delete(claim.uuid)
     }
-    return finish(claim, fresh)
+    return isLogged ? { status: fresh.status ?? 200, body: fresh.body, replayed: false } : finish(claim, fresh)
   }
 }
 

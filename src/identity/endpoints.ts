@@ -95,7 +95,7 @@ const createRegisterEndpoint = (
         route: `${route.path}?size=${size}&outcome=${forcedOutcome ?? ''}`,
       },
       async (sessionId, onDispatch) => {
-        await onDispatch()
+        await onDispatch(0)
         const registered = await register.register({
           organizationId,
           sessionId,

@@ -1,5 +1,6 @@
 // Ensures that a client's retry never yields two attestations: a request with an idempotency key claims a uuid before
-// it is dispatched, and a retry gets the stored answer, a refusal, or the same uuid (invariant 3).
+// it is dispatched, and a retry gets the stored answer, a refusal, or the same uuid (invariant 3). Where every retry can be
+// answered from the decision log, the answer is not stored here.
 
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
@@ -32,6 +33,8 @@ interface ClaimPlace {
   readonly node: string
   /** The longest time that a signature made under a claim can be used after the claim has expired. */
   readonly usableSeconds: number
+  /** How long a claim without an answer is kept after it has expired, unless it is dispatched for longer. */
+  readonly keepSeconds: number
 }
 
 export type ClaimResult =
@@ -41,8 +44,15 @@ export type ClaimResult =
    * have been signed, at `uuidSinceSeconds` (Unix) at the earliest.
    */
   | { readonly outcome: 'taken-over'; readonly claim: IdempotencyClaim; readonly uuidSinceSeconds: number }
-  /** Another request holds the claim, or another node may have signed under it, until `expiresAtSeconds` (Unix). */
-  | { readonly outcome: 'in-flight'; readonly expiresAtSeconds: number }
+  /**
+   * Another request holds the claim, or another node may have signed under it, until `expiresAtSeconds` (Unix).
+   * `earlier` is what this node may have signed under it, since `uuidSinceSeconds` (Unix).
+   */
+  | {
+      readonly outcome: 'in-flight'
+      readonly expiresAtSeconds: number
+      readonly earlier?: { readonly uuid: string; readonly uuidSinceSeconds: number }
+    }
   /** The same key with another body. */
   | { readonly outcome: 'mismatch' }
   | { readonly outcome: 'completed'; readonly uuid: string; readonly response: StoredResponse }
@@ -68,12 +78,10 @@ interface ClaimRow {
   readonly uuid_since_seconds: number
 }
 
-/** How long a claim without an answer is kept after it expired: longer than any attestation made under it is valid. */
-const ABANDONED_KEEP_SECONDS = 86_400
 /** A running node reports what happened to its expired claims within this time. */
 const TELL_SECONDS = 5
 /** For callers whose result is known on every node. */
-const ANYWHERE: ClaimPlace = { node: '', usableSeconds: 0 }
+const ANYWHERE: ClaimPlace = { node: '', usableSeconds: 0, keepSeconds: 86_400 }
 /** A claim survives its process; a power cut may lose the last moments, as it may of the decision log. */
 const DURABILITY = { survives: 'process-crash' } as const
 
@@ -95,7 +103,8 @@ const statementsOf = (table: string) => ({
   insert: `INSERT INTO ${table} (organization_id, key_id, idempotency_key, body_hash, uuid, claim_expires_at_seconds,
        keep_until_seconds, node, dispatched, uuid_since_seconds)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-  markDispatched: `UPDATE ${table} SET dispatched = 1 ${WHERE_STILL_HELD}`,
+  markDispatched: `UPDATE ${table} SET dispatched = 1,
+       keep_until_seconds = CASE WHEN keep_until_seconds < ? THEN ? ELSE keep_until_seconds END ${WHERE_STILL_HELD}`,
   complete: `UPDATE ${table} SET response_status = ?, response_body = ?, keep_until_seconds = ? ${WHERE_STILL_HELD}`,
 })
 const STATEMENTS = { idempotency: statementsOf('idempotency'), admin_idempotency: statementsOf('admin_idempotency') }
@@ -123,11 +132,11 @@ export const createIdempotencyTable = (
     bodyHash: Uint8Array,
     uuid: string,
     claimExpiresAtSeconds: number,
-    { node, usableSeconds }: ClaimPlace = ANYWHERE,
+    { node, usableSeconds, keepSeconds }: ClaimPlace = ANYWHERE,
   ): Promise<ClaimResult> => {
     const nowSeconds = scope.nowSeconds()
     const claim: IdempotencyClaim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
-    const keepUntilSeconds = claimExpiresAtSeconds + Math.max(ABANDONED_KEEP_SECONDS, usableSeconds)
+    const keepUntilSeconds = claimExpiresAtSeconds + keepSeconds
     // Without a node's name, the dispatch is never marked.
     const dispatched = node === '' ? 1 : 0
     const { insert } = STATEMENTS[table]
@@ -168,9 +177,12 @@ export const createIdempotencyTable = (
         }
       }
       const expiresAtSeconds = row.claim_expires_at_seconds
-      if (expiresAtSeconds > nowSeconds) return { outcome: 'in-flight', expiresAtSeconds }
       const mayBeSigned = row.dispatched !== 0
       const isElsewhere = row.node !== '' && row.node !== node
+      if (expiresAtSeconds > nowSeconds) {
+        const earlier = { uuid: row.uuid, uuidSinceSeconds: row.uuid_since_seconds }
+        return { outcome: 'in-flight', expiresAtSeconds, ...(mayBeSigned && !isElsewhere ? { earlier } : {}) }
+      }
       const unusableFromSeconds = expiresAtSeconds + usableSeconds
       if (mayBeSigned && isElsewhere && unusableFromSeconds > nowSeconds) {
         const toldBySeconds = expiresAtSeconds + TELL_SECONDS
@@ -181,14 +193,21 @@ export const createIdempotencyTable = (
       }
       const isNew = !mayBeSigned || isElsewhere
       const next = isNew
-        ? { uuid, node, dispatched, uuidSinceSeconds: nowSeconds }
-        : { uuid: row.uuid, node: row.node, dispatched: 1, uuidSinceSeconds: row.uuid_since_seconds }
+        ? { uuid, node, dispatched, uuidSinceSeconds: nowSeconds, keepUntilSeconds }
+        : {
+            uuid: row.uuid,
+            node: row.node,
+            dispatched: 1,
+            uuidSinceSeconds: row.uuid_since_seconds,
+            // A key that is asked for again and again is forgotten in its time all the same.
+            keepUntilSeconds: Math.max(row.keep_until_seconds, claimExpiresAtSeconds),
+          }
       const taken = await transaction.execute(
         `UPDATE ${table} SET claim_expires_at_seconds = ?, keep_until_seconds = ?, uuid = ?, node = ?, dispatched = ?,
            uuid_since_seconds = ? ${WHERE_STILL_HELD}`,
         [
           claimExpiresAtSeconds,
-          keepUntilSeconds,
+          next.keepUntilSeconds,
           next.uuid,
           next.node,
           next.dispatched,
@@ -257,11 +276,13 @@ export const createIdempotencyTable = (
   },
 
   /**
-   * Records that from now on the claim's uuid may be signed on its node. False when the claim is no longer held: then
-   * nothing may be dispatched.
+   * Records that from now on the claim's uuid may be signed on its node, and keeps the claim until `keepUntilSeconds` at
+   * least. False when the claim is no longer held: then nothing may be dispatched.
    */
-  markDispatched: async (claim: IdempotencyClaim): Promise<boolean> =>
-    (await scope.execute(STATEMENTS[table].markDispatched, HELD(claim), DURABILITY)) === 1,
+  markDispatched: async (claim: IdempotencyClaim, keepUntilSeconds: number): Promise<boolean> => {
+    const values = [keepUntilSeconds, keepUntilSeconds, ...HELD(claim)]
+    return (await scope.execute(STATEMENTS[table].markDispatched, values, DURABILITY)) === 1
+  },
 
   /** Expired claims that this node dispatched and did not answer, the oldest first. */
   listUnanswered: async (node: string, limit: number): Promise<readonly UnansweredClaim[]> => {

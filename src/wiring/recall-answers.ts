@@ -1,17 +1,30 @@
-// Reads the decision log to find what happened to a request with an idempotency key that was cut off: its answer if it
-// was decided, and whether its signature can still be used.
+// Reads the decision log to find what happened to a request with an idempotency key: its answer if it was decided, and
+// whether its signature can still be used.
 import { DECISION_PATHS } from '../attestation/paths.ts'
 import { answerOf } from '../decisions/answer.ts'
-import { recallDecision } from '../decisions/recall.ts'
+import { findDecision, recallDecision } from '../decisions/recall.ts'
+import type { DecisionRecord } from '../decisions/types.ts'
 import type { Clock } from '../domain/time.ts'
-import type { NodeMemory } from '../http/idempotency.ts'
+import { KEEP_SLACK_SECONDS, type NodeMemory, type Recalled } from '../http/idempotency.ts'
+import { DEFAULT_LIFETIME_SECONDS } from '../store/projects.ts'
 
 /** Routes whose uuids are in the decision log. */
 const DECISION_ROUTES: ReadonlySet<string> = new Set(DECISION_PATHS)
+/** For attestations that live up to nine minutes and a slack: most do. */
+const KEEP_SECONDS = 600
+/** On another node a retry may have to wait for the node that was lost. */
+const KEEP_SECONDS_OVER_NODES = 86_400
 /** The clock may be read a moment apart for a record and for a claim. */
 const SLACK_SECONDS = 5
-/** For a denial, and for a task that expires at a block, which have no time of their own. */
-const KEEP_SECONDS = 300
+
+/**
+ * Until when an answer is repeated. A denial has no time of its own. A task may expire at a block: it is repeated as long
+ * as its key is kept.
+ */
+const repeatedUntilSeconds = (record: DecisionRecord): number => {
+  if (!record.compliant) return Math.floor(record.at / 1000) + DEFAULT_LIFETIME_SECONDS
+  return record.kind === 'attestation' ? record.expiration : Number.POSITIVE_INFINITY
+}
 
 /**
  * @param node its name in the deployment; empty when there is only one node
@@ -21,16 +34,24 @@ export const createDecisionMemory = (
   decisionsDirectory: string,
   clock: Clock,
   { node, usableSeconds }: Pick<NodeMemory, 'node' | 'usableSeconds'>,
-): NodeMemory => ({
-  node,
-  usableSeconds,
-  holds: (route) => DECISION_ROUTES.has(route),
-  recall: async (uuid, sinceSeconds) => {
-    const record = await recallDecision(decisionsDirectory, uuid, (sinceSeconds - SLACK_SECONDS) * 1000)
+): NodeMemory => {
+  const recalled = (record: DecisionRecord | null): Recalled => {
     if (record === null) return { outcome: 'nothing' }
-    const timed = record.kind === 'attestation' && record.compliant
-    const keepSeconds = timed ? record.expiration - clock.unixSeconds() : KEEP_SECONDS
-    if (keepSeconds <= 0) return { outcome: 'expired' }
+    const leftSeconds = repeatedUntilSeconds(record) - clock.unixSeconds()
+    if (leftSeconds + KEEP_SLACK_SECONDS <= 0) return { outcome: 'expired' }
+    const keepSeconds = Math.max(0, Math.min(leftSeconds, usableSeconds))
     return { outcome: 'decided', answer: { body: answerOf(record), keepSeconds } }
-  },
-})
+  }
+  return {
+    node,
+    usableSeconds,
+    keepSeconds: node === '' ? KEEP_SECONDS : Math.max(KEEP_SECONDS_OVER_NODES, usableSeconds),
+    holds: (route) => DECISION_ROUTES.has(route),
+    find: async (uuid, sinceSeconds) => recalled(await findDecision(decisionsDirectory, uuid, sinceSeconds * 1000)),
+    recall: async (uuid, sinceSeconds) =>
+      recalled(
+        (await findDecision(decisionsDirectory, uuid, sinceSeconds * 1000)) ??
+          (await recallDecision(decisionsDirectory, uuid, (sinceSeconds - SLACK_SECONDS) * 1000)),
+      ),
+  }
+}

@@ -25,8 +25,8 @@ const setUp = (submit: () => Promise<PoolAnswer>, needs: ResolvedTarget['needs']
     requestId: 'r',
     uuid: 'u',
     deadlineMs: 1_000,
-    onDispatch: () => {
-      events.push('dispatched')
+    onDispatch: (usableSeconds: number) => {
+      events.push(`dispatched for ${usableSeconds} s`)
       return undefined
     },
   } as unknown as CallContext
@@ -37,7 +37,7 @@ const setUp = (submit: () => Promise<PoolAnswer>, needs: ResolvedTarget['needs']
     },
   }
   const decide = (changes: Partial<ResolvedTarget> = {}, missing: readonly OptionalField[] = []) =>
-    decideJob({ pool, collectFacts }, jobOf(1), { ...target(needs), ...changes }, context, missing)
+    decideJob({ pool, collectFacts }, jobOf(1), { ...target(needs), ...changes }, 300, context, missing)
   return { events, shadowless, decide }
 }
 const NEEDS = [{ kind: 'velocity' }] as unknown as ResolvedTarget['needs']
@@ -46,10 +46,10 @@ describe('a job', () => {
   test('is announced before it is handed over, with facts and without', async () => {
     const plain = setUp(async () => ANSWER)
     await plain.decide()
-    expect(plain.events).toEqual(['dispatched', 'submitted'])
+    expect(plain.events).toEqual(['dispatched for 300 s', 'submitted'])
     const withFacts = setUp(async () => ANSWER, NEEDS)
     await withFacts.decide()
-    expect(withFacts.events[0]).toBe('dispatched')
+    expect(withFacts.events[0]).toBe('dispatched for 300 s')
   })
 
   test('that has no expiration yet and is not denied counts only when it is signed', async () => {
@@ -61,10 +61,10 @@ describe('a job', () => {
   test('that came too late counts as if it was signed; one that was refused does not', async () => {
     const late = setUp(() => Promise.reject(new DeadlineExceededError()), NEEDS)
     await late.decide().catch(() => undefined)
-    expect(late.events).toEqual(['dispatched', 'submitted', 'settled true'])
+    expect(late.events).toEqual(['dispatched for 300 s', 'submitted', 'settled true'])
     const refused = setUp(() => Promise.reject(new QueueFullError()), NEEDS)
     await refused.decide().catch(() => undefined)
-    expect(refused.events).toEqual(['dispatched', 'submitted', 'settled false'])
+    expect(refused.events).toEqual(['dispatched for 300 s', 'submitted', 'settled false'])
   })
 
   test('whose request lacks a field is refused if the policy reads it; if only the shadow does, the shadow has no verdict', async () => {

@@ -44,7 +44,7 @@ const setUp = () => {
   }
   const perform = async (_request: unknown, { uuid, onDispatch }: CallContext): Promise<CallAnswer> => {
     world.performed.push(uuid)
-    await onDispatch()
+    await onDispatch(300)
     await world.decide(uuid)
     return ANSWER
   }

@@ -45,6 +45,13 @@ const refusalOf = async (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
+/** A UUID of version 7 that was made within the last minute. */
+const expectTimeOrderedKey = (key: string | null): void => {
+  expect(key).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  const madeMs = Number.parseInt((key ?? '').replaceAll('-', '').slice(0, 12), 16)
+  expect(Math.abs(Date.now() - madeMs)).toBeLessThan(60_000)
+}
+
 describe('attest', () => {
   const request = {
     from: WALLET,
@@ -72,7 +79,7 @@ describe('attest', () => {
     expect(sent!.headers.get('authorization')).toBeNull()
     expect(sent!.headers.get('content-type')).toBe('application/json')
     expect(sent!.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
-    expect(sent!.headers.get('idempotency-key')).toMatch(/^[0-9a-f-]{36}$/)
+    expectTimeOrderedKey(sent!.headers.get('idempotency-key'))
   })
 
   test('leaves out what is not given', async () => {
@@ -194,7 +201,7 @@ describe('register', () => {
     expect(sent!.headers.get('authorization')).toBe('Bearer csi_test_key')
     expect(sent!.headers.get('x-api-key')).toBeNull()
     expect(sent!.headers.get('content-type')).toBeNull()
-    expect(sent!.headers.get('idempotency-key')).toMatch(/^[0-9a-f-]{36}$/)
+    expectTimeOrderedKey(sent!.headers.get('idempotency-key'))
   })
 
   test('sends what it is given, and says when a session was used again', async () => {

@@ -1,14 +1,17 @@
 // One decision by its uuid, for a client that comes again after its first try was cut off.
 import { afterEach, describe, expect, test } from 'bun:test'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { recallDecision } from '../../src/decisions/recall.ts'
+import { findDecision, recallDecision } from '../../src/decisions/recall.ts'
+import { positionSince } from '../../src/decisions/time-position.ts'
 import {
   attestation,
+  manualClock,
   openTestSegment,
   range,
   removeTemporaryDirectories,
   START_MS,
+  segmentNames,
   temporaryDirectory,
   uuidOf,
   withheld,
@@ -67,5 +70,74 @@ describe('recalling a decision', () => {
 
   test('of a log that is not there yet is nothing', async () => {
     expect(await recallDecision(join(temporaryDirectory(), 'none'), uuidOf(1), 0)).toBeNull()
+  })
+})
+
+describe('a decision where it is expected', () => {
+  /** 6,000 decisions in some two dozen files, ten a second. */
+  const fill = (slot: string, first = 0): string => {
+    const directory = temporaryDirectory()
+    const clock = manualClock()
+    const writer = openTestSegment(directory, { slot, maxBytes: 200_000, clock })
+    for (const start of range(0, 600)) {
+      clock.nowMs = START_MS + start * 1_000
+      const at = clock.nowMs
+      writer.append(range(start * 10, start * 10 + 10).map((number) => attestation(first + number, { at })))
+    }
+    writer.close()
+    return directory
+  }
+
+  test('is found from the moment of its request on, in any file and slot', async () => {
+    const directory = fill('w01')
+    mkdirSync(join(directory, 'w00'))
+    expect(segmentNames(directory, 'w01').length).toBeGreaterThan(10)
+    for (const number of [0, 9, 10, 431, 3_000, 5_999]) {
+      const at = START_MS + Math.floor(number / 10) * 1_000
+      for (const sinceMs of [at, at - 20_000]) {
+        expect(await findDecision(directory, uuidOf(number), sinceMs)).toEqual(attestation(number, { at }))
+      }
+    }
+    // Neither the past is read, nor what came much later.
+    expect(await findDecision(directory, uuidOf(3_000), START_MS + 180_000)).toBeNull()
+    expect(await findDecision(directory, uuidOf(3_000), START_MS + 400_000)).toBeNull()
+    expect(await findDecision(directory, uuidOf(9_000), START_MS)).toBeNull()
+    expect(await findDecision(join(directory, 'none'), uuidOf(1), 0)).toBeNull()
+  })
+
+  test('is looked for from a line on that is near its time, and before which nothing is as new', async () => {
+    const directory = fill('w00')
+    for (const seconds of [0, 1, 77, 300, 599]) {
+      const sinceMs = START_MS + seconds * 1_000
+      const position = positionSince(join(directory, 'w00'), sinceMs)
+      const text = readFileSync(join(directory, 'w00', position?.segment ?? ''), 'utf8')
+      const before = text.slice(0, position?.offset)
+      const times = [...before.matchAll(/"uuid":"[^"]+","at":(\d+)/g)].map(([, at]) => Number(at))
+      expect(Math.max(0, ...times)).toBeLessThan(sinceMs)
+      // A piece of the file, in which nothing is skipped any more, is 65,536 bytes.
+      const rest = [...text.slice((position?.offset ?? 0) + 66_000).matchAll(/"uuid":"[^"]+","at":(\d+)/g)]
+      expect(Number(rest[0]?.[1] ?? sinceMs)).toBeGreaterThanOrEqual(sinceMs)
+    }
+    expect(positionSince(join(directory, 'w00'), START_MS - 10_000)).toBeNull()
+    expect(positionSince(join(directory, 'none'), START_MS)).toBeNull()
+  })
+
+  test('is none that the next file says was never answered, nor one that only mentions the uuid', async () => {
+    const directory = temporaryDirectory()
+    const clock = manualClock()
+    const first = openTestSegment(directory, { clock })
+    first.append([attestation(1), attestation(2, { request: uuidOf(3) })])
+    const path = join(directory, 'w00', segmentNames(directory)[0] ?? '')
+    const whole = readFileSync(path)
+    expect(await findDecision(directory, uuidOf(2), START_MS)).not.toBeNull()
+    // As after a failed write: the writer goes on in a new file and says that line 2 was never there.
+    truncateSync(path, whole.lastIndexOf(10, whole.length - 2) + 1)
+    clock.nowMs += 10
+    openTestSegment(directory, { clock }).append([withheld(4), attestation(4, { at: START_MS + 20 })])
+    writeFileSync(path, whole)
+    expect(await findDecision(directory, uuidOf(2), START_MS)).toBeNull()
+    expect(await findDecision(directory, uuidOf(1), START_MS)).toEqual(attestation(1))
+    expect(await findDecision(directory, uuidOf(3), START_MS)).toBeNull()
+    expect(await findDecision(directory, uuidOf(4), START_MS)).toEqual(attestation(4, { at: START_MS + 20 }))
   })
 })

@@ -41,9 +41,9 @@ const store: IdempotencyStore<IdempotencyClaim> = {
     if (failing === 'complete') throw new DependencyUnavailableError('down')
     return temporary.store.idempotency.complete(...parameters)
   },
-  markDispatched: async (claim) => {
+  markDispatched: async (...parameters) => {
     if (failing === 'mark') throw new DependencyUnavailableError('down')
-    return temporary.store.idempotency.markDispatched(claim)
+    return temporary.store.idempotency.markDispatched(...parameters)
   },
   replaceUuid: (...parameters) => temporary.store.idempotency.replaceUuid(...parameters),
   release: async (claim) => {
@@ -53,11 +53,14 @@ const store: IdempotencyStore<IdempotencyClaim> = {
 }
 
 const USABLE_SECONDS = 3_660
+const KEEP_SECONDS = 600
 
 /** A decision log that answers as `recall` says. */
-const memoryOf = (recall: NodeMemory['recall'], node = ''): NodeMemory => ({
+const memoryOf = (recall: NodeMemory['recall'], node = '', find = recall): NodeMemory => ({
   node,
   recall,
+  find,
+  keepSeconds: node === '' ? KEEP_SECONDS : 86_400,
   usableSeconds: USABLE_SECONDS,
   holds: (route) => route === '/v2/attestation',
 })
@@ -89,7 +92,7 @@ const answered = (uuid: string, replayed = false) => ({ status: 200, body: JSON.
 const failWith =
   (error: unknown) =>
   async (_uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
-    await onDispatch()
+    await onDispatch(LIFETIME_SECONDS)
     throw error
   }
 /** A try whose deadline passes after it was dispatched, and the end of its claim. */
@@ -284,7 +287,7 @@ describe('after an error', () => {
       expect(await afterCutOff({ outcome: 'decided', answer })).toEqual({
         status: 200,
         body: '{"recorded":true}',
-        replayed: false,
+        replayed: true,
       })
     })
 
@@ -298,7 +301,7 @@ describe('after an error', () => {
       )
       failing = 'complete'
       for (let round = 0; round < 3; round++) {
-        expect(await run(request(`u${round}`), sign)).toEqual(answered('u0'))
+        expect(await run(request(`u${round}`), sign)).toEqual(answered('u0', round > 0))
         temporary.clock.advance(CLAIM_SECONDS)
       }
       expect(asked).toEqual([CLAIM_SECONDS, 2 * CLAIM_SECONDS])
@@ -324,7 +327,7 @@ describe('after an error', () => {
     )
     const signed: string[] = []
     const signAndFail = async (uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
-      await onDispatch()
+      await onDispatch(LIFETIME_SECONDS)
       signed.push(uuid)
       throw new DeadlineExceededError()
     }
@@ -335,7 +338,7 @@ describe('after an error', () => {
     expect(signed).toEqual(['u1', 'u2'])
     recorded.set('u2', { outcome: 'decided', answer: { body: '{"uuid":"u2"}', keepSeconds: 10 } })
     // What the second try signed is answered; nothing is signed under a third uuid.
-    expect(await run(request('u3'), sign)).toEqual(answered('u2'))
+    expect(await run(request('u3'), sign)).toEqual(answered('u2', true))
     expect(asked).toEqual(['u1', 'u2'])
     expect(await run(request('u4'), sign)).toEqual(answered('u2', true))
   })
@@ -416,6 +419,126 @@ describe('after an error', () => {
   })
 })
 
+describe('answers that the log has', () => {
+  /** What the decision log has, by uuid. */
+  let log: Map<string, FreshAnswer>
+  let searches: string[]
+  const look =
+    (depth: string) =>
+    async (uuid: string): Promise<Recalled> => {
+      searches.push(`${depth} ${uuid}`)
+      const answer = log.get(uuid)
+      return answer === undefined ? { outcome: 'nothing' } : { outcome: 'decided', answer }
+    }
+  const logged = () => guard(memoryOf(look('all'), '', look('soon after')))
+  const record = async (uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
+    await onDispatch(LIFETIME_SECONDS)
+    const answer = await sign(uuid)
+    log.set(uuid, answer)
+    return answer
+  }
+  const keptSeconds = async (): Promise<number> => {
+    const [row] = await temporary.store.database.query<{ keep_until_seconds: number }>(
+      'SELECT keep_until_seconds FROM idempotency',
+    )
+    return (row?.keep_until_seconds ?? 0) - temporary.clock.unixSeconds()
+  }
+
+  beforeEach(() => {
+    log = new Map()
+    searches = []
+  })
+
+  test('are not stored beside it, and are read from it for a retry: at once, in another process, much later', async () => {
+    failing = 'complete'
+    expect(await logged()(request('u1'), record)).toEqual(answered('u1'))
+    expect(await temporary.store.database.query('SELECT response_body FROM idempotency')).toEqual([
+      { response_body: null },
+    ])
+    expect(await logged()(request('u2'), record)).toEqual(answered('u1', true))
+    temporary.clock.advance(CLAIM_SECONDS)
+    expect(await logged()(request('u3'), record)).toEqual(answered('u1', true))
+    expect(searches).toEqual(['soon after u1', 'all u1'])
+    expect([...log.keys()]).toEqual(['u1'])
+    expect(reports).toEqual([])
+  })
+
+  test('are not looked for while this process is working on them', async () => {
+    const run = logged()
+    const started = Promise.withResolvers<void>()
+    const { promise, resolve } = Promise.withResolvers<FreshAnswer>()
+    const first = run(request('u1'), () => {
+      started.resolve()
+      return promise
+    })
+    await started.promise
+    expect(await codeOf(run(request('u2'), record))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    expect(searches).toEqual([])
+    // Another process looks, finds nothing yet, and refuses as well.
+    expect(await codeOf(logged()(request('u3'), record))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    expect(searches).toEqual(['soon after u1'])
+    resolve(await sign('u1'))
+    expect(await first).toEqual(answered('u1'))
+    expect(await codeOf(run(request('u4'), record))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    expect(searches).toEqual(['soon after u1', 'soon after u1'])
+  })
+
+  test('are repeated to nobody who sends another body', async () => {
+    const run = logged()
+    await run(request('u1'), record)
+    expect(await codeOf(run(request('u2', { body: 'other' }), record))).toBe('IDEMPOTENCY_MISMATCH')
+    temporary.clock.advance(CLAIM_SECONDS)
+    expect(await codeOf(run(request('u2', { body: 'other' }), record))).toBe('IDEMPOTENCY_MISMATCH')
+    expect(searches).toEqual([])
+  })
+
+  test('whose attestation lives long keep their key as long, from before it is signed', async () => {
+    let keptAtSigning = 0
+    const work = async (uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
+      await onDispatch(3_600)
+      keptAtSigning = await keptSeconds()
+      return sign(uuid)
+    }
+    await logged()(request('u1'), work)
+    expect(keptAtSigning).toBe(CLAIM_SECONDS + 3_600 + 60)
+  })
+
+  test('whose key can’t be kept as long are not signed', async () => {
+    failing = 'mark'
+    expect(
+      await codeOf(
+        logged()(request('u1'), async (uuid, onDispatch) => {
+          await onDispatch(3_600)
+          return record(uuid, onDispatch)
+        }),
+      ),
+    ).toBe('DEPENDENCY_UNAVAILABLE')
+    expect(log.size).toBe(0)
+    // What lives no longer than a claim is kept anyway needs no second write.
+    expect(await logged()(request('u2'), record)).toEqual(answered('u2'))
+    expect(await keptSeconds()).toBe(CLAIM_SECONDS + KEEP_SECONDS)
+  })
+
+  test('that are asked for again and again are forgotten in their time all the same', async () => {
+    const run = logged()
+    await run(request('u1'), record)
+    for (let seconds = 0; seconds < CLAIM_SECONDS + KEEP_SECONDS; seconds += CLAIM_SECONDS) {
+      expect(await run(request('u2'), record)).toEqual(answered('u1', true))
+      temporary.clock.advance(CLAIM_SECONDS)
+    }
+    expect(await run(request('u3'), record)).toEqual(answered('u3'))
+  })
+
+  test('of a request that was taken over and recorded nothing are signed under its uuid, which is kept from then on', async () => {
+    const run = logged()
+    await cutOff(run, request('u1'))
+    temporary.clock.advance(KEEP_SECONDS - 10)
+    expect(await run(request('u2'), record)).toEqual(answered('u1'))
+    expect(searches).toEqual(['all u1'])
+    expect(await keptSeconds()).toBe(CLAIM_SECONDS + LIFETIME_SECONDS + 60)
+  })
+})
+
 describe('over nodes', () => {
   /** What each node has in its decision log. */
   let logs: Map<string, Map<string, FreshAnswer>>
@@ -429,7 +552,7 @@ describe('over nodes', () => {
   const signAndDie =
     (node: string) =>
     async (uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
-      await onDispatch()
+      await onDispatch(LIFETIME_SECONDS)
       logs.set(node, new Map([[uuid, await sign(uuid)]]))
       throw new DeadlineExceededError()
     }
@@ -490,7 +613,7 @@ describe('over nodes', () => {
     const slow = nodeGuard('one')(request('u1'), async (uuid, onDispatch) => {
       started.resolve()
       await promise
-      await onDispatch()
+      await onDispatch(LIFETIME_SECONDS)
       signed.push(uuid)
       return sign(uuid)
     })
@@ -507,7 +630,7 @@ describe('over nodes', () => {
     const run = nodeGuard('one')
     let dispatched = false
     const work = async (uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
-      await onDispatch()
+      await onDispatch(LIFETIME_SECONDS)
       dispatched = true
       return sign(uuid)
     }

@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { loadConfig } from '../../src/config/config.ts'
 import { SettingInvalidError } from '../../src/config/settings.ts'
 import { until } from '../support/until.ts'
-import { type Answer, ask, task, WALLET } from './calls.ts'
+import { type Answer, ask, projectRequest, task, WALLET } from './calls.ts'
 import { type CommandResult, runToEnd } from './run-to-end.ts'
 import { parseEnvironmentFile, type RunningService, runCommand, startService } from './start-service.ts'
 
@@ -155,6 +155,21 @@ describe('a folder that is not as it was left', () => {
     for (const suffix of ['', '-wal', '-shm']) rmSync(join(dataDirectory, `countersign.db${suffix}`), { force: true })
     await expectRefusal(dataDirectory, dataDirectory)
     expect(readFileSync(join(dataDirectory, 'quickstart.env'), 'utf8')).toBe(before)
+  })
+
+  test('it was killed: what was answered is answered again at once, by its key, and nothing is signed twice', async () => {
+    const dataDirectory = temporaryFolder()
+    const first = await startService({ dataDirectory })
+    const headers = { 'idempotency-key': 'order-4711' }
+    const answer = await (await first.attest(projectRequest(first), headers)).text()
+    first.process.kill('SIGKILL')
+    await first.process.exited
+    const second = await startService({ dataDirectory })
+    const again = await second.attest(projectRequest(second), headers)
+    expect([again.status, again.headers.get('idempotency-replayed'), await again.text()]).toEqual([200, 'true', answer])
+    await second.stop()
+    const verified = await runCommand(dataDirectory, 'decisions', 'verify', '--json')
+    expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true, decisions: 1 })
   })
 
   test('a port that is taken: nothing is made', async () => {

@@ -120,11 +120,11 @@ describeStores((open) => {
         BODY,
         uuid,
         temporary.clock.unixSeconds() + CLAIM_SECONDS,
-        { node, usableSeconds: USABLE_SECONDS },
+        { node, usableSeconds: USABLE_SECONDS, keepSeconds: 86_400 },
       )
     const cutOffOn = async (node: string, uuid: string): Promise<IdempotencyClaim> => {
       const held = heldBy([await on(node, uuid)])
-      expect(await temporary.store.idempotency.markDispatched(held)).toBe(true)
+      expect(await temporary.store.idempotency.markDispatched(held, 0)).toBe(true)
       temporary.clock.advance(CLAIM_SECONDS)
       return held
     }
@@ -144,9 +144,22 @@ describeStores((open) => {
       expect(taken).toMatchObject({ outcome: 'claimed', claim: { uuid: 'second' } })
       // It is the second node's from now on: its first one finds no claim of its own, and is refused in turn.
       expect(await stores[0]!.idempotency.listUnanswered('one', 10)).toEqual([])
-      expect(await stores[1]!.idempotency.markDispatched(heldBy([taken]))).toBe(true)
+      expect(await stores[1]!.idempotency.markDispatched(heldBy([taken]), 0)).toBe(true)
       temporary.clock.advance(CLAIM_SECONDS)
       expect((await on('one', 'third')).outcome).toBe('in-flight')
+    })
+
+    test('in flight: only its own node is told what it may have signed, and only once it is dispatched', async () => {
+      const earlierOf = async (node: string): Promise<unknown> => {
+        const found = await on(node, 'second')
+        return found.outcome === 'in-flight' ? (found.earlier ?? null) : found
+      }
+      const sinceSeconds = temporary.clock.unixSeconds()
+      const held = heldBy([await on('one', 'first')])
+      expect(await earlierOf('one')).toBeNull()
+      await temporary.store.idempotency.markDispatched(held, 0)
+      expect(await earlierOf('one')).toEqual({ uuid: 'first', uuidSinceSeconds: sinceSeconds })
+      expect(await earlierOf('two')).toBeNull()
     })
 
     test('and dispatched there: taken over on that node with its uuid and since when it was used', async () => {
@@ -166,16 +179,16 @@ describeStores((open) => {
       const held = heldBy([await on('one', 'first')])
       temporary.clock.advance(CLAIM_SECONDS)
       expect(await on('two', 'second')).toMatchObject({ outcome: 'claimed', claim: { uuid: 'second' } })
-      expect(await stores[0]!.idempotency.markDispatched(held)).toBe(false)
+      expect(await stores[0]!.idempotency.markDispatched(held, 0)).toBe(false)
     })
 
     test('its unanswered claims are listed once they have expired, and only its own', async () => {
       const held = heldBy([await on('one', 'first')])
       const { idempotency } = temporary.store
-      await idempotency.markDispatched(held)
+      await idempotency.markDispatched(held, 0)
       await on('one', 'undispatched', 'another')
       const elsewhere = heldBy([await on('two', 'theirs', 'third')])
-      await idempotency.markDispatched(elsewhere)
+      await idempotency.markDispatched(elsewhere, 0)
       expect(await idempotency.listUnanswered('one', 10)).toEqual([])
       const sinceSeconds = temporary.clock.unixSeconds()
       temporary.clock.advance(CLAIM_SECONDS)

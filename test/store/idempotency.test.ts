@@ -46,7 +46,11 @@ describeStores((openTemporaryStore) => {
           claimExpiresAtSeconds: START_SECONDS + 30,
         },
       })
-      expect(await claim('uuid 2')).toEqual({ outcome: 'in-flight', expiresAtSeconds: START_SECONDS + 30 })
+      expect(await claim('uuid 2')).toEqual({
+        outcome: 'in-flight',
+        expiresAtSeconds: START_SECONDS + 30,
+        earlier: { uuid: 'uuid 1', uuidSinceSeconds: START_SECONDS },
+      })
       expect(await idempotency.complete(held(first), answer, START_SECONDS + 300)).toEqual(answer)
       expect(await claim('uuid 3')).toEqual({ outcome: 'completed', uuid: 'uuid 1', response: answer })
     })

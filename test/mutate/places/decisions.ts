@@ -75,8 +75,8 @@ export const decisions: readonly Place[] = [
   ...placesOf(['test/decisions/recall.test.ts'], 'src/decisions/recall.ts', [
     [
       'the first slot without it ends the search',
-      'if (isOlder(bytes, sinceMs)) break',
-      'if (isOlder(bytes, sinceMs)) return null',
+      'if ((peekTime(bytes) ?? sinceMs) < sinceMs) break',
+      'if ((peekTime(bytes) ?? sinceMs) < sinceMs) return null',
     ],
     ['an empty slot ends the search', 'if (position === null) continue', 'if (position === null) return null'],
     [
@@ -84,11 +84,23 @@ export const decisions: readonly Place[] = [
       "if (record.kind !== 'withheld') return record",
       'return record as DecisionRecord',
     ],
-    ['the search stops one look early', 'record.at < sinceMs', 'record.at > sinceMs'],
+    ['the search stops one look early', '?? sinceMs) < sinceMs', '?? sinceMs) > sinceMs'],
     [
-      'only the newest slot is searched',
-      'for (const slot of slotsOf(directory)) {',
-      'for (const slot of slotsOf(directory).slice(0, 1)) {',
+      'only the first slot is searched',
+      'for (const slot of slotsOf(directory)) {\n    const slotDirectory',
+      'for (const slot of slotsOf(directory).slice(0, 1)) {\n    const slotDirectory',
+    ],
+    ['a decision that was never answered is found', ' && counts(slotDirectory, line)', ''],
+    ['a decision that mentions the uuid is found', 'record.uuid === uuid && counts', 'counts'],
+    ['all that came later is read', '> sinceMs + SOON_MS) return null', '> 2 * sinceMs) return null'],
+  ]),
+  ...placesOf(['test/decisions/recall.test.ts'], 'src/decisions/time-position.ts', [
+    ['lines of the time itself are passed over', 'line.atMs < sinceMs', 'line.atMs <= sinceMs'],
+    ['the newest file is read, whatever the time', 'one.stamp <= stamp', 'one.stamp <= `9${stamp}`'],
+    [
+      'a file is read from its beginning',
+      'low = line.start\n      else high = middle',
+      'high = middle\n      else high = middle',
     ],
   ]),
   ...placesOf(['test/decisions/recover.test.ts'], 'src/decisions/recover.ts', [

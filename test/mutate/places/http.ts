@@ -22,8 +22,8 @@ export const http: readonly Place[] = [
     ['the route is not part of the claim', '`${route}\\n${body}`', '`${body}`'],
     [
       'what was signed before is not recalled',
-      "if (recalled.outcome === 'decided') return finish(claim, recalled.answer)",
-      '',
+      "if (recalled.outcome === 'decided') {",
+      "if (recalled.outcome === 'expired' && uuid === '') {",
     ],
     [
       'an expired signature’s uuid is signed again',
@@ -42,6 +42,14 @@ export const http: readonly Place[] = [
       "(error.code === 'RATE_LIMITED' ||",
     ],
     ['a failure that says that nothing was signed is not believed', '(!error.nothingSigned &&', '(true &&'],
+    ['this process looks for what it is working on', '&& !underWay.has(earlier.uuid)', ''],
+    ['what has ended stays under way', '      underWay.delete(claim.uuid)\n', ''],
+    ['a key is forgotten before its attestation', 'if (untilSeconds > keptUntilSeconds || (', 'if (('],
+    [
+      'what was taken over is kept no longer',
+      '(remembering?.keepSeconds ?? 0) : 0',
+      '(remembering?.keepSeconds ?? 0) : 1e12',
+    ],
     ['a twin is told to come back at once', 'Math.max(1, found.expiresAtSeconds - clock.unixSeconds())', '1'],
   ]),
   ...placesOf(['test/http/deadline.test.ts'], 'src/http/deadline.ts', [

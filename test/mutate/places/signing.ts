@@ -305,8 +305,8 @@ export const signing: readonly Place[] = [
   ...placesOf(['test/attestation/task.test.ts'], 'src/attestation/task.ts', [
     [
       'a policy changed meanwhile signs with the old one',
-      'await decide(await requireTarget(catalog, context.principal, call), expiration)',
-      'await decide(target, expiration)',
+      'await decide(latest, expiration, lifetimeSeconds)',
+      'await decide(target, expiration, lifetimeSeconds)',
     ],
   ]),
   ...placesOf(['test/attestation/concurrency.test.ts'], 'src/attestation/concurrency.ts', [

@@ -76,10 +76,15 @@ export const store: readonly Place[] = [
     ],
     [
       'a claim that is held is taken over',
-      "if (expiresAtSeconds > nowSeconds) return { outcome: 'in-flight', expiresAtSeconds }",
-      '',
+      'if (expiresAtSeconds > nowSeconds) {',
+      'if (expiresAtSeconds > 2 * nowSeconds) {',
     ],
     ['another body is answered', "if (!sameBytes(row.body_hash, bodyHash)) return { outcome: 'mismatch' }", ''],
+    [
+      'another node looks for what it did not sign',
+      '...(mayBeSigned && !isElsewhere ? { earlier } : {})',
+      '...(mayBeSigned ? { earlier } : {})',
+    ],
     ['a claim that was taken over has a new uuid', 'claim: { ...claim, uuid: row.uuid },', 'claim,'],
   ]),
   ...placesOf(['test/store/group-commit.test.ts', 'test/store/sqlite.test.ts'], 'src/store/sqlite-transactions.ts', [

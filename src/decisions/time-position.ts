@@ -1,0 +1,51 @@
+// Where in a slot's log a time begins, found by halving: reading what was decided at some moment then costs as much for
+// a log of a year as for one of a minute. Lines are in the order of their times, unless the clock was set back.
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { peekTime } from './record.ts'
+import type { ScanPosition } from './scan.ts'
+import { listSegments, stampOf } from './segment-name.ts'
+
+/** Read without looking further: a few dozen lines. Also how far the next line's beginning is looked for. */
+const PIECE_BYTES = 65_536
+const NEWLINE = 10
+
+/** The first line that begins after `position` and before `end`; null when none is near, or it has no time. */
+const lineAfter = (descriptor: number, position: number, end: number): { start: number; atMs: number } | null => {
+  const bytes = Buffer.allocUnsafe(PIECE_BYTES)
+  const read = bytes.subarray(0, readSync(descriptor, bytes, 0, PIECE_BYTES, position))
+  const newline = read.indexOf(NEWLINE)
+  const start = position + newline + 1
+  if (newline < 0 || start >= end) return null
+  const atMs = peekTime(read.subarray(newline + 1))
+  return atMs === null ? null : { start, atMs }
+}
+
+/** A line's beginning with nothing of `sinceMs` or later before it. */
+const beginningOf = (path: string, sinceMs: number): number => {
+  const descriptor = openSync(path, 'r')
+  try {
+    let low = 0
+    let high = fstatSync(descriptor).size
+    while (high - low > PIECE_BYTES) {
+      const middle = low + Math.floor((high - low) / 2)
+      const line = lineAfter(descriptor, middle, high)
+      if (line !== null && line.atMs < sinceMs) low = line.start
+      else high = middle
+    }
+    return low
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/**
+ * Where to begin reading a slot in order to miss nothing that was written since a time (Unix milliseconds). Null for
+ * its very beginning. System errors are thrown as they are.
+ */
+export const positionSince = (slotDirectory: string, sinceMs: number): ScanPosition | null => {
+  const stamp = stampOf(sinceMs)
+  const segment = listSegments(slotDirectory).findLast((one) => one.stamp <= stamp)
+  if (segment === undefined) return null
+  return { segment: segment.name, offset: beginningOf(join(slotDirectory, segment.name), sinceMs) }
+}
