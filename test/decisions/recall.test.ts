@@ -6,6 +6,7 @@ import { findDecision, recallDecision } from '../../src/decisions/recall.ts'
 import { positionSince } from '../../src/decisions/time-position.ts'
 import {
   attestation,
+  denial,
   manualClock,
   openTestSegment,
   range,
@@ -122,11 +123,21 @@ describe('a decision where it is expected', () => {
     expect(positionSince(join(directory, 'none'), START_MS)).toBeNull()
   })
 
+  test('is found among many of the same millisecond', async () => {
+    const directory = temporaryDirectory()
+    const writer = openTestSegment(directory)
+    writer.append([denial(0), ...range(1, 800).map((number) => denial(number, { at: START_MS + 5 }))])
+    writer.close()
+    for (const number of [1, 300, 799]) {
+      expect((await findDecision(directory, uuidOf(number), START_MS + 5))?.uuid).toBe(uuidOf(number))
+    }
+  })
+
   test('is none that the next file says was never answered, nor one that only mentions the uuid', async () => {
     const directory = temporaryDirectory()
     const clock = manualClock()
     const first = openTestSegment(directory, { clock })
-    first.append([attestation(1), attestation(2, { request: uuidOf(3) })])
+    first.append([attestation(1, { request: uuidOf(3) }), attestation(2)])
     const path = join(directory, 'w00', segmentNames(directory)[0] ?? '')
     const whole = readFileSync(path)
     expect(await findDecision(directory, uuidOf(2), START_MS)).not.toBeNull()
@@ -136,7 +147,7 @@ describe('a decision where it is expected', () => {
     openTestSegment(directory, { clock }).append([withheld(4), attestation(4, { at: START_MS + 20 })])
     writeFileSync(path, whole)
     expect(await findDecision(directory, uuidOf(2), START_MS)).toBeNull()
-    expect(await findDecision(directory, uuidOf(1), START_MS)).toEqual(attestation(1))
+    expect(await findDecision(directory, uuidOf(1), START_MS)).toEqual(attestation(1, { request: uuidOf(3) }))
     expect(await findDecision(directory, uuidOf(3), START_MS)).toBeNull()
     expect(await findDecision(directory, uuidOf(4), START_MS)).toEqual(attestation(4, { at: START_MS + 20 }))
   })
