@@ -1,7 +1,7 @@
 // The facts of one test, under the names that rules read them by.
 import { parseEvmAddress, parseSolanaAddress } from '../domain/address.ts'
 import { createMappingReader, type DocumentContext, type MappingReader, verbatimText } from './document-reader.ts'
-import { LiteralMalformedError, parseAddressLiteral, parseDurationLiteral, parseTestCount } from './literals.ts'
+import { LiteralMalformedError, parseAddressLiteral, parseDurationLiteral, parseTestInteger } from './literals.ts'
 import { FACT_SOURCES, type SourceAnswers } from './sources/all.ts'
 import { parseTestAmount } from './test-amount.ts'
 import type { PolicyRead, PolicyTest, TestList } from './types/document.ts'
@@ -46,7 +46,7 @@ const parseReadValue = (type: ReadType, text: string): ReadValue => {
 const readVelocity = (reader: MappingReader): VelocityFacts => {
   reader.refuseUnknownKeys(['count', 'value'])
   return {
-    count: (reader.has('count') ? reader.parsed('count', parseTestCount) : null) ?? 0,
+    count: (reader.has('count') ? reader.parsed('count', parseTestInteger) : null) ?? 0,
     value: (reader.has('value') ? reader.parsed('value', parseTestAmount) : null) ?? '0',
   }
 }

@@ -8,7 +8,7 @@ import { CONTROL, createMappingReader, type DocumentContext, type MappingReader 
 import { DEFAULT_RULE } from './document-rules.ts'
 import { readTestFacts } from './document-test-facts.ts'
 import { POLICY_LIMITS } from './limits.ts'
-import { LiteralMalformedError, parseTimestampLiteral, parseUint256Literal } from './literals.ts'
+import { LiteralMalformedError, parseTestInteger, parseTimestampLiteral } from './literals.ts'
 import { readSessionTestFacts } from './session-test-facts.ts'
 import { parseTestAmount } from './test-amount.ts'
 import type { PolicyRead, PolicySubject, PolicyTest, TestExpectation } from './types/document.ts'
@@ -63,11 +63,9 @@ const readChain = (reader: MappingReader): Chain | null => {
   if (name === null) return fallback
   const chain = BUILT_IN_CHAINS.find((candidate) => candidate.name === name)
   if (chain !== undefined) return chain
-  const chainId = reader.has('chain_id')
-    ? reader.parsed('chain_id', (text) => Number(parseUint256Literal(text).value))
-    : null
-  if (chainId === null) return reader.complainOf('chain', 'a chain that is not built in needs a chain_id, too')
-  return { name, family: 'evm', chainId }
+  if (!reader.has('chain_id')) return reader.complainOf('chain', 'a chain that is not built in needs a chain_id, too')
+  const chainId = reader.parsed('chain_id', parseTestInteger)
+  return chainId === null ? null : { name, family: 'evm', chainId }
 }
 
 const readRequest = (test: MappingReader): AttestationRequest | null => {

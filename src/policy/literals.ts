@@ -9,11 +9,11 @@ import { MAX_UINT256, Uint256 } from './uint256.ts'
 /** A malformed literal; the message says what is expected, for the policy's author. */
 export class LiteralMalformedError extends NamedError {}
 
-/** Reads a whole number in a document's test. */
-export const parseTestCount = (text: string): number => {
-  const count = Number(parseUint256Literal(text).value)
-  if (Number.isSafeInteger(count)) return count
-  throw new LiteralMalformedError('the number is too large')
+/** Reads a whole number in a document's test that is not an amount: a count, a level, a chain id. */
+export const parseTestInteger = (text: string): number => {
+  const integer = Number(parseUint256Literal(text).value)
+  if (Number.isSafeInteger(integer)) return integer
+  throw new LiteralMalformedError(`the number is too large: at most ${Number.MAX_SAFE_INTEGER}`)
 }
 
 /** Returns the text unchanged. @throws LiteralMalformedError with the rule when the pattern does not match */

@@ -1,7 +1,7 @@
 // The facts of a test of a policy that decides sessions, under the names that rules read them by, and their JSON Schema.
 import type { MappingReader } from './document-reader.ts'
 import type { FactField } from './fact-field.ts'
-import { parseTestCount } from './literals.ts'
+import { parseTestInteger } from './literals.ts'
 import { amount, flag, object, type Schema } from './schema-shapes.ts'
 import { SESSION_FACTS } from './session-facts.ts'
 import type { SessionFacts } from './types/session-facts.ts'
@@ -18,7 +18,7 @@ const membersOf = (name: string): readonly (readonly [string, FactField | null])
 
 const readValue = (reader: MappingReader, name: string, { type, maxLength, refuseLiteral }: FactField): Value => {
   if (type === 'bool') return reader.bool(name)
-  if (type === 'int') return reader.parsed(name, parseTestCount)
+  if (type === 'int') return reader.parsed(name, parseTestInteger)
   const text = reader.text(name, maxLength ?? 64)
   const problem = text === null ? null : (refuseLiteral?.(text) ?? null)
   return problem === null ? text : reader.complainOf(name, problem)

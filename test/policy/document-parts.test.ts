@@ -344,6 +344,14 @@ tests:
     })
   })
 
+  test('give chain ids exactly', () => {
+    const chainOf = (chainId: string) =>
+      read(`tests: [{ request: { from: "${WALLET}", chain: mine, chain_id: ${chainId} }, verdict: deny }]`).tests[0]
+        ?.request?.chain
+    expect(chainOf('9007199254740991')).toEqual({ name: 'mine', family: 'evm', chainId: Number.MAX_SAFE_INTEGER })
+    expect(chainOf('"0x10"')).toEqual({ name: 'mine', family: 'evm', chainId: 16 })
+  })
+
   const test_ = (text: string): string => `tests: [{ ${text} }]`
   const request = `request: { from: "${WALLET}" }`
   test.each([
@@ -356,6 +364,10 @@ tests:
     [
       test_(`request: { from: "${WALLET}", chain: mine }, verdict: deny`),
       '1:81 a chain that is not built in needs a chain_id, too',
+    ],
+    [
+      test_(`request: { from: "${WALLET}", chain: mine, chain_id: 9007199254740993 }, verdict: deny`),
+      '1:97 the number is too large: at most 9007199254740991',
     ],
     [
       test_(`request: { from: "${WALLET}", value: 1 }, verdict: deny`),

@@ -1,7 +1,7 @@
 // Whom the wallet, or the user whom it represents, belongs to.
 import type { MappingReader } from '../../document-reader.ts'
 import { intOf, oneOf, timeOf } from '../../fact-field.ts'
-import { parseTestCount, parseTimestampLiteral } from '../../literals.ts'
+import { parseTestInteger, parseTimestampLiteral } from '../../literals.ts'
 import { flag, object } from '../../schema-shapes.ts'
 import { defineSource, type SourceDeclaration } from '../source.ts'
 
@@ -28,7 +28,7 @@ const readTest = (reader: MappingReader): IdentityFacts => {
   if (type !== null && type !== 'individual' && type !== 'business') {
     reader.complainOf('type', 'type is individual or business')
   }
-  const level = reader.has('level') ? reader.parsed('level', parseTestCount) : 1
+  const level = reader.has('level') ? reader.parsed('level', parseTestInteger) : 1
   if (level !== null && (level < 1 || level > LEVEL_MAX)) reader.complainOf('level', 'level is 1, 2 or 3')
   return {
     verified,
