@@ -1,8 +1,9 @@
 // How the API shows changes that wait for a second person: as the person who asked saw them, never the request itself, which
 // may hold secrets. The rule is in second-person/.
+import { isoTime } from '../domain/time.ts'
 import type { Approval } from '../store/approvals.ts'
 import type { Tables } from '../store/store.ts'
-import { closed, named, nullable, oneOf, Type, time, timeOrNull, timeText } from './schema.ts'
+import { closed, named, nullable, oneOf, Type, time, timeOrNull } from './schema.ts'
 import { APPROVAL_ACTIONS, type ApprovalAction, type SeenChange } from './second-person/declaration.ts'
 
 export const APPROVAL = named(
@@ -72,8 +73,8 @@ const shown = (approval: Approval, names: ReadonlyMap<string, string>) => {
     requested_by_name: names.get(approval.requestedBy) ?? '',
     decided_by: approval.decidedBy,
     decided_by_name: approval.decidedBy === null ? null : (names.get(approval.decidedBy) ?? ''),
-    created_at: timeText(approval.createdAtSeconds),
-    expires_at: timeText(approval.expiresAtSeconds),
+    created_at: isoTime(approval.createdAtSeconds),
+    expires_at: isoTime(approval.expiresAtSeconds),
     decided_at: timeOrNull(approval.decidedAtSeconds),
   }
 }

@@ -1,7 +1,8 @@
 // Schemas of members, offers of membership and links in requests and answers.
 import { ORGANIZATION_ROLES } from '../domain/role.ts'
+import { isoTime } from '../domain/time.ts'
 import type { MembershipOffer } from '../store/membership-offers.ts'
-import { closed, named, oneOf, Type, time, timeText } from './schema.ts'
+import { closed, named, oneOf, Type, time } from './schema.ts'
 
 export const ROLE = oneOf(ORGANIZATION_ROLES, 'Each role includes the rights of those after it')
 
@@ -36,6 +37,6 @@ export const showOffer = (offer: MembershipOffer) => ({
   role: offer.role,
   asked_by: offer.askedBy,
   asked_by_name: offer.askedByName,
-  created_at: timeText(offer.createdAtSeconds),
-  expires_at: timeText(offer.expiresAtSeconds),
+  created_at: isoTime(offer.createdAtSeconds),
+  expires_at: isoTime(offer.expiresAtSeconds),
 })

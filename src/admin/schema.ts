@@ -9,7 +9,7 @@ import {
   type TUnsafe,
   Type,
 } from '@sinclair/typebox'
-import { isoTime as timeText } from '../domain/time.ts'
+import { isoTime } from '../domain/time.ts'
 
 /** An object that has no other members than these; another member is refused. */
 export const closed = <Properties extends TProperties>(
@@ -34,9 +34,8 @@ export const oneOf = <const Values extends readonly string[]>(values: Values, de
 export const time = (description?: string) =>
   Type.String({ format: 'date-time', ...(description === undefined ? {} : { description }) })
 
-export { timeText }
 export const timeOrNull = (unixSeconds: number | null): string | null =>
-  unixSeconds === null ? null : timeText(unixSeconds)
+  unixSeconds === null ? null : isoTime(unixSeconds)
 
 /** For names that other people read: no control characters, and none that reverse or hide the text after them. */
 const PRINTABLE = '^[^\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}]*$'

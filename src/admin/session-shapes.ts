@@ -9,12 +9,13 @@ import {
   type SessionEvent,
   type SessionState,
 } from '../domain/session.ts'
+import { isoTime } from '../domain/time.ts'
 import type { Agreement } from '../store/portal-progress.ts'
 import type { SessionAssignment } from '../store/session-assignments.ts'
 import type { WalletProof } from '../store/session-wallets.ts'
 import type { Tables } from '../store/store.ts'
 import { keyIdOf } from './actor.ts'
-import { closed, named, nullable, oneOf, Type, time, timeOrNull, timeText } from './schema.ts'
+import { closed, named, nullable, oneOf, Type, time, timeOrNull } from './schema.ts'
 
 export const STATUS = oneOf(SESSION_STATUSES)
 export const TYPE = oneOf(['individual', 'business'])
@@ -117,7 +118,7 @@ export const showSession = (
   hits: { ...(hits ?? NO_HITS) },
   assigned_to: assignment?.userId ?? null,
   assignment_version: assignment?.version ?? 0,
-  created_at: timeText(session.createdAtSeconds),
+  created_at: isoTime(session.createdAtSeconds),
   submitted_at: timeOrNull(submittedAtSeconds ?? null),
   completed_at: timeOrNull(session.completedAtSeconds),
 })
@@ -129,7 +130,7 @@ const showProof = (proof: WalletProof | undefined) =>
         kind: proof.kind,
         message: proof.message,
         signature: proof.signature,
-        proved_at: timeText(proof.provedAtSeconds),
+        proved_at: isoTime(proof.provedAtSeconds),
       }
 
 const showDetail = (
@@ -154,7 +155,7 @@ const showDetail = (
     id,
     chain,
     address: addressText,
-    connected_at: timeText(connectedAtSeconds),
+    connected_at: isoTime(connectedAtSeconds),
     proof: showProof(proofs.get(id)),
   })),
   events: events.map((event) => ({
@@ -166,7 +167,7 @@ const showDetail = (
     policy_name: names.get(parsePolicyActor(event.actor)?.policyId ?? '') ?? null,
     public_comment: event.publicComment,
     private_comment: event.privateComment,
-    at: timeText(event.createdAtSeconds),
+    at: isoTime(event.createdAtSeconds),
   })),
 })
 

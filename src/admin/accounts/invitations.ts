@@ -1,11 +1,11 @@
 // Two ways into an organization: an invitation, whose link sets the password of a new account, and an offer, which the owner
 // of an existing account accepts.
 import type { OrganizationRole } from '../../domain/role.ts'
+import { isoTime } from '../../domain/time.ts'
 import type { Tables } from '../../store/store.ts'
 import type { User } from '../../store/users.ts'
 import { type Actor, actorId, actorName } from '../actor.ts'
 import { SubjectUnknownError } from '../errors.ts'
-import { timeText } from '../schema.ts'
 import type { Services } from '../services.ts'
 import { makeLink, newOfferCode, offerLink } from './links.ts'
 
@@ -28,7 +28,7 @@ export const mayInvite = async (tables: Tables, organizationId: string, user: Us
 
 export const invite = async (tables: Tables, services: Services, user: User) => {
   const link = await makeLink(tables.userLinks, services.clock, services.origins.url, 'invitation', user.id)
-  return { url: link.url, expires_at: timeText(link.expiresAtSeconds) }
+  return { url: link.url, expires_at: isoTime(link.expiresAtSeconds) }
 }
 
 /** Offers a membership to the owner of an existing account. */
@@ -45,5 +45,5 @@ export const offerMembership = async (
   const offer = await tables.membershipOffers.find(wanted.organizationId, id)
   if (offer === null) throw new Error('the new offer was not found')
   const { url } = offerLink(services.origins.url, id, code)
-  return { offer, acceptance: { url, expires_at: timeText(expiresAtSeconds) } }
+  return { offer, acceptance: { url, expires_at: isoTime(expiresAtSeconds) } }
 }

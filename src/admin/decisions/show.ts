@@ -1,8 +1,9 @@
 // How the API shows a decision: a summary, the facts it was decided on, and its place in the log's hash chain.
 import type { DecisionRecord } from '../../decisions/types.ts'
+import { isoTime } from '../../domain/time.ts'
 import { bindingSubject } from '../../store/bindings.ts'
 import type { Tables } from '../../store/store.ts'
-import { closed, named, nullable, oneOf, type Static, Type, time, timeText } from '../schema.ts'
+import { closed, named, nullable, oneOf, type Static, Type, time } from '../schema.ts'
 
 export const DECISION = named(
   'Decision',
@@ -160,7 +161,7 @@ export const showDecision = (record: DecisionRecord, withheld: boolean): Static<
 })
 
 export const showBasis = ({ requested, data, data_size, facts }: DecisionRecord): Static<typeof BASIS> => ({
-  requested_at: requested === undefined ? null : timeText(requested),
+  requested_at: requested === undefined ? null : isoTime(requested),
   data: data ?? (data_size === 0 ? '0x' : null),
   facts: facts === undefined ? null : { ...facts },
 })

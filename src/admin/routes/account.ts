@@ -1,4 +1,5 @@
 // One's own account: its name, its password, and where it is signed in.
+import { isoTime } from '../../domain/time.ts'
 import type { UserSession } from '../../store/user-sessions.ts'
 import {
   CHALLENGE_ID,
@@ -15,7 +16,7 @@ import { actorId, actorName, mayDeployment } from '../actor.ts'
 import { RoleInsufficientError, SubjectUnknownError } from '../errors.ts'
 import { ROLE } from '../member-shapes.ts'
 import { CALLER, declareRoutes, PERSON, Reply } from '../route.ts'
-import { closed, label, named, nullable, oneOf, Type, time, timeText } from '../schema.ts'
+import { closed, label, named, nullable, oneOf, Type, time } from '../schema.ts'
 import type { Services } from '../services.ts'
 
 const route = declareRoutes('Account')
@@ -62,9 +63,9 @@ const showSession = (session: UserSession, current: UserSession) => ({
   current: session.id === current.id,
   user_agent: session.userAgent,
   address: session.address,
-  created_at: timeText(session.createdAtSeconds),
-  last_seen_at: timeText(session.lastSeenAtSeconds),
-  expires_at: timeText(session.expiresAtSeconds),
+  created_at: isoTime(session.createdAtSeconds),
+  last_seen_at: isoTime(session.lastSeenAtSeconds),
+  expires_at: isoTime(session.expiresAtSeconds),
 })
 
 /** The origin of the page. Passkeys work under a host name, not under an IP address, so it decides whether they are offered. */

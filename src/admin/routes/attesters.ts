@@ -1,12 +1,13 @@
 // The keys that sign, and whether the chains know them. A key is made on this machine and never leaves it; what is shown is
 // its address.
+import { isoTime } from '../../domain/time.ts'
 import { isTokenKey } from '../../domain/token-key.ts'
 import type { Attester } from '../../store/attesters.ts'
 import { StoreUnavailableError } from '../../store/errors.ts'
 import type { Tables } from '../../store/store.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { CALLER, DEPLOYMENT, declareRoutes, type Note } from '../route.ts'
-import { closed, named, oneOf, Type, time, timeText } from '../schema.ts'
+import { closed, named, oneOf, Type, time } from '../schema.ts'
 import { AwaitsApproval } from '../second-person/guard.ts'
 import type { NewAttesterKey, Services } from '../services.ts'
 
@@ -49,7 +50,7 @@ const showAttester = ({ id, kind, address, keystoreFile, status, createdAtSecond
   token_key: isTokenKey(keystoreFile) ? keystoreFile : null,
   keystore_file: isTokenKey(keystoreFile) ? null : keystoreFile,
   status,
-  created_at: timeText(createdAtSeconds),
+  created_at: isoTime(createdAtSeconds),
 })
 
 const requireAttester = async (tables: Tables, attesterId: string): Promise<Attester> => {

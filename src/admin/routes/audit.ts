@@ -1,11 +1,12 @@
 // The audit log.
 import { csvLine } from '../../domain/csv.ts'
+import { isoTime } from '../../domain/time.ts'
 import type { AuditEntry, AuditFilter, AuditTable } from '../../store/audit.ts'
 import type { Page, PagePosition } from '../../store/paging.ts'
 import { createSubjectNames } from '../audit-names.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN } from '../route.ts'
-import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, type Static, Type, time, timeText } from '../schema.ts'
+import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, type Static, Type, time } from '../schema.ts'
 import type { Services } from '../services.ts'
 import { timeOf } from '../time.ts'
 
@@ -63,7 +64,7 @@ const FILTERS = {
 
 const showEntry = (entry: AuditEntry) => ({
   sequence: entry.sequence,
-  at: timeText(entry.atSeconds),
+  at: isoTime(entry.atSeconds),
   organization_id: entry.organizationId,
   actor: entry.actor,
   actor_name: entry.actorName,

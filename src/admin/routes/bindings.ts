@@ -1,13 +1,14 @@
 // Which contracts and programs belong to a project.
 import { parseAddress, type WalletAddress } from '../../domain/address.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
+import { isoTime } from '../../domain/time.ts'
 import { walletAddressText } from '../../domain/wallet.ts'
 import type { Binding } from '../../store/bindings.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { requirePolicy } from '../policies/find.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
-import { closed, label, named, nullable, PAGE_QUERY, pageOf, Type, time, timeText } from '../schema.ts'
+import { closed, label, named, nullable, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
 import { policyText, requireProject } from './projects.ts'
 
 const route = declareRoutes('Bindings')
@@ -30,7 +31,7 @@ const showBinding = (binding: Binding) => ({
   chain: binding.chainName,
   address: walletAddressText(binding.address as WalletAddress),
   label: binding.label,
-  created_at: timeText(binding.createdAtSeconds),
+  created_at: isoTime(binding.createdAtSeconds),
 })
 
 const LABEL = label('What people call the contract or program, for example `Router`')

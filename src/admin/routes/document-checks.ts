@@ -1,8 +1,9 @@
 // What the service found of a session, for whoever decides, and what the organization asks of a
 // person's age.
+import { isoTime } from '../../domain/time.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, REVIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, type Static, Type, time, timeText } from '../schema.ts'
+import { closed, named, nullable, oneOf, type Static, Type, time } from '../schema.ts'
 import { BASE, operator, requireSession } from '../sessions.ts'
 
 const route = declareRoutes('Sessions')
@@ -74,7 +75,7 @@ const showCheck = (check: {
     problem,
     minimum_age: minimum,
     version: check.version,
-    checked_at: timeText(check.checkedAtSeconds),
+    checked_at: isoTime(check.checkedAtSeconds),
   }
 }
 

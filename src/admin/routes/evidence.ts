@@ -1,10 +1,11 @@
 // The evidence of a session: its list, its fields, its documents, and erasing it. Every read is in the audit log.
 import type { Session } from '../../domain/session.ts'
+import { isoTime } from '../../domain/time.ts'
 import { SECURITY_HEADERS } from '../../http/security-headers.ts'
 import type { EvidenceFields, EvidenceSession } from '../../identity/evidence-types.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER } from '../route.ts'
-import { closed, named, nullable, Type, time, timeText } from '../schema.ts'
+import { closed, named, nullable, Type, time } from '../schema.ts'
 import { BASE, operator, requireSession } from '../sessions.ts'
 
 const route = declareRoutes('Sessions')
@@ -68,7 +69,7 @@ export const EVIDENCE_ROUTES = [
           media_type: mediaType,
           bytes: byteLength,
           file_name: fileName,
-          created_at: timeText(createdAtSeconds),
+          created_at: isoTime(createdAtSeconds),
         })),
         missing: missing.map((requirement) => (requirement.part === 'field' ? requirement.name : requirement.kind)),
       }

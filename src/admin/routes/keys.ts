@@ -7,23 +7,12 @@ import {
   SCOPES_BY_KIND,
 } from '../../domain/api-key.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
+import { isoTime } from '../../domain/time.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { requireRights, rightsOfKey, scopeBeyond } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIEWER } from '../route.ts'
-import {
-  closed,
-  label,
-  named,
-  nullable,
-  oneOf,
-  PAGE_QUERY,
-  pageOf,
-  Type,
-  time,
-  timeOrNull,
-  timeText,
-} from '../schema.ts'
+import { closed, label, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull } from '../schema.ts'
 
 const route = declareRoutes('Keys')
 
@@ -67,7 +56,7 @@ const showKey = (key: ApiKeyRecord, nowSeconds: number) => ({
     key.rateLimit === null
       ? null
       : { requests_per_second: key.rateLimit.requestsPerSecond, burst: key.rateLimit.burst },
-  created_at: timeText(key.createdAtSeconds),
+  created_at: isoTime(key.createdAtSeconds),
   expires_at: timeOrNull(key.expiresAtSeconds),
   revoked_at: timeOrNull(key.revokedAtSeconds),
   last_used_at: timeOrNull(key.lastUsedAtSeconds),

@@ -2,6 +2,7 @@
 import { addressKey, addressOfKey, parseAnyAddress } from '../../domain/address-key.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { type ListEntry, MEMO_LENGTH_MAX } from '../../domain/list.ts'
+import { isoTime } from '../../domain/time.ts'
 import { walletAddressText } from '../../domain/wallet.ts'
 import type { PagePosition } from '../../store/paging.ts'
 import type { Tables } from '../../store/store.ts'
@@ -11,7 +12,7 @@ import { pageEntries } from '../list-entries.ts'
 import { parseAddressSearch } from '../list-search.ts'
 import { editList, requireList } from '../lists.ts'
 import { declareRoutes } from '../route.ts'
-import { closed, named, nullable, PAGE_QUERY, pageOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { closed, named, nullable, PAGE_QUERY, pageOf, Type, time, timeOrNull } from '../schema.ts'
 import { needsForEdit, seeEdit } from '../second-person/see-list.ts'
 import { editContext, LIST, type ListOwner, ownerOf, showList } from './list-shapes.ts'
 
@@ -33,7 +34,7 @@ const showEntry = ({ key, memo, author, addedAtSeconds }: ListEntry, keyNames: R
   memo,
   author,
   key_name: keyNames.get(author) ?? null,
-  added_at: timeText(addedAtSeconds),
+  added_at: isoTime(addedAtSeconds),
 })
 
 /** Names of the keys among the authors. Any organization's key may have written a shared list (`owner` null). */

@@ -1,11 +1,12 @@
 // Shared by the routes of lists: the owner in the path, and how the API shows a list.
 import { AUTHOR_LENGTH_MAX, LIST_KEEPERS } from '../../domain/list.ts'
+import { isoTime } from '../../domain/time.ts'
 import type { AddressList } from '../../store/lists.ts'
 import type { Organization } from '../../store/organizations.ts'
 import { type Actor, authorName } from '../actor.ts'
 import type { Write } from '../lists.ts'
 import { DEPLOYMENT, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
-import { closed, named, oneOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { closed, named, oneOf, Type, time, timeOrNull } from '../schema.ts'
 import type { Services } from '../services.ts'
 
 /** The same routes exist for an organization's lists and for the deployment's shared ones. */
@@ -60,8 +61,8 @@ export const showList = (list: AddressList) => ({
   version: list.version,
   kept_by: list.keptBy,
   confirmed_at: timeOrNull(list.confirmedAtSeconds),
-  created_at: timeText(list.createdAtSeconds),
-  updated_at: timeText(list.updatedAtSeconds),
+  created_at: isoTime(list.createdAtSeconds),
+  updated_at: isoTime(list.updatedAtSeconds),
 })
 
 export interface ListCall {

@@ -1,12 +1,13 @@
 // Sources of lists: a URL that is fetched regularly and replaces the list's content, and the result of the last fetch. A file
 // of this machine can be a source too, but only the command line sets one.
+import { isoTime } from '../../domain/time.ts'
 import type { ListSource } from '../../store/list-sources.ts'
 import type { AddressList } from '../../store/lists.ts'
 import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { requireList, requireNotScreening } from '../lists.ts'
 import { declareRoutes, type Note } from '../route.ts'
-import { closed, named, nullable, oneOf, type TObject, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { closed, named, nullable, oneOf, type TObject, Type, time, timeOrNull } from '../schema.ts'
 import { seeSource } from '../second-person/see-list.ts'
 import { type ListOwner, OWN_LISTS, SHARED_LISTS } from './list-shapes.ts'
 
@@ -47,7 +48,7 @@ const showSource = (source: ListSource) => ({
   reach: source.reach,
   skips_bad_lines: source.skipsBadLines,
   every_seconds: source.intervalSeconds,
-  due_at: timeText(source.dueAtSeconds),
+  due_at: isoTime(source.dueAtSeconds),
   attempted_at: timeOrNull(source.attemptedAtSeconds),
   failure: source.failure,
   confirmed_at: timeOrNull(source.confirmedAtSeconds),

@@ -1,6 +1,7 @@
 // Open offers of membership, for the organization and for the person. Only the person's acceptance makes the membership. It
 // takes the link's code as well as a session of the account, so that an account that somebody else made for this email address
 // does not become a member instead.
+import { isoTime } from '../../domain/time.ts'
 import type { MembershipOffer } from '../../store/membership-offers.ts'
 import type { Tables } from '../../store/store.ts'
 import { newOfferCode, offerLink } from '../accounts/links.ts'
@@ -11,7 +12,7 @@ import { CredentialWrongError, SubjectUnknownError } from '../errors.ts'
 import { LINK, OFFER, ROLE, showOffer } from '../member-shapes.ts'
 import { requireRights, rightsOfMembership } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, PERSON, SecretReply, VIEWER } from '../route.ts'
-import { closed, named, PAGE_QUERY, pageOf, Type, time, timeText } from '../schema.ts'
+import { closed, named, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
 import { recordMaker } from '../second-person/approvers.ts'
 
 const route = declareRoutes('Members')
@@ -106,7 +107,7 @@ export const MEMBER_OFFER_ROUTES = [
         }
         note({ action: 'member.ask-again', subject: params.offer })
         const { url } = offerLink(services.origins.url, params.offer, code)
-        const link = { url, expires_at: timeText(expiresAtSeconds) }
+        const link = { url, expires_at: isoTime(expiresAtSeconds) }
         return new SecretReply(200, link, { ...link, url: '' })
       }),
   }),
@@ -122,8 +123,8 @@ export const MEMBER_OFFER_ROUTES = [
         organization_name: offer.organizationName,
         role: offer.role,
         asked_by_name: offer.askedByName,
-        created_at: timeText(offer.createdAtSeconds),
-        expires_at: timeText(offer.expiresAtSeconds),
+        created_at: isoTime(offer.createdAtSeconds),
+        expires_at: isoTime(offer.expiresAtSeconds),
       })),
     }),
   }),

@@ -1,5 +1,6 @@
 // The members of an organization. The service sends no mail: the answer has the invitation's link, once, for the caller to pass
 // on. A person who has an account gets an offer instead, and becomes a member by accepting it.
+import { isoTime } from '../../domain/time.ts'
 import type { Member } from '../../store/memberships.ts'
 import type { Tables } from '../../store/store.ts'
 import { invite, mayInvite, offerMembership, requireAccount } from '../accounts/invitations.ts'
@@ -8,7 +9,7 @@ import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { EMAIL, LINK, OFFER, ROLE, showOffer } from '../member-shapes.ts'
 import { requireRights, rightsOfMembership } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIEWER } from '../route.ts'
-import { closed, label, named, nullable, PAGE_QUERY, pageOf, Type, time, timeText } from '../schema.ts'
+import { closed, label, named, nullable, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
 import { recordMaker } from '../second-person/approvers.ts'
 
 const route = declareRoutes('Members')
@@ -33,7 +34,7 @@ const showMember = (member: Member) => ({
   role: member.role,
   invited: !member.hasPassword,
   disabled: member.disabled,
-  created_at: timeText(member.createdAtSeconds),
+  created_at: isoTime(member.createdAtSeconds),
 })
 
 const requireMember = async (tables: Tables, organizationId: string, userId: string): Promise<Member> => {

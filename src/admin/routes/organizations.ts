@@ -1,13 +1,14 @@
 // Organizations: name, level, and the rule of the second person.
 import { DEFAULT_RATE_LIMIT } from '../../domain/api-key.ts'
 import { LEVELS, type LevelName, levelName, parseLevel } from '../../domain/level.ts'
+import { isoTime } from '../../domain/time.ts'
 import type { Organization } from '../../store/organizations.ts'
 import type { Tables } from '../../store/store.ts'
 import { visibleOrganizations } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { CALLER, DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIEWER } from '../route.ts'
-import { closed, label, named, oneOf, PAGE_QUERY, pageOf, partial, Type, time, timeText } from '../schema.ts'
+import { closed, label, named, oneOf, PAGE_QUERY, pageOf, partial, Type, time } from '../schema.ts'
 import { requireTwoApprovers } from '../second-person/approvers.ts'
 import { change } from '../second-person/declaration.ts'
 
@@ -50,7 +51,7 @@ const showOrganization = ({ id, slug, name, level, createdAtSeconds }: Organizat
   slug,
   name,
   level: levelName(level),
-  created_at: timeText(createdAtSeconds),
+  created_at: isoTime(createdAtSeconds),
 })
 
 /** Reads the organization after a change in the same transaction. */

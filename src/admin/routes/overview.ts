@@ -1,11 +1,12 @@
 // What needs an organization's attention: what waits, fails, or expires soon. Counts are read from an index and stop at a limit.
 import { apiKeyStatus } from '../../domain/api-key.ts'
+import { isoTime } from '../../domain/time.ts'
 import type { ListSource } from '../../store/list-sources.ts'
 import type { WebhookMessage } from '../../store/webhook-messages.ts'
 import { mayIn } from '../actor.ts'
 import { scopeBeyond } from '../rights.ts'
 import { declareRoutes, VIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { closed, named, nullable, oneOf, Type, time, timeOrNull } from '../schema.ts'
 
 const route = declareRoutes('Organizations')
 
@@ -131,7 +132,7 @@ export const OVERVIEW_ROUTES = [
         keys: keys.items
           .flatMap(({ keyId, name, revokedAtSeconds: revoked, expiresAtSeconds: expires }) =>
             revoked === null && expires !== null && expires > nowSeconds && expires <= soon
-              ? [{ id: keyId, name, expires_at: timeText(expires) }]
+              ? [{ id: keyId, name, expires_at: isoTime(expires) }]
               : [],
           )
           .sort((left, right) => left.expires_at.localeCompare(right.expires_at)),
@@ -151,7 +152,7 @@ export const OVERVIEW_ROUTES = [
               const found = failing.get(endpoint.id)
               return found === undefined
                 ? []
-                : [{ id: endpoint.id, url: endpoint.url, failed: found.failed, since: timeText(found.sinceSeconds) }]
+                : [{ id: endpoint.id, url: endpoint.url, failed: found.failed, since: isoTime(found.sinceSeconds) }]
             })
           : null,
       }

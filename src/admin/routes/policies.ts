@@ -1,4 +1,5 @@
 // Policies and their revisions: save, compare, activate, shadow. src/policy compiles and checks the documents.
+import { isoTime } from '../../domain/time.ts'
 import { diffPolicies } from '../../policy/diff.ts'
 import { compileRevision, draftRevision } from '../../policy/revision.ts'
 import { POLICY_SUBJECTS } from '../../policy/types/document.ts'
@@ -12,7 +13,7 @@ import { activate, requireVersion, shadow } from '../policies/live.ts'
 import { seeActivation, seeEffects } from '../policies/see-activation.ts'
 import { SOURCE, SOURCE_BYTES_MAX } from '../policies/source.ts'
 import { declareRoutes, type Note, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeText } from '../schema.ts'
+import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
 
 const route = declareRoutes('Policies')
 
@@ -54,7 +55,7 @@ const showPolicy = (policy: Policy) => ({
   shadow_revision_id: policy.shadowRevisionId,
   revisions: policy.revisionCount,
   version: policy.version,
-  created_at: timeText(policy.createdAtSeconds),
+  created_at: isoTime(policy.createdAtSeconds),
 })
 
 const showRevision = (revision: StoredRevision, policy: Policy) => ({
@@ -65,7 +66,7 @@ const showRevision = (revision: StoredRevision, policy: Policy) => ({
   quorum: revision.quorum,
   active: policy.activeRevisionId === revision.id,
   shadow: policy.shadowRevisionId === revision.id,
-  created_at: timeText(revision.createdAtSeconds),
+  created_at: isoTime(revision.createdAtSeconds),
 })
 
 const showRevisionWithSource = (revision: StoredRevision, policy: Policy) => ({

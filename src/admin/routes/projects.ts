@@ -2,6 +2,7 @@
 
 import { ATTESTATION_PATHS } from '../../attestation/paths.ts'
 import { LIFETIME_SECONDS_MAX } from '../../domain/attestation.ts'
+import { isoTime } from '../../domain/time.ts'
 import { compileRevision } from '../../policy/revision.ts'
 import type { Policy } from '../../store/policies.ts'
 import { DEFAULT_LIFETIME_SECONDS, type Project } from '../../store/projects.ts'
@@ -10,7 +11,7 @@ import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { requirePolicy, requirePolicyOf } from '../policies/find.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
-import { closed, label, named, PAGE_QUERY, pageOf, partial, Type, time, timeText } from '../schema.ts'
+import { closed, label, named, PAGE_QUERY, pageOf, partial, Type, time } from '../schema.ts'
 import { change } from '../second-person/declaration.ts'
 
 const route = declareRoutes('Projects')
@@ -46,7 +47,7 @@ const showProject = (project: Project) => ({
   policy_active: project.policyActive,
   lifetime_seconds: project.lifetimeSeconds,
   version: project.version,
-  created_at: timeText(project.createdAtSeconds),
+  created_at: isoTime(project.createdAtSeconds),
 })
 
 /** A member of a trial call. Only its length is checked here; the attestation API checks the rest. */

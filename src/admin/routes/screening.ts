@@ -2,13 +2,14 @@
 // decided about it.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { HIT_STATES } from '../../domain/screening-hit.ts'
+import { isoTime } from '../../domain/time.ts'
 import { PUBLISHERS, publisherOf, SCREENING_FORMATS } from '../../screening/publishers.ts'
 import type { StoredHit } from '../../store/screening-checks.ts'
 import type { ScreeningList } from '../../store/screening-lists.ts'
 import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { DEPLOYMENT, declareRoutes, REVIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, type Static, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { closed, named, nullable, oneOf, type Static, Type, time, timeOrNull } from '../schema.ts'
 import { BASE, operator, requireSession } from '../sessions.ts'
 
 const route = declareRoutes('Screening')
@@ -113,7 +114,7 @@ const showHit = (hit: StoredHit): Static<typeof HIT> => ({
   score: hit.score,
   why: hit.why.map((part) => ({ ...part })),
   state: hit.state,
-  found_at: timeText(hit.foundAtSeconds),
+  found_at: isoTime(hit.foundAtSeconds),
   decided_at: timeOrNull(hit.decidedAtSeconds),
   decided_by: hit.decidedBy,
   reason: hit.reason,

@@ -1,6 +1,7 @@
 // The signed-in person's own second factors: one-time codes, recovery codes, passkeys.
 import { randomBytes } from 'node:crypto'
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
+import { isoTime } from '../../domain/time.ts'
 import { CHALLENGE_ID, CREDENTIAL, OPTIONS, requireOrigin, requireUser } from '../accounts/credentials.ts'
 import { requireFactorLeft } from '../accounts/required-factor.ts'
 import { totpContext } from '../accounts/sign-in.ts'
@@ -8,7 +9,7 @@ import { newRecoveryCodes } from '../accounts/token.ts'
 import { matchTotp, TOTP_SECRET_BYTES, toBase32, totpUri } from '../accounts/totp.ts'
 import { ConflictError, CredentialWrongError, SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, PERSON, SecretReply } from '../route.ts'
-import { closed, label, named, nullable, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { closed, label, named, nullable, Type, time, timeOrNull } from '../schema.ts'
 
 const route = declareRoutes('Account')
 
@@ -105,7 +106,7 @@ export const SECOND_FACTOR_ROUTES = [
       data: (await services.store.passkeys.listOf(actor.user.id)).map((passkey) => ({
         id: passkey.id,
         name: passkey.name,
-        created_at: timeText(passkey.createdAtSeconds),
+        created_at: isoTime(passkey.createdAtSeconds),
         last_used_at: timeOrNull(passkey.lastUsedAtSeconds),
       })),
     }),
@@ -149,7 +150,7 @@ export const SECOND_FACTOR_ROUTES = [
         })
         return added
       })
-      return { id: passkey.id, name: passkey.name, created_at: timeText(passkey.createdAtSeconds), last_used_at: null }
+      return { id: passkey.id, name: passkey.name, created_at: isoTime(passkey.createdAtSeconds), last_used_at: null }
     },
   }),
   route('removePasskey', 'DELETE', '/me/passkeys/{passkey}', {

@@ -1,5 +1,6 @@
 // Which policy decides an organization's sessions, if any, and what policies made of one session: by which rule, and on which
 // facts.
+import { isoTime } from '../../domain/time.ts'
 import { describeRules } from '../../policy/diff.ts'
 import { compileRevision } from '../../policy/revision.ts'
 import type { Policy } from '../../store/policies.ts'
@@ -9,7 +10,7 @@ import { requirePolicy, requirePolicyOf, requireRevision } from '../policies/fin
 import { seeEffects } from '../policies/see-activation.ts'
 import { requireTriedDecider } from '../policies/tried.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER, VIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, type Static, Type, time, timeText } from '../schema.ts'
+import { closed, named, nullable, oneOf, type Static, Type, time } from '../schema.ts'
 import { BASE, operator, requireSession } from '../sessions.ts'
 
 const route = declareRoutes('Sessions')
@@ -89,7 +90,7 @@ const showDecision = async (
   decided: decided === null ? null : await showEvaluated(tables, organizationId, decided),
   code: decided?.code ?? null,
   shadow: shadow === null ? null : await showEvaluated(tables, organizationId, shadow),
-  at: timeText(decidedAtSeconds),
+  at: isoTime(decidedAtSeconds),
 })
 
 export const SESSION_POLICY_ROUTES = [

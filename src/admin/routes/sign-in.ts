@@ -1,5 +1,6 @@
 // Sign-in and sign-out: by password and second factor, by passkey, or by one-time link.
 
+import { isoTime } from '../../domain/time.ts'
 import type { UserLink } from '../../store/user-links.ts'
 import {
   CHALLENGE_ID,
@@ -18,7 +19,7 @@ import { hashToken } from '../accounts/token.ts'
 import { ConflictError, CredentialWrongError } from '../errors.ts'
 import { EMAIL } from '../member-shapes.ts'
 import { declareRoutes, PERSON, PUBLIC, Reply, SECOND_FACTOR } from '../route.ts'
-import { closed, label, named, nullable, oneOf, Type, time, timeText } from '../schema.ts'
+import { closed, label, named, nullable, oneOf, Type, time } from '../schema.ts'
 import type { Services } from '../services.ts'
 
 const route = declareRoutes('Account')
@@ -140,7 +141,7 @@ export const SIGN_IN_ROUTES = [
     handle: async ({ services, body, caller }) => {
       const link = await findLink(services, body.token, caller)
       const user = link.userId === null ? null : await services.store.users.find(link.userId)
-      return { purpose: link.purpose, email: user?.email ?? null, expires_at: timeText(link.expiresAtSeconds) }
+      return { purpose: link.purpose, email: user?.email ?? null, expires_at: isoTime(link.expiresAtSeconds) }
     },
   }),
   route('useLink', 'POST', '/welcome', {

@@ -1,11 +1,12 @@
 // Tasks, which take longer than a request: their progress and results. In paths, operation ids, audit actions and ids a task is
 // called "job", as callers know it.
 import type { TaskResult } from '../../../workers/tasks/task-protocol.ts'
+import { isoTime } from '../../domain/time.ts'
 import type { Task } from '../../store/tasks.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull } from '../schema.ts'
 import type { Services } from '../services.ts'
 
 const route = declareRoutes('Jobs')
@@ -39,7 +40,7 @@ export const showTask = (task: Task, { tasks }: Services) => ({
   result: task.result as TaskResult | null,
   failure: task.failure,
   created_by: task.actor,
-  created_at: timeText(task.createdAtSeconds),
+  created_at: isoTime(task.createdAtSeconds),
   started_at: timeOrNull(task.startedAtSeconds),
   finished_at: timeOrNull(task.finishedAtSeconds),
 })

@@ -1,4 +1,5 @@
 // All accounts of the deployment. The service sends no mail: an answer has its link, once, for the caller to pass on.
+import { isoTime } from '../../domain/time.ts'
 import { COMMAND_LINE } from '../../store/account-makers.ts'
 import type { Tables } from '../../store/store.ts'
 import type { User } from '../../store/users.ts'
@@ -8,19 +9,7 @@ import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError } from '../errors.ts'
 import { EMAIL, LINK } from '../member-shapes.ts'
 import { DEPLOYMENT_PERSON, DEPLOYMENT_PERSON_OR_COMMAND, declareRoutes, SecretReply } from '../route.ts'
-import {
-  closed,
-  label,
-  named,
-  nullable,
-  PAGE_QUERY,
-  pageOf,
-  partial,
-  Type,
-  time,
-  timeOrNull,
-  timeText,
-} from '../schema.ts'
+import { closed, label, named, nullable, PAGE_QUERY, pageOf, partial, Type, time, timeOrNull } from '../schema.ts'
 import { recordMaker } from '../second-person/approvers.ts'
 import { change } from '../second-person/declaration.ts'
 
@@ -47,7 +36,7 @@ const showUser = (user: User) => ({
   deployment_admin: user.deploymentAdmin,
   has_password: user.hasPassword,
   has_totp: user.hasTotp,
-  created_at: timeText(user.createdAtSeconds),
+  created_at: isoTime(user.createdAtSeconds),
   disabled_at: timeOrNull(user.disabledAtSeconds),
 })
 
@@ -190,7 +179,7 @@ export const USER_ROUTES = [
           removeSecondFactors: removes,
         })
         note({ action: 'account.recovery', subject: user.id, detail: { second_factors_removed: removes } })
-        const link = { url: made.url, expires_at: timeText(made.expiresAtSeconds) }
+        const link = { url: made.url, expires_at: isoTime(made.expiresAtSeconds) }
         return new SecretReply(200, link, { ...link, url: '' })
       }),
   }),

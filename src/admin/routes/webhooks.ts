@@ -2,6 +2,7 @@
 
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { isUnprintable } from '../../domain/list.ts'
+import { isoTime } from '../../domain/time.ts'
 import { VERIFICATION_SERVICES } from '../../domain/verification-service.ts'
 import { formatWebhookSecret, newWebhookSecret } from '../../http/webhook-signature.ts'
 import { IDENTITY_PATHS } from '../../identity/paths.ts'
@@ -12,7 +13,7 @@ import { WEBHOOK_MESSAGE_STATES, type WebhookMessage } from '../../store/webhook
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply } from '../route.ts'
-import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull } from '../schema.ts'
 import type { Services } from '../services.ts'
 
 const route = declareRoutes('Webhooks')
@@ -76,7 +77,7 @@ const showEndpoint = (endpoint: WebhookEndpoint) => ({
   url: endpoint.url,
   environment: endpoint.environment,
   purpose: endpoint.purpose,
-  created_at: timeText(endpoint.createdAtSeconds),
+  created_at: isoTime(endpoint.createdAtSeconds),
   old_secret_until: timeOrNull(endpoint.previousUntilSeconds),
   service: VERIFICATION_SERVICES.find((known) => known === endpoint.service) ?? null,
   service_path:
@@ -93,8 +94,8 @@ const showMessage = (message: WebhookMessage) => ({
   attempts: message.attempts,
   last_status: message.lastStatus,
   last_failure: message.lastFailure,
-  created_at: timeText(message.createdAtSeconds),
-  next_attempt_at: message.state === 'waiting' ? timeText(message.nextAttemptAtSeconds) : null,
+  created_at: isoTime(message.createdAtSeconds),
+  next_attempt_at: message.state === 'waiting' ? isoTime(message.nextAttemptAtSeconds) : null,
   settled_at: timeOrNull(message.settledAtSeconds),
 })
 
