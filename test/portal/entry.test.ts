@@ -229,6 +229,17 @@ describe('passing on to another device', () => {
     expect(await host.store.portalLinks.bind(link, hash, new Uint8Array(32).fill(8))).toBe(false)
     expect(await host.store.portalLinks.sweep()).toBeGreaterThan(0)
   })
+
+  test('has at most 20 links that wait: beyond them the oldest ends', async () => {
+    const { person, sessionId } = await insider()
+    const make = async () => String((await person.call('POST', `sessions/${sessionId}/handover`, {})).body['url'])
+    const first = await make()
+    host.passTime(1)
+    const newer: string[] = []
+    while (newer.length < 20) newer.push(await make())
+    expect((await visitor().visit(first)).status).toBe(404)
+    expect((await visitor().visit(newer[0] ?? '')).status).toBe(303)
+  })
 })
 
 describe('a browser’s right to open a session', () => {
@@ -375,6 +386,28 @@ describe('a second browser', () => {
       'proof-invalid',
       'proof-invalid',
     ])
+  })
+
+  test('has at most 20 challenges that wait: beyond them the oldest ends', async () => {
+    const { person, sessionId, link } = await insider()
+    await connect(person, sessionId, 'mine')
+    const second = visitor()
+    const mine = evmAccount('mine')
+    const ask = () => challenge(second, link, mine.address, 1)
+    const answer = async (asked: Challenge) =>
+      (
+        await second.call('POST', 'continue', {
+          token: tokenOf(link),
+          nonce: asked.nonce,
+          signature: await mine.signMessage({ message: asked.message }),
+        })
+      ).body
+    const first = await ask()
+    host.passTime(1)
+    const oldestThatWaits = await ask()
+    for (let count = 1; count < 20; count++) await ask()
+    expect((await answer(first))['reason']).toBe('proof-invalid')
+    expect((await answer(oldestThatWaits))['kind']).toBe('entered')
   })
 
   test('is refused with a wallet of nobody’s, a forged proof, or one that was made to connect', async () => {

@@ -50,6 +50,18 @@ export const portal: readonly Place[] = [
   ...placesOf(['test/portal/entry.test.ts', 'test/portal/session.test.ts'], 'src/portal/browser-cookie.ts', [
     ['scripts read the cookie', 'Path=/; HttpOnly; SameSite', 'Path=/; SameSite'],
   ]),
+  ...placesOf(['test/portal/entry.test.ts'], 'src/store/portal-links.ts', [
+    [
+      'any number of links to pass on wait',
+      "await keepNewest(transaction, 'portal_handovers', 'hash', link, WAITING_PER_SESSION_MAX)",
+      '',
+    ],
+    [
+      'any number of challenges wait',
+      "await keepNewest(transaction, 'portal_challenges', 'nonce', row, WAITING_PER_SESSION_MAX)",
+      '',
+    ],
+  ]),
   ...placesOf(['test/portal/session.test.ts', 'test/portal/entry.test.ts'], 'src/portal/session-limit.ts', [
     [
       'a session may be changed without end',
