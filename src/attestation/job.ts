@@ -80,7 +80,7 @@ export const jobOf = (
   { request }: DecodedCall,
   target: ResolvedTarget,
   { principal, requestId, uuid, deadlineMs }: CallContext,
-  expiration: number,
+  expiration: Job['expiration'],
 ): Job => ({
   kind,
   uuid,

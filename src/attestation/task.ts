@@ -2,7 +2,6 @@
 import type { Catalog } from '../policy/catalog.ts'
 import type { ResolvedTarget } from '../policy/types/source.ts'
 import type { PoolAnswer } from '../pool/entry.ts'
-import { EXPIRATION_UNKNOWN } from '../pool/protocol.ts'
 import type { TaskExpiry } from './expiry.ts'
 import { decideJob, type JobDependencies, jobOf, type Perform, requireTarget } from './job.ts'
 
@@ -17,7 +16,7 @@ export const createEvaluateTask =
   async (call, context) => {
     const { catalog, expiry } = dependencies
     const { chain, nowSeconds } = call.request
-    const decide = (target: ResolvedTarget, expiration: number, usableSeconds: number): Promise<PoolAnswer> => {
+    const decide = (target: ResolvedTarget, expiration: number | null, usableSeconds: number): Promise<PoolAnswer> => {
       const job = jobOf('task', call, target, context, expiration)
       return decideJob(dependencies, job, target, usableSeconds, context, call.missing)
     }
@@ -25,7 +24,7 @@ export const createEvaluateTask =
     const target = await requireTarget(catalog, context.principal, call)
     const known = expiry.known(chain.name, nowSeconds, target.lifetimeSeconds)
     const knownSeconds = known?.lifetimeSeconds ?? target.lifetimeSeconds
-    const { body, compliant } = await decide(target, known?.expiration ?? EXPIRATION_UNKNOWN, knownSeconds)
+    const { body, compliant } = await decide(target, known?.expiration ?? null, knownSeconds)
     if (body !== '') return { body, compliant, lifetimeSeconds: knownSeconds }
     // Only a signature needs the latest block. The policy may change while the chain is asked, so decide again.
     const { expiration, lifetimeSeconds } = await expiry.after(chain.name, nowSeconds, target.lifetimeSeconds)

@@ -7,7 +7,7 @@ export interface PoolAnswer {
   readonly compliant: boolean
   /** The rule that decided, for metrics and logs; null when the document's default did. */
   readonly ruleId: string | null
-  /** The complete JSON response body; empty when the job had EXPIRATION_UNKNOWN and the verdict needs a signature. */
+  /** The complete JSON response body; empty when the job had no expiration and the verdict needs a signature. */
   readonly body: string
 }
 

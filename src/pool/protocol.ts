@@ -20,16 +20,18 @@ export interface Job {
   readonly request: AttestationRequest
   /** CarriedFacts (policy/types/facts.ts) as one JSON text; empty when the policy needs no facts. */
   readonly facts: string
-  /** v2: Unix seconds. v1: a block number or Unix seconds (decisions §3), or EXPIRATION_UNKNOWN. */
-  readonly expiration: number
+  /**
+   * v2: Unix seconds. v1: a block number or Unix seconds (decisions §3), or null while the latest block is not read: then
+   * a denial is recorded, and any other verdict is answered `unsigned`.
+   */
+  readonly expiration: number | null
   /** Absolute, on the main thread's monotonic clock, milliseconds. */
   readonly deadlineMs: number
   /** Of a traced request: where the pool writes the job's times down. */
   readonly stages?: JobStages | undefined
 }
 
-/** The latest block has not been read yet: a denial is recorded, and any other verdict is answered `unsigned`. */
-export const EXPIRATION_UNKNOWN = -1
+export type SignableJob = Job & { readonly expiration: number }
 
 /** The outcome of a job. `sequence` identifies the job. */
 export type Outcome =

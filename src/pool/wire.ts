@@ -32,7 +32,7 @@ type UntracedRow = readonly [
   keyId: string,
   requestId: string,
   facts: string,
-  expiration: number,
+  expiration: number | null,
   deadlineMs: number,
   chainName: string,
   chainId: number | null,

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { CallContext, DecodedCall } from '../../src/attestation/job.ts'
 import { createEvaluateTask } from '../../src/attestation/task.ts'
 import type { ResolvedTarget } from '../../src/policy/types/source.ts'
-import { EXPIRATION_UNKNOWN, type Job } from '../../src/pool/protocol.ts'
+import type { Job } from '../../src/pool/protocol.ts'
 import { targetOf } from '../pool/support/jobs.ts'
 import { requestOf } from '../support/request.ts'
 
@@ -27,7 +27,7 @@ const setUp = (targets: readonly ResolvedTarget[], knownExpiration: number | nul
     pool: {
       submit: async (job, target) => {
         submitted.push({ job, target })
-        const body = job.expiration === EXPIRATION_UNKNOWN ? '' : '{}'
+        const body = job.expiration === null ? '' : '{}'
         return { compliant: true, ruleId: null, body }
       },
     },
@@ -55,7 +55,7 @@ test('what is compliant and has no block is decided anew with it, by the policy 
   const [before, after] = [targetWith({ revisionId: 'revision_1' }), targetWith({ revisionId: 'revision_2' })]
   const { evaluate, submitted } = setUp([before, after], null)
   expect(await evaluate(CALL, CONTEXT)).toMatchObject({ body: '{}', lifetimeSeconds: 600 })
-  expect(submitted.map(({ job }) => job.expiration)).toEqual([EXPIRATION_UNKNOWN, 21_000_025])
+  expect(submitted.map(({ job }) => job.expiration)).toEqual([null, 21_000_025])
   expect(submitted.map(({ target }) => target)).toEqual([before, after])
   expect(submitted.map(({ job }) => job.uuid)).toEqual(['uuid_1', 'uuid_1'])
 })

@@ -8,7 +8,7 @@ import { encodeAbiParameters, getAddress, type Hex, keccak256 } from 'viem'
 import { publicKeyToAddress } from 'viem/accounts'
 import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
 import { newUuid } from '../../src/domain/identifier.ts'
-import type { Job } from '../../src/pool/protocol.ts'
+import type { SignableJob } from '../../src/pool/protocol.ts'
 import { testKey } from '../signing/test-keys.ts'
 import { requestOf } from '../support/request.ts'
 import { removeTemporaryDirectories, storeAttester, temporaryDirectory } from '../workers/support/attesters.ts'
@@ -27,7 +27,7 @@ const hexOf = (seed: string, bytes: number): string =>
   createHash('shake256', { outputLength: bytes }).update(seed).digest('hex')
 
 /** The n-th job: every EVM chain, Solana, v1 tasks and denied wallets in turn. */
-const jobAt = (number: number): Job => {
+const jobAt = (number: number): SignableJob => {
   const chain = BUILT_IN_CHAINS[number % BUILT_IN_CHAINS.length]!
   const isTask = number % 10 === 7 && chain.family === 'evm'
   const address = (seed: string): string =>
@@ -57,7 +57,7 @@ const recover = (digest: Hex, signature: string): string => {
   return publicKeyToAddress(`0x${recovered.toHex(false)}`)
 }
 
-const attestationDigest = ({ uuid, expiration, request }: Job, chainId: number): Hex =>
+const attestationDigest = ({ uuid, expiration, request }: SignableJob, chainId: number): Hex =>
   keccak256(
     encodeAbiParameters(
       ['uint256', 'string', 'address', 'address', 'uint256', 'bytes', 'string', 'uint256'].map((type) => ({ type })),
@@ -74,7 +74,7 @@ const attestationDigest = ({ uuid, expiration, request }: Job, chainId: number):
     ),
   )
 
-const taskDigest = ({ uuid, expiration, request }: Job): Hex =>
+const taskDigest = ({ uuid, expiration, request }: SignableJob): Hex =>
   keccak256(
     encodeAbiParameters(
       ['string', 'address', 'address', 'uint256', 'bytes', 'string', 'uint32', 'uint256'].map((type) => ({ type })),
@@ -93,7 +93,7 @@ const taskDigest = ({ uuid, expiration, request }: Job): Hex =>
 
 const sha256 = (bytes: Uint8Array | string): Buffer => createHash('sha256').update(bytes).digest()
 
-const solanaMessage = ({ uuid, expiration, request }: Job): Buffer => {
+const solanaMessage = ({ uuid, expiration, request }: SignableJob): Buffer => {
   const numbers = Buffer.alloc(16)
   numbers.writeBigUInt64LE(BigInt(request.value), 0)
   numbers.writeBigInt64LE(BigInt(expiration), 8)

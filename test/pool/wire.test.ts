@@ -38,7 +38,7 @@ const anyJob: fc.Arbitrary<Job> = fc.record({
   requestId: anyText,
   request: anyRequest,
   facts: anyText,
-  expiration: fc.maxSafeNat(),
+  expiration: fc.option(fc.maxSafeNat()),
   deadlineMs: milliseconds,
   // Of a traced job the worker is told that it is one; the times are its own.
   stages: fc.constantFrom(undefined, createJobStages()),

@@ -6,7 +6,6 @@ import { PolicyEvaluationError, PolicyUnusableError } from '../../src/policy/err
 import type { EvaluationFacts } from '../../src/policy/types/facts.ts'
 import type { ListReader } from '../../src/policy/types/list-reader.ts'
 import type { CompiledPolicy } from '../../src/policy/types/program.ts'
-import { EXPIRATION_UNKNOWN } from '../../src/pool/protocol.ts'
 import type { DispatchedJob } from '../../src/pool/wire.ts'
 import { SignerUnusableError, StatementInvalidError } from '../../src/signing/errors.ts'
 import { createDecide, type Decision, TOO_LATE } from '../../workers/signing/decide.ts'
@@ -162,7 +161,7 @@ describe('the organization’s own lists', () => {
 
 describe('a task whose block is not known', () => {
   test('is not signed, and denied without one', () => {
-    const unknown = { kind: 'task', expiration: EXPIRATION_UNKNOWN } as const
+    const unknown = { kind: 'task', expiration: null } as const
     expect(decideIn({}, unknown)).toEqual({ decision: { status: 'unsigned' }, calls: ['evaluate'] })
     const { decision } = decideIn({ evaluate: () => ({ compliant: false, ruleId: 'r' }) }, unknown)
     expect(decision).toMatchObject({ status: 'decided', record: { compliant: false, expiration: 0 } })

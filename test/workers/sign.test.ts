@@ -1,6 +1,6 @@
 // Which keys sign, and that what they sign are the published layouts.
 import { afterAll, describe, expect, test } from 'bun:test'
-import type { Job } from '../../src/pool/protocol.ts'
+import type { SignableJob } from '../../src/pool/protocol.ts'
 import { loadKeccak256 } from '../../src/signing/keccak.ts'
 import { createSolanaMessageBuilder } from '../../src/signing/solana-message.ts'
 import { createStatementDigester } from '../../src/signing/statement.ts'
@@ -33,7 +33,7 @@ describe('v2', () => {
   test('signs every EVM vector with the first active key', async () => {
     const sign = createSign(await openTestKeyring([{ ...spare, status: 'retiring' }, evmAttester, spare]), digesters)
     for (const vector of evmV2.vectors) {
-      const job: Job = jobOf(1, {
+      const job = jobOf(1, {
         uuid: vector.uuid,
         request: requestOf({
           chain: { name: vector.chain, family: 'evm', chainId: vector.chain_id },
@@ -54,7 +54,7 @@ describe('v2', () => {
   test('signs every Solana vector with the first active Solana key', async () => {
     const sign = createSign(await openTestKeyring([evmAttester, solanaAttester]), digesters)
     for (const vector of solana.vectors) {
-      const job: Job = jobOf(1, {
+      const job = jobOf(1, {
         uuid: vector.uuid,
         request: requestOf({
           chain: chainOf('solana'),
@@ -83,7 +83,7 @@ describe('v2', () => {
 })
 
 describe('v1', () => {
-  const task = (overrides: Partial<Job> = {}): Job => jobOf(1, { kind: 'task', ...overrides })
+  const task = (overrides: Partial<SignableJob> = {}): SignableJob => jobOf(1, { kind: 'task', ...overrides })
 
   test('signs every vector with its signers, ascending by address whatever the order of the keys', async () => {
     for (const vector of evmV1.vectors) {

@@ -10,7 +10,7 @@ import { PolicyEvaluationError, PolicyUnusableError } from '../../src/policy/err
 import { FactUnavailableError } from '../../src/policy/fact-unavailable.ts'
 import type { CarriedFacts, EvaluationFacts } from '../../src/policy/types/facts.ts'
 import type { ListReaders } from '../../src/policy/types/list-reader.ts'
-import { EXPIRATION_UNKNOWN } from '../../src/pool/protocol.ts'
+import type { Job, SignableJob } from '../../src/pool/protocol.ts'
 import type { DispatchedJob } from '../../src/pool/wire.ts'
 import {
   AttesterMismatchError,
@@ -62,6 +62,8 @@ export interface DecideDependencies {
 }
 
 const NOTHING_SIGNED: Signatures = { attesters: [], signatures: [] }
+
+const hasExpiration = (job: Job): job is SignableJob => job.expiration !== null
 
 const failed = (code: ErrorCode, detail: string, errorClass: string): Failure => ({
   status: 'failed',
@@ -145,14 +147,16 @@ export const createDecide = (dependencies: DecideDependencies): ((job: Dispatche
     const duty = dutyVerdict(reader, request.from, request.onBehalf)
     const verdict = duty ?? policy.evaluate(facts)
     if (verdict.compliant && isTooLate(job)) return TOO_LATE
-    if (verdict.compliant && job.expiration === EXPIRATION_UNKNOWN) return { status: 'unsigned' }
+    const signable = verdict.compliant && hasExpiration(job) ? job : null
+    if (verdict.compliant && signable === null) return { status: 'unsigned' }
     const shadow = shadowVerdictOf(definition, facts, carried, duty)
     reach(job, 'signingMs')
-    const signed = verdict.compliant ? sign()(job, target) : NOTHING_SIGNED
-    if (verdict.compliant) reach(job, 'decidedMs')
+    const signed = signable === null ? NOTHING_SIGNED : sign()(signable, target)
+    if (signable !== null) reach(job, 'decidedMs')
+    const expiration = signable?.expiration ?? 0
     const recorded = carried === null && journal === null ? null : recordedFactsOf(carried, journal)
     const bounded = recorded === null ? null : boundedFacts(recorded)
-    const record = recordOf({ job, target, verdict, signed, facts: bounded, shadow, at: clock.unixMs() })
+    const record = recordOf({ job, target, verdict, signed, expiration, facts: bounded, shadow, at: clock.unixMs() })
     return { status: 'decided', record }
   }
 

@@ -23,6 +23,8 @@ export interface RecordParts {
   readonly target: Target
   readonly verdict: Verdict
   readonly signed: Signatures
+  /** What the signatures sign; 0 when there are none. */
+  readonly expiration: number
   /** Null when the policy needs no facts. */
   readonly facts: RecordedFacts | null
   readonly shadow: ShadowVerdict | null
@@ -36,7 +38,16 @@ export const boundedFacts = (facts: RecordedFacts): RecordedFacts => {
   return text.length <= RECORDED_FACTS_CHARACTERS ? facts : { sha256: Bun.SHA256.hash(text, 'hex') }
 }
 
-export const recordOf = ({ job, target, verdict, signed, facts, shadow, at }: RecordParts): DecisionRecord => {
+export const recordOf = ({
+  job,
+  target,
+  verdict,
+  signed,
+  expiration,
+  facts,
+  shadow,
+  at,
+}: RecordParts): DecisionRecord => {
   const { request } = job
   const { data } = request
   const size = (data.length - 2) / 2
@@ -68,7 +79,7 @@ export const recordOf = ({ job, target, verdict, signed, facts, shadow, at }: Re
     rule: verdict.ruleId,
     code: verdict.compliant ? undefined : verdict.code,
     message: verdict.compliant ? undefined : verdict.message,
-    expiration: verdict.compliant ? job.expiration : 0,
+    expiration,
     attesters: signed.attesters,
     signatures: signed.signatures,
     policy_name: target.policyName,

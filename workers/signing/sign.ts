@@ -3,7 +3,7 @@
 // (decisions §2 and §3).
 import { DetailedError } from '../../src/domain/errors.ts'
 import type { Target } from '../../src/domain/target.ts'
-import type { Job } from '../../src/pool/protocol.ts'
+import type { SignableJob } from '../../src/pool/protocol.ts'
 import type { SolanaMessageBuilder } from '../../src/signing/solana-message.ts'
 import type { StatementDigester } from '../../src/signing/statement.ts'
 import type { TaskDigester } from '../../src/signing/task.ts'
@@ -27,7 +27,7 @@ export interface Digesters {
 }
 
 /** @throws AttestersMissingError; StatementInvalidError or SignerUnusableError from signing. */
-export type Sign = (job: Job, target: Target) => Signatures
+export type Sign = (job: SignableJob, target: Target) => Signatures
 
 const byAddress = (left: EvmAttester, right: EvmAttester): number => (left.order < right.order ? -1 : 1)
 
@@ -64,7 +64,7 @@ export const createSign = (keyring: Keyring, digesters: Digesters): Sign => {
     }
   }
 
-  const signEvm = (job: Job, target: Target, chainId: number): Signatures => {
+  const signEvm = (job: SignableJob, target: Target, chainId: number): Signatures => {
     if (evmAttester === undefined) throw missing('EVM')
     const digest = digesters.statement(job, target.verificationHash, chainId)
     return { attesters: [evmAttester.address], signatures: [evmAttester.signDigest(digest)] }

@@ -159,12 +159,13 @@ export const signing: readonly Place[] = [
       'clock.monotonicMs() >= job.deadlineMs',
       'clock.monotonicMs() > job.deadlineMs',
     ],
-    ['a denial is signed', 'verdict.compliant ? sign()(job, target) : NOTHING_SIGNED', 'sign()(job, target)'],
+    ['a denial is signed', 'verdict.compliant && hasExpiration(job) ? job : null', 'hasExpiration(job) ? job : null'],
     [
-      'a task of unknown expiry is signed',
-      "if (verdict.compliant && job.expiration === EXPIRATION_UNKNOWN) return { status: 'unsigned' }",
+      'a task of unknown expiry is answered without a signature',
+      "if (verdict.compliant && signable === null) return { status: 'unsigned' }",
       '',
     ],
+    ['a denial keeps its expiration', 'signable?.expiration ?? 0', 'job.expiration ?? 0'],
     ['the organization’s lists do not decide', 'duty ?? policy.evaluate(facts)', 'policy.evaluate(facts)'],
     [
       'the represented user is not screened',
@@ -207,11 +208,6 @@ export const signing: readonly Place[] = [
     ],
   ]),
   ...placesOf(WORKER, 'workers/signing/record.ts', [
-    [
-      'a denial keeps its expiration',
-      'expiration: verdict.compliant ? job.expiration : 0',
-      'expiration: job.expiration',
-    ],
     [
       'the longest data that is recorded is one byte shorter',
       'size <= RECORDED_DATA_BYTES',

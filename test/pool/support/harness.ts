@@ -2,7 +2,7 @@
 import type { PoolAnswer } from '../../../src/pool/entry.ts'
 import type { PoolEvent } from '../../../src/pool/events.ts'
 import { createPool, type Pool, type PoolOptions } from '../../../src/pool/pool.ts'
-import type { Job, WorkerSettings } from '../../../src/pool/protocol.ts'
+import type { SignableJob, WorkerSettings } from '../../../src/pool/protocol.ts'
 import type { LostLog } from '../../../src/pool/recovery.ts'
 import { createThreadPort } from '../../../src/pool/thread-port.ts'
 import { FakeWorker, type FakeWorkerBehaviour } from './fake-worker.ts'
@@ -50,7 +50,7 @@ export interface Harness {
   lose(index: number): Promise<void>
   /** The n-th worker answers, all of its jobs unless some are given, and all that follows happens. */
   answer(index: number, ...parameters: Parameters<FakeWorker['answer']>): Promise<void>
-  submit(number: number, overrides?: Partial<Job>): Promise<Settled>
+  submit(number: number, overrides?: Partial<SignableJob>): Promise<Settled>
   /** The n-th worker that was spawned. */
   worker(index: number): FakeWorker
   eventsOf<Type extends PoolEvent['type']>(type: Type): Extract<PoolEvent, { type: Type }>[]

@@ -1,7 +1,7 @@
 // Jobs and targets for the pool's tests.
 import type { Target } from '../../../src/domain/target.ts'
 import type { SentRevision } from '../../../src/policy/types/program.ts'
-import type { Job } from '../../../src/pool/protocol.ts'
+import type { SignableJob } from '../../../src/pool/protocol.ts'
 import { requestOf } from '../../support/request.ts'
 
 /** A uuid that says which job it is. */
@@ -24,7 +24,7 @@ export const targetOf = (overrides: Partial<Target> = {}): Target => ({
 
 export const revisionOf = (id: string): SentRevision => ({ id, document: null, size: 0 })
 
-export const jobOf = (number: number, overrides: Partial<Job> = {}): Job => ({
+export const jobOf = (number: number, overrides: Partial<SignableJob> = {}): SignableJob => ({
   kind: 'attestation',
   uuid: uuidOf(number),
   targetId: 'target_1',

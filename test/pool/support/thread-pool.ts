@@ -9,7 +9,7 @@ import { systemClock } from '../../../src/domain/time.ts'
 import type { PoolEvent } from '../../../src/pool/events.ts'
 import { createPool, type Pool, type PoolOptions } from '../../../src/pool/pool.ts'
 import type { OpenPort } from '../../../src/pool/port.ts'
-import type { AttesterReference, Job, WorkerSettings } from '../../../src/pool/protocol.ts'
+import type { AttesterReference, SignableJob, WorkerSettings } from '../../../src/pool/protocol.ts'
 import type { RecoverDecisions } from '../../../src/pool/recovery.ts'
 import { createThreadPort, type SigningThread } from '../../../src/pool/thread-port.ts'
 import { recordsOf } from '../../decisions/fixtures.ts'
@@ -26,7 +26,7 @@ export interface ThreadPool {
   readonly events: PoolEvent[]
   /** Threads that were spawned and their ends. */
   readonly threads: { readonly ended: Promise<void>; readonly hasEnded: () => boolean }[]
-  submit(number: number, overrides?: Partial<Job>, target?: Target): Promise<Settled>
+  submit(number: number, overrides?: Partial<SignableJob>, target?: Target): Promise<Settled>
   /** Resolves with the first event of this type that matches, from the start on. */
   event<Type extends PoolEvent['type']>(
     type: Type,
