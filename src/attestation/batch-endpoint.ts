@@ -16,7 +16,7 @@ import type { StageTrace } from '../telemetry/request-trace.ts'
 import { type Batch, createBatch, type ElementAnswer } from './batch.ts'
 import type { EndpointDependencies } from './endpoint.ts'
 import type { DecodedCall, Perform } from './job.ts'
-import { ATTESTATION_PATHS } from './paths.ts'
+import { ATTESTATION_PATHS, BATCH_SIZE_MAX } from './paths.ts'
 
 export interface BatchEndpointDependencies extends EndpointDependencies {
   readonly metrics: Pick<Metrics, 'recordDecision' | 'recordError'>
@@ -29,7 +29,6 @@ export interface BatchEndpointDependencies extends EndpointDependencies {
   readonly attest: Perform
 }
 
-const BATCH_SIZE_MAX = 1_000
 const BATCH_BODY_MAX_BYTES = 4_194_304
 
 /** The route under which an element's idempotency key is claimed and its decision is logged. */

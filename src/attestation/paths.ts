@@ -1,5 +1,5 @@
-// The paths of interface A, for the service and its published client. Imports nothing: the file is part of the client's
-// package.
+// The paths of interface A and the size of a batch, for the service and its published client. Imports nothing: the file is
+// part of the client's package.
 
 export const ATTESTATION_PATHS = {
   attestation: { method: 'POST', path: '/v2/attestation' },
@@ -7,6 +7,9 @@ export const ATTESTATION_PATHS = {
   task: { method: 'POST', path: '/v1/task' },
   proof: { method: 'GET', path: '/v2/attestations/{uuid}/proof' },
 } as const
+
+/** The most requests that one batch has. */
+export const BATCH_SIZE_MAX = 1_000
 
 /** The paths whose decisions are in the log, each under one request's uuid: an element of a batch counts as a single call. */
 export const DECISION_PATHS = [ATTESTATION_PATHS.attestation.path, ATTESTATION_PATHS.task.path] as const

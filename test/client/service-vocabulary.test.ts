@@ -1,6 +1,9 @@
 // The client repeats some of the service's vocabulary, since its package stands alone. Here the two are compared, by the
 // compiler and at run time.
 import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { BATCH_SIZE_MAX } from '../../src/attestation/paths.ts'
 import type { ServiceErrorCode } from '../../src/client/errors.ts'
 import { EVM_CHAIN_IDS } from '../../src/client/evm-chains.ts'
 import { FINAL_STATUSES } from '../../src/client/identity-calls.ts'
@@ -29,4 +32,12 @@ test('chains and their ids are the service’s', () => {
 
 test('a session is followed up to the statuses of the spec', () => {
   expect([...FINAL_STATUSES].sort()).toEqual(['completed', 'rejected'])
+})
+
+test.each([
+  ['python/countersign/client.py', /^BATCH_SIZE_MAX = ([\d_]+)$/m],
+  ['go/client.go', /^const BatchSizeMax = ([\d_]+)$/m],
+])('the largest batch in %s is the service’s', (file, declaration) => {
+  const [, size] = declaration.exec(readFileSync(join(import.meta.dir, '../../clients', file), 'utf8')) ?? []
+  expect(Number(size?.replaceAll('_', ''))).toBe(BATCH_SIZE_MAX)
 })
