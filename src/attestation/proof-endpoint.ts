@@ -1,7 +1,7 @@
 // `GET /v2/attestations/{uuid}/proof`: the proof that a decision of the key's organization is in the log.
 import { fixedError } from '../domain/errors.ts'
 import type { Endpoint, Gate } from '../http/gate.ts'
-import { requestPath } from '../http/request-path.ts'
+import { parameterReader } from '../http/public-route.ts'
 import { API_KEY_CHALLENGE, jsonResponse } from '../http/response.ts'
 import { ATTESTATION_PATHS } from './paths.ts'
 
@@ -16,6 +16,8 @@ export type ProveDecision = (
 
 class DecisionUnknownError extends fixedError('NOT_FOUND', 'no such decision, or it was made a moment ago') {}
 
+const readParameters = parameterReader(ATTESTATION_PATHS.proof)
+
 export const createProofEndpoint = (dependencies: { readonly gate: Gate; readonly prove: ProveDecision }): Endpoint =>
   dependencies.gate(
     {
@@ -26,7 +28,7 @@ export const createProofEndpoint = (dependencies: { readonly gate: Gate; readonl
       challenge: API_KEY_CHALLENGE,
     },
     async ({ request, requestId, principal, rateLimit }) => {
-      const uuid = (requestPath(request.url).split('/').at(-2) ?? '').toLowerCase()
+      const uuid = readParameters(request.url).uuid.toLowerCase()
       const proven = await dependencies.prove(principal.organizationId, uuid)
       if (proven === null) throw new DecisionUnknownError()
       const body = JSON.stringify({ uuid, log_key: proven.logKey, proof: proven.proof })

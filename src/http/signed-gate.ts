@@ -6,8 +6,8 @@ import type { Deadline, Deadlines } from './deadline.ts'
 import type { Endpoint } from './gate.ts'
 import { readJsonBody } from './json-body.ts'
 import { toProblem } from './problem.ts'
+import { type PathParameters, parameterReader } from './public-route.ts'
 import type { RequestIdSource } from './request-id.ts'
-import { requestPath } from './request-path.ts'
 import { problemResponse } from './response.ts'
 import { type JsonObject, parseStrictJsonObject } from './strict-json.ts'
 import { verifyWebhook } from './webhook-signature.ts'
@@ -21,14 +21,13 @@ export interface SignedGateDependencies {
   readonly report: (error: unknown, requestId: string, traceId?: string) => void
 }
 
-export interface SignedGateSettings<Sender> {
-  /** The path, as used in metrics. */
-  readonly route: string
+export interface SignedGateSettings<Path extends string, Sender> {
+  readonly path: Path
   /**
    * The claimed sender, derived from the path alone; null when there is none, which gets the same answer as a wrong
    * signature.
    */
-  readonly findSender: (path: string) => Promise<{
+  readonly findSender: (parameters: PathParameters<Path>) => Promise<{
     readonly sender: Sender
     readonly secrets: readonly Uint8Array[]
     /** How this sender signs; by Standard Webhooks unless stated. */
@@ -39,8 +38,8 @@ export interface SignedGateSettings<Sender> {
 }
 
 /** A message with a valid signature of its sender. The endpoint must check whether the message came before. */
-export interface SignedCall<Sender> {
-  readonly request: Request
+export interface SignedCall<Path extends string, Sender> {
+  readonly parameters: PathParameters<Path>
   readonly requestId: string
   readonly sender: Sender
   readonly messageId: string
@@ -48,9 +47,9 @@ export interface SignedCall<Sender> {
   readonly deadline: Deadline
 }
 
-export type SignedGate = <Sender>(
-  settings: SignedGateSettings<Sender>,
-  handle: (call: SignedCall<Sender>) => Promise<Response>,
+export type SignedGate = <Path extends string, Sender>(
+  settings: SignedGateSettings<Path, Sender>,
+  handle: (call: SignedCall<Path, Sender>) => Promise<Response>,
 ) => Endpoint
 
 /** Requests and results are short. */
@@ -60,19 +59,21 @@ const CHALLENGE = 'StandardWebhooks realm="countersign"'
 
 export const createSignedGate =
   ({ deadlines, requestIds, clock, metrics, report }: SignedGateDependencies): SignedGate =>
-  ({ route, findSender, bodyBytesMax = BODY_BYTES_MAX }, handle) => {
-    const record = metrics.route('POST', route)
+  ({ path, findSender, bodyBytesMax = BODY_BYTES_MAX }, handle) => {
+    const record = metrics.route('POST', path)
+    const readParameters = parameterReader({ path })
     return async (request) => {
       const startedMs = clock.monotonicMs()
       const requestId = requestIds(request.headers.get('x-request-id'))
       const enter = async (deadline: Deadline): Promise<Response> => {
         const body = await readJsonBody(request, { maxBytes: bodyBytesMax })
-        const found = await findSender(requestPath(request.url))
+        const parameters = readParameters(request.url)
+        const found = await findSender(parameters)
         const verify = found?.verify ?? verifyWebhook
         const { id } = verify(found?.secrets ?? [], request.headers, body, clock.unixSeconds())
         // Verification never succeeds without a sender.
         const { sender } = found!
-        return handle({ request, requestId, sender, deadline, messageId: id, message: parseStrictJsonObject(body) })
+        return handle({ parameters, requestId, sender, deadline, messageId: id, message: parseStrictJsonObject(body) })
       }
       try {
         const response = await deadlines.watch(enter)

@@ -10,8 +10,8 @@ import type { Endpoint, Gate, GateSettings } from '../http/gate.ts'
 import type { IdempotencyGuard } from '../http/idempotency.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { readOptionalJsonBody } from '../http/optional-json-body.ts'
-import type { PublicRoute } from '../http/public-route.ts'
-import { requestPath, requestQuery } from '../http/request-path.ts'
+import { type PublicRoute, parameterReader } from '../http/public-route.ts'
+import { requestQuery } from '../http/request-path.ts'
 import { BEARER_CHALLENGE, jsonResponse } from '../http/response.ts'
 import { parseStrictJsonObject } from '../http/strict-json.ts'
 import { IDENTITY_PATHS } from './paths.ts'
@@ -54,17 +54,19 @@ const settingsOf = ({ method, path }: PublicRoute): GateSettings => ({
   challenge: BEARER_CHALLENGE,
 })
 
-/**
- * Reads type and session id from the last two segments of the path. @throws SessionUnknownError when they can't be
- * valid
- */
-const parseTarget = (request: Request): { readonly type: SessionType; readonly sessionId: string } => {
-  const segments = requestPath(request.url).split('/')
-  const sessionId = parseSessionId(segments.at(-1) ?? '')
-  const type = parseSessionType(segments.at(-2) ?? '')
-  if (sessionId === null || type === null) throw new SessionUnknownError()
-  return { type, sessionId }
+/** The reader throws SessionUnknownError when type or session id can't be valid. */
+const targetReader = (route: typeof IDENTITY_PATHS.status | typeof IDENTITY_PATHS.stream) => {
+  const readParameters = parameterReader(route)
+  return ({ url }: Request): { readonly type: SessionType; readonly sessionId: string } => {
+    const parameters = readParameters(url)
+    const sessionId = parseSessionId(parameters.sessionId)
+    const type = parseSessionType(parameters.type)
+    if (sessionId === null || type === null) throw new SessionUnknownError()
+    return { type, sessionId }
+  }
 }
+const readStatusTarget = targetReader(IDENTITY_PATHS.status)
+const readStreamTarget = targetReader(IDENTITY_PATHS.stream)
 
 /** A session of another type or environment counts as unknown, like another organization's (threats row 1). */
 const isOf = ({ session }: SessionState, type: SessionType, { environment }: Principal): boolean =>
@@ -119,7 +121,7 @@ const createRegisterEndpoint = (
 
 const createStatusEndpoint = ({ gate, sessions }: IdentityEndpointDependencies): Endpoint =>
   gate(settingsOf(IDENTITY_PATHS.status), async ({ request, requestId, principal, rateLimit }) => {
-    const { type, sessionId } = parseTarget(request)
+    const { type, sessionId } = readStatusTarget(request)
     const state = await sessions.find(principal.organizationId, sessionId)
     if (state === null || !isOf(state, type, principal)) throw new SessionUnknownError()
     return jsonResponse(JSON.stringify(buildStatus(state)), requestId, { rateLimit })
@@ -141,7 +143,7 @@ const createStreamEndpoint = ({ gate, hub, authenticator }: IdentityEndpointDepe
     }
   }
   return gate(settingsOf(IDENTITY_PATHS.stream), async ({ request, requestId, principal, rateLimit, deadline }) => {
-    const { type, sessionId } = parseTarget(request)
+    const { type, sessionId } = readStreamTarget(request)
     const key = readKey(request.headers)
     const stream = await hub.open({
       sessionId,

@@ -8,7 +8,6 @@ import { SessionUnknownError } from '../../domain/session-errors.ts'
 import type { Clock } from '../../domain/time.ts'
 import { WEBHOOK_PROVIDER, type WebhookEndpoint } from '../../domain/webhook-message.ts'
 import type { Endpoint } from '../../http/gate.ts'
-import { requestPath } from '../../http/request-path.ts'
 import { jsonResponse } from '../../http/response.ts'
 import { SECURITY_HEADERS } from '../../http/security-headers.ts'
 import type { SignedCall, SignedGate } from '../../http/signed-gate.ts'
@@ -64,31 +63,27 @@ class ProviderMessageRepeatedError extends fixedError(
 
 class DocumentUnknownError extends fixedError('NOT_FOUND', 'there is no such document') {}
 
-/** `/api/v1/provider/{endpointId}/sessions/{sessionId}/{what}` */
-const parsePath = (path: string): { readonly endpointId: string; readonly sessionId: string | null } => {
-  const segments = path.split('/')
-  return { endpointId: segments[4] ?? '', sessionId: parseSessionId(segments[6] ?? '') }
-}
+type SessionCall = SignedCall<(typeof IDENTITY_PATHS)['providerResult' | 'providerEvidence']['path'], WebhookEndpoint>
 
 const ACTOR = `provider:${WEBHOOK_PROVIDER}`
 
 export const createProviderEndpoints = (dependencies: ProviderEndpointDependencies): ProviderEndpoints => {
   const { gate, endpoints, secretsOf, findSession, decide, spend, evidence } = dependencies
 
-  const findSender = async (path: string) => {
-    const endpoint = await endpoints.findDecider(parsePath(path).endpointId)
+  const findSender = async ({ endpointId }: SessionCall['parameters']) => {
+    const endpoint = await endpoints.findDecider(endpointId)
     return endpoint === null ? null : { sender: endpoint, secrets: await secretsOf(endpoint) }
   }
 
   /** @throws SessionUnknownError */
-  const requireSession = async ({ request, sender }: SignedCall<WebhookEndpoint>): Promise<SessionState> => {
-    const { sessionId } = parsePath(requestPath(request.url))
+  const requireSession = async ({ parameters, sender }: SessionCall): Promise<SessionState> => {
+    const sessionId = parseSessionId(parameters.sessionId)
     const state = sessionId === null ? null : await findSession(sender.organizationId, sessionId)
     if (state === null || state.session.provider !== WEBHOOK_PROVIDER) throw new SessionUnknownError()
     return state
   }
 
-  const messageOf = ({ sender, messageId }: SignedCall<WebhookEndpoint>, sessionId: string): ProviderMessage => ({
+  const messageOf = ({ sender, messageId }: SessionCall, sessionId: string): ProviderMessage => ({
     messageId,
     sessionId,
     organizationId: sender.organizationId,
@@ -96,7 +91,7 @@ export const createProviderEndpoints = (dependencies: ProviderEndpointDependenci
   })
 
   return {
-    providerResult: gate({ route: IDENTITY_PATHS.providerResult.path, findSender }, async (call) => {
+    providerResult: gate({ path: IDENTITY_PATHS.providerResult.path, findSender }, async (call) => {
       const { session } = await requireSession(call)
       const { status, publicComment, privateComment, sequence } = decodeResult(call.message, session.id)
       const decided = await decide(messageOf(call, session.id), {
@@ -114,7 +109,7 @@ export const createProviderEndpoints = (dependencies: ProviderEndpointDependenci
       return jsonResponse(JSON.stringify(answer), call.requestId)
     }),
 
-    providerEvidence: gate({ route: IDENTITY_PATHS.providerEvidence.path, findSender }, async (call) => {
+    providerEvidence: gate({ path: IDENTITY_PATHS.providerEvidence.path, findSender }, async (call) => {
       const { session } = await requireSession(call)
       const { documentId } = decodeEvidenceRequest(call.message, session.id)
       if (!(await spend(messageOf(call, session.id)))) throw new ProviderMessageRepeatedError()

@@ -25,8 +25,8 @@ type Ignored = 'decides-nothing' | 'other-session' | 'decided-already' | 'decide
 export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies): Endpoint => {
   const { gate, endpoints, secretsOf, findSession, decide, submittedTimes, clock, onLateDecision } = dependencies
 
-  const findSender = async (path: string) => {
-    const endpoint = await endpoints.findDecider(path.split('/')[4] ?? '')
+  const findSender = async ({ endpointId }: { readonly endpointId: string }) => {
+    const endpoint = await endpoints.findDecider(endpointId)
     const service = serviceNamed(endpoint?.service ?? null)
     if (endpoint === null || service === undefined) return null
     const secrets = await serviceSecretsOf(secretsOf, endpoint)
@@ -62,7 +62,7 @@ export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies
   }
 
   return gate(
-    { route: IDENTITY_PATHS.providerEvent.path, findSender, bodyBytesMax: BODY_BYTES_MAX },
+    { path: IDENTITY_PATHS.providerEvent.path, findSender, bodyBytesMax: BODY_BYTES_MAX },
     async ({ sender, message, messageId, requestId }) => {
       const { endpoint, service } = sender
       const { organizationId } = endpoint
