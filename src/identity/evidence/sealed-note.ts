@@ -4,12 +4,10 @@ import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import type { EvidenceRecord } from '../../domain/evidence.ts'
 import type { Clock } from '../../domain/time.ts'
 import type { EvidenceSession, SealedNote } from '../evidence-types.ts'
+import { SEAL_ATTEMPTS } from './record-writer.ts'
 import { collect } from './sealed-stream.ts'
 import type { EvidenceStore } from './store-types.ts'
-import type { Vault } from './vault.ts'
-
-/** Each rotation of the evidence key changes an organization's key twice. */
-const SEAL_ATTEMPTS = 3
+import { targetOf, type Vault } from './vault.ts'
 
 /** @param kind of its row in the evidence table; not a kind of document */
 export const createSealedNote = <Content>(input: {
@@ -20,17 +18,17 @@ export const createSealedNote = <Content>(input: {
 }): SealedNote<Content> => {
   const { store, vault, clock, kind } = input
 
-  const find = async ({ organizationId, id }: EvidenceSession) =>
-    (await store.list({ organizationId, sessionId: id })).find((record) => record.kind === kind)
+  const find = async (session: EvidenceSession) =>
+    (await store.list(targetOf(session))).find((record) => record.kind === kind)
 
-  const open = async ({ organizationId, id }: EvidenceSession, record: EvidenceRecord): Promise<Content> => {
-    const stream = await vault.open({ organizationId, sessionId: id }, record)
+  const open = async (session: EvidenceSession, record: EvidenceRecord): Promise<Content> => {
+    const stream = await vault.open(targetOf(session), record)
     return JSON.parse(Buffer.from(await collect(stream)).toString())
   }
 
   return {
-    put: async ({ organizationId, id }, content) => {
-      const target = { organizationId, sessionId: id }
+    put: async (session, content) => {
+      const target = targetOf(session)
       for (let attempt = 1; ; attempt++) {
         const record = await vault.put(target, {
           kind,
@@ -58,8 +56,7 @@ export const createSealedNote = <Content>(input: {
     },
     read: async (session, actor) => {
       const found = await find(session)
-      const target = { organizationId: session.organizationId, sessionId: session.id }
-      const record = found === undefined ? null : await store.recordRead(target, found.id, actor)
+      const record = found === undefined ? null : await store.recordRead(targetOf(session), found.id, actor)
       return record === null ? null : open(session, record)
     },
   }

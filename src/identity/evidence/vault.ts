@@ -3,6 +3,7 @@
 
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
+import type { EvidenceSession } from '../evidence-types.ts'
 import { EvidenceUnreadableError } from './errors.ts'
 import type { EvidenceFiles } from './evidence-files.ts'
 import type { OrganizationKeys } from './organization-keys.ts'
@@ -31,6 +32,11 @@ export interface Vault {
 const CONTENT = 'countersign evidence content'
 const NAME = 'countersign evidence file name'
 const WRITE_BYTES = 65_536
+
+export const targetOf = ({ organizationId, id }: Pick<EvidenceSession, 'organizationId' | 'id'>): EvidenceTarget => ({
+  organizationId,
+  sessionId: id,
+})
 
 /** Binds a wrapped key to its piece of evidence, so that it is useless in another row. */
 export const evidenceSubject = ({ organizationId, sessionId }: EvidenceTarget, evidenceId: string): string =>

@@ -1,0 +1,97 @@
+// Stores encrypted pieces of evidence. A file is written before its row, and deleted after the key in its row is destroyed: a crash
+// can leave a file that nobody can read, but never a row without a file.
+import { CountersignError, OrganizationKeyExchangedError } from '../../domain/errors.ts'
+import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
+import type { SessionState } from '../../domain/session.ts'
+import { SessionUnknownError } from '../../domain/session-errors.ts'
+import type { Clock } from '../../domain/time.ts'
+import type { EvidenceSession } from '../evidence-types.ts'
+import type { EvidenceChange, EvidenceStore } from './store-types.ts'
+import type { NewEvidence, Vault } from './vault.ts'
+
+export interface RecordWriterDependencies {
+  readonly vault: Vault
+  /** Called after each committed change. */
+  readonly changed: (state: SessionState) => void
+  /** Called with pieces that were stored, with their bytes, and with pieces whose key was destroyed. */
+  readonly counted?: (change: 'stored' | 'erased', pieces: number, bytes: number) => void
+  /** Called when a file could not be deleted; the sweep tries again. */
+  readonly onError: (error: unknown) => void
+}
+
+/** The page acts for the person whose session it is. */
+export const PERSON = 'person'
+/** Attempts to seal: a rotation of the evidence key changes an organization's key twice. */
+export const SEAL_ATTEMPTS = 3
+
+export const createRecordWriter = (dependencies: RecordWriterDependencies) => {
+  const { vault, changed, onError, counted = () => undefined } = dependencies
+
+  const discard = async (storageNames: readonly string[]): Promise<void> => {
+    try {
+      await vault.discard(storageNames)
+    } catch (error) {
+      onError(error)
+    }
+  }
+
+  /** Reports the committed change, then deletes files that nobody can read any more. @throws SessionUnknownError */
+  const finish = async (change: EvidenceChange | null): Promise<EvidenceChange> => {
+    if (change === null) throw new SessionUnknownError()
+    changed(change.state)
+    if (change.obsoleteFiles.length > 0) counted('erased', change.obsoleteFiles.length, 0)
+    await discard(change.obsoleteFiles)
+    return change
+  }
+
+  /**
+   * Stores the record. If the store refuses it, the file is deleted. If the store can't say whether it was stored, the file
+   * stays: the sweep deletes it once it is old and no record names it.
+   */
+  const commit = async <Result extends EvidenceChange | false | null>(
+    record: EvidenceRecord,
+    write: () => Promise<Result>,
+  ): Promise<Result> => {
+    let written: Result
+    try {
+      written = await write()
+    } catch (error) {
+      const isUnknown = error instanceof CountersignError && error.code === 'DEPENDENCY_UNAVAILABLE'
+      if (!isUnknown) await discard([record.storageName])
+      throw error
+    }
+    if (written === null || written === false) await discard([record.storageName])
+    else counted('stored', 1, record.byteLength)
+    return written
+  }
+
+  /** Seals again when the organization's key was exchanged between sealing and storing. */
+  const sealAndCommit = async <Result extends EvidenceChange | false | null>(
+    target: EvidenceTarget,
+    evidence: NewEvidence,
+    write: (record: NewEvidenceRecord) => Promise<Result>,
+  ): Promise<{ readonly record: EvidenceRecord; readonly change: Result }> => {
+    for (let attempt = 1; ; attempt++) {
+      const record = await vault.put(target, evidence)
+      try {
+        return { record, change: await commit(record, () => write(record)) }
+      } catch (error) {
+        if (!(error instanceof OrganizationKeyExchangedError) || attempt === SEAL_ATTEMPTS) throw error
+      }
+    }
+  }
+
+  return { finish, sealAndCommit }
+}
+
+export type RecordWriter = ReturnType<typeof createRecordWriter>
+
+/** What reads and writes the records of sessions. */
+export interface RecordAccess {
+  readonly store: EvidenceStore
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly writer: RecordWriter
+  /** @throws SessionUnknownError */
+  readonly requireSession: (session: EvidenceSession) => Promise<void>
+}
