@@ -65,7 +65,7 @@ export const createPortalProgressTable = (scope: TableScope) => ({
    * Replaces an earlier agreement; the newest counts until the session is submitted.
    * @throws ConstraintViolatedError when there is no such session
    */
-  recordAgreement: (input: SessionKey & { readonly version: string; readonly shares: boolean }): Promise<void> =>
+  recordAgreement: (input: SessionKey & Pick<Agreement, 'version' | 'shares'>): Promise<void> =>
     scope.write(
       async (transaction) => {
         await transaction.execute(

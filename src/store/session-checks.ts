@@ -18,11 +18,7 @@ interface NewCheck {
   readonly hits?: readonly FoundHit[]
 }
 
-interface StoredCheck {
-  readonly name: string
-  readonly outcome: string
-  readonly detail: Readonly<Record<string, unknown>>
-  readonly version: string
+interface StoredCheck extends Omit<NewCheck, 'hits'> {
   readonly checkedAtSeconds: number
 }
 

@@ -13,11 +13,7 @@ interface WaitingSessions {
   readonly oldestAtSeconds: number | null
 }
 
-interface OpenHits {
-  readonly count: number
-  /** False: there are more. */
-  readonly exact: boolean
-}
+type OpenHits = Pick<WaitingSessions, 'count' | 'exact'>
 
 interface VerifiedUsers {
   readonly people: number

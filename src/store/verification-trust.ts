@@ -2,13 +2,10 @@
 // statement that reads standings applies it (wallet-standings.ts), so that one rule holds for every answer.
 import { recordChange } from './changes.ts'
 import type { Statements } from './database.ts'
+import type { Organization } from './organizations.ts'
 import type { TableScope } from './table-scope.ts'
 
-export interface TrustedOrganization {
-  readonly id: string
-  readonly slug: string
-  readonly name: string
-}
+export type TrustedOrganization = Pick<Organization, 'id' | 'slug' | 'name'>
 
 /** Organizations by name; null: all of the deployment. Empty: none but the organization itself. */
 export type TrustedOrganizations = readonly TrustedOrganization[] | null

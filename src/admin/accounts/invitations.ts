@@ -1,7 +1,7 @@
 // Two ways into an organization: an invitation, whose link sets the password of a new account, and an offer, which the owner
 // of an existing account accepts.
-import type { OrganizationRole } from '../../domain/role.ts'
 import { isoTime } from '../../domain/time.ts'
+import type { MembershipOffer } from '../../store/membership-offers.ts'
 import type { Tables } from '../../store/store.ts'
 import type { User } from '../../store/users.ts'
 import { type Actor, actorId, actorName } from '../actor.ts'
@@ -36,7 +36,7 @@ export const offerMembership = async (
   tables: Tables,
   services: Services,
   actor: Actor,
-  wanted: { readonly organizationId: string; readonly userId: string; readonly role: OrganizationRole },
+  wanted: Pick<MembershipOffer, 'organizationId' | 'userId' | 'role'>,
 ) => {
   const code = newOfferCode(services.clock)
   const { expiresAtSeconds } = code

@@ -10,12 +10,7 @@ import type { CounterTake, SignInCounterTable } from '../../store/sign-in-counte
 import { TooManyAttemptsError } from '../errors.ts'
 import { deriveKeys, macOf, type RotatingKeys } from './derived-key.ts'
 
-export interface AttemptLimit {
-  /** How many attempts are allowed without a wait. */
-  readonly free: number
-  /** Each time this many seconds have passed, one more attempt is allowed. */
-  readonly secondsEach: number
-}
+export type AttemptLimit = Pick<CounterTake, 'free' | 'secondsEach'>
 
 /** One counter of an attempt, with its limit. */
 export interface AttemptCounter {

@@ -1,6 +1,7 @@
 // Who may approve another person's change. Two accounts count as two people only if neither made the other, directly or through
 // accounts in between, and no account that recovered one of them made or recovered the other.
 import type { Administrator, MakerKind } from '../../store/account-makers.ts'
+import type { Approval } from '../../store/approvals.ts'
 import type { Tables } from '../../store/store.ts'
 import { ConflictError } from '../errors.ts'
 
@@ -43,7 +44,7 @@ const belongTogether = async (
 export const requireApprover = async (
   tables: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,
-  request: { readonly requestedBy: string; readonly createdAtSeconds: number },
+  request: Pick<Approval, 'requestedBy' | 'createdAtSeconds'>,
   approverId: string,
 ): Promise<void> => {
   const { requestedBy, createdAtSeconds } = request
