@@ -1,20 +1,23 @@
 // Finds one decision by its uuid, for a request that comes again: what was signed then is answered now, and nothing is
 // signed twice (invariant 3). There is no index for it: the request's claim says when it came, and its decision was
 // recorded soon after.
+import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { findSlotEnd, slotLinesBackwards } from './backwards.ts'
 import { DecisionDirectoryMissingError } from './errors.ts'
 import { countedBytes } from './line-hashes.ts'
-import { parseRecordLine, peekTime, peekUuid } from './record.ts'
-import { createSlotScanner, type ScannedLine } from './scan.ts'
+import { MAX_LINE_BYTES, parseRecordLine, peekTime, peekUuid } from './record.ts'
 import { listSegments, listSlots } from './segment-name.ts'
 import { positionSince } from './time-position.ts'
 import type { DecisionRecord } from './types.ts'
 
 /** Lines between two looks at the time, and between two turns of the event loop. */
 const STRIDE = 256
-/** A decision is recorded within this time after its request came: longer than any claim lasts. */
-const SOON_MS = 60_000
+/** Some two hundred lines. */
+const PIECE_BYTES = 262_144
+const NEWLINE = 10
+/** A decision is recorded within these times after its request came; the last is longer than any claim lasts. */
+const SOON_MS = [1_500, 6_000, 60_000]
 
 const slotsOf = (directory: string): string[] => {
   try {
@@ -27,40 +30,50 @@ const slotsOf = (directory: string): string[] => {
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Whether what follows the segment says that the line was never answered. */
-const counts = (slotDirectory: string, { segment, offset, length }: ScannedLine): boolean => {
+/** The whole lines of a slot from a time on that count, in pieces, the oldest first. */
+function* piecesSince(slotDirectory: string, sinceMs: number): Generator<Buffer> {
   const segments = listSegments(slotDirectory)
-  const index = segments.findIndex(({ name }) => name === segment)
-  const found = segments[index]
-  const counted = found === undefined ? null : countedBytes(slotDirectory, found, segments[index + 1])
-  return counted === null || offset + length < counted
+  const from = positionSince(slotDirectory, sinceMs)
+  const first = segments.findIndex(({ name }) => from === null || name === from.segment)
+  for (const [index, segment] of segments.entries()) {
+    if (index < first) continue
+    const end = countedBytes(slotDirectory, segment, segments[index + 1]) ?? Number.POSITIVE_INFINITY
+    const descriptor = openSync(join(slotDirectory, segment.name), 'r')
+    const wholeLines = (start: number, length: number): Buffer => {
+      const bytes = Buffer.allocUnsafe(Math.min(length, end - start))
+      const read = bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, start))
+      return read.subarray(0, read.lastIndexOf(NEWLINE) + 1)
+    }
+    try {
+      for (let start = segment.name === from?.segment ? from.offset : 0; ; ) {
+        const short = wholeLines(start, PIECE_BYTES)
+        const piece = short.length > 0 ? short : wholeLines(start, MAX_LINE_BYTES + 1)
+        if (piece.length === 0) break
+        yield piece
+        start += piece.length
+      }
+    } finally {
+      closeSync(descriptor)
+    }
+  }
 }
 
-const findInSlot = async (directory: string, slot: string, uuid: string, sinceMs: number) => {
-  const slotDirectory = join(directory, slot)
-  const scanner = createSlotScanner(directory, slot, positionSince(slotDirectory, sinceMs))
-  try {
-    let read = 0
-    for (let line = scanner.peek(); line !== null; line = scanner.peek()) {
-      scanner.take()
-      if (line.text.includes(uuid)) {
-        const { record } = parseRecordLine(line.text)
-        if (record.kind !== 'withheld' && record.uuid === uuid && counts(slotDirectory, line)) return record
-      }
-      read += 1
-      if (read % STRIDE !== 0) continue
-      if ((peekTime(Buffer.from(line.text)) ?? 0) > sinceMs + SOON_MS) return null
-      await nextTurn()
-    }
-    return null
-  } finally {
-    scanner.close()
+const timeOfLast = (piece: Buffer): number | null => peekTime(piece.subarray(piece.lastIndexOf(NEWLINE, -2) + 1))
+
+const findIn = (piece: Buffer, uuid: string): DecisionRecord | null => {
+  const wanted = `"uuid":"${uuid}"`
+  for (let at = piece.indexOf(wanted); at >= 0; at = piece.indexOf(wanted, at + 1)) {
+    const line = piece.toString('utf8', piece.lastIndexOf(NEWLINE, at) + 1, piece.indexOf(NEWLINE, at))
+    const { record } = parseRecordLine(line)
+    if (record.kind !== 'withheld' && record.uuid === uuid) return record
   }
+  return null
 }
 
 /**
  * The record of this uuid in any slot, looked for where it is expected: within a minute from `sinceMs` (Unix
- * milliseconds). Null when it is not there.
+ * milliseconds). Null when it is not there. Most are found within the first second, so that is read in all slots before
+ * more is read in any.
  * @throws DecisionLineMalformedError or a system error when the log can't be read.
  */
 export const findDecision = async (
@@ -68,11 +81,22 @@ export const findDecision = async (
   uuid: string,
   sinceMs: number,
 ): Promise<DecisionRecord | null> => {
-  for (const slot of slotsOf(directory)) {
-    const record = await findInSlot(directory, slot, uuid, sinceMs)
-    if (record !== null) return record
+  const slots = slotsOf(directory).map((slot) => piecesSince(join(directory, slot), sinceMs))
+  try {
+    for (const withinMs of SOON_MS) {
+      for (const pieces of slots) {
+        for (let next = pieces.next(); next.done !== true; next = pieces.next()) {
+          const record = findIn(next.value, uuid)
+          if (record !== null) return record
+          await nextTurn()
+          if ((timeOfLast(next.value) ?? 0) > sinceMs + withinMs) break
+        }
+      }
+    }
+    return null
+  } finally {
+    for (const pieces of slots) pieces.return(undefined)
   }
-  return null
 }
 
 /**

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findDecision, recallDecision } from '../../src/decisions/recall.ts'
 import { positionSince } from '../../src/decisions/time-position.ts'
+import type { DecisionRecord } from '../../src/decisions/types.ts'
 import {
   attestation,
   denial,
@@ -74,6 +75,9 @@ describe('recalling a decision', () => {
   })
 })
 
+/** A field that is written like the one that is looked for. */
+const MENTIONS = { facts: { uuid: uuidOf(3) } } as unknown as Partial<DecisionRecord>
+
 describe('a decision where it is expected', () => {
   /** 6,000 decisions in some two dozen files, ten a second. */
   const fill = (slot: string, first = 0): string => {
@@ -100,7 +104,7 @@ describe('a decision where it is expected', () => {
       }
     }
     // Neither the past is read, nor what came much later.
-    expect(await findDecision(directory, uuidOf(3_000), START_MS + 180_000)).toBeNull()
+    expect(await findDecision(directory, uuidOf(3_500), START_MS + 180_000)).toBeNull()
     expect(await findDecision(directory, uuidOf(3_000), START_MS + 400_000)).toBeNull()
     expect(await findDecision(directory, uuidOf(9_000), START_MS)).toBeNull()
     expect(await findDecision(join(directory, 'none'), uuidOf(1), 0)).toBeNull()
@@ -123,6 +127,20 @@ describe('a decision where it is expected', () => {
     expect(positionSince(join(directory, 'none'), START_MS)).toBeNull()
   })
 
+  test('is found after a line that is longer than what is read at once, and behind a slot that is busier', async () => {
+    const directory = temporaryDirectory()
+    const busy = openTestSegment(directory, { slot: 'w00', maxBytes: 10_000_000 })
+    busy.append(range(0, 3_000).map((number) => attestation(number, { at: START_MS + number * 10 })))
+    busy.close()
+    const writer = openTestSegment(directory, { slot: 'w01' })
+    const large = attestation(5_000, { data: `0x${'ab'.repeat(200_000)}`, data_size: 200_000 })
+    writer.append([large, attestation(5_001), attestation(5_002, { at: START_MS + 50_000 })])
+    writer.close()
+    for (const number of [5_000, 5_001, 5_002, 2_999]) {
+      expect((await findDecision(directory, uuidOf(number), START_MS))?.uuid).toBe(uuidOf(number))
+    }
+  })
+
   test('is found among many of the same millisecond', async () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory)
@@ -137,7 +155,7 @@ describe('a decision where it is expected', () => {
     const directory = temporaryDirectory()
     const clock = manualClock()
     const first = openTestSegment(directory, { clock })
-    first.append([attestation(1, { request: uuidOf(3) }), attestation(2)])
+    first.append([attestation(1, MENTIONS), attestation(2)])
     const path = join(directory, 'w00', segmentNames(directory)[0] ?? '')
     const whole = readFileSync(path)
     expect(await findDecision(directory, uuidOf(2), START_MS)).not.toBeNull()
@@ -147,7 +165,7 @@ describe('a decision where it is expected', () => {
     openTestSegment(directory, { clock }).append([withheld(4), attestation(4, { at: START_MS + 20 })])
     writeFileSync(path, whole)
     expect(await findDecision(directory, uuidOf(2), START_MS)).toBeNull()
-    expect(await findDecision(directory, uuidOf(1), START_MS)).toEqual(attestation(1, { request: uuidOf(3) }))
+    expect(await findDecision(directory, uuidOf(1), START_MS)).toEqual(attestation(1, MENTIONS))
     expect(await findDecision(directory, uuidOf(3), START_MS)).toBeNull()
     expect(await findDecision(directory, uuidOf(4), START_MS)).toEqual(attestation(4, { at: START_MS + 20 }))
   })

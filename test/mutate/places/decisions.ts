@@ -90,9 +90,18 @@ export const decisions: readonly Place[] = [
       'for (const slot of slotsOf(directory)) {\n    const slotDirectory',
       'for (const slot of slotsOf(directory).slice(0, 1)) {\n    const slotDirectory',
     ],
-    ['a decision that was never answered is found', ' && counts(slotDirectory, line)', ''],
-    ['a decision that mentions the uuid is found', 'record.uuid === uuid && counts', 'counts'],
-    ['all that came later is read', '> sinceMs + SOON_MS) return null', '> 2 * sinceMs) return null'],
+    ['a decision that was never answered is found', '?? Number.POSITIVE_INFINITY', '&& Number.POSITIVE_INFINITY'],
+    [
+      'a decision that mentions the uuid is found',
+      "record.kind !== 'withheld' && record.uuid === uuid",
+      "record.kind !== 'withheld'",
+    ],
+    [
+      'all that came later is read',
+      '(timeOfLast(next.value) ?? 0) > sinceMs + withinMs',
+      '(timeOfLast(next.value) ?? 0) > 2 * sinceMs',
+    ],
+    ['a long line ends the search', 'short.length > 0 ? short : wholeLines(start, MAX_LINE_BYTES + 1)', 'short'],
   ]),
   ...placesOf(['test/decisions/recall.test.ts'], 'src/decisions/time-position.ts', [
     ['lines of the time itself are passed over', 'line.atMs < sinceMs', 'line.atMs <= sinceMs'],
