@@ -12,6 +12,7 @@ import {
   matchesApiKey,
   parseApiKey,
 } from '../domain/api-key.ts'
+import { atMostEntries } from '../domain/cache-limit.ts'
 import { CountersignError, DependencyUnavailableError, fixedError, QueueFullError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 
@@ -112,7 +113,7 @@ export const createAuthenticator = ({
   cacheSize = 100_000,
   unknownForMs = 1_000,
 }: AuthenticatorDependencies): Authenticator => {
-  const known = new LRUCache<string, Entry>({ max: cacheSize })
+  const known = new LRUCache<string, Entry>(atMostEntries(cacheSize))
   // Kept apart from the known keys, so that guesses can't evict them. Values: when to ask the store again.
   const unknown = new LRUCache<string, number>({ max: 1_024 })
   const lookups = new Map<string, Lookup>()

@@ -4,6 +4,7 @@
 // shared-rate-limit.ts extends the limit to several processes.
 import { LRUCache } from 'lru-cache'
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
+import { atMostEntries } from '../domain/cache-limit.ts'
 import { CountersignError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 
@@ -85,7 +86,7 @@ export const refusalOf = (
 ): RateExceededError => new RateExceededError(state, Math.max(1, Math.ceil((missing - ROUNDING) / requestsPerSecond)))
 
 export const createRateLimiter = ({ clock, bucketsMax = 100_000 }: RateLimiterDependencies): RateLimiter => {
-  const buckets = new LRUCache<string, Bucket>({ max: bucketsMax })
+  const buckets = new LRUCache<string, Bucket>(atMostEntries(bucketsMax))
 
   const refill = (keyId: string, { requestsPerSecond, burst }: ApiKeyRateLimit): Bucket => {
     const nowMs = clock.monotonicMs()

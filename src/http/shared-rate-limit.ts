@@ -5,6 +5,7 @@
 // nothing is exchanged; while the store is down, each process uses its equal share of rate and burst.
 import { LRUCache } from 'lru-cache'
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
+import { atMostEntries } from '../domain/cache-limit.ts'
 import type { Clock, Timers } from '../domain/time.ts'
 import {
   available,
@@ -67,7 +68,7 @@ const READY_MS = 250
 
 export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependencies): SharedRateLimiter => {
   const { clock, after, processes, exchange, onError, bucketsMax = 100_000 } = dependencies
-  const buckets = new LRUCache<string, RateBucket>({ max: bucketsMax })
+  const buckets = new LRUCache<string, RateBucket>(atMostEntries(bucketsMax))
   /** Buckets with something to report, or a lease to return. */
   const open = new Set<RateBucket>()
   /** When the first exchange without an answer began; null when the last one was answered. */

@@ -2,6 +2,7 @@
 // organization gives it a new stamp. A cached entry, and a load under way, is valid only for the stamp with which it
 // began, so a load that overlaps a change can't leave the old policy in the cache.
 import { LRUCache } from 'lru-cache'
+import { atMostEntries } from '../domain/cache-limit.ts'
 import type { PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
 import { PolicyUnusableError } from './errors.ts'
@@ -127,8 +128,8 @@ export const createCatalog = ({
   maxRevisionCharacters = 64 * 1024 * 1024,
   joinWithinMs = 2_000,
 }: CatalogDependencies): Catalog => {
-  const targets = new LRUCache<string, Entry>({ max: maxEntries })
-  const misses = new LRUCache<string, Entry>({ max: maxEntries })
+  const targets = new LRUCache<string, Entry>(atMostEntries(maxEntries))
+  const misses = new LRUCache<string, Entry>(atMostEntries(maxEntries))
   const revisions = createRevisionCache({ source, clock, maxCharacters: maxRevisionCharacters, joinWithinMs })
   const loads = createSharedLoads<ResolvedTarget | null>(clock, joinWithinMs)
   const stamps = createStamps(maxEntries)

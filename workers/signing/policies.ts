@@ -2,6 +2,7 @@
 // large policy does not delay other jobs. When there are too many, the least recently used are dropped. A job whose
 // target or revision is missing is sent back, never decided on a guess.
 import { LRUCache } from 'lru-cache'
+import { atMostEntries } from '../../src/domain/cache-limit.ts'
 import type { Target } from '../../src/domain/target.ts'
 import { compileDocument } from '../../src/policy/compile-document.ts'
 import { PolicyUnusableError } from '../../src/policy/errors.ts'
@@ -56,7 +57,7 @@ function* compile({ id, document }: SentRevision): Steps<PolicyProgram> {
 }
 
 export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Policies => {
-  const targets = new LRUCache<string, Target>({ max: maxEntries })
+  const targets = new LRUCache<string, Target>(atMostEntries(maxEntries))
   const revisions = new LRUCache<string, HeldRevision>({
     max: maxEntries,
     maxSize: MAX_SOURCE_CHARACTERS,
