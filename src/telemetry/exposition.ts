@@ -1,6 +1,7 @@
 // Reads our own counters at a scrape and passes them to prom-client, which writes the Prometheus text. So counting is
 // only an addition on the hot path; prom-client's own counters hash their labels at each increment.
-import { type Metric, Registry } from 'prom-client'
+import type { Metric } from 'prom-client'
+import Registry from 'prom-client/lib/registry.js'
 import type { DurationSnapshot } from './duration-histogram.ts'
 import type { MetricDefinition } from './metric-table.ts'
 
