@@ -5,7 +5,6 @@ import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 import { type JsonRpc, RpcFailedError } from './json-rpc.ts'
 import { type ChainRegistry, plausiblePolicyId } from './registry.ts'
-import { programAddress } from './solana-program-address.ts'
 
 /** The genesis hash of mainnet-beta, which identifies the cluster. */
 export const MAINNET_GENESIS_HASH = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
@@ -53,6 +52,7 @@ export const createSolanaRegistry = (program: string, genesisHash: string): Chai
 
   /** The data of the program's own account with these seeds; null when the account does not exist. */
   const readOwn = async (rpc: JsonRpc, seed: string, key: string, kind: Buffer): Promise<Buffer | null> => {
+    const { programAddress } = await import('./solana-program-address.ts')
     const address = programAddress(program, [Buffer.from(seed), bs58.decode(key)])
     const account = await readAccount(rpc, address)
     // Anyone can send lamports to an address before the program has created its account there.

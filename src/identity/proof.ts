@@ -1,7 +1,6 @@
 // Checks whether a wallet made a signature over a message. EVM: EIP-191 over the text, by recovering the signer;
 // contract wallets (EIP-1271 and 6492) are checked by a verifier that the deployment may add. Solana: Ed25519 over the
 // text's bytes. Uses audited JavaScript although it is slow: it runs only a few times per session.
-import { ed25519 } from '@noble/curves/ed25519.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import bs58 from 'bs58'
@@ -60,9 +59,10 @@ const recoverSigner = (message: string, signature: Uint8Array): string | null =>
 
 const base58Bytes = (text: string): Uint8Array | null => (text.length <= 90 ? (bs58.decodeUnsafe(text) ?? null) : null)
 
-const isSolanaSignature = (address: SolanaAddress, message: string, text: string): boolean => {
+const isSolanaSignature = async (address: SolanaAddress, message: string, text: string): Promise<boolean> => {
   const signature = text.startsWith('0x') ? hexBytes(text) : base58Bytes(text)
   if (signature?.length !== 64) return false
+  const { ed25519 } = await import('@noble/curves/ed25519.js')
   try {
     // Strict verification (RFC 8032, FIPS 186-5) refuses keys of small order, under which anyone can sign anything.
     return ed25519.verify(signature, encoder.encode(message), solanaAddressBytes(address), { zip215: false })
@@ -76,7 +76,9 @@ const isSolanaSignature = (address: SolanaAddress, message: string, text: string
 export const createVerifyProof =
   (contractVerifier?: ContractProofVerifier): VerifyProof =>
   async ({ wallet, message, signature }) => {
-    if (wallet.family === 'solana') return isSolanaSignature(wallet.address, message, signature) ? 'siws' : null
+    if (wallet.family === 'solana') {
+      return (await isSolanaSignature(wallet.address, message, signature)) ? 'siws' : null
+    }
     const bytes = hexBytes(signature)
     if (bytes === null) return null
     if (recoverSigner(message, bytes) === wallet.address) return 'eip191'

@@ -13,6 +13,7 @@ import { decryptKeystorePkcs8, encryptKeystorePkcs8, hasKeystoreMac } from './ke
 import { decryptKeystoreV3, encryptKeystoreV3 } from './keystore-v3.ts'
 import { makePrivateDirectory, writePrivateFile } from './private-file.ts'
 import { type ParsedPrivateKey, type PrivateKeySource, parsePrivateKey } from './private-key-text.ts'
+import { chooseSecp256k1Backend } from './secp256k1-backends.ts'
 import type { KeystoreWorkFactor } from './types.ts'
 
 /** Where a keystore is written, and the passphrase that encrypts it. */
@@ -32,10 +33,15 @@ export interface AttesterKeystore {
   readonly path: string
 }
 
+/** By the library that signs: JavaScript's tables for this take some megabytes. */
+const publicKeyOf = (privateKey: Uint8Array): Uint8Array => {
+  const signer = chooseSecp256k1Backend('auto').backend.createSigner(privateKey)
+  signer.erase()
+  return signer.publicKey
+}
+
 const addressOf = ({ kind, privateKey }: ParsedPrivateKey): string =>
-  kind === 'secp256k1'
-    ? evmAddressOf(secp256k1.getPublicKey(privateKey, false))
-    : bs58.encode(createEd25519Signer(privateKey).publicKey)
+  kind === 'secp256k1' ? evmAddressOf(publicKeyOf(privateKey)) : bs58.encode(createEd25519Signer(privateKey).publicKey)
 
 const encrypt = ({ kind, privateKey }: ParsedPrivateKey, address: string, destination: KeystoreDestination) => {
   const { passphrase, workFactor } = destination
