@@ -1,3 +1,4 @@
+/// <reference path="./prom-registry.d.ts" />
 // Reads our own counters at a scrape and passes them to prom-client, which writes the Prometheus text. So counting is
 // only an addition on the hot path; prom-client's own counters hash their labels at each increment.
 import type { Metric } from 'prom-client'
