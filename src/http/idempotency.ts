@@ -203,8 +203,19 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   mayHaveActed = mayHaveSigned,
   report,
 }: IdempotencyDependencies<Claim>) => {
-  /** Uuids of requests that this process is working on. */
-  const underWay = new Set<string>()
+  /**
+   * Uuids that this process is working on, or was cut off with, and when their claims expire (Unix seconds). They are not
+   * looked for in the log: that would cost the most when there is the least time, under overload.
+   */
+  const unanswered = new Map<string, number>()
+  const noteUnanswered = (uuid: string, expiresAtSeconds: number): void => {
+    const nowSeconds = clock.unixSeconds()
+    for (const [oldest, expiredSeconds] of unanswered) {
+      if (expiredSeconds > nowSeconds) break
+      unanswered.delete(oldest)
+    }
+    unanswered.set(uuid, expiresAtSeconds)
+  }
 
   const finish = async (claim: Claim, fresh: FreshAnswer): Promise<IdempotentAnswer> => {
     const answer = { status: fresh.status ?? 200, body: fresh.body }
@@ -262,7 +273,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     if (found.outcome === 'completed') return { ...found.response, replayed: true }
     if (found.outcome === 'in-flight') {
       const { earlier } = found
-      if (remembering !== null && earlier !== undefined && !underWay.has(earlier.uuid)) {
+      if (remembering !== null && earlier !== undefined && !unanswered.has(earlier.uuid)) {
         const recorded = await remembering.find(earlier.uuid, earlier.uuidSinceSeconds)
         if (recorded.outcome === 'decided') return { status: 200, body: recorded.answer.body, replayed: true }
       }
@@ -279,6 +290,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
         found.uuidSinceSeconds === 0 ? clock.unixSeconds() - LOOK_BACK_SECONDS : found.uuidSinceSeconds
       const recalled = await remembering.recall(claim.uuid, sinceSeconds)
       if (recalled.outcome === 'decided') {
+        unanswered.delete(claim.uuid)
         const { answer } = recalled
         return isLogged ? { status: 200, body: answer.body, replayed: true } : finish(claim, answer)
       }
@@ -291,7 +303,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     }
     let fresh: FreshAnswer
     let dispatched = false
-    underWay.add(claim.uuid)
+    noteUnanswered(claim.uuid, expiresAtSeconds)
     try {
       const mark = async (untilSeconds: number): Promise<void> => {
         if (!(await store.markDispatched(claim, untilSeconds))) throw new IdempotencyTwinInFlightError()
@@ -310,11 +322,13 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
       fresh = await work(claim.uuid, onDispatch, claim)
     } catch (error) {
       // A claim that was taken over is never released: its first holder may have signed, whatever happened to this try.
-      if (found.outcome === 'claimed' && !(dispatched && mayHaveActed(error))) await release(claim)
+      if (found.outcome === 'claimed' && !(dispatched && mayHaveActed(error))) {
+        unanswered.delete(claim.uuid)
+        await release(claim)
+      }
       throw error
-    } finally {
-      underWay.delete(claim.uuid)
     }
+    unanswered.delete(claim.uuid)
     return isLogged ? { status: fresh.status ?? 200, body: fresh.body, replayed: false } : finish(claim, fresh)
   }
 }

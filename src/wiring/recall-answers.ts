@@ -1,5 +1,6 @@
 // Reads the decision log to find what happened to a request with an idempotency key: its answer if it was decided, and
 // whether its signature can still be used.
+import { LRUCache } from 'lru-cache'
 import { DECISION_PATHS } from '../attestation/paths.ts'
 import { answerOf } from '../decisions/answer.ts'
 import { findDecision, recallDecision } from '../decisions/recall.ts'
@@ -14,6 +15,7 @@ const DECISION_ROUTES: ReadonlySet<string> = new Set(DECISION_PATHS)
 const KEEP_SECONDS = 600
 /** On another node a retry may have to wait for the node that was lost. */
 const KEEP_SECONDS_OVER_NODES = 86_400
+const FOUND_MAX = 1_000
 /** The clock may be read a moment apart for a record and for a claim. */
 const SLACK_SECONDS = 5
 
@@ -26,6 +28,11 @@ const repeatedUntilSeconds = (record: DecisionRecord): number => {
   return record.kind === 'attestation' ? record.expiration : Number.POSITIVE_INFINITY
 }
 
+interface Found {
+  readonly body: string
+  readonly untilSeconds: number
+}
+
 /**
  * @param node its name in the deployment; empty when there is only one node
  * @param usableSeconds how long, at most, a signature made under a claim can be used after the claim has expired
@@ -35,23 +42,33 @@ export const createDecisionMemory = (
   clock: Clock,
   { node, usableSeconds }: Pick<NodeMemory, 'node' | 'usableSeconds'>,
 ): NodeMemory => {
-  const recalled = (record: DecisionRecord | null): Recalled => {
-    if (record === null) return { outcome: 'nothing' }
-    const leftSeconds = repeatedUntilSeconds(record) - clock.unixSeconds()
+  /** Answers never change: a caller that repeats a request over and over does not have the log read each time. */
+  const found = new LRUCache<string, Found>({ max: FOUND_MAX })
+  const take = (record: DecisionRecord | null): Found | null => {
+    if (record === null) return null
+    const one = { body: answerOf(record), untilSeconds: repeatedUntilSeconds(record) }
+    found.set(record.uuid, one)
+    return one
+  }
+  const recalled = (one: Found | null): Recalled => {
+    if (one === null) return { outcome: 'nothing' }
+    const leftSeconds = one.untilSeconds - clock.unixSeconds()
     if (leftSeconds + KEEP_SLACK_SECONDS <= 0) return { outcome: 'expired' }
     const keepSeconds = Math.max(0, Math.min(leftSeconds, usableSeconds))
-    return { outcome: 'decided', answer: { body: answerOf(record), keepSeconds } }
+    return { outcome: 'decided', answer: { body: one.body, keepSeconds } }
   }
+  const find = async (uuid: string, sinceSeconds: number): Promise<Found | null> =>
+    found.get(uuid) ?? take(await findDecision(decisionsDirectory, uuid, sinceSeconds * 1000))
+  const recall = async (uuid: string, sinceSeconds: number): Promise<Found | null> =>
+    take(await recallDecision(decisionsDirectory, uuid, (sinceSeconds - SLACK_SECONDS) * 1000))
+
   return {
     node,
     usableSeconds,
     keepSeconds: node === '' ? KEEP_SECONDS : Math.max(KEEP_SECONDS_OVER_NODES, usableSeconds),
     holds: (route) => DECISION_ROUTES.has(route),
-    find: async (uuid, sinceSeconds) => recalled(await findDecision(decisionsDirectory, uuid, sinceSeconds * 1000)),
+    find: async (uuid, sinceSeconds) => recalled(await find(uuid, sinceSeconds)),
     recall: async (uuid, sinceSeconds) =>
-      recalled(
-        (await findDecision(decisionsDirectory, uuid, sinceSeconds * 1000)) ??
-          (await recallDecision(decisionsDirectory, uuid, (sinceSeconds - SLACK_SECONDS) * 1000)),
-      ),
+      recalled((await find(uuid, sinceSeconds)) ?? (await recall(uuid, sinceSeconds))),
   }
 }

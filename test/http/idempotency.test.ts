@@ -483,6 +483,25 @@ describe('answers that the log has', () => {
     expect(searches).toEqual(['soon after u1', 'soon after u1'])
   })
 
+  test('are not looked for by the process that was cut off with them until their claim has ended', async () => {
+    const run = logged()
+    expect(
+      await codeOf(
+        run(request('u1'), async (uuid, onDispatch) => {
+          await record(uuid, onDispatch)
+          throw new DeadlineExceededError()
+        }),
+      ),
+    ).toBe('DEADLINE_EXCEEDED')
+    expect(await codeOf(run(request('u2'), record))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    expect(searches).toEqual([])
+    // After a restart nothing is known of it: it is looked for.
+    expect(await logged()(request('u3'), record)).toEqual(answered('u1', true))
+    temporary.clock.advance(CLAIM_SECONDS)
+    expect(await run(request('u4'), record)).toEqual(answered('u1', true))
+    expect(searches).toEqual(['soon after u1', 'all u1'])
+  })
+
   test('are repeated to nobody who sends another body', async () => {
     const run = logged()
     await run(request('u1'), record)

@@ -77,6 +77,20 @@ test('what was recorded some seconds before its claim, by a clock that was set b
   expect((await memory.recall(uuidOf(5_000), sinceSeconds)).outcome).toBe('nothing')
 })
 
+test('what was found once is not read again', async () => {
+  const directory = temporaryDirectory()
+  const writer = openTestSegment(directory)
+  writer.append([attestation(1, { expiration: LIVES })])
+  writer.close()
+  const clock = { ...createManualClock(), unixSeconds: () => START_SECONDS }
+  const memory = createDecisionMemory(directory, clock, { node: '', usableSeconds: USABLE_SECONDS })
+  const first = await memory.find(uuidOf(1), START_SECONDS)
+  removeTemporaryDirectories()
+  expect(await memory.find(uuidOf(1), START_SECONDS)).toEqual(first)
+  expect(await memory.recall(uuidOf(1), START_SECONDS)).toEqual(first)
+  expect(await memory.find(uuidOf(2), START_SECONDS)).toEqual({ outcome: 'nothing' })
+})
+
 test('where nodes share a store, a claim is kept for a day', () => {
   const on = (node: string) =>
     createDecisionMemory('/none', createManualClock(), { node, usableSeconds: USABLE_SECONDS })

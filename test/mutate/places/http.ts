@@ -42,8 +42,13 @@ export const http: readonly Place[] = [
       "(error.code === 'RATE_LIMITED' ||",
     ],
     ['a failure that says that nothing was signed is not believed', '(!error.nothingSigned &&', '(true &&'],
-    ['this process looks for what it is working on', '&& !underWay.has(earlier.uuid)', ''],
-    ['what has ended stays under way', '      underWay.delete(claim.uuid)\n', ''],
+    ['this process looks for what it is working on', '&& !unanswered.has(earlier.uuid)', ''],
+    ['what has ended stays under way', '    unanswered.delete(claim.uuid)\n    return isLogged', '    return isLogged'],
+    [
+      'what was cut off is looked for at once',
+      'unanswered.delete(claim.uuid)\n        await release(claim)\n      }',
+      'await release(claim)\n      }\n      unanswered.delete(claim.uuid)',
+    ],
     ['a key is forgotten before its attestation', 'if (untilSeconds > keptUntilSeconds || (', 'if (('],
     [
       'what was taken over is kept no longer',
