@@ -26,6 +26,9 @@ const TEST_LIMIT_MS = 120_000
 const START_LIMIT_MS = 400_000
 const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex')
 
+/** A scenario's own, or a UUID of version 7: it begins with the time. */
+const KEY = /-of-|^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(\/\d+)?$/
+
 let folder: string
 let service: RunningService
 let proxy: FaultyProxy
@@ -87,6 +90,7 @@ const checkTries = ({ tries, takenUp }: Step): void => {
     expect(new Set(made.map(({ keys }) => keys.join(' '))).size).toBe(Math.min(tries, 1))
   }
   if (takenUp) expect(made.at(-1)?.lastEventId).toMatch(/./)
+  for (const key of made.flatMap(({ keys }) => keys)) expect(key).toMatch(KEY)
 }
 
 const runStep = async (driver: Driver, step: Step, known: Map<string, unknown>): Promise<void> => {
