@@ -4,6 +4,7 @@
 import { closeSync, fdatasyncSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { DecisionLineMalformedError } from './errors.ts'
+import { readAt } from './read-at.ts'
 import { MAX_LINE_BYTES, parseHeaderLine } from './record.ts'
 import { listSegments, listSlots, type SegmentName } from './segment-name.ts'
 
@@ -62,11 +63,6 @@ export const hashLines = (bytes: Buffer): { readonly hashes: Buffer; readonly le
     Bun.SHA256.hash(bytes.subarray(start, ends[line]), hashes.subarray(line * HASH_BYTES, (line + 1) * HASH_BYTES))
   }
   return { hashes, length: ends.length === 0 ? 0 : (ends.at(-1) as number) + 1 }
-}
-
-const readAt = (descriptor: number, from: number, length: number): Buffer => {
-  const buffer = Buffer.allocUnsafe(length)
-  return buffer.subarray(0, readSync(descriptor, buffer, 0, length, from))
 }
 
 /** Bytes of a segment that count, by what the segment after it says; null while there is none that says so. */

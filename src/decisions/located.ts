@@ -1,6 +1,7 @@
 // One line of the log, found again by its place, and what ties it to the lines around it.
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { isMissingFile } from '../domain/errors.ts'
+import { readAt } from './read-at.ts'
 import { hashLine, MAX_LINE_BYTES, parseRecordLine } from './record.ts'
 import { segmentPath } from './segment-name.ts'
 import type { LogRecord } from './types.ts'
@@ -37,11 +38,6 @@ const NEWLINE = 10
 const PREVIOUS_START = '{"prev":"'.length
 const PREVIOUS_END = PREVIOUS_START + 64
 
-const read = (descriptor: number, position: number, length: number): Buffer => {
-  const buffer = Buffer.allocUnsafe(length)
-  return buffer.subarray(0, readSync(descriptor, buffer, 0, length, position))
-}
-
 /** Null when the file is gone or has no whole line there: it was archived, or the index is of another log. */
 const openAt = <Result>(directory: string, place: LinePlace, use: (descriptor: number) => Result): Result | null => {
   let descriptor: number
@@ -59,7 +55,7 @@ const openAt = <Result>(directory: string, place: LinePlace, use: (descriptor: n
 }
 
 const lineAt = (descriptor: number, { offset, length }: LinePlace): Buffer | null => {
-  const bytes = read(descriptor, offset, length + 1)
+  const bytes = readAt(descriptor, offset, length + 1)
   return bytes.length === length + 1 && bytes[length] === NEWLINE ? bytes.subarray(0, length) : null
 }
 
@@ -84,7 +80,7 @@ export const readPlaces = (directory: string, places: readonly LinePlace[]): (st
 const lineBefore = (descriptor: number, offset: number): Buffer | null => {
   for (let size = 4_096; ; size *= 8) {
     const length = Math.min(size, offset)
-    const bytes = read(descriptor, offset - length, length)
+    const bytes = readAt(descriptor, offset - length, length)
     if (bytes.length === 0 || bytes[bytes.length - 1] !== NEWLINE) return null
     const start = bytes.subarray(0, -1).lastIndexOf(NEWLINE)
     if (start >= 0 || length === offset) return bytes.subarray(start + 1, -1)
@@ -104,7 +100,7 @@ export const readProven = (directory: string, place: LinePlace): ProvenLine | nu
     const { record, prev } = parseRecordLine(line)
     const hash = hashLine(bytes)
     const before = lineBefore(descriptor, place.offset)
-    const after = read(descriptor, place.offset + place.length + 1, PREVIOUS_END)
+    const after = readAt(descriptor, place.offset + place.length + 1, PREVIOUS_END)
     const nextHash = after.length < PREVIOUS_END ? null : after.toString('latin1', PREVIOUS_START, PREVIOUS_END)
     return {
       record,

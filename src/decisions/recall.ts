@@ -1,11 +1,12 @@
 // Finds one decision by its uuid, for a request that comes again: what was signed then is answered now, and nothing is
 // signed twice (invariant 3). There is no index for it: the request's claim says when it came, and its decision was
 // recorded soon after.
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { findSlotEnd, slotLinesBackwards } from './backwards.ts'
 import { DecisionDirectoryMissingError } from './errors.ts'
 import { countedBytes } from './line-hashes.ts'
+import { readAt } from './read-at.ts'
 import { MAX_LINE_BYTES, parseRecordLine, peekTime, peekUuid } from './record.ts'
 import { listSegments, listSlots } from './segment-name.ts'
 import { positionSince } from './time-position.ts'
@@ -40,9 +41,8 @@ function* piecesSince(slotDirectory: string, sinceMs: number): Generator<Buffer>
     const end = countedBytes(slotDirectory, segment, segments[index + 1]) ?? Number.POSITIVE_INFINITY
     const descriptor = openSync(join(slotDirectory, segment.name), 'r')
     const wholeLines = (start: number, length: number): Buffer => {
-      const bytes = Buffer.allocUnsafe(Math.min(length, end - start))
-      const read = bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, start))
-      return read.subarray(0, read.lastIndexOf(NEWLINE) + 1)
+      const bytes = readAt(descriptor, start, Math.min(length, end - start))
+      return bytes.subarray(0, bytes.lastIndexOf(NEWLINE) + 1)
     }
     try {
       for (let start = segment.name === from?.segment ? from.offset : 0; ; ) {

@@ -1,8 +1,9 @@
 // A slot's lines in the order in which they were written, from any position on, across rotations and while it grows. Each
 // comes with the place where it stands, so that whoever reads can go on after a restart and find the line again.
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DecisionLineMalformedError } from './errors.ts'
+import { readAt } from './read-at.ts'
 import { MAX_LINE_BYTES, parseHeaderLine } from './record.ts'
 import { listSegments, parseSegmentName, type SegmentName } from './segment-name.ts'
 
@@ -53,11 +54,6 @@ interface OpenSegment {
   start: number
   /** A later segment was there when it was read to its end: it grows no more. */
   complete: boolean
-}
-
-const readAt = (descriptor: number, position: number, length: number): Buffer => {
-  const buffer = Buffer.allocUnsafe(length)
-  return buffer.subarray(0, readSync(descriptor, buffer, 0, length, position))
 }
 
 /** Null for a first line that is no header: such a segment says nothing of the one before. */

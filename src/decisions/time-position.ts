@@ -1,7 +1,8 @@
 // Where in a slot's log a time begins, found by halving: reading what was decided at some moment then costs as much for
 // a log of a year as for one of a minute. Lines are in the order of their times, unless the clock was set back.
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { readAt } from './read-at.ts'
 import { peekTime } from './record.ts'
 import type { ScanPosition } from './scan.ts'
 import { listSegments, stampOf } from './segment-name.ts'
@@ -12,8 +13,7 @@ const NEWLINE = 10
 
 /** The first line that begins after `position` and before `end`; null when none is near, or it has no time. */
 const lineAfter = (descriptor: number, position: number, end: number): { start: number; atMs: number } | null => {
-  const bytes = Buffer.allocUnsafe(PIECE_BYTES)
-  const read = bytes.subarray(0, readSync(descriptor, bytes, 0, PIECE_BYTES, position))
+  const read = readAt(descriptor, position, PIECE_BYTES)
   const newline = read.indexOf(NEWLINE)
   const start = position + newline + 1
   if (newline < 0 || start >= end) return null

@@ -144,9 +144,11 @@ export interface NodeMemory {
    * Whether signatures of this route are in the log. For other routes, the store itself knows what happened to a uuid.
    */
   holds(route: string): boolean
-  /** Looks a uuid up in what was recorded soon after `sinceSeconds` (Unix). Rejects when the log can't be read. */
+  /**
+   * Searches the records of the minute that begins at `sinceSeconds` (Unix) for a uuid. Rejects when the log can't be read.
+   */
   find(uuid: string, sinceSeconds: number): Promise<Recalled>
-  /** The same, and where it finds nothing, in all that was recorded since then. */
+  /** Like `find`. If that finds nothing, searches all records since `sinceSeconds`. */
   recall(uuid: string, sinceSeconds: number): Promise<Recalled>
 }
 
@@ -167,6 +169,12 @@ export interface IdempotencyDependencies<Claim extends HeldClaim> {
 }
 
 const IGNORE: OnDispatch = () => undefined
+
+const answerOf = ({ status = 200, body }: FreshAnswer, replayed: boolean): IdempotentAnswer => ({
+  status,
+  body,
+  replayed,
+})
 
 /** Added to an attestation's validity: clocks differ, and Solana's program allows 30 s of drift (decisions §2). */
 export const KEEP_SLACK_SECONDS = 60
@@ -253,8 +261,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   ): Promise<IdempotentAnswer> => {
     const { organizationId, keyId, header, route, body, uuid } = request
     if (header === null) {
-      const fresh = await work(uuid, IGNORE, null)
-      return { status: fresh.status ?? 200, body: fresh.body, replayed: false }
+      return answerOf(await work(uuid, IGNORE, null), false)
     }
     if (!isVisibleAscii(header, 255)) throw new IdempotencyKeyInvalidError()
     const bodyHash = new Uint8Array(32)
@@ -275,7 +282,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
       const { earlier } = found
       if (remembering !== null && earlier !== undefined && !unanswered.has(earlier.uuid)) {
         const recorded = await remembering.find(earlier.uuid, earlier.uuidSinceSeconds)
-        if (recorded.outcome === 'decided') return { status: 200, body: recorded.answer.body, replayed: true }
+        if (recorded.outcome === 'decided') return answerOf(recorded.answer, true)
       }
       throw new IdempotencyTwinInFlightError(Math.max(1, found.expiresAtSeconds - clock.unixSeconds()))
     }
@@ -291,8 +298,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
       const recalled = await remembering.recall(claim.uuid, sinceSeconds)
       if (recalled.outcome === 'decided') {
         unanswered.delete(claim.uuid)
-        const { answer } = recalled
-        return isLogged ? { status: 200, body: answer.body, replayed: true } : finish(claim, answer)
+        return isLogged ? answerOf(recalled.answer, true) : finish(claim, recalled.answer)
       }
       if (recalled.outcome === 'expired') {
         // Store the new uuid first: if this try is cut off as well, the next one must find what it signed.
@@ -329,7 +335,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
       throw error
     }
     unanswered.delete(claim.uuid)
-    return isLogged ? { status: fresh.status ?? 200, body: fresh.body, replayed: false } : finish(claim, fresh)
+    return isLogged ? answerOf(fresh, false) : finish(claim, fresh)
   }
 }
 

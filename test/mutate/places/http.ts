@@ -42,6 +42,7 @@ export const http: readonly Place[] = [
       "(error.code === 'RATE_LIMITED' ||",
     ],
     ['a failure that says that nothing was signed is not believed', '(!error.nothingSigned &&', '(true &&'],
+    ['what was recalled once is refused', 'unanswered.delete(claim.uuid)\n        return isLogged', 'return isLogged'],
     ['this process looks for what it is working on', '&& !unanswered.has(earlier.uuid)', ''],
     ['what has ended stays under way', '    unanswered.delete(claim.uuid)\n    return isLogged', '    return isLogged'],
     [
