@@ -36,9 +36,9 @@ const IGNORE = (): undefined => undefined
 /**
  * How many forecast waits for the store a request with an idempotency key must have time for. It needs one write, its
  * claim, and with PostgreSQL two more, the dispatch and the answer. Each waits for the store, and the wait grows beyond
- * the current forecast until they come. Measured with two writes and a deadline of half a second, at twice and ten times
- * capacity: with 3, 4 and 6, a quarter, a fifth and a twentieth of the requests sent were accepted and then answered
- * too late.
+ * the current forecast until they come. Measured when each request was two writes, with a deadline of half a second, at
+ * twice and ten times capacity: with 3, 4 and 6, a quarter, a fifth and a twentieth of the requests sent were accepted
+ * and then answered too late.
  */
 const STORE_TURNS = 6
 /** One error object for all requests, like the pool's refusals. */

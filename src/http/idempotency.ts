@@ -54,9 +54,9 @@ export interface IdempotencyStore<Claim extends HeldClaim> {
   markDispatched(claim: Claim, keepUntilSeconds: number): Promise<boolean>
   /**
    * Stores the answer and returns the one that counts: this one, or an earlier one. Null when the claim is no longer
-   * held.
+   * held. Absent where every request with a key can be answered from the decision log.
    */
-  complete(claim: Claim, answer: StoredAnswer, keepUntilSeconds: number): Promise<StoredAnswer | null>
+  complete?(claim: Claim, answer: StoredAnswer, keepUntilSeconds: number): Promise<StoredAnswer | null>
   /**
    * Stores another uuid to sign under the same claim, before anything is signed. Null when the claim is no longer held.
    */
@@ -128,10 +128,7 @@ export type Recalled =
 
 /** The decision log of a node, as the record of the uuids that were signed on it. */
 export interface NodeMemory {
-  /**
-   * The node's name in the deployment. Empty when there is only one node: then every request with a key can be answered
-   * from the log, and the store keeps no answers.
-   */
+  /** The node's name in the deployment. Empty when there is only one node. */
   readonly node: string
   /** The longest time that a signature is valid after its claim has expired. */
   readonly usableSeconds: number
@@ -141,10 +138,6 @@ export interface NodeMemory {
    */
   readonly keepSeconds: number
   /**
-   * Whether signatures of this route are in the log. For other routes, the store itself knows what happened to a uuid.
-   */
-  holds(route: string): boolean
-  /**
    * Searches the records of the minute that begins at `sinceSeconds` (Unix) for a uuid. Rejects when the log can't be read.
    */
   find(uuid: string, sinceSeconds: number): Promise<Recalled>
@@ -153,7 +146,7 @@ export interface NodeMemory {
 }
 
 export interface IdempotencyDependencies<Claim extends HeldClaim> {
-  /** Left out: nothing is recorded under uuids. */
+  /** Left out: nothing is recorded under uuids, and the store itself knows what happened to one. */
   readonly memory?: NodeMemory
   readonly store: IdempotencyStore<Claim>
   readonly clock: Clock
@@ -225,7 +218,10 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     unanswered.set(uuid, expiresAtSeconds)
   }
 
-  const finish = async (claim: Claim, fresh: FreshAnswer): Promise<IdempotentAnswer> => {
+  const isLogged = store.complete === undefined
+
+  const finish = async (claim: Claim, fresh: FreshAnswer, replayed: boolean): Promise<IdempotentAnswer> => {
+    if (store.complete === undefined) return answerOf(fresh, replayed)
     const answer = { status: fresh.status ?? 200, body: fresh.body }
     let standing: StoredAnswer | null
     try {
@@ -233,11 +229,11 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     } catch (error) {
       // The answer is signed and recorded. A retry finds the claim expired and gets the same uuid.
       report(error)
-      return { ...answer, replayed: false }
+      return { ...answer, replayed }
     }
     // Another request now holds the claim, and its answer will be the one that counts.
     if (standing === null) throw new IdempotencyTwinInFlightError()
-    return { ...standing, replayed: standing.body !== answer.body }
+    return { ...standing, replayed: replayed || standing.body !== answer.body }
   }
 
   const release = async (claim: Claim): Promise<void> => {
@@ -267,38 +263,27 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     const bodyHash = new Uint8Array(32)
     Bun.SHA256.hash(`${route}\n${body}`, bodyHash)
     const expiresAtSeconds = clock.unixSeconds() + claimSeconds
-    const remembering = memory?.holds(route) === true ? memory : null
-    const found = await store.claim(
-      organizationId,
-      keyId,
-      header,
-      bodyHash,
-      uuid,
-      expiresAtSeconds,
-      ...(remembering === null ? [] : [remembering]),
-    )
+    const found = await store.claim(organizationId, keyId, header, bodyHash, uuid, expiresAtSeconds, memory)
     if (found.outcome === 'completed') return { ...found.response, replayed: true }
     if (found.outcome === 'in-flight') {
       const { earlier } = found
-      if (remembering !== null && earlier !== undefined && !unanswered.has(earlier.uuid)) {
-        const recorded = await remembering.find(earlier.uuid, earlier.uuidSinceSeconds)
+      if (memory !== undefined && earlier !== undefined && !unanswered.has(earlier.uuid)) {
+        const recorded = await memory.find(earlier.uuid, earlier.uuidSinceSeconds)
         if (recorded.outcome === 'decided') return answerOf(recorded.answer, true)
       }
       throw new IdempotencyTwinInFlightError(Math.max(1, found.expiresAtSeconds - clock.unixSeconds()))
     }
     if (found.outcome === 'mismatch') throw new IdempotencyKeyReusedError()
     let { claim } = found
-    /** Whether the log, which every process of the deployment reads, is the only place of the answer. */
-    const isLogged = remembering !== null && remembering.node === ''
     /** Until when the claim is kept; of one that was taken over it is not known. */
-    let keptUntilSeconds = found.outcome === 'claimed' ? expiresAtSeconds + (remembering?.keepSeconds ?? 0) : 0
-    if (found.outcome === 'taken-over' && remembering !== null) {
+    let keptUntilSeconds = found.outcome === 'claimed' ? expiresAtSeconds + (memory?.keepSeconds ?? 0) : 0
+    if (found.outcome === 'taken-over' && memory !== undefined) {
       const sinceSeconds =
         found.uuidSinceSeconds === 0 ? clock.unixSeconds() - LOOK_BACK_SECONDS : found.uuidSinceSeconds
-      const recalled = await remembering.recall(claim.uuid, sinceSeconds)
+      const recalled = await memory.recall(claim.uuid, sinceSeconds)
       if (recalled.outcome === 'decided') {
         unanswered.delete(claim.uuid)
-        return isLogged ? answerOf(recalled.answer, true) : finish(claim, recalled.answer)
+        return finish(claim, recalled.answer, true)
       }
       if (recalled.outcome === 'expired') {
         // Store the new uuid first: if this try is cut off as well, the next one must find what it signed.
@@ -317,7 +302,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
         keptUntilSeconds = Math.max(keptUntilSeconds, untilSeconds)
       }
       const onDispatch: OnDispatch = (usableSeconds) => {
-        if (remembering !== null) {
+        if (memory !== undefined) {
           const untilSeconds = expiresAtSeconds + usableSeconds + KEEP_SLACK_SECONDS
           // Only other nodes need to know of the dispatch; this node asks its own log.
           if (untilSeconds > keptUntilSeconds || (!dispatched && !isLogged)) return mark(untilSeconds)
@@ -335,7 +320,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
       throw error
     }
     unanswered.delete(claim.uuid)
-    return isLogged ? answerOf(fresh, false) : finish(claim, fresh)
+    return finish(claim, fresh, false)
   }
 }
 

@@ -25,7 +25,7 @@ export interface StoredResponse {
 }
 
 /** Where a claim's request is handled. */
-interface ClaimPlace {
+export interface ClaimPlace {
   /**
    * The name of the node's decision log. Empty when every node can find out what happened to a uuid, or there is only
    * one node.
@@ -64,6 +64,16 @@ export interface UnansweredClaim {
   readonly uuidSinceSeconds: number
 }
 
+/** A claim as it is stored, without its answer. */
+export interface KeptClaim extends IdempotencyClaim {
+  readonly bodyHash: Uint8Array
+  readonly keepUntilSeconds: number
+  /** Unix seconds before which nothing was signed under its uuid; 0: not known. */
+  readonly uuidSinceSeconds: number
+  /** Empty: there is one node. */
+  readonly node: string
+}
+
 type UnansweredRow = RowOf<IdempotencyClaim> & { readonly uuid_since_seconds: number }
 
 interface ClaimRow {
@@ -81,7 +91,7 @@ interface ClaimRow {
 /** A running node reports what happened to its expired claims within this time. */
 const TELL_SECONDS = 5
 /** For callers whose result is known on every node. */
-const ANYWHERE: ClaimPlace = { node: '', usableSeconds: 0, keepSeconds: 86_400 }
+export const ANYWHERE: ClaimPlace = { node: '', usableSeconds: 0, keepSeconds: 86_400 }
 /** A claim survives its process; a power cut may lose the last moments, as it may of the decision log. */
 const DURABILITY = { survives: 'process-crash' } as const
 
@@ -282,6 +292,17 @@ export const createIdempotencyTable = (
   markDispatched: async (claim: IdempotencyClaim, keepUntilSeconds: number): Promise<boolean> => {
     const values = [keepUntilSeconds, keepUntilSeconds, ...HELD(claim)]
     return (await scope.execute(STATEMENTS[table].markDispatched, values, DURABILITY)) === 1
+  },
+
+  /** Claims of attestations (whose uuids are of version 4) that are kept, answered or not, unless nothing can have been signed under them. */
+  listKept: async (): Promise<readonly KeptClaim[]> => {
+    const rows = await scope.statements.query<RowOf<KeptClaim>>(
+      `SELECT organization_id, key_id, idempotency_key, uuid, body_hash, claim_expires_at_seconds, keep_until_seconds,
+         uuid_since_seconds, node
+       FROM ${table} WHERE keep_until_seconds > ? AND dispatched = 1 AND substr(uuid, 15, 1) = '4'`,
+      [scope.nowSeconds()],
+    )
+    return rows.map((row) => fieldsOf(row))
   },
 
   /** Expired claims that this node dispatched and did not answer, the oldest first. */

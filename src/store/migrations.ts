@@ -28,6 +28,7 @@ import { checksAgain } from './migrations/0022-checks-again.ts'
 import { sessionPolicies } from './migrations/0023-session-policies.ts'
 import { verificationServices } from './migrations/0024-verification-services.ts'
 import { latencyAndLabels } from './migrations/0025-latency-and-labels.ts'
+import { claimGroups } from './migrations/0026-claim-groups.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -68,6 +69,7 @@ export const MIGRATIONS: readonly Migration[] = [
   sessionPolicies,
   verificationServices,
   latencyAndLabels,
+  claimGroups,
 ]
 
 /** Names in place of a dialect's words. */

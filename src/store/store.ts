@@ -7,6 +7,7 @@ import { createAnswerLatencyTable } from './answer-latencies.ts'
 import { createApiKeyTable } from './api-keys.ts'
 import { createAttesterTable } from './attesters.ts'
 import { createBindingTable } from './bindings.ts'
+import { createClaimGroupTable } from './claim-log/groups.ts'
 import type { Database, TransactionOptions } from './database.ts'
 import { createDeploymentTable } from './deployment.ts'
 import { createEvidenceTable } from './evidence.ts'
@@ -62,6 +63,7 @@ const createTables = (scope: TableScope) => ({
   attesters: createAttesterTable(scope),
   answerLatencies: createAnswerLatencyTable(scope),
   idempotency: createIdempotencyTable(scope),
+  claimGroups: createClaimGroupTable(scope),
   lists: createListTable(scope),
   listBases: createListBaseTable(scope),
   listSources: createListSourceTable(scope),
@@ -179,6 +181,7 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
       tables: [
         tables.answerLatencies,
         tables.idempotency,
+        tables.claimGroups,
         tables.sessionNonces,
         tables.portalLinks,
         tables.listBases,

@@ -30,7 +30,8 @@ export interface AttestationDependencies {
   readonly path: Pick<RequestPath, 'gate' | 'idempotent' | 'metrics' | 'report'>
   readonly catalog: Catalog
   readonly pool: Pool
-  readonly database: Pick<Database, 'backlogMs'>
+  /** How long a claim waits for the store, milliseconds; null: too many do. */
+  readonly storeBacklogMs: Database['backlogMs']
   /** How many attestations of an organization may be under way at once; null: no organization has a cap. */
   readonly capOf: ((organizationId: string) => number) | null
   readonly collector: FactCollector
@@ -43,7 +44,7 @@ export interface AttestationDependencies {
 }
 
 export const createAttestation = (dependencies: AttestationDependencies): AttestationEndpoints => {
-  const { config, path, catalog, pool, database, capOf, collector, sharing, digestKey, clock, log } = dependencies
+  const { config, path, catalog, pool, storeBacklogMs, capOf, collector, sharing, digestKey, clock, log } = dependencies
   const { gate, idempotent, metrics, report } = path
   const targets = withRegistries(catalog, createRegistries(config, clock, log))
   const timers = systemTimers
@@ -58,7 +59,7 @@ export const createAttestation = (dependencies: AttestationDependencies): Attest
     withhold: pool.withhold,
     refusal: (organizationId, deadlineMs) =>
       concurrency.refusal(organizationId) ?? pool.refusal(organizationId, deadlineMs),
-    storeBacklogMs: database.backlogMs,
+    storeBacklogMs,
   }
   return {
     attestation: createEndpoint(shared, {

@@ -1,7 +1,6 @@
 // Reads the decision log to find what happened to a request with an idempotency key: its answer if it was decided, and
 // whether its signature can still be used.
 import { LRUCache } from 'lru-cache'
-import { DECISION_PATHS } from '../attestation/paths.ts'
 import { answerOf } from '../decisions/answer.ts'
 import { findDecision, recallDecision } from '../decisions/recall.ts'
 import type { DecisionRecord } from '../decisions/types.ts'
@@ -9,8 +8,6 @@ import type { Clock } from '../domain/time.ts'
 import { KEEP_SLACK_SECONDS, type NodeMemory, type Recalled } from '../http/idempotency.ts'
 import { DEFAULT_LIFETIME_SECONDS } from '../store/projects.ts'
 
-/** Routes whose uuids are in the decision log. */
-const DECISION_ROUTES: ReadonlySet<string> = new Set(DECISION_PATHS)
 /** For attestations that live up to nine minutes and a slack: most do. */
 const KEEP_SECONDS = 600
 /** On another node a retry may have to wait for the node that was lost. */
@@ -66,7 +63,6 @@ export const createDecisionMemory = (
     node,
     usableSeconds,
     keepSeconds: node === '' ? KEEP_SECONDS : Math.max(KEEP_SECONDS_OVER_NODES, usableSeconds),
-    holds: (route) => DECISION_ROUTES.has(route),
     find: async (uuid, sinceSeconds) => recalled(await find(uuid, sinceSeconds)),
     recall: async (uuid, sinceSeconds) =>
       recalled((await find(uuid, sinceSeconds)) ?? (await recall(uuid, sinceSeconds))),

@@ -5,11 +5,17 @@ import type { Clock } from '../domain/time.ts'
 import type { Authenticator } from '../http/authenticate.ts'
 import { createDeadlines, type Deadlines } from '../http/deadline.ts'
 import { createGate, type Gate } from '../http/gate.ts'
-import { createIdempotencyGuard, type IdempotencyGuard, type NodeMemory } from '../http/idempotency.ts'
+import {
+  createIdempotencyGuard,
+  type IdempotencyGuard,
+  type IdempotencyStore,
+  type NodeMemory,
+} from '../http/idempotency.ts'
 import type { RateLimiter } from '../http/rate-limit.ts'
 import { createRequestIds, type RequestIdSource } from '../http/request-id.ts'
 import { createSignedGate } from '../http/signed-gate.ts'
 import { createTurnValve, type TurnValve } from '../http/turn-valve.ts'
+import type { IdempotencyClaim } from '../store/idempotency.ts'
 import type { Store } from '../store/store.ts'
 import { createFailureReport, type FailureReport } from '../telemetry/failure-report.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -32,6 +38,8 @@ export interface RequestPathDependencies {
   readonly isStopping: () => boolean
   /** Null: no request is traced. */
   readonly tracer: Tracer | null
+  /** Where requests for attestations claim their keys. */
+  readonly claims: IdempotencyStore<IdempotencyClaim>
   /** Looks up the decision of a request that was cut off. */
   readonly memory: NodeMemory
   /** The parts' counters, which the metrics read. */
@@ -48,14 +56,18 @@ export interface RequestPath {
   readonly gate: Gate
   /** For callers that sign their messages instead of using a key. */
   readonly signedGate: ReturnType<typeof createSignedGate>
+  /** For attestations. */
   readonly idempotent: IdempotencyGuard
+  /** For sessions, whose rows say themselves what happened. */
+  readonly idempotentSessions: IdempotencyGuard
   readonly metrics: Metrics
   /** Logs a failure of ours, at most once a second each. */
   readonly report: FailureReport
 }
 
 export const createRequestPath = (dependencies: RequestPathDependencies): RequestPath => {
-  const { config, store, authenticator, limiter, latency, isStopping, tracer, memory, parts, clock, log } = dependencies
+  const { config, store, authenticator, limiter, latency, isStopping, tracer, claims, memory, parts, clock, log } =
+    dependencies
   const report = createFailureReport({ log, monotonicMs: clock.monotonicMs })
   const requestIds = createRequestIds()
   const deadlines = createDeadlines({
@@ -82,15 +94,15 @@ export const createRequestPath = (dependencies: RequestPathDependencies): Reques
     monotonicMs: clock.monotonicMs,
   })
   const signedGate = createSignedGate({ deadlines, requestIds, clock, metrics, report })
-  const idempotent = createIdempotencyGuard({
-    store: store.idempotency,
+  const guarding = {
     clock,
     claimSeconds: Math.ceil(config.deadlineMs / 1000) + CLAIM_SLACK_SECONDS,
-    memory,
-    report: (error) => {
+    report: (error: unknown) => {
       metrics.recordIdempotencyFailure()
       log.warn('an idempotency key could not be stored', { error })
     },
-  })
-  return { requestIds, deadlines, valve, gate, signedGate, idempotent, metrics, report }
+  }
+  const idempotent = createIdempotencyGuard({ store: claims, memory, ...guarding })
+  const idempotentSessions = createIdempotencyGuard({ store: store.idempotency, ...guarding })
+  return { requestIds, deadlines, valve, gate, signedGate, idempotent, idempotentSessions, metrics, report }
 }

@@ -11,6 +11,7 @@ import { startMetricsListener } from '../http/metrics-listener.ts'
 import { createMetricsAnswer } from '../http/operations.ts'
 import { walletChain } from '../identity/wallet-chain.ts'
 import { createProcessReading } from '../processes/reading.ts'
+import { openLoggedClaims } from '../store/claim-log/claims.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { startAdmin } from './admin-service.ts'
 import { createAttestation } from './attestation-service.ts'
@@ -55,6 +56,8 @@ export const serve = async (
   const streams: { size(): number }[] = []
   const openStreams = (): number => streams.reduce((sum, { size }) => sum + size(), 0)
 
+  const logged = store.kind === 'postgres' ? null : await openLoggedClaims({ database: store.database, clock })
+  const claims = logged ?? store.idempotency
   const memory = createDecisionMemory(folder.decisions, clock, {
     // The nodes of a deployment share a PostgreSQL; a SQLite file is one node's.
     node: store.kind === 'postgres' ? nodeNameOf(folder.decisions) : '',
@@ -73,6 +76,7 @@ export const serve = async (
     log,
     isStopping,
     tracer: tracing?.tracer ?? null,
+    claims,
     memory,
     parts: {
       chains: config.chains.chains.map(({ name }) => name),
@@ -90,7 +94,7 @@ export const serve = async (
       tree: () => tree?.metrics() ?? null,
     },
   })
-  const { gate, signedGate, idempotent, deadlines, requestIds, valve, metrics, report } = path
+  const { gate, signedGate, deadlines, requestIds, valve, metrics, report } = path
   closers.add(metrics.stop)
   if (isFirst && memory.node !== '') {
     const teller = createClaimTeller({
@@ -111,7 +115,7 @@ export const serve = async (
     standings: opened.standings,
     gate,
     signedGate,
-    idempotent,
+    idempotent: path.idempotentSessions,
     authenticator,
     log,
     portalUrl: urls.portal,
@@ -161,7 +165,7 @@ export const serve = async (
     sharing,
     clock,
     log,
-    database: store.database,
+    storeBacklogMs: (logged ?? store.database).backlogMs,
     capOf: opened.capOf,
     collector: facts.collector,
     prove: proofs.prove,

@@ -18,6 +18,7 @@ import {
   type OnDispatch,
   type Recalled,
 } from '../../src/http/idempotency.ts'
+import { openLoggedClaims } from '../../src/store/claim-log/claims.ts'
 import type { IdempotencyClaim } from '../../src/store/idempotency.ts'
 import { createClaimTeller } from '../../src/wiring/claim-teller.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
@@ -31,26 +32,43 @@ let reports: unknown[]
 /** Set to make the store fail at one of its calls. */
 let failing: 'claim' | 'mark' | 'complete' | 'release' | null
 
-/** The real store, which fails when told to. */
-const store: IdempotencyStore<IdempotencyClaim> = {
+const requireUp = (call: NonNullable<typeof failing>): void => {
+  if (failing === call) throw new DependencyUnavailableError('down')
+}
+
+/** A real store's claims, which fail when told to. */
+const failingClaims = (of: () => Promise<IdempotencyStore<IdempotencyClaim>>): IdempotencyStore<IdempotencyClaim> => ({
   claim: async (...parameters) => {
-    if (failing === 'claim') throw new DependencyUnavailableError('down')
-    return temporary.store.idempotency.claim(...parameters)
-  },
-  complete: async (...parameters) => {
-    if (failing === 'complete') throw new DependencyUnavailableError('down')
-    return temporary.store.idempotency.complete(...parameters)
+    requireUp('claim')
+    return (await of()).claim(...parameters)
   },
   markDispatched: async (...parameters) => {
-    if (failing === 'mark') throw new DependencyUnavailableError('down')
-    return temporary.store.idempotency.markDispatched(...parameters)
+    requireUp('mark')
+    return (await of()).markDispatched(...parameters)
   },
-  replaceUuid: (...parameters) => temporary.store.idempotency.replaceUuid(...parameters),
+  replaceUuid: async (...parameters) => (await of()).replaceUuid(...parameters),
   release: async (claim) => {
-    if (failing === 'release') throw new DependencyUnavailableError('down')
-    return temporary.store.idempotency.release(claim)
+    requireUp('release')
+    return (await of()).release(claim)
+  },
+})
+
+/** Claims in rows, with their answers. */
+const rowStore: IdempotencyStore<IdempotencyClaim> = {
+  ...failingClaims(async () => temporary.store.idempotency),
+  complete: async (...parameters) => {
+    requireUp('complete')
+    return temporary.store.idempotency.complete(...parameters)
   },
 }
+
+/** A process's own view of the claim log. */
+const logStore = (): IdempotencyStore<IdempotencyClaim> => {
+  const opening = openLoggedClaims({ database: temporary.store.database, clock: temporary.clock })
+  return failingClaims(() => opening)
+}
+
+const u = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 
 const USABLE_SECONDS = 3_660
 const KEEP_SECONDS = 600
@@ -62,12 +80,12 @@ const memoryOf = (recall: NodeMemory['recall'], node = '', find = recall): NodeM
   find,
   keepSeconds: node === '' ? KEEP_SECONDS : 86_400,
   usableSeconds: USABLE_SECONDS,
-  holds: (route) => route === '/v2/attestation',
 })
 
+/** Without a node's name, the answers are in the decision log alone. */
 const guard = (memory?: NodeMemory) =>
   createIdempotencyGuard({
-    store,
+    store: memory?.node === '' ? logStore() : rowStore,
     clock: temporary.clock,
     claimSeconds: CLAIM_SECONDS,
     report: (error) => reports.push(error),
@@ -122,10 +140,10 @@ describe('without the header', () => {
   test('every request is its own, and the store is not asked', async () => {
     failing = 'claim'
     const run = guard()
-    expect(await run(request('u1', { header: null }), sign)).toEqual(answered('u1'))
-    expect(await run(request('u2', { header: null }), sign)).toEqual(answered('u2'))
+    expect(await run(request(u(1), { header: null }), sign)).toEqual(answered(u(1)))
+    expect(await run(request(u(2), { header: null }), sign)).toEqual(answered(u(2)))
     expect(
-      await run(request('u3', { header: null }), async () => ({ body: 'x', status: 201, keepSeconds: 1 })),
+      await run(request(u(3), { header: null }), async () => ({ body: 'x', status: 201, keepSeconds: 1 })),
     ).toMatchObject({ status: 201 })
   })
 })
@@ -133,7 +151,7 @@ describe('without the header', () => {
 describe('the header', () => {
   test.each(['', 'x'.repeat(256), 'a b', 'a, b', 'é', 'a\u007f'])('%p is 400 and nothing runs', async (header) => {
     let runs = 0
-    const run = guard()(request('u1', { header }), async (uuid) => {
+    const run = guard()(request(u(1), { header }), async (uuid) => {
       runs += 1
       return sign(uuid)
     })
@@ -142,33 +160,33 @@ describe('the header', () => {
   })
 
   test('255 visible characters are fine', async () => {
-    expect(await guard()(request('u1', { header: '~'.repeat(255) }), sign)).toEqual(answered('u1'))
+    expect(await guard()(request(u(1), { header: '~'.repeat(255) }), sign)).toEqual(answered(u(1)))
   })
 })
 
 describe('a retry', () => {
   test('gets the first answer, byte for byte, as long as the attestation lives', async () => {
     const run = guard()
-    expect(await run(request('u1'), sign)).toEqual(answered('u1'))
-    expect(await run(request('u2'), sign)).toEqual(answered('u1', true))
+    expect(await run(request(u(1)), sign)).toEqual(answered(u(1)))
+    expect(await run(request(u(2)), sign)).toEqual(answered(u(1), true))
     temporary.clock.advance(LIFETIME_SECONDS)
-    expect(await run(request('u3'), sign)).toEqual(answered('u1', true))
+    expect(await run(request(u(3)), sign)).toEqual(answered(u(1), true))
     temporary.clock.advance(3_600)
-    expect(await run(request('u4'), sign)).toEqual(answered('u4'))
+    expect(await run(request(u(4)), sign)).toEqual(answered(u(4)))
   })
 
   test('while the first is in flight is 409', async () => {
     const run = guard()
     const { promise, resolve } = Promise.withResolvers<FreshAnswer>()
     const started = Promise.withResolvers<void>()
-    const first = run(request('u1'), () => {
+    const first = run(request(u(1)), () => {
       started.resolve()
       return promise
     })
     await started.promise
-    expect(await codeOf(run(request('u2'), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
-    resolve(await sign('u1'))
-    expect(await first).toEqual(answered('u1'))
+    expect(await codeOf(run(request(u(2)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    resolve(await sign(u(1)))
+    expect(await first).toEqual(answered(u(1)))
   })
 
   test('of fifty at once, one runs', async () => {
@@ -197,16 +215,16 @@ describe('a retry', () => {
     ['route and body split otherwise', { route: '/v2/attestation\n{"from"', body: ':"0x1"}' }],
   ])('with %s is 422', async (_name, changes) => {
     const run = guard()
-    await run(request('u1'), sign)
-    expect(await codeOf(run(request('u2', changes), sign))).toBe('IDEMPOTENCY_MISMATCH')
+    await run(request(u(1)), sign)
+    expect(await codeOf(run(request(u(2), changes), sign))).toBe('IDEMPOTENCY_MISMATCH')
   })
 
   test('of another API key or organization is another request', async () => {
     const run = guard()
-    await run(request('u1'), sign)
-    expect(await run(request('u2', { keyId: 'key 2' }), sign)).toEqual(answered('u2'))
+    await run(request(u(1)), sign)
+    expect(await run(request(u(2), { keyId: 'key 2' }), sign)).toEqual(answered(u(2)))
     const other = (await temporary.store.organizations.create({ slug: 'other', name: 'Other' })).id
-    expect(await run(request('u3', { organizationId: other }), sign)).toEqual(answered('u3'))
+    expect(await run(request(u(3), { organizationId: other }), sign)).toEqual(answered(u(3)))
   })
 })
 
@@ -218,15 +236,15 @@ describe('after an error', () => {
     async (code) => {
       const run = guard()
       const error = new CountersignError(code, 'text')
-      expect(await codeOf(run(request('u1'), failWith(error)))).toBe(code)
+      expect(await codeOf(run(request(u(1)), failWith(error)))).toBe(code)
       expect(mayHaveSigned(error)).toBe(KEEPS.includes(code))
       if (KEEPS.includes(code)) {
         // Until its deadline is surely over, the first try may still be signing.
-        expect(await codeOf(run(request('u2'), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+        expect(await codeOf(run(request(u(2)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
         temporary.clock.advance(CLAIM_SECONDS)
-        expect(await run(request('u2'), sign)).toEqual(answered('u1'))
+        expect(await run(request(u(2)), sign)).toEqual(answered(u(1)))
       } else {
-        expect(await run(request('u2', { body: 'corrected' }), sign)).toEqual(answered('u2'))
+        expect(await run(request(u(2), { body: 'corrected' }), sign)).toEqual(answered(u(2)))
       }
     },
   )
@@ -234,16 +252,16 @@ describe('after an error', () => {
   test.each([...KEEPS])('%s of a part that knows that nothing was signed: the key is free at once', async (code) => {
     const run = guard()
     const error = new CountersignError(code, 'text', { nothingSigned: true })
-    expect(await codeOf(run(request('u1'), failWith(error)))).toBe(code)
-    expect(await run(request('u2'), sign)).toEqual(answered('u2'))
+    expect(await codeOf(run(request(u(1)), failWith(error)))).toBe(code)
+    expect(await run(request(u(2)), sign)).toEqual(answered(u(2)))
   })
 
   test('that may have signed: a retry is told how long the claim is still held', async () => {
     const run = guard()
-    await codeOf(run(request('u1'), failWith(new DependencyUnavailableError('the log of a lost worker'))))
+    await codeOf(run(request(u(1)), failWith(new DependencyUnavailableError('the log of a lost worker'))))
     const left = async (): Promise<number | undefined> => {
       try {
-        await run(request('u2'), sign)
+        await run(request(u(2)), sign)
       } catch (error) {
         if (error instanceof CountersignError) return error.retryAfterSeconds
         throw error
@@ -254,7 +272,7 @@ describe('after an error', () => {
     temporary.clock.advance(CLAIM_SECONDS - 3)
     expect(await left()).toBe(3)
     temporary.clock.advance(3)
-    expect(await run(request('u2'), sign)).toEqual(answered('u1'))
+    expect(await run(request(u(2)), sign)).toEqual(answered(u(1)))
   })
 
   test('before anything could be signed, whatever the error, the key is free again', async () => {
@@ -262,8 +280,8 @@ describe('after an error', () => {
     const early = async (): Promise<FreshAnswer> => {
       throw new DependencyUnavailableError('the chain is away')
     }
-    expect(await codeOf(run(request('u1'), early))).toBe('DEPENDENCY_UNAVAILABLE')
-    expect(await run(request('u2'), sign)).toEqual(answered('u2'))
+    expect(await codeOf(run(request(u(1)), early))).toBe('DEPENDENCY_UNAVAILABLE')
+    expect(await run(request(u(2)), sign)).toEqual(answered(u(2)))
   })
 
   describe('the retry after a cut-off try', () => {
@@ -275,10 +293,10 @@ describe('after an error', () => {
           return recalled
         }),
       )
-      await cutOff(run, request('u1'))
-      const answer = await run(request('u2'), sign)
+      await cutOff(run, request(u(1)))
+      const answer = await run(request(u(2)), sign)
       // Looked for from the moment at which the first try claimed the key.
-      expect(asked).toEqual([['u1', CLAIM_SECONDS]])
+      expect(asked).toEqual([[u(1), CLAIM_SECONDS]])
       return answer
     }
 
@@ -301,24 +319,24 @@ describe('after an error', () => {
       )
       failing = 'complete'
       for (let round = 0; round < 3; round++) {
-        expect(await run(request(`u${round}`), sign)).toEqual(answered('u0', round > 0))
+        expect(await run(request(u(round)), sign)).toEqual(answered(u(0), round > 0))
         temporary.clock.advance(CLAIM_SECONDS)
       }
       expect(asked).toEqual([CLAIM_SECONDS, 2 * CLAIM_SECONDS])
     })
 
     test('uses the same uuid when nothing was recorded', async () => {
-      expect(await afterCutOff({ outcome: 'nothing' })).toEqual(answered('u1'))
+      expect(await afterCutOff({ outcome: 'nothing' })).toEqual(answered(u(1)))
     })
 
     test('is a new request when what was signed has expired', async () => {
-      expect(await afterCutOff({ outcome: 'expired' })).toEqual(answered('u2'))
+      expect(await afterCutOff({ outcome: 'expired' })).toEqual(answered(u(2)))
     })
   })
 
   test('the uuid of a new request after an expired one is kept: a third try finds what the second signed', async () => {
     const asked: string[] = []
-    const recorded = new Map<string, Recalled>([['u1', { outcome: 'expired' }]])
+    const recorded = new Map<string, Recalled>([[u(1), { outcome: 'expired' }]])
     const run = guard(
       memoryOf(async (uuid) => {
         asked.push(uuid)
@@ -331,16 +349,16 @@ describe('after an error', () => {
       signed.push(uuid)
       throw new DeadlineExceededError()
     }
-    for (const uuid of ['u1', 'u2']) {
+    for (const uuid of [u(1), u(2)]) {
       expect(await codeOf(run(request(uuid), signAndFail))).toBe('DEADLINE_EXCEEDED')
       temporary.clock.advance(CLAIM_SECONDS)
     }
-    expect(signed).toEqual(['u1', 'u2'])
-    recorded.set('u2', { outcome: 'decided', answer: { body: '{"uuid":"u2"}', keepSeconds: 10 } })
+    expect(signed).toEqual([u(1), u(2)])
+    recorded.set(u(2), { outcome: 'decided', answer: { body: answered(u(2)).body, keepSeconds: 10 } })
     // What the second try signed is answered; nothing is signed under a third uuid.
-    expect(await run(request('u3'), sign)).toEqual(answered('u2', true))
-    expect(asked).toEqual(['u1', 'u2'])
-    expect(await run(request('u4'), sign)).toEqual(answered('u2', true))
+    expect(await run(request(u(3)), sign)).toEqual(answered(u(2), true))
+    expect(asked).toEqual([u(1), u(2)])
+    expect(await run(request(u(4)), sign)).toEqual(answered(u(2), true))
   })
 
   test('a claim that was lost while its uuid was looked up is not signed under another', async () => {
@@ -352,70 +370,70 @@ describe('after an error', () => {
         return lookup.promise
       }),
     )
-    await cutOff(run, request('u1'))
-    const slow = codeOf(run(request('u2'), sign))
+    await cutOff(run, request(u(1)))
+    const slow = codeOf(run(request(u(2)), sign))
     await asked.promise
     temporary.clock.advance(CLAIM_SECONDS)
-    expect(await guard()(request('u3'), sign)).toEqual(answered('u1'))
+    expect(await guard(memoryOf(async () => ({ outcome: 'nothing' })))(request(u(3)), sign)).toEqual(answered(u(1)))
     lookup.resolve({ outcome: 'expired' })
     expect(await slow).toBe('IDEMPOTENCY_IN_FLIGHT')
   })
 
   test('an error of unknown kind counts as signed', async () => {
     const run = guard()
-    await expect(run(request('u1'), failWith(new TypeError('x')))).rejects.toThrow(TypeError)
+    await expect(run(request(u(1)), failWith(new TypeError('x')))).rejects.toThrow(TypeError)
     temporary.clock.advance(CLAIM_SECONDS)
-    expect(await run(request('u2'), sign)).toEqual(answered('u1'))
+    expect(await run(request(u(2)), sign)).toEqual(answered(u(1)))
   })
 
   test('the uuid stays through any number of cut-off tries, and the body is held to the first', async () => {
     const run = guard()
     for (let attempt = 0; attempt < 3; attempt++) {
-      expect(await codeOf(run(request(`u${attempt}`), failWith(new DeadlineExceededError())))).toBe('DEADLINE_EXCEEDED')
+      expect(await codeOf(run(request(u(attempt)), failWith(new DeadlineExceededError())))).toBe('DEADLINE_EXCEEDED')
       temporary.clock.advance(CLAIM_SECONDS)
     }
-    expect(await codeOf(run(request('u8', { body: 'other' }), sign))).toBe('IDEMPOTENCY_MISMATCH')
-    expect(await run(request('u9'), sign)).toEqual(answered('u0'))
+    expect(await codeOf(run(request(u(8), { body: 'other' }), sign))).toBe('IDEMPOTENCY_MISMATCH')
+    expect(await run(request(u(9)), sign)).toEqual(answered(u(0)))
   })
 
   test('a full queue does not use the key up: the next try is a first one, with its own uuid', async () => {
     const run = guard()
-    for (const uuid of ['u1', 'u2']) {
+    for (const uuid of [u(1), u(2)]) {
       expect(await codeOf(run(request(uuid), failWith(new QueueFullError())))).toBe('OVERLOADED')
     }
     // Also another request may have it: nothing was bound to it.
-    expect(await run(request('u3', { body: 'other' }), sign)).toEqual(answered('u3'))
-    expect(await codeOf(run(request('u4'), sign))).toBe('IDEMPOTENCY_MISMATCH')
+    expect(await run(request(u(3), { body: 'other' }), sign)).toEqual(answered(u(3)))
+    expect(await codeOf(run(request(u(4)), sign))).toBe('IDEMPOTENCY_MISMATCH')
   })
 
   test('a refusal after a cut-off try does not free the uuid: the first may have been signed', async () => {
     const run = guard()
-    await cutOff(run, request('u1'))
-    await codeOf(run(request('u2'), failWith(new QueueFullError())))
-    expect(await codeOf(run(request('u3'), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    await cutOff(run, request(u(1)))
+    await codeOf(run(request(u(2)), failWith(new QueueFullError())))
+    expect(await codeOf(run(request(u(3)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
     temporary.clock.advance(CLAIM_SECONDS)
-    expect(await run(request('u3'), sign)).toEqual(answered('u1'))
+    expect(await run(request(u(3)), sign)).toEqual(answered(u(1)))
   })
 
   test('a first try that ends after it was taken over does not answer beside the second', async () => {
     const run = guard()
     const { promise, resolve } = Promise.withResolvers<FreshAnswer>()
     const started = Promise.withResolvers<void>()
-    const first = run(request('u1'), () => {
+    const first = run(request(u(1)), () => {
       started.resolve()
       return promise
     })
     await started.promise
     temporary.clock.advance(CLAIM_SECONDS)
     const second = Promise.withResolvers<FreshAnswer>()
-    const taken = run(request('u2'), () => second.promise)
+    const taken = run(request(u(2)), () => second.promise)
     // Once the second holds the claim, a third is told so.
-    expect(await codeOf(run(request('u3'), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    expect(await codeOf(run(request(u(3)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
     resolve({ body: 'late', keepSeconds: 1 })
     expect(await codeOf(first)).toBe('IDEMPOTENCY_IN_FLIGHT')
     second.resolve({ body: 'on time', keepSeconds: LIFETIME_SECONDS })
     expect(await taken).toEqual({ status: 200, body: 'on time', replayed: false })
-    expect((await run(request('u4'), sign)).body).toBe('on time')
+    expect((await run(request(u(4)), sign)).body).toBe('on time')
   })
 })
 
@@ -439,7 +457,7 @@ describe('answers that the log has', () => {
   }
   const keptSeconds = async (): Promise<number> => {
     const [row] = await temporary.store.database.query<{ keep_until_seconds: number }>(
-      'SELECT keep_until_seconds FROM idempotency',
+      'SELECT keep_until_seconds FROM claim_groups ORDER BY first_number DESC LIMIT 1',
     )
     return (row?.keep_until_seconds ?? 0) - temporary.clock.unixSeconds()
   }
@@ -451,15 +469,13 @@ describe('answers that the log has', () => {
 
   test('are not stored beside it, and are read from it for a retry: at once, in another process, much later', async () => {
     failing = 'complete'
-    expect(await logged()(request('u1'), record)).toEqual(answered('u1'))
-    expect(await temporary.store.database.query('SELECT response_body FROM idempotency')).toEqual([
-      { response_body: null },
-    ])
-    expect(await logged()(request('u2'), record)).toEqual(answered('u1', true))
+    expect(await logged()(request(u(1)), record)).toEqual(answered(u(1)))
+    expect(await temporary.store.database.query('SELECT uuid FROM idempotency')).toEqual([])
+    expect(await logged()(request(u(2)), record)).toEqual(answered(u(1), true))
     temporary.clock.advance(CLAIM_SECONDS)
-    expect(await logged()(request('u3'), record)).toEqual(answered('u1', true))
-    expect(searches).toEqual(['soon after u1', 'all u1'])
-    expect([...log.keys()]).toEqual(['u1'])
+    expect(await logged()(request(u(3)), record)).toEqual(answered(u(1), true))
+    expect(searches).toEqual([`soon after ${u(1)}`, `all ${u(1)}`])
+    expect([...log.keys()]).toEqual([u(1)])
     expect(reports).toEqual([])
   })
 
@@ -467,47 +483,47 @@ describe('answers that the log has', () => {
     const run = logged()
     const started = Promise.withResolvers<void>()
     const { promise, resolve } = Promise.withResolvers<FreshAnswer>()
-    const first = run(request('u1'), () => {
+    const first = run(request(u(1)), () => {
       started.resolve()
       return promise
     })
     await started.promise
-    expect(await codeOf(run(request('u2'), record))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    expect(await codeOf(run(request(u(2)), record))).toBe('IDEMPOTENCY_IN_FLIGHT')
     expect(searches).toEqual([])
     // Another process looks, finds nothing yet, and refuses as well.
-    expect(await codeOf(logged()(request('u3'), record))).toBe('IDEMPOTENCY_IN_FLIGHT')
-    expect(searches).toEqual(['soon after u1'])
-    resolve(await sign('u1'))
-    expect(await first).toEqual(answered('u1'))
-    expect(await codeOf(run(request('u4'), record))).toBe('IDEMPOTENCY_IN_FLIGHT')
-    expect(searches).toEqual(['soon after u1', 'soon after u1'])
+    expect(await codeOf(logged()(request(u(3)), record))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    expect(searches).toEqual([`soon after ${u(1)}`])
+    resolve(await sign(u(1)))
+    expect(await first).toEqual(answered(u(1)))
+    expect(await codeOf(run(request(u(4)), record))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    expect(searches).toEqual([`soon after ${u(1)}`, `soon after ${u(1)}`])
   })
 
   test('are not looked for by the process that was cut off with them until their claim has ended', async () => {
     const run = logged()
     expect(
       await codeOf(
-        run(request('u1'), async (uuid, onDispatch) => {
+        run(request(u(1)), async (uuid, onDispatch) => {
           await record(uuid, onDispatch)
           throw new DeadlineExceededError()
         }),
       ),
     ).toBe('DEADLINE_EXCEEDED')
-    expect(await codeOf(run(request('u2'), record))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    expect(await codeOf(run(request(u(2)), record))).toBe('IDEMPOTENCY_IN_FLIGHT')
     expect(searches).toEqual([])
     // After a restart nothing is known of it: it is looked for.
-    expect(await logged()(request('u3'), record)).toEqual(answered('u1', true))
+    expect(await logged()(request(u(3)), record)).toEqual(answered(u(1), true))
     temporary.clock.advance(CLAIM_SECONDS)
-    expect(await run(request('u4'), record)).toEqual(answered('u1', true))
-    expect(searches).toEqual(['soon after u1', 'all u1'])
+    expect(await run(request(u(4)), record)).toEqual(answered(u(1), true))
+    expect(searches).toEqual([`soon after ${u(1)}`, `all ${u(1)}`])
   })
 
   test('are repeated to nobody who sends another body', async () => {
     const run = logged()
-    await run(request('u1'), record)
-    expect(await codeOf(run(request('u2', { body: 'other' }), record))).toBe('IDEMPOTENCY_MISMATCH')
+    await run(request(u(1)), record)
+    expect(await codeOf(run(request(u(2), { body: 'other' }), record))).toBe('IDEMPOTENCY_MISMATCH')
     temporary.clock.advance(CLAIM_SECONDS)
-    expect(await codeOf(run(request('u2', { body: 'other' }), record))).toBe('IDEMPOTENCY_MISMATCH')
+    expect(await codeOf(run(request(u(2), { body: 'other' }), record))).toBe('IDEMPOTENCY_MISMATCH')
     expect(searches).toEqual([])
   })
 
@@ -518,7 +534,7 @@ describe('answers that the log has', () => {
       keptAtSigning = await keptSeconds()
       return sign(uuid)
     }
-    await logged()(request('u1'), work)
+    await logged()(request(u(1)), work)
     expect(keptAtSigning).toBe(CLAIM_SECONDS + 3_600 + 60)
   })
 
@@ -526,7 +542,7 @@ describe('answers that the log has', () => {
     failing = 'mark'
     expect(
       await codeOf(
-        logged()(request('u1'), async (uuid, onDispatch) => {
+        logged()(request(u(1)), async (uuid, onDispatch) => {
           await onDispatch(3_600)
           return record(uuid, onDispatch)
         }),
@@ -534,26 +550,26 @@ describe('answers that the log has', () => {
     ).toBe('DEPENDENCY_UNAVAILABLE')
     expect(log.size).toBe(0)
     // What lives no longer than a claim is kept anyway needs no second write.
-    expect(await logged()(request('u2'), record)).toEqual(answered('u2'))
+    expect(await logged()(request(u(2)), record)).toEqual(answered(u(2)))
     expect(await keptSeconds()).toBe(CLAIM_SECONDS + KEEP_SECONDS)
   })
 
   test('that are asked for again and again are forgotten in their time all the same', async () => {
     const run = logged()
-    await run(request('u1'), record)
+    await run(request(u(1)), record)
     for (let seconds = 0; seconds < CLAIM_SECONDS + KEEP_SECONDS; seconds += CLAIM_SECONDS) {
-      expect(await run(request('u2'), record)).toEqual(answered('u1', true))
+      expect(await run(request(u(2)), record)).toEqual(answered(u(1), true))
       temporary.clock.advance(CLAIM_SECONDS)
     }
-    expect(await run(request('u3'), record)).toEqual(answered('u3'))
+    expect(await run(request(u(3)), record)).toEqual(answered(u(3)))
   })
 
   test('of a request that was taken over and recorded nothing are signed under its uuid, which is kept from then on', async () => {
     const run = logged()
-    await cutOff(run, request('u1'))
+    await cutOff(run, request(u(1)))
     temporary.clock.advance(KEEP_SECONDS - 10)
-    expect(await run(request('u2'), record)).toEqual(answered('u1'))
-    expect(searches).toEqual(['all u1'])
+    expect(await run(request(u(2)), record)).toEqual(answered(u(1)))
+    expect(searches).toEqual([`all ${u(1)}`])
     expect(await keptSeconds()).toBe(CLAIM_SECONDS + LIFETIME_SECONDS + 60)
   })
 })
@@ -598,38 +614,38 @@ describe('over nodes', () => {
   })
 
   test('what a lost node may have signed is signed elsewhere under another uuid, once it can be used no more', async () => {
-    await codeOf(nodeGuard('one')(request('u1'), signAndDie('one')))
+    await codeOf(nodeGuard('one')(request(u(1)), signAndDie('one')))
     temporary.clock.advance(CLAIM_SECONDS + 5)
     const two = nodeGuard('two')
-    expect(await retryAfter(two(request('u2'), sign))).toBe(USABLE_SECONDS - 5)
+    expect(await retryAfter(two(request(u(2)), sign))).toBe(USABLE_SECONDS - 5)
     temporary.clock.advance(USABLE_SECONDS - 5)
-    expect(await two(request('u3'), sign)).toEqual(answered('u3'))
-    expect(await nodeGuard('one')(request('u4'), sign)).toEqual(answered('u3', true))
+    expect(await two(request(u(3)), sign)).toEqual(answered(u(3)))
+    expect(await nodeGuard('one')(request(u(4)), sign)).toEqual(answered(u(3), true))
   })
 
   test('what a node that is back recorded is answered everywhere', async () => {
-    await codeOf(nodeGuard('one')(request('u1'), signAndDie('one')))
+    await codeOf(nodeGuard('one')(request(u(1)), signAndDie('one')))
     await tellerOf('one').pass()
     // Nothing is told of a claim whose request may still be under way.
-    expect(await codeOf(nodeGuard('two')(request('u2'), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    expect(await codeOf(nodeGuard('two')(request(u(2)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
     temporary.clock.advance(CLAIM_SECONDS)
     await tellerOf('two').pass()
-    expect(await codeOf(nodeGuard('two')(request('u2'), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    expect(await codeOf(nodeGuard('two')(request(u(2)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
     await tellerOf('one').pass()
-    expect(await nodeGuard('two')(request('u2'), sign)).toEqual(answered('u1', true))
+    expect(await nodeGuard('two')(request(u(2)), sign)).toEqual(answered(u(1), true))
   })
 
   test('where a node that is back recorded nothing, the next request is a new one', async () => {
-    await cutOff(nodeGuard('one'), request('u1'))
+    await cutOff(nodeGuard('one'), request(u(1)))
     await tellerOf('one').pass()
-    expect(await nodeGuard('two')(request('u2'), sign)).toEqual(answered('u2'))
+    expect(await nodeGuard('two')(request(u(2)), sign)).toEqual(answered(u(2)))
   })
 
   test('what was not dispatched is signed elsewhere at once, and no more by its first node', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const started = Promise.withResolvers<void>()
     const signed: string[] = []
-    const slow = nodeGuard('one')(request('u1'), async (uuid, onDispatch) => {
+    const slow = nodeGuard('one')(request(u(1)), async (uuid, onDispatch) => {
       started.resolve()
       await promise
       await onDispatch(LIFETIME_SECONDS)
@@ -638,7 +654,7 @@ describe('over nodes', () => {
     })
     await started.promise
     temporary.clock.advance(CLAIM_SECONDS)
-    expect(await nodeGuard('two')(request('u2'), sign)).toEqual(answered('u2'))
+    expect(await nodeGuard('two')(request(u(2)), sign)).toEqual(answered(u(2)))
     resolve()
     expect(await codeOf(slow)).toBe('IDEMPOTENCY_IN_FLIGHT')
     expect(signed).toEqual([])
@@ -653,16 +669,16 @@ describe('over nodes', () => {
       dispatched = true
       return sign(uuid)
     }
-    expect(await codeOf(run(request('u1'), work))).toBe('DEPENDENCY_UNAVAILABLE')
+    expect(await codeOf(run(request(u(1)), work))).toBe('DEPENDENCY_UNAVAILABLE')
     expect(dispatched).toBe(false)
     failing = null
-    expect(await run(request('u2'), work)).toEqual(answered('u2'))
+    expect(await run(request(u(2)), work)).toEqual(answered(u(2)))
   })
 
   test('what the store itself knows of is taken over on any node with its uuid', async () => {
-    const register = { route: '/api/v1/register/individual' }
-    await cutOff(nodeGuard('one'), request('u1', register))
-    expect(await nodeGuard('two')(request('u2', register), sign)).toEqual(answered('u1'))
+    // A guard without a memory: for sessions.
+    await cutOff(guard(), request(u(1)))
+    expect(await guard()(request(u(2)), sign)).toEqual(answered(u(1)))
   })
 })
 
@@ -670,7 +686,7 @@ describe('a store that fails', () => {
   test('at the claim: nothing runs', async () => {
     failing = 'claim'
     let runs = 0
-    const run = guard()(request('u1'), async (uuid) => {
+    const run = guard()(request(u(1)), async (uuid) => {
       runs += 1
       return sign(uuid)
     })
@@ -681,16 +697,16 @@ describe('a store that fails', () => {
   test('at the end: the answer is given, the failure reported, and a retry has the same uuid', async () => {
     failing = 'complete'
     const run = guard()
-    expect(await run(request('u1'), sign)).toEqual(answered('u1'))
+    expect(await run(request(u(1)), sign)).toEqual(answered(u(1)))
     expect(reports).toHaveLength(1)
     failing = null
     temporary.clock.advance(CLAIM_SECONDS)
-    expect(await run(request('u2'), sign)).toEqual(answered('u1'))
+    expect(await run(request(u(2)), sign)).toEqual(answered(u(1)))
   })
 
   test('at the release: the error is the one of the request', async () => {
     failing = 'release'
-    expect(await codeOf(guard()(request('u1'), failWith(new FieldMissingError('to'))))).toBe('MISSING_REQUIRED_FIELD')
+    expect(await codeOf(guard()(request(u(1)), failWith(new FieldMissingError('to'))))).toBe('MISSING_REQUIRED_FIELD')
     expect(reports).toHaveLength(1)
   })
 })

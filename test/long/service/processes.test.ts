@@ -16,10 +16,13 @@ let service: RunningService
 const value = (name: string): string => service.quickstart[name] ?? ''
 
 /** On a connection of its own, so that any of the processes may get it. */
-const attest = (key = value('ATTESTATION_API_KEY')): Promise<Response> =>
+const attest = (
+  key = value('ATTESTATION_API_KEY'),
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> =>
   fetch(`${service.url}/v2/attestation`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': key, connection: 'close' },
+    headers: { 'content-type': 'application/json', 'x-api-key': key, connection: 'close', ...headers },
     body: JSON.stringify({
       from: '0x1111111111111111111111111111111111111111',
       chain: 'base',
@@ -89,9 +92,26 @@ describeTest('a revoked key is refused by both within a second', async () => {
 })
 
 /** The kernel resets a connection that is being made to a listener that closes: nobody has read it, and it is made anew. */
-const onceMore = (error: unknown): Promise<Response> => {
-  if ((error as { code?: unknown }).code !== 'ECONNRESET') throw error
-  return attest()
+const attestSurely = async (headers?: Readonly<Record<string, string>>): Promise<Response> => {
+  try {
+    return await attest(undefined, headers)
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ECONNRESET') throw error
+    return attest(undefined, headers)
+  }
+}
+
+/**
+ * Two requests at once under one idempotency key, most likely to two processes: one is decided, and the other gets its
+ * answer or is told to come back. @returns what went wrong
+ */
+const failureOfTwins = async (): Promise<string | null> => {
+  const headers = { 'idempotency-key': crypto.randomUUID() }
+  const answers = await Promise.all([attestSurely(headers), attestSurely(headers)])
+  const bodies = await Promise.all(answers.map((answer) => answer.text()))
+  const statuses = answers.map(({ status }) => status).sort()
+  if (statuses[0] !== 200 || (statuses[1] !== 200 && statuses[1] !== 409)) return `${statuses}: ${bodies}`
+  return statuses[1] === 200 && bodies[0] !== bodies[1] ? `two answers: ${bodies}` : null
 }
 
 /** Four callers at a time. @returns ends them: more than fifty requests were answered, and none failed */
@@ -102,9 +122,11 @@ const startLoad = (): (() => Promise<void>) => {
   const load = Array.from({ length: 4 }, async () => {
     while (running) {
       try {
-        const { status } = await attest().catch(onceMore)
+        const { status } = await attestSurely()
         if (status === 200) answered += 1
         else failures.push(status)
+        const failure = await failureOfTwins()
+        if (failure !== null) failures.push(failure)
       } catch (error) {
         failures.push(error)
       }
@@ -161,6 +183,11 @@ describeTest('the control makes them three and one again, and no request fails m
   await reached(service, 3, 6)
   const pids = (await pool(service)).processes.each.map(({ pid }) => pid)
   await until(async () => Object.keys(await metric(DECISIONS)).length === 3)
+  await pool(service, { processes: 1 })
+  await reached(service, 1, 2)
+  // One again, and then more: what it claims alone, a new one must know of.
+  await pool(service, { processes: 2 })
+  await reached(service, 2, 4)
   await pool(service, { processes: 1 })
   await reached(service, 1, 2)
   await stopLoad()

@@ -42,20 +42,16 @@ export const http: readonly Place[] = [
       "(error.code === 'RATE_LIMITED' ||",
     ],
     ['a failure that says that nothing was signed is not believed', '(!error.nothingSigned &&', '(true &&'],
-    ['what was recalled once is refused', 'unanswered.delete(claim.uuid)\n        return isLogged', 'return isLogged'],
+    ['what was recalled once is refused', 'unanswered.delete(claim.uuid)\n        return finish', 'return finish'],
     ['this process looks for what it is working on', '&& !unanswered.has(earlier.uuid)', ''],
-    ['what has ended stays under way', '    unanswered.delete(claim.uuid)\n    return isLogged', '    return isLogged'],
+    ['what has ended stays under way', '    unanswered.delete(claim.uuid)\n    return finish', '    return finish'],
     [
       'what was cut off is looked for at once',
       'unanswered.delete(claim.uuid)\n        await release(claim)\n      }',
       'await release(claim)\n      }\n      unanswered.delete(claim.uuid)',
     ],
     ['a key is forgotten before its attestation', 'if (untilSeconds > keptUntilSeconds || (', 'if (('],
-    [
-      'what was taken over is kept no longer',
-      '(remembering?.keepSeconds ?? 0) : 0',
-      '(remembering?.keepSeconds ?? 0) : 1e12',
-    ],
+    ['what was taken over is kept no longer', '(memory?.keepSeconds ?? 0) : 0', '(memory?.keepSeconds ?? 0) : 1e12'],
     ['a twin is told to come back at once', 'Math.max(1, found.expiresAtSeconds - clock.unixSeconds())', '1'],
   ]),
   ...placesOf(['test/http/deadline.test.ts'], 'src/http/deadline.ts', [

@@ -87,6 +87,63 @@ export const store: readonly Place[] = [
     ],
     ['a claim that was taken over has a new uuid', 'claim: { ...claim, uuid: row.uuid },', 'claim,'],
   ]),
+  ...placesOf(['test/store/claim-log/log.test.ts'], 'src/store/claim-log/log.ts', [
+    [
+      'what other processes claimed is not read',
+      'if (commitsNow === null || commitsNow !== commits) await catchUp(table)',
+      '',
+    ],
+    ['a key that comes twice at once is claimed twice', '      own.set(name, { entry: append, number })\n', ''],
+    [
+      'a claim is not remembered',
+      'if (group.claims.length > 0) remember(group)',
+      'next += group.claims.length / ENTRY_BYTES',
+    ],
+    ['a claim that was given up is held', 'last === null || last.entry.released ||', 'last === null ||'],
+    ['a claim past its time is held', ' || last.entry.keepUntilSeconds <= clock.unixSeconds()', ''],
+    [
+      'a group is forgotten before its last claim',
+      'Math.max(keepUntilSeconds, append.keepUntilSeconds)',
+      'append.keepUntilSeconds',
+    ],
+    ['who could not be told waits for ever', '        wish.reject(error)\n', ''],
+    ['what a claim replaces is not said', 'last === null ? 0 : number - last.number', '0'],
+    ['any number may wait', 'if (backlog.size >= WAITING_MAX)', 'if (backlog.size > 1e9)'],
+  ]),
+  ...placesOf(['test/store/claim-log/log.test.ts'], 'src/store/claim-log/claims.ts', [
+    ['another body is answered', '!sameHash(current.bodyHash, bodyHash)', 'bodyHash.length === 0'],
+    [
+      'a claim that is held is taken over',
+      'current.claimExpiresAtSeconds > nowSeconds',
+      'current.claimExpiresAtSeconds > 2 * nowSeconds',
+    ],
+    ['a claim that was taken over has a new uuid', 'claim: { ...claim, uuid: current.uuid }', 'claim'],
+    ['a claim is changed by who lost it', '&& current.claimExpiresAtSeconds === claim.claimExpiresAtSeconds', ''],
+    [
+      'a claim is kept for less than it was',
+      'Math.max(entry.keepUntilSeconds, keepUntilSeconds)',
+      'keepUntilSeconds - 900',
+    ],
+    ['what another node answered is signed again', "row.node === ''", "row.node !== 'x'"],
+    ['nothing is carried over', '  await carryOver(log, options)\n', ''],
+  ]),
+  ...placesOf(['test/store/claim-log/log.test.ts'], 'src/store/claim-log/groups.ts', [
+    ['the newest group is deleted', ' AND first_number < (SELECT MAX(first_number) FROM claim_groups)', ''],
+  ]),
+  ...placesOf(['test/store/claim-log/positions.test.ts'], 'src/store/claim-log/positions.ts', [
+    [
+      'only the newest generation is asked',
+      'for (const { slots, first } of generations) {',
+      'for (const { slots, first } of generations.slice(0, 1)) {',
+    ],
+    ['the oldest claim comes first', 'right - left', 'left - right'],
+    ['a generation takes numbers that it can’t hold', ' && number - newest.first < DISTANCE_MASK', ''],
+    [
+      'a claim of a generation’s last moment is forgotten',
+      'if (keepUntilSeconds > generation.keepUntilSeconds) generation',
+      'generation',
+    ],
+  ]),
   ...placesOf(['test/store/group-commit.test.ts', 'test/store/sqlite.test.ts'], 'src/store/sqlite-transactions.ts', [
     ['a transaction that failed keeps what it wrote', "['ROLLBACK TO member', 'RELEASE member']", "['RELEASE member']"],
     [

@@ -1,0 +1,118 @@
+// What a request may do with its idempotency key's claim where the answers are in the decision log (invariant 3), over
+// SQLite. It says what the table in idempotency.ts says; a test holds the two together.
+import {
+  ANYWHERE,
+  type ClaimPlace,
+  type ClaimResult,
+  createIdempotencyTable,
+  type IdempotencyClaim,
+  type KeptClaim,
+} from '../idempotency.ts'
+import { databaseScope } from '../table-scope.ts'
+import { type ClaimEntry, digestOf, sameHash } from './entry.ts'
+import { type ClaimLog, type ClaimLogOptions, createClaimLog, type Decision } from './log.ts'
+
+/** Fewer than may wait. */
+const CARRIED_AT_ONCE = 1_000
+const NOT_HELD: Decision<null> = { append: null, result: null }
+
+const operationsOf = (log: ClaimLog, clock: ClaimLogOptions['clock']) => {
+  /** Null when the claim is no longer held: given up, or taken over by another request. */
+  const change = <Result>(
+    claim: IdempotencyClaim,
+    changed: (entry: ClaimEntry) => ClaimEntry,
+    result: Result,
+  ): Promise<Result | null> =>
+    log.ask<Result | null>(digestOf(claim), (current) =>
+      current?.uuid === claim.uuid && current.claimExpiresAtSeconds === claim.claimExpiresAtSeconds
+        ? { append: changed(current), result }
+        : NOT_HELD,
+    )
+
+  return {
+    backlogMs: log.backlogMs,
+
+    claim: async (
+      organizationId: string,
+      keyId: string,
+      idempotencyKey: string,
+      bodyHash: Uint8Array,
+      uuid: string,
+      claimExpiresAtSeconds: number,
+      { keepSeconds }: ClaimPlace = ANYWHERE,
+    ): Promise<ClaimResult> => {
+      const claim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
+      const digest = digestOf(claim)
+      return log.ask<ClaimResult>(digest, (current) => {
+        const nowSeconds = clock.unixSeconds()
+        if (current === null) {
+          const append: ClaimEntry = {
+            digest,
+            bodyHash,
+            uuid,
+            claimExpiresAtSeconds,
+            keepUntilSeconds: claimExpiresAtSeconds + keepSeconds,
+            uuidSinceSeconds: nowSeconds,
+            released: false,
+          }
+          return { append, result: { outcome: 'claimed', claim } }
+        }
+        if (!sameHash(current.bodyHash, bodyHash)) return { append: null, result: { outcome: 'mismatch' } }
+        const { uuidSinceSeconds } = current
+        if (current.claimExpiresAtSeconds > nowSeconds) {
+          const earlier = { uuid: current.uuid, uuidSinceSeconds }
+          return {
+            append: null,
+            result: { outcome: 'in-flight', expiresAtSeconds: current.claimExpiresAtSeconds, earlier },
+          }
+        }
+        // A key that is asked for again and again is forgotten in its time all the same.
+        const keepUntilSeconds = Math.max(current.keepUntilSeconds, claimExpiresAtSeconds)
+        return {
+          append: { ...current, claimExpiresAtSeconds, keepUntilSeconds },
+          result: { outcome: 'taken-over', claim: { ...claim, uuid: current.uuid }, uuidSinceSeconds },
+        }
+      })
+    },
+
+    markDispatched: async (claim: IdempotencyClaim, keepUntilSeconds: number): Promise<boolean> =>
+      (await change(
+        claim,
+        (entry) => ({ ...entry, keepUntilSeconds: Math.max(entry.keepUntilSeconds, keepUntilSeconds) }),
+        true,
+      )) !== null,
+
+    replaceUuid: (claim: IdempotencyClaim, uuid: string): Promise<IdempotencyClaim | null> =>
+      change(claim, (entry) => ({ ...entry, uuid, uuidSinceSeconds: clock.unixSeconds() }), { ...claim, uuid }),
+
+    release: async (claim: IdempotencyClaim): Promise<boolean> =>
+      (await change(claim, (entry) => ({ ...entry, released: true }), true)) !== null,
+  }
+}
+
+export type LoggedClaims = ReturnType<typeof operationsOf>
+
+/**
+ * An older version kept claims in rows of their own, as PostgreSQL does: after a start with this one over SQLite, retries
+ * may still come. What another node signed or answered is not in this one's decision log: its key stays held for as long
+ * as the row would be kept.
+ */
+const carryOver = async (log: ClaimLog, { database, clock }: ClaimLogOptions): Promise<void> => {
+  const rows = await createIdempotencyTable(databaseScope(database, clock)).listKept()
+  const append = (row: KeptClaim): Promise<null> => {
+    const claimExpiresAtSeconds = row.node === '' ? row.claimExpiresAtSeconds : row.keepUntilSeconds
+    const entry = { digest: digestOf(row), ...row, claimExpiresAtSeconds, released: false }
+    return log.ask(entry.digest, (current) => ({ append: current === null ? entry : null, result: null }))
+  }
+  for (let start = 0; start < rows.length; start += CARRIED_AT_ONCE) {
+    await Promise.all(rows.slice(start, start + CARRIED_AT_ONCE).map(append))
+  }
+}
+
+/** Knows all claims that are kept. @throws StoreUnavailableError */
+export const openLoggedClaims = async (options: ClaimLogOptions): Promise<LoggedClaims> => {
+  const log = createClaimLog(options)
+  await log.load()
+  await carryOver(log, options)
+  return operationsOf(log, options.clock)
+}

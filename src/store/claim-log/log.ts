@@ -1,0 +1,186 @@
+// A log of claims over SQLite. They are only appended, those of many requests in one row, and found by a table in memory:
+// an indexed row each costs several times as much. The write lock of the database puts the processes in an order: each
+// reads what the others appended before it decides what it may append.
+import type { Clock } from '../../domain/time.ts'
+import { createBacklog } from '../backlog.ts'
+import type { Database } from '../database.ts'
+import { StoreUnavailableError } from '../errors.ts'
+import { databaseScope, transactionScope } from '../table-scope.ts'
+import {
+  type ClaimEntry,
+  ENTRY_BYTES,
+  entryBytes,
+  HASH_BYTES,
+  type PlacedEntry,
+  readEntry,
+  readKeepUntil,
+  readReplaces,
+  sameHash,
+} from './entry.ts'
+import { type ClaimGroup, type ClaimGroupTable, createClaimGroupTable } from './groups.ts'
+import { createPositions } from './positions.ts'
+
+export interface Decision<Result> {
+  readonly append: ClaimEntry | null
+  readonly result: Result
+}
+
+interface Wish {
+  readonly digest: Uint8Array
+  decide(current: ClaimEntry | null): Decision<unknown>
+  resolve(result: unknown): void
+  reject(error: unknown): void
+}
+
+/** Where an entry stands, or will. */
+interface Placed {
+  readonly entry: ClaimEntry
+  readonly number: number
+}
+
+/** Wishes of one commit: the others wait for the next, behind what else writes. */
+const GROUP_MAX = 256
+/** Wishes that may wait before the next is refused. */
+const WAITING_MAX = 10_000
+/** Groups that are read at once: some megabytes. */
+const PAGE = 500
+/** As often as rows past their time are deleted: a clock that is wrong for some seconds does no harm. */
+const FORGET_MS = 60_000
+/** After a pause as long, what others appended is read before other writers have to wait for it. */
+const PAUSE_MS = 1_000
+const DURABILITY = { survives: 'process-crash' } as const
+
+const nameOf = (digest: Uint8Array): string =>
+  Buffer.from(digest.buffer, digest.byteOffset, HASH_BYTES).toString('latin1')
+
+export interface ClaimLogOptions {
+  readonly database: Database
+  readonly clock: Clock
+}
+
+export const createClaimLog = ({ database, clock }: ClaimLogOptions) => {
+  const positions = createPositions()
+  const outside = createClaimGroupTable(databaseScope(database, clock))
+  /** The number that the next claim gets, as far as this process knows. */
+  let next = 0
+  /** Of the connection that writes, when this process last knew all claims; null when it may not. */
+  let commits: number | null = null
+  let committedMs = clock.monotonicMs()
+  let forgotMs = clock.monotonicMs()
+  const waiting: Wish[] = []
+  const backlog = createBacklog(WAITING_MAX, clock.monotonicMs)
+  let working = false
+
+  const remember = ({ firstNumber, claims }: ClaimGroup): void => {
+    for (let offset = 0, number = firstNumber; offset < claims.length; offset += ENTRY_BYTES, number++) {
+      positions.add(claims, offset, number, readKeepUntil(claims, offset), readReplaces(claims, offset))
+    }
+    next = firstNumber + claims.length / ENTRY_BYTES
+  }
+
+  /** Reads what other processes appended, or what was appended before the start. */
+  const catchUp = async (table: ClaimGroupTable): Promise<void> => {
+    for (;;) {
+      const groups = await table.listSince(next, PAGE)
+      for (const group of groups) remember(group)
+      if (groups.length < PAGE) return
+    }
+  }
+
+  const read = async (table: ClaimGroupTable, digest: Uint8Array): Promise<Placed | null> => {
+    const numbers = positions.find(digest)
+    for (const number of numbers) {
+      const group = await table.read(number)
+      const offset = group === null ? 0 : (number - group.firstNumber) * ENTRY_BYTES
+      // Its group may have been deleted meanwhile: then its time is over.
+      if (group === null || offset >= group.claims.length) continue
+      const entry = readEntry(group.claims, offset)
+      if (sameHash(entry.digest, digest)) return { entry, number }
+    }
+    return null
+  }
+
+  const grant = async (table: ClaimGroupTable, wishes: readonly Wish[]) => {
+    const commitsNow = await table.readCommits()
+    if (commitsNow === null || commitsNow !== commits) await catchUp(table)
+    const entries: PlacedEntry[] = []
+    /** What this group appends: the next wish for the same key must see it. */
+    const own = new Map<string, Placed>()
+    const results: unknown[] = []
+    let keepUntilSeconds = 0
+    for (const wish of wishes) {
+      const name = nameOf(wish.digest)
+      const last = own.get(name) ?? (await read(table, wish.digest))
+      const isFree = last === null || last.entry.released || last.entry.keepUntilSeconds <= clock.unixSeconds()
+      const { append, result } = wish.decide(isFree ? null : last.entry)
+      results.push(result)
+      if (append === null) continue
+      const number = next + entries.length
+      own.set(name, { entry: append, number })
+      entries.push({ ...append, replaces: last === null ? 0 : number - last.number })
+      keepUntilSeconds = Math.max(keepUntilSeconds, append.keepUntilSeconds)
+    }
+    const group = { firstNumber: next, claims: entryBytes(entries) }
+    if (entries.length > 0) await table.append(group, keepUntilSeconds)
+    return { group, results, commitsNow }
+  }
+
+  const commit = async (): Promise<void> => {
+    let taken: Wish[] = []
+    try {
+      if (clock.monotonicMs() - committedMs > PAUSE_MS) await catchUp(outside)
+      const { group, results, commitsNow } = await database.transaction((transaction) => {
+        // Whoever came while the transaction waited for its turn is still in time. Over SQLite this runs once.
+        taken = waiting.splice(0, GROUP_MAX)
+        return grant(createClaimGroupTable(transactionScope(transaction, clock)), taken)
+      }, DURABILITY)
+      if (group.claims.length > 0) remember(group)
+      commits = commitsNow
+      for (const [index, wish] of taken.entries()) {
+        backlog.remove()
+        wish.resolve(results[index])
+      }
+    } catch (error) {
+      commits = null
+      // Where nobody got a turn, nobody is left to wait in hope.
+      const failed = taken.length > 0 ? taken : waiting.splice(0)
+      for (const wish of failed) {
+        backlog.remove()
+        wish.reject(error)
+      }
+    }
+    committedMs = clock.monotonicMs()
+    if (committedMs - forgotMs < FORGET_MS) return
+    forgotMs = committedMs
+    positions.forget(clock.unixSeconds())
+  }
+
+  const work = async (): Promise<void> => {
+    working = true
+    while (waiting.length > 0) await commit()
+    working = false
+  }
+
+  return {
+    /** Reads the claims that are kept. @throws StoreUnavailableError */
+    load: (): Promise<void> => catchUp(outside),
+
+    /**
+     * Decides about a claim by how it stands, null when its key is free, and appends what the decision says. `decide`
+     * has no effects of its own.
+     * @throws StoreUnavailableError; then nothing was appended
+     */
+    ask: <Result>(digest: Uint8Array, decide: (current: ClaimEntry | null) => Decision<Result>): Promise<Result> =>
+      new Promise<Result>((resolve, reject) => {
+        if (backlog.size >= WAITING_MAX) throw new StoreUnavailableError(new Error('too many claims are waiting'))
+        backlog.add()
+        waiting.push({ digest, decide, resolve: resolve as (result: unknown) => void, reject })
+        if (!working) void work()
+      }),
+
+    /** As of a database: milliseconds until a claim asked for now would be decided, or null. */
+    backlogMs: backlog.waitMs,
+  }
+}
+
+export type ClaimLog = ReturnType<typeof createClaimLog>

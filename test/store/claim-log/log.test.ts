@@ -1,0 +1,309 @@
+// The claim log against the table of claims, which keeps the same promises in another way; and what it alone has: several
+// processes' memories of one log, starts, groups that are deleted.
+import { Database as SqliteFile } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type LoggedClaims, openLoggedClaims } from '../../../src/store/claim-log/claims.ts'
+import { readReplaces } from '../../../src/store/claim-log/entry.ts'
+import { createClaimGroupTable } from '../../../src/store/claim-log/groups.ts'
+import type { ClaimResult, IdempotencyClaim } from '../../../src/store/idempotency.ts'
+import { openStore, type Store } from '../../../src/store/store.ts'
+import { databaseScope } from '../../../src/store/table-scope.ts'
+import { openTemporaryStore, START_SECONDS, type TemporaryStore } from '../temporary-store.ts'
+
+const CLAIM_SECONDS = 30
+const PLACE = { node: '', usableSeconds: 0, keepSeconds: 600 }
+const KEPT_SECONDS = CLAIM_SECONDS + PLACE.keepSeconds
+
+let temporary: TemporaryStore
+let second: Store
+let organizationId: string
+
+const u = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+const bodyHash = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()
+const now = (): number => temporary.clock.unixSeconds()
+
+const logOf = (store: Store): Promise<LoggedClaims> =>
+  openLoggedClaims({ database: store.database, clock: temporary.clock })
+
+const claimOf = (
+  claims: Pick<LoggedClaims, 'claim'>,
+  uuid: string,
+  { key = 'retry', body = 'body', keyId = 'key' }: { key?: string; body?: string; keyId?: string } = {},
+): Promise<ClaimResult> => claims.claim(organizationId, keyId, key, bodyHash(body), uuid, now() + CLAIM_SECONDS, PLACE)
+
+const held = (result: ClaimResult): IdempotencyClaim => {
+  if (result.outcome !== 'claimed' && result.outcome !== 'taken-over') throw new Error(result.outcome)
+  return result.claim
+}
+const outcomes = (results: readonly ClaimResult[]): string[] => results.map(({ outcome }) => outcome).sort()
+const twins = (number: number): string[] => Array<string>(number).fill('in-flight')
+const groups = () => temporary.store.database.query('SELECT first_number FROM claim_groups ORDER BY first_number')
+
+beforeEach(async () => {
+  temporary = await openTemporaryStore()
+  second = await openStore({ target: temporary.target, clock: temporary.clock })
+  organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
+})
+afterEach(async () => {
+  await second.close()
+  await temporary.remove()
+})
+
+describe('whatever two processes do in whatever order, with starts and sweeps', () => {
+  const process = fc.nat(1)
+  const key = fc.constantFrom('a', 'b')
+  const step = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('claim' as const), process, key, body: fc.nat(9) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('keep' as const), process, holder: fc.nat(5) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('replace' as const), process, holder: fc.nat(5) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('release' as const), process, holder: fc.nat(5) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ kind: fc.constant('wait' as const), seconds: fc.integer({ min: 1, max: 45 }) }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('wait' as const), seconds: fc.constant(KEPT_SECONDS) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), process }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('sweep' as const) }) },
+  )
+  let run = 0
+
+  test('the log says what the table says', async () => {
+    const seen = new Set<string>()
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+        const keyId = `run ${run++}`
+        const stores = [temporary.store, second]
+        const logs = await Promise.all(stores.map((store) => logOf(store)))
+        const table = temporary.store.idempotency
+        const holders: IdempotencyClaim[] = []
+        for (const [index, action] of steps.entries()) {
+          if (action.kind === 'wait') temporary.clock.advance(action.seconds)
+          if (action.kind === 'sweep') await temporary.store.claimGroups.sweep()
+          if (action.kind === 'restart') logs[action.process] = await logOf(stores[action.process]!)
+          if (action.kind === 'claim') {
+            // One body in ten is another one.
+            const wish = { key: action.key, body: action.body === 0 ? 'other' : 'body', keyId }
+            const log = await claimOf(logs[action.process]!, u(index), wish)
+            expect(log).toEqual(await claimOf(table, u(index), wish))
+            seen.add(log.outcome)
+            if ('claim' in log) holders.push(log.claim)
+          }
+          const holder = 'holder' in action ? holders[action.holder] : undefined
+          if (holder === undefined || !('holder' in action)) continue
+          // No request lasts as long; a row past its time is still there until something deletes it.
+          if (now() >= holder.claimExpiresAtSeconds + PLACE.keepSeconds) continue
+          const log = logs[action.process]!
+          const ask = async (claims: typeof table | LoggedClaims): Promise<unknown> => {
+            if (action.kind === 'keep') return claims.markDispatched(holder, holder.claimExpiresAtSeconds + 900)
+            if (action.kind === 'replace') return claims.replaceUuid(holder, u(1_000 + index))
+            return claims.release(holder)
+          }
+          const answer = await ask(log)
+          expect(answer).toEqual(await ask(table))
+          seen.add(`${action.kind} ${answer !== null && answer !== false}`)
+        }
+      }),
+      { numRuns: 150 },
+    )
+    expect([...seen].sort()).toEqual([
+      'claimed',
+      'in-flight',
+      'keep false',
+      'keep true',
+      'mismatch',
+      'release false',
+      'release true',
+      'replace false',
+      'replace true',
+      'taken-over',
+    ])
+  })
+})
+
+describe('claims that are made at once', () => {
+  test('in two processes: one is claimed, and everyone else hears what stands', async () => {
+    const logs = [await logOf(temporary.store), await logOf(second)]
+    for (let round = 0; round < 20; round++) {
+      const race = () =>
+        Promise.all(
+          Array.from({ length: 8 }, (_, index) =>
+            claimOf(logs[index % 2]!, u(10 * round + index), { key: `${round}` }),
+          ),
+        )
+      const results = await race()
+      expect(outcomes(results)).toEqual(['claimed', ...twins(7)])
+      const first = held(results.find((result) => 'claim' in result)!)
+      temporary.clock.advance(CLAIM_SECONDS)
+      const later = await race()
+      expect(outcomes(later)).toEqual([...twins(7), 'taken-over'])
+      expect(held(later.find((result) => 'claim' in result)!).uuid).toBe(first.uuid)
+    }
+  })
+
+  test('are one row, and a key that comes twice among them is claimed once', async () => {
+    const log = await logOf(temporary.store)
+    const results = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => claimOf(log, u(index), { key: `${index % 60}` })),
+    )
+    expect(outcomes(results)).toEqual([...Array<string>(60).fill('claimed'), ...twins(40)])
+    expect(await groups()).toEqual([{ first_number: 0 }])
+  })
+
+  test('are apart for each organization, API key and text', async () => {
+    const log = await logOf(temporary.store)
+    await claimOf(log, u(1))
+    expect((await claimOf(log, u(2), { keyId: 'other' })).outcome).toBe('claimed')
+    expect((await claimOf(log, u(3), { key: 'Retry' })).outcome).toBe('claimed')
+    organizationId = (await temporary.store.organizations.create({ slug: 'other', name: 'Other' })).id
+    expect((await claimOf(log, u(4))).outcome).toBe('claimed')
+  })
+})
+
+describe('a process', () => {
+  test('knows after a start what was claimed before it', async () => {
+    for (let index = 0; index < 600; index++) await claimOf(await logOf(temporary.store), u(index), { key: `${index}` })
+    const log = await logOf(temporary.store)
+    const again = await Promise.all(
+      Array.from({ length: 600 }, (_, index) => claimOf(log, u(index + 1_000), { key: `${index}` })),
+    )
+    expect(outcomes(again)).toEqual(twins(600))
+    temporary.clock.advance(CLAIM_SECONDS)
+    expect(held(await claimOf(log, u(9_999), { key: '7' })).uuid).toBe(u(7))
+  })
+
+  test('is told of a store that is locked, claims nothing then, and goes on afterwards', async () => {
+    const impatient = await openStore({ target: temporary.target, clock: temporary.clock, lockLimitMs: 0 })
+    try {
+      const log = await logOf(impatient)
+      await claimOf(log, u(1), { key: 'before' })
+      const other = new SqliteFile(temporary.path)
+      other.run('BEGIN IMMEDIATE')
+      const failed = Array.from({ length: 5 }, (_, index) =>
+        claimOf(log, u(2), { key: `${index}` }).catch(({ code }) => code),
+      )
+      expect(await Promise.all(failed)).toEqual(Array<string>(5).fill('DEPENDENCY_UNAVAILABLE'))
+      other.close()
+      await claimOf(await logOf(second), u(3), { key: '0' })
+      expect((await claimOf(log, u(3), { key: '0' })).outcome).toBe('in-flight')
+      expect((await claimOf(log, u(3), { key: '1' })).outcome).toBe('claimed')
+      expect((await claimOf(log, u(4), { key: 'before' })).outcome).toBe('in-flight')
+    } finally {
+      await impatient.close()
+    }
+  })
+})
+
+test('ten thousand claims may wait: the next is refused at once, and half as many are too many for new requests', async () => {
+  const log = await logOf(temporary.store)
+  expect(log.backlogMs()).toBe(0)
+  const waiting = Array.from({ length: 4_999 }, (_, index) => claimOf(log, u(index), { key: `${index}` }))
+  expect(log.backlogMs()).not.toBeNull()
+  for (let index = 4_999; index < 10_000; index++) waiting.push(claimOf(log, u(index), { key: `${index}` }))
+  expect(log.backlogMs()).toBeNull()
+  expect(await claimOf(log, u(10_000)).catch(({ code }) => code)).toBe('DEPENDENCY_UNAVAILABLE')
+  expect(outcomes(await Promise.all(waiting))).toEqual(Array<string>(10_000).fill('claimed'))
+  expect(log.backlogMs()).toBe(0)
+  expect((await claimOf(log, u(10_001))).outcome).toBe('claimed')
+})
+
+test('a key that is asked for over and over is found as quickly as any other', async () => {
+  const log = await logOf(temporary.store)
+  for (let index = 0; index < 300; index++) {
+    const claim = held(await claimOf(log, u(index)))
+    expect(await log.release(claim)).toBe(true)
+  }
+  await Promise.all(Array.from({ length: 20 }, (_, index) => claimOf(log, u(index))))
+  const entries = await temporary.store.database.query<{ claims: Uint8Array }>('SELECT claims FROM claim_groups')
+  expect(entries.map(({ claims }) => readReplaces(claims, 0))).toEqual([0, ...Array<number>(600).fill(1)])
+})
+
+describe('groups past their time', () => {
+  test('are deleted, except the newest: numbers go on from it, for this process and for others', async () => {
+    const logs = [await logOf(temporary.store), await logOf(second)]
+    for (let index = 0; index < 5; index++) await claimOf(logs[0]!, u(index), { key: `${index}` })
+    temporary.clock.advance(KEPT_SECONDS - 1)
+    expect(await temporary.store.claimGroups.sweep()).toBe(0)
+    temporary.clock.advance(1)
+    expect(await temporary.store.claimGroups.sweep()).toBe(4)
+    expect(await temporary.store.claimGroups.sweep()).toBe(0)
+    expect(await groups()).toEqual([{ first_number: 4 }])
+    expect((await claimOf(logs[0]!, u(10), { key: '0' })).outcome).toBe('claimed')
+    expect((await claimOf(await logOf(second), u(11), { key: '0' })).outcome).toBe('in-flight')
+    expect((await claimOf(logs[1]!, u(12), { key: '0' })).outcome).toBe('in-flight')
+    expect((await claimOf(logs[1]!, u(13), { key: '4' })).outcome).toBe('claimed')
+  })
+
+  test('stay as long as one of their claims is kept for longer', async () => {
+    const log = await logOf(temporary.store)
+    const claim = held(await claimOf(log, u(1), { key: 'long' }))
+    const [marked] = await Promise.all([log.markDispatched(claim, now() + 3_600), claimOf(log, u(2), { key: 'short' })])
+    expect(marked).toBe(true)
+    await claimOf(log, u(5), { key: 'in a newer group' })
+    temporary.clock.advance(3_599)
+    await temporary.store.upkeep.sweep()
+    expect(held(await claimOf(log, u(3), { key: 'long' })).uuid).toBe(u(1))
+    expect(held(await claimOf(log, u(4), { key: 'short' })).uuid).toBe(u(4))
+  })
+
+  test('a sweep goes on until nothing is left of them', async () => {
+    const table = createClaimGroupTable(databaseScope(temporary.store.database, temporary.clock))
+    for (let index = 0; index < 1_100; index++) {
+      await table.append({ firstNumber: index, claims: new Uint8Array(64) }, START_SECONDS + 1)
+    }
+    temporary.clock.advance(1)
+    await temporary.store.upkeep.sweep()
+    expect(await groups()).toEqual([{ first_number: 1_099 }])
+  })
+})
+
+describe('at the first start after an older version', () => {
+  test('more claims than may wait at once are carried over', async () => {
+    await temporary.store.database.execute(
+      `WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10999)
+       INSERT INTO idempotency (organization_id, key_id, idempotency_key, body_hash, uuid, claim_expires_at_seconds,
+         keep_until_seconds)
+       SELECT ?, 'key', 'old ' || n, ?, '00000000-0000-4000-8000-' || printf('%012d', n), ?, ? FROM numbers`,
+      [organizationId, bodyHash('body'), START_SECONDS + 30, START_SECONDS + 300],
+    )
+    const log = await logOf(temporary.store)
+    temporary.clock.advance(30)
+    for (const number of [0, 10_999]) {
+      expect(held(await claimOf(log, u(20_000), { key: `old ${number}` })).uuid).toBe(u(number))
+    }
+  })
+
+  test('claims in rows are carried over, answered or not, as long as they are kept; sessions’ are not', async () => {
+    const table = temporary.store.idempotency
+    const answered = held(await claimOf(table, u(1), { key: 'answered' }))
+    await table.complete(answered, { status: 200, body: '{}' }, START_SECONDS + 300)
+    temporary.clock.advance(10)
+    const cutOff = held(await claimOf(table, u(2), { key: 'cut off' }))
+    const session = '01890000-0000-7000-8000-000000000000'
+    await claimOf(table, session, { key: 'session' })
+    const log = await logOf(temporary.store)
+    expect(await claimOf(log, u(3), { key: 'cut off' })).toEqual({
+      outcome: 'in-flight',
+      expiresAtSeconds: START_SECONDS + 10 + CLAIM_SECONDS,
+      earlier: { uuid: cutOff.uuid, uuidSinceSeconds: START_SECONDS + 10 },
+    })
+    expect((await claimOf(log, u(4), { key: 'session' })).outcome).toBe('claimed')
+    temporary.clock.advance(289)
+    expect(await claimOf(log, u(5), { key: 'answered', body: 'other' })).toEqual({ outcome: 'mismatch' })
+    const again = await claimOf(log, u(6), { key: 'answered' })
+    expect(again).toMatchObject({ outcome: 'taken-over', uuidSinceSeconds: START_SECONDS })
+    expect(held(again).uuid).toBe(u(1))
+    // The older version ran once more, and claimed; so did another node of a deployment that was moved here.
+    await claimOf(table, u(7), { key: 'late' })
+    const elsewhere = { node: 'other', usableSeconds: 900, keepSeconds: 300 }
+    const at = now() + CLAIM_SECONDS
+    const signed = held(await table.claim(organizationId, 'key', 'moved', bodyHash('body'), u(9), at, elsewhere))
+    await table.markDispatched(signed, 0)
+    await table.claim(organizationId, 'key', 'not signed', bodyHash('body'), u(10), at, elsewhere)
+    const next = await logOf(second)
+    expect((await claimOf(next, u(8), { key: 'late' })).outcome).toBe('in-flight')
+    temporary.clock.advance(CLAIM_SECONDS + 299)
+    expect((await claimOf(next, u(8), { key: 'moved' })).outcome).toBe('in-flight')
+    expect((await claimOf(next, u(8), { key: 'not signed' })).outcome).toBe('claimed')
+  })
+})

@@ -1,0 +1,122 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import {
+  ENTRY_BYTES,
+  entryBytes,
+  type PlacedEntry,
+  readEntry,
+  readReplaces,
+} from '../../../src/store/claim-log/entry.ts'
+import { createPositions } from '../../../src/store/claim-log/positions.ts'
+
+/** The start of an entry whose digest follows from a number. */
+const digests = (count: number): Uint8Array => {
+  const bytes = new Uint8Array(count * ENTRY_BYTES)
+  for (let index = 0; index < count; index++) {
+    bytes.set(new Bun.CryptoHasher('sha256').update(String(index)).digest().subarray(0, 16), index * ENTRY_BYTES)
+  }
+  return bytes
+}
+
+test('every claim is found by its digest, the newest first, and hardly anything else', () => {
+  const COUNT = 60_000
+  const bytes = digests(COUNT + 2_000)
+  const positions = createPositions()
+  for (let index = 0; index < COUNT; index++) positions.add(bytes, index * ENTRY_BYTES, index, 100, 0)
+  // A second claim of some digests.
+  for (let index = 0; index < 100; index++) positions.add(bytes, index * ENTRY_BYTES, COUNT + index, 100, 0)
+  const found = (index: number) => positions.find(bytes.subarray(index * ENTRY_BYTES))
+  for (let index = 0; index < COUNT; index++) {
+    const numbers = found(index)
+    expect(numbers).toContain(index)
+    if (index < 100) expect(numbers).toContain(COUNT + index)
+    expect(numbers).toEqual(numbers.toSorted((left, right) => right - left))
+  }
+  let wrong = 0
+  for (let index = COUNT; index < COUNT + 2_000; index++) wrong += found(index).length
+  expect(wrong).toBeLessThan(40)
+})
+
+test('a claim that replaces another takes its slot, so that a key which comes again and again fills nothing', () => {
+  const bytes = digests(10)
+  const positions = createPositions()
+  const found = (index: number) => positions.find(bytes.subarray(index * ENTRY_BYTES))
+  let number = 0
+  for (let round = 0; round < 20_000; round++) {
+    positions.add(bytes, ENTRY_BYTES, number++, 100, round === 0 ? 0 : 2)
+    positions.add(bytes, 2 * ENTRY_BYTES, number++, 100, round === 0 ? 0 : 2)
+  }
+  expect(found(1)).toEqual([number - 2])
+  expect(found(2)).toEqual([number - 1])
+  // What it replaces may be forgotten, or never have been known.
+  positions.add(bytes, 3 * ENTRY_BYTES, number, 100, 7)
+  expect(found(3)).toEqual([number])
+})
+
+test('more claims than a generation holds are found all the same', () => {
+  const COUNT = 2_600_000
+  const random = new Uint32Array((COUNT * ENTRY_BYTES) / 4 / 8 + 16)
+  let state = 1
+  for (let at = 0; at < random.length; at++) {
+    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + at
+    random[at] = state
+  }
+  // Overlapping pieces of random bytes: eight of them decide.
+  const bytes = new Uint8Array(random.buffer)
+  const positions = createPositions()
+  for (let number = 0; number < COUNT; number++) positions.add(bytes, number * 8, number, 100, 0)
+  for (let number = 0; number < COUNT; number += 997) {
+    expect(positions.find(bytes.subarray(number * 8))).toContain(number)
+  }
+})
+
+test('claims are forgotten once the last one of their time is past its own, and numbers may have gaps', () => {
+  const bytes = digests(10_000)
+  const positions = createPositions()
+  const add = (index: number, number: number, keepUntilSeconds: number): void =>
+    positions.add(bytes, index * ENTRY_BYTES, number, keepUntilSeconds, 0)
+  const found = (index: number) => positions.find(bytes.subarray(index * ENTRY_BYTES)).length > 0
+  for (let index = 0; index < 4_096; index++) add(index, index, 100)
+  for (let index = 4_096; index < 9_000; index++) add(index, index + 5_000_000, index === 5_000 ? 300 : 200)
+  positions.forget(99)
+  expect([found(0), found(4_095), found(4_096), found(8_999)]).toEqual([true, true, true, true])
+  positions.forget(100)
+  expect([found(0), found(4_095), found(4_096), found(8_999)]).toEqual([false, false, true, true])
+  positions.forget(299)
+  expect(found(5_000)).toBe(true)
+  positions.forget(300)
+  expect(found(5_000)).toBe(false)
+  add(9_001, 9_000_000, 400)
+  add(9_002, 99_000_000, 400)
+  expect(positions.find(bytes.subarray(9_001 * ENTRY_BYTES))).toEqual([9_000_000])
+  expect(positions.find(bytes.subarray(9_002 * ENTRY_BYTES))).toEqual([99_000_000])
+})
+
+test('an entry is read as it was written', () => {
+  const hash = fc.uint8Array({ minLength: 16, maxLength: 16 })
+  const seconds = fc.nat(0xffff_ffff)
+  const entry: fc.Arbitrary<PlacedEntry> = fc.record({
+    digest: hash,
+    bodyHash: hash,
+    uuid: fc.uuid(),
+    claimExpiresAtSeconds: seconds,
+    keepUntilSeconds: seconds,
+    uuidSinceSeconds: seconds,
+    released: fc.boolean(),
+    replaces: fc.nat(0xff_ffff),
+  })
+  fc.assert(
+    fc.property(fc.array(entry, { maxLength: 5 }), (entries) => {
+      const bytes = entryBytes(entries)
+      const read = entries.map((_, index) => ({
+        ...readEntry(bytes, index * ENTRY_BYTES),
+        replaces: readReplaces(bytes, index * ENTRY_BYTES),
+      }))
+      expect(read).toEqual(entries)
+    }),
+  )
+  const [far] = fc.sample(entry, 1)
+  const bytes = entryBytes([{ ...far!, keepUntilSeconds: 1e12, replaces: 0x100_0000 }])
+  expect(readEntry(bytes, 0).keepUntilSeconds).toBe(0xffff_ffff)
+  expect(readReplaces(bytes, 0)).toBe(0)
+})
