@@ -2,7 +2,7 @@
 // and derives from the syntax which request fields and sources the rules read, so that they can be collected before the
 // evaluation.
 import { compileDocument, compileRules, programOf } from './compile-document.ts'
-import { readPolicyDocument } from './document.ts'
+import { type PolicyReading, readPolicyDocument } from './document.ts'
 import type { RuleReading } from './document-rules.ts'
 import { inReadingOrder, PolicyInvalidError, type PolicyIssue } from './errors.ts'
 import { createPolicyScope, type KnownSources } from './scope.ts'
@@ -20,9 +20,11 @@ export interface CompiledSource {
   readonly testIssue: (index: number, message: string) => PolicyIssue
 }
 
-/** @throws PolicyInvalidError with every mistake of form and of expressions, at its line and column in the text */
-export const compileSource = (source: string, known: KnownSources = {}): CompiledSource => {
-  const { document, calls, rules, issues, expressionIssue, testIssue } = readPolicyDocument(source)
+const compileReading = (
+  source: string,
+  { document, calls, rules, issues, expressionIssue, testIssue }: PolicyReading,
+  known: KnownSources,
+): CompiledSource => {
   // Whether rules are valid also depends on the known sources, so a policy checked against them is always compiled
   // anew.
   const { chains, lists, screeners } = known
@@ -47,9 +49,23 @@ export const compileSource = (source: string, known: KnownSources = {}): Compile
   return { policy: { document, ...program }, warnings: warnings.sort(inReadingOrder), testIssue }
 }
 
+/** @throws PolicyInvalidError with every mistake of form and of expressions, at its line and column in the text */
+export const compileSource = (source: string, known: KnownSources = {}): CompiledSource =>
+  compileReading(source, readPolicyDocument(source), known)
+
 /**
- * Compiles a policy from its text (as a revision holds it) or from a document that was read before. Does not run its
- * tests.
+ * Compiles a text that was saved before. Mistakes in its tests do not count: tests decide nothing, and an older version
+ * may have accepted what is a mistake now.
+ * @throws PolicyInvalidError with every other mistake, as compileSource
+ */
+export const compileSaved = (source: string): CompiledPolicy => {
+  const reading = readPolicyDocument(source)
+  const issues = reading.issues.filter(({ pointer }) => pointer.split('/')[1] !== 'tests')
+  return compileReading(source, { ...reading, issues }, {}).policy
+}
+
+/**
+ * Compiles a policy from a text that is not saved, or from a document that was read before. Does not run its tests.
  * @throws PolicyInvalidError with every mistake; lines and columns count in the text, or, for a document, within the
  *   rule's expression
  */

@@ -9,11 +9,13 @@ import { MAX_UINT256, Uint256 } from './uint256.ts'
 /** A malformed literal; the message says what is expected, for the policy's author. */
 export class LiteralMalformedError extends NamedError {}
 
-/** Reads a whole number in a document's test that is not an amount: a count, a level, a chain id. */
+export const INTEGER_TOO_LARGE = `the number is too large: at most ${Number.MAX_SAFE_INTEGER}`
+
+/** Reads a whole number in a document's test that is not an amount: a count or a level. */
 export const parseTestInteger = (text: string): number => {
   const integer = Number(parseUint256Literal(text).value)
   if (Number.isSafeInteger(integer)) return integer
-  throw new LiteralMalformedError(`the number is too large: at most ${Number.MAX_SAFE_INTEGER}`)
+  throw new LiteralMalformedError(INTEGER_TOO_LARGE)
 }
 
 /** Returns the text unchanged. @throws LiteralMalformedError with the rule when the pattern does not match */

@@ -3,7 +3,7 @@
 // anything.
 import { createHash } from 'node:crypto'
 import type { PolicyRevision } from '../domain/target.ts'
-import { compilePolicy, compileSource } from './compile.ts'
+import { compileSaved, compileSource } from './compile.ts'
 import { PolicyInvalidError, type PolicyIssue, PolicyUnusableError } from './errors.ts'
 import { runPolicyTests, type TestResult } from './policy-tests.ts'
 import type { KnownSources } from './scope.ts'
@@ -48,7 +48,7 @@ export const compileRevision = ({
     throw new PolicyUnusableError(new Error(`revision ${id} does not match its content hash`))
   }
   try {
-    return compilePolicy(source)
+    return compileSaved(source)
   } catch (error) {
     throw new PolicyUnusableError(error)
   }

@@ -5,7 +5,7 @@ import type { ChainTable } from '../domain/chain.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import type { Clock } from '../domain/time.ts'
 import { createServedLists } from '../facts/lists/serve-lists.ts'
-import { compilePolicy } from '../policy/compile.ts'
+import { compileSaved } from '../policy/compile.ts'
 import type { SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Store } from '../store/store.ts'
@@ -82,7 +82,7 @@ export const createPrepareTask =
       return { kind: task.kind, input: { ...input, tree: await readTree(preparation) }, lists: [] }
     }
     if (task.kind !== 'policy.replay') return { kind: task.kind, input, lists: [] }
-    const { needs, document } = compilePolicy(String(task.input['source']))
+    const { needs, document } = compileSaved(String(task.input['source']))
     if (document.decides === 'sessions') {
       const sessions = await preparation.decidedByPeople(task.organizationId ?? '', {
         sinceSeconds: Math.floor(Number(task.input['sinceMs']) / 1_000),

@@ -56,6 +56,9 @@ rules:
     deny: chain.name == "ethereum"
 `
 
+const OF_OLDER_VERSION = `${SOURCE}tests: [{ request: { from: "${WALLET}", chain: mine, chain_id: 9007199254740993 }, verdict: deny }]
+`
+
 describe('checking', () => {
   test('names every mistake with its place', async () => {
     const { valid, issues } = await post<{ valid: boolean; issues: { line: number; message: string }[] }>('/check', {
@@ -289,6 +292,20 @@ describe('revisions', () => {
   })
 })
 
+test('what an older version saved is tried and activated, though a test of it can’t be saved any more', async () => {
+  const source = OF_OLDER_VERSION
+  await post('', { source }, 400)
+  const { policy } = await save(SOURCE)
+  const input = { organizationId: alpha.id, policyId: policy.id, source, quorum: 1 }
+  const saved = await harness.store.policies.saveRevision(input)
+  const revision = { revision_id: saved?.id }
+  const request = { chain: 'base', from: WALLET }
+  expect(await post<object>('/simulate', { ...revision, request })).toMatchObject({ verdict: 'compliant' })
+  await post('/simulate', { source, request }, 400)
+  expect(await post<object>('/test', revision)).toMatchObject({ passed: 1, failed: 0 })
+  expect(await post<object>(`/${policy.id}/activate`, revision)).toMatchObject({ active_revision_id: saved?.id })
+})
+
 describe('a shadow revision', () => {
   test('is seen in numbers, and each decision on which it differs is found', async () => {
     const { policy, revision } = await save(SOURCE)
@@ -345,7 +362,8 @@ describe('a replay', () => {
     await ask({ source: 'rules: x' }, 400)
     await ask({ source: SOURCE, since: 'yesterday' }, 400)
     await ask({ source: SOURCE, since: '2026-01-01T00:00:00' }, 400)
-    await ask({ source: SOURCE }, 202)
+    const input = { organizationId: alpha.id, policyId: policy.id, source: OF_OLDER_VERSION, quorum: 1 }
+    await ask({ revision_id: (await harness.store.policies.saveRevision(input))?.id }, 202)
     await ask({ source: SOURCE }, 202)
     await ask({ source: SOURCE }, 409)
   })

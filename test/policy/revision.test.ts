@@ -1,7 +1,9 @@
 // A revision is named by the hash of its text and decides only while the text is the one that was saved.
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
+import { diffPolicies } from '../../src/policy/diff.ts'
 import { PolicyInvalidError, PolicyUnusableError } from '../../src/policy/errors.ts'
+import { runPolicyTests } from '../../src/policy/policy-tests.ts'
 import { compileRevision, contentHashOf, draftRevision } from '../../src/policy/revision.ts'
 import { facts, thrownBy } from './support.ts'
 
@@ -26,6 +28,18 @@ test('a text with mistakes makes no draft', () => {
 
 test('a stored revision evaluates', () => {
   expect(compileRevision(stored).evaluate(facts({ value: '6' })).compliant).toBe(false)
+})
+
+test('a stored revision keeps working when its tests have become a mistake, and can still be compared', () => {
+  const source = (chainId: string) =>
+    `${SOURCE}tests: [{ request: { from: "0x${'1'.repeat(40)}", chain: mine, chain_id: ${chainId} }, verdict: allow }]\n`
+  const saved = (text: string) => compileRevision({ id: 'revision_a', source: text, contentHash: contentHashOf(text) })
+  const [far, further] = [saved(source('9007199254740993')), saved(source('0xffffffffffffffffff'))]
+  expect(far.evaluate(facts({ value: '6' })).compliant).toBe(false)
+  expect(runPolicyTests(far)).toEqual([{ name: 'test 1', failure: null }])
+  expect(diffPolicies(far, further)).toEqual([{ kind: 'test-changed', test: 'test 1' }])
+  expect(saved(`${SOURCE}tests: [{ verdict: maybe }]`).document.tests).toEqual([])
+  expect(() => draftRevision(source('9007199254740993'))).toThrow(PolicyInvalidError)
 })
 
 test('one that was altered, or does not compile, is unusable and never a verdict', () => {

@@ -6,7 +6,7 @@ import { readEntry } from '../../src/decisions/tail.ts'
 import type { DecisionRecord } from '../../src/decisions/types.ts'
 import type { Chain } from '../../src/domain/chain.ts'
 import { type ListImage, readListImages } from '../../src/domain/list-image.ts'
-import { compileSource } from '../../src/policy/compile.ts'
+import { compileSaved } from '../../src/policy/compile.ts'
 import { createReplayTally, type ReplaySummary, replayDecision } from '../../src/policy/replay.ts'
 
 export interface PolicyReplay {
@@ -34,7 +34,7 @@ export const replayPolicy = async (
   nowMs: number,
   onProgress: (bytesRead: number, bytesTotal: number) => void,
 ): Promise<PolicyReplayResult> => {
-  const { policy } = compileSource(source)
+  const policy = compileSaved(source)
   const byName = new Map(chains.map((chain) => [chain.name, chain]))
   const options = {
     chain: (name: string) => byName.get(name),

@@ -4,7 +4,7 @@ import { DecisionDirectoryMissingError } from '../../src/decisions/errors.ts'
 import { verifyDecisions } from '../../src/decisions/verify.ts'
 import type { TreeReport } from '../../src/decisions/verify-tree.ts'
 import { errorClassOf } from '../../src/domain/errors.ts'
-import { compilePolicy } from '../../src/policy/compile.ts'
+import { compileSaved } from '../../src/policy/compile.ts'
 import { PolicyInvalidError } from '../../src/policy/errors.ts'
 import type { ReplayChange } from '../../src/policy/replay.ts'
 import { replaySessions } from '../../src/policy/session-replay.ts'
@@ -108,7 +108,7 @@ const showOutcome = ({ compliant, rule }: ReplayChange['from']) => ({
  * Replays over sessions that people have decided. The sessions come with the input, because this task has no database.
  */
 const replayOverSessions = (input: TaskInput['input'], sessions: readonly DecidedSession[]) => {
-  const { disagreements, reasons, ...counts } = replaySessions(compilePolicy(String(input['source'])), sessions)
+  const { disagreements, reasons, ...counts } = replaySessions(compileSaved(String(input['source'])), sessions)
   return {
     ...counts,
     disagreements: disagreements.slice(0, CHANGES_SHOWN),

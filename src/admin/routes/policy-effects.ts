@@ -1,11 +1,10 @@
 // The effects of a revision: replayed over past decisions, or as a shadow beside the active one.
-import { compilePolicy } from '../../policy/compile.ts'
 import { contentHashOf } from '../../policy/revision.ts'
 import type { ShadowOutcome } from '../../store/decision-index/types.ts'
 import { actorId } from '../actor.ts'
 import { ConflictError } from '../errors.ts'
 import { requirePolicy, requireSameSubject } from '../policies/find.ts'
-import { SOURCE, SOURCE_BYTES_MAX, sourceOf } from '../policies/source.ts'
+import { compiledOf, SOURCE, SOURCE_BYTES_MAX } from '../policies/source.ts'
 import { REPLAY_KIND } from '../policies/tried.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, nullable, oneOf, Type } from '../schema.ts'
@@ -80,8 +79,8 @@ export const POLICY_EFFECT_ROUTES = [
       const nowMs = services.clock.unixSeconds() * 1000
       // Look for the policy first: an unknown policy is 404, whatever the body is.
       const { decides } = await requirePolicy(services.store, organization.id, params.policy)
-      const source = await sourceOf(services, organization.id, body)
-      requireSameSubject(decides, compilePolicy(source))
+      const { source, policy } = await compiledOf(services, organization.id, body)
+      requireSameSubject(decides, policy)
       const replayedDays = decides === 'sessions' ? REPLAYED_DAYS_OF_SESSIONS : REPLAYED_DAYS
       const input = {
         source,

@@ -223,7 +223,7 @@ export const POLICY_TRIAL_ROUTES = [
     bodyMaxBytes: SOURCE_BYTES_MAX,
     answer: SIMULATION,
     handle: async ({ services, organization, actor, body, deadline }) => {
-      const policy = await compiledOf(services, organization.id, body)
+      const { policy } = await compiledOf(services, organization.id, body)
       if (policy.document.decides === 'sessions') {
         throw new ConflictError('the policy decides sessions: try it on one with simulateSessionPolicy')
       }
@@ -285,7 +285,7 @@ export const POLICY_TRIAL_ROUTES = [
       results: Type.Array(closed({ name: Type.String(), failure: nullable(Type.String()) })),
     }),
     handle: async ({ services, organization, body }) => {
-      const results = runPolicyTests(await compiledOf(services, organization.id, body))
+      const results = runPolicyTests((await compiledOf(services, organization.id, body)).policy)
       const failed = results.filter(({ failure }) => failure !== null).length
       return { passed: results.length - failed, failed, results: results.map((result) => ({ ...result })) }
     },

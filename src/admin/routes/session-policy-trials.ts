@@ -1,4 +1,5 @@
 // Policies that decide sessions, tried: on one session, and on those that people have decided. Nothing is decided.
+import { compilePolicy } from '../../policy/compile.ts'
 import { contentHashOf } from '../../policy/revision.ts'
 import { replaySessions, type SessionReplay } from '../../policy/session-replay.ts'
 import { actorId } from '../actor.ts'
@@ -49,7 +50,7 @@ export const SESSION_POLICY_TRIAL_ROUTES = [
     errors: [409],
     handle: async ({ services, organization, params, body, write }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)
-      const policy = await compiledOf(services, organization.id, body)
+      const { policy } = await compiledOf(services, organization.id, body)
       if (policy.document.decides !== 'sessions') {
         throw new ConflictError('the policy decides requests: try it with simulatePolicy')
       }
@@ -82,7 +83,7 @@ export const SESSION_POLICY_TRIAL_COMMANDS = [
       const { source } = body
       const sinceMs = timeOf('since', body.since)
       const untilMs = body.until === undefined ? services.clock.unixSeconds() * 1_000 : timeOf('until', body.until)
-      const policy = await compiledOf(services, organization.id, { source })
+      const policy = compilePolicy(source)
       const sessions = await services.identity.knowledge.decidedByPeople(organization.id, {
         sinceSeconds: Math.floor(sinceMs / 1_000),
         untilSeconds: Math.ceil(untilMs / 1_000),

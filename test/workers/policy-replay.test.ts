@@ -1,0 +1,37 @@
+// The job that replays a policy takes a text as it was saved, also when one of its tests is a mistake by now.
+import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Task } from '../../src/store/tasks.ts'
+import { createPrepareTask, type TaskPreparation } from '../../src/wiring/admin-tasks.ts'
+import { replayPolicy } from '../../workers/tasks/policy-replay.ts'
+
+const source = `name: Saved
+rules: [{ id: all, allow: "true" }]
+tests: [{ request: { from: "0x${'1'.repeat(40)}", chain: mine, chain_id: 9007199254740993 }, verdict: allow }]
+`
+
+test('a saved text is prepared and replayed', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'countersign-replay-'))
+  try {
+    const prepare = createPrepareTask({
+      folder: { decisions: directory },
+      chains: { chains: [] },
+    } as unknown as TaskPreparation)
+    const task = { kind: 'policy.replay', organizationId: 'org_a', input: { source } } as unknown as Task
+    expect((await prepare(task)).input).toMatchObject({ source, directory, organizationId: 'org_a' })
+    const replay = {
+      directory,
+      source,
+      organizationId: 'org_a',
+      policyId: 'policy_a',
+      sinceMs: 0,
+      untilMs: 1,
+      chains: [],
+    }
+    expect(await replayPolicy(replay, [], 0, () => undefined)).toMatchObject({ decisions: 0, unreadable: 0 })
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+})
