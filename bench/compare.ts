@@ -1,8 +1,12 @@
 // Compares two results: bun bench/compare.ts before.json after.json
 // A difference counts only when the rounds of the two runs don't overlap and the medians differ by more than a few per
 // cent; all else is noise.
+
+import { answerHelp } from '../test/support/head-help.ts'
 import { formatTable, formatValue } from './report.ts'
 import { type BenchResult, type Measurement, parseResult, ResultInvalidError } from './result.ts'
+
+answerHelp(import.meta)
 
 export type Change = 'better' | 'worse' | 'same' | 'unclear'
 

@@ -4,10 +4,13 @@
 // stays as it is when no result belongs to it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { answerHelp } from '../test/support/head-help.ts'
 import { formatValue } from './report.ts'
 import { type BenchResult, type Measurement, parseResult, ResultInvalidError } from './result.ts'
 import { stageShares } from './stage-shares.ts'
 import { describeRecommendation, sweepPoints } from './sweep.ts'
+
+answerHelp(import.meta)
 
 export interface Section {
   readonly begin: string

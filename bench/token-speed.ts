@@ -5,12 +5,15 @@ import { join } from 'node:path'
 import { createToken } from '../src/signing/pkcs11/token.ts'
 import { chooseSecp256k1Backend } from '../src/signing/secp256k1-backends.ts'
 import { softHsm, TOKEN } from '../test/pkcs11/soft-hsm.ts'
+import { answerHelp } from '../test/support/head-help.ts'
 import { createTokenKeys } from '../workers/signing/token-thread.ts'
 import { readMachine, readRuntime } from './machine.ts'
 import { createProcesses, type Processes, stopOnSignals } from './processes.ts'
 import { requiredValue } from './quickstart.ts'
 import { type RunningService, startService } from './scale/running-service.ts'
 import { withSection } from './speed-page.ts'
+
+answerHelp(import.meta)
 
 const ROOT = join(import.meta.dir, '..')
 const PAGE = join(ROOT, 'docs/hardware-keys.md')

@@ -2,7 +2,10 @@
 //   bun bench/stages/runner.ts floor policy
 // Prints a table, or, started by the bench, sends the measurements over IPC.
 import { join } from 'node:path'
+import { answerHelp } from '../../test/support/head-help.ts'
 import { type HarnessOptions, measureStage, type StageBenchmark, type StageMeasurement } from './harness.ts'
+
+answerHelp(import.meta)
 
 /** Overridden by the bench through BENCH_STAGE_OPTIONS, as JSON. */
 const BY_HAND: HarnessOptions = { warmupMs: 500, rounds: 7, roundMs: 150 }

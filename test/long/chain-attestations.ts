@@ -2,6 +2,9 @@
 // EVM chains and example contracts. Each change of one field is refused, each attestation is accepted once.
 import { exerciseAttestation } from '../chain/guarded-calls.ts'
 import { EVM_CHAINS, startServiceOnChain } from '../chain/service-on-chain.ts'
+import { answerHelp } from '../support/head-help.ts'
+
+answerHelp(import.meta)
 
 const count = Number(process.argv[2] ?? 1_000)
 if (!Number.isSafeInteger(count) || count < 1) throw new Error('COUNT must be a whole number above 0')

@@ -5,7 +5,10 @@ import { mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startService } from '../service/start-service.ts'
+import { answerHelp } from '../support/head-help.ts'
 import { conclude, createLedger, readyAfterMs } from './support/ledger.ts'
+
+answerHelp(import.meta)
 
 const HOUR = 3_600
 const DAY = 86_400

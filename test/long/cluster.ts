@@ -12,7 +12,10 @@ import { compareStores } from '../cluster/trials/throughput.ts'
 import { type Finding, finding, type Trial } from '../cluster/trials/trial.ts'
 import { upgradeNodes } from '../cluster/trials/upgrade.ts'
 import { resultOf } from '../service/run-to-end.ts'
+import { answerHelp } from '../support/head-help.ts'
 import { startPostgres } from '../support/postgres-server.ts'
+
+answerHelp(import.meta)
 
 const ROOT = join(import.meta.dir, '..', '..')
 const TRIALS: Readonly<Record<string, Trial>> = {

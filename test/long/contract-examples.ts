@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { devDependencies } from '../../package.json'
 import { resultOf } from '../service/run-to-end.ts'
+import { answerHelp } from '../support/head-help.ts'
+
+answerHelp(import.meta)
 
 const ROOT = join(import.meta.dir, '..', '..')
 const CONTRACTS = join(ROOT, 'contracts')

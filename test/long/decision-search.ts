@@ -14,6 +14,9 @@ import type { DecisionRecord } from '../../src/decisions/types.ts'
 import type { DecisionFilter } from '../../src/store/decision-index/types.ts'
 import { spawnIndexProcess } from '../../src/wiring/admin-processes.ts'
 import { decisionRecord, FIRST_MS } from '../admin/support/decisions.ts'
+import { answerHelp } from '../support/head-help.ts'
+
+answerHelp(import.meta)
 
 const BYTES_EACH = 1_200
 const SEGMENT_BYTES = 268_435_456

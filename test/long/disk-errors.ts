@@ -1,14 +1,17 @@
-// `bun test/long/disk-errors.ts [--rounds 20] [--ready-ms 2000]`: under load one write, flush or resize of the database or of the decision log
-// fails with EIO or ENOSPC, then all of them do for a second. Nothing that was acknowledged may be lost or given twice, and
-// two seconds after the last failure the service is ready and answers. Needs strace, which makes the failures. Exit code 1
-// when a goal is missed.
+// `bun test/long/disk-errors.ts [--rounds 20] [--ready-ms 2000]`: under load one write, flush or resize of the database or of
+// the decision log fails with EIO or ENOSPC, then all of them do for a second. Nothing that was acknowledged may be lost or
+// given twice, and two seconds after the last failure the service is ready and answers. Needs strace, which makes the
+// failures. Exit code 1 when a goal is missed.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startService } from '../service/start-service.ts'
+import { answerHelp } from '../support/head-help.ts'
 import { until } from '../support/until.ts'
 import { conclude, createLedger, readyAfterMs } from './support/ledger.ts'
+
+answerHelp(import.meta)
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '20' }, 'ready-ms': { type: 'string', default: '2000' } },

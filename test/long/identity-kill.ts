@@ -3,6 +3,9 @@
 // Ends with 0 when everything acknowledged was there each time, once; with 1 at the first that was not.
 import { parseArgs } from 'node:util'
 import { runKillRounds } from '../identity/kill-rounds.ts'
+import { answerHelp } from '../support/head-help.ts'
+
+answerHelp(import.meta)
 
 const { values } = parseArgs({ options: { rounds: { type: 'string' } } })
 const rounds = values.rounds === undefined ? 100 : Number(values.rounds)

@@ -7,8 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startService } from '../service/start-service.ts'
+import { answerHelp } from '../support/head-help.ts'
 import { until } from '../support/until.ts'
 import { conclude, createLedger, readyAfterMs } from './support/ledger.ts'
+
+answerHelp(import.meta)
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '5,30' } } })
 const BACK_WITHIN_MS = 2_000

@@ -7,7 +7,10 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Socket } from 'bun'
 import { runCommand, startService } from '../service/start-service.ts'
+import { answerHelp } from '../support/head-help.ts'
 import { conclude, createLedger, readyAfterMs } from './support/ledger.ts'
+
+answerHelp(import.meta)
 
 const { values } = parseArgs({ options: { streams: { type: 'string', default: '10000' } } })
 const streams = Number(values.streams)

@@ -7,7 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startService } from '../service/start-service.ts'
+import { answerHelp } from '../support/head-help.ts'
 import { conclude, createLedger, readyAfterMs } from './support/ledger.ts'
+
+answerHelp(import.meta)
 
 const { values } = parseArgs({
   options: {

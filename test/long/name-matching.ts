@@ -7,9 +7,12 @@ import { csvRows } from '../../src/screening/formats/csv-rows.ts'
 import { readScreeningList } from '../../src/screening/read-screening-list.ts'
 import { buildScreening, openScreening } from '../../src/screening/screen-subject.ts'
 import { DEFAULT_THRESHOLD } from '../../src/screening/thresholds.ts'
+import { answerHelp } from '../support/head-help.ts'
 import { createRandom, VARIANTS, type Variant } from './support/name-variants.ts'
 import { ordinaryNames } from './support/ordinary-names.ts'
 import { screeningProcessMemory } from './support/screening-memory.ts'
+
+answerHelp(import.meta)
 
 const LISTED_NAMES = 30_000
 const EACH_VARIANT = 500

@@ -10,7 +10,10 @@ import Ajv from 'ajv'
 import { makeOciImage } from '../../deploy/release/oci-image.ts'
 import type { Descriptor } from '../../deploy/release/oci-layout.ts'
 import { freePort, parseEnvironmentFile } from '../service/start-service.ts'
+import { answerHelp } from '../support/head-help.ts'
 import { until } from '../support/until.ts'
+
+answerHelp(import.meta)
 
 const ROOT = join(import.meta.dir, '..', '..')
 const START_LIMIT_MS = 120_000

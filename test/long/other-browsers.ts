@@ -3,7 +3,10 @@
 // Debian's firefox-esr, or webkit2gtk-driver with xvfb; a browser that is missing is said and left out.
 import { startDashboardHost } from '../dashboard/support/dashboard-host.ts'
 import { type OtherBrowser, openFirefox, openWebKit } from '../support/browser/other-browsers.ts'
+import { answerHelp } from '../support/head-help.ts'
 import { until } from '../support/until.ts'
+
+answerHelp(import.meta)
 
 const PASSWORD = 'correct horse battery staple'
 const SIZES = [

@@ -2,6 +2,9 @@
 //   bun test/long/policy-differential.ts [count] [seed]      (100,000 unless given)
 import fc from 'fast-check'
 import { expressions, ours, requests, theirs } from '../policy/differential.ts'
+import { answerHelp } from '../support/head-help.ts'
+
+answerHelp(import.meta)
 
 const REPORT_EVERY = 5_000
 

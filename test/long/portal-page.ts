@@ -12,6 +12,9 @@ import { startServiceWithPage } from '../portal/support/started-service.ts'
 import { evmAccount, injectWallets } from '../portal/support/wallets.ts'
 import { seriousFindings } from '../support/browser/axe.ts'
 import { DESKTOP, PHONE, startBrowser } from '../support/browser/chromium.ts'
+import { answerHelp } from '../support/head-help.ts'
+
+answerHelp(import.meta)
 
 /** A slow phone by what browsers' developer tools call one, and 3G at its slowest. */
 const SLOW = { cpu: 4, latencyMs: 400, bytesPerSecond: 50_000 }

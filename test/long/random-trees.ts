@@ -7,9 +7,12 @@ import { parseArgs } from 'node:util'
 import { edgeOf, edgeTiles, rootOf } from '../../src/transparency/grow.ts'
 import { proveConsistency, proveInclusion, readRoot } from '../../src/transparency/prove.ts'
 import { verifyConsistency } from '../../src/transparency/verify.ts'
+import { answerHelp } from '../support/head-help.ts'
 import { createGrownTree } from '../transparency/grown-tree.ts'
 import { createRememberingTree } from '../transparency/remembering-tree.ts'
 import { verifyInclusion } from '../transparency/verify-inclusion.ts'
+
+answerHelp(import.meta)
 
 const PROOFS_A_BATCH = 10
 const BATCH_MAX = 4_096

@@ -1,12 +1,16 @@
 // Draws specimens of identity documents as phones photograph them, reads the zone of each, and prints how many are read
-// whole, how many wrongly, and how long it takes. `--count 200 --seed 1`; `--keep FOLDER` keeps the pictures that were
-// not read. Needs the font "OCR B" (Debian: fonts-ocr-b).
+// whole, how many wrongly, and how long it takes.
+//   bun test/long/read-zones.ts [--count 200] [--seed 1] [--keep FOLDER]
+// --keep keeps the pictures that were not read. Needs the font "OCR B" (Debian: fonts-ocr-b).
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readZone } from '../../src/documents/reader/read-zone.ts'
 import { encodeZone } from '../documents/encode-zone.ts'
 import { inventContent } from '../documents/invented-person.ts'
 import { makeSpecimen, randomOf } from '../documents/specimen.ts'
+import { answerHelp } from '../support/head-help.ts'
+
+answerHelp(import.meta)
 
 const { values } = parseArgs({
   options: {

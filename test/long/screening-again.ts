@@ -14,8 +14,11 @@ import { shareWallets } from '../../src/wiring/sanctioned-wallets.ts'
 import { createScreeningService } from '../../src/wiring/screening-service.ts'
 import { openEvidence } from '../identity/evidence/support.ts'
 import { evmWallet } from '../identity/support.ts'
+import { answerHelp } from '../support/head-help.ts'
 import { createRandom } from './support/name-variants.ts'
 import { ordinaryNames } from './support/ordinary-names.ts'
+
+answerHelp(import.meta)
 
 const [sdn, alt, add, un, people = '100000', seed = '20260227'] = process.argv.slice(2)
 if (sdn === undefined || alt === undefined || add === undefined || un === undefined) {

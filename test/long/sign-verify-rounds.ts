@@ -4,6 +4,9 @@
 import { parseArgs } from 'node:util'
 import { runRounds } from '../signing/rounds.ts'
 import { backendCandidates } from '../signing/test-keys.ts'
+import { answerHelp } from '../support/head-help.ts'
+
+answerHelp(import.meta)
 
 const DEFAULT_ROUNDS = 1_000_000
 /** Noble signs and recovers one round in so many: it takes as long as all the rest of ten rounds. */

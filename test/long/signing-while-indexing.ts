@@ -10,6 +10,9 @@ import { parseArgs } from 'node:util'
 import { openSegment } from '../../src/decisions/segment.ts'
 import { decisionRecord, FIRST_MS } from '../admin/support/decisions.ts'
 import { freePort, startService } from '../service/start-service.ts'
+import { answerHelp } from '../support/head-help.ts'
+
+answerHelp(import.meta)
 
 /** Of no process of the service: theirs are numbers. */
 const SLOT = 'earlier'

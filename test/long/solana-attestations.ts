@@ -2,6 +2,9 @@
 // the registry program. Each change of one field is refused, each attestation is accepted once.
 import { createServiceWorld, exerciseSolanaAttestation } from '../chain/solana-calls.ts'
 import { startService } from '../service/start-service.ts'
+import { answerHelp } from '../support/head-help.ts'
+
+answerHelp(import.meta)
 
 const count = Number(process.argv[2] ?? 1_000)
 if (!Number.isSafeInteger(count) || count < 1) throw new Error('COUNT must be a whole number above 0')

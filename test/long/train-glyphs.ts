@@ -1,11 +1,15 @@
 // Trains the classifier of the zone reader on invented documents and writes its weights to
-// src/documents/reader/glyph-weights.ts. `--documents 280 --units 64 --rounds 10`, some minutes. Needs the font "OCR B"
-// (Debian: fonts-ocr-b). Seeds are other ones than those that test/long/read-zones.ts reads.
+// src/documents/reader/glyph-weights.ts, in some minutes.
+//   bun test/long/train-glyphs.ts [--documents 280] [--units 64] [--rounds 10]
+// Needs the font "OCR B" (Debian: fonts-ocr-b). Seeds are other ones than those that test/long/read-zones.ts reads.
 import { parseArgs } from 'node:util'
 import { PATCH_HEIGHT, PATCH_WIDTH } from '../../src/documents/reader/grid.ts'
 import { ALPHABET } from '../../src/documents/zone/alphabet.ts'
 import { type GlyphSample, glyphSamples } from '../documents/glyph-samples.ts'
 import { randomOf } from '../documents/specimen.ts'
+import { answerHelp } from '../support/head-help.ts'
+
+answerHelp(import.meta)
 
 const { values } = parseArgs({
   options: {

@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { startEditor } from '../cli/language-editor.ts'
+import { answerHelp } from '../support/head-help.ts'
 import { until } from '../support/until.ts'
+
+answerHelp(import.meta)
 
 const SERVER = 'yaml-language-server@2.0.0'
 const TEMPLATE = join(import.meta.dir, '..', '..', 'docs', 'policies', 'sanctions-and-geography.yaml')
