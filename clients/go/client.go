@@ -17,6 +17,12 @@ import (
 // BatchSizeMax is the service's own limit.
 const BatchSizeMax = 1000
 
+// keyMax is the service's own limit of an Idempotency-Key.
+const keyMax = 255
+
+// batchKeyMax leaves room for an element's place behind the key of its batch.
+var batchKeyMax = keyMax - len(fmt.Sprintf("/%d", BatchSizeMax-1))
+
 // Options of a client. Leave the URL and key of an interface empty that is not used.
 type Options struct {
 	AttestationURL    string
@@ -106,7 +112,7 @@ func (c *Client) attestationCall(ctx context.Context, path string, body any, key
 	if err := required(c.attestation, "AttestationURL"); err != nil {
 		return answer{}, err
 	}
-	key, err := completeKey(key, 255)
+	key, err := completeKey(key, keyMax)
 	if err != nil {
 		return answer{}, err
 	}
@@ -141,7 +147,7 @@ func (c *Client) AttestMany(ctx context.Context, asked []AttestationRequest, ide
 	if err := required(c.attestation, "AttestationURL"); err != nil {
 		return nil, err
 	}
-	key, err := completeKey(idempotencyKey, 251)
+	key, err := completeKey(idempotencyKey, batchKeyMax)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +212,7 @@ func (c *Client) Register(ctx context.Context, kind SessionType, asked RegisterR
 	if err != nil {
 		return nil, err
 	}
-	key, err := completeKey(idempotencyKey, 255)
+	key, err := completeKey(idempotencyKey, keyMax)
 	if err != nil {
 		return nil, err
 	}

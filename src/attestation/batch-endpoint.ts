@@ -16,7 +16,7 @@ import type { StageTrace } from '../telemetry/request-trace.ts'
 import { type Batch, createBatch, type ElementAnswer } from './batch.ts'
 import type { EndpointDependencies } from './endpoint.ts'
 import type { DecodedCall, Perform } from './job.ts'
-import { ATTESTATION_PATHS, BATCH_SIZE_MAX } from './paths.ts'
+import { ATTESTATION_PATHS, BATCH_SIZE_MAX, IDEMPOTENCY_KEY_MAX } from './paths.ts'
 
 export interface BatchEndpointDependencies extends EndpointDependencies {
   readonly metrics: Pick<Metrics, 'recordDecision' | 'recordError'>
@@ -33,7 +33,6 @@ const BATCH_BODY_MAX_BYTES = 4_194_304
 
 /** The route under which an element's idempotency key is claimed and its decision is logged. */
 const ELEMENT_ROUTE = ATTESTATION_PATHS.attestation.path
-const IDEMPOTENCY_KEY_MAX = 255
 /** Body characters per rate-limit token: the size of the largest single request, which costs one token. */
 const CHARACTERS_PER_TOKEN = 131_072
 /** Elements answered 408 still have to be sent before the call's own deadline; this much time is left for it. */

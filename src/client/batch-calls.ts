@@ -1,6 +1,6 @@
 // Many attestations in one call: what was refused for now is asked again, alone, under its own Idempotency-Key, so that
 // however often a batch is tried, each element is done once.
-import { ATTESTATION_PATHS, BATCH_SIZE_MAX } from '../attestation/paths.ts'
+import { ATTESTATION_PATHS, BATCH_SIZE_MAX, IDEMPOTENCY_KEY_MAX } from '../attestation/paths.ts'
 import { attestationBody, readEvaluation } from './attestation-calls.ts'
 import type { AttestationAnswer, AttestationRequest } from './attestation-types.ts'
 import { isRetried, type RetryPolicy, retryDelayMs, type wait } from './backoff.ts'
@@ -8,8 +8,8 @@ import { AnswerInvalidError, ArgumentInvalidError, RequestRefusedError } from '.
 import { type Fields, readFields } from './json-fields.ts'
 import type { Answer, Call } from './transport.ts'
 
-/** Leaves room for an element's place in the service's 255 characters. */
-const KEY_MAX = 251
+/** Leaves room for an element's place behind the key of its batch. */
+const KEY_MAX = IDEMPOTENCY_KEY_MAX - `/${BATCH_SIZE_MAX - 1}`.length
 
 /** What became of one request: its answer, or the error with which it was refused. */
 export type BatchResult =

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { BATCH_SIZE_MAX } from '../../src/attestation/paths.ts'
+import { BATCH_SIZE_MAX, IDEMPOTENCY_KEY_MAX } from '../../src/attestation/paths.ts'
 import type { ServiceErrorCode } from '../../src/client/errors.ts'
 import { EVM_CHAIN_IDS } from '../../src/client/evm-chains.ts'
 import { FINAL_STATUSES } from '../../src/client/identity-calls.ts'
@@ -35,9 +35,11 @@ test('a session is followed up to the statuses of the spec', () => {
 })
 
 test.each([
-  ['python/countersign/client.py', /^BATCH_SIZE_MAX = ([\d_]+)$/m],
-  ['go/client.go', /^const BatchSizeMax = ([\d_]+)$/m],
-])('the largest batch in %s is the service’s', (file, declaration) => {
+  ['python/countersign/client.py', /^BATCH_SIZE_MAX = ([\d_]+)$/m, BATCH_SIZE_MAX],
+  ['go/client.go', /^const BatchSizeMax = ([\d_]+)$/m, BATCH_SIZE_MAX],
+  ['python/countersign/client.py', /^_KEY_MAX = (\d+)$/m, IDEMPOTENCY_KEY_MAX],
+  ['go/client.go', /^const keyMax = (\d+)$/m, IDEMPOTENCY_KEY_MAX],
+])('the sizes of batches and keys in %s are the service’s: %s', (file, declaration, expected) => {
   const [, size] = declaration.exec(readFileSync(join(import.meta.dir, '../../clients', file), 'utf8')) ?? []
-  expect(Number(size?.replaceAll('_', ''))).toBe(BATCH_SIZE_MAX)
+  expect(Number(size?.replaceAll('_', ''))).toBe(expected)
 })

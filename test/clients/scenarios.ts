@@ -1,5 +1,6 @@
 // What each client does over a running service, through the proxy's faults. Texts with `$` stand for what the service's
 // quick start and earlier steps gave, texts with `~` for a pattern.
+import { BATCH_SIZE_MAX, IDEMPOTENCY_KEY_MAX } from '../../src/attestation/paths.ts'
 import type { Fault } from './faulty-proxy.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
@@ -46,6 +47,8 @@ const IN_FLIGHT: Fault = {
   headers: { 'retry-after': '1' },
   body: { code: 'IDEMPOTENCY_IN_FLIGHT', detail: 'wait' },
 }
+/** The longest that also leaves room for the last place of the largest batch. */
+const LONGEST_BATCH_KEY = 'longest-of-'.padEnd(IDEMPOTENCY_KEY_MAX - `/${BATCH_SIZE_MAX - 1}`.length, 'k')
 const BATCH = {
   call: 'attest_many',
   idempotency_key: 'batch-of-$LANGUAGE',
@@ -161,6 +164,20 @@ export const SCENARIOS: readonly Scenario[] = [
           { answer: { is_compliant: false } },
           { error: { code: 'UNSUPPORTED_CHAIN' } },
         ],
+      },
+    ],
+  },
+  {
+    name: 'the key of a batch is as long as every element of the largest batch allows',
+    steps: [
+      {
+        call: { call: 'attest_many', requests: [DEMO_CALL], idempotency_key: LONGEST_BATCH_KEY },
+        result: [{ answer: COMPLIANT }],
+      },
+      {
+        call: { call: 'attest_many', requests: [DEMO_CALL], idempotency_key: `${LONGEST_BATCH_KEY}k` },
+        tries: 0,
+        error: ARGUMENT_INVALID,
       },
     ],
   },

@@ -40,8 +40,9 @@ from .transport import Transport
 
 #: The service's own limit.
 BATCH_SIZE_MAX = 1_000
-#: Leaves room for an element's place in the service's 255 characters.
-_BATCH_KEY_MAX = 251
+_KEY_MAX = 255
+#: Leaves room for an element's place behind the key of its batch.
+_BATCH_KEY_MAX = _KEY_MAX - len(f"/{BATCH_SIZE_MAX - 1}")
 
 
 def _endpoint(name: str, url: Optional[str], api_key: Optional[str]) -> Optional[Endpoint]:
@@ -59,7 +60,7 @@ def _new_key() -> str:
     return f"{moment[:8]}-{moment[8:]}-7{str(uuid.uuid4())[15:]}"
 
 
-def _key(given: Optional[str], longest: int = 255) -> str:
+def _key(given: Optional[str], longest: int = _KEY_MAX) -> str:
     key = _new_key() if given is None else given
     if not re.fullmatch(rf"[\x21-\x7e]{{1,{longest}}}", key):
         raise ArgumentInvalidError("idempotency_key", f"must be 1 to {longest} visible ASCII characters")
