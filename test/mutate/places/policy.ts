@@ -115,6 +115,11 @@ export const policy: readonly Place[] = [
         "if (contentHash === '') {",
       ],
       [
+        'a saved revision stops deciding when a test of it becomes a mistake',
+        'return compileSaved(source)',
+        'return compileSource(source).policy',
+      ],
+      [
         'a policy is saved though its own tests fail',
         'if (failed.length > 0) throw new PolicyInvalidError(source, failed, warnings)',
         '',
