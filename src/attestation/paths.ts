@@ -1,5 +1,5 @@
-// The paths of interface A and the sizes of a batch and of a key, for the service and its published client. Imports nothing: the file is
-// part of the client's package.
+// The paths of interface A and the sizes of a batch and of a key, for the service and its published client. Imports
+// nothing: the file is part of the client's package.
 
 export const ATTESTATION_PATHS = {
   attestation: { method: 'POST', path: '/v2/attestation' },
