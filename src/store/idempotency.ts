@@ -305,6 +305,21 @@ export const createIdempotencyTable = (
     return rows.map((row) => fieldsOf(row))
   },
 
+  /** Takes over a claim that was kept elsewhere, unless the key is claimed here already. */
+  adopt: async (claim: KeptClaim): Promise<void> => {
+    const values = [
+      ...KEY(claim),
+      claim.bodyHash,
+      claim.uuid,
+      claim.claimExpiresAtSeconds,
+      claim.keepUntilSeconds,
+      claim.node,
+      1,
+      claim.uuidSinceSeconds,
+    ]
+    await scope.execute(STATEMENTS[table].insert, values, DURABILITY)
+  },
+
   /** Expired claims that this node dispatched and did not answer, the oldest first. */
   listUnanswered: async (node: string, limit: number): Promise<readonly UnansweredClaim[]> => {
     const rows = await scope.statements.query<UnansweredRow>(

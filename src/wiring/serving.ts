@@ -4,7 +4,7 @@ import { apiDocument } from '../admin/openapi/api.ts'
 import { type App, startApp } from '../app.ts'
 import type { Config } from '../config/config.ts'
 import { VERSION } from '../config/version.ts'
-import { nodeNameOf } from '../decisions/ship-names.ts'
+import { knownNodeName, nodeNameOf } from '../decisions/ship-names.ts'
 import { systemTimers } from '../domain/time.ts'
 import { KEEP_SLACK_SECONDS } from '../http/idempotency.ts'
 import { startMetricsListener } from '../http/metrics-listener.ts'
@@ -12,6 +12,7 @@ import { createMetricsAnswer } from '../http/operations.ts'
 import { walletChain } from '../identity/wallet-chain.ts'
 import { createProcessReading } from '../processes/reading.ts'
 import { openLoggedClaims } from '../store/claim-log/claims.ts'
+import { withMovedClaims } from '../store/claim-log/moved.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { startAdmin } from './admin-service.ts'
 import { createAttestation } from './attestation-service.ts'
@@ -56,8 +57,9 @@ export const serve = async (
   const streams: { size(): number }[] = []
   const openStreams = (): number => streams.reduce((sum, { size }) => sum + size(), 0)
 
-  const logged = store.kind === 'postgres' ? null : await openLoggedClaims({ database: store.database, clock })
-  const claims = logged ?? store.idempotency
+  const node = knownNodeName(folder.decisions)
+  const logged = store.kind === 'postgres' ? null : await openLoggedClaims({ database: store.database, clock, node })
+  const claims = logged ?? (await withMovedClaims(store.idempotency, { database: store.database, clock }))
   const memory = createDecisionMemory(folder.decisions, clock, {
     // The nodes of a deployment share a PostgreSQL; a SQLite file is one node's.
     node: store.kind === 'postgres' ? nodeNameOf(folder.decisions) : '',

@@ -64,7 +64,7 @@ const rowStore: IdempotencyStore<IdempotencyClaim> = {
 
 /** A process's own view of the claim log. */
 const logStore = (): IdempotencyStore<IdempotencyClaim> => {
-  const opening = openLoggedClaims({ database: temporary.store.database, clock: temporary.clock })
+  const opening = openLoggedClaims({ database: temporary.store.database, clock: temporary.clock, node: null })
   return failingClaims(() => opening)
 }
 

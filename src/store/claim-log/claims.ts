@@ -10,13 +10,13 @@ import {
 } from '../idempotency.ts'
 import { databaseScope } from '../table-scope.ts'
 import { type ClaimEntry, digestOf, sameHash } from './entry.ts'
-import { type ClaimLog, type ClaimLogOptions, createClaimLog, type Decision } from './log.ts'
+import { type ClaimLog, type ClaimLogDependencies, createClaimLog, type Decision } from './log.ts'
 
 /** Fewer than may wait. */
 const CARRIED_AT_ONCE = 1_000
 const NOT_HELD: Decision<null> = { append: null, result: null }
 
-const operationsOf = (log: ClaimLog, clock: ClaimLogOptions['clock']) => {
+const operationsOf = (log: ClaimLog, clock: ClaimLogDependencies['clock']) => {
   /** Null when the claim is no longer held: given up, or taken over by another request. */
   const change = <Result>(
     claim: IdempotencyClaim,
@@ -90,6 +90,11 @@ const operationsOf = (log: ClaimLog, clock: ClaimLogOptions['clock']) => {
   }
 }
 
+export interface LoggedClaimsOptions extends ClaimLogDependencies {
+  /** The name that this machine's decision log had as a node over PostgreSQL; null: it had none. */
+  readonly node: string | null
+}
+
 export type LoggedClaims = ReturnType<typeof operationsOf>
 
 /**
@@ -97,10 +102,11 @@ export type LoggedClaims = ReturnType<typeof operationsOf>
  * may still come. What another node signed or answered is not in this one's decision log: its key stays held for as long
  * as the row would be kept.
  */
-const carryOver = async (log: ClaimLog, { database, clock }: ClaimLogOptions): Promise<void> => {
+const carryOver = async (log: ClaimLog, { database, clock, node }: LoggedClaimsOptions): Promise<void> => {
   const rows = await createIdempotencyTable(databaseScope(database, clock)).listKept()
   const append = (row: KeptClaim): Promise<null> => {
-    const claimExpiresAtSeconds = row.node === '' ? row.claimExpiresAtSeconds : row.keepUntilSeconds
+    const isOwn = row.node === '' || row.node === node
+    const claimExpiresAtSeconds = isOwn ? row.claimExpiresAtSeconds : row.keepUntilSeconds
     const entry = { digest: digestOf(row), ...row, claimExpiresAtSeconds, released: false }
     return log.ask(entry.digest, (current) => ({ append: current === null ? entry : null, result: null }))
   }
@@ -110,7 +116,7 @@ const carryOver = async (log: ClaimLog, { database, clock }: ClaimLogOptions): P
 }
 
 /** Knows all claims that are kept. @throws StoreUnavailableError */
-export const openLoggedClaims = async (options: ClaimLogOptions): Promise<LoggedClaims> => {
+export const openLoggedClaims = async (options: LoggedClaimsOptions): Promise<LoggedClaims> => {
   const log = createClaimLog(options)
   await log.load()
   await carryOver(log, options)

@@ -53,12 +53,12 @@ const DURABILITY = { survives: 'process-crash' } as const
 const nameOf = (digest: Uint8Array): string =>
   Buffer.from(digest.buffer, digest.byteOffset, HASH_BYTES).toString('latin1')
 
-export interface ClaimLogOptions {
+export interface ClaimLogDependencies {
   readonly database: Database
   readonly clock: Clock
 }
 
-export const createClaimLog = ({ database, clock }: ClaimLogOptions) => {
+export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   const positions = createPositions()
   const outside = createClaimGroupTable(databaseScope(database, clock))
   /** The number that the next claim gets, as far as this process knows. */
@@ -162,8 +162,14 @@ export const createClaimLog = ({ database, clock }: ClaimLogOptions) => {
   }
 
   return {
-    /** Reads the claims that are kept. @throws StoreUnavailableError */
-    load: (): Promise<void> => catchUp(outside),
+    /** Reads the claims that are kept, and says whether there ever were any. @throws StoreUnavailableError */
+    load: async (): Promise<boolean> => {
+      await catchUp(outside)
+      return next > 0
+    },
+
+    /** The claim with this digest, as this process knows it; over either database. @throws StoreUnavailableError */
+    find: async (digest: Uint8Array): Promise<ClaimEntry | null> => (await read(outside, digest))?.entry ?? null,
 
     /**
      * Decides about a claim by how it stands, null when its key is free, and appends what the decision says. `decide`

@@ -130,6 +130,10 @@ export const store: readonly Place[] = [
   ...placesOf(['test/store/claim-log/log.test.ts'], 'src/store/claim-log/groups.ts', [
     ['the newest group is deleted', ' AND first_number < (SELECT MAX(first_number) FROM claim_groups)', ''],
   ]),
+  ...placesOf(['test/store/claim-log/moved.test.ts'], 'src/store/claim-log/moved.ts', [
+    ['a key that was given up is held after a move', 'entry !== null && !entry.released', 'entry !== null'],
+    ['after a move any body is answered', 'isSame ? bodyHash : entry.bodyHash', 'bodyHash'],
+  ]),
   ...placesOf(['test/store/claim-log/positions.test.ts'], 'src/store/claim-log/positions.ts', [
     [
       'only the newest generation is asked',

@@ -24,7 +24,7 @@ const bodyHash = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').up
 const now = (): number => temporary.clock.unixSeconds()
 
 const logOf = (store: Store): Promise<LoggedClaims> =>
-  openLoggedClaims({ database: store.database, clock: temporary.clock })
+  openLoggedClaims({ database: store.database, clock: temporary.clock, node: 'this' })
 
 const claimOf = (
   claims: Pick<LoggedClaims, 'claim'>,
@@ -299,11 +299,17 @@ describe('at the first start after an older version', () => {
     const at = now() + CLAIM_SECONDS
     const signed = held(await table.claim(organizationId, 'key', 'moved', bodyHash('body'), u(9), at, elsewhere))
     await table.markDispatched(signed, 0)
+    const own = await table.claim(organizationId, 'key', 'own', bodyHash('body'), u(11), at, {
+      ...elsewhere,
+      node: 'this',
+    })
+    await table.markDispatched(held(own), 0)
     await table.claim(organizationId, 'key', 'not signed', bodyHash('body'), u(10), at, elsewhere)
     const next = await logOf(second)
     expect((await claimOf(next, u(8), { key: 'late' })).outcome).toBe('in-flight')
     temporary.clock.advance(CLAIM_SECONDS + 299)
     expect((await claimOf(next, u(8), { key: 'moved' })).outcome).toBe('in-flight')
+    expect(held(await claimOf(next, u(8), { key: 'own' })).uuid).toBe(u(11))
     expect((await claimOf(next, u(8), { key: 'not signed' })).outcome).toBe('claimed')
   })
 })

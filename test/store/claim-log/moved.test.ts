@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { type ClaimEntry, digestOf, entryBytes } from '../../../src/store/claim-log/entry.ts'
+import { withMovedClaims } from '../../../src/store/claim-log/moved.ts'
+import type { ClaimResult, IdempotencyTable } from '../../../src/store/idempotency.ts'
+import { describeStores } from '../dialects.ts'
+import { START_SECONDS, type TemporaryStore } from '../temporary-store.ts'
+
+const CLAIM_SECONDS = 30
+const u = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+const bodyHash = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()
+
+describeStores((open) => {
+  let temporary: TemporaryStore
+  let organizationId: string
+
+  beforeEach(async () => {
+    temporary = await open()
+    organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
+  })
+  afterEach(() => temporary.remove())
+
+  const opened = () =>
+    withMovedClaims(temporary.store.idempotency, { database: temporary.store.database, clock: temporary.clock })
+  const claim = (
+    table: IdempotencyTable,
+    idempotencyKey: string,
+    uuid: string,
+    body = 'body',
+  ): Promise<ClaimResult> => {
+    const until = temporary.clock.unixSeconds() + CLAIM_SECONDS
+    return table.claim(organizationId, 'key', idempotencyKey, bodyHash(body), uuid, until)
+  }
+  /** As the log over SQLite had it: claimed in the first second under this uuid. */
+  const entryOf = (idempotencyKey: string, number: number, changes: Partial<ClaimEntry> = {}): ClaimEntry => ({
+    digest: digestOf({ organizationId, keyId: 'key', idempotencyKey }),
+    bodyHash: bodyHash('body'),
+    uuid: u(number),
+    claimExpiresAtSeconds: START_SECONDS + CLAIM_SECONDS,
+    keepUntilSeconds: START_SECONDS + 600,
+    uuidSinceSeconds: START_SECONDS,
+    released: false,
+    ...changes,
+  })
+  const copied = (...entries: readonly ClaimEntry[]): Promise<void> => {
+    const claims = entryBytes(entries.map((entry) => ({ ...entry, replaces: 0 })))
+    return temporary.store.claimGroups.append({ firstNumber: 7, claims }, START_SECONDS + 600)
+  }
+
+  test('without a log that was copied the table stays as it is', async () => {
+    expect(await opened()).toBe(temporary.store.idempotency)
+  })
+
+  test('a retry from before the move is told what it would have been told without', async () => {
+    await copied(entryOf('other', 1), entryOf('pay', 2), entryOf('old', 3, { keepUntilSeconds: START_SECONDS + 40 }))
+    const table = await opened()
+    expect(await claim(table, 'pay', u(10))).toEqual({
+      outcome: 'in-flight',
+      expiresAtSeconds: START_SECONDS + CLAIM_SECONDS,
+      earlier: { uuid: u(2), uuidSinceSeconds: START_SECONDS },
+    })
+    expect(await claim(table, 'pay', u(10), 'other body')).toEqual({ outcome: 'mismatch' })
+    expect(await claim(table, 'other', u(11), 'other body')).toEqual({ outcome: 'mismatch' })
+    expect((await claim(table, 'new', u(12))).outcome).toBe('claimed')
+    temporary.clock.advance(40)
+    expect(await claim(table, 'pay', u(13))).toMatchObject({ outcome: 'taken-over', claim: { uuid: u(2) } })
+    expect(await claim(table, 'old', u(14))).toMatchObject({ outcome: 'claimed', claim: { uuid: u(14) } })
+  })
+
+  test('the newest entry counts, a key that was given up is free, and a row that is there stays', async () => {
+    await copied(
+      entryOf('changed', 1),
+      entryOf('free', 2),
+      entryOf('changed', 3),
+      entryOf('free', 2, { released: true }),
+      entryOf('here', 4),
+    )
+    expect((await claim(temporary.store.idempotency, 'here', u(20))).outcome).toBe('claimed')
+    const table = await opened()
+    expect(await claim(table, 'changed', u(21))).toMatchObject({ earlier: { uuid: u(3) } })
+    expect(await claim(table, 'free', u(22))).toMatchObject({ outcome: 'claimed', claim: { uuid: u(22) } })
+    expect(await claim(table, 'here', u(23))).toMatchObject({ earlier: { uuid: u(20) } })
+  })
+})
