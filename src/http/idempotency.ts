@@ -218,8 +218,6 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     unanswered.set(uuid, expiresAtSeconds)
   }
 
-  const isLogged = store.complete === undefined
-
   const finish = async (claim: Claim, fresh: FreshAnswer, replayed: boolean): Promise<IdempotentAnswer> => {
     if (store.complete === undefined) return answerOf(fresh, replayed)
     const answer = { status: fresh.status ?? 200, body: fresh.body }
@@ -305,7 +303,8 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
         if (memory !== undefined) {
           const untilSeconds = expiresAtSeconds + usableSeconds + KEEP_SLACK_SECONDS
           // Only other nodes need to know of the dispatch; this node asks its own log.
-          if (untilSeconds > keptUntilSeconds || (!dispatched && !isLogged)) return mark(untilSeconds)
+          if (untilSeconds > keptUntilSeconds || (!dispatched && store.complete !== undefined))
+            return mark(untilSeconds)
         }
         dispatched = true
         return undefined

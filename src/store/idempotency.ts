@@ -25,7 +25,7 @@ export interface StoredResponse {
 }
 
 /** Where a claim's request is handled. */
-export interface ClaimPlace {
+interface ClaimPlace {
   /**
    * The name of the node's decision log. Empty when every node can find out what happened to a uuid, or there is only
    * one node.
@@ -119,6 +119,18 @@ const statementsOf = (table: string) => ({
 })
 const STATEMENTS = { idempotency: statementsOf('idempotency'), admin_idempotency: statementsOf('admin_idempotency') }
 
+/** The values that `insert` takes. */
+const insertedBy = (claim: KeptClaim, dispatched: number) => [
+  ...KEY(claim),
+  claim.bodyHash,
+  claim.uuid,
+  claim.claimExpiresAtSeconds,
+  claim.keepUntilSeconds,
+  claim.node,
+  dispatched,
+  claim.uuidSinceSeconds,
+]
+
 const sameBytes = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(left, right) === 0
 
 /**
@@ -150,16 +162,8 @@ export const createIdempotencyTable = (
     // Without a node's name, the dispatch is never marked.
     const dispatched = node === '' ? 1 : 0
     const { insert } = STATEMENTS[table]
-    const values = [
-      ...KEY(claim),
-      bodyHash,
-      uuid,
-      claimExpiresAtSeconds,
-      keepUntilSeconds,
-      node,
-      dispatched,
-      nowSeconds,
-    ]
+    const kept = { ...claim, bodyHash, keepUntilSeconds, node, uuidSinceSeconds: nowSeconds }
+    const values = insertedBy(kept, dispatched)
     // Almost every key is new, and then this one statement is all.
     if ((await scope.execute(insert, values, DURABILITY)) === 1) return { outcome: 'claimed', claim }
     return scope.write(async (transaction) => {
@@ -307,17 +311,7 @@ export const createIdempotencyTable = (
 
   /** Takes over a claim that was kept elsewhere, unless the key is claimed here already. */
   adopt: async (claim: KeptClaim): Promise<void> => {
-    const values = [
-      ...KEY(claim),
-      claim.bodyHash,
-      claim.uuid,
-      claim.claimExpiresAtSeconds,
-      claim.keepUntilSeconds,
-      claim.node,
-      1,
-      claim.uuidSinceSeconds,
-    ]
-    await scope.execute(STATEMENTS[table].insert, values, DURABILITY)
+    await scope.execute(STATEMENTS[table].insert, insertedBy(claim, 1), DURABILITY)
   },
 
   /** Expired claims that this node dispatched and did not answer, the oldest first. */

@@ -2,10 +2,10 @@
 // SQLite. It says what the table in idempotency.ts says; a test holds the two together.
 import {
   ANYWHERE,
-  type ClaimPlace,
   type ClaimResult,
   createIdempotencyTable,
   type IdempotencyClaim,
+  type IdempotencyTable,
   type KeptClaim,
 } from '../idempotency.ts'
 import { databaseScope } from '../table-scope.ts'
@@ -32,15 +32,15 @@ const operationsOf = (log: ClaimLog, clock: ClaimLogDependencies['clock']) => {
   return {
     backlogMs: log.backlogMs,
 
-    claim: async (
-      organizationId: string,
-      keyId: string,
-      idempotencyKey: string,
-      bodyHash: Uint8Array,
-      uuid: string,
-      claimExpiresAtSeconds: number,
-      { keepSeconds }: ClaimPlace = ANYWHERE,
-    ): Promise<ClaimResult> => {
+    claim: (async (
+      organizationId,
+      keyId,
+      idempotencyKey,
+      bodyHash,
+      uuid,
+      claimExpiresAtSeconds,
+      { keepSeconds } = ANYWHERE,
+    ) => {
       const claim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
       const digest = digestOf(claim)
       return log.ask<ClaimResult>(digest, (current) => {
@@ -73,7 +73,7 @@ const operationsOf = (log: ClaimLog, clock: ClaimLogDependencies['clock']) => {
           result: { outcome: 'taken-over', claim: { ...claim, uuid: current.uuid }, uuidSinceSeconds },
         }
       })
-    },
+    }) satisfies IdempotencyTable['claim'],
 
     markDispatched: async (claim: IdempotencyClaim, keepUntilSeconds: number): Promise<boolean> =>
       (await change(

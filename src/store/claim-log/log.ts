@@ -63,7 +63,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   const outside = createClaimGroupTable(databaseScope(database, clock))
   /** The number that the next claim gets, as far as this process knows. */
   let next = 0
-  /** Of the connection that writes, when this process last knew all claims; null when it may not. */
+  /** What `readCommits` said when this process last knew all claims. Null after a failure: it may have missed some. */
   let commits: number | null = null
   let committedMs = clock.monotonicMs()
   let forgotMs = clock.monotonicMs()
@@ -88,8 +88,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   }
 
   const read = async (table: ClaimGroupTable, digest: Uint8Array): Promise<Placed | null> => {
-    const numbers = positions.find(digest)
-    for (const number of numbers) {
+    for (const number of positions.find(digest)) {
       const group = await table.read(number)
       const offset = group === null ? 0 : (number - group.firstNumber) * ENTRY_BYTES
       // Its group may have been deleted meanwhile: then its time is over.
