@@ -22,6 +22,7 @@ import { openLoggedClaims } from '../../src/store/claim-log/claims.ts'
 import type { IdempotencyClaim } from '../../src/store/idempotency.ts'
 import { createClaimTeller } from '../../src/wiring/claim-teller.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+import { u } from '../support/numbered-uuid.ts'
 
 const CLAIM_SECONDS = 30
 const LIFETIME_SECONDS = 300
@@ -67,8 +68,6 @@ const logStore = (): IdempotencyStore<IdempotencyClaim> => {
   const opening = openLoggedClaims({ database: temporary.store.database, clock: temporary.clock, node: null })
   return failingClaims(() => opening)
 }
-
-const u = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 
 const USABLE_SECONDS = 3_660
 const KEEP_SECONDS = 600

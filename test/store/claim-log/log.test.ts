@@ -9,6 +9,7 @@ import { createClaimGroupTable } from '../../../src/store/claim-log/groups.ts'
 import type { ClaimResult, IdempotencyClaim } from '../../../src/store/idempotency.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import { databaseScope } from '../../../src/store/table-scope.ts'
+import { u } from '../../support/numbered-uuid.ts'
 import { openTemporaryStore, START_SECONDS, type TemporaryStore } from '../temporary-store.ts'
 
 const CLAIM_SECONDS = 30
@@ -19,7 +20,6 @@ let temporary: TemporaryStore
 let second: Store
 let organizationId: string
 
-const u = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 const bodyHash = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()
 const now = (): number => temporary.clock.unixSeconds()
 

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type ClaimEntry, digestOf, entryBytes } from '../../../src/store/claim-log/entry.ts'
 import { withMovedClaims } from '../../../src/store/claim-log/moved.ts'
 import type { ClaimResult, IdempotencyTable } from '../../../src/store/idempotency.ts'
+import { u } from '../../support/numbered-uuid.ts'
 import { describeStores } from '../dialects.ts'
 import { START_SECONDS, type TemporaryStore } from '../temporary-store.ts'
 
 const CLAIM_SECONDS = 30
-const u = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 const bodyHash = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()
 
 describeStores((open) => {
