@@ -209,21 +209,29 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
    * looked for in the log: that would cost the most when there is the least time, under overload.
    */
   const unanswered = new Map<string, number>()
-  const noteUnanswered = (uuid: string, expiresAtSeconds: number): void => {
-    const nowSeconds = clock.unixSeconds()
-    for (const [oldest, expiredSeconds] of unanswered) {
-      if (expiredSeconds > nowSeconds) break
-      unanswered.delete(oldest)
+  let forgotSeconds = 0
+  const noteUnanswered = (uuid: string, sinceSeconds: number): void => {
+    // Once a second is enough.
+    if (sinceSeconds > forgotSeconds) {
+      forgotSeconds = sinceSeconds
+      for (const [oldest, expiredSeconds] of unanswered) {
+        if (expiredSeconds > sinceSeconds) break
+        unanswered.delete(oldest)
+      }
     }
-    unanswered.set(uuid, expiresAtSeconds)
+    unanswered.set(uuid, sinceSeconds + claimSeconds)
   }
 
-  const finish = async (claim: Claim, fresh: FreshAnswer, replayed: boolean): Promise<IdempotentAnswer> => {
-    if (store.complete === undefined) return answerOf(fresh, replayed)
+  const keep = async (
+    complete: NonNullable<typeof store.complete>,
+    claim: Claim,
+    fresh: FreshAnswer,
+    replayed: boolean,
+  ): Promise<IdempotentAnswer> => {
     const answer = { status: fresh.status ?? 200, body: fresh.body }
     let standing: StoredAnswer | null
     try {
-      standing = await store.complete(claim, answer, clock.unixSeconds() + fresh.keepSeconds + KEEP_SLACK_SECONDS)
+      standing = await complete(claim, answer, clock.unixSeconds() + fresh.keepSeconds + KEEP_SLACK_SECONDS)
     } catch (error) {
       // The answer is signed and recorded. A retry finds the claim expired and gets the same uuid.
       report(error)
@@ -233,6 +241,10 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     if (standing === null) throw new IdempotencyTwinInFlightError()
     return { ...standing, replayed: replayed || standing.body !== answer.body }
   }
+
+  const { complete } = store
+  const finish = (claim: Claim, fresh: FreshAnswer, replayed: boolean): IdempotentAnswer | Promise<IdempotentAnswer> =>
+    complete === undefined ? answerOf(fresh, replayed) : keep(complete, claim, fresh, replayed)
 
   const release = async (claim: Claim): Promise<void> => {
     try {
@@ -260,7 +272,8 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     if (!isVisibleAscii(header, 255)) throw new IdempotencyKeyInvalidError()
     const bodyHash = new Uint8Array(32)
     Bun.SHA256.hash(`${route}\n${body}`, bodyHash)
-    const expiresAtSeconds = clock.unixSeconds() + claimSeconds
+    const nowSeconds = clock.unixSeconds()
+    const expiresAtSeconds = nowSeconds + claimSeconds
     const found = await store.claim(organizationId, keyId, header, bodyHash, uuid, expiresAtSeconds, memory)
     if (found.outcome === 'completed') return { ...found.response, replayed: true }
     if (found.outcome === 'in-flight') {
@@ -292,7 +305,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     }
     let fresh: FreshAnswer
     let dispatched = false
-    noteUnanswered(claim.uuid, expiresAtSeconds)
+    noteUnanswered(claim.uuid, nowSeconds)
     try {
       const mark = async (untilSeconds: number): Promise<void> => {
         if (!(await store.markDispatched(claim, untilSeconds))) throw new IdempotencyTwinInFlightError()

@@ -5,8 +5,8 @@
 export interface Backlog {
   /** Call when a transaction was requested. */
   add(): void
-  /** Call when a transaction was completed, whatever its result. */
-  remove(): void
+  /** Call when transactions were completed together, whatever their results; one unless `count` says otherwise. */
+  remove(count?: number): void
   /** Number of transactions requested and not completed. */
   readonly size: number
   /**
@@ -32,11 +32,12 @@ export const createBacklog = (maximum: number, monotonicMs: () => number): Backl
       if (size === 0) lastMs = monotonicMs()
       size += 1
     },
-    remove: () => {
+    remove: (count = 1) => {
       const nowMs = monotonicMs()
-      meanMs += (nowMs - lastMs - meanMs) * WEIGHT
+      // As much weight as `count` times one of their mean has.
+      meanMs += ((nowMs - lastMs) / count - meanMs) * (1 - (1 - WEIGHT) ** count)
       lastMs = nowMs
-      size -= 1
+      size -= count
     },
     get size() {
       return size

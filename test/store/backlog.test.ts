@@ -30,6 +30,21 @@ test('the wait is what those before it take, at the pace of the last ones', () =
   expect(backlog.waitMs()).toBeCloseTo(20, 1)
 })
 
+test('those that are said to be done together count as much as if each had taken its share', () => {
+  const { backlog, rest } = createTrial()
+  const other = createTrial()
+  for (let group = 0; group < 5; group++) {
+    for (let index = 0; index < 20; index++) backlog.add()
+    rest(60)
+    backlog.remove(20)
+    other.run(20, 3)
+  }
+  expect(backlog.size).toBe(0)
+  backlog.add()
+  other.backlog.add()
+  expect(backlog.waitMs()).toBeCloseTo(other.backlog.waitMs() ?? 0, 9)
+})
+
 test('those that were done together count at their common pace', () => {
   const { backlog, run } = createTrial()
   // 600 of them, ten at a time every 30 ms.

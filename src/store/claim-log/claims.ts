@@ -16,23 +16,23 @@ import { type ClaimLog, type ClaimLogDependencies, createClaimLog, type Decision
 const CARRIED_AT_ONCE = 1_000
 const NOT_HELD: Decision<null> = { append: null, result: null }
 
-const operationsOf = (log: ClaimLog, clock: ClaimLogDependencies['clock']) => {
+const operationsOf = (log: ClaimLog) => {
   /** Null when the claim is no longer held: given up, or taken over by another request. */
   const change = <Result>(
     claim: IdempotencyClaim,
-    changed: (entry: ClaimEntry) => ClaimEntry,
+    changed: (entry: ClaimEntry, nowSeconds: number) => ClaimEntry,
     result: Result,
   ): Promise<Result | null> =>
-    log.ask<Result | null>(digestOf(claim), (current) =>
+    log.ask<Result | null>(digestOf(claim), (current, nowSeconds) =>
       current?.uuid === claim.uuid && current.claimExpiresAtSeconds === claim.claimExpiresAtSeconds
-        ? { append: changed(current), result }
+        ? { append: changed(current, nowSeconds), result }
         : NOT_HELD,
     )
 
   return {
     backlogMs: log.backlogMs,
 
-    claim: (async (
+    claim: ((
       organizationId,
       keyId,
       idempotencyKey,
@@ -43,8 +43,7 @@ const operationsOf = (log: ClaimLog, clock: ClaimLogDependencies['clock']) => {
     ) => {
       const claim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
       const digest = digestOf(claim)
-      return log.ask<ClaimResult>(digest, (current) => {
-        const nowSeconds = clock.unixSeconds()
+      return log.ask<ClaimResult>(digest, (current, nowSeconds) => {
         if (current === null) {
           const append: ClaimEntry = {
             digest,
@@ -83,7 +82,7 @@ const operationsOf = (log: ClaimLog, clock: ClaimLogDependencies['clock']) => {
       )) !== null,
 
     replaceUuid: (claim: IdempotencyClaim, uuid: string): Promise<IdempotencyClaim | null> =>
-      change(claim, (entry) => ({ ...entry, uuid, uuidSinceSeconds: clock.unixSeconds() }), { ...claim, uuid }),
+      change(claim, (entry, nowSeconds) => ({ ...entry, uuid, uuidSinceSeconds: nowSeconds }), { ...claim, uuid }),
 
     release: async (claim: IdempotencyClaim): Promise<boolean> =>
       (await change(claim, (entry) => ({ ...entry, released: true }), true)) !== null,
@@ -120,5 +119,5 @@ export const openLoggedClaims = async (options: LoggedClaimsOptions): Promise<Lo
   const log = createClaimLog(options)
   await log.load()
   await carryOver(log, options)
-  return operationsOf(log, options.clock)
+  return operationsOf(log)
 }

@@ -10,7 +10,6 @@ import {
   type ClaimEntry,
   ENTRY_BYTES,
   entryBytes,
-  HASH_BYTES,
   type PlacedEntry,
   readEntry,
   readKeepUntil,
@@ -27,7 +26,7 @@ export interface Decision<Result> {
 
 interface Wish {
   readonly digest: Uint8Array
-  decide(current: ClaimEntry | null): Decision<unknown>
+  decide(current: ClaimEntry | null, nowSeconds: number): Decision<unknown>
   resolve(result: unknown): void
   reject(error: unknown): void
 }
@@ -36,6 +35,13 @@ interface Wish {
 interface Placed {
   readonly entry: ClaimEntry
   readonly number: number
+}
+
+/** Place of the newest with this digest, or -1. They are few, and nearly always differ in their first byte. */
+const newestOf = (entries: readonly ClaimEntry[], digest: Uint8Array): number => {
+  let index = entries.length - 1
+  while (index >= 0 && !sameHash(entries[index]!.digest, digest)) index--
+  return index
 }
 
 /** Wishes of one commit: the others wait for the next, behind what else writes. */
@@ -49,9 +55,6 @@ const FORGET_MS = 60_000
 /** After a pause as long, what others appended is read before other writers have to wait for it. */
 const PAUSE_MS = 1_000
 const DURABILITY = { survives: 'process-crash' } as const
-
-const nameOf = (digest: Uint8Array): string =>
-  Buffer.from(digest.buffer, digest.byteOffset, HASH_BYTES).toString('latin1')
 
 export interface ClaimLogDependencies {
   readonly database: Database
@@ -102,20 +105,19 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   const grant = async (table: ClaimGroupTable, wishes: readonly Wish[]) => {
     const commitsNow = await table.readCommits()
     if (commitsNow === null || commitsNow !== commits) await catchUp(table)
-    const entries: PlacedEntry[] = []
     /** What this group appends: the next wish for the same key must see it. */
-    const own = new Map<string, Placed>()
+    const entries: PlacedEntry[] = []
+    const nowSeconds = clock.unixSeconds()
     const results: unknown[] = []
     let keepUntilSeconds = 0
     for (const wish of wishes) {
-      const name = nameOf(wish.digest)
-      const last = own.get(name) ?? (await read(table, wish.digest))
-      const isFree = last === null || last.entry.released || last.entry.keepUntilSeconds <= clock.unixSeconds()
-      const { append, result } = wish.decide(isFree ? null : last.entry)
+      const own = newestOf(entries, wish.digest)
+      const last = own < 0 ? await read(table, wish.digest) : { entry: entries[own]!, number: next + own }
+      const isFree = last === null || last.entry.released || last.entry.keepUntilSeconds <= nowSeconds
+      const { append, result } = wish.decide(isFree ? null : last.entry, nowSeconds)
       results.push(result)
       if (append === null) continue
       const number = next + entries.length
-      own.set(name, { entry: append, number })
       entries.push({ ...append, replaces: last === null ? 0 : number - last.number })
       keepUntilSeconds = Math.max(keepUntilSeconds, append.keepUntilSeconds)
     }
@@ -135,18 +137,14 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
       }, DURABILITY)
       if (group.claims.length > 0) remember(group)
       commits = commitsNow
-      for (const [index, wish] of taken.entries()) {
-        backlog.remove()
-        wish.resolve(results[index])
-      }
+      backlog.remove(taken.length)
+      for (const [index, wish] of taken.entries()) wish.resolve(results[index])
     } catch (error) {
       commits = null
       // Where nobody got a turn, nobody is left to wait in hope.
       const failed = taken.length > 0 ? taken : waiting.splice(0)
-      for (const wish of failed) {
-        backlog.remove()
-        wish.reject(error)
-      }
+      backlog.remove(failed.length)
+      for (const wish of failed) wish.reject(error)
     }
     committedMs = clock.monotonicMs()
     if (committedMs - forgotMs < FORGET_MS) return
@@ -175,7 +173,10 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
      * has no effects of its own.
      * @throws StoreUnavailableError; then nothing was appended
      */
-    ask: <Result>(digest: Uint8Array, decide: (current: ClaimEntry | null) => Decision<Result>): Promise<Result> =>
+    ask: <Result>(
+      digest: Uint8Array,
+      decide: (current: ClaimEntry | null, nowSeconds: number) => Decision<Result>,
+    ): Promise<Result> =>
       new Promise<Result>((resolve, reject) => {
         if (backlog.size >= WAITING_MAX) throw new StoreUnavailableError(new Error('too many claims are waiting'))
         backlog.add()

@@ -6,7 +6,8 @@ import { readUint32 } from './entry.ts'
 const FINGERPRINT_BITS = 11
 const DISTANCE_BITS = 32 - FINGERPRINT_BITS
 const DISTANCE_MASK = (1 << DISTANCE_BITS) - 1
-const SMALLEST = 1 << 12
+/** A megabyte: each generation is one more place in memory that a search waits for. */
+const SMALLEST = 1 << 17
 const LARGEST = 1 << (DISTANCE_BITS - 1)
 const NONE: readonly number[] = []
 

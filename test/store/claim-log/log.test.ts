@@ -50,6 +50,16 @@ afterEach(async () => {
   await temporary.remove()
 })
 
+test('of what happens to one key within a commit, the last counts', async () => {
+  const log = await logOf(temporary.store)
+  const first = held(await claimOf(log, u(1)))
+  const [released, again, twin] = await Promise.all([log.release(first), claimOf(log, u(2)), claimOf(log, u(3))])
+  expect(released).toBe(true)
+  expect(held(again).uuid).toBe(u(2))
+  expect(twin).toMatchObject({ outcome: 'in-flight', earlier: { uuid: u(2) } })
+  expect(await groups()).toHaveLength(2)
+})
+
 describe('whatever two processes do in whatever order, with starts and sweeps', () => {
   const process = fc.nat(1)
   const key = fc.constantFrom('a', 'b')
