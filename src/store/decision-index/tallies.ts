@@ -71,40 +71,63 @@ export type Counted = Pick<IndexedDecision, 'organizationId' | 'atMs' | 'policyI
 
 export const isDecision = (line: IndexedLine): line is IndexedDecision => line.kind === 'decision'
 
+/** Every step, and a day, is a number of these. */
+const SHORTEST_STEP_MS = Math.min(...Object.values(TALLY_STEPS_MS))
+
+const shortestStep = (atMs: number): number => Math.floor(atMs / SHORTEST_STEP_MS)
+
+const countInSameRows = (one: Counted, other: Counted): boolean =>
+  one.keyId === other.keyId &&
+  one.policyId === other.policyId &&
+  one.rule === other.rule &&
+  one.organizationId === other.organizationId &&
+  shortestStep(one.atMs) === shortestStep(other.atMs)
+
+interface Run {
+  readonly first: Counted
+  compliant: number
+  denied: number
+}
+
+/** Most decisions have the key, the policy and the rule of the one before: comparing these is cheaper than finding their rows. */
+const runsOf = (decisions: Iterable<Counted>): readonly Run[] => {
+  const runs: Run[] = []
+  let run: Run | undefined
+  for (const decision of decisions) {
+    if (run === undefined || !countInSameRows(run.first, decision)) {
+      run = { first: decision, compliant: 0, denied: 0 }
+      runs.push(run)
+    }
+    run[decision.compliant ? 'compliant' : 'denied'] += 1
+  }
+  return runs
+}
+
 /** Sums a batch up to a few rows. */
 export const talliesOf = (decisions: Iterable<Counted>): readonly Tally[] => {
   const tallies = new Map<string, Tally>()
-  const add = (group: TallyGroup, key: string, of: Omit<Tally, 'group'>): void => {
+  const add = (tally: Tally): void => {
+    const { group, organizationId, atMs, subject, rule } = tally
+    const key = `${group}\n${organizationId}\n${atMs}\n${subject}\n${rule}`
     const known = tallies.get(key)
-    if (known === undefined) tallies.set(key, { group, ...of })
+    if (known === undefined) tallies.set(key, tally)
     else {
-      known.compliant += of.compliant
-      known.denied += of.denied
+      known.compliant += tally.compliant
+      known.denied += tally.denied
     }
   }
-  const count = (
-    by: TallyBy,
-    { organizationId, atMs: at, compliant }: Counted,
-    subject: string,
-    rule: string,
-  ): void => {
-    const atMs = tallyStart(by, at)
-    const key = `${by}\n${organizationId}\n${atMs}\n${subject}\n${rule}`
-    const tally = tallies.get(key)
-    if (tally !== undefined) tally[compliant ? 'compliant' : 'denied'] += 1
-    else add(by, key, { organizationId, atMs, subject, rule, compliant: compliant ? 1 : 0, denied: compliant ? 0 : 1 })
-  }
-  for (const decision of decisions) {
-    count('time', decision, '', '')
-    count('rule', decision, decision.policyId, decision.rule ?? DEFAULT_RULE)
-    count('source', decision, decision.keyId, '')
+  for (const { first, compliant, denied } of runsOf(decisions)) {
+    const { organizationId, policyId, keyId } = first
+    const count = (by: TallyBy, subject: string, rule: string): void =>
+      add({ group: by, organizationId, atMs: tallyStart(by, first.atMs), subject, rule, compliant, denied })
+    count('time', '', '')
+    count('rule', policyId, first.rule ?? DEFAULT_RULE)
+    count('source', keyId, '')
   }
   // Days are summed up from these rows, not from the decisions.
-  for (const { group: by, ...tally } of [...tallies.values()]) {
-    const group = DAY_GROUPS[by as TallyBy]
-    if (group === null) continue
-    const atMs = tally.atMs - (tally.atMs % TALLY_DAY_MS)
-    add(group, [group, tally.organizationId, atMs, tally.subject, tally.rule].join('\n'), { ...tally, atMs })
+  for (const tally of [...tallies.values()]) {
+    const group = DAY_GROUPS[tally.group as TallyBy]
+    if (group !== null) add({ ...tally, group, atMs: tally.atMs - (tally.atMs % TALLY_DAY_MS) })
   }
   return [...tallies.values()]
 }

@@ -175,6 +175,14 @@ export const decisions: readonly Place[] = [
       'compliant: 0, denied: 0',
     ],
   ]),
+  ...placesOf(['test/store/decision-tallies.test.ts'], 'src/store/decision-index/tallies.ts', [
+    ['decisions of another rule are counted with those before', 'one.rule === other.rule &&', ''],
+    [
+      'decisions of the next quarter are counted with those before',
+      'shortestStep(one.atMs) === shortestStep(other.atMs)',
+      'true',
+    ],
+  ]),
   ...placesOf(['test/store/decision-index.test.ts'], 'src/store/decision-index/tally-table.ts', [
     [
       'a day that is counted by its steps is counted again as a whole',
