@@ -1,5 +1,5 @@
-// The service with an idempotency key in each request, as the client library sends them: each key is
-// claimed in the store before its request is decided, with the others of that moment in one write.
+// The service with an idempotency key in each request, as the client library sends them: each key is claimed
+// in the store before its request is decided, with the others of that moment in one write.
 import type { BenchContext, BenchPart } from './context.ts'
 import { createLoadMeasurer } from './measure-load.ts'
 import { startPolicyService, targetOf } from './policy-service.ts'

@@ -74,7 +74,8 @@ test('one decision counts by time, by rule and by key, the last two also by day'
   ])
 })
 
-test('every step and a day are a number of the shortest step', () => {
+test('every step and a day are a number of the shortest step, that of time', () => {
   const shortest = Math.min(...Object.values(TALLY_STEPS_MS))
+  expect(shortest).toBe(TALLY_STEPS_MS.time)
   for (const step of [...Object.values(TALLY_STEPS_MS), TALLY_DAY_MS]) expect(step % shortest).toBe(0)
 })

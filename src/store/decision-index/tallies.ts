@@ -6,7 +6,7 @@ export type TallyBy = 'time' | 'rule' | 'source'
 
 /**
  * Lengths of the intervals. Quarters of an hour for time, because time zones begin their days at any of the four; hours for
- * rules, because there are many groups.
+ * rules, because there are many groups. Every interval, and a day, consists of whole intervals of time.
  */
 export const TALLY_STEPS_MS: Readonly<Record<TallyBy, number>> = { time: 900_000, rule: 3_600_000, source: 900_000 }
 
@@ -71,17 +71,12 @@ export type Counted = Pick<IndexedDecision, 'organizationId' | 'atMs' | 'policyI
 
 export const isDecision = (line: IndexedLine): line is IndexedDecision => line.kind === 'decision'
 
-/** Every step, and a day, is a number of these. */
-const SHORTEST_STEP_MS = Math.min(...Object.values(TALLY_STEPS_MS))
-
-const shortestStep = (atMs: number): number => Math.floor(atMs / SHORTEST_STEP_MS)
-
 const countInSameRows = (one: Counted, other: Counted): boolean =>
   one.keyId === other.keyId &&
   one.policyId === other.policyId &&
   one.rule === other.rule &&
   one.organizationId === other.organizationId &&
-  shortestStep(one.atMs) === shortestStep(other.atMs)
+  tallyStart('time', one.atMs) === tallyStart('time', other.atMs)
 
 interface Run {
   readonly first: Counted

@@ -179,7 +179,7 @@ export const decisions: readonly Place[] = [
     ['decisions of another rule are counted with those before', 'one.rule === other.rule &&', ''],
     [
       'decisions of the next quarter are counted with those before',
-      'shortestStep(one.atMs) === shortestStep(other.atMs)',
+      "tallyStart('time', one.atMs) === tallyStart('time', other.atMs)",
       'true',
     ],
   ]),
