@@ -37,8 +37,9 @@ export interface Migration {
   /** SQL that both SQLite and PostgreSQL accept once `words` are filled in. */
   statements(words: SchemaWords): readonly string[]
   /**
-   * The oldest schema whose programs still work on a database with this migration; its own number unless stated. While
-   * nodes are replaced one by one, nodes of the version before keep running, and may restart, beside the new ones.
+   * The oldest schema whose programs may start on a database with this migration. Defaults to its own number. Stated only
+   * if an older program keeps every rule that the migration serves: one that ignores a limit, a check or a claim could
+   * sign twice or complete a session that must wait.
    */
   readonly worksWith?: number
 }
@@ -99,7 +100,7 @@ const refuseForeignHistory = ({ applied, worksWith }: History, migrations: reado
   const newest = Math.max(0, ...applied.map((row) => row.number))
   if (newest > migrations.length && (worksWith === null || worksWith > migrations.length)) {
     throw new StoreUnusableError(
-      `the database is newer than this program (schema ${newest}, known up to ${migrations.length}): start a newer version`,
+      `the database is newer than this program (schema ${newest}, known up to ${migrations.length}): start a newer version, or restore the backup made before the upgrade`,
     )
   }
   for (const row of applied) {

@@ -95,8 +95,27 @@ describeDatabases((dialect) => {
       expect(await refusal([first, older])).toContain('newer than this program')
     })
 
-    test('since the first release keep the version before at work', () => {
-      for (const { number, worksWith } of MIGRATIONS.slice(8)) expect(worksWith).toBeLessThan(number)
+    // Each of these would sign a request again, complete a session without its checks, or ignore an approval rule.
+    test('with a safety rule refuse every program that does not know the rule', async () => {
+      await migrate(database, 5)
+      for (const known of MIGRATIONS.slice(7, -1).map(({ number }) => number)) {
+        expect(await refusal(MIGRATIONS.slice(0, known))).toContain('restore the backup made before the upgrade')
+      }
+    })
+
+    test('without a safety rule let the version before start', async () => {
+      const names = new Set(MIGRATIONS.filter(({ worksWith }) => worksWith !== undefined).map(({ name }) => name))
+      expect(names).toEqual(
+        new Set([
+          'list-source-token',
+          'audit-address',
+          'portal-unused',
+          'portal-words',
+          'session-policies',
+          'latency-and-labels',
+        ]),
+      )
+      for (const { number, worksWith = number } of MIGRATIONS) expect(number - worksWith).toBeLessThanOrEqual(1)
     })
 
     test('put earlier decisions about sessions in the order of their time, before all later ones', async () => {

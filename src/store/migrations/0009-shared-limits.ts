@@ -5,7 +5,6 @@ import type { Migration } from '../migrations.ts'
 export const sharedLimits: Migration = {
   number: 9,
   name: 'shared-limits',
-  worksWith: 8,
   statements: ({ integer, tableEnd }) => [
     // Whoever's beat no longer changes is gone: no clock is compared with another machine's.
     `CREATE TABLE live_processes (

@@ -5,7 +5,6 @@ import type { Migration } from '../migrations.ts'
 export const sessionDecisions: Migration = {
   number: 11,
   name: 'session-decisions',
-  worksWith: 8,
   statements: ({ integer }) => [
     // The change feed's sequence number at the commit of the decision.
     `ALTER TABLE sessions ADD COLUMN decided_sequence ${integer}`,

@@ -5,7 +5,6 @@ import type { Migration } from '../migrations.ts'
 export const membershipOffers: Migration = {
   number: 12,
   name: 'membership-offers',
-  worksWith: 8,
   statements: ({ integer, bytes, tableEnd }) => [
     // Null: the deployment, or made before it was kept.
     'ALTER TABLE users ADD COLUMN made_by_organization_id TEXT',

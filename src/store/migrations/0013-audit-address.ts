@@ -5,6 +5,6 @@ import type { Migration } from '../migrations.ts'
 export const auditAddress: Migration = {
   number: 13,
   name: 'audit-address',
-  worksWith: 8,
+  worksWith: 12,
   statements: () => ["ALTER TABLE audit_log ADD COLUMN address TEXT NOT NULL DEFAULT ''"],
 }

@@ -5,7 +5,6 @@ import type { Migration } from '../migrations.ts'
 export const accountGuard: Migration = {
   number: 14,
   name: 'account-guard',
-  worksWith: 8,
   statements: ({ integer, tableEnd }) => [
     // One row a slot. There are as many slots as numbers that a slot may have, whatever is tried (sign-in-counters.ts).
     `CREATE TABLE sign_in_counters (

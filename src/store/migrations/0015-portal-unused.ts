@@ -4,6 +4,6 @@ import type { Migration } from '../migrations.ts'
 export const portalUnused: Migration = {
   number: 15,
   name: 'portal-unused',
-  worksWith: 8,
+  worksWith: 14,
   statements: () => ['CREATE INDEX portal_browsers_by_use ON portal_browsers (bound_at_seconds)'],
 }

@@ -4,7 +4,6 @@ import type { Migration } from '../migrations.ts'
 export const verificationTrust: Migration = {
   number: 16,
   name: 'verification-trust',
-  worksWith: 8,
   statements: ({ tableEnd }) => [
     "ALTER TABLE organizations ADD COLUMN trusts TEXT NOT NULL DEFAULT 'all' CHECK (trusts IN ('all', 'listed'))",
     `CREATE TABLE trusted_organizations (

@@ -5,7 +5,6 @@ import type { Migration } from '../migrations.ts'
 export const secondPerson: Migration = {
   number: 17,
   name: 'second-person',
-  worksWith: 8,
   statements: ({ integer, tableEnd }) => [
     // An empty organization: the account itself, or its being a deployment admin. `recovered`: the maker was handed a link
     // that sets a new password, and could sign in as the account. The maker is an account, or `command-line`.

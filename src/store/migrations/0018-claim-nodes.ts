@@ -4,8 +4,6 @@ import type { Migration } from '../migrations.ts'
 export const claimNodes: Migration = {
   number: 18,
   name: 'claim-nodes',
-  worksWith: 8,
-  // A program that knows no nodes leaves the name empty: its claims are taken over as it takes them over.
   statements: ({ integer }) => [
     ...['idempotency', 'admin_idempotency'].flatMap((table) => [
       `ALTER TABLE ${table} ADD COLUMN node TEXT NOT NULL DEFAULT ''`,

@@ -5,7 +5,7 @@ import type { Migration } from '../migrations.ts'
 export const portalWords: Migration = {
   number: 19,
   name: 'portal-words',
-  worksWith: 8,
+  worksWith: 18,
   statements: () =>
     ['privacy_url', 'support_email', 'words_en', 'words_de'].map(
       (column) => `ALTER TABLE organization_brands ADD COLUMN ${column} TEXT`,

@@ -5,8 +5,6 @@ import type { Migration } from '../migrations.ts'
 export const sessionChecks: Migration = {
   number: 20,
   name: 'session-checks',
-  // A program that knows no checks hands sessions in without any, and decides as before.
-  worksWith: 8,
   statements: ({ integer, bytes, tableEnd }) => [
     // The detail holds nothing of a person: what was read of a document is evidence, encrypted and erased as such.
     `CREATE TABLE session_checks (

@@ -5,7 +5,6 @@ import type { Migration } from '../migrations.ts'
 export const screening: Migration = {
   number: 21,
   name: 'screening',
-  worksWith: 8,
   statements: ({ integer, bytes, tableEnd }) => [
     // The deployment's. Without addresses: filled by file only. Validators: what the publisher said of each file's state.
     `CREATE TABLE screening_lists (

@@ -5,7 +5,6 @@ import type { Migration } from '../migrations.ts'
 export const checksAgain: Migration = {
   number: 22,
   name: 'checks-again',
-  worksWith: 8,
   statements: ({ integer, tableEnd }) => [
     // Built anew: neither database lets go of a column's reference the way the other does.
     'ALTER TABLE screening_hits RENAME TO screening_hits_before',

@@ -6,7 +6,7 @@ export const sessionPolicies: Migration = {
   number: 23,
   name: 'session-policies',
   // A program that knows no such policies leaves sessions to people.
-  worksWith: 8,
+  worksWith: 22,
   statements: ({ integer, tableEnd }) => [
     `ALTER TABLE policies ADD COLUMN decides TEXT NOT NULL DEFAULT 'requests' CHECK (decides IN ('requests', 'sessions'))`,
 

@@ -5,8 +5,6 @@ import type { Migration } from '../migrations.ts'
 export const verificationServices: Migration = {
   number: 24,
   name: 'verification-services',
-  // A program that knows no services keeps what is there, and asks for the age of every level as before.
-  worksWith: 8,
   statements: ({ integer, bytes, tableEnd }) => [
     "ALTER TABLE webhook_endpoints ADD COLUMN service TEXT CHECK (service IN ('sumsub', 'persona', 'veriff'))",
     `ALTER TABLE webhook_endpoints ADD COLUMN sealed_service_secret ${bytes}`,

@@ -5,7 +5,7 @@ import type { Migration } from '../migrations.ts'
 export const latencyAndLabels: Migration = {
   number: 25,
   name: 'latency-and-labels',
-  worksWith: 8,
+  worksWith: 24,
   statements: ({ integer, tableEnd }) => [
     // Counts by bucket of src/telemetry/fine-histogram.ts, of all processes together.
     `CREATE TABLE answer_latencies (

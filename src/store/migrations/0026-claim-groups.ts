@@ -5,7 +5,6 @@ import type { Migration } from '../migrations.ts'
 export const claimGroups: Migration = {
   number: 26,
   name: 'claim-groups',
-  worksWith: 8,
   statements: ({ integer, bytes, tableEnd }) => [
     `CREATE TABLE claim_groups (
        first_number ${integer} PRIMARY KEY NOT NULL,
