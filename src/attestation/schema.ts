@@ -1,7 +1,7 @@
 // The rules for each field of interface A's requests (spec, "Attestation request (v2)", "Task request (v1)"; decisions
 // §2). A decoder returns the canonical value or throws the only text for that field. Errors never repeat what was sent,
 // except where the spec's own texts do, and then only after the value passed its rule.
-import { isHexBytes, isHexDigit, parseAddress, type WalletAddress } from '../domain/address.ts'
+import { isHexBytes, isHexDigit, parseAddress, parseRepresented, type WalletAddress } from '../domain/address.ts'
 import type { Chain, ChainFamily, ChainTable } from '../domain/chain.ts'
 import { ChainUnsupportedError, CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { misspeltName, nearNames } from '../domain/near-name.ts'
@@ -50,6 +50,11 @@ const ADDRESS_RULES: Readonly<Record<ChainFamily, string>> = {
   solana: 'must be a Solana address: base58 of 32 bytes',
 }
 
+const REPRESENTED_RULES: Readonly<Record<ChainFamily, string>> = {
+  evm: 'must be 0x and 40 hex digits, or 0x and the 64 hex digits of 32 bytes',
+  solana: ADDRESS_RULES.solana,
+}
+
 /** @throws FieldInvalidError also for an address of the other family */
 export const decodeAddress = (field: string, text: string, family: ChainFamily): WalletAddress => {
   const address = parseAddress(family, text)
@@ -64,7 +69,10 @@ export const decodeAddress = (field: string, text: string, family: ChainFamily):
  */
 export const decodeOnBehalf = (value: JsonValue | undefined, family: ChainFamily): WalletAddress | '' => {
   const text = optionalText('on_behalf', value)
-  return text === null ? '' : decodeAddress('on_behalf', text, family)
+  if (text === null) return ''
+  const address = parseRepresented(family, text)
+  if (address === null) throw new FieldInvalidError('on_behalf', REPRESENTED_RULES[family])
+  return address
 }
 
 /** `0x` hex of whole bytes, exactly as sent: it is signed verbatim. @throws FieldInvalidError */

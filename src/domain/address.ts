@@ -64,3 +64,19 @@ export const solanaAddressBytes = (address: SolanaAddress): Uint8Array => bs58.d
 
 export const parseAddress = (family: ChainFamily, text: string): WalletAddress | null =>
   family === 'evm' ? parseEvmAddress(text) : parseSolanaAddress(text)
+
+/** Base58 has no digit 0, so the first character tells the families apart. */
+export const familyOf = (address: WalletAddress): ChainFamily => (address.startsWith('0') ? 'evm' : 'solana')
+
+const HEX_OF_32_BYTES_LENGTH = 66
+const TWELVE_ZERO_BYTES = `0x${'00'.repeat(12)}`
+
+/**
+ * Parses the address of a represented user. On EVM chains it may also be 32 bytes of hex, as contracts store it: an EVM
+ * address after twelve zero bytes, otherwise a Solana public key, which becomes base58. Null for any other text.
+ */
+export const parseRepresented = (family: ChainFamily, text: string): WalletAddress | null => {
+  if (family !== 'evm' || text.length !== HEX_OF_32_BYTES_LENGTH || !isHexBytes(text)) return parseAddress(family, text)
+  if (text.startsWith(TWELVE_ZERO_BYTES)) return parseEvmAddress(`0x${text.slice(TWELVE_ZERO_BYTES.length)}`)
+  return bs58.encode(Uint8Array.fromHex(text.slice(2))) as SolanaAddress
+}

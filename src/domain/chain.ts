@@ -18,6 +18,8 @@ export type Chain = EvmChain | SolanaChain
 
 const evm = (name: string, chainId: number): EvmChain => ({ name, family: 'evm', chainId })
 
+export const SOLANA: SolanaChain = { name: 'solana', family: 'solana' }
+
 export const BUILT_IN_CHAINS: readonly Chain[] = [
   evm('ethereum', 1),
   evm('base', 8453),
@@ -28,7 +30,7 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
   evm('plasma', 9745),
   evm('worldchain', 480),
   evm('sepolia', 11155111),
-  { name: 'solana', family: 'solana' },
+  SOLANA,
   evm('megaeth', 4326),
   evm('megaeth-testnet', 6343),
 ]

@@ -1,6 +1,8 @@
 // Collects all facts that a policy needs beyond the request, from all sources at once, and no others. Answers
 // synchronously when everything is at hand. A fact that is not known by the request's deadline, or can't be had, is
 // null.
+import { familyOf } from '../domain/address.ts'
+import { SOLANA } from '../domain/chain.ts'
 import { type Clock, lastingTimers, type Timers } from '../domain/time.ts'
 import { type SourceKind, sourceOf } from '../policy/sources/all.ts'
 import type { ExternalFacts, ScreenerFacts } from '../policy/types/facts.ts'
@@ -34,10 +36,16 @@ interface Collected {
   reads?: Record<string, ReadValue | null>
 }
 
-/** The subject to ask about the represented user; the wallet's own when it represents nobody. */
+/**
+ * Returns the subject that stands for the represented user; the wallet's own if it represents nobody. A Solana user of a
+ * request for an EVM chain is looked up on Solana.
+ */
 export const representedOf = (subject: FactSubject): FactSubject => {
   const { request } = subject
-  return request.onBehalf === '' ? subject : { ...subject, request: { ...request, from: request.onBehalf } }
+  const { onBehalf } = request
+  if (onBehalf === '') return subject
+  const chain = familyOf(onBehalf) === 'solana' ? SOLANA : request.chain
+  return { ...subject, request: { ...request, from: onBehalf, chain } }
 }
 
 /** Stores a value where it belongs, now or when it arrives; until then the place holds null. */

@@ -1,7 +1,7 @@
 // Reads the `tests` of a document: each gives a request and facts, and expects a verdict and a rule. A fact that a test
 // leaves out is unavailable, as on a service without that source: a rule that reads it fails. Where the policy decides
 // sessions, a test gives facts alone.
-import { isHexBytes, parseAddress, type WalletAddress, zeroAddressOf } from '../domain/address.ts'
+import { isHexBytes, parseAddress, parseRepresented, type WalletAddress, zeroAddressOf } from '../domain/address.ts'
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { BUILT_IN_CHAINS, type Chain, type ChainFamily } from '../domain/chain.ts'
 import { CONTROL, createMappingReader, type DocumentContext, type MappingReader } from './document-reader.ts'
@@ -48,8 +48,8 @@ const parseIp = (text: string): string => {
   throw new LiteralMalformedError('user_ip is an IPv4 or IPv6 address')
 }
 
-const addressOf = (family: ChainFamily, text: string): WalletAddress => {
-  const address = parseAddress(family, text)
+const addressOf = (family: ChainFamily, text: string, parse = parseAddress): WalletAddress => {
+  const address = parse(family, text)
   if (address !== null) return address
   throw new LiteralMalformedError(
     family === 'evm' ? 'an address is 0x and 40 hex digits' : 'an address is base58 of 32 bytes',
@@ -82,7 +82,9 @@ const readRequest = (test: MappingReader): AttestationRequest | null => {
   // Every chain that is not built in is an EVM chain.
   const family = chain?.family ?? 'evm'
   const from = reader.parsed('from', (text) => addressOf(family, text))
-  const onBehalf = reader.has('on_behalf') ? reader.parsed('on_behalf', (text) => addressOf(family, text)) : ''
+  const onBehalf = reader.has('on_behalf')
+    ? reader.parsed('on_behalf', (text) => addressOf(family, text, parseRepresented))
+    : ''
   const to = reader.has('to') ? reader.parsed('to', (text) => addressOf(family, text)) : zeroAddressOf(family)
   const value = reader.has('msg_value') ? reader.parsed('msg_value', parseTestAmount) : '0'
   const data = reader.has('data') ? reader.parsed('data', parseData) : '0x'

@@ -2,7 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { decodeAttestationRequest } from '../../src/attestation/decode-attestation.ts'
-import { EVM_ZERO_ADDRESS, parseEvmAddress, parseSolanaAddress, SOLANA_ZERO_ADDRESS } from '../../src/domain/address.ts'
+import {
+  EVM_ZERO_ADDRESS,
+  parseEvmAddress,
+  parseSolanaAddress,
+  SOLANA_ZERO_ADDRESS,
+  solanaAddressBytes,
+} from '../../src/domain/address.ts'
 import { BUILT_IN_CHAINS, createChainTable } from '../../src/domain/chain.ts'
 import type { ErrorCode } from '../../src/domain/errors.ts'
 import { type JsonObject, type JsonValue, parseStrictJsonObject } from '../../src/http/strict-json.ts'
@@ -118,6 +124,24 @@ describe('accepted', () => {
     expect(requestOf({ ...onChain, on_behalf: CONTRACT.toLowerCase() }).onBehalf).toBe(onBehalf)
     expect(requestOf({ ...onSolana, on_behalf: PROGRAM }).onBehalf).toBe(parseSolanaAddress(PROGRAM)!)
     expect(requestOf({ ...onChain, on_behalf: null }).onBehalf).toBe('')
+  })
+
+  test('a represented user in 32 bytes: an EVM address after twelve zero bytes, otherwise a Solana key', () => {
+    const onBehalf = (text: string) => requestOf({ ...onChain, on_behalf: text }).onBehalf
+    const key = `0x${Buffer.from(solanaAddressBytes(parseSolanaAddress(PROGRAM)!)).toString('hex')}`
+    expect(onBehalf(`0x${'00'.repeat(12)}${CONTRACT.slice(2)}`)).toBe(parseEvmAddress(CONTRACT)!)
+    expect(onBehalf(key)).toBe(parseSolanaAddress(PROGRAM)!)
+    expect(onBehalf(`0x${key.slice(2).toUpperCase()}`)).toBe(parseSolanaAddress(PROGRAM)!)
+    // Eleven zero bytes are a key's own.
+    const eleven = `0x${'00'.repeat(11)}01${CONTRACT.slice(2)}`
+    expect(onBehalf(eleven)).toBe(parseSolanaAddress(bs58.encode(Buffer.from(eleven.slice(2), 'hex')))!)
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
+        const address = onBehalf(`0x${Buffer.from(bytes).toString('hex')}`)
+        const padded = address.startsWith('0x') ? [...Buffer.alloc(12), ...Buffer.from(address.slice(2), 'hex')] : null
+        expect(padded ?? [...bs58.decode(address)]).toEqual([...bytes])
+      }),
+    )
   })
 
   test('fields that the specification does not name', () => {
@@ -421,8 +445,11 @@ describe('laws', () => {
 })
 
 test('a represented user that is no address of the chain: nobody is screened in its place', () => {
-  const detail = `request validation failed: on_behalf ${RULES['from']}`
-  for (const on_behalf of ['', ' ', 'x', '0x', PROGRAM, `${CONTRACT}0`, `${CONTRACT} `]) {
+  const rule = 'must be 0x and 40 hex digits, or 0x and the 64 hex digits of 32 bytes'
+  const detail = `request validation failed: on_behalf ${rule}`
+  const padded = `0x${'00'.repeat(12)}${CONTRACT.slice(2)}`
+  const near = [padded.slice(0, -2), `${padded}00`, `${padded.slice(0, -1)}g`, ` ${padded.slice(0, -1)}`]
+  for (const on_behalf of ['', ' ', 'x', '0x', PROGRAM, `${CONTRACT}0`, `${CONTRACT} `, ...near]) {
     expect(refusal({ ...onChain, on_behalf })).toEqual({ code: 'INVALID_FIELD', detail })
   }
   for (const on_behalf of [0, false, [], {}]) {

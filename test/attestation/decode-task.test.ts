@@ -184,7 +184,7 @@ test('the user whom the sender represents', () => {
   expect(decode({ ...good, on_behalf: CONTRACT }).onBehalf).toBe(parseEvmAddress(CONTRACT)!)
   expect(decode({ ...good, on_behalf: null }).onBehalf).toBe('')
   for (const on_behalf of ['', 'x', SOLANA]) {
-    expect(refusal({ ...good, on_behalf })?.detail).toStartWith('request validation failed: on_behalf must be an EVM')
+    expect(refusal({ ...good, on_behalf })?.detail).toStartWith('request validation failed: on_behalf must be 0x')
   }
 })
 

@@ -21,6 +21,7 @@ const ELSEWHERE: readonly FactNeed[] = [
   { kind: 'velocity', windowSeconds: 60 },
 ]
 
+const SOLANA_USER = 'So11111111111111111111111111111111111111112'
 const PLACE: GeographyFacts = { ...GEOGRAPHY_UNKNOWN, country: 'DE' }
 const PERSON = { verified: true, type: 'individual', level: 2, verifiedAtSeconds: 5 } as const
 const SCREENED: ScreenerFacts = { flagged: false, score: 1, categories: null }
@@ -58,8 +59,8 @@ const create = ({ geography, identityOf, ...overrides }: Overrides = {}) => {
       [
         'risk',
         {
-          screen: ({ from }) => {
-            asked.push(`screener ${from}`)
+          screen: ({ from, chain }) => {
+            asked.push(`screener ${from}${chain.name === 'solana' ? ' on solana' : ''}`)
             return SCREENED
           },
         },
@@ -116,7 +117,7 @@ describe('collected facts', () => {
   test('of the represented user are asked about that one, or about the wallet when it represents nobody', () => {
     const needs: FactNeed[] = [IDENTITY, { kind: 'on-behalf-identity' }, SCREENER, { ...SCREENER, onBehalf: true }]
     const USER = `0x${'c3'.repeat(20)}`
-    for (const onBehalf of [USER, '']) {
+    for (const onBehalf of [USER, SOLANA_USER, '']) {
       const { asked, collector } = create()
       expect(collector.collect(needs, subjectOf({ onBehalf }))).toEqual({
         identity: PERSON,
@@ -125,7 +126,8 @@ describe('collected facts', () => {
       })
       const user = onBehalf || WALLET
       const identities = [`identity org_1 live ${WALLET}`, `identity org_1 live ${user}`]
-      expect(asked).toEqual([...identities, `screener ${WALLET}`, `screener ${user}`])
+      const place = onBehalf === SOLANA_USER ? ' on solana' : ''
+      expect(asked).toEqual([...identities, `screener ${WALLET}`, `screener ${user}${place}`])
     }
   })
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import bs58 from 'bs58'
 import { writeMmdb } from '../facts/mmdb-writer.ts'
 import { succeed } from './calls.ts'
 import { type RunningService, startService } from './start-service.ts'
@@ -67,10 +68,14 @@ const attest = async (from: string, extra: Readonly<Record<string, unknown>> = {
 }
 
 /** How long until the service answers as expected, milliseconds: both workers, ten times in a row. */
-const untilCompliant = async (from: string, compliant: boolean): Promise<number> => {
+const untilCompliant = async (
+  from: string,
+  compliant: boolean,
+  extra: Readonly<Record<string, unknown>> = {},
+): Promise<number> => {
   const startedMs = performance.now()
   for (let inARow = 0; inARow < 10; ) {
-    inARow = (await attest(from)).compliant === compliant ? inARow + 1 : 0
+    inARow = (await attest(from, extra)).compliant === compliant ? inARow + 1 : 0
     if (performance.now() - startedMs > 10_000) throw new Error('the change never came')
   }
   return performance.now() - startedMs
@@ -111,6 +116,24 @@ test('a denied user behind a clean relayer gets no signature, alone, in a batch 
   expect(records.at(-1)).toContain(`"from":"${BOB}","on_behalf":"${ALICE}"`)
   await command('lists', 'remove', 'deny', ALICE)
   await untilCompliant(ALICE, true)
+})
+
+test('a represented user in 32 bytes is looked up and recorded by the address that the bytes stand for', async () => {
+  const solanaUser = 'So11111111111111111111111111111111111111112'
+  const key = `0x${Buffer.from(bs58.decode(solanaUser)).toString('hex')}`
+  const padded = `0x${'00'.repeat(12)}${ALICE.slice(2)}`
+  for (const [address, sent] of [
+    [ALICE, padded],
+    [solanaUser, key],
+  ] as const) {
+    expect((await attest(BOB, { on_behalf: sent })).compliant).toBe(true)
+    await command('lists', 'add', 'deny', address)
+    await untilCompliant(BOB, false, { on_behalf: sent })
+    const [record] = (await command('decisions', 'tail', '--lines', '1', '--json')).trim().split('\n')
+    expect(record).toContain(`"from":"${BOB}","on_behalf":"${address}"`)
+    await command('lists', 'remove', 'deny', address)
+    await untilCompliant(BOB, true, { on_behalf: sent })
+  }
 })
 
 test('a deny entry beats an allow entry, an allow entry beats the policy', async () => {

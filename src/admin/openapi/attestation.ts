@@ -8,7 +8,8 @@ import { PROBLEM } from './problem.ts'
 const ON_BEHALF = Type.String({
   description:
     'The user whom `from`, a relayer, represents: held against the organization’s lists as `from` is, recorded, and at ' +
-    'hand for policies as `onBehalf.address`. Not signed.',
+    'hand for policies as `onBehalf.address`. Not signed. On EVM chains also 32 bytes of hex: an EVM address after ' +
+    'twelve zero bytes, or a Solana public key.',
 })
 
 const REQUEST = named(

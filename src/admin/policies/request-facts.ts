@@ -1,5 +1,12 @@
 // Decodes the request of a simulation as the attestation API decodes a real one, so that rules read the same of both.
-import { isHexBytes, parseAddress, type WalletAddress, zeroAddressOf } from '../../domain/address.ts'
+import {
+  isHexBytes,
+  parseAddress,
+  parseRepresented,
+  parseSolanaAddress,
+  type WalletAddress,
+  zeroAddressOf,
+} from '../../domain/address.ts'
 import type { AttestationRequest } from '../../domain/attestation.ts'
 import type { ChainTable } from '../../domain/chain.ts'
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
@@ -34,8 +41,11 @@ export const decodeSimulatedRequest = (
   if (chain === undefined) {
     throw new FieldInvalidError('request.chain', `must be one of ${chains.chains.map(({ name }) => name).join(', ')}`)
   }
+  // A decision that is tried again names a Solana user in base58, on every chain.
+  const parseOnBehalf: typeof parseAddress = (family, text) =>
+    parseRepresented(family, text) ?? parseSolanaAddress(text)
   const address = (name: 'from' | 'on_behalf' | 'to', text: string): WalletAddress => {
-    const parsed = parseAddress(chain.family, text)
+    const parsed = (name === 'on_behalf' ? parseOnBehalf : parseAddress)(chain.family, text)
     if (parsed === null) throw new FieldInvalidError(`request.${name}`, `must be an address of ${chain.name}`)
     return parsed
   }
