@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -97,9 +98,22 @@ func answeredID(response *http.Response, otherwise string) string {
 	return otherwise
 }
 
+// answerBytesMax is the maximum size of an answer; the largest, of a full batch, has a hundredth of it.
+const answerBytesMax = 16_777_216
+
+var errAnswerTooLong = errors.New("the answer is too long")
+
+func readAtMost(body io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(body, answerBytesMax+1))
+	if err == nil && len(text) > answerBytesMax {
+		return nil, errAnswerTooLong
+	}
+	return text, err
+}
+
 // readProblem takes the service's words where the body is a problem document, else the status alone.
 func readProblem(response *http.Response, id string) *RequestRefusedError {
-	text, _ := io.ReadAll(response.Body)
+	text, _ := readAtMost(response.Body)
 	var problem map[string]any
 	_ = json.Unmarshal(text, &problem)
 	field := func(name, otherwise string) string {

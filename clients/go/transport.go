@@ -4,8 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 )
@@ -88,7 +88,10 @@ func (t *transport) tryOnce(ctx context.Context, to *endpoint, sent request) (an
 	}
 	defer response.Body.Close()
 	id := answeredID(response, sent.id)
-	text, err := io.ReadAll(response.Body)
+	text, err := readAtMost(response.Body)
+	if errors.Is(err, errAnswerTooLong) {
+		return answer{}, &AnswerInvalidError{"it is too long", id}
+	}
 	if err != nil {
 		return answer{}, &ServiceUnreachableError{"the answer was cut off", id, err}
 	}

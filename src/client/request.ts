@@ -18,6 +18,22 @@ export interface HttpRequest {
   readonly requestId: string
 }
 
+/** Maximum size of an answer; the largest, of a full batch, has a hundredth of it. */
+const ANSWER_BYTES_MAX = 16_777_216
+
+/** Returns the body's text; null if it is longer than any answer of the service. */
+export const readText = async (response: Response): Promise<string | null> => {
+  const decoder = new TextDecoder()
+  let [text, size] = ['', 0]
+  for await (const bytes of response.body ?? []) {
+    size += bytes.length
+    // Leaving the loop cancels the body.
+    if (size > ANSWER_BYTES_MAX) return null
+    text += decoder.decode(bytes, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
 const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -29,7 +45,7 @@ const parseJson = (text: string): unknown => {
 /** The service's words where the body is a problem document (RFC 9457), else the status alone. */
 const toRefusal = async (response: Response, requestId: string): Promise<RequestRefusedError> => {
   const { status } = response
-  const body = parseJson(await response.text().catch(() => ''))
+  const body = parseJson((await readText(response).catch(() => null)) ?? '')
   const problem = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>
   const text = (name: string): string | null => (typeof problem[name] === 'string' ? problem[name] : null)
   return new RequestRefusedError({

@@ -3,7 +3,7 @@
 import { isRetried, isTwinInFlight, type RetryPolicy, retryDelayMs, twinDelayMs, type wait } from './backoff.ts'
 import type { Endpoint } from './endpoint.ts'
 import { AnswerInvalidError, ServiceUnreachableError } from './errors.ts'
-import { type Fetch, sendRequest } from './request.ts'
+import { type Fetch, readText, sendRequest } from './request.ts'
 
 export interface TransportDependencies {
   readonly fetch: Fetch
@@ -57,12 +57,13 @@ const withTimeLimit = async <Result>(
 }
 
 const readJson = async (response: Response, requestId: string): Promise<unknown> => {
-  let text: string
+  let text: string | null
   try {
-    text = await response.text()
+    text = await readText(response)
   } catch (error) {
     throw new ServiceUnreachableError('the answer was cut off', requestId, error)
   }
+  if (text === null) throw new AnswerInvalidError('it is too long', requestId)
   try {
     return JSON.parse(text)
   } catch (error) {

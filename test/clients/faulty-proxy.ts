@@ -2,6 +2,8 @@
 // remembers what each one carried.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 
 /** What becomes of one request, in order; requests beyond the list are forwarded. */
 export interface Fault {
@@ -10,6 +12,8 @@ export interface Fault {
   readonly headers?: Readonly<Record<string, string>>
   /** JSON unless it is text. */
   readonly body?: unknown
+  /** A body that never ends. */
+  readonly endless?: boolean
   /**
    * The connection is closed before the service hears of the request; after it has answered, with its answer thrown
    * away; or after the first event of a stream. `none` forwards.
@@ -43,6 +47,12 @@ const keysOf = (request: IncomingMessage, body: Buffer): string[] => {
   if (request.url !== '/v2/attestations') return []
   const { requests } = JSON.parse(body.toString()) as { requests: { idempotency_key: string }[] }
   return requests.map(({ idempotency_key: element }) => element)
+}
+
+/** Pieces of a JSON text without an end. */
+function* endlessText(): Generator<string> {
+  yield '"'
+  for (;;) yield 'x'.repeat(65_536)
 }
 
 const forward = async (
@@ -96,6 +106,7 @@ export const startFaultyProxy = async (serviceUrl: string): Promise<FaultyProxy>
     if (fault?.cut === 'before') request.socket.destroy()
     else if (fault?.status !== undefined) {
       response.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers })
+      if (fault.endless === true) return pipeline(Readable.from(endlessText()), response)
       response.end(typeof fault.body === 'string' ? fault.body : JSON.stringify(fault.body ?? {}))
     } else await forward(serviceUrl, request, body, response, fault?.cut)
   }

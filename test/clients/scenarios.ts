@@ -441,6 +441,8 @@ export const SCENARIOS: readonly Scenario[] = [
         tries: 1,
         error: { kind: 'answer_invalid', code: 'ANSWER_INVALID' },
       },
+      { faults: [{ status: 200, endless: true }], call: attest(DEMO_CALL), tries: 1, error: ANSWER_INVALID },
+      { faults: [{ status: 403, endless: true }], call: verify('$WALLET'), tries: 1, error: refused({ status: 403 }) },
       { faults: [{ status: 200, body: '<h1>Welcome</h1>' }], call: attest(DEMO_CALL), tries: 1, error: ANSWER_INVALID },
       {
         faults: [

@@ -19,6 +19,12 @@ from .errors import AnswerInvalidError, ArgumentInvalidError, ClientError, Reque
 #: Shorter than the service keeps a quiet connection.
 _IDLE_SECONDS = 10.0
 _CHUNK_BYTES = 65_536
+#: Maximum size of an answer; the largest, of a full batch, has a hundredth of it.
+_ANSWER_BYTES_MAX = 16_777_216
+
+
+class AnswerTooLongError(Exception):
+    """The answer is longer than any of the service."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,11 @@ class Response:
 
     def read_all(self, deadline: float) -> bytes:
         parts: List[bytes] = []
+        size = 0
         while part := self.read(_left(deadline)):
+            size += len(part)
+            if size > _ANSWER_BYTES_MAX:
+                raise AnswerTooLongError
             parts.append(part)
         body = b"".join(parts)
         length = self._head.headers.get("content-length")
@@ -160,6 +170,9 @@ class Endpoint:
         except (OSError, http.client.HTTPException) as error:
             response.close()
             raise ServiceUnreachableError("the answer was cut off", request_id) from error
+        except AnswerTooLongError:
+            response.close()
+            raise AnswerInvalidError("it is too long", request_id) from None
         self._keep(response)
         return response.status, request_id, body
 
@@ -185,7 +198,7 @@ def _accepted(response: Response, request: Request, deadline: float) -> Response
         raise AnswerInvalidError(f"status {response.status}", request_id)
     try:
         problem: Any = json.loads(response.read_all(deadline))
-    except (OSError, http.client.HTTPException, ValueError):
+    except (OSError, http.client.HTTPException, AnswerTooLongError, ValueError):
         problem = None
 
     def text(name: str, otherwise: str) -> str:
