@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'bun:test'
 import type { AttestationRequest } from '../../src/client/attestation-types.ts'
 import { attestMany } from '../../src/client/batch-calls.ts'
 import { createCountersignClient } from '../../src/client/client.ts'
-import { AnswerInvalidError, ArgumentInvalidError } from '../../src/client/errors.ts'
+import { AnswerInvalidError, ArgumentInvalidError, ServiceUnreachableError } from '../../src/client/errors.ts'
 import type { Call } from '../../src/client/transport.ts'
 import { compliant, denied, WALLET } from './support/answers.ts'
 import { json, type RecordingServer, startRecordingServer } from './support/recording-server.ts'
@@ -18,12 +18,14 @@ const refusal = (index: number, status: number, code: string, retryAfterSeconds?
 const answered = (index: number, answer: unknown = compliant) => ({ index, status: 200, answer })
 
 /** Answers by a script; waits are recorded, not slept. */
-const setUp = (script: readonly (readonly unknown[])[], tries = 6) => {
+const setUp = (script: readonly (readonly unknown[] | Error)[], tries = 6) => {
   const sent: { idempotency_key: string }[][] = []
   const waits: number[] = []
   const call = async ({ body }: Call) => {
     sent.push((body as { requests: { idempotency_key: string }[] }).requests)
-    return { status: 200, body: { answers: script[sent.length - 1] }, requestId: 'r' }
+    const answers = script[sent.length - 1]
+    if (answers instanceof Error) throw answers
+    return { status: 200, body: { answers }, requestId: 'r' }
   }
   const run = (size: number) =>
     attestMany(
@@ -70,6 +72,20 @@ test('what was refused for now is asked again alone, under its own key, after th
   expect(results.map((result) => result.ok && result.answer.isCompliant)).toEqual([true, true, true, false])
   expect(keys()).toEqual([['key/0', 'key/1', 'key/2', 'key/3'], ['key/0', 'key/2', 'key/3'], ['key/2']])
   expect(waits).toEqual([3_100, 1_200])
+})
+
+test('results of an earlier round survive a later round without an answer', async () => {
+  const lost = new ServiceUnreachableError('the answer was cut off', 'r')
+  const { run } = setUp([[answered(0), refusal(1, 503, 'OVERLOADED')], lost])
+  const [first, second] = await run(2)
+  expect(first).toMatchObject({ ok: true, answer: { isCompliant: true } })
+  expect(second).toMatchObject({ ok: false, error: { code: 'OVERLOADED' } })
+  // Without any result, the whole call fails.
+  expect(
+    await setUp([lost])
+      .run(2)
+      .catch((error: unknown) => error),
+  ).toBe(lost)
 })
 
 test('after the last try the refusal is the result', async () => {

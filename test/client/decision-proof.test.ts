@@ -75,6 +75,30 @@ test('the line of another place, another size and a missing hash do not hold', a
   }
 })
 
+test('a proof holds for its own index and for no other, also beyond the size of the log', async () => {
+  for (const own of [0, 300, SIZE - 1]) {
+    const proof = await proofOf(own)
+    const holds = (index: number): boolean => {
+      try {
+        checkDecisionProof(proof.replace(`index ${own}\n`, `index ${index}\n`), LOG_KEY)
+        return true
+      } catch {
+        return false
+      }
+    }
+    const tried = [...Array.from({ length: 2 * SIZE }, (_, index) => index), 2 ** 20 + own, Number.MAX_SAFE_INTEGER]
+    expect(tried.filter(holds)).toEqual([own])
+  }
+  // A log of one line has an empty path, which would lead any index to its root.
+  const small = createGrownTree()
+  small.append([leafHashOf(hashes[0] as Buffer, SALT_KEY)])
+  const head = signCheckpoint({ size: 1, root: small.root() }, { key, sign })
+  const extra = Buffer.concat([saltsOf(hashes[0] as Buffer, SALT_KEY), Buffer.from(lines[0] as string)])
+  const proofAt = (index: number): string => encodeProof({ extra, index, path: [], checkpoint: head })
+  expect(checkDecisionProof(proofAt(0), LOG_KEY)).toMatchObject({ index: 0, size: 1 })
+  for (const index of [1, 2, 7]) expect(() => checkDecisionProof(proofAt(index), LOG_KEY)).toThrow(ProofInvalidError)
+})
+
 test('a head of another log, or by another key, is not this log’s', async () => {
   const proof = await proofOf(3)
   const stranger = createEd25519Signer(Buffer.alloc(32, 10))

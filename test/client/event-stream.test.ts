@@ -85,4 +85,10 @@ describe('the parser', () => {
     }
     expect(endlessLines).toThrow(EventTooLongError)
   })
+
+  test('limits an event, not a stream: megabytes of whole events are read', () => {
+    const parser = createEventParser()
+    const event = bytes(`data: ${'x'.repeat(65_536)}\n\n`)
+    for (let i = 0; i < 40; i++) expect(parser.push(event)).toHaveLength(1)
+  })
 })

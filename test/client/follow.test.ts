@@ -129,6 +129,26 @@ describe('follow', () => {
     await server.closed[0]
   })
 
+  test('counts the caller’s own work on an event as no silence of the service', async () => {
+    let open: Controller | undefined
+    const server = serveStreams((stream) => {
+      open = stream
+      say(stream, event(1, pending))
+    })
+    const quietMs = 20
+    const told: string[] = []
+    for await (const { status } of clientOf(server).follow('individual', UUID, { quietMs })) {
+      told.push(status)
+      // Busy for longer than that, then a turn of the event loop in which a timer would fire.
+      const sinceMs = performance.now()
+      while (performance.now() - sinceMs < 2 * quietMs);
+      for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+      if (status === 'pending') say(open!, event(2, completed))
+    }
+    expect(told).toEqual(['pending', 'completed'])
+    expect(server.received).toHaveLength(1)
+  })
+
   test('does not begin for ever: it fails as often as any call', async () => {
     const server = serveStreams(() => problem(503, 'OVERLOADED', { 'retry-after': '0' }))
     expect(((await failure(statuses(server))) as RequestRefusedError).code).toBe('OVERLOADED')
