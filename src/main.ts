@@ -69,6 +69,15 @@ const stopOnSignals = (log: Logger, stopService: () => Promise<void>): ((signal:
   return (signal) => void stop(signal)
 }
 
+/** A signal during the start waits for it, so that everything opened is closed. A start that fails closes by itself. */
+const afterStart = async <Started>(
+  starting: Promise<Started>,
+  stop: (started: Started) => Promise<void>,
+): Promise<void> => {
+  const started = await starting.catch(() => null)
+  if (started !== null) await stop(started)
+}
+
 const listenOf = ({ assignment }: ProcessLink): ListenAddresses => ({
   apiListen: parseListen(assignment.apiListen),
   portalListen: parseListen(assignment.portalListen),
@@ -85,10 +94,11 @@ const placeOf = ({ assignment, collectMetrics, control }: ProcessLink): ServiceP
 const startAlone = async (config: Config): Promise<void> => {
   const log = createLogger({ level: config.logLevel })
   const host = hostProcesses(config, log)
-  const service = await startService({ ...config, ...listenOf(host.link) }, log, placeOf(host.link))
+  const starting = startService({ ...config, ...listenOf(host.link) }, log, placeOf(host.link))
+  const stop = stopOnSignals(log, () => afterStart(starting, host.stop))
+  const service = await starting
   host.link.answerWith(service)
   host.stopWith(service.stop)
-  const stop = stopOnSignals(log, host.stop)
   // The terminal is gone, and there is no supervisor that could replace this process.
   process.on('SIGHUP', () => stop('SIGHUP'))
   process.stdout.write(bannerText(service, config))
@@ -101,9 +111,10 @@ const startSupervised = async (link: ProcessLink, wanted: Config): Promise<void>
   const config = { ...wanted, workers, ...listenOf(link) }
   const log = createLogger({ level: config.logLevel }).with({ process: index })
   endWithSupervisor(process, supervisorPid, log, () => process.exit(1))
-  const service = await startService(config, log, placeOf(link))
+  const starting = startService(config, log, placeOf(link))
+  stopOnSignals(log, () => afterStart(starting, (service) => service.stop()))
+  const service = await starting
   link.answerWith(service)
-  stopOnSignals(log, service.stop)
   // The terminal hangs up on the whole group; what to do about it is the supervisor's to say.
   process.on('SIGHUP', () => undefined)
   if (index === 0) process.stdout.write(bannerText(service, config))

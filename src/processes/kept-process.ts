@@ -38,13 +38,18 @@ export const keepProcess = <Child extends { kill(): void }>(options: KeptProcess
   // There is no memory, the system allows no further process, or the store is away. Thrown in a timer, the error would
   // end this process.
   const notStarted = (error: unknown): void => lost(errorClassOf(error))
-  const take = (child: Child): void => {
-    running = child
-    if (closed) child.kill()
-  }
   const begin = (): void => {
+    // A process may end before the promise of it resolves.
+    let ended = false
+    const take = (child: Child): void => {
+      if (!ended) running = child
+      if (closed) child.kill()
+    }
     try {
-      const child = start(() => lost('ProcessEnded'))
+      const child = start(() => {
+        ended = true
+        lost('ProcessEnded')
+      })
       if (child instanceof Promise) child.then(take, notStarted)
       else take(child)
     } catch (error) {

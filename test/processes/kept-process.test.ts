@@ -52,6 +52,19 @@ test('a start that fails, at once or later, is tried again', async () => {
   }
 })
 
+test('a process that ends before its start is reported is not kept', async () => {
+  const { kept, lost, next } = keep(async (onExit) => {
+    onExit()
+    return { kill: () => undefined }
+  })
+  await Bun.sleep(0)
+  expect(kept.running()).toBeNull()
+  next()
+  await Bun.sleep(0)
+  expect(kept.running()).toBeNull()
+  expect(lost).toEqual(['ProcessEnded', 'ProcessEnded'])
+})
+
 test('a process that starts after the end is killed, and one that ends then is not started again', async () => {
   let killed = 0
   let exit = (): void => undefined

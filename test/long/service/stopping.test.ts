@@ -1,6 +1,6 @@
 // Every way to stop a service: by a signal while it works, under load, and by kill -9, after which it knows what it answered.
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ask, projectRequest, task } from '../../service/calls.ts'
@@ -35,18 +35,37 @@ test('SIGTERM answers what is under way and exits with 0', async () => {
   await rpc.stop()
 })
 
-test('SIGTERM while several processes start ends them all and exits with 0', async () => {
-  const child = Bun.spawn(['bun', 'src/main.ts', '--processes', '2'], {
+const spawnService = (dataFolder: string, ...options: readonly string[]) =>
+  Bun.spawn(['bun', 'src/main.ts', ...options], {
     cwd: join(import.meta.dir, '..', '..', '..'),
     env: {
       ...cleanEnvironment(),
-      COUNTERSIGN_DATA_DIR: temporaryFolder(),
+      COUNTERSIGN_DATA_DIR: dataFolder,
       COUNTERSIGN_API_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_PORTAL_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_DASHBOARD_LISTEN: '127.0.0.1:0',
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
+
+test('SIGTERM during the start closes what was opened and exits with 0', async () => {
+  const folder = temporaryFolder()
+  const child = spawnService(folder)
+  await until(() => existsSync(join(folder, 'countersign.db')))
+  child.kill('SIGTERM')
+  const messages = (await new Response(child.stderr).text())
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { message: string }).message)
+  expect(await child.exited).toBe(0)
+  expect(messages).toContain('stopping')
+  expect(messages.at(-1)).toBe('stopped')
+  // A closed database leaves no log beside it.
+  expect(existsSync(join(folder, 'countersign.db-wal'))).toBe(false)
+})
+
+test('SIGTERM while several processes start ends them all and exits with 0', async () => {
+  const child = spawnService(temporaryFolder(), '--processes', '2')
   let stderr = ''
   const decoder = new TextDecoder()
   for await (const chunk of child.stderr) {
@@ -58,7 +77,9 @@ test('SIGTERM while several processes start ends them all and exits with 0', asy
   const lines = stderr
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as { message: string; pid?: number })
+    .map((line) => JSON.parse(line) as { message: string; pid?: number; process?: number })
+    // The supervisor's own lines: a process that has begun to start says the same of itself.
+    .filter(({ message, process: index }) => index === undefined || message === 'a process is started')
   expect(lines.map(({ message }) => message)).toEqual(['a process is started', 'stopping', 'stopped'])
   const [{ pid = 0 } = {}] = lines
   expect(() => process.kill(pid, 0)).toThrow('ESRCH')
