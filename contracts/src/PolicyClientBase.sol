@@ -41,7 +41,8 @@ abstract contract PolicyClientBase is IPolicyClient {
         store.registry.setPolicyID(policyID);
     }
 
-    /// @dev The new registry learns the policy in the same transaction, so that the two never disagree.
+    /// @dev The new registry learns the policy in the same transaction, so that the two never disagree. Used uuids stay
+    /// in the old registry: an attestation that has not expired is accepted once more by the new one.
     function _setRegistry(address registry) internal {
         ClientStorage storage store = _clientStorage();
         emit PolicyRegistryUpdated(address(store.registry), registry);
