@@ -1,9 +1,9 @@
 // The steps that A1 and A2 share on their way to the pool: who makes the request, and which target decides it.
 import type { AttestationRequest } from '../domain/attestation.ts'
-import { DeadlineExceededError, FieldMissingError, PolicyMissingError } from '../domain/errors.ts'
+import { FieldMissingError, PolicyMissingError } from '../domain/errors.ts'
 import type { OptionalField } from '../domain/target.ts'
 import type { Principal } from '../http/authenticate.ts'
-import type { OnDispatch } from '../http/idempotency.ts'
+import { mayHaveSigned, type OnDispatch } from '../http/idempotency.ts'
 import type { Catalog } from '../policy/catalog.ts'
 import type { FactSubject } from '../policy/types/needs.ts'
 import type { ResolvedTarget } from '../policy/types/source.ts'
@@ -120,16 +120,18 @@ const decideOnFacts = async (
   trace?.enter('facts')
   const collected = collectFacts(target, subject, shadowless, trace?.asks)
   const facts = collected instanceof Promise ? await collected : collected
+  let submitted = false
   try {
     const marked = onDispatch(usableSeconds)
     if (marked !== undefined) await marked
+    submitted = true
     const answer = await submit(pool, { ...job, facts: facts.text }, target, trace)
     // If a compliant answer was not signed yet, the job is submitted again, and that time it counts.
     facts.settle(answer.compliant && answer.body !== '')
     return answer
   } catch (error) {
-    // After the deadline the job may have been signed, and a retry may still get the signed answer: so it counts.
-    facts.settle(error instanceof DeadlineExceededError)
+    // A retry may still get an answer that was signed before the failure.
+    facts.settle(submitted && mayHaveSigned(error))
     throw error
   }
 }

@@ -100,7 +100,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
       return false
     }
     if (!handle.assign(entry, nowMs)) {
-      options.onFailed(entry, new DependencyUnavailableError('the policy could not be loaded'))
+      options.onFailed(entry, new DependencyUnavailableError('the policy could not be loaded', { nothingSigned: true }))
       return false
     }
     options.onDispatched(entry)

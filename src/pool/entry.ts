@@ -26,6 +26,8 @@ export interface Entry {
   settled: boolean
   /** Whether the job is in the queue and counted there. */
   queued: boolean
+  /** Whether a worker holds the job and may sign it, or a lost worker may have recorded it. */
+  mayBeSigned: boolean
   /** Number of workers lost while they held the job. */
   losses: number
   /** Number of workers lost while they were working on the job. */
@@ -56,6 +58,7 @@ export const createEntry = (job: Job, target: Target, sequence: number, nowMs: n
     dispatchedMs: 0,
     settled: false,
     queued: false,
+    mayBeSigned: false,
     losses: 0,
     kills: 0,
     redefinitions: 0,

@@ -31,6 +31,7 @@ export const createTakeOutcomes = (options: OutcomesOptions): ((handle: WorkerHa
   const takeOutcome = (handle: WorkerHandle, entry: Entry, outcome: Outcome): boolean => {
     if (outcome.status === 'answered') return settlement.answer(entry, outcome)
     if (entry.settled) return true
+    entry.mayBeSigned = outcome.status === 'failed' && !outcome.nothingSigned
     if (outcome.status === 'unsigned') {
       settlement.answer(entry, { compliant: true, ruleId: null, body: '' })
     } else if (outcome.status === 'undefined-target') {

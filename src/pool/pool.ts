@@ -87,7 +87,7 @@ export interface Pool {
   close(): Promise<void>
 }
 
-const shuttingDown = (nothingSigned = false): CountersignError =>
+const shuttingDown = (nothingSigned: boolean): CountersignError =>
   new CountersignError('SHUTTING_DOWN', 'the service is stopping; retry', { retryAfterSeconds: 1, nothingSigned })
 
 export const createPool = (options: PoolOptions): Pool => {
@@ -278,12 +278,12 @@ export const createPool = (options: PoolOptions): Pool => {
       const cancel = timers.after(timeoutMs, () => timeout.resolve(false))
       const drained = await Promise.race([settlement.drained().then(() => true), timeout.promise])
       cancel()
-      if (!drained) settlement.failAll(() => shuttingDown())
+      if (!drained) settlement.failAll(({ mayBeSigned }) => shuttingDown(!mayBeSigned))
       return drained
     },
     close: async () => {
       accepting = false
-      settlement.failAll(() => shuttingDown())
+      settlement.failAll(({ mayBeSigned }) => shuttingDown(!mayBeSigned))
       await supervisor.close()
       settlement.stop()
     },

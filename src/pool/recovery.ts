@@ -54,6 +54,7 @@ export const decideFate = (entry: Entry, { recovered, culprit, logIsFinal, limit
   if (entry.settled) return { action: answer !== undefined || unknown ? 'withhold' : 'nothing' }
   if (answer !== undefined) return { action: 'answer', answer }
   if (unknown) return { action: 'fail', error: unknownRecord(), withhold: true }
+  entry.mayBeSigned = false
   entry.losses += 1
   if (entry === culprit) {
     entry.kills += 1

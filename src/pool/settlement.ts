@@ -17,7 +17,7 @@ export interface Settlement {
   fail(entry: Entry, error: CountersignError): void
   expire(entry: Entry): void
   /** Fails every remaining job. */
-  failAll(error: () => CountersignError): void
+  failAll(errorOf: (entry: Entry) => CountersignError): void
   /** Resolves once no job is left. */
   drained(): Promise<void>
   stop(): void
@@ -54,10 +54,8 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
     if (entry.settled) return
     statistics.expired += 1
     noteOverrun(entry, nowMs)
-    // No worker has the job yet, or its worker was lost without a record of it.
-    const nothingSigned = entry.queued
     settle(entry)
-    entry.reject(new DeadlineExceededError({ nothingSigned }))
+    entry.reject(new DeadlineExceededError({ nothingSigned: !entry.mayBeSigned }))
   }
 
   const deadlines = createDeadlineList(clock, timers, expire)
@@ -82,8 +80,8 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
     },
     fail,
     expire,
-    failAll: (error) => {
-      for (const entry of deadlines.takeAll()) fail(entry, error())
+    failAll: (errorOf) => {
+      for (const entry of deadlines.takeAll()) fail(entry, errorOf(entry))
     },
     drained: () => {
       const { promise, resolve } = Promise.withResolvers<void>()

@@ -159,6 +159,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
       if (handle.inFlight.size === 0) handle.lastProgressMs = nowMs
       handle.inFlight.set(entry.sequence, entry)
       entry.dispatchedMs = nowMs
+      entry.mayBeSigned = true
       outbox.push({ ...entry.job, sequence: entry.sequence, deadlineMs: entry.job.deadlineMs - clockOffsetMs })
       if (entry.job.stages !== undefined) Object.assign(entry.job.stages, { dispatchedMs: nowMs, clockOffsetMs })
       return true

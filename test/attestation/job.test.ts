@@ -3,7 +3,12 @@
 import { describe, expect, test } from 'bun:test'
 import { type CallContext, decideJob } from '../../src/attestation/job.ts'
 import type { CollectJobFacts } from '../../src/attestation/job-facts.ts'
-import { DeadlineExceededError, FieldMissingError, QueueFullError } from '../../src/domain/errors.ts'
+import {
+  DeadlineExceededError,
+  DependencyUnavailableError,
+  FieldMissingError,
+  QueueFullError,
+} from '../../src/domain/errors.ts'
 import type { OptionalField } from '../../src/domain/target.ts'
 import type { ResolvedTarget } from '../../src/policy/types/source.ts'
 import type { PoolAnswer } from '../../src/pool/entry.ts'
@@ -13,7 +18,11 @@ const ANSWER: PoolAnswer = { compliant: true, ruleId: null, body: '{}' }
 const target = (needs: ResolvedTarget['needs']): ResolvedTarget =>
   ({ ...targetOf(), needs, shadowNeeds: [], shadowRequires: [], requires: [] }) as unknown as ResolvedTarget
 
-const setUp = (submit: () => Promise<PoolAnswer>, needs: ResolvedTarget['needs'] = []) => {
+const setUp = (
+  submit: () => Promise<PoolAnswer>,
+  needs: ResolvedTarget['needs'] = [],
+  announce: () => Promise<void> | undefined = () => undefined,
+) => {
   const events: string[] = []
   const shadowless: boolean[] = []
   const collectFacts = ((...[, , isShadowless]: Parameters<CollectJobFacts>) => {
@@ -27,7 +36,7 @@ const setUp = (submit: () => Promise<PoolAnswer>, needs: ResolvedTarget['needs']
     deadlineMs: 1_000,
     onDispatch: (usableSeconds: number) => {
       events.push(`dispatched for ${usableSeconds} s`)
-      return undefined
+      return announce()
     },
   } as unknown as CallContext
   const pool = {
@@ -58,13 +67,29 @@ describe('a job', () => {
     expect(unsigned.events.at(-1)).toBe('settled false')
   })
 
-  test('that came too late counts as if it was signed; one that was refused does not', async () => {
-    const late = setUp(() => Promise.reject(new DeadlineExceededError()), NEEDS)
-    await late.decide().catch(() => undefined)
-    expect(late.events).toEqual(['dispatched for 300 s', 'submitted', 'settled true'])
-    const refused = setUp(() => Promise.reject(new QueueFullError()), NEEDS)
-    await refused.decide().catch(() => undefined)
-    expect(refused.events).toEqual(['dispatched for 300 s', 'submitted', 'settled false'])
+  test.each<[string, Error, boolean]>([
+    ['at its deadline', new DeadlineExceededError(), true],
+    ['at its deadline, before a worker held it', new DeadlineExceededError({ nothingSigned: true }), false],
+    ['with its worker', new DependencyUnavailableError('lost'), true],
+    ['before its worker signed', new DependencyUnavailableError('no policy', { nothingSigned: true }), false],
+    ['at a full queue', new QueueFullError(), false],
+    ['for an unknown reason', new Error('unforeseen'), true],
+  ])('that fails %s counts only if it may have been signed', async (_when, error, counts) => {
+    const { events, decide } = setUp(() => Promise.reject(error), NEEDS)
+    await expect(decide()).rejects.toBe(error)
+    expect(events).toEqual(['dispatched for 300 s', 'submitted', `settled ${counts}`])
+  })
+
+  test('whose dispatch can not be announced is not submitted, and does not count', async () => {
+    const { events, decide } = setUp(
+      async () => ANSWER,
+      NEEDS,
+      async () => {
+        throw new DependencyUnavailableError('the store')
+      },
+    )
+    await expect(decide()).rejects.toThrow('the store')
+    expect(events).toEqual(['dispatched for 300 s', 'settled false'])
   })
 
   test('whose request lacks a field is refused if the policy reads it; if only the shadow does, the shadow has no verdict', async () => {

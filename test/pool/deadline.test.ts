@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { DeadlineExceededError } from '../../src/domain/errors.ts'
 import { bodyOf } from './support/fake-worker.ts'
-import { createHarness, startHarness } from './support/harness.ts'
+import { createHarness, type HarnessOptions, startHarness } from './support/harness.ts'
 import { jobOf, targetOf, uuidOf } from './support/jobs.ts'
 
 const withheldBy = (worker: { controls: readonly { type: string }[] }): string[] =>
@@ -58,6 +58,71 @@ describe('a job past its deadline', () => {
   })
 })
 
+describe('the error of a job states that nothing was signed', () => {
+  const LIMITS = { hangMs: 60_000, maxInFlight: 1 }
+  const TOO_LATE = { status: 'failed', code: 'DEADLINE_EXCEEDED', detail: '', errorClass: null } as const
+  const oneWorker = async (behaviour: HarnessOptions['behaviour'] = () => ({})) => {
+    const harness = await startHarness({ workers: 1, limits: LIMITS, behaviour })
+    const { pool, time, worker } = harness
+    const submit = (number: number): Promise<unknown> =>
+      pool
+        .submit(jobOf(number, { deadlineMs: time.clock.monotonicMs() + 25_000 }), targetOf())
+        .then(() => null)
+        .catch(({ nothingSigned }: DeadlineExceededError) => nothingSigned)
+    const reportTooLate = async (nothingSigned: boolean): Promise<void> => {
+      worker(0).outcomes([{ ...TOO_LATE, sequence: worker(0).jobs[0]?.sequence ?? -1, nothingSigned }])
+      await harness.pump()
+    }
+    return { ...harness, submit, reportTooLate }
+  }
+
+  test('while the job waits in the queue, but not while a worker holds it', async () => {
+    const { pump, submit, advance } = await oneWorker()
+    const results = [submit(1), submit(2)]
+    await pump()
+    await advance(25_000)
+    expect(await Promise.all(results)).toEqual([false, true])
+  })
+
+  test('if its turn comes after the deadline', async () => {
+    const { pump, submit, time, answer } = await oneWorker()
+    const results = [submit(1), submit(2)]
+    await pump()
+    time.stall(25_000)
+    await answer(0)
+    expect(await Promise.all(results)).toEqual([false, true])
+  })
+
+  test.each([true, false])('if its worker reports so: %p', async (nothingSigned) => {
+    const { pump, submit, advance, reportTooLate } = await oneWorker()
+    const result = submit(1)
+    await pump()
+    await reportTooLate(nothingSigned)
+    await advance(25_000)
+    expect(await result).toBe(nothingSigned)
+  })
+
+  test('if its worker was lost without a record of it, and no other came', async () => {
+    const { pump, submit, advance, lose, workers } = await oneWorker((spawned) => ({ silent: spawned > 0 }))
+    const result = submit(1)
+    await pump()
+    await lose(0)
+    await advance(25_000)
+    expect(workers.flatMap(({ jobs }) => jobs)).toHaveLength(1)
+    expect(await result).toBe(true)
+  })
+
+  test('if the pool stops before a worker gets it', async () => {
+    const { pump, submit, advance, pool } = await oneWorker()
+    const results = [submit(1), submit(2)]
+    await pump()
+    const drained = pool.drain(1_000)
+    await advance(1_000)
+    expect(await drained).toBe(false)
+    expect(await Promise.all(results)).toEqual([false, true])
+  })
+})
+
 describe('an answer after the deadline', () => {
   test('is never delivered, and the log is told that it was withheld', async () => {
     const harness = await startHarness({ workers: 1, limits: { hangMs: 60_000 } })
@@ -71,19 +136,6 @@ describe('an answer after the deadline', () => {
     expect(withheldBy(worker(0))).toEqual([uuidOf(1), uuidOf(2)])
     expect(harness.eventsOf('withheld')).toEqual([{ type: 'withheld', uuids: [uuidOf(1), uuidOf(2)] }])
     expect(pool.stats()).toMatchObject({ answered: 0, expired: 2, withheld: 2, inFlight: 0 })
-  })
-
-  test('may have been signed where a worker had the job, and was not where none had: the key of a retry is then free', async () => {
-    const { pump, pool, advance, time } = await startHarness({ workers: 1, limits: { hangMs: 60_000, maxInFlight: 1 } })
-    const ask = (number: number): Promise<unknown> =>
-      pool
-        .submit(jobOf(number, { deadlineMs: time.clock.monotonicMs() + 25_000 }), targetOf())
-        .catch((error: unknown) => error)
-    const results = [ask(1), ask(2)]
-    await pump()
-    await advance(25_000)
-    const errors = (await Promise.all(results)) as DeadlineExceededError[]
-    expect(errors.map(({ nothingSigned }) => nothingSigned)).toEqual([false, true])
   })
 
   test('is withheld also when it is there before the timer fires', async () => {

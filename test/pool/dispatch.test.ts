@@ -351,10 +351,12 @@ describe('definitions', () => {
       workers: 1,
       definitions: { revision: (id) => (id === 'revision_1' ? revisionOf(id) : undefined) },
     })
-    const lost = settled(pool.submit(jobOf(1, { targetId: 'other' }), targetOf({ id: 'other', revisionId: 'gone' })))
+    const lost = pool
+      .submit(jobOf(1, { targetId: 'other' }), targetOf({ id: 'other', revisionId: 'gone' }))
+      .catch((error: unknown) => error)
     const kept = pool.submit(jobOf(2), targetOf())
     await pump()
-    expect(await lost).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+    expect(await lost).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE', nothingSigned: true })
     await answer(0)
     expect((await kept).body).toBe(bodyOf({ uuid: uuidOf(2) }))
   })

@@ -152,7 +152,7 @@ export const http: readonly Place[] = [
     ],
     [
       'what may have been signed does not count',
-      'facts.settle(error instanceof DeadlineExceededError)',
+      'facts.settle(submitted && mayHaveSigned(error))',
       'facts.settle(false)',
     ],
   ]),

@@ -19,8 +19,8 @@ export const pool: readonly Place[] = [
       ['a job is answered twice', 'if (entry.settled) return false', ''],
       [
         'an expired job that a worker holds has signed nothing',
-        'const nothingSigned = entry.queued',
-        'const nothingSigned = true',
+        'nothingSigned: !entry.mayBeSigned',
+        'nothingSigned: true',
       ],
     ],
   ),
