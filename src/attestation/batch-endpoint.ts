@@ -138,7 +138,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
   }
 
   const createElement = (
-    { principal, requestId }: Call,
+    { principal, requestId, confirmKey }: Call,
     elements: readonly JsonValue[],
     deadlineMs: number,
     late: (uuid: string) => void,
@@ -162,7 +162,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
           body: key === null ? '' : JSON.stringify(element),
         },
         async (uuid, onDispatch) => {
-          const context = { principal, requestId, uuid, deadlineMs, onDispatch, trace }
+          const context = { principal, requestId, uuid, deadlineMs, confirmKey, onDispatch, trace }
           trace?.enter('policy')
           const answer = await attest(decoded, context)
           if (key !== null) trace?.enter('idempotency')

@@ -69,7 +69,7 @@ export const createEndpoint = (
     header: string,
     body: string,
     decoded: DecodedCall,
-    { requestId, principal, rateLimit, deadline, trace = null }: Call,
+    { requestId, principal, rateLimit, deadline, confirmKey, trace = null }: Call,
   ): Promise<Response> => {
     const { organizationId, keyId } = principal
     const { deadlineMs } = deadline
@@ -78,7 +78,7 @@ export const createEndpoint = (
     const final = await idempotent(
       { organizationId, keyId, header, route, body, uuid: crypto.randomUUID() },
       async (uuid, onDispatch) => {
-        const context = { principal, requestId, uuid, deadlineMs, onDispatch, trace }
+        const context = { principal, requestId, uuid, deadlineMs, confirmKey, onDispatch, trace }
         trace?.enter('policy')
         const answer = await perform(decoded, context)
         trace?.enter('idempotency')
@@ -100,16 +100,16 @@ export const createEndpoint = (
   }
 
   const handle = async (call: Call): Promise<Response> => {
-    const { request, requestId, principal, rateLimit, deadline, trace = null } = call
+    const { request, requestId, principal, rateLimit, deadline, confirmKey, trace = null } = call
     const body = await readJsonBody(request)
-    const confirmed = call.confirmKey()
+    const confirmed = confirmKey()
     if (confirmed !== undefined) await confirmed
     const decoded = decode(parseStrictJsonObject(body))
     const header = request.headers.get('idempotency-key')
     if (header !== null) return answerOnce(header, body, decoded, call)
     const uuid = crypto.randomUUID()
     const { deadlineMs } = deadline
-    const context = { principal, requestId, uuid, deadlineMs, onDispatch: IGNORE, trace }
+    const context = { principal, requestId, uuid, deadlineMs, confirmKey, onDispatch: IGNORE, trace }
     trace?.enter('policy')
     const answer = await perform(decoded, context)
     metrics.recordDecision(kind, decoded.request.chain.name, answer.compliant)

@@ -1,13 +1,15 @@
-// The steps that A1 and A2 share on their way to the pool: who makes the request, and which target decides it.
+// The steps that A1 and A2 share on their way to the pool. Facts, chains and stores can take seconds: afterwards the key
+// and the target are checked again, so that nothing is signed for a revoked key or under a replaced policy.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { FieldMissingError, PolicyMissingError } from '../domain/errors.ts'
 import type { OptionalField } from '../domain/target.ts'
 import type { Principal } from '../http/authenticate.ts'
+import type { Call } from '../http/gate.ts'
 import { mayHaveSigned, type OnDispatch } from '../http/idempotency.ts'
 import type { Catalog } from '../policy/catalog.ts'
 import type { FactSubject } from '../policy/types/needs.ts'
 import type { ResolvedTarget } from '../policy/types/source.ts'
-import type { PoolAnswer } from '../pool/entry.ts'
+import { JobOutdatedError, type PoolAnswer } from '../pool/entry.ts'
 import type { Pool } from '../pool/pool.ts'
 import type { Job } from '../pool/protocol.ts'
 import type { StageTrace } from '../telemetry/request-trace.ts'
@@ -31,6 +33,7 @@ export interface CallContext {
   readonly uuid: string
   /** Absolute, monotonic milliseconds (invariant 4). */
   readonly deadlineMs: number
+  readonly confirmKey: Call['confirmKey']
   /** Called before the job goes to the pool; a returned promise is awaited. From then on the job may be signed. */
   readonly onDispatch: OnDispatch
   /** Null: the request is not traced. */
@@ -47,35 +50,28 @@ export interface CallAnswer {
 
 export type Perform = (call: DecodedCall, context: CallContext) => Promise<CallAnswer>
 
+export interface JobDependencies {
+  readonly catalog: Pick<Catalog, 'resolveBinding' | 'resolveProject'>
+  readonly pool: Pick<Pool, 'submit'>
+  readonly collectFacts: CollectJobFacts
+}
+
+/** What a job signs if its verdict is compliant. */
+export interface JobTerms {
+  readonly expiration: Job['expiration']
+  /** How long the signature can be used. */
+  readonly lifetimeSeconds: number
+}
+
+/** How often a job is tried whose key or target changes on its way. */
+const ATTEMPTS = 3
+
 const required = (target: ResolvedTarget | null, { targetBy, targetText }: DecodedCall): ResolvedTarget => {
   if (target === null) throw new PolicyMissingError(targetBy, targetText)
   return target
 }
 
-/**
- * Returns synchronously when the target is cached.
- * @throws PolicyMissingError (spec, Errors row 1), also for a target that another organization owns; thrown or rejected
- *   alike
- */
-export const requireTarget = (
-  catalog: Catalog,
-  { organizationId }: CallContext['principal'],
-  call: DecodedCall,
-): ResolvedTarget | Promise<ResolvedTarget> => {
-  const { request, targetBy, targetText } = call
-  const found =
-    targetBy === 'address'
-      ? catalog.resolveBinding(organizationId, request.chain.name, request.to)
-      : catalog.resolveProject(organizationId, targetText)
-  return found instanceof Promise ? found.then((target) => required(target, call)) : required(found, call)
-}
-
-export interface JobDependencies {
-  readonly pool: Pick<Pool, 'submit'>
-  readonly collectFacts: CollectJobFacts
-}
-
-export const jobOf = (
+const jobOf = (
   kind: Job['kind'],
   { request }: DecodedCall,
   target: ResolvedTarget,
@@ -101,64 +97,124 @@ const subjectOf = ({ request, deadlineMs }: Job, target: ResolvedTarget, { princ
   deadlineMs,
 })
 
-const submit = (
-  pool: JobDependencies['pool'],
-  job: Job,
-  target: ResolvedTarget,
-  trace: StageTrace | null,
-): Promise<PoolAnswer> => pool.submit(trace === null ? job : { ...job, stages: trace.enterPool() }, target)
-
-const decideOnFacts = async (
-  { pool, collectFacts }: JobDependencies,
-  job: Job,
-  target: ResolvedTarget,
-  subject: FactSubject,
-  shadowless: boolean,
-  usableSeconds: number,
-  { onDispatch, trace = null }: CallContext,
-): Promise<PoolAnswer> => {
-  trace?.enter('facts')
-  const collected = collectFacts(target, subject, shadowless, trace?.asks)
-  const facts = collected instanceof Promise ? await collected : collected
-  let submitted = false
-  try {
-    const marked = onDispatch(usableSeconds)
-    if (marked !== undefined) await marked
-    submitted = true
-    const answer = await submit(pool, { ...job, facts: facts.text }, target, trace)
-    // If a compliant answer was not signed yet, the job is submitted again, and that time it counts.
-    facts.settle(answer.compliant && answer.body !== '')
-    return answer
-  } catch (error) {
-    // A retry may still get an answer that was signed before the failure.
-    facts.settle(submitted && mayHaveSigned(error))
-    throw error
-  }
-}
-
-/**
- * Has a job decided, with the facts that its policy needs.
- * @param usableSeconds how long the signature can be used
- * @param missing optional fields that the request lacks
- * @throws FieldMissingError when the active policy reads one of them: it can't be evaluated, which is an error and never
- *   a verdict (decisions §2); and what Pool.submit throws
- */
-export const decideJob = (
-  dependencies: JobDependencies,
-  job: Job,
-  target: ResolvedTarget,
-  usableSeconds: number,
+/** Decides a call under the revision that is active when a worker gets its job. */
+export type Decide = (
+  kind: Job['kind'],
+  call: DecodedCall,
   context: CallContext,
-  missing: DecodedCall['missing'],
-): Promise<PoolAnswer> => {
-  for (const field of target.requires) if (missing.includes(field)) throw new FieldMissingError(field)
-  const { onDispatch, trace = null } = context
-  trace?.decides(job.request.chain.name, target.revisionId)
-  if (!carriesFacts(target)) {
-    const marked = onDispatch(usableSeconds)
-    if (marked === undefined) return submit(dependencies.pool, job, target, trace)
-    return marked.then(() => submit(dependencies.pool, job, target, trace))
+  termsOf: (target: ResolvedTarget) => JobTerms | Promise<JobTerms>,
+) => Promise<CallAnswer>
+
+export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): Decide => {
+  /**
+   * Returns synchronously when the target is cached.
+   * @throws PolicyMissingError (spec, Errors row 1), also for a target that another organization owns; thrown or
+   *   rejected alike
+   */
+  const findTarget = (call: DecodedCall, { principal }: CallContext): ResolvedTarget | Promise<ResolvedTarget> => {
+    const { request, targetBy, targetText } = call
+    const { organizationId } = principal
+    const found =
+      targetBy === 'address'
+        ? catalog.resolveBinding(organizationId, request.chain.name, request.to)
+        : catalog.resolveProject(organizationId, targetText)
+    return found instanceof Promise ? found.then((target) => required(target, call)) : required(found, call)
   }
-  const shadowless = target.shadowRequires.some((field) => missing.includes(field))
-  return decideOnFacts(dependencies, job, target, subjectOf(job, target, context), shadowless, usableSeconds, context)
+
+  /** Waits for the latest state. @throws JobOutdatedError; for the key, what the gate throws */
+  const requireCurrent = async (call: DecodedCall, context: CallContext, target: ResolvedTarget): Promise<void> => {
+    const latest = await findTarget(call, context)
+    await context.confirmKey()
+    if (latest.id !== target.id) throw new JobOutdatedError()
+  }
+
+  /** Whether the caches confirm the key and the target; false if one is not cached. */
+  const isCurrent = (call: DecodedCall, context: CallContext, target: ResolvedTarget): boolean => {
+    // The next attempt waits for what is loading, and throws what it rejects with.
+    const isLoading = (pending: unknown): boolean => {
+      if (pending instanceof Promise) pending.catch(() => undefined)
+      return pending instanceof Promise
+    }
+    try {
+      const confirmed = context.confirmKey(0)
+      const latest = findTarget(call, context)
+      return !isLoading(confirmed) && !isLoading(latest) && (latest as ResolvedTarget).id === target.id
+    } catch {
+      return false
+    }
+  }
+
+  const submit = (call: DecodedCall, context: CallContext, target: ResolvedTarget, job: Job): Promise<PoolAnswer> => {
+    const { trace = null } = context
+    const traced = trace === null ? job : { ...job, stages: trace.enterPool() }
+    return pool.submit(traced, target, () => isCurrent(call, context, target))
+  }
+
+  const decideOnFacts = async (
+    call: DecodedCall,
+    context: CallContext,
+    target: ResolvedTarget,
+    job: Job,
+    usableSeconds: number,
+  ): Promise<PoolAnswer> => {
+    const { onDispatch, trace = null } = context
+    const shadowless = target.shadowRequires.some((field) => call.missing.includes(field))
+    trace?.enter('facts')
+    const collected = collectFacts(target, subjectOf(job, target, context), shadowless, trace?.asks)
+    const facts = collected instanceof Promise ? await collected : collected
+    let submitted = false
+    try {
+      const marked = onDispatch(usableSeconds)
+      if (marked !== undefined) await marked
+      await requireCurrent(call, context, target)
+      submitted = true
+      const answer = await submit(call, context, target, { ...job, facts: facts.text })
+      // If a compliant answer was not signed yet, the job is submitted again, and that time it counts.
+      facts.settle(answer.compliant && answer.body !== '')
+      return answer
+    } catch (error) {
+      // A retry may still get an answer that was signed before the failure.
+      facts.settle(submitted && mayHaveSigned(error))
+      throw error
+    }
+  }
+
+  const decideJob = (
+    call: DecodedCall,
+    context: CallContext,
+    target: ResolvedTarget,
+    job: Job,
+    usableSeconds: number,
+  ): Promise<PoolAnswer> => {
+    for (const field of target.requires) if (call.missing.includes(field)) throw new FieldMissingError(field)
+    context.trace?.decides(job.request.chain.name, target.revisionId)
+    if (carriesFacts(target)) return decideOnFacts(call, context, target, job, usableSeconds)
+    const marked = context.onDispatch(usableSeconds)
+    if (marked === undefined) return submit(call, context, target, job)
+    return marked.then(() => requireCurrent(call, context, target)).then(() => submit(call, context, target, job))
+  }
+
+  /**
+   * @throws PolicyMissingError; FieldMissingError when the active policy reads a field that the request lacks: it can't
+   *   be evaluated, which is an error and never a verdict (decisions §2); what `termsOf` and Pool.submit throw; for the
+   *   key, what the gate throws
+   */
+  return async (kind, call, context, termsOf) => {
+    for (let attempt = 1; ; attempt++) {
+      const found = findTarget(call, context)
+      const target = found instanceof Promise ? await found : found
+      const confirmed = context.confirmKey(attempt === 1 ? undefined : 0)
+      if (confirmed !== undefined) await confirmed
+      try {
+        const asked = termsOf(target)
+        const { expiration, lifetimeSeconds } = asked instanceof Promise ? await asked : asked
+        if (asked instanceof Promise) await requireCurrent(call, context, target)
+        const job = jobOf(kind, call, target, context, expiration)
+        const { body, compliant } = await decideJob(call, context, target, job, lifetimeSeconds)
+        return { body, compliant, lifetimeSeconds }
+      } catch (error) {
+        if (!(error instanceof JobOutdatedError) || attempt === ATTEMPTS) throw error
+      }
+    }
+  }
 }

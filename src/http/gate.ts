@@ -67,14 +67,14 @@ export interface Call {
   /** Null: the request is not traced. */
   readonly trace?: RequestTrace | null
   /**
-   * Checks the key again when the body took long to arrive, because it may have been revoked meanwhile. Rejects as the
-   * gate does.
+   * Checks the key again if the last check is at least `maxAgeMs` old (250 by default), because it may have been revoked
+   * meanwhile. Returns synchronously when the key is cached. Throws or rejects as the gate does.
    */
-  readonly confirmKey: () => Promise<void> | undefined
+  readonly confirmKey: (maxAgeMs?: number) => Promise<void> | undefined
 }
 
-/** A revocation takes effect within a second. If reading the body takes longer than this, the key is checked again. */
-const SLOW_BODY_MS = 250
+/** A revocation takes effect within a second: a key that was checked longer ago is checked again. */
+const KEY_AGE_MAX_MS = 250
 
 export type Endpoint = (request: Request) => Promise<Response>
 
@@ -127,9 +127,17 @@ export const createGate = (dependencies: GateDependencies): Gate => {
           return answer(repeatedProblemResponse(error, requestId))
         })
 
-      const confirmKey = (): Promise<void> | undefined => {
-        if (monotonicMs() - startedMs < SLOW_BODY_MS) return undefined
-        return Promise.resolve(authenticator.authenticate(readKey(headers), scope)).then(() => undefined)
+      let confirmedMs = startedMs
+      const confirmKey = (maxAgeMs = KEY_AGE_MAX_MS): Promise<void> | undefined => {
+        const nowMs = monotonicMs()
+        if (nowMs - confirmedMs < maxAgeMs) return undefined
+        const note = (): void => {
+          confirmedMs = nowMs
+        }
+        const found = authenticator.authenticate(readKey(headers), scope)
+        if (found instanceof Promise) return found.then(note)
+        note()
+        return undefined
       }
       const letIn = (principal: Principal, deadline: Deadline): Promise<Response> => {
         rateLimit = limiter.take(principal)

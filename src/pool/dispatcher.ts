@@ -2,7 +2,7 @@
 // worker. A job during which a worker was lost goes out alone, to a worker that holds nothing else.
 import { type CountersignError, DependencyUnavailableError } from '../domain/errors.ts'
 import type { Clock, Timers } from '../domain/time.ts'
-import type { Entry } from './entry.ts'
+import { type Entry, JobOutdatedError } from './entry.ts'
 import type { PoolLimits } from './limits.ts'
 import type { WaitingJobs } from './queue.ts'
 import type { WorkerHandle } from './worker-handle.ts'
@@ -29,6 +29,8 @@ export interface DispatcherOptions {
   readonly limits: PoolLimits
   /** A worker's mean time per job; 0 while unknown. */
   readonly meanServiceMs: () => number
+  /** Number of changes of keys and policies since the start. */
+  readonly changes: () => number
   /** Called when a job's deadline passed while it waited. */
   readonly onExpired: (entry: Entry) => void
   readonly onFailed: (entry: Entry, error: CountersignError) => void
@@ -97,6 +99,10 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const assign = (handle: WorkerHandle, entry: Entry, nowMs: number): boolean => {
     if (entry.job.deadlineMs <= nowMs) {
       options.onExpired(entry)
+      return false
+    }
+    if (entry.changes !== options.changes() && !entry.isCurrent()) {
+      options.onFailed(entry, new JobOutdatedError())
       return false
     }
     if (!handle.assign(entry, nowMs)) {

@@ -1,6 +1,13 @@
 // One submitted job and its state inside the pool. It is settled exactly once, whatever happens to its workers.
+import { fixedError } from '../domain/errors.ts'
 import type { Target } from '../domain/target.ts'
 import type { Job } from './protocol.ts'
+
+/** The job's key or target has changed since it was submitted. No worker got it. */
+export class JobOutdatedError extends fixedError('DEPENDENCY_UNAVAILABLE', 'the policy or the API key changed; retry', {
+  retryAfterSeconds: 1,
+  nothingSigned: true,
+}) {}
 
 /** A verdict with its complete response body. */
 export interface PoolAnswer {
@@ -18,6 +25,10 @@ export interface Entry {
   readonly sequence: number
   readonly resolve: (answer: PoolAnswer) => void
   readonly reject: (error: Error) => void
+  /** Whether the job's key and target are still those that decide. Answers at once, from what is cached. */
+  readonly isCurrent: () => boolean
+  /** Number of changes that were known when the job was submitted. */
+  readonly changes: number
   readonly enqueuedMs: number
   /** The forecast time when the job was accepted, milliseconds. */
   readonly forecastMs: number
@@ -44,8 +55,18 @@ export interface Submission {
   readonly promise: Promise<PoolAnswer>
 }
 
+const ALWAYS = (): boolean => true
+
 /** @param forecastMs how long the job is expected to take; 0 when no other job is before it */
-export const createEntry = (job: Job, target: Target, sequence: number, nowMs: number, forecastMs = 0): Submission => {
+export const createEntry = (
+  job: Job,
+  target: Target,
+  sequence: number,
+  nowMs: number,
+  forecastMs = 0,
+  isCurrent: Entry['isCurrent'] = ALWAYS,
+  changes = 0,
+): Submission => {
   const { promise, resolve, reject } = Promise.withResolvers<PoolAnswer>()
   const entry: Entry = {
     job,
@@ -53,6 +74,8 @@ export const createEntry = (job: Job, target: Target, sequence: number, nowMs: n
     sequence,
     resolve,
     reject,
+    isCurrent,
+    changes,
     enqueuedMs: nowMs,
     forecastMs,
     dispatchedMs: 0,

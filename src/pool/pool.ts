@@ -9,7 +9,7 @@ import type { SentRevision } from '../policy/types/program.ts'
 import { createAdmission } from './admission.ts'
 import { createAttesterRotation } from './attester-rotation.ts'
 import { createDispatcher } from './dispatcher.ts'
-import { createEntry, type PoolAnswer } from './entry.ts'
+import { createEntry, type Entry, type PoolAnswer } from './entry.ts'
 import type { PoolEventListener } from './events.ts'
 import { createFairQueue } from './fair-queue.ts'
 import { DEFAULT_POOL_LIMITS, type PoolLimits } from './limits.ts'
@@ -59,8 +59,11 @@ export interface Pool {
    * @throws DependencyUnavailableError when the policy can't be evaluated, keys are missing, the log can't be written or
    *   the workers fail.
    * @throws CountersignError SHUTTING_DOWN once the pool drains; INTERNAL when the job keeps ending its workers.
+   * @throws JobOutdatedError if `isCurrent`, asked after a change, is false before a worker gets the job.
    */
-  submit(job: Job, target: Target): Promise<PoolAnswer>
+  submit(job: Job, target: Target, isCurrent?: Entry['isCurrent']): Promise<PoolAnswer>
+  /** Call when a key or a policy has changed: waiting jobs may be outdated. */
+  noteChange(): void
   /**
    * The refusal that a job of this organization would get now, or null: callers can save themselves the rest of the
    * work. It is counted as a refusal.
@@ -98,6 +101,7 @@ export const createPool = (options: PoolOptions): Pool => {
   const settlement = createSettlement({ clock, timers, queue, statistics })
   let sequence = 0
   let accepting = true
+  let changes = 0
 
   const withhold = (uuids: readonly string[]): void => {
     onEvent({ type: 'withheld', uuids })
@@ -164,6 +168,7 @@ export const createPool = (options: PoolOptions): Pool => {
     timers,
     limits,
     meanServiceMs: () => statistics.meanServiceMs,
+    changes: () => changes,
     onExpired: settlement.expire,
     onFailed: settlement.fail,
     onDispatched: (entry) => statistics.recordWait(entry.dispatchedMs - entry.enqueuedMs),
@@ -222,7 +227,7 @@ export const createPool = (options: PoolOptions): Pool => {
 
   return {
     start: () => supervisor.start(options.workers),
-    submit: (job, target) => {
+    submit: (job, target, isCurrent) => {
       if (!accepting) return Promise.reject(shuttingDown(true))
       const nowMs = clock.monotonicMs()
       if (job.deadlineMs <= nowMs) {
@@ -232,11 +237,14 @@ export const createPool = (options: PoolOptions): Pool => {
       const admitted = admit(target.organizationId, job.deadlineMs - nowMs)
       if (typeof admitted !== 'number') return Promise.reject(admitted)
       sequence = (sequence + 1) & SEQUENCE_MASK
-      const { entry, promise } = createEntry(job, target, sequence, nowMs, admitted)
+      const { entry, promise } = createEntry(job, target, sequence, nowMs, admitted, isCurrent, changes)
       settlement.open(entry)
       queue.pushTail(entry)
       dispatcher.schedule()
       return promise
+    },
+    noteChange: () => {
+      changes += 1
     },
     refusal: (organizationId, deadlineMs) => {
       const admitted = admission(organizationId, deadlineMs - clock.monotonicMs())

@@ -5,7 +5,7 @@ import { createConcurrency, UNCAPPED } from '../attestation/concurrency.ts'
 import { decodeAttestationRequest } from '../attestation/decode-attestation.ts'
 import { decodeTaskRequest } from '../attestation/decode-task.ts'
 import { createEndpoint, type EndpointDependencies } from '../attestation/endpoint.ts'
-import type { DecodedCall } from '../attestation/job.ts'
+import { createDecide, type DecodedCall } from '../attestation/job.ts'
 import { createCollectJobFacts } from '../attestation/job-facts.ts'
 import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import { createProofEndpoint, type ProveDecision } from '../attestation/proof-endpoint.ts'
@@ -50,7 +50,8 @@ export const createAttestation = (dependencies: AttestationDependencies): Attest
   const timers = systemTimers
   const collectFacts = createCollectJobFacts({ collector, velocity: sharing.velocity, digestKey, timers })
   const concurrency = capOf === null ? UNCAPPED : createConcurrency(capOf)
-  const attest = concurrency.capped(createAttest({ catalog: targets, pool, collectFacts }))
+  const decide = createDecide({ catalog: targets, pool, collectFacts })
+  const attest = concurrency.capped(createAttest(decide))
   const decode = (body: JsonObject): DecodedCall => decodeAttestationRequest(body, config.chains, clock.unixSeconds())
   const shared: EndpointDependencies = {
     gate,
@@ -83,14 +84,7 @@ export const createAttestation = (dependencies: AttestationDependencies): Attest
       kind: 'task',
       route: ATTESTATION_PATHS.task.path,
       decode: (body) => decodeTaskRequest(body, config.chains, clock.unixSeconds()),
-      perform: concurrency.capped(
-        createEvaluateTask({
-          catalog: targets,
-          pool,
-          collectFacts,
-          expiry: createExpiry(config, clock),
-        }),
-      ),
+      perform: concurrency.capped(createEvaluateTask(decide, createExpiry(config, clock))),
     }),
   }
 }

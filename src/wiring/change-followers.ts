@@ -3,6 +3,7 @@
 import type { Clock } from '../domain/time.ts'
 import type { Authenticator } from '../http/authenticate.ts'
 import type { Catalog } from '../policy/catalog.ts'
+import type { Pool } from '../pool/pool.ts'
 import { type ChangeFeed, createChangeFeed } from '../store/change-feed.ts'
 import type { Change } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
@@ -19,6 +20,7 @@ export interface ChangeFollower {
 export interface ChangeFollowers {
   readonly catalog: Catalog
   readonly authenticator: Authenticator
+  readonly pool: Pick<Pool, 'noteChange'>
   readonly reloadAttesters: () => void
 }
 
@@ -29,20 +31,24 @@ export interface FollowedChanges extends ChangeFeed {
 
 /** Every change takes effect here within a poll of the feed: nothing else invalidates a cache. */
 export const followChanges = (store: Store, clock: Clock, log: Logger, followed: ChangeFollowers): FollowedChanges => {
-  const { catalog, authenticator, reloadAttesters } = followed
+  const { catalog, authenticator, pool, reloadAttesters } = followed
   const followers: ChangeFollower[] = []
   const feed = createChangeFeed(store.database, {
     clock,
     onChange: (change) => {
-      if (change.topic === 'api-key') authenticator.invalidate(change.subjectId)
-      else if (change.topic === 'attester') reloadAttesters()
+      if (change.topic === 'attester') reloadAttesters()
       // Sessions change hundreds of times a second, and no policy's target depends on a session or a list.
-      else if (change.topic !== 'session' && change.topic !== 'list') catalog.invalidate(change)
+      else if (change.topic !== 'session' && change.topic !== 'list') {
+        if (change.topic === 'api-key') authenticator.invalidate(change.subjectId)
+        else catalog.invalidate(change)
+        pool.noteChange()
+      }
       for (const follower of followers) follower.followChange(change)
     },
     onResync: () => {
       authenticator.clear()
       catalog.clear()
+      pool.noteChange()
       reloadAttesters()
       for (const follower of followers) follower.resync()
     },

@@ -144,7 +144,12 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
   })
   closers.add(attesterReload.stop)
 
-  const feed = followChanges(store, clock, log, { catalog, authenticator, reloadAttesters: attesterReload.reload })
+  const feed = followChanges(store, clock, log, {
+    catalog,
+    authenticator,
+    pool,
+    reloadAttesters: attesterReload.reload,
+  })
   for (const follower of [...shares.followers, facts]) feed.follow(follower)
   await feed.start()
   closers.add(feed.stop)

@@ -10,6 +10,7 @@ const contextOf = (organizationId: string): CallContext => ({
   principal: { organizationId, keyId: 'key_1', environment: 'live' },
   requestId: 'r',
   uuid: 'u',
+  confirmKey: () => undefined,
   deadlineMs: 1,
   onDispatch: () => undefined,
 })

@@ -1,7 +1,7 @@
-// On the way to the pool: whoever holds an idempotency key is told before anything can be signed, and limits count what
-// may have been.
+// On the way to the pool: dispatches are announced before anything can be signed, limits count what may have been signed,
+// and nothing is decided for a key or under a policy that changed meanwhile.
 import { describe, expect, test } from 'bun:test'
-import { type CallContext, decideJob } from '../../src/attestation/job.ts'
+import { type CallContext, createDecide, type DecodedCall, type JobTerms } from '../../src/attestation/job.ts'
 import type { CollectJobFacts } from '../../src/attestation/job-facts.ts'
 import {
   DeadlineExceededError,
@@ -10,61 +10,95 @@ import {
   QueueFullError,
 } from '../../src/domain/errors.ts'
 import type { OptionalField } from '../../src/domain/target.ts'
+import { KeyUnusableError } from '../../src/http/authenticate.ts'
 import type { ResolvedTarget } from '../../src/policy/types/source.ts'
-import type { PoolAnswer } from '../../src/pool/entry.ts'
-import { jobOf, targetOf } from '../pool/support/jobs.ts'
+import { JobOutdatedError, type PoolAnswer } from '../../src/pool/entry.ts'
+import { targetOf } from '../pool/support/jobs.ts'
+import { requestOf } from '../support/request.ts'
 
 const ANSWER: PoolAnswer = { compliant: true, ruleId: null, body: '{}' }
-const target = (needs: ResolvedTarget['needs']): ResolvedTarget =>
-  ({ ...targetOf(), needs, shadowNeeds: [], shadowRequires: [], requires: [] }) as unknown as ResolvedTarget
+const NEEDS = [{ kind: 'velocity' }] as unknown as ResolvedTarget['needs']
+const NO_NEEDS: ResolvedTarget['needs'] = []
+const SLOW = new Promise<void>((resolve) => setImmediate(resolve))
 
-const setUp = (
-  submit: () => Promise<PoolAnswer>,
-  needs: ResolvedTarget['needs'] = [],
-  announce: () => Promise<void> | undefined = () => undefined,
-) => {
-  const events: string[] = []
-  const shadowless: boolean[] = []
+const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
+  const world = {
+    events: [] as string[],
+    shadowless: [] as boolean[],
+    /** What changes while something is awaited. */
+    target: { ...targetOf(), needs, shadowNeeds: [], shadowRequires: [] } as ResolvedTarget,
+    revoked: false,
+    /** Null: the catalog has to load the target. */
+    cached: true,
+    onDispatch: (): Promise<void> | undefined => undefined,
+    facts: (): Promise<void> | undefined => undefined,
+    keyAges: [] as (number | undefined)[],
+    confirmKey: (maxAgeMs?: number): Promise<void> | undefined => {
+      world.keyAges.push(maxAgeMs)
+      if (world.revoked) throw new KeyUnusableError()
+      return undefined
+    },
+    /** Of the job that was submitted last. */
+    isCurrent: (): boolean => true,
+  }
+  const { events } = world
   const collectFacts = ((...[, , isShadowless]: Parameters<CollectJobFacts>) => {
-    shadowless.push(isShadowless)
-    return { text: '', settle: (compliant: boolean) => events.push(`settled ${compliant}`) }
+    world.shadowless.push(isShadowless)
+    const facts = { text: 'facts', settle: (counts: boolean) => events.push(`settled ${counts}`) }
+    return world.facts()?.then(() => facts) ?? facts
   }) as unknown as CollectJobFacts
+  const found = () => (world.cached ? world.target : Promise.resolve(world.target))
+  const decide = createDecide({
+    catalog: { resolveProject: found, resolveBinding: found },
+    collectFacts,
+    pool: {
+      submit: (job, target, isCurrent = () => false) => {
+        events.push(`submitted ${target.id} ${job.targetId}${job.facts}`)
+        world.isCurrent = isCurrent
+        return answer()
+      },
+    },
+  })
   const context = {
     principal: { organizationId: 'o', keyId: 'k', environment: 'live' },
     requestId: 'r',
     uuid: 'u',
     deadlineMs: 1_000,
+    confirmKey: (maxAgeMs?: number) => world.confirmKey(maxAgeMs),
     onDispatch: (usableSeconds: number) => {
       events.push(`dispatched for ${usableSeconds} s`)
-      return announce()
+      return world.onDispatch()
     },
-  } as unknown as CallContext
-  const pool = {
-    submit: () => {
-      events.push('submitted')
-      return submit()
-    },
+  } satisfies CallContext
+  const run = (missing: readonly OptionalField[] = [], terms?: () => Promise<JobTerms>) => {
+    const call: DecodedCall = { request: requestOf(), targetBy: 'verification hash', targetText: 'x', missing }
+    const termsOf = ({ lifetimeSeconds }: ResolvedTarget): JobTerms => ({ expiration: 5, lifetimeSeconds })
+    return decide('attestation', call, context, terms ?? termsOf)
   }
-  const decide = (changes: Partial<ResolvedTarget> = {}, missing: readonly OptionalField[] = []) =>
-    decideJob({ pool, collectFacts }, jobOf(1), { ...target(needs), ...changes }, 300, context, missing)
-  return { events, shadowless, decide }
+  const change = (changes: Partial<ResolvedTarget>): void => {
+    world.target = { ...world.target, ...changes }
+  }
+  return { world, events, run, change }
 }
-const NEEDS = [{ kind: 'velocity' }] as unknown as ResolvedTarget['needs']
+
+const DISPATCHED = 'dispatched for 300 s'
 
 describe('a job', () => {
-  test('is announced before it is handed over, with facts and without', async () => {
-    const plain = setUp(async () => ANSWER)
-    await plain.decide()
-    expect(plain.events).toEqual(['dispatched for 300 s', 'submitted'])
-    const withFacts = setUp(async () => ANSWER, NEEDS)
-    await withFacts.decide()
-    expect(withFacts.events[0]).toBe('dispatched for 300 s')
+  test('is announced before it is submitted, with facts and without', async () => {
+    for (const [needs, facts] of [
+      [NO_NEEDS, ''],
+      [NEEDS, 'facts'],
+    ] as const) {
+      const { events, run } = setUp(async () => ANSWER, needs)
+      expect(await run()).toEqual({ body: '{}', compliant: true, lifetimeSeconds: 300 })
+      expect(events.slice(0, 2)).toEqual([DISPATCHED, `submitted target_1 target_1${facts}`])
+    }
   })
 
   test('that has no expiration yet and is not denied counts only when it is signed', async () => {
-    const unsigned = setUp(async () => ({ compliant: true, ruleId: null, body: '' }), NEEDS)
-    await unsigned.decide()
-    expect(unsigned.events.at(-1)).toBe('settled false')
+    const { events, run } = setUp(async () => ({ compliant: true, ruleId: null, body: '' }), NEEDS)
+    await run()
+    expect(events.at(-1)).toBe('settled false')
   })
 
   test.each<[string, Error, boolean]>([
@@ -75,30 +109,135 @@ describe('a job', () => {
     ['at a full queue', new QueueFullError(), false],
     ['for an unknown reason', new Error('unforeseen'), true],
   ])('that fails %s counts only if it may have been signed', async (_when, error, counts) => {
-    const { events, decide } = setUp(() => Promise.reject(error), NEEDS)
-    await expect(decide()).rejects.toBe(error)
-    expect(events).toEqual(['dispatched for 300 s', 'submitted', `settled ${counts}`])
+    const { events, run } = setUp(() => Promise.reject(error), NEEDS)
+    await expect(run()).rejects.toBe(error)
+    expect(events).toEqual([DISPATCHED, 'submitted target_1 target_1facts', `settled ${counts}`])
   })
 
   test('whose dispatch can not be announced is not submitted, and does not count', async () => {
-    const { events, decide } = setUp(
-      async () => ANSWER,
-      NEEDS,
-      async () => {
+    for (const needs of [NO_NEEDS, NEEDS]) {
+      const { world, events, run } = setUp(async () => ANSWER, needs)
+      world.onDispatch = async () => {
         throw new DependencyUnavailableError('the store')
-      },
-    )
-    await expect(decide()).rejects.toThrow('the store')
-    expect(events).toEqual(['dispatched for 300 s', 'settled false'])
+      }
+      await expect(run()).rejects.toThrow('the store')
+      expect(events).toEqual([DISPATCHED, ...(needs === NEEDS ? ['settled false'] : [])])
+    }
   })
 
   test('whose request lacks a field is refused if the policy reads it; if only the shadow does, the shadow has no verdict', async () => {
-    const { events, shadowless, decide } = setUp(async () => ANSWER)
-    expect(() => decide({ requires: ['user_ip'] }, ['user_ip'])).toThrow(FieldMissingError)
+    const { world, events, run, change } = setUp(async () => ANSWER)
+    change({ requires: ['user_ip'] })
+    await expect(run(['user_ip'])).rejects.toBeInstanceOf(FieldMissingError)
     expect(events).toEqual([])
-    await decide({ requires: ['user_ip'] }, ['data'])
-    await decide({ shadowRequires: ['user_ip'] }, ['user_ip'])
-    await decide({ shadowRequires: ['user_ip'] }, ['data'])
-    expect(shadowless).toEqual([false, true, false])
+    await run(['data'])
+    change({ requires: [], shadowRequires: ['user_ip'] })
+    await run(['user_ip'])
+    await run(['data'])
+    expect(world.shadowless).toEqual([false, true, false])
+  })
+})
+
+type World = ReturnType<typeof setUp>
+
+/** Everything that a job may wait for before it is submitted: meanwhile `then` happens. */
+const WAITS: readonly [string, (set: World, then: () => void) => Promise<unknown>][] = [
+  [
+    'facts are collected',
+    ({ world, run, change }, then) => {
+      change({ needs: NEEDS })
+      world.facts = () => SLOW.then(then)
+      return run()
+    },
+  ],
+  [
+    'a dispatch is stored',
+    ({ world, run }, then) => {
+      world.onDispatch = () => SLOW.then(then)
+      return run()
+    },
+  ],
+  [
+    'a dispatch is stored after the facts',
+    ({ world, run, change }, then) => {
+      change({ needs: NEEDS })
+      world.onDispatch = () => SLOW.then(then)
+      return run()
+    },
+  ],
+  [
+    'a chain is asked for its block',
+    ({ run }, then) => run([], () => SLOW.then(then).then(() => ({ expiration: 5, lifetimeSeconds: 300 }))),
+  ],
+]
+
+describe.each(WAITS)('while %s', (_name, wait) => {
+  test('a policy changes: the job is decided under the new one', async () => {
+    const set = setUp(async () => ANSWER)
+    expect(await wait(set, () => set.change({ id: 'target_2' }))).toMatchObject({ compliant: true })
+    const submitted = set.events.filter((event) => event.startsWith('submitted'))
+    expect(submitted).toHaveLength(1)
+    expect(submitted[0]).toStartWith('submitted target_2 target_2')
+    // Each ticket is settled once.
+    const settled = set.events.filter((event) => event.startsWith('settled'))
+    expect(settled).toEqual(set.world.shadowless.map((_, index, all) => `settled ${index === all.length - 1}`))
+  })
+
+  test('a policy is removed, or a key revoked: nothing is submitted', async () => {
+    const gone = setUp(async () => ANSWER)
+    const removed = wait(gone, () => {
+      gone.world.target = null as unknown as ResolvedTarget
+    })
+    await expect(removed).rejects.toMatchObject({ code: 'POLICY_NOT_FOUND' })
+    const set = setUp(async () => ANSWER)
+    const revoked = wait(set, () => {
+      set.world.revoked = true
+    })
+    await expect(revoked).rejects.toBeInstanceOf(KeyUnusableError)
+    for (const { events } of [gone, set]) expect(events.join()).not.toMatch(/submitted|settled true/)
+  })
+
+  test('a policy changes again and again: the caller is asked to retry', async () => {
+    const set = setUp(async () => ANSWER)
+    let changes = 0
+    const retried = wait(set, () => set.change({ id: `again ${++changes}` }))
+    await expect(retried).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE', nothingSigned: true })
+    expect(changes).toBe(3)
+    expect(set.events.join()).not.toContain('submitted')
+  })
+})
+
+describe('a job that the pool reports as outdated', () => {
+  test('is submitted again, under the new policy, once the key was checked again', async () => {
+    let tries = 0
+    const { world, events, run, change } = setUp(async () => {
+      if (++tries === 2) return ANSWER
+      change({ id: 'target_2' })
+      throw new JobOutdatedError()
+    })
+    await run()
+    expect(events).toEqual([DISPATCHED, 'submitted target_1 target_1', DISPATCHED, 'submitted target_2 target_2'])
+    expect(world.keyAges).toEqual([undefined, 0])
+  })
+
+  test('is refused if its key was revoked', async () => {
+    const { world, run } = setUp(() => {
+      world.revoked = true
+      return Promise.reject(new JobOutdatedError())
+    })
+    await expect(run()).rejects.toBeInstanceOf(KeyUnusableError)
+  })
+
+  test.each<[string, boolean, Partial<World['world']>]>([
+    ['nothing changed', true, {}],
+    ['the policy changed', false, { target: { ...targetOf({ id: 'target_2' }) } as ResolvedTarget }],
+    ['the policy has to be loaded', false, { cached: false }],
+    ['the key was revoked', false, { revoked: true }],
+    ['the key has to be loaded', false, { confirmKey: () => Promise.reject(new KeyUnusableError()) }],
+  ])('is so by the caches alone: %s', async (_what, current, changes) => {
+    const { world, run } = setUp(async () => ANSWER)
+    await run()
+    Object.assign(world, changes)
+    expect(world.isCurrent()).toBe(current)
   })
 })

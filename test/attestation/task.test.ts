@@ -1,6 +1,6 @@
 // A v1 task on its way: what it can't be asked, and what is decided anew once the chain was asked for its block.
 import { expect, test } from 'bun:test'
-import type { CallContext, DecodedCall } from '../../src/attestation/job.ts'
+import { type CallContext, createDecide, type DecodedCall } from '../../src/attestation/job.ts'
 import { createEvaluateTask } from '../../src/attestation/task.ts'
 import type { ResolvedTarget } from '../../src/policy/types/source.ts'
 import type { Job } from '../../src/pool/protocol.ts'
@@ -13,6 +13,7 @@ const CONTEXT = {
   requestId: 'request_1',
   uuid: 'uuid_1',
   deadlineMs: 25_000,
+  confirmKey: () => undefined,
   onDispatch: () => undefined,
 } as const satisfies CallContext
 
@@ -23,7 +24,7 @@ const targetWith = (changes: Partial<ResolvedTarget>): ResolvedTarget =>
 const setUp = (targets: readonly ResolvedTarget[], knownExpiration: number | null) => {
   const left = [...targets]
   const submitted: { readonly job: Job; readonly target: unknown }[] = []
-  const evaluate = createEvaluateTask({
+  const decide = createDecide({
     pool: {
       submit: async (job, target) => {
         submitted.push({ job, target })
@@ -36,11 +37,11 @@ const setUp = (targets: readonly ResolvedTarget[], knownExpiration: number | nul
     },
     catalog: {
       resolveBinding: () => (left.length > 1 ? left.shift() : left[0]) ?? null,
-    } as unknown as Parameters<typeof createEvaluateTask>[0]['catalog'],
-    expiry: {
-      known: () => (knownExpiration === null ? null : { expiration: knownExpiration, lifetimeSeconds: 300 }),
-      after: async () => ({ expiration: 21_000_025, lifetimeSeconds: 600 }),
-    },
+    } as unknown as Parameters<typeof createDecide>[0]['catalog'],
+  })
+  const evaluate = createEvaluateTask(decide, {
+    known: () => (knownExpiration === null ? null : { expiration: knownExpiration, lifetimeSeconds: 300 }),
+    after: async () => ({ expiration: 21_000_025, lifetimeSeconds: 600 }),
   })
   return { evaluate, submitted }
 }

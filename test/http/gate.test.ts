@@ -206,6 +206,25 @@ describe('a body that takes its time', () => {
   test('of less than that is of the same moment', async () => {
     expect(await ask(249, true)).toBe(200)
   })
+
+  test('and the work after it: the age is that of the last check, or less if the caller asks for less', async () => {
+    const ages = async (...steps: readonly (readonly [advanceMs: number, maxAgeMs?: number])[]): Promise<number> => {
+      const { endpoint, revoke } = createEndpoint(100, async ({ confirmKey }) => {
+        clock.advance(250)
+        await confirmKey()
+        revoke(quiet)
+        for (const [advanceMs, maxAgeMs] of steps) {
+          clock.advance(advanceMs)
+          await confirmKey(maxAgeMs)
+        }
+      })
+      return (await endpoint(requestOf(quiet.text))).status
+    }
+    expect(await ages([249])).toBe(200)
+    expect(await ages([249], [1])).toBe(401)
+    expect(await ages([0, 0])).toBe(401)
+    expect(await ages([10, 11])).toBe(200)
+  })
 })
 
 test('a repeated problem reads as any other, whatever the request id', async () => {

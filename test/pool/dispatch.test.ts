@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { depthOf, shareOf } from '../../src/pool/dispatcher.ts'
+import { JobOutdatedError } from '../../src/pool/entry.ts'
 import { type DispatchedJob, encodeOutcomes } from '../../src/pool/wire.ts'
 import { bodyOf } from './support/fake-worker.ts'
 import { createHarness, SETTINGS, settled, startHarness } from './support/harness.ts'
@@ -359,6 +360,37 @@ describe('definitions', () => {
     expect(await lost).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE', nothingSigned: true })
     await answer(0)
     expect((await kept).body).toBe(bodyOf({ uuid: uuidOf(2) }))
+  })
+})
+
+describe('a job that waits while a key or a policy changes', () => {
+  test('is asked once, before a worker gets it, whether it is current; one that is not fails unsigned', async () => {
+    const { pump, pool, worker, answer } = await startHarness({ workers: 1, limits: { maxInFlight: 1 } })
+    const asked: number[] = []
+    const outdated = new Set<number>()
+    const submit = (number: number): Promise<unknown> =>
+      pool
+        .submit(jobOf(number), targetOf(), () => {
+          asked.push(number)
+          return !outdated.has(number)
+        })
+        .catch((error: unknown) => error)
+    const results = [1, 2, 3].map(submit)
+    await pump()
+    outdated.add(1).add(2)
+    pool.noteChange()
+    expect(asked).toEqual([])
+    const after = submit(4)
+    await answer(0)
+    expect(asked).toEqual([2, 3])
+    expect(await results[1]).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE', nothingSigned: true })
+    expect(await results[1]).toBeInstanceOf(JobOutdatedError)
+    await answer(0)
+    await answer(0)
+    // The first was at its worker before the change, and the last was submitted after it.
+    expect(worker(0).jobs.map(({ uuid }) => uuid)).toEqual([1, 3, 4].map(uuidOf))
+    expect(asked).toEqual([2, 3])
+    expect(await after).toMatchObject({ compliant: true })
   })
 })
 
