@@ -29,6 +29,8 @@ export interface DispatcherOptions {
   readonly limits: PoolLimits
   /** A worker's mean time per job; 0 while unknown. */
   readonly meanServiceMs: () => number
+  /** From then on (monotonic), all jobs wait. */
+  readonly leaseUntilMs: () => number
   /** Number of changes of keys and policies since the start. */
   readonly changes: () => number
   /** Called when a job's deadline passed while it waited. */
@@ -65,6 +67,8 @@ const AWAKE_MS = 1
 /** After each turn, the longest turn so far counts for this fraction: some dozens of short turns forget it. */
 const TURN_MEMORY = 0.98
 
+const takesJobs = ({ state, recalled }: WorkerHandle): boolean => state === 'live' && !recalled
+
 export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const { queue, handles, clock, timers, limits } = options
   let scheduled = false
@@ -79,7 +83,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     let best: WorkerHandle | null = null
     let load = depth
     for (const handle of handles) {
-      if (handle.state !== 'live' || handle === reserved || handle.inFlight.size >= load) continue
+      if (!takesJobs(handle) || handle === reserved || handle.inFlight.size >= load) continue
       best = handle
       load = handle.inFlight.size
     }
@@ -90,7 +94,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const awake = (share: number, nowMs: number): WorkerHandle | null => {
     for (const handle of handles) {
       const { size } = handle.inFlight
-      if (size === 0 || size >= share || handle.state !== 'live' || handle === reserved) continue
+      if (size === 0 || size >= share || !takesJobs(handle) || handle === reserved) continue
       if (nowMs - handle.lastProgressMs < AWAKE_MS) return handle
     }
     return null
@@ -123,8 +127,8 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
       return
     }
     // Take an idle worker if there is one; otherwise the first choice gets no more jobs until it is idle.
-    const idle = handles.find((handle) => handle.state === 'live' && handle.inFlight.size === 0)
-    if (reserved?.state !== 'live') reserved = null
+    const idle = handles.find((handle) => takesJobs(handle) && handle.inFlight.size === 0)
+    if (reserved !== null && !takesJobs(reserved)) reserved = null
     reserved = idle ?? reserved ?? leastLoaded(limits.maxInFlight)
     if (reserved === null || reserved.inFlight.size > 0) return
     suspects.shift()
@@ -139,6 +143,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const dispatch = (): void => {
     if (queue.size === 0 && suspects.length === 0 && reserved === null) return
     const nowMs = clock.monotonicMs()
+    if (nowMs >= options.leaseUntilMs()) return
     dispatchSuspect(nowMs)
     const meanServiceMs = options.meanServiceMs()
     const share = shareOf(meanServiceMs, limits)

@@ -22,10 +22,12 @@ export interface OutcomesOptions {
   readonly limits: Pick<PoolLimits, 'maxRedefinitions'>
   readonly onEvent: PoolEventListener
   readonly withhold: (uuids: readonly string[]) => void
+  /** Called when a recalled worker has returned all its jobs. */
+  readonly onReturned: (handle: WorkerHandle) => void
 }
 
 export const createTakeOutcomes = (options: OutcomesOptions): ((handle: WorkerHandle, batch: OutcomeBatch) => void) => {
-  const { clock, queue, dispatcher, settlement, statistics, limits, onEvent, withhold } = options
+  const { clock, queue, dispatcher, settlement, statistics, limits, onEvent, withhold, onReturned } = options
 
   /** False when the answer came too late. */
   const takeOutcome = (handle: WorkerHandle, entry: Entry, outcome: Outcome): boolean => {
@@ -43,6 +45,8 @@ export const createTakeOutcomes = (options: OutcomesOptions): ((handle: WorkerHa
           entry,
           new DependencyUnavailableError('the policy could not be loaded', { nothingSigned: true }),
         )
+    } else if (outcome.status === 'lease-ended') {
+      queue.pushHead(entry)
     } else if (outcome.code !== 'DEADLINE_EXCEEDED') {
       // A worker's clock may run ahead of ours by the error of the handshake, so the timer of the deadline answers 408.
       const { requestId, uuid } = entry.job
@@ -74,6 +78,7 @@ export const createTakeOutcomes = (options: OutcomesOptions): ((handle: WorkerHa
       if (!takeOutcome(handle, entry, outcome)) late.push(entry.job.uuid)
     }
     if (late.length > 0) withhold(late)
+    if (handle.recalled && handle.inFlight.size === 0) onReturned(handle)
     dispatcher.dispatch()
   }
 }

@@ -65,6 +65,11 @@ export interface Pool {
   /** Call when a key or a policy has changed: waiting jobs may be outdated. */
   noteChange(): void
   /**
+   * Lets workers decide until then (monotonic): changes of keys and policies are known here up to a moment that is recent
+   * enough. Afterwards all jobs wait for the next call. Without a call, the lease never ends.
+   */
+  renewLease(untilMs: number): void
+  /**
    * The refusal that a job of this organization would get now, or null: callers can save themselves the rest of the
    * work. It is counted as a refusal.
    */
@@ -102,6 +107,7 @@ export const createPool = (options: PoolOptions): Pool => {
   let sequence = 0
   let accepting = true
   let changes = 0
+  let leaseUntilMs = Number.POSITIVE_INFINITY
 
   const withhold = (uuids: readonly string[]): void => {
     onEvent({ type: 'withheld', uuids })
@@ -119,6 +125,7 @@ export const createPool = (options: PoolOptions): Pool => {
       supervisor.giveUp(handle, 'start')
       return
     }
+    if (leaseUntilMs !== Number.POSITIVE_INFINITY) handle.renewLease(leaseUntilMs)
     rotation.join(handle)
     lists.join(handle)
     withheld.flush()
@@ -168,6 +175,7 @@ export const createPool = (options: PoolOptions): Pool => {
     timers,
     limits,
     meanServiceMs: () => statistics.meanServiceMs,
+    leaseUntilMs: () => leaseUntilMs,
     changes: () => changes,
     onExpired: settlement.expire,
     onFailed: settlement.fail,
@@ -182,6 +190,10 @@ export const createPool = (options: PoolOptions): Pool => {
     limits,
     onEvent,
     withhold,
+    onReturned: (handle) => {
+      handle.recalled = false
+      handle.renewLease(leaseUntilMs)
+    },
   })
   const takeLostJobs = createLostJobs({
     recover: options.recover,
@@ -245,6 +257,15 @@ export const createPool = (options: PoolOptions): Pool => {
     },
     noteChange: () => {
       changes += 1
+    },
+    renewLease: (untilMs) => {
+      const ended = clock.monotonicMs() >= leaseUntilMs
+      leaseUntilMs = untilMs
+      for (const handle of handles) {
+        if (ended && handle.inFlight.size > 0) handle.recalled = true
+        handle.renewLease(untilMs)
+      }
+      if (ended) dispatcher.dispatch()
     },
     refusal: (organizationId, deadlineMs) => {
       const admitted = admission(organizationId, deadlineMs - clock.monotonicMs())

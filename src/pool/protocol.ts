@@ -63,6 +63,8 @@ export type Outcome =
   | { readonly status: 'unsigned'; readonly sequence: number }
   /** The worker does not hold the target or its revision (evicted): define it and send the job again. */
   | { readonly status: 'undefined-target'; readonly sequence: number }
+  /** The worker's lease had ended, so nothing was decided: send the job again if it is still current. */
+  | { readonly status: 'lease-ended'; readonly sequence: number }
 
 /** Indexes into the shared state of one worker (Int32Array over a SharedArrayBuffer). */
 export const SHARED_LATCH = 0
@@ -70,6 +72,11 @@ export const SHARED_LATCH = 0
 export const SHARED_CURRENT = 1
 /** Incremented with every job begun: a worker that holds jobs and whose heartbeat stands still is hung. */
 export const SHARED_HEARTBEAT = 2
+/**
+ * When the worker's lease ends, on its own clock: it decides nothing from then on, because keys and policies may have
+ * changed unnoticed. 0: never.
+ */
+export const SHARED_LEASE = 3
 const SHARED_WORDS = 4
 
 /** Values of the latch. A worker moves IDLE → COMMITTING → IDLE around each append; the pool moves IDLE → FENCED
@@ -89,6 +96,20 @@ export const createSharedState = (): SharedArrayBuffer => {
   const shared = new SharedArrayBuffer(SHARED_WORDS * Int32Array.BYTES_PER_ELEMENT)
   Atomics.store(new Int32Array(shared), SHARED_CURRENT, CURRENT_NONE)
   return shared
+}
+
+/** A word of 32 bits lasts for six years in this unit. */
+const LEASE_UNIT_MS = 100
+
+/** Pool side. @param untilMs on the worker's clock */
+export const setLease = (words: Int32Array, untilMs: number): void => {
+  Atomics.store(words, SHARED_LEASE, Math.max(1, Math.ceil(untilMs / LEASE_UNIT_MS)))
+}
+
+/** Worker side, before each decision. */
+export const hasLease = (words: Int32Array, clock: { monotonicMs(): number }): boolean => {
+  const until = Atomics.load(words, SHARED_LEASE)
+  return until === 0 || clock.monotonicMs() < until * LEASE_UNIT_MS
 }
 
 /** Worker side, before an append. False when the worker is fenced: it must never record or answer anything again. */

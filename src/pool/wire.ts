@@ -107,6 +107,14 @@ const ANSWERED = 0
 const FAILED = 1
 const UNDEFINED_TARGET = 2
 const UNSIGNED = 3
+const LEASE_ENDED = 4
+
+const BARE_STATUS = {
+  [UNDEFINED_TARGET]: 'undefined-target',
+  [UNSIGNED]: 'unsigned',
+  [LEASE_ENDED]: 'lease-ended',
+} as const
+const BARE_NUMBER = { 'undefined-target': UNDEFINED_TARGET, unsigned: UNSIGNED, 'lease-ended': LEASE_ENDED } as const
 
 type OutcomeRow =
   | readonly [sequence: number, status: typeof ANSWERED, compliant: 0 | 1, ruleId: string | null, stages?: WorkerStages]
@@ -118,7 +126,7 @@ type OutcomeRow =
       errorClass: string | null,
       nothingSigned: 0 | 1,
     ]
-  | readonly [sequence: number, status: typeof UNDEFINED_TARGET | typeof UNSIGNED]
+  | readonly [sequence: number, status: keyof typeof BARE_STATUS]
 
 export const encodeOutcomes = (batch: OutcomeBatch): string => {
   const rows: OutcomeRow[] = []
@@ -137,7 +145,7 @@ export const encodeOutcomes = (batch: OutcomeBatch): string => {
       const { sequence, code, detail, errorClass, nothingSigned } = outcome
       rows.push([sequence, FAILED, code, detail, errorClass, nothingSigned ? 1 : 0])
     } else {
-      rows.push([outcome.sequence, outcome.status === 'unsigned' ? UNSIGNED : UNDEFINED_TARGET])
+      rows.push([outcome.sequence, BARE_NUMBER[outcome.status]])
     }
   }
   return JSON.stringify([batch.busyMs, rows]) + bodies
@@ -163,7 +171,7 @@ export const decodeOutcomes = (text: string): OutcomeBatch => {
       const nothingSigned = row[5] === 1
       return { status: 'failed', sequence, code: row[2], detail: row[3], errorClass: row[4], nothingSigned }
     }
-    return { status: row[1] === UNSIGNED ? 'unsigned' : 'undefined-target', sequence }
+    return { status: BARE_STATUS[row[1]], sequence }
   })
   if (line !== lines.length - 1) throw new WireFormatError('there are more bodies than answers')
   return { busyMs, outcomes }

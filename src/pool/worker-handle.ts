@@ -14,6 +14,7 @@ import {
   SHARED_CURRENT,
   SHARED_HEARTBEAT,
   SHARED_LATCH,
+  setLease,
   type WorkerReport,
   type WorkerSettings,
 } from './protocol.ts'
@@ -65,6 +66,13 @@ export interface WorkerHandle {
   attestersVersion: number
   /** Whether the thread has ended, and was not only given up. */
   threadGone: boolean
+  /**
+   * Whether the lease was renewed after it had ended: the worker gets jobs again once it has returned those that it
+   * held, which may be outdated.
+   */
+  recalled: boolean
+  /** Lets the worker decide until then, on the main thread's clock. A recalled worker waits. */
+  renewLease(untilMs: number): void
   /** Adds a job to the next message. False when its policy revision can't be had. */
   assign(entry: Entry, nowMs: number): boolean
   /** Sends the assigned jobs, at most `maxBatch` per message. */
@@ -154,6 +162,10 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
     proven: false,
     attestersVersion: 0,
     threadGone: false,
+    recalled: false,
+    renewLease: (untilMs) => {
+      if (!handle.recalled) setLease(words, untilMs - clockOffsetMs)
+    },
     assign: (entry, nowMs) => {
       if (!define(entry)) return false
       if (handle.inFlight.size === 0) handle.lastProgressMs = nowMs

@@ -11,6 +11,8 @@ export interface ChangeFeedOptions {
   onChange(change: Change): void
   /** Called when changes were missed (the feed was suspended, or the database replaced): clear all caches. */
   onResync(): void
+  /** Called after each successful read: until then (monotonic milliseconds) the caches are recent enough. */
+  onRead?(healthyUntilMs: number): void
   /** Called when a poll failed; the feed continues. */
   onError?(error: unknown): void
   readonly intervalMs?: number
@@ -39,7 +41,7 @@ export interface ChangeFeed {
 const BATCH = 500
 
 export const createChangeFeed = (database: Database, options: ChangeFeedOptions): ChangeFeed => {
-  const { clock, onChange, onResync, onError, intervalMs = 200, unhealthyAfterMs = 2_000 } = options
+  const { clock, onChange, onResync, onRead, onError, intervalMs = 200, unhealthyAfterMs = 2_000 } = options
   const watchedIntervalMs = options.watchedIntervalMs ?? Math.max(intervalMs, 500)
   let sequence = 0
   let seenMark: number | null = null
@@ -83,6 +85,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
       seenMark = mark
     }
     lastReadMs = startedMs
+    onRead?.(startedMs + unhealthyAfterMs)
   }
 
   const poll = (): Promise<void> => {
@@ -133,6 +136,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
         lastReadMs = clock.monotonicMs()
         seenMark = await database.commitMark()
         sequence = await readLastSequence(database)
+        onRead?.(lastReadMs + unhealthyAfterMs)
       } catch (error) {
         running = false
         throw error

@@ -20,7 +20,7 @@ export interface ChangeFollower {
 export interface ChangeFollowers {
   readonly catalog: Catalog
   readonly authenticator: Authenticator
-  readonly pool: Pick<Pool, 'noteChange'>
+  readonly pool: Pick<Pool, 'noteChange' | 'renewLease'>
   readonly reloadAttesters: () => void
 }
 
@@ -52,6 +52,7 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
       reloadAttesters()
       for (const follower of followers) follower.resync()
     },
+    onRead: pool.renewLease,
     onError: (error) => log.warn('the change feed could not be read', { error }),
   })
   return { ...feed, follow: (follower) => void followers.push(follower) }

@@ -72,7 +72,10 @@ const anyOutcome: fc.Arbitrary<Outcome> = fc.oneof(
     errorClass: fc.option(anyText),
     nothingSigned: fc.boolean(),
   }),
-  fc.record({ status: fc.constantFrom('undefined-target' as const, 'unsigned' as const), sequence }),
+  fc.record({
+    status: fc.constantFrom('undefined-target' as const, 'unsigned' as const, 'lease-ended' as const),
+    sequence,
+  }),
 )
 
 describe('jobs on the wire', () => {

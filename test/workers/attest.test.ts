@@ -13,6 +13,7 @@ import {
   SHARED_CURRENT,
   SHARED_HEARTBEAT,
   SHARED_LATCH,
+  setLease,
 } from '../../src/pool/protocol.ts'
 import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
 import { createAttest } from '../../workers/signing/attest.ts'
@@ -66,6 +67,27 @@ const outcomesOf = (batch: OutcomeBatch | null) => {
   if (batch === null) throw new Error('the worker said nothing')
   return batch.outcomes
 }
+
+test('once the lease of the worker has ended, nothing is decided or recorded, also of a job that waited', () => {
+  const decided: number[] = []
+  let prepared = false
+  const times = [1_000, 2_999, 3_000, 3_000, 3_000]
+  const { attest, words, appended } = attestIn({
+    times,
+    decide: (job) => {
+      decided.push(job.sequence)
+      return job.sequence === 0 && !prepared ? { status: 'preparing' } : { status: 'decided', record: recordFor(job) }
+    },
+    prepare: () => (prepared = true),
+  })
+  setLease(words, 3_000)
+  expect(outcomesOf(attest.take(batchOf(9_000, 9_000)))).toEqual([{ status: 'lease-ended', sequence: 1 }])
+  expect(outcomesOf(attest.resume())).toEqual([{ status: 'lease-ended', sequence: 0 }])
+  expect(decided).toEqual([0])
+  expect(appended).toEqual([])
+  setLease(words, 3_100)
+  expect(outcomesOf(attest.take(batchOf(9_000)))).toMatchObject([{ status: 'answered' }])
+})
 
 describe('a batch', () => {
   test('is recorded by one append, and answered from its records, in its order', () => {

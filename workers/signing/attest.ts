@@ -4,7 +4,7 @@ import { answerOf } from '../../src/decisions/answer.ts'
 import type { DecisionRecord } from '../../src/decisions/types.ts'
 import { CountersignError, errorClassOf } from '../../src/domain/errors.ts'
 import type { WorkerStages } from '../../src/domain/job-stages.ts'
-import { CURRENT_NONE, type Outcome, SHARED_CURRENT, SHARED_HEARTBEAT } from '../../src/pool/protocol.ts'
+import { CURRENT_NONE, hasLease, type Outcome, SHARED_CURRENT, SHARED_HEARTBEAT } from '../../src/pool/protocol.ts'
 import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
 import { type Decision, type Failure, TOO_LATE, type WorkerClock } from './decide.ts'
 import type { Recorder } from './recorder.ts'
@@ -53,7 +53,7 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
       // Tells the main thread which job this worker is on, in case the worker dies or hangs.
       Atomics.store(words, SHARED_CURRENT, job.sequence)
       Atomics.add(words, SHARED_HEARTBEAT, 1)
-      decisions.push(decide(job))
+      decisions.push(hasLease(words, clock) ? decide(job) : { status: 'lease-ended' })
     }
     Atomics.store(words, SHARED_CURRENT, CURRENT_NONE)
     return decisions
@@ -78,9 +78,8 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
       const { sequence } = job
       const decision = decisions[index] ?? TOO_LATE
       if (decision.status === 'preparing') waiting.push(job)
-      else if (decision.status === 'undefined-target' || decision.status === 'unsigned')
-        outcomes.push({ status: decision.status, sequence })
       else if (decision.status === 'failed') outcomes.push({ ...decision, sequence, nothingSigned: true })
+      else if (decision.status !== 'decided') outcomes.push({ status: decision.status, sequence })
       else if (result.status === 'failed') {
         // It is not known whether part of the append reached the file.
         outcomes.push({ ...logFailure(result.error), sequence, nothingSigned: false })

@@ -32,6 +32,8 @@ export interface WorkerClock {
 export type Decision =
   | { readonly status: 'decided'; readonly record: DecisionRecord }
   | { readonly status: 'undefined-target' }
+  /** The worker may not decide until its lease is renewed. */
+  | { readonly status: 'lease-ended' }
   /** Compliant, but the job has no expiration, so nothing was signed. */
   | { readonly status: 'unsigned' }
   /** The policy is being compiled: decide the job once it is ready. */

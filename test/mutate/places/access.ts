@@ -45,11 +45,7 @@ export const access: readonly Place[] = [
       'if (nowMs - confirmedMs < maxAgeMs) return undefined',
       'if (monotonicMs() >= startedMs) return undefined',
     ],
-    [
-      'a body of exactly 250 ms is not slow',
-      'nowMs - confirmedMs < maxAgeMs',
-      'nowMs - confirmedMs <= maxAgeMs',
-    ],
+    ['a body of exactly 250 ms is not slow', 'nowMs - confirmedMs < maxAgeMs', 'nowMs - confirmedMs <= maxAgeMs'],
     ['the rate limit is not taken', 'rateLimit = limiter.take(principal)', 'rateLimit = null'],
   ]),
   ...placesOf(['test/store/api-keys.test.ts'], 'src/store/api-keys.ts', [

@@ -24,6 +24,16 @@ export const pool: readonly Place[] = [
       ],
     ],
   ),
+  ...placesOf(['test/pool/lease.test.ts'], 'src/pool/pool.ts', [
+    [
+      'a worker keeps the jobs of before its lease ended',
+      'if (ended && handle.inFlight.size > 0) handle.recalled = true',
+      '',
+    ],
+  ]),
+  ...placesOf(['test/workers/attest.test.ts'], 'workers/signing/attest.ts', [
+    ['a worker decides without a lease', 'hasLease(words, clock) ? decide(job)', 'true ? decide(job)'],
+  ]),
   ...placesOf(
     ['test/pool/dispatch.test.ts', 'test/pool/loss.test.ts', 'test/pool/deadline.test.ts'],
     'src/pool/dispatcher.ts',
@@ -37,7 +47,7 @@ export const pool: readonly Place[] = [
       ['two suspects are out at once', 'if (suspectOut !== null) return', ''],
       [
         'a worker that is leaving gets jobs',
-        "if (handle.state !== 'live' || handle === reserved || handle.inFlight.size >= load) continue",
+        'if (!takesJobs(handle) || handle === reserved || handle.inFlight.size >= load) continue',
         'if (handle === reserved || handle.inFlight.size >= load) continue',
       ],
       [

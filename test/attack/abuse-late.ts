@@ -1,0 +1,201 @@
+// Attacks on the time between a request and its signature: what was revoked or came too late meanwhile. The service is one
+// of its own, with a short deadline and a screener that answers when the attack lets it.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseApiKey } from '../../src/domain/api-key.ts'
+import { type RunningService, runCommand, startAlone } from '../service/start-service.ts'
+import { temporaryFolder } from '../store/temporary-store.ts'
+import { until } from '../support/until.ts'
+import type { Abuse } from './abuse.ts'
+
+const DEADLINE_MS = 4_000
+const LEASE_MS = 2_000
+
+const policy = (name: string, allow: string): string =>
+  JSON.stringify({ name, default: 'deny', rules: [{ id: 'rule', allow }] })
+const SCREENED = policy('Screened', 'screener("held").flagged == false')
+const LIMITED = policy('Limited', 'screener("held").flagged == false && velocity.count(days(1)) < 2')
+const DENIES = policy('Denies', 'wallet.address == address("0x000000000000000000000000000000000000dEaD")')
+
+interface Attacked {
+  readonly service: RunningService
+  /** Requests that wait at the screener. */
+  waiting(): number
+  /** The screener answers what it was asked, and from now on at once. */
+  open(): void
+  close(): void
+  attest(wallet: number, headers?: Readonly<Record<string, string>>): Promise<{ status: number; compliant: unknown }>
+  /** Runs a command beside the service. @throws Error when it fails */
+  command(...words: readonly string[]): Promise<string>
+  /** Makes this the active revision of the project's policy. */
+  activate(source: string): Promise<void>
+  revokeKey(): Promise<void>
+}
+
+const attacked = async (run: (attacked: Attacked) => Promise<void>): Promise<void> => {
+  const folder = temporaryFolder()
+  let gate = Promise.withResolvers<void>()
+  let held = 0
+  const screener = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: async () => {
+      held += 1
+      await gate.promise
+      held -= 1
+      return Response.json({ flagged: false })
+    },
+  })
+  const config = join(folder.path, 'config.yaml')
+  writeFileSync(
+    config,
+    JSON.stringify({
+      screeners: {
+        held: {
+          url: `${screener.url.origin}/\${address}`,
+          reach: 'loopback',
+          answer: { flagged: '/flagged' },
+          'timeout-ms': 20_000,
+          'cache-seconds': 0,
+        },
+      },
+    }),
+  )
+  const service = await startAlone({
+    arguments: ['--config', config, '--deadline-ms', String(DEADLINE_MS)],
+    environment: { COUNTERSIGN_WORKERS: '1' },
+  })
+  const value = (name: string): string => service.quickstart[name] ?? ''
+  const command = async (...words: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await runCommand(service.dataDirectory, ...words)
+    if (code !== 0) throw new Error(`${words.join(' ')}: ${stdout}${stderr}`)
+    return stdout
+  }
+  try {
+    const [{ id = '' } = {}] = JSON.parse(await command('policy', 'list', '--json')) as { id?: string }[]
+    await run({
+      service,
+      command,
+      waiting: () => held,
+      open: () => gate.resolve(),
+      close: () => {
+        gate = Promise.withResolvers<void>()
+      },
+      attest: async (wallet, headers = {}) => {
+        const from = `0x${wallet.toString(16).padStart(40, '0')}`
+        const body = { from, chain: 'base', verification_hash: value('VERIFICATION_HASH') }
+        const response = await service.attest(body, headers)
+        const answer = (await response.json()) as { is_compliant?: boolean }
+        return { status: response.status, compliant: answer.is_compliant }
+      },
+      activate: async (source) => {
+        const path = join(folder.path, 'policy.yaml')
+        writeFileSync(path, source)
+        await command('policy', 'apply', path, '--policy', id, '--config', config)
+      },
+      revokeKey: async () => {
+        await command('keys', 'revoke', parseApiKey(value('ATTESTATION_API_KEY'))?.keyId ?? '')
+      },
+    })
+  } finally {
+    gate.resolve()
+    // A suspended service would not see the signal to stop.
+    service.process.kill('SIGCONT')
+    await service.stop()
+    await screener.stop(true)
+    folder.remove()
+  }
+}
+
+/** Null: it waits for the screener. */
+const soon = <Answer>(answer: Promise<Answer>): Promise<Answer | null> =>
+  Promise.race([answer, Bun.sleep(300).then(() => null)])
+
+/** Once the policy with the screener decides. */
+const screened = async ({ activate, attest, open, close, waiting }: Attacked, source: string): Promise<void> => {
+  close()
+  await activate(source)
+  const probes: Promise<unknown>[] = []
+  await until(() => {
+    probes.push(attest(0xffff))
+    return waiting() > 0
+  })
+  open()
+  await Promise.all(probes)
+  close()
+}
+
+export const LATE_ABUSES: readonly Abuse[] = [
+  {
+    row: 27,
+    name: 'late-facts',
+    mustHappen: 'a wallet is not denied for requests that were answered 408 before anything could be signed',
+    run: async (_deployment, faults) =>
+      attacked(async (world) => {
+        await screened(world, LIMITED)
+        const late = await Promise.all([world.attest(1), world.attest(1)])
+        faults.holds(
+          'the late requests are 408',
+          late.every(({ status }) => status === 408),
+        )
+        world.open()
+        const { status, compliant } = await world.attest(1)
+        faults.holds(`the wallet is denied: ${status} ${compliant}`, status === 200 && compliant === true)
+      }),
+  },
+  {
+    row: 21,
+    name: 'revoked-during-facts',
+    mustHappen: 'nothing is signed for a key that was revoked, or under a policy that was replaced, during the facts',
+    run: async (_deployment, faults) =>
+      attacked(async (world) => {
+        await screened(world, SCREENED)
+        const underOld = [world.attest(1), world.attest(2, { 'idempotency-key': 'order-7' })]
+        await until(() => world.waiting() === 2)
+        await world.activate(DENIES)
+        await until(async () => (await soon(world.attest(3)))?.compliant === false)
+        world.open()
+        for (const { status, compliant } of await Promise.all(underOld))
+          faults.holds(`under the replaced policy: ${status} ${compliant}`, status === 408 || compliant === false)
+        await screened(world, SCREENED)
+        const withOld = [world.attest(4), world.attest(5, { 'idempotency-key': 'order-8' })]
+        await until(() => world.waiting() === 2)
+        await world.revokeKey()
+        await until(async () => (await soon(world.attest(6)))?.status === 401)
+        world.open()
+        for (const { status } of await Promise.all(withOld))
+          faults.holds(`with the revoked key: ${status}`, status === 401)
+      }),
+  },
+  {
+    row: 21,
+    name: 'suspended-service',
+    mustHappen: 'a service that was suspended signs nothing on what was revoked meanwhile',
+    run: async (_deployment, faults) => {
+      for (const changed of ['policy', 'key'] as const) {
+        await attacked(async (world) => {
+          const { service, attest } = world
+          await screened(world, SCREENED)
+          const held = Array.from({ length: 20 }, (_, wallet) => attest(wallet + 1))
+          await until(() => world.waiting() === held.length)
+          service.process.kill('SIGSTOP')
+          const suspendedMs = performance.now()
+          // What arrives while it is suspended is answered on the caches of before.
+          const arriving = Array.from({ length: 20 }, (_, wallet) => attest(wallet + 101))
+          if (changed === 'key') await world.revokeKey()
+          else await world.activate(DENIES)
+          world.open()
+          // Its last look at the changes has to be longer ago than a lease.
+          while (performance.now() - suspendedMs < LEASE_MS + 200) await world.command('policy', 'list')
+          service.process.kill('SIGCONT')
+          const answers = await Promise.all([...held, ...arriving])
+          const signed = answers.filter(({ status, compliant }) => status === 200 && compliant === true)
+          faults.holds(`${signed.length} of ${answers.length} were signed after the ${changed}`, signed.length === 0)
+          const wanted = changed === 'key' ? 401 : 200
+          const unlike = answers.filter(({ status }) => status !== wanted && status !== 408)
+          faults.holds(`another answer: ${JSON.stringify(unlike[0])}`, unlike.length === 0)
+        })
+      }
+    },
+  },
+]
