@@ -18,6 +18,7 @@ export const PROCESSES: Readonly<Record<string, () => Promise<unknown>>> = {
   'workers/index/shared-search.process.ts': () => import('../workers/index/shared-search.process.ts'),
   'workers/screening/screening-image.process.ts': () => import('../workers/screening/screening-image.process.ts'),
   'workers/screening/screening-list.process.ts': () => import('../workers/screening/screening-list.process.ts'),
+  'workers/screening/screening-wallets.process.ts': () => import('../workers/screening/screening-wallets.process.ts'),
   'workers/screening/screening.process.ts': () => import('../workers/screening/screening.process.ts'),
   'workers/ship/decision-ship.process.ts': () => import('../workers/ship/decision-ship.process.ts'),
   'workers/signing/token-check.process.ts': () => import('../workers/signing/token-check.process.ts'),

@@ -85,8 +85,8 @@ const ensureList = async (
 const REFUSALS: Readonly<Record<Exclude<EditResult['status'], 'edited' | 'unknown' | 'edits-full'>, string>> = {
   'kept-by-source': 'the list is kept by its source',
   'kept-by-screening':
-    'screening writes the list: it has the wallets of a list of sanctioned people, and changes would be lost. Disable ' +
-    'that list first, or make another one',
+    'screening writes the list, which holds the wallets of a list of sanctioned people. For addresses of your own, ' +
+    'create another list. To remove this one, disable that list first',
   full: 'the list would have too many entries',
 }
 

@@ -200,13 +200,6 @@ const importList = async (context: Context): Promise<void> => {
         file: { mediaType: 'application/octet-stream', bytes: new Blob([Uint8Array.from(bytes)]).stream() },
       })
     })
-    const { shareWallets } = await import('../wiring/sanctioned-wallets.ts')
-    await shareWallets(
-      store,
-      clock,
-      name,
-      entries.flatMap(({ wallets }) => wallets),
-    )
     if (format === 'ofac-csv' && paths.length === 1) context.output.stderr(`${ALIASES_MISSING}\n`)
     const list = (await readLists(context)).find((each) => each.name === name)
     tell(context, name, list, `${name}: ${packed.entries} entries with ${packed.names} names, SHA-256 ${packed.sha256}`)

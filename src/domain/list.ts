@@ -17,6 +17,11 @@ export const isListName = (text: string): boolean => /^[a-z][a-z0-9_]{0,63}$/.te
 /** Each organization's own two, which come before its policies, so that none may be shared (decisions §4, "Duties"). */
 export const DUTY_LIST_NAMES: readonly string[] = ['allow', 'deny']
 
+/** The name of the shared list that has the wallets of a list of sanctioned people: policies can't write hyphens. */
+export const sharedListName = (screeningList: string): string => screeningList.replaceAll('-', '_')
+/** The list of sanctioned people whose wallets a shared list of this name would have. */
+export const screeningListName = (shared: string): string => shared.replaceAll('_', '-')
+
 export const MEMO_LENGTH_MAX = 200
 export const AUTHOR_LENGTH_MAX = 100
 

@@ -28,16 +28,22 @@ export interface SourceConfirmation {
   readonly token: string
 }
 
+/** The base has the wallets of this version of a list of sanctioned people (screening-lists.ts). */
+export interface ScreeningConfirmation {
+  readonly screeningList: string
+  readonly versionId: string
+}
+
 export interface BaseActivation {
   readonly listId: string
   readonly baseId: string
   /** The version that the list must still have; null: any. */
   readonly ifVersion: number | null
   /**
-   * The source's report for a list that a source keeps; null for a list kept by hand. If the list changed from one to
-   * the other meanwhile, the activation is refused as `changed-meanwhile`.
+   * The report of the source or of screening for a list that one of these keeps; null for a list kept by hand. If the
+   * list has another keeper by now, the activation is refused as `changed-meanwhile`.
    */
-  readonly confirmation: SourceConfirmation | null
+  readonly confirmation: SourceConfirmation | ScreeningConfirmation | null
 }
 
 /** Lost chunks are written again together with the list. Only the activation, which matters, waits for the disk. */
@@ -48,6 +54,12 @@ const RETIRED_KEEP_SECONDS = 60
 /** A base that is not finished by then counts as abandoned. */
 const STAGED_KEEP_SECONDS = 6 * 3_600
 const SWEEP_CHUNKS = 16
+
+interface ActivatedRow {
+  readonly organization_id: string | null
+  readonly version: number
+  readonly screening_list: string | null
+}
 
 interface BaseRow {
   readonly id: string
@@ -91,17 +103,31 @@ export const createListBaseTable = (scope: TableScope) => ({
       const { listId, baseId, ifVersion, confirmation } = activation
       const now = scope.nowSeconds()
       if (!(await lockList(transaction, listId))) return 'unknown'
-      const [list] = await transaction.query<{ organization_id: string | null; version: number }>(
-        'SELECT organization_id, version FROM lists WHERE id = ?',
+      const [list] = await transaction.query<ActivatedRow>(
+        'SELECT organization_id, version, screening_list FROM lists WHERE id = ?',
         [listId],
       )
       if (list === undefined) return 'unknown'
       if (ifVersion !== null && list.version !== ifVersion) return 'changed-meanwhile'
+      const screening = confirmation !== null && 'versionId' in confirmation ? confirmation : null
+      if (list.screening_list !== (screening?.screeningList ?? null)) return 'changed-meanwhile'
       if (confirmation === null) {
         const [source] = await transaction.query('SELECT list_id FROM list_sources WHERE list_id = ?', [listId])
         if (source !== undefined) return 'changed-meanwhile'
-      }
-      if (confirmation !== null) {
+      } else if ('versionId' in confirmation) {
+        const { screeningList, versionId } = confirmation
+        const shared = await transaction.execute(
+          'UPDATE screening_lists SET shared_version_id = version_id WHERE name = ? AND version_id = ?',
+          [screeningList, versionId],
+        )
+        // The list was disabled, or has another version by now.
+        if (shared === 0) return 'changed-meanwhile'
+        await transaction.execute(
+          `UPDATE lists SET screening_confirmed_at_seconds =
+             (SELECT confirmed_at_seconds FROM screening_lists WHERE name = ?) WHERE id = ?`,
+          [screeningList, listId],
+        )
+      } else {
         const confirmed = await transaction.execute(
           `UPDATE list_sources SET file_sha256 = ?, file_bytes = ?, skipped_count = ?, due_at_seconds = ?,
              leased_until_seconds = 0, attempted_at_seconds = ?, confirmed_at_seconds = ?, failure = NULL

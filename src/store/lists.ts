@@ -12,6 +12,8 @@ import {
   type ListEntry,
   type ListFormat,
   type ListKeeper,
+  screeningListName,
+  sharedListName,
 } from '../domain/list.ts'
 import { recordChange } from './changes.ts'
 import type { Statements, Transaction } from './database.ts'
@@ -33,7 +35,7 @@ export interface AddressList {
   readonly version: number
   /** Unless people keep it, its content is confirmed from outside and has an age. */
   readonly keptBy: ListKeeper
-  /** Its publisher names sanctioned people: screening writes it, or its source is a list of these. */
+  /** Its publisher names sanctioned people: an enabled list of these has its wallets here, or is its source. */
   readonly isOfSanctioned: boolean
   /** When it was last confirmed; null before the first time, and where people keep it. */
   readonly confirmedAtSeconds: number | null
@@ -43,23 +45,36 @@ export interface AddressList {
 
 type ListRow = RowOf<Omit<AddressList, 'keptBy' | 'isOfSanctioned'>> & {
   readonly source_format: ListFormat | null
-  readonly screened_name: string | null
+  readonly screening_list: string | null
+  readonly screening_confirmed_at_seconds: number | null
+  readonly enabled_list: string | null
 }
 
-const SELECT = `SELECT lists.*, list_sources.format AS source_format, screened_name,
-    COALESCE(list_sources.confirmed_at_seconds, screened_at_seconds) AS confirmed_at_seconds
+const SELECT = `SELECT lists.*, list_sources.format AS source_format, enabled_list,
+    COALESCE(list_sources.confirmed_at_seconds, screening_confirmed_at_seconds) AS confirmed_at_seconds
   FROM lists LEFT JOIN list_sources ON list_sources.list_id = lists.id
-  LEFT JOIN (SELECT REPLACE(name, '-', '_') AS screened_name, confirmed_at_seconds AS screened_at_seconds
-    FROM screening_lists) AS screened ON lists.organization_id IS NULL AND screened_name = lists.name`
+  LEFT JOIN (SELECT name AS enabled_list FROM screening_lists) AS enabled ON enabled_list = screening_list`
 
 /** `=` is never true of null. The cast tells PostgreSQL a type where nothing else does. */
 const OWNED = '(organization_id = ? OR (organization_id IS NULL AND CAST(? AS TEXT) IS NULL))'
 
-const toList = ({ source_format: format, screened_name: screenedName, ...row }: ListRow): AddressList => ({
-  ...fieldsOf(row),
-  keptBy: format !== null ? 'source' : screenedName !== null ? 'screening' : 'people',
-  isOfSanctioned: format === 'sdn-advanced' || screenedName !== null,
-})
+const toList = (listed: ListRow): AddressList => {
+  const { source_format: format, screening_list: screening, enabled_list: enabled, ...rest } = listed
+  const { screening_confirmed_at_seconds: _confirmed, ...row } = rest
+  return {
+    ...fieldsOf(row),
+    keptBy: format !== null ? 'source' : screening !== null ? 'screening' : 'people',
+    isOfSanctioned: format === 'sdn-advanced' || enabled !== null,
+  }
+}
+
+interface NewList {
+  readonly owner: string | null
+  readonly name: string
+  readonly description?: string
+  /** The list of sanctioned people whose wallets screening writes into it. */
+  readonly screeningList?: string
+}
 
 export type EditResult =
   /** `changed`: how many are new or gone; a new memo alone does not count. */
@@ -139,6 +154,23 @@ export const createListTable = (scope: TableScope) => {
     return row === undefined ? null : toList(row)
   }
 
+  const insert = async (
+    transaction: Transaction,
+    { owner, name, description = '', screeningList }: NewList,
+  ): Promise<AddressList> => {
+    const id = newIdentifier('list')
+    const now = scope.nowSeconds()
+    await transaction.execute(
+      `INSERT INTO lists (id, organization_id, name, description, base_id, entry_count, version, screening_list,
+         created_at_seconds, updated_at_seconds) VALUES (?, ?, ?, ?, NULL, 0, 1, ?, ?, ?)`,
+      [id, owner, name, description, screeningList ?? null, now, now],
+    )
+    const list = await findListById(transaction, id)
+    if (list === null) throw new Error('no row was inserted')
+    await announce(transaction, list)
+    return list
+  }
+
   /** Computes what an edit would change, without changing anything. */
   const planEdit = async (transaction: Transaction, list: AddressList, edit: ListEdit): Promise<PlannedEdit> => {
     const previous = await findEdit(transaction, list.id, edit.key)
@@ -166,13 +198,9 @@ export const createListTable = (scope: TableScope) => {
      * @throws FieldInvalidError for a malformed or reserved name, or one by which the organization already sees a shared
      *   list; ConstraintViolatedError when the owner has it already.
      */
-    create: (input: {
-      readonly owner: string | null
-      readonly name: string
-      readonly description?: string
-    }): Promise<AddressList> =>
+    create: (input: Omit<NewList, 'screeningList'>): Promise<AddressList> =>
       scope.write(async (transaction) => {
-        const { owner, name, description = '' } = input
+        const { owner, name } = input
         if (!isListName(name)) throw new FieldInvalidError('name', `must be ${LIST_NAME_RULE}`)
         if (owner === null && DUTY_LIST_NAMES.includes(name)) {
           throw new FieldInvalidError('name', 'is that of an organization’s own list')
@@ -183,29 +211,33 @@ export const createListTable = (scope: TableScope) => {
           name,
         ])
         if (owner !== null && shared !== undefined) throw new FieldInvalidError('name', 'is that of a shared list')
-        const now = scope.nowSeconds()
-        const list: AddressList = {
-          id: newIdentifier('list'),
-          organizationId: owner,
-          name,
-          description,
-          baseId: null,
-          entryCount: 0,
-          version: 1,
-          keptBy: 'people',
-          isOfSanctioned: false,
-          confirmedAtSeconds: null,
-          createdAtSeconds: now,
-          updatedAtSeconds: now,
+        const [screening] = await transaction.query('SELECT name FROM screening_lists WHERE name = ?', [
+          screeningListName(name),
+        ])
+        if (owner === null && screening !== undefined) {
+          throw new FieldInvalidError('name', 'is reserved for the wallets of a list of sanctioned people')
         }
+        return insert(transaction, input)
+      }),
+
+    /**
+     * The shared list that has the wallets of a list of sanctioned people.
+     * @param creates whether to create it. @returns null if there is none
+     */
+    ofScreening: (screeningList: string, creates: boolean): Promise<AddressList | null> =>
+      scope.write(async (transaction) => {
+        const name = sharedListName(screeningList)
+        // `create` and screening_lists take this lock too, so that no list of people's has this name.
+        await lockDeployment(transaction)
+        // The version before created the list without naming its writer.
         await transaction.execute(
-          `INSERT INTO lists
-             (id, organization_id, name, description, base_id, entry_count, version, created_at_seconds, updated_at_seconds)
-           VALUES (?, ?, ?, ?, NULL, 0, 1, ?, ?)`,
-          [list.id, owner, name, description, now, now],
+          `UPDATE lists SET screening_list = ? WHERE organization_id IS NULL AND name = ? AND screening_list IS NULL
+             AND NOT EXISTS (SELECT 1 FROM list_sources WHERE list_id = lists.id)`,
+          [screeningList, name],
         )
-        await announce(transaction, list)
-        return list
+        const [row] = await transaction.query<ListRow>(`${SELECT} WHERE organization_id IS NULL AND name = ?`, [name])
+        if (row !== undefined) return toList(row)
+        return creates ? insert(transaction, { owner: null, name, screeningList }) : null
       }),
 
     find: async (owner: string | null, name: string): Promise<AddressList | null> => {
@@ -236,6 +268,10 @@ export const createListTable = (scope: TableScope) => {
           [scope.nowSeconds(), list.id],
         )
         await transaction.execute('DELETE FROM lists WHERE id = ?', [list.id])
+        if (owner === null) {
+          const screening = [screeningListName(name)]
+          await transaction.execute('UPDATE screening_lists SET shared_version_id = NULL WHERE name = ?', screening)
+        }
         await announce(transaction, list)
         return true
       }),

@@ -29,6 +29,7 @@ import { sessionPolicies } from './migrations/0023-session-policies.ts'
 import { verificationServices } from './migrations/0024-verification-services.ts'
 import { latencyAndLabels } from './migrations/0025-latency-and-labels.ts'
 import { claimGroups } from './migrations/0026-claim-groups.ts'
+import { sharedWallets } from './migrations/0029-shared-wallets.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -71,6 +72,9 @@ export const MIGRATIONS: readonly Migration[] = [
   verificationServices,
   latencyAndLabels,
   claimGroups,
+  { number: 27, name: 'placeholder-27', worksWith: 26, statements: () => [] },
+  { number: 28, name: 'placeholder-28', worksWith: 26, statements: () => [] },
+  sharedWallets,
 ]
 
 /** Names in place of a dialect's words. */

@@ -1,10 +1,12 @@
 // Lists of sanctioned people and companies: where each comes from, when it is due, and every version that it had. One process
 // at a time reads a list, under a lease with a token: a reading that ends late changes nothing.
+import { FieldInvalidError } from '../domain/errors.ts'
 import { randomBase62 } from '../domain/identifier.ts'
-import type { Reach } from '../domain/list.ts'
+import { DUTY_LIST_NAMES, isListName, type Reach, sharedListName } from '../domain/list.ts'
 import { recordChange } from './changes.ts'
 import type { Statements, Transaction } from './database.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
+import { lockDeployment, lockList } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface ScreeningList {
@@ -35,6 +37,12 @@ export interface ScreeningVersion {
   readonly entries: number
   readonly names: number
   readonly createdAtSeconds: number
+}
+
+/** @see ScreeningListTable.unshared */
+export interface UnsharedVersion {
+  readonly name: string
+  readonly versionId: string
 }
 
 type ListRow = RowOf<Omit<ScreeningList, 'urls' | 'validators' | 'version'>> & {
@@ -83,14 +91,55 @@ const findIn = async (statements: Statements, name: string): Promise<ScreeningLi
   return row === undefined ? null : toList(row)
 }
 
-/** Announces a change of the shared list of the same name, because its age and its keeper come from this list. */
+/** The id of the shared list of this list's wallets; null if there is none. */
+const findShared = async (transaction: Transaction, name: string): Promise<string | null> => {
+  const [shared] = await transaction.query<{ id: string }>('SELECT id FROM lists WHERE screening_list = ?', [name])
+  return shared?.id ?? null
+}
+
+/** Announces a change of the shared list, because its age and its keeper come from this list. */
 const announceShared = async (transaction: Transaction, name: string, nowSeconds: number): Promise<void> => {
-  const [shared] = await transaction.query<{ id: string }>(
-    'SELECT id FROM lists WHERE organization_id IS NULL AND name = ?',
-    [name.replaceAll('-', '_')],
+  const subjectId = await findShared(transaction, name)
+  if (subjectId === null) return
+  await recordChange(transaction, { topic: 'list', subjectId, organizationId: null }, nowSeconds)
+}
+
+/** Locks the shared list before this list's own row, as its activation does (list-bases.ts). */
+const lockShared = async (transaction: Transaction, name: string): Promise<void> => {
+  const id = await findShared(transaction, name)
+  if (id !== null) await lockList(transaction, id)
+}
+
+/** The list's version was confirmed; so were the shared wallets, if they are this version's. */
+const confirmShared = async (transaction: Transaction, name: string, nowSeconds: number): Promise<void> => {
+  await transaction.execute(
+    `UPDATE lists SET screening_confirmed_at_seconds = ? WHERE screening_list = ?
+       AND EXISTS (SELECT 1 FROM screening_lists WHERE name = ? AND shared_version_id = version_id)`,
+    [nowSeconds, name, name],
   )
-  if (shared === undefined) return
-  await recordChange(transaction, { topic: 'list', subjectId: shared.id, organizationId: null }, nowSeconds)
+  await announceShared(transaction, name, nowSeconds)
+}
+
+/**
+ * Refuses a list whose wallets can't have a shared list of their own.
+ * @throws FieldInvalidError
+ */
+const requireShareable = async (transaction: Transaction, name: string): Promise<void> => {
+  const shared = sharedListName(name)
+  if (!isListName(shared) || DUTY_LIST_NAMES.includes(shared)) {
+    throw new FieldInvalidError('list', `must start with a letter and not be ${DUTY_LIST_NAMES.join(' or ')}`)
+  }
+  // `create` in lists.ts takes this lock too: of two that start at once, the second sees the first.
+  await lockDeployment(transaction)
+  const [taken] = await transaction.query(
+    'SELECT id FROM lists WHERE organization_id IS NULL AND name = ? AND screening_list IS NULL',
+    [shared],
+  )
+  if (taken === undefined) return
+  throw new FieldInvalidError(
+    'list',
+    `would overwrite the shared list ${shared}: use another name, or remove that list`,
+  )
 }
 
 export const createScreeningListTable = (scope: TableScope) => ({
@@ -99,7 +148,10 @@ export const createScreeningListTable = (scope: TableScope) => ({
 
   find: (name: string): Promise<ScreeningList | null> => findIn(scope.statements, name),
 
-  /** Makes the list, or changes where it comes from; it is due at once. Its content stays. */
+  /**
+   * Makes the list, or changes where it comes from; it is due at once. Its content stays.
+   * @throws FieldInvalidError if its wallets can't be shared under its name
+   */
   set: (source: Pick<ScreeningList, 'name' | 'format' | 'urls' | 'reach' | 'intervalSeconds'>): Promise<void> =>
     scope.write(async (transaction) => {
       const { name, format, urls, reach, intervalSeconds } = source
@@ -111,10 +163,11 @@ export const createScreeningListTable = (scope: TableScope) => ({
            leased_until_seconds = 0, validators = '{}'`,
         [name, format, JSON.stringify(urls), reach, intervalSeconds, scope.nowSeconds(), randomBase62(16)],
       )
+      await requireShareable(transaction, name)
       await announceShared(transaction, name, scope.nowSeconds())
     }),
 
-  /** From now on nobody is compared with the list; its versions stay. False when there is no such list. */
+  /** From now on nobody is compared with the list; its versions and shared wallets stay. False when there is no such list. */
   remove: (name: string): Promise<boolean> =>
     scope.write(async (transaction) => {
       const removed = await transaction.execute('DELETE FROM screening_lists WHERE name = ?', [name])
@@ -156,6 +209,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
   ): Promise<'loaded' | 'confirmed' | null> =>
     scope.write(async (transaction) => {
       const now = scope.nowSeconds()
+      await lockShared(transaction, name)
       const list = await findIn(transaction, name)
       if (list === null || (read.token !== null && list.token !== read.token)) return null
       const isSame = list.version?.sha256 === version.sha256
@@ -179,7 +233,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
            confirmed_at_seconds = ?, failure = NULL, validators = ? WHERE name = ?`,
         [id, read.nextDueAtSeconds, now, now, JSON.stringify(read.validators), name],
       )
-      await announceShared(transaction, name, now)
+      await confirmShared(transaction, name, now)
       return isSame ? 'confirmed' : 'loaded'
     }),
 
@@ -187,12 +241,13 @@ export const createScreeningListTable = (scope: TableScope) => ({
   confirm: ({ name, token }: Pick<ScreeningList, 'name' | 'token'>, nextDueAtSeconds: number): Promise<void> =>
     scope.write(async (transaction) => {
       const now = scope.nowSeconds()
-      await transaction.execute(
+      await lockShared(transaction, name)
+      const confirmed = await transaction.execute(
         `UPDATE screening_lists SET due_at_seconds = ?, leased_until_seconds = 0, attempted_at_seconds = ?,
            confirmed_at_seconds = ?, failure = NULL WHERE name = ? AND token = ?`,
         [nextDueAtSeconds, now, now, name, token],
       )
-      await announceShared(transaction, name, now)
+      if (confirmed > 0) await confirmShared(transaction, name, now)
     }),
 
   /** The list keeps its content, and ages. */
@@ -208,6 +263,23 @@ export const createScreeningListTable = (scope: TableScope) => ({
         [nextDueAtSeconds, scope.nowSeconds(), failure, name, token],
       )
     }),
+
+  /** Versions whose wallets are not in a shared list yet. */
+  unshared: async (): Promise<readonly UnsharedVersion[]> =>
+    (
+      await scope.statements.query<RowOf<UnsharedVersion>>(
+        `SELECT name, version_id FROM screening_lists
+         WHERE version_id <> COALESCE(shared_version_id, '') ORDER BY name`,
+      )
+    ).map((row) => fieldsOf(row)),
+
+  /** The version has no wallets, and there is no shared list that would have to lose some. */
+  shareNothing: async ({ name, versionId }: UnsharedVersion): Promise<void> => {
+    await scope.execute('UPDATE screening_lists SET shared_version_id = version_id WHERE name = ? AND version_id = ?', [
+      name,
+      versionId,
+    ])
+  },
 
   /** The packed entries of a version; null when there is no such version. */
   readVersion: async (versionId: string): Promise<Uint8Array | null> => {

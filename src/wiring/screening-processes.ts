@@ -1,5 +1,5 @@
-// The processes of screening: one reads a list's files, one indexes the names of all lists (both end when they are done), and one
-// stays to screen. None gets a secret; each is killed after a time limit.
+// The processes of screening: one reads a list's files, one its wallet addresses, one indexes the names of all lists (these end
+// when they are done), and one stays to screen. None gets a secret; each is killed after a time limit.
 
 import {
   decodeReading,
@@ -30,6 +30,8 @@ export interface Screener {
 export interface ScreeningProcesses {
   /** @throws ScreeningProcessError */
   readFiles(files: FilesToRead): Promise<ListFilesReading>
+  /** The wallet addresses that packed entries name. @throws ScreeningProcessError */
+  readWallets(packed: Uint8Array): Promise<readonly string[]>
   /** Resolves when the screener is ready. @throws ScreeningProcessError */
   startScreener(lists: readonly PackedList[]): Promise<Screener>
 }
@@ -111,5 +113,7 @@ const startScreener = async (image: Uint8Array): Promise<Screener> => {
 
 export const screeningProcesses: ScreeningProcesses = {
   readFiles: async (files) => decodeReading(await transformed('screening-list.process.ts', encodeFiles(files))),
+  readWallets: async (packed) =>
+    JSON.parse(new TextDecoder().decode(await transformed('screening-wallets.process.ts', packed))) as string[],
   startScreener: async (lists) => startScreener(await transformed('screening-image.process.ts', encodeLists(lists))),
 }

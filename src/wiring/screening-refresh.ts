@@ -11,8 +11,6 @@ import type { ScreeningProcesses } from './screening-processes.ts'
 export interface ScreeningRefreshDependencies {
   readonly lists: ScreeningListTable
   readonly processes: Pick<ScreeningProcesses, 'readFiles'>
-  /** Called with the wallet addresses of each list that was read. */
-  readonly share: (list: string, wallets: readonly string[]) => Promise<unknown>
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'error'>
   /** For tests. */
@@ -33,7 +31,7 @@ const describeFailure = (error: unknown): string => {
 }
 
 const readOne = async (
-  { lists, processes, clock, share, fetch = fetchFiles }: ScreeningRefreshDependencies,
+  { lists, processes, clock, fetch = fetchFiles }: ScreeningRefreshDependencies,
   list: ScreeningList,
   lead: Pick<Lead, 'leads'>,
   signal: AbortSignal,
@@ -57,7 +55,7 @@ const readOne = async (
   }
   const format = SCREENING_FORMATS.find((known) => known === list.format)
   if (format === undefined) return { failure: `this version knows no format ${list.format}` }
-  const { packed, wallets, refusal } = await processes.readFiles({
+  const { packed, refusal } = await processes.readFiles({
     format,
     files: fetched.files,
     expected: {
@@ -69,9 +67,7 @@ const readOne = async (
   if (!lead.leads()) return 'outdated'
   const { token } = list
   const { validators } = fetched
-  const result = await lists.replace(list.name, packed, { token, validators, nextDueAtSeconds })
-  if (result === 'loaded') await share(list.name, wallets)
-  return result ?? 'outdated'
+  return (await lists.replace(list.name, packed, { token, validators, nextDueAtSeconds })) ?? 'outdated'
 }
 
 /** Reads every list that is due, one after the other. Rejects only when the store fails. */

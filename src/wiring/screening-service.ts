@@ -15,7 +15,7 @@ import type { FactMetrics } from '../telemetry/fact-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createHeldScreener, ListsChangedError } from './held-screener.ts'
 import { createNameChecks } from './name-checks.ts'
-import { shareWallets } from './sanctioned-wallets.ts'
+import { createWalletSharing } from './sanctioned-wallets.ts'
 import { type ScreeningProcesses, screeningProcesses } from './screening-processes.ts'
 import { refreshScreeningLists } from './screening-refresh.ts'
 
@@ -81,11 +81,6 @@ export const createScreeningService = ({
   everyMs = EVERY_MS,
   othersEveryMs = OTHERS_EVERY_MS,
 }: ScreeningServiceDependencies): ScreeningService => {
-  /** The lists themselves are there already: a shared list that can't be written stays as it is. */
-  const share = (name: string, addresses: readonly string[]): Promise<unknown> =>
-    shareWallets(store, clock, name, addresses).catch((error: unknown) =>
-      log.warn('the addresses of a list could not be shared', { list: name, error }),
-    )
   const held = createHeldScreener({ processes, clock, log, lists: store.screeningLists })
   const shared = { settings: store.screeningSettings.readAll, walletsOf: store.sessionWallets.ofSessions }
   const names = createNameChecks({
@@ -133,8 +128,13 @@ export const createScreeningService = ({
     const goesOn = (): boolean => lead.leads() && !stopping.signal.aborted
     held.open()
     const refresh = oneAtATime(
-      () => refreshScreeningLists({ lists: store.screeningLists, processes, clock, log, share }, lead, stopping.signal),
+      () => refreshScreeningLists({ lists: store.screeningLists, processes, clock, log }, lead, stopping.signal),
       (error) => log.warn('the lists of sanctioned people could not be asked for', { error }),
+    )
+    const shareUnshared = createWalletSharing({ store, processes, clock, log })
+    const share = oneAtATime(
+      () => shareUnshared(goesOn),
+      (error) => log.warn('could not look up which wallet addresses are to be shared; will retry', { error }),
     )
     const namesAgain = againWith(names, goesOn)
     const othersAgain = [listed, screened, ...further].map((part) => againWith(part, goesOn))
@@ -147,11 +147,11 @@ export const createScreeningService = ({
       timers.push(timer)
       look()
     }
-    every(everyMs, [refresh, namesAgain])
+    every(everyMs, [refresh, share, namesAgain])
     every(othersEveryMs, othersAgain)
     stop = async () => {
       stopping.abort()
-      await Promise.all([refresh, namesAgain, ...othersAgain].map((run) => run()))
+      await Promise.all([refresh, share, namesAgain, ...othersAgain].map((run) => run()))
       await held.close()
     }
   }

@@ -1,6 +1,6 @@
 // Lists through the API: whole files in and out, all or nothing, and single entries with who put them there.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { shareWallets } from '../../src/wiring/sanctioned-wallets.ts'
+import { listWallets, shareWallets } from '../support/sanctioned-wallets.ts'
 import { startHarness } from './support/harness.ts'
 
 const harness = await startHarness()
@@ -113,12 +113,11 @@ describe('single entries', () => {
 })
 
 describe('the wallets that a list of sanctioned people names', () => {
-  test('are changed by nobody, through no door, until that list is disabled', async () => {
+  test('are changed by nobody through any route, and removed only after that list is disabled', async () => {
     const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
     const { store, clock } = harness
-    const source = { name: 'ofac-sdn', format: 'ofac-csv', urls: [], reach: 'public', intervalSeconds: 3_600 } as const
-    await store.screeningLists.set(source)
-    await shareWallets(store, clock, 'ofac-sdn', [address(7)])
+    await listWallets(store, 'ofac-sdn', [address(7)])
+    await shareWallets(store, clock)
     const ask = (method: string, path: string, body?: object) =>
       harness.call(method, `/lists/ofac_sdn${path}`, { cookie: root.cookie, body })
     const file = await harness.request('PUT', '/lists/ofac_sdn/content', {
@@ -139,6 +138,10 @@ describe('the wallets that a list of sanctioned people names', () => {
     }
     expect((await ask('GET', '')).body).toMatchObject({ entries: 1, kept_by: 'screening' })
     await store.screeningLists.remove('ofac-sdn')
-    expect((await ask('POST', '/entries', add)).status).toBe(200)
+    // People's changes would never age. Only to remove it makes sense now.
+    expect((await ask('POST', '/entries', add)).status).toBe(409)
+    expect((await ask('GET', '')).body).toMatchObject({ entries: 1, kept_by: 'screening' })
+    expect((await ask('DELETE', '')).status).toBe(204)
+    expect(await store.lists.find(null, 'ofac_sdn')).toBeNull()
   })
 })

@@ -10,11 +10,11 @@ import { packEntries } from '../../src/screening/entry-lines.ts'
 import type { ScreeningFormat } from '../../src/screening/publishers.ts'
 import { readScreeningList } from '../../src/screening/read-screening-list.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
-import { shareWallets } from '../../src/wiring/sanctioned-wallets.ts'
 import { createScreeningService } from '../../src/wiring/screening-service.ts'
 import { openEvidence } from '../identity/evidence/support.ts'
 import { evmWallet } from '../identity/support.ts'
 import { answerHelp } from '../support/head-help.ts'
+import { listWallets, shareWallets } from '../support/sanctioned-wallets.ts'
 import { createRandom } from './support/name-variants.ts'
 import { ordinaryNames } from './support/ordinary-names.ts'
 
@@ -122,9 +122,10 @@ const importList = async (
   const packed = packEntries(entries.slice(without))
   await store.screeningLists.replace(name, packed, { token: null, validators: {}, nextDueAtSeconds: 9e9 })
 }
-const listWallets = async (...numbers: readonly number[]): Promise<void> => {
-  await shareWallets(store, clock, 'ofac-sdn', numbers.map(evmWallet))
-  lists.changed((await store.lists.find(null, 'ofac_sdn'))?.id ?? '')
+const sanction = async (...numbers: readonly number[]): Promise<void> => {
+  await listWallets(store, 'our-wallets', numbers.map(evmWallet))
+  await shareWallets(store, clock)
+  lists.changed((await store.lists.find(null, 'our_wallets'))?.id ?? '')
   await lists.settled()
 }
 
@@ -179,11 +180,11 @@ const measure = async (what: string, change: () => Promise<void>): Promise<void>
 await importList('un-sc', 'un-xml', [un])
 await measure('first', async () => {
   await importList('ofac-sdn', 'ofac-csv', [sdn, alt, add], 5)
-  await listWallets(3)
+  await sanction(3)
 })
 await measure('after a change', async () => {
   await importList('ofac-sdn', 'ofac-csv', [sdn, alt, add])
-  await listWallets(3, 7)
+  await sanction(3, 7)
 })
 await service.duty.stop()
 lists.stop()

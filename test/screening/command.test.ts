@@ -6,6 +6,7 @@ import { runScreening } from '../../src/cli/screening.ts'
 import { openOver } from '../cli/door-over.ts'
 import { recordOutput } from '../cli/recorded-output.ts'
 import { openTemporaryStore, type TemporaryStore, temporaryFolder } from '../store/temporary-store.ts'
+import { shareWallets } from '../support/sanctioned-wallets.ts'
 
 const DATA = join(import.meta.dir, '..', 'data', 'screening')
 const UN = join(DATA, 'un_consolidated.xml')
@@ -118,11 +119,23 @@ describe('countersign screening', () => {
     ])
   })
 
-  test('shares the wallets that a list names', async () => {
+  test('leaves the wallets that a list names to the service, which shares them', async () => {
     const files = ['sdn.csv', 'alt.csv', 'add.csv'].map((name) => join(DATA, name))
     expect((await run('import', 'cut-sdn', ...files, '--format', 'ofac-csv')).code).toBe(0)
+    await shareWallets(temporary.store, temporary.clock)
     const shared = await temporary.store.lists.find(null, 'cut_sdn')
     expect(shared?.entryCount).toBeGreaterThan(0)
+  })
+
+  test('refuses the name of a list that people keep, and names that no shared list can have', async () => {
+    await temporary.store.lists.create({ owner: null, name: 'blocked_by_us' })
+    const refused = await run('import', 'blocked-by-us', file('own.csv', OWN), '--format', 'csv')
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toContain('would overwrite the shared list blocked_by_us')
+    for (const name of ['deny', '1list']) {
+      expect((await run('enable', name, '--format', 'csv')).stderr).toContain('must start with a letter')
+    }
+    expect(await temporary.store.screeningLists.list()).toEqual([])
   })
 
   test('is switched on by name, with a publisher’s address, and off', async () => {

@@ -332,27 +332,33 @@ describeStores((openTemporaryStore) => {
       await listSources.remove(list.id)
     })
 
-    test('of sanctioned people give the shared list of their wallets an age, which is told', async () => {
-      const { store, clock } = temporary
-      const list = await store.lists.create({ owner: null, name: 'our_people' })
-      expect(await reload(list)).toMatchObject({ keptBy: 'people', isOfSanctioned: false, confirmedAtSeconds: null })
+    test('of sanctioned people announce each change of their shared list', async () => {
+      const { screeningLists, lists, database } = temporary.store
       const source = { name: 'our-people', format: 'csv', urls: [], reach: 'public', intervalSeconds: 3_600 } as const
-      await store.screeningLists.set(source)
-      expect(await reload(list)).toMatchObject({ keptBy: 'screening', isOfSanctioned: true, confirmedAtSeconds: null })
+      await screeningLists.set(source)
+      const list = await lists.ofScreening('our-people', true)
+      if (list === null) throw new Error('there is no shared list')
+      expect(list).toMatchObject({ keptBy: 'screening', isOfSanctioned: true, confirmedAtSeconds: null })
       const version = { bytes: new Uint8Array(3), sha256: 'ab', entries: 1, names: 1 }
       const read = { token: null, validators: {}, nextDueAtSeconds: 9e9 }
-      const told = { topic: 'list' as const, subjectId: list.id, organizationId: null }
-      for (const _again of [1, 2]) {
-        clock.advance(100)
-        const before = await readLastSequence(store.database)
-        await store.screeningLists.replace('our-people', version, read)
-        expect(await reload(list)).toMatchObject({ confirmedAtSeconds: clock.unixSeconds() })
-        expect(await changesSince(before)).toEqual([told])
+      const announced = { topic: 'list' as const, subjectId: list.id, organizationId: null }
+      const confirm = async () => {
+        const there = await screeningLists.find('our-people')
+        await screeningLists.confirm({ name: 'our-people', token: there?.token ?? '' }, 9e9)
       }
-      const theirs = await store.lists.create({ owner: ours, name: 'our_own_people' })
+      for (const change of [
+        () => screeningLists.replace('our-people', version, read),
+        () => screeningLists.replace('our-people', version, read),
+        confirm,
+        () => screeningLists.set(source),
+        () => screeningLists.remove('our-people'),
+      ]) {
+        const before = await readLastSequence(database)
+        await change()
+        expect(await changesSince(before)).toEqual([announced])
+      }
+      const theirs = await lists.create({ owner: ours, name: 'our_own_people' })
       expect(await reload(theirs)).toMatchObject({ keptBy: 'people', isOfSanctioned: false })
-      await store.screeningLists.remove('our-people')
-      expect(await reload(list)).toMatchObject({ keptBy: 'people', isOfSanctioned: false, confirmedAtSeconds: null })
     })
   })
 })

@@ -180,6 +180,43 @@ describeDatabases((dialect) => {
       ])
     })
 
+    test('mark the lists that screening writes, as old as their last change, and share all wallets again', async () => {
+      const marking = MIGRATIONS.find(({ name }) => name === 'shared-wallets')?.number ?? 0
+      await migrate(database, 1, MIGRATIONS.slice(0, marking - 1))
+      const list = `INSERT INTO lists (id, organization_id, name, description, entry_count, version, created_at_seconds,
+        updated_at_seconds) VALUES (?, ?, ?, '', 0, 1, 10, 70)`
+      await database.execute(
+        "INSERT INTO organizations (id, slug, name, version, created_at_seconds) VALUES ('org', 'org', 'Org', 1, 0)",
+      )
+      for (const [id, owner, name] of [
+        ['shared', null, 'our_people'],
+        ['own', 'org', 'our_people'],
+        ['people', null, 'partners'],
+        ['sourced', null, 'by_source'],
+      ] as const) {
+        await database.execute(list, [id, owner, name])
+      }
+      await database.execute(
+        `INSERT INTO list_sources (list_id, location, format, reach, skips_bad_lines, interval_seconds, due_at_seconds,
+           leased_until_seconds, token) VALUES ('sourced', '/x', 'text', 'public', 0, 60, 0, 0, 't')`,
+      )
+      for (const name of ['our-people', 'by-source']) {
+        await database.execute(
+          `INSERT INTO screening_lists (name, format, urls, reach, interval_seconds, version_id, due_at_seconds,
+             leased_until_seconds, token, confirmed_at_seconds, validators)
+           VALUES (?, 'csv', '[]', 'public', 60, 'v', 0, 0, 't', 90, '{}')`,
+          [name],
+        )
+      }
+      await migrate(database, 2)
+      expect(
+        await database.query(
+          'SELECT id, screening_confirmed_at_seconds AS at FROM lists WHERE screening_list IS NOT NULL',
+        ),
+      ).toEqual([{ id: 'shared', at: 70 }])
+      expect(await database.query('SELECT name FROM screening_lists WHERE shared_version_id IS NOT NULL')).toEqual([])
+    })
+
     test('are undone whole when one of their statements fails', async () => {
       const broken: Migration = {
         ...second,

@@ -199,7 +199,6 @@ describe('a list that is fetched', () => {
         log,
         lists: store.screeningLists,
         processes: screeningProcesses,
-        share: async () => undefined,
         fetch: async () => {
           const answer = answers.shift()
           if (answer instanceof Error) throw answer

@@ -8,9 +8,9 @@ import { createScreener } from '../../src/facts/screener.ts'
 import { parseScreenerSettings } from '../../src/facts/screener-settings.ts'
 import { createCheckRunner } from '../../src/identity/check-runner.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
-import { shareWallets } from '../../src/wiring/sanctioned-wallets.ts'
 import { createScreeningService, type ScreeningService } from '../../src/wiring/screening-service.ts'
 import { evmWallet, openIdentity, SOLANA_WALLET } from '../identity/support.ts'
+import { listWallets, shareWallets } from '../support/sanctioned-wallets.ts'
 import { until } from '../support/until.ts'
 
 const LEAD = { leads: () => true, holds: async () => true }
@@ -59,8 +59,10 @@ beforeAll(async () => {
     },
   }).values()
   if (settings === undefined) throw new Error('no screener')
+  // No names are compared here, and `sanction` shares wallets itself.
+  const screeningLists = { ...store.screeningLists, list: async () => [], unshared: async () => [] }
   service = createScreeningService({
-    store,
+    store: { ...store, screeningLists },
     clock,
     log,
     everyMs: 20,
@@ -107,11 +109,8 @@ const list = async (owner: string | null, name: string, ...addresses: readonly W
 /** The shared list of wallets that a list of sanctioned people names. */
 const sanction = async (...addresses: readonly WalletAddress[]): Promise<void> => {
   const { store, clock } = identity
-  if ((await store.screeningLists.find('ofac-sdn')) === null) {
-    const source = { name: 'ofac-sdn', format: 'ofac-csv', urls: [], reach: 'public', intervalSeconds: 3_600 } as const
-    await store.screeningLists.set(source)
-  }
-  await shareWallets(store, clock, 'ofac-sdn', addresses)
+  await listWallets(store, 'ofac-sdn', addresses)
+  await shareWallets(store, clock)
   lists.changed((await store.lists.find(null, 'ofac_sdn'))?.id ?? '')
   await lists.settled()
 }

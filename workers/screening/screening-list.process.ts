@@ -12,11 +12,10 @@ stayInBackground()
 const { format, expected, files } = decodeFiles(await Bun.stdin.bytes())
 const read = () => {
   try {
-    const entries = readScreeningList(format, files, expected)
-    return { packed: packEntries(entries), wallets: entries.flatMap((entry) => entry.wallets), refusal: null }
+    return { packed: packEntries(readScreeningList(format, files, expected)), refusal: null }
   } catch (error) {
     if (!(error instanceof ScreeningListInvalidError)) throw error
-    return { packed: null, wallets: [], refusal: error.detail }
+    return { packed: null, refusal: error.detail }
   }
 }
 await Bun.write(Bun.stdout, encodeReading(read()))

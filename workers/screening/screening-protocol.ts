@@ -67,22 +67,20 @@ export const decodeFiles = (input: Uint8Array): FilesToRead => {
 export interface ListFilesReading {
   /** Null when the files were refused. */
   readonly packed: PackedEntries | null
-  readonly wallets: readonly string[]
   /** Why the files were refused, in one line for the operator; null when they were read. */
   readonly refusal: string | null
 }
 
-export const encodeReading = ({ packed, wallets, refusal }: ListFilesReading): Uint8Array => {
+export const encodeReading = ({ packed, refusal }: ListFilesReading): Uint8Array => {
   const { bytes, ...said } = packed ?? { bytes: new Uint8Array() }
-  return withHead({ said: packed === null ? null : said, wallets, refusal }, [bytes])
+  return withHead({ said: packed === null ? null : said, refusal }, [bytes])
 }
 
 export const decodeReading = (output: Uint8Array): ListFilesReading => {
   const { head, rest } = headOf(output)
-  const { said, wallets, refusal } = head as {
+  const { said, refusal } = head as {
     readonly said: Omit<PackedEntries, 'bytes'> | null
-    readonly wallets: readonly string[]
     readonly refusal: string | null
   }
-  return { wallets, refusal, packed: said === null ? null : { ...said, bytes: new Uint8Array(rest) } }
+  return { refusal, packed: said === null ? null : { ...said, bytes: new Uint8Array(rest) } }
 }

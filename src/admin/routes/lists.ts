@@ -69,7 +69,8 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
         await write(async (tables, note) => {
           const owner = ownerOf({ organization })
           const list = await requireList(tables, owner, params.list)
-          requireNotScreening(list)
+          // Once its list of sanctioned people is disabled, screening would not write it again.
+          if (list.isOfSanctioned) requireNotScreening(list)
           await tables.lists.remove(owner, list.name)
           note({
             action: 'list.remove',

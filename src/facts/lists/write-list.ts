@@ -36,12 +36,19 @@ export interface StoredList {
   readonly version: number
 }
 
-export interface ListConfirmation {
+export type ListConfirmation = SourceConfirmation | ScreeningConfirmation
+
+interface SourceConfirmation {
   readonly fileSha256: string
   readonly fileBytes: number
   readonly skippedCount: number
   readonly nextDueAtSeconds: number
   readonly token: string
+}
+
+interface ScreeningConfirmation {
+  readonly screeningList: string
+  readonly versionId: string
 }
 
 /** The list was deleted, or changed, while it was being written. None of the new content was applied. */
@@ -76,7 +83,7 @@ const stage = async ({ bases }: ListContents, listId: string, chunks: AsyncItera
 
 /**
  * Makes sorted chunks the list's whole content.
- * @param confirmation for a list that a source keeps; null for a list kept by hand
+ * @param confirmation for a list that a source or screening keeps; null for a list kept by hand
  * @throws ListChangedError; ListTooLongError and others from the chunks. The list is then unchanged.
  */
 export const replaceList = async (

@@ -68,7 +68,7 @@ const ListBody = ({ parts, back }: { readonly parts: ListParts; readonly back: s
               Upload a file
             </Button>
           )}
-          {mayChange && list.kept_by !== 'screening' && (
+          {mayChange && (
             <Button icon="trash" onClick={() => setDialog('remove')}>
               Remove
             </Button>

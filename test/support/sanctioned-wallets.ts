@@ -1,0 +1,24 @@
+// Makes addresses the wallets of a list of sanctioned people, and shares them as the service does.
+import type { Clock } from '../../src/domain/time.ts'
+import { packEntries, unpackEntries } from '../../src/screening/entry-lines.ts'
+import type { Store } from '../../src/store/store.ts'
+import { createWalletSharing } from '../../src/wiring/sanctioned-wallets.ts'
+
+export const readWallets = async (packed: Uint8Array): Promise<string[]> =>
+  [...unpackEntries(packed)].flatMap(({ wallets }) => wallets)
+
+/** Stores a version of the list that names these wallets. Its wallets are not shared yet. */
+export const listWallets = async (store: Store, name: string, wallets: readonly string[]): Promise<void> => {
+  const source = { name, format: 'ofac-csv', urls: [], reach: 'public', intervalSeconds: 3_600 } as const
+  if ((await store.screeningLists.find(name)) === null) await store.screeningLists.set(source)
+  const person = { id: '1', kind: 'person', names: ['Ivan Primerov'], birthDates: [], countries: [], wallets } as const
+  const read = { token: null, validators: {}, nextDueAtSeconds: 9e9 }
+  await store.screeningLists.replace(name, packEntries([person]), read)
+}
+
+export const shareWallets = (store: Store, clock: Clock): Promise<void> => {
+  const fail = (message: string, fields: object = {}): never => {
+    throw new Error(`${message}: ${Bun.inspect(fields)}`)
+  }
+  return createWalletSharing({ store, clock, processes: { readWallets }, log: { error: fail } })(() => true)
+}
