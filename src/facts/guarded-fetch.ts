@@ -1,8 +1,8 @@
 // Makes one HTTP request to a URL that an operator configured: https only, to addresses that `reachable.ts` allows,
 // without redirects, limited in bytes and time. The connection is closed when the caller stops reading. Uses node:http
 // rather than fetch, because only node:http can connect to the very address that was checked.
-import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
-import { request as httpsRequest } from 'node:https'
+import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { DetailedError, errorCodeOf, NamedError } from '../domain/errors.ts'
 import type { Reach } from '../domain/list.ts'
 import { createGuardedLookup, parseReachableUrl, UrlRefusedError } from './reachable.ts'
@@ -43,6 +43,20 @@ export class RedirectedError extends FetchFailedError {
   }
 }
 
+const KEEP_OPEN = { keepAlive: true, timeout: 5_000 } as const
+
+const createAgents = () => ({ http: new HttpAgent(KEEP_OPEN), https: new HttpsAgent(KEEP_OPEN) })
+
+/**
+ * Open connections by reach. A request over an open connection resolves no name, so nothing checks its address again: it
+ * must not find a connection that a request with a wider reach opened.
+ */
+const agents: Readonly<Record<Reach, ReturnType<typeof createAgents>>> = {
+  public: createAgents(),
+  private: createAgents(),
+  loopback: createAgents(),
+}
+
 const reasonOf = (error: unknown): Error => {
   if (error instanceof UrlRefusedError || error instanceof FetchFailedError) return error
   if (error instanceof NotModifiedError) return error
@@ -72,8 +86,10 @@ const refusalOf = ({ statusCode = 0, headers }: IncomingMessage, maxBytes: numbe
 export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uint8Array> {
   const { reach, timeoutMs, maxBytes, body } = options
   const url = parseReachableUrl(options.url, reach)
-  const send = url.protocol === 'https:' ? httpsRequest : httpRequest
+  const isSecure = url.protocol === 'https:'
+  const send = isSecure ? httpsRequest : httpRequest
   const outgoing = send(url, {
+    agent: agents[reach][isSecure ? 'https' : 'http'],
     method: options.method ?? 'GET',
     headers: {
       ...options.headers,

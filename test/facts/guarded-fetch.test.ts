@@ -1,5 +1,6 @@
 // Servers that are slow, endless, redirecting, lying about their length, or not who they say they are.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Reach } from '../../src/domain/list.ts'
 import { FetchFailedError, fetchBody, type GuardedRequest, guardedFetch } from '../../src/facts/guarded-fetch.ts'
 import { createGuardedLookup, UrlRefusedError } from '../../src/facts/reachable.ts'
 import { TEST_CERTIFICATE, TEST_CERTIFICATE_KEY } from './test-certificate.ts'
@@ -167,6 +168,39 @@ describe('a guarded request', () => {
 })
 
 describe('over TLS', () => {
+  test('a connection is reused within its reach, and never by a request that may not go there', async () => {
+    const clients = new Set<number>()
+    const server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      tls: { cert: TEST_CERTIFICATE, key: TEST_CERTIFICATE_KEY },
+      fetch: (request, self) => {
+        clients.add(self.requestIP(request)?.port ?? 0)
+        return new Response('internal')
+      },
+    })
+    const url = `https://screener.example:${server.port}/`
+    const resolveTo = (address: string) =>
+      ((_: string, __: object, done: (e: null, a: object[]) => void) => done(null, [{ address, family: 4 }])) as never
+    const askWithin = (reach: Reach, address: string) =>
+      ask('', {
+        url,
+        reach,
+        certificateAuthority: TEST_CERTIFICATE,
+        lookup: createGuardedLookup(reach, resolveTo(address)),
+      })
+    expect(await askWithin('loopback', '127.0.0.1')).toBe('internal')
+    expect(await askWithin('loopback', '127.0.0.1')).toBe('internal')
+    expect(clients.size).toBe(1)
+    const refused = 'leads to an address that is not allowed'
+    for (const reach of ['public', 'private'] as const) {
+      expect(await problemOf(askWithin(reach, '127.0.0.1'))).toBe(refused)
+    }
+    expect(await problemOf(askWithin('public', '10.0.0.1'))).toBe(refused)
+    expect(clients.size).toBe(1)
+    await server.stop(true)
+  })
+
   const trusted = {
     certificateAuthority: TEST_CERTIFICATE,
     lookup: createGuardedLookup('loopback', ((_: string, __: object, done: (e: null, a: object[]) => void) =>
