@@ -7,9 +7,9 @@ import { systemClock } from '../domain/time.ts'
 import { createCheckRunner } from '../identity/check-runner.ts'
 import type { CheckPart, SessionCheckStore } from '../identity/checks.ts'
 import { createDocumentChecks } from '../identity/document-checks.ts'
+import { createDocumentProcess } from '../identity/evidence/document-process.ts'
 import { DocumentInvalidError } from '../identity/evidence/errors.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
-import { createPictureProcess } from '../identity/evidence/picture-process.ts'
 import type { DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
 import { createPersonChecks } from '../identity/person-checks.ts'
 import { createTraces } from '../identity/traces.ts'
@@ -45,7 +45,7 @@ const PICTURE_SCRIPT = 'workers/documents/read-picture.process.ts'
 
 /** Reads one picture at a time, each in a new process, so that its memory is freed. */
 const createPictureReader = (what: 'zone' | 'portrait') => {
-  const { run, close } = createPictureProcess({
+  const { run, close } = createDocumentProcess({
     script: PICTURE_SCRIPT,
     programArguments: [what],
     processesMax: 1,

@@ -1,6 +1,7 @@
 // Builds the evidence service, for the service and for commands: the store's rows, the folder of encrypted files, the
 // process that re-encodes images, and the sweep that deletes expired evidence.
 import { systemClock } from '../domain/time.ts'
+import { createPdfChecker } from '../identity/evidence/check-pdf.ts'
 import { createClamd, type ScannerAddress } from '../identity/evidence/clamd.ts'
 import { createEvidence } from '../identity/evidence/evidence.ts'
 import { createEvidenceFiles } from '../identity/evidence/evidence-files.ts'
@@ -42,7 +43,7 @@ export interface EvidenceParts {
   sweep(): Promise<SweepResult>
   /** Sweeps every hour. */
   readonly duty: Duty
-  /** Kills the image process if it is running. */
+  /** Kills the processes that open documents. */
   close(): Promise<void>
 }
 
@@ -50,6 +51,7 @@ const SWEEP_INTERVAL_MS = 3_600_000
 
 export const createEvidenceParts = (dependencies: EvidencePartsDependencies): EvidenceParts => {
   const { store, keys, folder, log, changed = () => undefined, reencoder = createReencoder() } = dependencies
+  const pdfChecker = createPdfChecker()
   const { scanner = null, scannerAway: whenAway = 'refuse' } = dependencies
   const files = createEvidenceFiles(folder)
   const vault = createVault({ files, keys })
@@ -78,6 +80,7 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
   let evidenceBytesStored = 0
   const evidence = createEvidence({
     reencoder,
+    pdfChecker,
     changed,
     scan,
     counted: (change, pieces, bytes) => {
@@ -138,6 +141,8 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
         await current
       },
     },
-    close: reencoder.close,
+    close: async () => {
+      await Promise.all([reencoder.close(), pdfChecker.close()])
+    },
   }
 }

@@ -6,8 +6,8 @@ import sharp, { type Sharp } from 'sharp'
 import { HASHED_SIDE, portraitHash } from '../../src/documents/portrait-hash.ts'
 import type { GrayPicture } from '../../src/documents/reader/ink.ts'
 import { readZone } from '../../src/documents/reader/read-zone.ts'
+import { createDocumentProcess } from '../../src/identity/evidence/document-process.ts'
 import { DocumentInvalidError } from '../../src/identity/evidence/errors.ts'
-import { createPictureProcess } from '../../src/identity/evidence/picture-process.ts'
 import { encodeZone, type ZoneContent } from './encode-zone.ts'
 import { randomOf } from './specimen.ts'
 
@@ -105,7 +105,7 @@ describe('a zone is read', () => {
 })
 
 describe('the process', () => {
-  const process = createPictureProcess({
+  const process = createDocumentProcess({
     script: join(import.meta.dir, '../../workers/documents/read-picture.process.ts'),
     programArguments: ['zone'],
   })

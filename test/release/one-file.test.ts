@@ -141,6 +141,9 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
     const read = await run(['--entry', 'workers/documents/read-picture.process.ts', 'zone'], picture)
     expect(JSON.parse(read.stdout)).toMatchObject({ reading: { decoded: { zone: { surname: 'ERIKSSON' } } } })
     expect((await run(['--entry', 'src/identity/evidence/reencode.process.ts'], picture)).code).toBe(0)
+    expect((await run(['--entry', 'src/identity/evidence/check-pdf.process.ts'], picture)).stdout).toBe(
+      'the PDF is damaged',
+    )
   })
 
   test('loads no library from a folder that others can write to', TEST_LIMIT_MS, async () => {

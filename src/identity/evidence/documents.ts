@@ -12,14 +12,12 @@ import {
 import { DocumentLimitError, EvidenceBusyError } from './errors.ts'
 import { cleanFileName } from './fields.ts'
 import { PERSON, type RecordAccess } from './record-writer.ts'
-import type { Reencoder } from './reencode.ts'
 import type { DocumentScan } from './scan.ts'
 import { FIELDS_KIND } from './typed-fields.ts'
-import { cleanDocument, readUpload } from './upload.ts'
+import { cleanDocument, type DocumentPrograms, readUpload } from './upload.ts'
 import { targetOf } from './vault.ts'
 
-export interface DocumentsDependencies extends RecordAccess {
-  readonly reencoder: Reencoder
+export interface DocumentsDependencies extends RecordAccess, DocumentPrograms {
   /** Scans each document as it was sent; left out when no scanner is configured. */
   readonly scan?: DocumentScan | undefined
   /** Uploads at once: each holds up to DOCUMENT_BYTES_MAX. */
@@ -51,7 +49,7 @@ const toStream = (source: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array
 export const createDocuments = (
   dependencies: DocumentsDependencies,
 ): Pick<EvidenceService, 'addDocument' | 'listEvidence' | 'openDocument' | 'removeDocument'> => {
-  const { store, vault, clock, writer, requireSession, reencoder, scan } = dependencies
+  const { store, vault, clock, writer, requireSession, scan } = dependencies
   const { uploadsMax = 16, uploadTimeLimitMs = 60_000 } = dependencies
   const uploading = new Map<string, number>()
   let uploads = 0
@@ -90,7 +88,7 @@ export const createDocuments = (
         if (there >= maximum) throw new DocumentLimitError(maximum)
         const uploaded = await readUpload(stream, uploadTimeLimitMs)
         await scan?.(session, uploaded)
-        const { mediaType, bytes } = await cleanDocument(uploaded, { kind, declaredType }, reencoder)
+        const { mediaType, bytes } = await cleanDocument(uploaded, { kind, declaredType }, dependencies)
         const { record, change } = await writer.sealAndCommit(
           target,
           {

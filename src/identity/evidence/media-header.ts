@@ -18,6 +18,8 @@ interface Size {
 }
 
 const DAMAGED = 'the image is damaged'
+/** Segments, fill bytes or chunks of one picture: some hundred times as many as pictures have. */
+const STEPS_MAX = 100_000
 const CARRIES_MORE = 'the document carries something besides itself'
 
 const startsWith = (bytes: Uint8Array, prefix: readonly number[], at = 0): boolean =>
@@ -48,10 +50,15 @@ const isFrameHeader = (marker: number): boolean =>
 const jpegSize = (bytes: Uint8Array): Size => {
   const view = viewOf(bytes)
   let at = 2
-  for (;;) {
+  for (let step = 0; step < STEPS_MAX; step++) {
     if (view.getUint8(at) !== 0xff) throw new DocumentInvalidError(DAMAGED)
-    while (view.getUint8(at) === 0xff) at += 1
-    const marker = view.getUint8(at)
+    const marker = view.getUint8(at + 1)
+    // Markers may follow any number of fill bytes.
+    if (marker === 0xff) {
+      at += 1
+      continue
+    }
+    at += 1
     if (isFrameHeader(marker)) return { height: view.getUint16(at + 4), width: view.getUint16(at + 6) }
     // A scan or the end of the picture comes before any frame header.
     if (marker === 0xda || marker === 0xd9) throw new DocumentInvalidError(DAMAGED)
@@ -59,22 +66,25 @@ const jpegSize = (bytes: Uint8Array): Size => {
     if (length < 2) throw new DocumentInvalidError(DAMAGED)
     at += 1 + length
   }
+  throw new DocumentInvalidError(DAMAGED)
 }
 
+const IEND = 0x49454e44
 const PNG_MAGIC = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
 const pngSize = (bytes: Uint8Array): Size => {
   const view = viewOf(bytes)
   if (view.getUint32(8) !== 13 || !startsWith(bytes, ascii('IHDR'), 12)) throw new DocumentInvalidError(DAMAGED)
   const size = { width: view.getUint32(16), height: view.getUint32(20) }
-  for (let at = 8; ; ) {
-    const length = view.getUint32(at)
-    const isEnd = startsWith(bytes, ascii('IEND'), at + 4)
-    at += 12 + length
+  let at = 8
+  for (let step = 0; step < STEPS_MAX; step++) {
+    const isEnd = view.getUint32(at + 4) === IEND
+    at += 12 + view.getUint32(at)
     if (!isEnd) continue
     if (at !== bytes.length) throw new DocumentInvalidError(at > bytes.length ? DAMAGED : CARRIES_MORE)
     return size
   }
+  throw new DocumentInvalidError(DAMAGED)
 }
 
 const uint24 = (view: DataView, at: number): number => view.getUint16(at, true) | (view.getUint8(at + 2) << 16)

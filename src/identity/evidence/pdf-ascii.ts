@@ -1,24 +1,35 @@
 // The two filters of PDF that write bytes as text. A viewer applies them before it inflates, so a check has to as well.
 // Source: ISO 32000-2 §7.4.2 (ASCIIHexDecode), §7.4.3 (ASCII85Decode).
 
-const GREATER = 0x3e
 const isBlank = (byte: number): boolean => byte <= 0x20
 
-const hexDigit = (byte: number): number => {
+/** Value of a hexadecimal digit; -1 for any other byte. */
+export const hexDigit = (byte: number): number => {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
   const lower = byte | 0x20
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
 }
 
-/** Up to the first byte that is none of the filter's; a last single digit is followed by 0. */
-export const decodeAsciiHex = (bytes: Buffer): Buffer => {
+/** A filter of text. `textOf` returns the filter's text at the start of the bytes, and `decode` takes only such a text. */
+export interface TextFilter {
+  readonly textOf: (bytes: Buffer) => Buffer
+  readonly decode: (text: Buffer) => Buffer
+}
+
+const textOf = (bytes: Buffer, isOfFilter: (byte: number) => boolean): Buffer => {
+  let end = 0
+  while (end < bytes.length && (isBlank(bytes[end]!) || isOfFilter(bytes[end]!))) end += 1
+  return bytes.subarray(0, end)
+}
+
+/** A last single digit is followed by 0. */
+const decodeAsciiHex = (bytes: Buffer): Buffer => {
   const decoded = Buffer.allocUnsafe(Math.ceil(bytes.length / 2))
   let length = 0
   let high = -1
   for (const byte of bytes) {
     if (isBlank(byte)) continue
     const digit = hexDigit(byte)
-    if (byte === GREATER || digit === -1) break
     if (high === -1) high = digit
     else {
       decoded[length++] = high * 16 + digit
@@ -31,8 +42,8 @@ export const decodeAsciiHex = (bytes: Buffer): Buffer => {
 
 const Z = 0x7a
 
-/** Up to `~>`, or the first byte that is none of the filter's. */
-export const decodeAscii85 = (bytes: Buffer): Buffer => {
+/** Up to a `z` inside a group. */
+const decodeAscii85 = (bytes: Buffer): Buffer => {
   let zeros = 0
   for (const byte of bytes) if (byte === Z) zeros += 1
   const decoded = Buffer.alloc(zeros * 4 + Math.ceil((bytes.length - zeros) / 5) * 4)
@@ -45,7 +56,7 @@ export const decodeAscii85 = (bytes: Buffer): Buffer => {
       length += 4
       continue
     }
-    if (byte < 0x21 || byte > 0x75) break
+    if (byte === Z) break
     group = group * 85 + (byte - 0x21)
     count += 1
     if (count < 5) continue
@@ -58,4 +69,14 @@ export const decodeAscii85 = (bytes: Buffer): Buffer => {
   for (let filled = count; filled < 5; filled++) group = group * 85 + 84
   decoded.writeUInt32BE(group % 2 ** 32, length)
   return decoded.subarray(0, length + count - 1)
+}
+
+export const ASCII_HEX: TextFilter = {
+  textOf: (bytes) => textOf(bytes, (byte) => hexDigit(byte) !== -1),
+  decode: decodeAsciiHex,
+}
+
+export const ASCII_85: TextFilter = {
+  textOf: (bytes) => textOf(bytes, (byte) => byte <= 0x75 || byte === Z),
+  decode: decodeAscii85,
 }

@@ -3,7 +3,22 @@
 // inspected. This is no guarantee: a viewer may see what this check does not.
 // Source: ISO 32000-2 §7.3.5, §7.5, §12.6; APPNOTE.TXT §4.3.16 (zip).
 import { DocumentInvalidError } from './errors.ts'
-import { INFLATE_LIMITS, type InflateLimits, inflateStreams } from './pdf-streams.ts'
+import { hexDigit } from './pdf-ascii.ts'
+import { INFLATE_LIMITS, type InflateLimits, inflateStreams, TOO_LARGE } from './pdf-streams.ts'
+
+const REFUSALS = {
+  damaged: 'the PDF is damaged',
+  carriesMore: 'the document carries something besides itself',
+  packed: 'the PDF is packed in an old way that can not be looked into: print it to a new PDF, or send a picture',
+  active: 'the PDF holds scripts or other files: print it to a new PDF, or send a picture',
+  encrypted: 'the PDF is encrypted: print it to a new PDF without a password, or send a picture',
+}
+
+/** Every text that checkPdf refuses a document with. */
+export const PDF_REFUSALS: ReadonlySet<string> = new Set([...Object.values(REFUSALS), TOO_LARGE])
+
+/** What a process that checked a document answers if it refuses nothing. */
+export const ACCEPTED = 'accepted'
 
 const END = Buffer.from('%%EOF')
 const ZIP_END = Buffer.from([0x50, 0x4b, 0x05, 0x06])
@@ -14,10 +29,10 @@ const ZIP_COMMENT_MAX = 65_535
 const ACTIVE = ['/JavaScript', '/Launch', '/EmbeddedFile', '/RichMedia']
 const HASH = 0x23
 
-/** @returns two hex digits; empty when the text there is something else */
-const hexAt = (bytes: Buffer, at: number): string => {
-  const text = bytes.toString('latin1', at, at + 2)
-  return /^[0-9a-fA-F]{2}$/.test(text) ? text : ''
+/** The byte that two hexadecimal digits stand for; negative if the text there is something else. */
+const hexAt = (bytes: Buffer, at: number): number => {
+  const [high, low] = [hexDigit(bytes[at] ?? 0), hexDigit(bytes[at + 1] ?? 0)]
+  return high === -1 || low === -1 ? -1 : high * 16 + low
 }
 
 /** Any character of a name may be written as `#` and two hex digits. */
@@ -26,10 +41,10 @@ const decodeNames = (bytes: Buffer): Buffer => {
   const decoded = Buffer.allocUnsafe(bytes.length)
   let length = 0
   for (let at = 0; at < bytes.length; at++) {
-    const code = bytes[at] === HASH ? Number.parseInt(hexAt(bytes, at + 1), 16) : Number.NaN
-    decoded[length] = Number.isNaN(code) ? bytes[at]! : code
+    const code = bytes[at] === HASH ? hexAt(bytes, at + 1) : -1
+    decoded[length] = code === -1 ? bytes[at]! : code
     length += 1
-    if (!Number.isNaN(code)) at += 2
+    if (code !== -1) at += 2
   }
   return decoded.subarray(0, length)
 }
@@ -41,13 +56,12 @@ const OPAQUE_SHORT = /\/F(?:ilter)?[\s[]{0,32}(?:\/[A-Za-z0-9]{1,32}\s{0,32}){0,
 
 const requirePassive = (content: Buffer): void => {
   const decoded = decodeNames(content)
-  if (OPAQUE.some((name) => decoded.includes(name)) || OPAQUE_SHORT.test(decoded.toString('latin1'))) {
-    throw new DocumentInvalidError(
-      'the PDF is packed in an old way that can not be looked into: print it to a new PDF, or send a picture',
-    )
+  const hasShort = decoded.includes('/LZW') || decoded.includes('/RL')
+  if (OPAQUE.some((name) => decoded.includes(name)) || (hasShort && OPAQUE_SHORT.test(decoded.toString('latin1')))) {
+    throw new DocumentInvalidError(REFUSALS.packed)
   }
   if (ACTIVE.some((name) => decoded.includes(name))) {
-    throw new DocumentInvalidError('the PDF holds scripts or other files: print it to a new PDF, or send a picture')
+    throw new DocumentInvalidError(REFUSALS.active)
   }
 }
 
@@ -59,7 +73,7 @@ const requireOpen = (content: Buffer): void => {
   for (let at = decoded.indexOf(ENCRYPT); at !== -1; at = decoded.indexOf(ENCRYPT, at + ENCRYPT.length)) {
     // Skip longer names, such as `/EncryptMetadata`.
     if (/[A-Za-z0-9]/.test(String.fromCharCode(decoded[at + ENCRYPT.length] ?? 0))) continue
-    throw new DocumentInvalidError('the PDF is encrypted: print it to a new PDF without a password, or send a picture')
+    throw new DocumentInvalidError(REFUSALS.encrypted)
   }
 }
 
@@ -76,15 +90,18 @@ const endsAsZip = (bytes: Buffer): boolean => {
   return false
 }
 
-/** @throws DocumentInvalidError, also when the streams inflate to more than the limits */
+/**
+ * Takes seconds for a hostile document: the service calls it in a process of its own (check-pdf.ts).
+ * @throws DocumentInvalidError with one of PDF_REFUSALS, also if the streams exceed the limits
+ */
 export const checkPdf = async (document: Uint8Array, limits: InflateLimits = INFLATE_LIMITS): Promise<void> => {
   const bytes = Buffer.from(document.buffer, document.byteOffset, document.byteLength)
   const last = bytes.lastIndexOf(END)
-  if (last === -1 || !bytes.includes('startxref')) throw new DocumentInvalidError('the PDF is damaged')
+  if (last === -1 || !bytes.includes('startxref')) throw new DocumentInvalidError(REFUSALS.damaged)
   for (let at = last + END.length; at < bytes.length; at++) {
-    if (!isBlank(bytes[at])) throw new DocumentInvalidError('the document carries something besides itself')
+    if (!isBlank(bytes[at])) throw new DocumentInvalidError(REFUSALS.carriesMore)
   }
-  if (endsAsZip(bytes)) throw new DocumentInvalidError('the document carries something besides itself')
+  if (endsAsZip(bytes)) throw new DocumentInvalidError(REFUSALS.carriesMore)
   requirePassive(bytes)
   requireOpen(bytes)
   await inflateStreams(bytes, requirePassive, limits)

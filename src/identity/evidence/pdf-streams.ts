@@ -6,15 +6,24 @@
 // Source: ISO 32000-2 §7.3.8, §7.4.4; RFC 1950 §2.2.
 import { createInflate } from 'node:zlib'
 import { DocumentInvalidError } from './errors.ts'
-import { decodeAscii85, decodeAsciiHex } from './pdf-ascii.ts'
+import { ASCII_85, ASCII_HEX } from './pdf-ascii.ts'
 
 export interface InflateLimits {
   /** Of all streams together, bytes. */
   readonly inflatedBytesMax: number
+  /** Bytes that all streams together read, of the document and of what they inflate to: streams may lie inside others. */
+  readonly readBytesMax: number
+  /** Occurrences of the word `stream`, which ends a stream too. */
+  readonly streamWordsMax: number
   readonly timeLimitMs: number
 }
 
-export const INFLATE_LIMITS: InflateLimits = { inflatedBytesMax: 128 * 1_048_576, timeLimitMs: 10_000 }
+export const INFLATE_LIMITS: InflateLimits = {
+  inflatedBytesMax: 128 * 1_048_576,
+  readBytesMax: 64 * 1_048_576,
+  streamWordsMax: 20_000,
+  timeLimitMs: 10_000,
+}
 
 const STREAM = Buffer.from('stream')
 /** Up to this many bytes of what a stream inflates to are searched for names and for further streams. */
@@ -30,16 +39,18 @@ const isZlib = (bytes: Buffer): boolean =>
   bytes.length > 2 && (bytes[0]! & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0
 
 interface Budget {
-  left: number
+  inflated: number
+  read: number
   readonly endsAtMs: number
 }
 
-const tooLarge = (): DocumentInvalidError =>
-  new DocumentInvalidError('the PDF unpacks to more than a paper needs: print it to a new PDF, or send a picture')
+export const TOO_LARGE = 'the PDF unpacks to more than a paper needs: print it to a new PDF, or send a picture'
+const tooLarge = (): DocumentInvalidError => new DocumentInvalidError(TOO_LARGE)
 
-const spend = (budget: Budget, bytes: number): void => {
-  budget.left -= bytes
-  if (budget.left < 0 || performance.now() > budget.endsAtMs) throw tooLarge()
+const spend = (budget: Budget, { inflated = 0, read = 0 }): void => {
+  budget.inflated -= inflated
+  budget.read -= read
+  if (budget.inflated < 0 || budget.read < 0 || performance.now() > budget.endsAtMs) throw tooLarge()
 }
 
 /**
@@ -50,10 +61,12 @@ const spend = (budget: Budget, bytes: number): void => {
 const readings = (bytes: Buffer, budget: Budget, look: (content: Buffer) => void): readonly Buffer[] => {
   const start = bytes.subarray(0, PROBE_BYTES)
   const packed = isZlib(start) ? [bytes] : []
-  for (const decode of [decodeAsciiHex, decodeAscii85]) {
-    if (decode(start).length < TEXT_BYTES_MIN) continue
-    const decoded = decode(bytes)
-    spend(budget, decoded.length)
+  for (const { textOf, decode } of [ASCII_HEX, ASCII_85]) {
+    if (decode(textOf(start)).length < TEXT_BYTES_MIN) continue
+    const text = textOf(bytes)
+    spend(budget, { read: text.length })
+    const decoded = decode(text)
+    spend(budget, { inflated: decoded.length })
     if (isZlib(decoded)) packed.push(decoded)
     else look(decoded)
   }
@@ -65,33 +78,37 @@ const inflate = async (bytes: Buffer, budget: Budget): Promise<Buffer> => {
   const stream = createInflate()
   const kept: Buffer[] = []
   let length = 0
+  let read = 0
   stream.end(bytes)
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
-      spend(budget, chunk.length)
+      spend(budget, { inflated: chunk.length })
       if (length < LOOKED_AT_BYTES) kept.push(chunk)
       length += chunk.length
     }
   } catch (error) {
     // Damaged, or no zlib after all: what came until then is what a viewer would see.
     if (error instanceof DocumentInvalidError) throw error
+    // zlib does not report how much it read of damaged data.
+    read = bytes.length
   } finally {
     stream.destroy()
   }
+  spend(budget, { read: Math.max(read, stream.bytesWritten) })
   return Buffer.concat(kept)
 }
 
 /**
  * Inflates every stream of a document, and those inside them.
  * @param look told of what each inflates to, up to LOOKED_AT_BYTES of it; may throw
- * @throws DocumentInvalidError where they inflate to more than the limits
+ * @throws DocumentInvalidError if a limit is exceeded
  */
 export const inflateStreams = async (
   document: Buffer,
   look: (content: Buffer) => void,
-  { inflatedBytesMax, timeLimitMs }: InflateLimits = INFLATE_LIMITS,
+  { inflatedBytesMax, readBytesMax, streamWordsMax, timeLimitMs }: InflateLimits = INFLATE_LIMITS,
 ): Promise<void> => {
-  const budget: Budget = { left: inflatedBytesMax, endsAtMs: performance.now() + timeLimitMs }
+  const budget: Budget = { inflated: inflatedBytesMax, read: readBytesMax, endsAtMs: performance.now() + timeLimitMs }
   const unpack = async (bytes: Buffer, depth: number): Promise<void> => {
     const content = await inflate(bytes, budget)
     look(content)
@@ -100,7 +117,10 @@ export const inflateStreams = async (
     if (depth >= NESTED_MAX || content.length >= LOOKED_AT_BYTES) throw tooLarge()
     for (const each of inside) await unpack(each, depth + 1)
   }
+  let words = 0
   for (let at = document.indexOf(STREAM); at !== -1; at = document.indexOf(STREAM, at + STREAM.length)) {
+    words += 1
+    if (words > streamWordsMax) throw tooLarge()
     let start = at + STREAM.length
     if (document[start] === 0x0d) start += 1
     if (document[start] === 0x0a) start += 1

@@ -1,17 +1,17 @@
 // Re-encodes uploaded pictures in a process that may be killed: see reencode.process.ts.
-import { createPictureProcess, type PictureProcess, type PictureProcessOptions } from './picture-process.ts'
+import { createDocumentProcess, type DocumentProcess, type DocumentProcessOptions } from './document-process.ts'
 
 /** Another program in tests. */
-export type ReencoderOptions = Partial<PictureProcessOptions>
+export type ReencoderOptions = Partial<DocumentProcessOptions>
 
-export interface Reencoder extends Omit<PictureProcess, 'run'> {
+export interface Reencoder extends Omit<DocumentProcess, 'run'> {
   /** The picture as a JPEG. @throws DocumentInvalidError, EvidenceBusyError */
-  readonly reencode: PictureProcess['run']
+  readonly reencode: DocumentProcess['run']
 }
 
 const SCRIPT = 'src/identity/evidence/reencode.process.ts'
 
 export const createReencoder = (options: ReencoderOptions = {}): Reencoder => {
-  const { run, running, close } = createPictureProcess({ script: SCRIPT, ...options })
+  const { run, running, close } = createDocumentProcess({ script: SCRIPT, ...options })
   return { reencode: run, running, close }
 }

@@ -7,10 +7,16 @@ import {
   type DocumentUpload,
   IMAGE_PIXELS_MAX,
 } from '../evidence-types.ts'
+import type { PdfChecker } from './check-pdf.ts'
 import { DocumentInvalidError, DocumentTooLargeError, DocumentTypeError } from './errors.ts'
 import { readMediaHeader } from './media-header.ts'
-import { checkPdf } from './pdf-check.ts'
 import type { Reencoder } from './reencode.ts'
+
+/** What opens documents, each in a process that may be killed. */
+export interface DocumentPrograms {
+  readonly reencoder: Reencoder
+  readonly pdfChecker: Pick<PdfChecker, 'check'>
+}
 
 export interface CleanDocument {
   readonly mediaType: DocumentMediaType
@@ -68,7 +74,7 @@ const requireDeclared = (declared: string, mediaType: DocumentMediaType): void =
 export const cleanDocument = async (
   bytes: Uint8Array,
   { kind, declaredType }: Pick<DocumentUpload, 'kind' | 'declaredType'>,
-  reencoder: Reencoder,
+  { reencoder, pdfChecker }: DocumentPrograms,
 ): Promise<CleanDocument> => {
   const header = readMediaHeader(bytes)
   const { mediaType } = header
@@ -77,7 +83,7 @@ export const cleanDocument = async (
   }
   requireDeclared(declaredType, mediaType)
   if (mediaType === 'application/pdf') {
-    await checkPdf(bytes)
+    await pdfChecker.check(bytes)
     return { mediaType, bytes }
   }
   const { width, height } = header

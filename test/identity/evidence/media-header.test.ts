@@ -1,11 +1,13 @@
 // What a file is, by its bytes alone; and what is refused because it is more than one thing, or not all there.
 import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import fc from 'fast-check'
+import { createPdfChecker } from '../../../src/identity/evidence/check-pdf.ts'
 import { DocumentInvalidError, DocumentTypeError } from '../../../src/identity/evidence/errors.ts'
 import { readMediaHeader } from '../../../src/identity/evidence/media-header.ts'
 import { checkPdf } from '../../../src/identity/evidence/pdf-check.ts'
-import type { InflateLimits } from '../../../src/identity/evidence/pdf-streams.ts'
+import { INFLATE_LIMITS, type InflateLimits, TOO_LARGE } from '../../../src/identity/evidence/pdf-streams.ts'
 import { emptyZip, jpeg, jpegWithMetadata, pdf, png, webp } from './images.ts'
 
 const EXECUTABLE = Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0])
@@ -199,8 +201,37 @@ describe('a PDF', () => {
     expect(await refusalOf(text)).toMatchObject({ detail: expect.stringContaining('unpacks to more') })
     // Each small, all together too much.
     const part = streamOf(deflateSync(Buffer.alloc(60_000)))
-    expect(await refusalOf(pdf(part.repeat(4)), { inflatedBytesMax: 200_000, timeLimitMs: 10_000 })).not.toBeNull()
-    expect(await refusalOf(pdf(part.repeat(3)), { inflatedBytesMax: 200_000, timeLimitMs: 10_000 })).toBeNull()
-    expect(await refusalOf(pdf(part), { inflatedBytesMax: 200_000, timeLimitMs: -1 })).not.toBeNull()
+    expect(await refusalOf(pdf(part.repeat(4)), { ...INFLATE_LIMITS, inflatedBytesMax: 200_000 })).not.toBeNull()
+    expect(await refusalOf(pdf(part.repeat(3)), { ...INFLATE_LIMITS, inflatedBytesMax: 200_000 })).toBeNull()
+    expect(await refusalOf(pdf(part), { ...INFLATE_LIMITS, timeLimitMs: -1 })).not.toBeNull()
+  })
+
+  test('is refused when its streams read more than the limit: texts inside texts, and packed data that stands for nothing', async () => {
+    const limits = { ...INFLATE_LIMITS, readBytesMax: 100_000 }
+    const text = '!'.repeat(8_000)
+    expect(await refusalOf(pdf(`stream\n${text}`.repeat(2)), limits)).toBeNull()
+    // Each word starts a text that reaches to the end of the last one.
+    expect(await refusalOf(pdf(`stream\n${text}`.repeat(5)), limits)).toMatchObject({ detail: TOO_LARGE })
+    // Stored blocks of no bytes (RFC 1951 §3.2.4).
+    const hollow = (bytes: number) =>
+      Buffer.concat([Buffer.from([0x78, 0x01]), Buffer.alloc(bytes, '\0\0\0\xff\xff', 'latin1')])
+    expect(await refusalOf(pdf(streamOf(hollow(90_000))), limits)).toBeNull()
+    expect(await refusalOf(pdf(streamOf(hollow(110_000))), limits)).toMatchObject({ detail: TOO_LARGE })
+  })
+
+  test('is refused when it has more streams than the limit', async () => {
+    const limits = { ...INFLATE_LIMITS, streamWordsMax: 10 }
+    expect(await refusalOf(pdf('stream '.repeat(10)), limits)).toBeNull()
+    expect(await refusalOf(pdf('stream '.repeat(11)), limits)).toMatchObject({ detail: TOO_LARGE })
+  })
+
+  test('is checked in a process, which answers with the reason', async () => {
+    const checker = createPdfChecker()
+    await checker.check(pdf())
+    await expect(checker.check(pdf('/Encrypt 9 0 R'))).rejects.toThrow('without a password')
+    await checker.close()
+    const chatty = createPdfChecker({ script: join(import.meta.dir, 'decoders', 'environment.ts') })
+    await expect(chatty.check(pdf())).rejects.toThrow('the PDF can not be opened')
+    await chatty.close()
   })
 })

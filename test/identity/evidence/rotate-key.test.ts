@@ -7,6 +7,7 @@ import { EvidenceUnreadableError } from '../../../src/identity/evidence/errors.t
 import { createEvidence } from '../../../src/identity/evidence/evidence.ts'
 import { createEvidenceFiles } from '../../../src/identity/evidence/evidence-files.ts'
 import { createOrganizationKeys, keyFingerprint } from '../../../src/identity/evidence/organization-keys.ts'
+import { checkPdf } from '../../../src/identity/evidence/pdf-check.ts'
 import { type KeyRotationStore, rotateDeploymentKey } from '../../../src/identity/evidence/rotate-key.ts'
 import { collect } from '../../../src/identity/evidence/sealed-stream.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
@@ -63,6 +64,7 @@ const serviceWith = (keys: ReturnType<typeof keysWith>, store = parts.store.evid
     store,
     findSession: parts.store.sessions.find,
     reencoder: UNCHANGED,
+    pdfChecker: { check: checkPdf },
     clock: parts.clock,
     changed: () => undefined,
     onError: () => undefined,

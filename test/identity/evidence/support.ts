@@ -6,6 +6,7 @@ import type { CheckType, SessionState } from '../../../src/domain/session.ts'
 import { createEvidence } from '../../../src/identity/evidence/evidence.ts'
 import { createEvidenceFiles } from '../../../src/identity/evidence/evidence-files.ts'
 import { createOrganizationKeys } from '../../../src/identity/evidence/organization-keys.ts'
+import { checkPdf } from '../../../src/identity/evidence/pdf-check.ts'
 import type { Reencoder } from '../../../src/identity/evidence/reencode.ts'
 import { createRetentionSweep } from '../../../src/identity/evidence/retention.ts'
 import { createSealedNote } from '../../../src/identity/evidence/sealed-note.ts'
@@ -36,6 +37,7 @@ export const openEvidence = async (options: { readonly reencoder?: Reencoder; re
     findSession: store.sessions.find,
     vault: createVault({ files, keys }),
     reencoder: options.reencoder ?? UNCHANGED,
+    pdfChecker: { check: checkPdf },
     clock,
     changed: (state) => void told.push(state),
     onError: (error) => void errors.push(error),

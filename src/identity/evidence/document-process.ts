@@ -1,15 +1,17 @@
-// Hands a picture to a program in a process with limits of memory and time, a few at once: a picture made to exhaust a
+// Passes a document to a program in a process with limits of memory and time, a few at once. A document made to exhaust a
 // decoder costs a process that is killed, and nothing of the service (threats row 18).
 import { ownProcess } from '../../program/entries.ts'
 import { DocumentInvalidError, EvidenceBusyError } from './errors.ts'
 
-export interface PictureProcessOptions {
-  /** The program's entry: reads a picture on its standard input, and exits with 3 where it is none. */
+export interface DocumentProcessOptions {
+  /** The program's entry: reads a document from its standard input, and exits with 3 if it can't open it. */
   readonly script: string
   readonly programArguments?: readonly string[]
+  /** What the sender is told that the document is. */
+  readonly noun?: 'image' | 'PDF'
   /** Most processes at once. */
   readonly processesMax?: number
-  /** Most pictures that wait; more are refused. */
+  /** Most documents that wait; more are refused. */
   readonly queueMax?: number
   /** From the start of the process to the last byte of its output. */
   readonly timeLimitMs?: number
@@ -18,12 +20,12 @@ export interface PictureProcessOptions {
   readonly outputBytesMax?: number
 }
 
-export interface PictureProcess {
+export interface DocumentProcess {
   /** @returns the program's stdout. @throws DocumentInvalidError, EvidenceBusyError */
-  run(image: Uint8Array): Promise<Uint8Array>
+  run(document: Uint8Array): Promise<Uint8Array>
   /** @returns how many processes run */
   running(): number
-  /** Kills the processes and refuses later pictures. */
+  /** Kills the processes and refuses later documents. */
   close(): Promise<void>
 }
 
@@ -43,7 +45,7 @@ const readAtMost = async (stream: ReadableStream<Uint8Array>, maximum: number): 
   return Buffer.concat(pieces, length)
 }
 
-export const createPictureProcess = (options: PictureProcessOptions): PictureProcess => {
+export const createDocumentProcess = (options: DocumentProcessOptions): DocumentProcess => {
   const {
     processesMax = 2,
     queueMax = 16,
@@ -51,6 +53,7 @@ export const createPictureProcess = (options: PictureProcessOptions): PicturePro
     memoryLimitBytes = 5 * 2 ** 30,
     outputBytesMax = 20 * 2 ** 20,
     script,
+    noun = 'image',
     programArguments = [],
   } = options
   const program = ownProcess(script)
@@ -59,20 +62,20 @@ export const createPictureProcess = (options: PictureProcessOptions): PicturePro
   let taken = 0
   let closed = false
 
-  const spawn = (image: Uint8Array) =>
+  const spawn = (document: Uint8Array) =>
     Bun.spawn(
       [
         '/bin/sh',
         '-c',
         LIMITED,
-        'picture',
+        'document',
         String(Math.floor(memoryLimitBytes / 1024)),
         String(Math.ceil(timeLimitMs / 1000) + 1),
         ...program.words,
         ...programArguments,
       ],
       {
-        stdin: image,
+        stdin: document,
         stdout: 'pipe',
         stderr: 'ignore',
         // No secret of the service, and no setting of its folder, reaches what opens strangers' files.
@@ -81,9 +84,9 @@ export const createPictureProcess = (options: PictureProcessOptions): PicturePro
       },
     )
 
-  const run = async (image: Uint8Array): Promise<Uint8Array> => {
+  const run = async (document: Uint8Array): Promise<Uint8Array> => {
     if (closed) throw new EvidenceBusyError()
-    const child = spawn(image)
+    const child = spawn(document)
     running.add(child)
     let late = false
     const timer = setTimeout(() => {
@@ -92,13 +95,16 @@ export const createPictureProcess = (options: PictureProcessOptions): PicturePro
     }, timeLimitMs)
     try {
       const output = await readAtMost(child.stdout, outputBytesMax)
-      if (output === null) throw new DocumentInvalidError('the image is too detailed: send a smaller one')
+      if (output === null) throw new DocumentInvalidError(`the ${noun} is too detailed: send a smaller one`)
       const code = await child.exited
       if (code === 0 && output.length > 0) return output
       if (closed) throw new EvidenceBusyError()
-      if (late) throw new DocumentInvalidError('the image takes too long to open: send a simpler one')
+      if (late) throw new DocumentInvalidError(`the ${noun} takes too long to open: send a simpler one`)
       // Otherwise the decoder crashed or reached a limit; the sender gets the same error.
-      throw new DocumentInvalidError('the image can not be opened', code === REFUSED ? undefined : new Error(`${code}`))
+      throw new DocumentInvalidError(
+        `the ${noun} can not be opened`,
+        code === REFUSED ? undefined : new Error(`${code}`),
+      )
     } finally {
       clearTimeout(timer)
       child.kill('SIGKILL')
@@ -124,10 +130,10 @@ export const createPictureProcess = (options: PictureProcessOptions): PicturePro
   }
 
   return {
-    run: async (image) => {
+    run: async (document) => {
       await takeTurn()
       try {
-        return await run(image)
+        return await run(document)
       } finally {
         endTurn()
       }

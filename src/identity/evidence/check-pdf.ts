@@ -1,0 +1,31 @@
+// Checks uploaded PDFs in a process that may be killed, because a hostile one takes seconds: see check-pdf.process.ts.
+import { createDocumentProcess, type DocumentProcess, type DocumentProcessOptions } from './document-process.ts'
+import { DocumentInvalidError } from './errors.ts'
+import { ACCEPTED, PDF_REFUSALS } from './pdf-check.ts'
+
+export interface PdfChecker extends Omit<DocumentProcess, 'run'> {
+  /** @throws DocumentInvalidError, EvidenceBusyError */
+  check(pdf: Uint8Array): Promise<void>
+}
+
+const SCRIPT = 'src/identity/evidence/check-pdf.process.ts'
+const ANSWER_BYTES_MAX = 1_024
+
+/** @param options another program in tests */
+export const createPdfChecker = (options: Partial<DocumentProcessOptions> = {}): PdfChecker => {
+  const { run, running, close } = createDocumentProcess({
+    script: SCRIPT,
+    noun: 'PDF',
+    outputBytesMax: ANSWER_BYTES_MAX,
+    ...options,
+  })
+  return {
+    check: async (pdf) => {
+      const answer = Buffer.from(await run(pdf)).toString()
+      if (answer === ACCEPTED) return
+      throw new DocumentInvalidError(PDF_REFUSALS.has(answer) ? answer : 'the PDF can not be opened')
+    },
+    running,
+    close,
+  }
+}
