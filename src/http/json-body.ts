@@ -40,6 +40,19 @@ class BodyIncompleteError extends CountersignError {
   }
 }
 
+/** The client sends the body in too many small chunks. */
+export class BodyFragmentedError extends fixedError(
+  'INVALID_REQUEST',
+  'the chunks of the request body are too small',
+) {}
+
+/** Each chunk costs microseconds, whatever its size, and a client chooses the sizes. */
+const CHUNKS_FREE = 1_000
+const CHUNK_BYTES_MIN = 256
+
+/** Whether a body arrives in more chunks than its bytes are worth. */
+export const isFragmented = (chunks: number, bytes: number): boolean => chunks > CHUNKS_FREE + bytes / CHUNK_BYTES_MIN
+
 // Keep the byte order mark, so that the parser refuses it: stripping it would hide bytes from anyone who hashes the
 // text.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -71,15 +84,16 @@ const readChunks = async (body: ReadableStream<Uint8Array>, maxBytes: number): P
       const { done, value } = await reader.read()
       if (done) break
       size += value.byteLength
-      if (size > maxBytes) break
+      if (size > maxBytes || isFragmented(chunks.length, size)) break
       chunks.push(value)
     }
   } catch (error) {
     throw new BodyIncompleteError(error)
   }
-  if (size > maxBytes) {
+  const fragmented = isFragmented(chunks.length, size)
+  if (size > maxBytes || fragmented) {
     await reader.cancel()
-    throw new BodyTooLargeError(maxBytes)
+    throw fragmented ? new BodyFragmentedError() : new BodyTooLargeError(maxBytes)
   }
   return decodeUtf8(Buffer.concat(chunks, size))
 }

@@ -115,6 +115,8 @@ export interface DocumentUpload {
   readonly stream: ReadableStream<Uint8Array>
   /** The content type sent with the upload. If it is a DocumentMediaType, it must match the content. */
   readonly declaredType: string
+  /** The sender's address in canonical form; empty if unknown. */
+  readonly address: string
 }
 
 export interface OpenedDocument {

@@ -93,6 +93,7 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
       await evidence.addDocument(session, {
         kind,
         stream,
+        address: call.address,
         fileName: readFileName(call.request.headers),
         declaredType: call.request.headers.get('content-type') ?? '',
       })

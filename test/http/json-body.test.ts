@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { createDeadlines } from '../../src/http/deadline.ts'
 import {
+  BodyFragmentedError,
   ContentLengthInvalidError,
   isJsonContentType,
   JSON_BODY_MAX_BYTES,
@@ -69,6 +70,19 @@ const chunked = (...chunks: Uint8Array[]): ReadableStream =>
   })
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+test('a body in tiny chunks is refused, since each chunk costs time', async () => {
+  const read = (count: number, size: number) =>
+    readJsonBody(
+      new Request('http://localhost/', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: chunked(...Array.from({ length: count }, () => bytes('x'.repeat(size)))),
+      }),
+    ).catch((error: unknown) => error)
+  expect(await read(1_010, 1)).toBeInstanceOf(BodyFragmentedError)
+  expect(await read(1_010, 200)).toBe('x'.repeat(202_000))
+})
 
 describe('content type', () => {
   test.each([

@@ -9,24 +9,23 @@ import {
   type EvidenceService,
   type FieldName,
 } from '../evidence-types.ts'
-import { DocumentLimitError, EvidenceBusyError } from './errors.ts'
+import { DocumentLimitError } from './errors.ts'
 import { cleanFileName } from './fields.ts'
 import { PERSON, type RecordAccess } from './record-writer.ts'
 import type { DocumentScan } from './scan.ts'
 import { FIELDS_KIND } from './typed-fields.ts'
-import { cleanDocument, type DocumentPrograms, readUpload } from './upload.ts'
+import { cleanDocument, type DocumentPrograms, readUpload, UPLOAD_PACE, type UploadPace } from './upload.ts'
+import { createUploadSlots, type UploadLimits } from './upload-slots.ts'
 import { targetOf } from './vault.ts'
 
 export interface DocumentsDependencies extends RecordAccess, DocumentPrograms {
   /** Scans each document as it was sent; left out when no scanner is configured. */
   readonly scan?: DocumentScan | undefined
-  /** Uploads at once: each holds up to DOCUMENT_BYTES_MAX. */
-  readonly uploadsMax?: number
-  /** How long one upload may take to arrive. */
-  readonly uploadTimeLimitMs?: number
+  /** Replaced in tests. */
+  readonly uploadLimits?: UploadLimits
+  /** Replaced in tests. */
+  readonly uploadPace?: UploadPace
 }
-
-const UPLOADS_PER_SESSION_MAX = 2
 
 const toKind = (kind: string): DocumentKind | undefined => DOCUMENT_KINDS.find((known) => known === kind)
 
@@ -50,9 +49,8 @@ export const createDocuments = (
   dependencies: DocumentsDependencies,
 ): Pick<EvidenceService, 'addDocument' | 'listEvidence' | 'openDocument' | 'removeDocument'> => {
   const { store, vault, clock, writer, requireSession, scan } = dependencies
-  const { uploadsMax = 16, uploadTimeLimitMs = 60_000 } = dependencies
-  const uploading = new Map<string, number>()
-  let uploads = 0
+  const { uploadPace = UPLOAD_PACE } = dependencies
+  const slots = createUploadSlots(dependencies.uploadLimits)
 
   const toReceipt = async (target: EvidenceTarget, record: EvidenceRecord): Promise<DocumentReceipt[]> => {
     const kind = toKind(record.kind)
@@ -62,31 +60,19 @@ export const createDocuments = (
     return [{ id, kind, mediaType, byteLength, createdAtSeconds, fileName: await vault.fileName(target, record) }]
   }
 
-  const takeUploadPlace = (sessionId: string): void => {
-    const ofSession = uploading.get(sessionId) ?? 0
-    if (uploads >= uploadsMax || ofSession >= UPLOADS_PER_SESSION_MAX) throw new EvidenceBusyError()
-    uploads += 1
-    uploading.set(sessionId, ofSession + 1)
-  }
-
-  const leaveUploadPlace = (sessionId: string): void => {
-    const left = (uploading.get(sessionId) ?? 1) - 1
-    uploads -= 1
-    if (left === 0) uploading.delete(sessionId)
-    else uploading.set(sessionId, left)
-  }
-
   return {
-    addDocument: async (session, { kind, fileName, stream, declaredType }) => {
+    addDocument: async (session, { kind, fileName, stream, declaredType, address }) => {
       const target = targetOf(session)
       const { maximum } = DOCUMENT_RULES[kind]
-      takeUploadPlace(session.id)
+      const releases = [slots.acquireArrival(session, address)]
       try {
         await requireSession(session)
         // Refuse early, before the upload is read; the row's transaction checks again.
         const there = (await store.list(target)).filter((record) => record.kind === kind).length
         if (there >= maximum) throw new DocumentLimitError(maximum)
-        const uploaded = await readUpload(stream, uploadTimeLimitMs)
+        const uploaded = await readUpload(stream, uploadPace)
+        // A slow sender holds none of the slots that documents are opened in.
+        releases.push(slots.acquireOpening(session))
         await scan?.(session, uploaded)
         const { mediaType, bytes } = await cleanDocument(uploaded, { kind, declaredType }, dependencies)
         const { record, change } = await writer.sealAndCommit(
@@ -107,7 +93,7 @@ export const createDocuments = (
         if (receipt === undefined) throw new Error('a document of no kind was stored')
         return receipt
       } finally {
-        leaveUploadPlace(session.id)
+        for (const release of releases) release()
         // Refused or read to its end: the rest is not needed.
         if (!stream.locked) await stream.cancel()
       }

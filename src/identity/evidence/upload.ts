@@ -1,5 +1,7 @@
 // Turns an upload into a document that may be stored: reads it up to the limit, recognizes its type by its content, and re-encodes
 // pictures or checks PDFs. Stores nothing.
+
+import { BodyFragmentedError, isFragmented } from '../../http/json-body.ts'
 import {
   DOCUMENT_BYTES_MAX,
   DOCUMENT_RULES,
@@ -27,21 +29,43 @@ export interface CleanDocument {
 const UNDECLARED = new Set(['', 'application/octet-stream', 'binary/octet-stream'])
 const ALIASES: Readonly<Record<string, string>> = { 'image/jpg': 'image/jpeg', 'image/pjpeg': 'image/jpeg' }
 
+export interface UploadPace {
+  readonly timeLimitMs: number
+  /** Before the lowest rate applies. */
+  readonly graceMs: number
+  /** Lowest average rate. */
+  readonly bytesPerSecondMin: number
+}
+
+/** A photograph of a megabyte needs 17 kB per second. */
+export const UPLOAD_PACE: UploadPace = { timeLimitMs: 60_000, graceMs: 10_000, bytesPerSecondMin: 16_384 }
+
 /**
- * Reads at most DOCUMENT_BYTES_MAX bytes, for at most `timeLimitMs`.
+ * Reads at most DOCUMENT_BYTES_MAX bytes, as long as they keep the pace.
  * @throws DocumentTooLargeError, DocumentInvalidError
  */
-export const readUpload = async (stream: ReadableStream<Uint8Array>, timeLimitMs: number): Promise<Uint8Array> => {
+export const readUpload = async (
+  stream: ReadableStream<Uint8Array>,
+  { timeLimitMs, graceMs, bytesPerSecondMin }: UploadPace,
+): Promise<Uint8Array> => {
   const reader = stream.getReader()
   const pieces: Uint8Array[] = []
+  const startedMs = performance.now()
   let length = 0
   let late = false
-  // Cancelling makes the read below return the end of the stream.
-  const timer = setTimeout(() => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const watch = (): void => {
+    const allowedMs = Math.min(timeLimitMs, graceMs + (length / bytesPerSecondMin) * 1000)
+    const leftMs = startedMs + allowedMs - performance.now()
+    if (leftMs > 0) {
+      timer = setTimeout(watch, leftMs)
+      return
+    }
     late = true
-    // Cancelling fails only if the stream has ended already.
+    // Cancelling makes the read below return the end of the stream. It fails only if the stream has ended already.
     reader.cancel().catch(() => undefined)
-  }, timeLimitMs)
+  }
+  watch()
   try {
     for (;;) {
       const { done, value } = await reader.read()
@@ -49,11 +73,12 @@ export const readUpload = async (stream: ReadableStream<Uint8Array>, timeLimitMs
       length += value.length
       if (length > DOCUMENT_BYTES_MAX) throw new DocumentTooLargeError()
       pieces.push(value)
+      if (isFragmented(pieces.length, length)) throw new BodyFragmentedError()
     }
   } catch (error) {
     // Ignore an error of cancelling; the first error is thrown.
     if (!late) await reader.cancel().catch(() => undefined)
-    throw error instanceof DocumentTooLargeError
+    throw error instanceof DocumentTooLargeError || error instanceof BodyFragmentedError
       ? error
       : new DocumentInvalidError('the document did not arrive whole', error)
   } finally {

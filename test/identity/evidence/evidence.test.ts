@@ -11,6 +11,7 @@ import {
   SessionClosedError,
   SessionUnknownError,
 } from '../../../src/domain/session-errors.ts'
+import { BodyFragmentedError } from '../../../src/http/json-body.ts'
 import {
   DocumentInvalidError,
   DocumentLimitError,
@@ -20,6 +21,7 @@ import {
   EvidenceUnreadableError,
 } from '../../../src/identity/evidence/errors.ts'
 import { createReencoder } from '../../../src/identity/evidence/reencode.ts'
+import { createUploadSlots, UPLOAD_LIMITS } from '../../../src/identity/evidence/upload-slots.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
 import { DOCUMENT_BYTES_MAX } from '../../../src/identity/evidence-types.ts'
 import { StoreUnavailableError } from '../../../src/store/errors.ts'
@@ -30,7 +32,7 @@ import { openEvidence, readAll } from './support.ts'
 const IMAGE = await jpeg()
 const CANARY = 'countersign-canary-jane-doe'
 const DAY_SECONDS = 86_400
-const PORTRAIT = { kind: 'portrait', fileName: 'a', declaredType: '' } as const
+const PORTRAIT = { kind: 'portrait', fileName: 'a', declaredType: '', address: '' } as const
 
 let parts: Awaited<ReturnType<typeof openEvidence>>
 let demo: string
@@ -218,6 +220,16 @@ describe('documents', () => {
     await expect(attempt).rejects.toThrow('too long to arrive')
   })
 
+  test('in tiny chunks are refused, since each chunk costs time', async () => {
+    const target = await parts.session(demo)
+    const pieces = async (count: number, size: number) =>
+      parts.evidence
+        .addDocument(target, { ...PORTRAIT, stream: streamOf(Buffer.alloc(count * size, 'x'), size) })
+        .catch((error: unknown) => error)
+    expect(await pieces(5_000, 1)).toBeInstanceOf(BodyFragmentedError)
+    expect(await pieces(5_000, 300)).toBeInstanceOf(DocumentTypeError)
+  })
+
   test('whose sender goes away are given up', async () => {
     const target = await parts.session(demo)
     const stream = new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error('gone')) })
@@ -268,6 +280,61 @@ describe('documents', () => {
     // The places are free again.
     await add(target, IMAGE)
     expect(parts.fileNames().length).toBe(3)
+  })
+
+  test('whose senders withhold bytes hold no slot of those that arrive whole, and are given up at the lowest rate', async () => {
+    await parts.remove()
+    parts = await openEvidence({
+      uploadLimits: { ...UPLOAD_LIMITS, opened: 1 },
+      uploadPace: { timeLimitMs: 60_000, graceMs: 300, bytesPerSecondMin: 1_000_000 },
+    })
+    const [slow, other] = await Promise.all([parts.createOrganization('slow'), parts.createOrganization('other')])
+    const withheld = async () => {
+      const stream = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(IMAGE.subarray(0, 9)) })
+      return parts.evidence
+        .addDocument(await parts.session(slow), { ...PORTRAIT, stream })
+        .catch((error: unknown) => error)
+    }
+    const under = Array.from({ length: 5 }, withheld)
+    await parts.add(await parts.session(other), IMAGE)
+    for (const outcome of await Promise.all(under)) {
+      expect(outcome).toMatchObject({ detail: expect.stringContaining('too long to arrive') })
+    }
+  })
+
+  test('are limited for each organization, address and session, while they arrive and while they are opened', () => {
+    const limits = {
+      arriving: 5,
+      arrivingPerOrganization: 4,
+      arrivingPerAddress: 3,
+      arrivingPerSession: 2,
+      opened: 3,
+      openedPerOrganization: 2,
+    }
+    const { acquireArrival, acquireOpening } = createUploadSlots(limits)
+    const arrive = (organizationId: string, id: string, address: string) =>
+      acquireArrival({ organizationId, id }, address)
+    const release = arrive('a', '1', 'x')
+    arrive('a', '1', 'y')
+    expect(() => arrive('a', '1', 'z')).toThrow(EvidenceBusyError)
+    arrive('a', '2', 'x')
+    arrive('b', '3', 'x')
+    expect(() => arrive('b', '4', 'x')).toThrow(EvidenceBusyError)
+    const last = arrive('a', '2', 'y')
+    expect(() => arrive('b', '4', 'z')).toThrow(EvidenceBusyError)
+    last()
+    arrive('a', '4', 'z')
+    release()
+    expect(() => arrive('b', '5', 'x')).not.toThrow()
+    expect(() => arrive('b', '6', 'z')).toThrow(EvidenceBusyError)
+    const open = (organizationId: string) => acquireOpening({ organizationId })
+    const releaseOpening = open('a')
+    open('a')
+    expect(() => open('a')).toThrow(EvidenceBusyError)
+    open('b')
+    expect(() => open('c')).toThrow(EvidenceBusyError)
+    releaseOpening()
+    open('c')
   })
 
   test('whose session is closed meanwhile leave no file', async () => {

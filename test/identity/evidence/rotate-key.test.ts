@@ -179,7 +179,7 @@ describe('beside a running service', () => {
         return parts.store.evidence.addDocument(...call)
       },
     })
-    const upload = { kind: 'portrait', fileName: 'late.jpg', declaredType: '' } as const
+    const upload = { kind: 'portrait', fileName: 'late.jpg', declaredType: '', address: '' } as const
     await evidence.addDocument(session, { ...upload, stream: streamOf(await jpeg()) })
     expect(exchanged).toBe(true)
     expect(await openAll(keysWith(TEST_DEPLOYMENT_KEY), filled[0]!)).toContain('late.jpg')

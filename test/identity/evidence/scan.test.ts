@@ -134,7 +134,13 @@ const openParts = async (scanner: ScannerAddress, scannerAway: 'refuse' | 'allow
 type Opened = Awaited<ReturnType<typeof openParts>>
 const add = (parts: Opened['parts'], session: Opened['session'], bytes: Uint8Array): Promise<unknown> =>
   parts.evidence
-    .addDocument(session, { kind: 'proof-of-address', fileName: 'bill.pdf', declaredType: '', stream: streamOf(bytes) })
+    .addDocument(session, {
+      kind: 'proof-of-address',
+      fileName: 'bill.pdf',
+      declaredType: '',
+      address: '',
+      stream: streamOf(bytes),
+    })
     .catch((error: unknown) => error)
 
 describe('a scanner that can not say', () => {

@@ -3,13 +3,15 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CheckType, SessionState } from '../../../src/domain/session.ts'
-import { createEvidence } from '../../../src/identity/evidence/evidence.ts'
+import { createEvidence, type EvidenceDependencies } from '../../../src/identity/evidence/evidence.ts'
 import { createEvidenceFiles } from '../../../src/identity/evidence/evidence-files.ts'
 import { createOrganizationKeys } from '../../../src/identity/evidence/organization-keys.ts'
 import { checkPdf } from '../../../src/identity/evidence/pdf-check.ts'
 import type { Reencoder } from '../../../src/identity/evidence/reencode.ts'
 import { createRetentionSweep } from '../../../src/identity/evidence/retention.ts'
 import { createSealedNote } from '../../../src/identity/evidence/sealed-note.ts'
+import { UPLOAD_PACE } from '../../../src/identity/evidence/upload.ts'
+import { UPLOAD_LIMITS } from '../../../src/identity/evidence/upload-slots.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
 import type { DocumentKind, DocumentReading, EvidenceSession } from '../../../src/identity/evidence-types.ts'
 import { temporaryFolder } from '../../store/temporary-store.ts'
@@ -24,7 +26,9 @@ export const UNCHANGED: Reencoder = {
   close: async () => undefined,
 }
 
-export const openEvidence = async (options: { readonly reencoder?: Reencoder; readonly uploadsMax?: number } = {}) => {
+export const openEvidence = async (
+  options: Partial<Pick<EvidenceDependencies, 'reencoder' | 'uploadLimits' | 'uploadPace'>> = {},
+) => {
   const identity = await openIdentity()
   const { store, clock } = identity
   const folder = temporaryFolder()
@@ -41,8 +45,8 @@ export const openEvidence = async (options: { readonly reencoder?: Reencoder; re
     clock,
     changed: (state) => void told.push(state),
     onError: (error) => void errors.push(error),
-    ...(options.uploadsMax === undefined ? {} : { uploadsMax: options.uploadsMax }),
-    uploadTimeLimitMs: 200,
+    uploadLimits: options.uploadLimits ?? UPLOAD_LIMITS,
+    uploadPace: options.uploadPace ?? { ...UPLOAD_PACE, timeLimitMs: 200 },
   })
 
   const session = async (organizationId: string, checkType: CheckType = 'kyc') =>
@@ -51,8 +55,8 @@ export const openEvidence = async (options: { readonly reencoder?: Reencoder; re
   const add = (
     target: EvidenceSession,
     bytes: Uint8Array,
-    { kind = 'identity-document' as DocumentKind, fileName = 'passport.jpg', declaredType = '' } = {},
-  ) => evidence.addDocument(target, { kind, fileName, declaredType, stream: streamOf(bytes) })
+    { kind = 'identity-document' as DocumentKind, fileName = 'passport.jpg', declaredType = '', address = '' } = {},
+  ) => evidence.addDocument(target, { kind, fileName, declaredType, address, stream: streamOf(bytes) })
 
   const sweep = createRetentionSweep({
     store: store.evidenceRetention,

@@ -134,6 +134,7 @@ describe('a session that an outside service decides', () => {
       kind: 'portrait',
       fileName: `${CANARIES.file}.jpg`,
       declaredType: 'image/jpeg',
+      address: '',
       stream: streamOf(await jpegWithMetadata(CANARIES.place)),
     })
     expect(await parts.evidence.missing(session)).toEqual([])
