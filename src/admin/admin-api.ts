@@ -81,13 +81,16 @@ export const createAdminApi = (dependencies: AdminApiDependencies): AdminApi => 
   const perform = async (
     route: Route,
     params: Readonly<Record<string, string>>,
-    admission: Admission,
+    admitted: Admission,
     context: { request: Request; requestId: string; caller: Caller; deadline: Deadline },
   ): Promise<Response> => {
     const { request, requestId, caller, deadline } = context
-    const { actor, organization, rateLimit } = admission
+    const { rateLimit } = admitted
     const sent = requestQuery(request.url)
     const input = await decodeInput(route, params, request)
+    // The sender decides how long a body takes to arrive.
+    const admission = route.body === null ? admitted : await gate(route, params, request.headers, { counted: false })
+    const { actor, organization } = admission
     const { body } = input
     if (actor?.kind === 'person' && route.needsFresh(body.value) && !services.sessions.isConfirmed(actor.session)) {
       throw new ConfirmationRequiredError()

@@ -2,17 +2,19 @@
 // is read.
 
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
+import type { Clock } from '../domain/time.ts'
 import type { Authenticator } from '../http/authenticate.ts'
 import { KeyScopeError } from '../http/authenticate.ts'
 import { parseBearer } from '../http/bearer.ts'
 import type { RateLimiter, RateLimitState } from '../http/rate-limit.ts'
 import type { Organization } from '../store/organizations.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, Tables } from '../store/store.ts'
 import type { DashboardOrigins } from './accounts/origin.ts'
 import { requireFactorFor } from './accounts/required-factor.ts'
 import type { FoundSession, Sessions } from './accounts/sessions.ts'
 import { type Actor, actorId, mayDeployment, mayIn, roleIn } from './actor.ts'
 import { RoleInsufficientError, SecondFactorRequiredError, SignInRequiredError, SubjectUnknownError } from './errors.ts'
+import { asOfNow } from './rights.ts'
 import { type Access, isUnsafe, type Route } from './route.ts'
 
 export interface GateDependencies {
@@ -41,28 +43,54 @@ const limitedAs = (actor: Actor) =>
 /**
  * Checks that an actor may use a route with this access.
  * @returns the organization that the path names; null when it names none
- * @throws SubjectUnknownError 404, RoleInsufficientError 403
+ * @throws SubjectUnknownError 404; RoleInsufficientError, SecondFactorMissingError 403
  */
 export const authorize = async (
-  { organizations }: Pick<Store, 'organizations'>,
-  access: Exclude<Access, { kind: 'public' | 'second-factor' }>,
+  tables: Pick<Tables, 'organizations' | 'passkeys' | 'organizationSettings'>,
+  access: Access,
   actor: Actor,
   organizationName: string | undefined,
 ): Promise<Organization | null> => {
   if (access.kind === 'organization') {
-    const organization = organizationName === undefined ? null : await organizations.find(organizationName)
+    const organization = organizationName === undefined ? null : await tables.organizations.find(organizationName)
     if (organization === null || roleIn(actor, organization.id) === null) throw new SubjectUnknownError('organization')
     if (!mayIn(actor, organization.id, access.role)) throw new RoleInsufficientError(access.role)
     if (access.person && actor.kind !== 'person') throw new RoleInsufficientError('person')
+    if (actor.kind === 'person') await requireFactorFor(tables, actor, organization.id)
     return organization
   }
   if (access.kind === 'deployment') {
     if (!mayDeployment(actor)) throw new RoleInsufficientError('deployment-admin')
     const isCommandAllowed = access.person === 'or-command' && actor.kind === 'command-line'
     if (access.person && actor.kind !== 'person' && !isCommandAllowed) throw new RoleInsufficientError('person')
+    if (actor.kind === 'person') await requireFactorFor(tables, actor, null)
   }
   if (access.kind === 'person' && actor.kind !== 'person') throw new RoleInsufficientError('person')
   return null
+}
+
+/**
+ * Checks in a change's transaction that the request would still be admitted. Locks the organization, the account and the
+ * key first, so that none of them changes before the transaction ends.
+ * @throws KeyUnusableError, SignInRequiredError 401; RoleInsufficientError, SecondFactorMissingError 403;
+ *   SubjectUnknownError 404
+ */
+export const readmit = async (
+  tables: Tables,
+  clock: Clock,
+  access: Access,
+  { actor, organization }: Pick<Admission, 'actor' | 'organization'>,
+): Promise<void> => {
+  if (organization !== null) await tables.organizations.lock(organization.id)
+  if (access.kind === 'deployment') await tables.deployment.lock()
+  if (actor === null) return
+  if (actor.kind === 'key') await tables.apiKeys.lock(actor.principal.organizationId, actor.principal.keyId)
+  if (actor.kind === 'person') {
+    await tables.users.lock(actor.user.id)
+    const sessions = await tables.userSessions.listOf(actor.user.id)
+    if (!sessions.some(({ id }) => id === actor.session.id)) throw new SignInRequiredError()
+  }
+  await authorize(tables, access, await asOfNow(tables, actor, clock), organization?.id)
 }
 
 export const createAdminGate = ({ store, authenticator, limiter, sessions, origins }: GateDependencies) => {
@@ -119,9 +147,6 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
     const actor = await sessions.personOf(found)
     const rateLimit = counted ? await take(actor) : null
     const organization = await authorize(store, access, actor, params['organization'])
-    if (access.kind === 'organization' || access.kind === 'deployment') {
-      await requireFactorFor(store, actor, organization?.id ?? null)
-    }
     return { actor, pending: null, organization, rateLimit }
   }
 }

@@ -18,7 +18,7 @@ import { MediaTypeUnsupportedError } from '../http/json-body.ts'
 import type { BaseActivation } from '../store/list-bases.ts'
 import type { AddressList, EditResult } from '../store/lists.ts'
 import type { Store, Tables } from '../store/store.ts'
-import { ConflictError, SubjectUnknownError } from './errors.ts'
+import { ConflictError, SignInRequiredError, SubjectUnknownError } from './errors.ts'
 import type { Note } from './route.ts'
 
 /** An organization's id, or null for the deployment's shared lists. */
@@ -137,6 +137,7 @@ export interface EditContext {
   /** Stored with each entry. */
   readonly author: string
   readonly nowSeconds: number
+  readonly stillAllowed: () => Promise<boolean>
 }
 
 /** Adds and removes single entries, all or none. @throws FieldInvalidError, ConflictError, SubjectUnknownError */
@@ -248,11 +249,13 @@ export const uploadList = async (
   request: Request,
   options: { readonly merge: boolean; readonly skipBad: boolean },
 ): Promise<UploadResult> => {
-  const { store, owner, name, author, nowSeconds } = context
+  const { store, owner, name, author, nowSeconds, stillAllowed } = context
   const format = formatOf(request.headers.get('content-type'))
   const { body } = request
   if (body === null) throw new ListFileRefusedError('there is no file')
   const reading = await explained(() => readList(limited(body), format))
+  // The sender decides how long a file takes to arrive, and the list is made before the file becomes its content.
+  if (!(await stillAllowed())) throw new SignInRequiredError()
   const { entries, badLines, badLineCount, skipped } = reading
   const said = {
     read: entries.added,

@@ -11,7 +11,7 @@ import type { Tables } from '../store/store.ts'
 import type { Caller } from './accounts/sessions.ts'
 import { actorId, actorName } from './actor.ts'
 import { ConflictError } from './errors.ts'
-import type { Admission } from './gate.ts'
+import { type Admission, readmit } from './gate.ts'
 import { type DecodedBody, decodeBody } from './request-body.ts'
 import { requireRightsOverPath } from './rights.ts'
 import { type Answer, type AuditNote, type Call, isUnsafe, Reply, type Route, SecretReply } from './route.ts'
@@ -69,7 +69,8 @@ const keptOf = (route: Route, result: unknown): { readonly status: number; reado
 
 /**
  * Makes `write`: one transaction for the change, its audit entries and the completion of the Idempotency-Key's claim, so that
- * a repeated request never makes the change twice, even when the first answer was lost.
+ * a repeated request never makes the change twice, even when the first answer was lost. The caller is admitted again in it:
+ * who lost the right while the request was arriving changes nothing.
  */
 const createWrite =
   (
@@ -81,6 +82,7 @@ const createWrite =
   ): Call<never, never, never, never>['write'] =>
   async (work) => {
     const result = await services.store.transaction(async (tables) => {
+      await readmit(tables, services.clock, route.access, { actor, organization })
       await requireRights(tables)
       const notes: AuditNote[] = []
       const result = await work(tables, (note) => notes.push(note))

@@ -79,8 +79,11 @@ export const namedThings = (path: string): readonly string[] => path.match(/[a-z
 export const namedHolders = (path: string): readonly string[] =>
   namedThings(path).filter((part) => Object.hasOwn(HOLDERS, part))
 
-/** Reads the actor's rights again in this transaction: a role or a key may have been removed since the request was admitted. */
-const asOfNow = async (tables: Tables, actor: Actor, clock: Clock): Promise<Actor> => {
+/**
+ * Reads the actor's rights again in this transaction: a role or a key may have been removed since the request was admitted.
+ * @throws KeyUnusableError, SignInRequiredError 401 when the actor has none left
+ */
+export const asOfNow = async (tables: Tables, actor: Actor, clock: Clock): Promise<Actor> => {
   if (actor.kind === 'command-line') return actor
   if (actor.kind === 'key') {
     const { organizationId, keyId } = actor.principal

@@ -9,7 +9,7 @@ import type { Clock } from '../domain/time.ts'
 import type { DecisionFacts, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
 import type { SessionKnowledge } from '../policy/types/session-facts.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, Tables } from '../store/store.ts'
 import type { DashboardOrigins } from './accounts/origin.ts'
 import type { Passkeys } from './accounts/passkeys.ts'
 import type { Passwords } from './accounts/password.ts'
@@ -43,17 +43,23 @@ export interface ChainFinding {
 }
 
 export interface SessionMaker {
-  /** Makes a session, or finds the organization's own for that wallet. Returns its link, of which only a hash is stored. */
-  readonly make: (session: {
-    readonly organizationId: string
-    readonly environment: ApiKeyEnvironment
-    readonly checkType: CheckType
-    readonly walletAddress: WalletAddress | null
-    readonly originUrl: string | null
-    readonly actor: string
-  }) => Promise<{ readonly created: boolean; readonly sessionId: string; readonly link: string }>
-  /** Makes another link. @throws SessionUnknownError */
-  readonly link: (organizationId: string, sessionId: string) => Promise<string>
+  /**
+   * Makes a session in a transaction, or finds the organization's own for that wallet. Returns its link, of which only a
+   * hash is stored.
+   */
+  readonly make: (
+    tables: Tables,
+    session: {
+      readonly organizationId: string
+      readonly environment: ApiKeyEnvironment
+      readonly checkType: CheckType
+      readonly walletAddress: WalletAddress | null
+      readonly originUrl: string | null
+      readonly actor: string
+    },
+  ) => Promise<{ readonly created: boolean; readonly sessionId: string; readonly link: string }>
+  /** Makes another link in a transaction. @throws SessionUnknownError */
+  readonly link: (tables: Tables, organizationId: string, sessionId: string) => Promise<string>
 }
 
 /** The newest head of the decision log's tree, and its cosignatures. */

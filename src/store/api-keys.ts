@@ -115,6 +115,10 @@ export const createApiKeyTable = (scope: TableScope) => ({
   find: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
     findOwn(scope.statements, organizationId, keyId),
 
+  /** The same, locked: a change of the key waits until the transaction has ended. */
+  lock: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
+    scope.write((transaction) => lockOwn(transaction, organizationId, keyId)),
+
   /** An organization's keys, oldest first, revoked and expired ones included. */
   page: (
     filter: {

@@ -43,6 +43,9 @@ export const createDeploymentTable = (scope: TableScope) => {
         )
       }, options),
 
+    /** Other transactions that lock the deployment's administration wait until this one ends. */
+    lock: (): Promise<number> => scope.execute("UPDATE deployment SET value = value WHERE name = 'deployment_id'"),
+
     /** Replaces the value if it is still `from`; otherwise returns false. @param from null: no value */
     exchange,
 

@@ -71,6 +71,10 @@ export const createOrganizationTable = (scope: TableScope) => ({
   setLevel: (organizationId: string, level: Level): Promise<Organization | null> =>
     update(scope, organizationId, 'level', level),
 
+  /** Other transactions that lock the organization wait until this one ends. */
+  lock: (organizationId: string): Promise<number> =>
+    scope.execute('UPDATE organizations SET version = version WHERE id = ?', [organizationId]),
+
   /** Null when there is no such organization. */
   rename: (organizationId: string, name: string): Promise<Organization | null> =>
     update(scope, organizationId, 'name', name),

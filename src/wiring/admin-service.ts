@@ -44,7 +44,7 @@ import { prepareAccountKey, readAccountKeys } from '../setup/account-key.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
 import type { TokenConfig } from '../setup/token-settings.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, Tables } from '../store/store.ts'
 import type { StoreTarget } from '../store/store-address.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -82,7 +82,7 @@ export interface AdminDependencies {
   readonly store: Store
   readonly changesTold: Services['changesTold']
   readonly processes: ProcessControl
-  readonly identity: Pick<Identity, 'evidence' | 'readings' | 'register' | 'decisionFacts' | 'sessionKnowledge'>
+  readonly identity: Pick<Identity, 'evidence' | 'readings' | 'registerIn' | 'decisionFacts' | 'sessionKnowledge'>
   readonly organizationKeys: Pick<OrganizationKeys, 'seal'>
   readonly factCollector: FactCollector
   readonly prove: Services['prove']
@@ -107,9 +107,9 @@ export interface AdminDependencies {
 }
 
 /** Makes sessions for the dashboard as interface B does. */
-const sessionMaker = (register: Register): Services['identity']['sessions'] => ({
-  make: async ({ walletAddress, originUrl, ...session }) => {
-    const { created, sessionId, link } = await register.register({
+const sessionMaker = (registerIn: (tables: Tables) => Register): Services['identity']['sessions'] => ({
+  make: async (tables, { walletAddress, originUrl, ...session }) => {
+    const { created, sessionId, link } = await registerIn(tables).register({
       ...session,
       request: { walletAddress, originUrl },
       sessionId: newSessionId(),
@@ -117,7 +117,7 @@ const sessionMaker = (register: Register): Services['identity']['sessions'] => (
     })
     return { created, sessionId, link: link.url }
   },
-  link: async (organizationId, sessionId) => (await register.relink(organizationId, sessionId)).url,
+  link: async (tables, organizationId, sessionId) => (await registerIn(tables).relink(organizationId, sessionId)).url,
 })
 
 export interface Admin {
@@ -229,7 +229,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       readings: identity.readings,
       decisionFacts: identity.decisionFacts,
       knowledge: identity.sessionKnowledge,
-      sessions: sessionMaker(identity.register),
+      sessions: sessionMaker(identity.registerIn),
     },
     decisions: search,
     prove: dependencies.prove,

@@ -32,7 +32,7 @@ import type { SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { Duty } from '../processes/leader.ts'
 import type { Change } from '../store/changes.ts'
 import { decodeSessionSubject } from '../store/session-changes.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, Tables } from '../store/store.ts'
 import { createDecisionTimes, type IdentityMetrics } from '../telemetry/identity-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createCheckParts } from './check-service.ts'
@@ -75,8 +75,8 @@ export interface Identity {
   readonly providers: Providers
   /** For the page and for whoever decides. */
   readonly evidence: EvidenceService
-  /** Makes sessions and links. */
-  readonly register: Register
+  /** Makes sessions and links in a transaction of the caller, who announces the change after the commit. */
+  readonly registerIn: (tables: Tables) => Register
   /** What the service read of documents, for whoever decides. */
   readonly readings: DocumentReadings
   /** What policies decided sessions on. */
@@ -201,12 +201,11 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     reach: dependencies.webhookReach,
     clock: systemClock,
   })
+  const registerBy = { providers, portalUrl, qrCodeOf: createQrCodes(portalUrl) }
   const register = createRegister({
+    ...registerBy,
     together: createChangeTogether((work) => store.sessionTransaction(work, { survives: 'process-crash' }), listener),
-    providers,
-    portalUrl,
     sessions: store.sessions,
-    qrCodeOf: createQrCodes(portalUrl),
   })
   const ticking = setInterval(hub.tick, 1_000 / TICKS_PER_SECOND)
   ticking.unref()
@@ -228,7 +227,11 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     changes,
     providers,
     evidence: evidenceParts.evidence,
-    register,
+    registerIn: ({ sessions, sessionWallets: wallets }) => {
+      const silent = { stateChanged: () => undefined, standingChanged: () => undefined }
+      const changes = createSessionChanges({ sessions, wallets, listener: silent })
+      return createRegister({ ...registerBy, sessions, together: (work) => work(changes, { sessions, wallets }) })
+    },
     readings: evidenceParts.readings,
     decisionFacts: evidenceParts.decisionFacts,
     sessionKnowledge,

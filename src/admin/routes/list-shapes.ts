@@ -70,15 +70,17 @@ export interface ListCall {
   readonly organization: Organization | null
   readonly actor: Actor
   readonly write: Write
+  readonly stillAllowed: () => Promise<boolean>
 }
 
 export const ownerOf = ({ organization }: Pick<ListCall, 'organization'>): string | null => organization?.id ?? null
 
-export const editContext = ({ services, organization, actor, write }: ListCall, name: string) => ({
+export const editContext = ({ services, organization, actor, write, stillAllowed }: ListCall, name: string) => ({
   store: services.store,
   write,
   owner: ownerOf({ organization }),
   name,
   author: authorName(actor).slice(0, AUTHOR_LENGTH_MAX),
   nowSeconds: services.clock.unixSeconds(),
+  stillAllowed,
 })

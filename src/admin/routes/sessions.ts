@@ -200,18 +200,18 @@ export const SESSION_ROUTES = [
       if (origin !== null && originUrl === null) {
         throw new FieldInvalidError('origin_url', 'must be an absolute https URL without credentials')
       }
-      const { created, sessionId, link } = await services.identity.sessions.make({
-        originUrl,
-        environment,
-        organizationId: organization.id,
-        checkType: CHECK_TYPES[body.type],
-        walletAddress: address === null ? null : walletOf('wallet_address', address),
-        actor: operator(actor),
+      return write(async (tables, note) => {
+        const { created, sessionId, link } = await services.identity.sessions.make(tables, {
+          originUrl,
+          environment,
+          organizationId: organization.id,
+          checkType: CHECK_TYPES[body.type],
+          walletAddress: address === null ? null : walletOf('wallet_address', address),
+          actor: operator(actor),
+        })
+        note({ action: 'session.make', subject: sessionId, detail: { type: body.type, environment, created } })
+        return new SecretReply(201, { session_id: sessionId, url: link }, { session_id: sessionId, url: '' })
       })
-      await write(async (_tables, note) =>
-        note({ action: 'session.make', subject: sessionId, detail: { type: body.type, environment, created } }),
-      )
-      return new SecretReply(201, { session_id: sessionId, url: link }, { session_id: sessionId, url: '' })
     },
   }),
   route('linkSession', 'POST', `${BASE}/{session}/link`, {
@@ -221,15 +221,16 @@ export const SESSION_ROUTES = [
     status: 201,
     answer: SESSION_LINK,
     errors: [409],
-    handle: async ({ services, organization, params, write }) => {
-      const { session } = await requireSession(services.store, organization.id, params.session)
-      if (!isSessionOpen(session.status)) {
-        throw new ConflictError(`the session is ${session.status}: nothing can be done in it`)
-      }
-      const url = await services.identity.sessions.link(organization.id, session.id)
-      await write(async (_tables, note) => note({ action: 'session.link', subject: session.id }))
-      return new SecretReply(201, { session_id: session.id, url }, { session_id: session.id, url: '' })
-    },
+    handle: ({ services, organization, params, write }) =>
+      write(async (tables, note) => {
+        const { session } = await requireSession(tables, organization.id, params.session)
+        if (!isSessionOpen(session.status)) {
+          throw new ConflictError(`the session is ${session.status}: nothing can be done in it`)
+        }
+        const url = await services.identity.sessions.link(tables, organization.id, session.id)
+        note({ action: 'session.link', subject: session.id })
+        return new SecretReply(201, { session_id: session.id, url }, { session_id: session.id, url: '' })
+      }),
   }),
   route('readSession', 'GET', `${BASE}/{session}`, {
     access: REVIEWER,

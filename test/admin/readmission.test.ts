@@ -1,0 +1,175 @@
+// Whoever loses the right to change something while their request is under way changes nothing: not where the sender
+// withholds the end of the body, and not where the right is lost between the admission and the transaction.
+import { afterAll, describe, expect, test } from 'bun:test'
+import { isUnsafe, type Route } from '../../src/admin/route.ts'
+import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
+import { closed } from '../../src/admin/schema.ts'
+import { startHarness } from './support/harness.ts'
+import { CONNECTION, toRequest } from './support/request.ts'
+
+const harness = await startHarness()
+afterAll(() => harness.close())
+const { store } = harness
+const alpha = await harness.organization('alpha')
+let made = 0
+
+const pathOf = (route: Route): string => route.path.replace('{organization}', 'alpha').replace(/\{.*?\}/g, 'x')
+const CHANGES = ADMIN_ROUTES.filter(
+  ({ method, access }) => isUnsafe(method) && access.kind !== 'public' && access.kind !== 'second-factor',
+)
+
+interface Caller {
+  readonly id: string
+  readonly cookie?: string
+  readonly key?: string
+}
+
+const callerOf = (deploymentAdmin: boolean): Promise<Caller> =>
+  harness.person({
+    email: `person-${++made}@example.com`,
+    deploymentAdmin,
+    roles: deploymentAdmin ? {} : { [alpha.id]: 'organization-admin' },
+  })
+const callerFor = ({ access }: Route): Promise<Caller> => callerOf(access.kind === 'deployment')
+
+/** Answers of a request whose right ends between its admission and its change; and whether the change was made. */
+const interrupted = async (route: Route, { cookie, key }: Caller, end: () => Promise<unknown>) => {
+  let changed = false
+  const api = harness.apiOver([
+    {
+      ...route,
+      query: null,
+      body: null,
+      rawBody: [],
+      secondPerson: null,
+      needsFresh: () => false,
+      handle: async ({ write }) => {
+        await end()
+        await write(async () => {
+          changed = true
+        })
+        return undefined
+      },
+    },
+  ])
+  const response = await api(
+    toRequest(route.method, pathOf(route), { ...(cookie && { cookie }), ...(key && { key }) }),
+    CONNECTION,
+  )
+  return { status: response.status, changed }
+}
+
+const operation = (operationId: string): Route => {
+  const found = ADMIN_ROUTES.find((route) => route.operationId === operationId)
+  if (found === undefined) throw new Error(operationId)
+  return found
+}
+
+describe('between the admission and the transaction', () => {
+  test.each(CHANGES.map((route) => [route.operationId, route] as const))(
+    '%s: an account is disabled',
+    async (_, route) => {
+      const caller = await callerFor(route)
+      expect(await interrupted(route, caller, async () => undefined)).toMatchObject({ changed: true })
+      expect(await interrupted(route, caller, () => store.users.setDisabled(caller.id, true))).toEqual({
+        status: 401,
+        changed: false,
+      })
+    },
+  )
+
+  test.each<[string, number, string, (id: string) => Promise<unknown>]>([
+    ['a membership ends', 404, 'issueKey', (id) => store.memberships.remove(alpha.id, id)],
+    ['a role is lowered', 403, 'issueKey', (id) => store.memberships.setRole(alpha.id, id, 'reviewer')],
+    ['all sessions are ended', 401, 'issueKey', (id) => store.userSessions.endAll(id)],
+    ['the deployment is taken away', 403, 'createOrganization', (id) => store.users.setDeploymentAdmin(id, false)],
+    [
+      'a second factor is required',
+      403,
+      'issueKey',
+      () => store.organizationSettings.requireSecondFactor(alpha.id, true),
+    ],
+  ])('%s: %i', async (_, status, operationId, end) => {
+    const route = operation(operationId)
+    const caller = await callerFor(route)
+    expect(await interrupted(route, caller, () => end(caller.id))).toEqual({ status, changed: false })
+    await store.organizationSettings.requireSecondFactor(alpha.id, false)
+  })
+
+  test('another session of the account does not help', async () => {
+    const caller = await callerOf(false)
+    const ended = await interrupted(operation('issueKey'), caller, async () => {
+      await store.userSessions.endAll(caller.id)
+      await harness.signIn(caller.id)
+    })
+    expect(ended).toEqual({ status: 401, changed: false })
+  })
+
+  test.each(['issueKey', 'createOrganization', 'refreshListSource'])('%s: a key is revoked', async (operationId) => {
+    const key = await harness.issueKey(alpha.id, 'admin', ['admin', 'deployment'])
+    const revoke = () => store.apiKeys.revoke(alpha.id, key.slice(9, 21))
+    const route = operation(operationId)
+    expect(await interrupted(route, { id: '', key }, async () => undefined)).toMatchObject({ changed: true })
+    expect(await interrupted(route, { id: '', key }, revoke)).toEqual({ status: 401, changed: false })
+  })
+})
+
+describe('while the sender withholds the end of the body', () => {
+  test.each(CHANGES.filter(({ body }) => body !== null).map((route) => [route.operationId, route] as const))(
+    '%s: an account is disabled',
+    async (_, route) => {
+      const caller = await callerFor(route)
+      let handled = 0
+      const api = harness.apiOver([
+        {
+          ...route,
+          body: closed({}),
+          query: null,
+          needsFresh: () => false,
+          handle: async () => {
+            handled += 1
+            return undefined
+          },
+        },
+      ])
+      const send = (before: () => Promise<unknown>): Promise<Response> => {
+        const parts = ['{', '}']
+        const body = new ReadableStream<Uint8Array>({
+          pull: async (controller) => {
+            const part = parts.shift()
+            if (part === undefined) return controller.close()
+            if (parts.length === 0) await before()
+            controller.enqueue(new TextEncoder().encode(part))
+          },
+        })
+        const whole = toRequest(route.method, pathOf(route), { cookie: caller.cookie ?? '', body: {} })
+        return api(new Request(whole.url, { method: whole.method, headers: whole.headers, body }), CONNECTION)
+      }
+      await send(async () => undefined)
+      expect(handled).toBe(1)
+      const response = await send(() => store.users.setDisabled(caller.id, true))
+      expect([response.status, handled]).toEqual([401, 1])
+    },
+  )
+
+  test('a list is neither made nor filled', async () => {
+    const caller = await callerOf(false)
+    const parts = [`0x${'1'.repeat(40)}\n`, `0x${'2'.repeat(40)}\n`]
+    const body = new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        const part = parts.shift()
+        if (part === undefined) return controller.close()
+        if (parts.length === 0) await store.memberships.remove(alpha.id, caller.id)
+        controller.enqueue(new TextEncoder().encode(part))
+      },
+    })
+    const headers = { 'content-type': 'text/plain' }
+    const whole = toRequest('PUT', '/organizations/alpha/lists/allow/content', { cookie: caller.cookie ?? '', headers })
+    const response = await harness.api(
+      new Request(whole.url, { method: 'PUT', headers: whole.headers, body }),
+      CONNECTION,
+    )
+    expect(response.status).toBe(401)
+    expect(await store.lists.find(alpha.id, 'allow')).toBeNull()
+  })
+})
