@@ -8,7 +8,8 @@ export const WALLET_CHECKS = 'wallets'
 export const HIT_STATES = ['open', 'cleared', 'confirmed'] as const
 export type HitState = (typeof HIT_STATES)[number]
 
-export interface FoundHit {
+/** A hit as it is shown and stored. */
+export interface Hit {
   /** Name of the list, or of the screener. */
   readonly list: string
   /** The entry's id in the list; of a wallet its address. */
@@ -20,6 +21,17 @@ export interface FoundHit {
   readonly subject: string
   readonly score: number
   readonly why: readonly { readonly part: string; readonly points: number; readonly detail: string }[]
+}
+
+export interface FoundHit extends Hit {
+  /** What was compared: the text that the person submitted and the content of the entry. Only a keyed hash of it is stored. */
+  readonly compared: string
+}
+
+/** A hit bound to what was compared. */
+export interface BoundHit extends Hit {
+  /** Keyed hash of `compared`. A decision about a hit holds for this comparison only. */
+  readonly basis: string
 }
 
 /** What a new hit does to a session that is completed: wait for a look, go back to its person, or end. */
@@ -49,7 +61,7 @@ export interface ScreeningSettingsOfAll {
 }
 
 /** A name of a session that is like a listed one, hit or not. */
-export interface NearName extends Pick<FoundHit, 'list' | 'entry' | 'name' | 'subject' | 'score'> {
+export interface NearName extends Pick<Hit, 'list' | 'entry' | 'name' | 'subject' | 'score'> {
   readonly sessionId: string
 }
 

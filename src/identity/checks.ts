@@ -24,10 +24,12 @@ export interface SessionCheck {
 export interface NewSessionCheck extends Omit<SessionCheck, 'checkedAtSeconds'> {
   /**
    * For a person to clear or confirm. While a hit is open the outcome is `look`; once one is confirmed it is `failed`. A hit
-   * that is not found any more is deleted, unless the check is `not-done` or the hit was decided. Left out by checks without
-   * hits.
+   * that is not found any more is deleted, unless it was decided, the check is `not-done`, or the settings have changed. Left
+   * out by checks without hits.
    */
   readonly hits?: readonly FoundHit[]
+  /** Key of the settings that decide what is a hit. Given with `hits`. */
+  readonly settings?: string
   /** True: the check could not be made now. It is stored as it is, and the part is tried again. */
   readonly isTriedAgain?: boolean
 }
@@ -84,8 +86,6 @@ export interface QueuedChecks {
 export interface SessionCheckStore {
   /** Claims sessions that are due, longest waiting first. If the caller dies, they are due again after `claimSeconds`. */
   claim(limit: number, claimSeconds: number): Promise<readonly QueuedChecks[]>
-  /** Replaces the part's earlier checks. Returns how many hits are new. */
-  replace(target: QueuedChecks, part: string, checks: readonly NewSessionCheck[]): Promise<number>
   /** Removes the session from the queue, unless it was handed in again. */
   finish(target: QueuedChecks): Promise<void>
   retry(target: QueuedChecks, dueAtSeconds: number): Promise<void>

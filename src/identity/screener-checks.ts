@@ -69,6 +69,7 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
     subject: 'wallet',
     score: SURE,
     why: [{ part: 'screener', points: SURE, detail: describe(answer) }],
+    compared: JSON.stringify([addressText, answer.flagged, answer.score, answer.categories]),
   })
 
   const check = async (
@@ -91,7 +92,7 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
       if (answer !== null && hit === true) hits.push(hitOf(screener, wallet, answer))
     }
     await Promise.race([Promise.all(wallets.map(askOne)), wait(TIME_LIMIT_MS)])
-    const found = { name, hits: [...hits] }
+    const found = { name, hits: [...hits], settings: comparisonKey([fromScore]) }
     if (told === wallets.length) return { ...found, version, detail, outcome: 'passed' }
     // Without a version it is asked again with the others.
     return { ...found, version: '', outcome: 'not-done', detail: { ...detail, problem: SILENT }, isTriedAgain: true }

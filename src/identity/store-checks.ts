@@ -1,7 +1,7 @@
 // Stores the results of checks. When a completed session has a new hit, the same transaction does what the
 // organization's settings say: the session stays completed and waits for a review, goes back to its person, or is
 // rejected.
-import type { ScreeningSettings } from '../domain/screening-hit.ts'
+import type { BoundHit, ScreeningSettings } from '../domain/screening-hit.ts'
 import { RETRIES_MAX } from '../domain/session.ts'
 import type { ChangeTogether, SessionChanges, SessionTables } from './changes.ts'
 import type { StoreChecks } from './check-again.ts'
@@ -12,10 +12,13 @@ interface Target {
   readonly sessionId: string
 }
 
+/** A check whose hits are bound to what was compared. */
+interface BoundCheck extends Omit<NewSessionCheck, 'hits'> {
+  readonly hits?: readonly BoundHit[]
+}
+
 export interface CheckTables extends SessionTables {
   readonly checks: {
-    /** @returns how many hits are new */
-    replace(target: Target, part: string, checks: readonly NewSessionCheck[]): Promise<number>
     /**
      * For sessions of one organization; skips those that changed since `sequence`. `opened`: new hits by session id.
      */
@@ -25,7 +28,7 @@ export interface CheckTables extends SessionTables {
       made: readonly {
         readonly sessionId: string
         readonly sequence: number
-        readonly checks: readonly NewSessionCheck[]
+        readonly checks: readonly BoundCheck[]
       }[],
     ): Promise<{ readonly opened: ReadonlyMap<string, number>; readonly skipped: number }>
   }
@@ -36,7 +39,25 @@ export interface CheckTables extends SessionTables {
 const ACTOR = 'screening'
 const REASON = 'A new hit was found when lists were looked at again: see the checks.'
 
-export const createStoreChecks = (together: ChangeTogether<CheckTables>) => {
+/**
+ * @param basisOf makes a keyed hash of what was compared with an entry
+ */
+export const createStoreChecks = (
+  together: ChangeTogether<CheckTables>,
+  basisOf: (organizationId: string, compared: string) => Promise<string>,
+): StoreChecks => {
+  const bind = (organizationId: string, checks: readonly NewSessionCheck[]): Promise<readonly BoundCheck[]> =>
+    Promise.all(
+      checks.map(async ({ hits, ...check }) => {
+        if (hits === undefined) return check
+        const bound = hits.map(async ({ compared, ...hit }) => ({
+          ...hit,
+          basis: await basisOf(organizationId, compared),
+        }))
+        return { ...check, hits: await Promise.all(bound) }
+      }),
+    )
+
   const act = async (changes: SessionChanges, { sessions, settings }: CheckTables, target: Target): Promise<void> => {
     const session = (await sessions.find(target.organizationId, target.sessionId))?.session
     if (session?.status !== 'completed') return
@@ -48,26 +69,18 @@ export const createStoreChecks = (together: ChangeTogether<CheckTables>) => {
     await changes.changeStatus({ ...target, to, actor: ACTOR, revoke: true, privateComment: REASON })
   }
 
-  const storeAgain: StoreChecks = (part, organizationId, made) =>
-    together(async (changes, tables) => {
-      const { opened, skipped } = await tables.checks.replaceUnchanged(
-        organizationId,
-        part,
-        made.map(({ session: { id, sequence }, checks }) => ({ sequence, checks, sessionId: id })),
-      )
+  return async (part, organizationId, made) => {
+    const bound = await Promise.all(
+      made.map(async ({ session: { id, sequence }, checks }) => ({
+        sequence,
+        sessionId: id,
+        checks: await bind(organizationId, checks),
+      })),
+    )
+    return together(async (changes, tables) => {
+      const { opened, skipped } = await tables.checks.replaceUnchanged(organizationId, part, bound)
       for (const sessionId of opened.keys()) await act(changes, tables, { organizationId, sessionId })
       return { skipped, opened: [...opened.values()].reduce((sum, hits) => sum + hits, 0) }
     })
-
-  return {
-    /** Stores one session's checks. @returns how many hits are new */
-    replace: (target: Target, part: string, checks: readonly NewSessionCheck[]): Promise<number> =>
-      together(async (changes, tables) => {
-        const opened = await tables.checks.replace(target, part, checks)
-        if (opened > 0) await act(changes, tables, target)
-        return opened
-      }),
-    /** Stores the checks of many sessions; skips a session that changed since it was read. */
-    again: storeAgain,
   }
 }

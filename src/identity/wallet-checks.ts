@@ -91,6 +91,7 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
         subject: 'wallet',
         score: SURE,
         why: [{ part: 'address', points: SURE, detail: 'the address is on the list' }],
+        compared: address,
       }))
 
   return {
@@ -119,7 +120,12 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
           if (used.some(({ current }) => !current)) throw new ListBehindError()
           const named = of(organizationId).addressLists ?? []
           const missing = named.filter((name) => name !== DENY && !used.some((list) => list.name === name))
-          const check = { version, name: WALLET_CHECK, outcome: missing.length === 0 ? 'passed' : 'not-done' } as const
+          const check = {
+            version,
+            name: WALLET_CHECK,
+            outcome: missing.length === 0 ? 'passed' : 'not-done',
+            settings: comparisonKey([used.map(({ id }) => id), named]),
+          } as const
           const detail = {
             ...(missing.length === 0 ? {} : { problem: `there is no list ${missing.join(', ')}` }),
             versions: Object.fromEntries(used.map((list) => [list.name, String(list.version)])),

@@ -1,6 +1,7 @@
 // Screens one person or company against the lists: finds the names that resemble, then narrows by date of birth and country.
 // The score is the sum of its parts, and each hit shows them. Nothing that was asked is repeated in a hit: it can be kept
 // beside a session without being evidence.
+import { createHash } from 'node:crypto'
 import type { ListedEntry, ScreenedSubject } from './entry.ts'
 import { below, decodeFlat, encodeFlat, openTexts, packTexts, prefixed, wordsIn } from './flat-arrays.ts'
 import { createNameFinder, type FoundName, type NameFinder } from './names/find-names.ts'
@@ -25,6 +26,8 @@ export interface ScreeningHit {
   /** 0 to 100. */
   readonly score: number
   readonly why: readonly ScorePart[]
+  /** Hash of all that the entry is compared by. */
+  readonly content: string
 }
 
 export interface ScreeningAnswer {
@@ -81,12 +84,22 @@ const unpackFacts = (packed: string): EntryFacts => {
   return { birthDates: listOf(birthDates), countries: listOf(countries) }
 }
 
+const CONTENT_LENGTH = 22
+
+/** 128 bits. The order in which a publisher writes names and facts does not count. */
+const hashContent = ({ kind, names, birthDates, countries }: ListedEntry): string =>
+  createHash('sha256')
+    .update(JSON.stringify([kind, [...names].sort(), [...birthDates].sort(), [...countries].sort()]))
+    .digest('base64url')
+    .slice(0, CONTENT_LENGTH)
+
 /** Arranges the names of lists: one piece of memory that `openScreening` uses as it is. */
 export const buildScreening = (lists: readonly ScreenedList[]): Uint8Array => {
   const builders = { person: createNameIndexBuilder(), organization: createNameIndexBuilder() }
   /** By number of entry. */
   const ids: string[] = []
   const facts: string[] = []
+  const contents: string[] = []
   const listOf: number[] = []
   /** By number of name, in the order of the index. */
   const names: Record<NameKind, string[]> = { person: [], organization: [] }
@@ -94,6 +107,7 @@ export const buildScreening = (lists: readonly ScreenedList[]): Uint8Array => {
     for (const entry of entries) {
       const at = ids.push(entry.id) - 1
       facts.push(packFacts(entry))
+      contents.push(hashContent(entry))
       listOf.push(number)
       const kinds: readonly NameKind[] =
         entry.kind === 'person' ? ['person'] : entry.kind === 'other' ? ['person', 'organization'] : ['organization']
@@ -114,6 +128,7 @@ export const buildScreening = (lists: readonly ScreenedList[]): Uint8Array => {
     ...prefixed('organizationNames', packTexts(names.organization)),
     ...prefixed('ids', packTexts(ids)),
     ...prefixed('facts', packTexts(facts)),
+    ...prefixed('contents', packTexts(contents)),
     ...prefixed('lists', packTexts(lists.map(({ list }) => list))),
     listOf: Uint32Array.from(listOf),
   })
@@ -122,9 +137,10 @@ export const buildScreening = (lists: readonly ScreenedList[]): Uint8Array => {
 export const openScreening = (image: Uint8Array): Screening => {
   const arrays = decodeFlat(image)
   const listOf = wordsIn(arrays, 'listOf')
-  const [idOf, factsOf, listName] = [
+  const [idOf, factsOf, contentOf, listName] = [
     openTexts(below('ids', arrays)),
     openTexts(below('facts', arrays)),
+    openTexts(below('contents', arrays)),
     openTexts(below('lists', arrays)),
   ]
   const nameOf = {
@@ -154,6 +170,7 @@ export const openScreening = (image: Uint8Array): Screening => {
       name: nameOf[kind](found.name),
       score: Math.max(0, Math.min(100, score)),
       why: [{ part: 'name', points: namePoints, detail: describeName(found) }, ...narrowed],
+      content: contentOf(found.entry),
     }
   }
 

@@ -29,7 +29,8 @@ import { sessionPolicies } from './migrations/0023-session-policies.ts'
 import { verificationServices } from './migrations/0024-verification-services.ts'
 import { latencyAndLabels } from './migrations/0025-latency-and-labels.ts'
 import { claimGroups } from './migrations/0026-claim-groups.ts'
-import { sharedWallets } from './migrations/0029-shared-wallets.ts'
+import { hitBasis } from './migrations/0027-hit-basis.ts'
+import { sharedWallets } from './migrations/0028-shared-wallets.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -72,8 +73,7 @@ export const MIGRATIONS: readonly Migration[] = [
   verificationServices,
   latencyAndLabels,
   claimGroups,
-  { number: 27, name: 'placeholder-27', worksWith: 26, statements: () => [] },
-  { number: 28, name: 'placeholder-28', worksWith: 26, statements: () => [] },
+  hitBasis,
   sharedWallets,
 ]
 

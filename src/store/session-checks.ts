@@ -1,6 +1,6 @@
 // The checks of sessions and the queue of those still to be made. A session enters the queue in the transaction that
 // hands it in, so that none is forgotten, and leaves it when its checks are stored.
-import type { FoundHit, HitState } from '../domain/screening-hit.ts'
+import type { BoundHit } from '../domain/screening-hit.ts'
 import type { Session, SessionStatus } from '../domain/session.ts'
 import type { Transaction } from './database.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
@@ -15,17 +15,17 @@ interface NewCheck {
   readonly detail: Readonly<Record<string, unknown>>
   readonly version: string
   /** Left out for checks that have no hits. */
-  readonly hits?: readonly FoundHit[]
+  readonly hits?: readonly BoundHit[]
+  /** Key of the settings that decide what is a hit. */
+  readonly settings?: string
 }
 
-interface StoredCheck extends Omit<NewCheck, 'hits'> {
+interface StoredCheck extends Omit<NewCheck, 'hits' | 'settings'> {
   readonly checkedAtSeconds: number
 }
 
 /** Matches the names of a part's checks. Names of parts are ours: none has a wildcard of LIKE. */
 const ofPart = (part: string): readonly [string, string] => [part, `${part}.%`]
-
-const isOfPart = (part: string, name: string): boolean => name === part || name.startsWith(`${part}.`)
 
 interface QueuedChecks {
   readonly organizationId: string
@@ -62,23 +62,38 @@ interface SessionChecks {
   readonly checks: readonly NewCheck[]
 }
 
+/** A check as it is stored. */
+interface OutcomeRow {
+  readonly sessionId: string
+  readonly check: NewCheck
+  /** The check's outcome with its hits. */
+  readonly outcome: string
+}
+
 /** Another process may have stored the same check at the same moment: the later one counts. */
 const insertChecks = (
   transaction: Transaction,
   organizationId: string,
-  made: readonly SessionChecks[],
+  rows: readonly OutcomeRow[],
   nowSeconds: number,
 ): Promise<number> => {
-  const rows = made.flatMap(({ sessionId, checks }) =>
-    checks.map(({ name, outcome, detail, version }) => [sessionId, name, outcome, JSON.stringify(detail), version]),
-  )
   if (rows.length === 0) return Promise.resolve(0)
   return transaction.execute(
-    `INSERT INTO session_checks (organization_id, session_id, name, outcome, detail, version, checked_at_seconds)
-     VALUES ${rows.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}
-     ON CONFLICT (organization_id, session_id, name) DO UPDATE SET outcome = excluded.outcome, detail = excluded.detail,
-       version = excluded.version, checked_at_seconds = excluded.checked_at_seconds`,
-    rows.flatMap((row) => [organizationId, ...row, nowSeconds]),
+    `INSERT INTO session_checks (organization_id, session_id, name, outcome, own_outcome, detail, version,
+       checked_at_seconds) VALUES ${rows.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}
+     ON CONFLICT (organization_id, session_id, name) DO UPDATE SET outcome = excluded.outcome,
+       own_outcome = excluded.own_outcome, detail = excluded.detail, version = excluded.version,
+       checked_at_seconds = excluded.checked_at_seconds`,
+    rows.flatMap(({ sessionId, outcome, check }) => [
+      organizationId,
+      sessionId,
+      check.name,
+      outcome,
+      check.outcome,
+      JSON.stringify(check.detail),
+      check.version,
+      nowSeconds,
+    ]),
   )
 }
 
@@ -97,39 +112,25 @@ const writeChecks = async (
   if (made.length === 0) return opened
   const ids = made.map(({ sessionId }) => sessionId)
   const ofSessions = `organization_id = ? AND session_id IN (${marksFor(ids)})`
-  const known = await transaction.query<{ session_id: string; check_name: string; state: HitState }>(
-    `SELECT DISTINCT session_id, check_name, state FROM screening_hits WHERE ${ofSessions}`,
+  const known = await transaction.query<{ session_id: string }>(
+    `SELECT DISTINCT session_id FROM screening_hits WHERE ${ofSessions}`,
     [organizationId, ...ids],
   )
   const haveHits = new Set(known.map((row) => row.session_id))
-  const written: SessionChecks[] = []
-  // Write the hits first: this locks the session in the same order as a decision about it.
+  const written: OutcomeRow[] = []
+  // Write the hits first: this locks the session in the same order as a decision about it. The open hits of a check that is
+  // not made any more stay, because only a setting leaves a check out.
   for (const { sessionId, checks } of made) {
-    const withOutcomes: NewCheck[] = []
     for (const check of checks) {
-      const { hits, name, outcome } = check
+      const { hits, name, outcome, settings = '' } = check
       if (hits === undefined || (hits.length === 0 && !haveHits.has(sessionId))) {
-        withOutcomes.push(check)
+        written.push({ sessionId, check, outcome })
         continue
       }
-      const found = await replaceHits(
-        transaction,
-        { organizationId, sessionId, check: name },
-        hits,
-        outcome,
-        nowSeconds,
-      )
-      withOutcomes.push({ ...check, outcome: found.outcome })
+      const target = { organizationId, sessionId, check: name }
+      const found = await replaceHits(transaction, target, { hits, outcome, settings }, nowSeconds)
+      written.push({ sessionId, check, outcome: found.outcome })
       if (found.opened > 0) opened.set(sessionId, (opened.get(sessionId) ?? 0) + found.opened)
-    }
-    written.push({ sessionId, checks: withOutcomes })
-    // A part that could not be made at all says nothing about its hits.
-    if (checks.some(({ name, outcome }) => name === part && outcome === 'not-done')) continue
-    const made = new Set(checks.map(({ name }) => name))
-    const ofSession = known.filter((row) => row.session_id === sessionId && row.state === 'open')
-    const lost = ofSession.filter(({ check_name: name }) => isOfPart(part, name) && !made.has(name))
-    for (const { check_name: check } of lost) {
-      await replaceHits(transaction, { organizationId, sessionId, check }, [], 'passed', nowSeconds)
     }
   }
   await transaction.execute(`DELETE FROM session_checks WHERE ${ofSessions} AND (name = ? OR name LIKE ?)`, [
@@ -147,9 +148,7 @@ const writeChecks = async (
 const CHECKS_OF_PART = `SELECT 1 FROM session_checks c WHERE c.organization_id = sessions.organization_id
   AND c.session_id = sessions.id AND (c.name = ? OR c.name LIKE ?)`
 const LACKS_VERSION = `NOT EXISTS (${CHECKS_OF_PART} AND c.version = ?)`
-const HAS_CHECKS = `(EXISTS (${CHECKS_OF_PART}) OR EXISTS (SELECT 1 FROM screening_hits h
-  WHERE h.organization_id = sessions.organization_id AND h.session_id = sessions.id
-  AND (h.check_name = ? OR h.check_name LIKE ?) AND h.state = 'open'))`
+const HAS_CHECKS = `EXISTS (${CHECKS_OF_PART})`
 
 export const createSessionCheckTable = (scope: TableScope) => ({
   /** In the order of their names. */
@@ -203,19 +202,9 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       )
     }, DURABILITY),
 
-  /** Puts a part's checks in place of those it made before. @returns how many hits are new */
-  replace: (
-    { organizationId, sessionId }: Pick<QueuedChecks, 'organizationId' | 'sessionId'>,
-    part: string,
-    checks: readonly NewCheck[],
-  ): Promise<number> =>
-    scope.write(async (transaction) => {
-      const opened = await writeChecks(transaction, organizationId, part, [{ sessionId, checks }], scope.nowSeconds())
-      return opened.get(sessionId) ?? 0
-    }, DURABILITY),
-
   /**
-   * The same of several sessions of an organization, together, but for those that have changed since they were read.
+   * Puts a part's checks of several sessions of an organization in place of those it made before, but for sessions that have
+   * changed since they were read.
    * @returns by session how many hits are new, if any; and how many sessions had changed
    */
   replaceUnchanged: (
@@ -237,7 +226,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
 
   /**
    * Sessions of a status without a check of this part and version, in the order of their ids; without a version, those that
-   * have a check or an open hit of the part.
+   * have a check of the part.
    */
   outdated: async (
     organizationId: string,
@@ -250,14 +239,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       await scope.statements.query<SessionRow>(
         `SELECT ${SESSION_COLUMNS} FROM sessions WHERE organization_id = ? AND status = ? AND id > ?
            AND ${made.version === '' ? HAS_CHECKS : LACKS_VERSION} ORDER BY id LIMIT ?`,
-        [
-          organizationId,
-          status,
-          afterId,
-          ...ofPart(made.part),
-          ...(made.version === '' ? ofPart(made.part) : [made.version]),
-          limit,
-        ],
+        [organizationId, status, afterId, ...ofPart(made.part), ...(made.version === '' ? [] : [made.version]), limit],
       )
     ).map(toSession),
 

@@ -4,25 +4,25 @@
 import type { PictureAnswer } from '../../workers/documents/read-picture.process.ts'
 import type { Session } from '../domain/session.ts'
 import { systemClock } from '../domain/time.ts'
+import type { StoreChecks } from '../identity/check-again.ts'
 import { createCheckRunner } from '../identity/check-runner.ts'
-import type { CheckPart, SessionCheckStore } from '../identity/checks.ts'
+import type { CheckPart } from '../identity/checks.ts'
 import { createDocumentChecks } from '../identity/document-checks.ts'
 import { createDocumentProcess } from '../identity/evidence/document-process.ts'
 import { DocumentInvalidError } from '../identity/evidence/errors.ts'
-import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import type { DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
 import { createPersonChecks } from '../identity/person-checks.ts'
-import { createTraces } from '../identity/traces.ts'
+import type { Traces } from '../identity/traces.ts'
 import type { Duty, Lead } from '../processes/leader.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 export interface CheckPartsDependencies {
   readonly store: Store
-  readonly keys: OrganizationKeys
+  readonly traces: Traces
   readonly evidence: EvidenceService
   readonly readings: DocumentReadings
-  readonly replaceChecks: SessionCheckStore['replace']
+  readonly storeChecks: StoreChecks
   readonly log: Pick<Logger, 'warn'>
   /** Further kinds of checks. */
   readonly parts: readonly CheckPart[]
@@ -59,17 +59,18 @@ const createPictureReader = (what: 'zone' | 'portrait') => {
 }
 
 export const createCheckParts = (dependencies: CheckPartsDependencies): CheckParts => {
-  const { store, keys, evidence, readings, replaceChecks, log, parts, onChecked } = dependencies
+  const { store, evidence, readings, traces, storeChecks, log, parts, onChecked } = dependencies
   const zones = createPictureReader('zone')
   const portraits = createPictureReader('portrait')
   const shared = {
     evidence,
-    traces: createTraces({ keys, store: store.sessionTraces }),
+    traces,
     traceStore: store.sessionTraces,
     clock: systemClock,
   }
   const runDue = createCheckRunner({
-    store: { ...store.sessionChecks, replace: replaceChecks },
+    store: store.sessionChecks,
+    storeChecks,
     findSession: store.sessions.find,
     onChecked,
     clock: systemClock,

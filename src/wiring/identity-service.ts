@@ -25,6 +25,7 @@ import { createSandboxProvider } from '../identity/sandbox.ts'
 import { createStandings, type Standings } from '../identity/standings.ts'
 import { type CheckTables, createStoreChecks } from '../identity/store-checks.ts'
 import { createStreamHub, type StreamHub } from '../identity/stream-hub.ts'
+import { createTraces } from '../identity/traces.ts'
 import { createVerifyWallet } from '../identity/verify.ts'
 import { createDeciders, createWebhookProvider } from '../identity/webhooks/provider.ts'
 import type { ProviderEndpoints } from '../identity/webhooks/provider-endpoints.ts'
@@ -154,7 +155,10 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
   })
   const decisionTimes = createDecisionTimes()
   const sessionKnowledge = createSessionKnowledge({ store, evidence: evidenceParts.evidence })
-  const storeChecks = createStoreChecks(together)
+  const traces = createTraces({ keys: dependencies.organizationKeys, store: store.sessionTraces })
+  const storeChecks = createStoreChecks(together, (organizationId, compared) =>
+    traces.valueOf(organizationId, 'hit', compared),
+  )
   const screening = createScreeningService({
     store,
     log,
@@ -169,15 +173,15 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
           log.warn('what a person typed in could not be read for their age', { error, session }),
       }),
     ],
-    storeAgain: storeChecks.again,
+    storeAgain: storeChecks,
     clock: systemClock,
   })
   const checks = createCheckParts({
     store,
     log,
     parts: screening.parts,
-    replaceChecks: storeChecks.replace,
-    keys: dependencies.organizationKeys,
+    storeChecks,
+    traces,
     evidence: evidenceParts.evidence,
     readings: evidenceParts.readings,
     onChecked: createPolicyDecider({

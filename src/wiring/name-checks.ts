@@ -56,7 +56,11 @@ const UNREADABLE = 'what was typed in can not be read'
 
 /** What is compared of a session, or why nothing is. */
 type Asked = { readonly problem: string } | { readonly subjects: readonly NamedSubject[] }
-type Found = { readonly problem: string } | { readonly hits: readonly FoundHit[] }
+/** `problem`: why a name could not be compared; null: all were. */
+interface Found {
+  readonly hits: readonly FoundHit[]
+  readonly problem: string | null
+}
 
 export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedPart => {
   const { screenerFor, evidence, onError } = dependencies
@@ -84,11 +88,15 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
     const problem = answers.find((answer) => answer.problem !== null)?.problem ?? null
     const hits = answers.flatMap((answer, at) =>
       answer.hits.map(
-        (hit): FoundHit => ({ ...hit, subject: subjects[at]?.who ?? '', versionId: versions[hit.list] ?? '' }),
+        ({ content, ...hit }): FoundHit => ({
+          ...hit,
+          subject: subjects[at]?.who ?? '',
+          versionId: versions[hit.list] ?? '',
+          compared: JSON.stringify([subjects[at]?.subject, content]),
+        }),
       ),
     )
-    // A name that can't be compared beside one that is a hit: the hit is what has to be looked at.
-    return problem === null || hits.length > 0 ? { hits } : { problem: PROBLEMS[problem] }
+    return { hits, problem: problem === null ? null : PROBLEMS[problem] }
   }
 
   /** One question for all of them. */
@@ -108,7 +116,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
           )
     let at = 0
     return asked.map((each) => {
-      if ('problem' in each) return each
+      if ('problem' in each) return { ...each, hits: [] }
       at += each.subjects.length
       return foundOf(each.subjects, answers.slice(at - each.subjects.length, at), versions)
     })
@@ -129,13 +137,17 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
           const [first] = sessions
           if (first === undefined) return []
           const threshold = thresholdOf(first.organizationId)
-          const check = { name: NAME_CHECK, version: keyOf(first.organizationId) }
+          const check = {
+            name: NAME_CHECK,
+            version: keyOf(first.organizationId),
+            settings: comparisonKey([threshold, Object.keys(versions).sort()]),
+          }
           const detail = { threshold, versions }
-          return (await find(sessions, versions, threshold)).map((found) =>
-            'hits' in found
-              ? [{ ...check, detail, outcome: 'passed', hits: found.hits }]
-              : [{ ...check, outcome: 'not-done', hits: [], detail: { ...detail, problem: found.problem } }],
-          )
+          return (await find(sessions, versions, threshold)).map(({ hits, problem }) => [
+            problem === null
+              ? { ...check, hits, detail, outcome: 'passed' }
+              : { ...check, hits, detail: { ...detail, problem }, outcome: 'not-done' },
+          ])
         },
       }
     },

@@ -1,5 +1,6 @@
 // Reviewing through the API: two reviewers can't overwrite each other, and nothing is decided on what one did not see.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { replaceChecks } from '../support/replace-checks.ts'
 import { type Harness, type Organization, type Person, startHarness } from './support/harness.ts'
 import type { CallOptions } from './support/request.ts'
 
@@ -177,7 +178,7 @@ describe('the checks of documents', () => {
     const read = async (who = ada) => call('GET', `/${id}/checks/documents`, { cookie: who.cookie })
     expect((await read()).body).toEqual({ waiting: true, checks: [], address_country: null })
     const [target] = await harness.store.sessionChecks.claim(1, 60)
-    await harness.store.sessionChecks.replace(target!, 'document', [
+    await replaceChecks(harness.store, target!, 'document', [
       { name: 'document.number', outcome: 'look', detail: { sessions: ['other'] }, version: 'v1' },
       { name: 'document.zone', outcome: 'invented', detail: {}, version: 'v1' },
     ])
@@ -234,11 +235,12 @@ describe('the queue', () => {
     versionId: 'v1',
     name: 'LISTED',
     subject: 'person',
+    basis: 'b',
     score: 90,
     why: [],
   })
   const found = (sessionId: string, entries: readonly string[]) =>
-    harness.store.sessionChecks.replace({ organizationId: alpha.id, sessionId }, 'lists', [
+    replaceChecks(harness.store, { organizationId: alpha.id, sessionId }, 'lists', [
       { name: 'lists.names', outcome: 'passed', detail: {}, version: 'k', hits: entries.map(hit) },
     ])
   const idsOf = async (query: string): Promise<readonly string[]> => {

@@ -1,5 +1,6 @@
 // What another threshold would have caught, through the API: counts by score, what was decided about each, and who may ask.
 import { afterAll, expect, test } from 'bun:test'
+import { replaceChecks } from '../support/replace-checks.ts'
 import { startHarness } from './support/harness.ts'
 
 const harness = await startHarness()
@@ -22,8 +23,8 @@ test('is counted from each score on, with what was decided about those that are 
   expect((await ask(viewer.cookie)).status).toBe(403)
   expect((await ask(reviewer.cookie)).body['detail']).toContain('no list')
   const [one, two] = [await harness.session(alpha.id), await harness.session(alpha.id)]
-  const hit = { ...near(one, '1', 96), versionId: 'v1', why: [] }
-  await harness.store.sessionChecks.replace({ organizationId: alpha.id, sessionId: one }, 'lists', [
+  const hit = { ...near(one, '1', 96), versionId: 'v1', basis: 'b', why: [] }
+  await replaceChecks(harness.store, { organizationId: alpha.id, sessionId: one }, 'lists', [
     { name: 'lists.names', outcome: 'passed', detail: {}, version: 'k', hits: [hit] },
   ])
   const [stored] = await harness.store.screeningChecks.hits(alpha.id, one)

@@ -21,6 +21,7 @@ const checkedBy = (onChecked: OnChecked | undefined, ...parts: CheckPart[]) =>
     parts,
     ...(onChecked && { onChecked }),
     store: identity.store.sessionChecks,
+    storeChecks: identity.storeChecks,
     findSession: identity.store.sessions.find,
     clock: identity.clock,
     onError: (_error, part) => void errors.push(part),
@@ -144,6 +145,46 @@ describe('the checks of a session', () => {
     expect(await isQueued()).toBe(true)
     await run()
     expect(await isQueued()).toBe(false)
+  })
+
+  test('of what was erased while they were made are not stored; they are made of what is left', async () => {
+    const { target, checks, isQueued } = await handIn()
+    let reads = 0
+    const run = runnerOf(
+      part('first', async () => {
+        reads += 1
+        if (reads > 1) return [{ ...FOUND, outcome: 'not-done' }]
+        const { organizationId, sessionId } = target
+        await identity.store.database.execute(
+          'UPDATE sessions SET sequence = sequence + 1 WHERE organization_id = ? AND id = ?',
+          [organizationId, sessionId],
+        )
+        return [FOUND]
+      }),
+    )
+    await run()
+    expect([await checks(), await isQueued()]).toEqual([[], true])
+    await run()
+    expect([await checks(), await isQueued()]).toEqual([[['first.thing', 'not-done']], false])
+  })
+
+  test('that are done are made once more if the next attempt comes late', async () => {
+    let calls = 0
+    const run = runnerOf(
+      part('broken', () => Promise.reject(new Error('away'))),
+      part('first', async () => {
+        calls += 1
+        return [FOUND]
+      }),
+    )
+    await handIn()
+    await run()
+    identity.clock.advance(5)
+    await run()
+    expect(calls).toBe(1)
+    identity.clock.advance(30 + 181)
+    await run()
+    expect(calls).toBe(2)
   })
 
   test('are taken by one of two runners, and by another once the first is gone', async () => {

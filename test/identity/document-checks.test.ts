@@ -83,6 +83,7 @@ const runner = () => {
   return createCheckRunner({
     clock,
     store: store.sessionChecks,
+    storeChecks: world.storeChecks,
     findSession: store.sessions.find,
     onError: (error) => void errors.push(error),
     parts: [
@@ -330,7 +331,7 @@ test('another minimum age checks those again that wait and that are verified, of
   const again = createCheckAgain(ageChecks(), {
     organizations: store.organizations.list,
     outdated: store.sessionChecks.outdated,
-    store: storeChecks.again,
+    store: storeChecks,
   })
   const makeAgain = () => again(() => true)
   // Nothing is left to do of a business, which has no age.

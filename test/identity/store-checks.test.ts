@@ -30,6 +30,7 @@ const HIT: FoundHit = {
   subject: 'person',
   score: 91,
   why: [{ part: 'name', points: 91, detail: 'primerov the same' }],
+  compared: 'Ivan Primerov',
 }
 const WALLET_HIT: FoundHit = { ...HIT, list: 'mixers', entry: '0xabc', name: '0xabc', subject: 'wallet', why: [] }
 const check = (name: string, ...hits: readonly FoundHit[]): NewSessionCheck => ({
@@ -51,8 +52,13 @@ const verified = async (): Promise<string> => {
   await parts.move(demo, id, 'completed')
   return id
 }
+const put = async (sessionId: string, part: string, made: NewSessionCheck): Promise<number> => {
+  const session = (await parts.store.sessions.find(demo, sessionId))?.session
+  if (session === undefined) throw new Error('there is no such session')
+  return (await parts.storeChecks(part, demo, [{ session, checks: [made] }])).opened
+}
 const find = (sessionId: string, ...hits: readonly FoundHit[]): Promise<number> =>
-  parts.storeChecks.replace({ organizationId: demo, sessionId }, 'lists', [check('lists.names', ...hits)])
+  put(sessionId, 'lists', check('lists.names', ...hits))
 const told = async () => {
   while ((await parts.run()) > 0);
   return receiver.received.splice(0).map(({ body }) => body)
@@ -146,7 +152,7 @@ test('when the evidence is erased, whom somebody resembled goes; a decision with
   await parts.move(demo, session.id, 'submitted')
   await find(session.id, HIT, { ...HIT, entry: 'p2', name: 'Iwan Primerow' })
   const [first] = await store.screeningChecks.hits(demo, session.id)
-  await parts.storeChecks.replace(target, 'wallets.lists', [check('wallets.lists', WALLET_HIT)])
+  await put(session.id, 'wallets.lists', check('wallets.lists', WALLET_HIT))
   const decision = { state: 'cleared', by: 'operator:ada', reason: 'born elsewhere' } as const
   await store.screeningChecks.decideHit({ ...target, hitId: first?.id ?? '' }, decision)
   expect(await evidence.eraseSession(session, 'operator:ada')).toBeGreaterThan(0)
@@ -159,6 +165,7 @@ test('when the evidence is erased, whom somebody resembled goes; a decision with
     decidedBy: 'operator:ada',
     versionId: 'sv_1',
     why: [],
+    basis: '',
   })
   const everything = JSON.stringify(await store.database.query('SELECT * FROM screening_hits'))
   expect(everything).not.toMatch(/rimero|"p1"|"p2"/)
@@ -167,4 +174,14 @@ test('when the evidence is erased, whom somebody resembled goes; a decision with
     ['lists.names', 'not-done'],
     ['wallets.lists', 'look'],
   ])
+})
+
+test('names that were compared before the evidence was erased leave no hit', async () => {
+  const session = await parts.session(demo)
+  await parts.evidence.putFields(session, { fullName: 'Ivan Primerov', country: 'DE' })
+  const { session: before } = await parts.move(demo, session.id, 'submitted')
+  await parts.evidence.eraseSession(before, 'operator:ada')
+  const made = { session: before, checks: [check('lists.names', HIT)] }
+  expect(await parts.storeChecks('lists', demo, [made])).toEqual({ opened: 0, skipped: 1 })
+  expect(await parts.store.screeningChecks.hits(demo, session.id)).toEqual([])
 })

@@ -133,7 +133,9 @@ export const openIdentity = async () => {
     store,
     changes,
     standings,
-    storeChecks: createStoreChecks(together),
+    storeChecks: createStoreChecks(together, async (organizationId, compared) =>
+      createHash('sha256').update(`${organizationId} ${compared}`).digest('hex'),
+    ),
     states,
     changed,
     createOrganization,

@@ -136,7 +136,7 @@ const service = createScreeningService({
   store,
   evidence,
   clock,
-  storeAgain: parts.storeChecks.again,
+  storeAgain: parts.storeChecks,
   wallets: {
     lists: lists.memberships,
     screeners: new Map(),

@@ -1,7 +1,9 @@
 // Checks of sessions, their queue, and traces, over both databases.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { newIdentifier, newSessionId } from '../../src/domain/identifier.ts'
+import type { BoundHit } from '../../src/domain/screening-hit.ts'
 import { findOthers } from '../../src/store/session-traces.ts'
+import { replaceChecks } from '../support/replace-checks.ts'
 import { describeStores } from './dialects.ts'
 import type { TemporaryStore } from './temporary-store.ts'
 
@@ -56,9 +58,9 @@ describeStores((open) => {
     expect(claimed).toEqual({ organizationId, sessionId: id, sequence: 3, attempts: 0 })
     expect(await sessionChecks.claim(4, 60)).toEqual([])
     const check = { name: 'one.a', outcome: 'passed', detail: { sessions: ['x'] }, version: 'v' }
-    await sessionChecks.replace(claimed!, 'one', [check, { ...check, name: 'one.b' }])
-    await sessionChecks.replace(claimed!, 'ones', [{ ...check, name: 'ones.a' }])
-    await sessionChecks.replace(claimed!, 'one', [{ ...check, name: 'one', outcome: 'not-done' }])
+    await replaceChecks(temporary.store, claimed!, 'one', [check, { ...check, name: 'one.b' }])
+    await replaceChecks(temporary.store, claimed!, 'ones', [{ ...check, name: 'ones.a' }])
+    await replaceChecks(temporary.store, claimed!, 'one', [{ ...check, name: 'one', outcome: 'not-done' }])
     const names = (await sessionChecks.list(organizationId, id)).map(({ name, outcome }) => `${name} ${outcome}`)
     expect(names).toEqual(['one not-done', 'ones.a passed'])
     await sessionChecks.retry(claimed!, temporary.clock.unixSeconds() + 10)
@@ -71,10 +73,19 @@ describeStores((open) => {
   test('checks that are stored at the same moment are stored once, with each hit once', async () => {
     const { id: sessionId } = await handIn()
     const { sessionChecks, screeningChecks } = temporary.store
-    const hit = { list: 'own', entry: 'p1', versionId: 'v', name: 'Ivan', subject: 'person', score: 90, why: [] }
+    const hit = {
+      list: 'own',
+      entry: 'p1',
+      versionId: 'v',
+      name: 'Ivan',
+      subject: 'person',
+      basis: 'b',
+      score: 90,
+      why: [],
+    }
     const check = { name: 'one.a', outcome: 'passed', detail: {}, version: 'v', hits: [hit] }
     const opened = await Promise.all(
-      Array.from({ length: 12 }, () => sessionChecks.replace({ organizationId, sessionId }, 'one', [check])),
+      Array.from({ length: 12 }, () => replaceChecks(temporary.store, { organizationId, sessionId }, 'one', [check])),
     )
     expect(opened.filter((count) => count > 0)).toEqual([1])
     expect(await sessionChecks.list(organizationId, sessionId)).toMatchObject([{ name: 'one.a', outcome: 'look' }])
@@ -82,7 +93,7 @@ describeStores((open) => {
     // Without a hit nothing is locked before.
     const other = { organizationId, sessionId: (await handIn()).id }
     const plain = { name: 'two.a', outcome: 'passed', detail: {}, version: 'v' }
-    await Promise.all(Array.from({ length: 12 }, () => sessionChecks.replace(other, 'two', [plain])))
+    await Promise.all(Array.from({ length: 12 }, () => replaceChecks(temporary.store, other, 'two', [plain])))
     expect(await sessionChecks.list(organizationId, other.sessionId)).toHaveLength(1)
   })
 
@@ -102,27 +113,152 @@ describeStores((open) => {
     expect([await left('v'), await left('w')]).toEqual([[], [first.id]])
   })
 
-  test('checks that are made no more take the hits along that nobody has decided, unless the part could not be made', async () => {
-    const { id: sessionId } = await handIn()
-    const target = { organizationId, sessionId }
-    const { sessionChecks, screeningChecks } = temporary.store
-    const hit = { list: 'own', entry: 'p1', versionId: 'v', name: 'Ivan', subject: 'person', score: 90, why: [] }
-    const check = { name: 'one.a', outcome: 'passed', detail: {}, version: 'v', hits: [hit, { ...hit, entry: 'p2' }] }
-    await sessionChecks.replace(target, 'one', [check])
-    const [decided] = await screeningChecks.hits(organizationId, sessionId)
-    await screeningChecks.decideHit(
-      { ...target, hitId: decided?.id ?? '' },
-      { state: 'cleared', by: 'operator:ada', reason: 'somebody else' },
+  /** Stores the check `one.a` with these hits. */
+  const find = (
+    target: { readonly organizationId: string; readonly sessionId: string },
+    hits: readonly BoundHit[],
+    made: { readonly settings?: string; readonly outcome?: string } = {},
+  ) =>
+    replaceChecks(temporary.store, target, 'one', [
+      { name: 'one.a', outcome: 'passed', detail: {}, version: 'v', hits, ...made },
+    ])
+  const foundHit = (changed: Partial<BoundHit> = {}): BoundHit => ({
+    list: 'own',
+    entry: 'p1',
+    versionId: 'v',
+    name: 'Ivan',
+    subject: 'person',
+    basis: 'b',
+    score: 77,
+    why: [],
+    ...changed,
+  })
+  const hitsOf = async ({ sessionId }: { readonly sessionId: string }) =>
+    (await temporary.store.screeningChecks.hits(organizationId, sessionId))
+      .map(({ subject, basis, score, state }) => `${subject} ${basis} ${score} ${state}`)
+      .sort()
+  const decide = async (
+    { sessionId }: { readonly sessionId: string },
+    state: 'cleared' | 'confirmed',
+    wanted: Partial<BoundHit> = {},
+  ) => {
+    const { screeningChecks } = temporary.store
+    const hit = (await screeningChecks.hits(organizationId, sessionId)).find(
+      (each) =>
+        each.state === 'open' &&
+        Object.entries({ ...each, ...wanted }).every(([key, value]) => each[key as 'id'] === value),
     )
-    const states = async () => (await screeningChecks.hits(organizationId, sessionId)).map(({ state }) => state).sort()
-    const left = async () =>
-      (await sessionChecks.outdated(organizationId, 'submitted', { version: '', part: 'one' }, '', 9)).length
-    await sessionChecks.replace(target, 'one', [{ name: 'one', outcome: 'not-done', detail: {}, version: '' }])
-    expect([await states(), await left()]).toEqual([['cleared', 'open'], 1])
-    await sessionChecks.replace(target, 'other', [])
-    expect(await states()).toEqual(['cleared', 'open'])
-    await sessionChecks.replace(target, 'one', [])
-    expect([await states(), await left()]).toEqual([['cleared'], 0])
+    const target = { organizationId, sessionId, hitId: hit?.id ?? '' }
+    await screeningChecks.decideHit(target, { state, by: 'operator:ada', reason: 'somebody else' })
+  }
+  const targetOf = async () => ({ organizationId, sessionId: (await handIn()).id })
+  const outcomeOf = async ({ sessionId }: { readonly sessionId: string }) =>
+    (await temporary.store.sessionChecks.list(organizationId, sessionId)).map(({ outcome }) => outcome)
+
+  test('an open hit goes when it is not found any more, but not for a setting or a check that was not made', async () => {
+    const target = await targetOf()
+    const left = async () => {
+      const { sessionChecks } = temporary.store
+      return (await sessionChecks.outdated(organizationId, 'submitted', { version: '', part: 'one' }, '', 9)).length
+    }
+    const under = { settings: 'threshold 75' }
+    await find(target, [foundHit(), foundHit({ entry: 'p2' }), foundHit({ entry: 'p3' })], under)
+    await decide(target, 'cleared', { entry: 'p1' })
+    await replaceChecks(temporary.store, target, 'one', [{ name: 'one', outcome: 'not-done', detail: {}, version: '' }])
+    await replaceChecks(temporary.store, target, 'other', [])
+    await find(target, [], { ...under, outcome: 'not-done' })
+    const all = ['person b 77 cleared', 'person b 77 open', 'person b 77 open']
+    expect([await hitsOf(target), await left()]).toEqual([all, 1])
+    await replaceChecks(temporary.store, target, 'one', [])
+    expect([await hitsOf(target), await left()]).toEqual([all, 0])
+    for (let time = 0; time < 2; time++) {
+      await find(target, [], { settings: 'threshold 100' })
+      expect([await hitsOf(target), await outcomeOf(target)]).toEqual([all, ['look']])
+    }
+    // Found again under other settings, it is bound to those.
+    await find(target, [foundHit({ entry: 'p2' })], { settings: 'threshold 60' })
+    await find(target, [], { settings: 'threshold 60' })
+    expect(await hitsOf(target)).toHaveLength(2)
+    await find(target, [], under)
+    expect([await hitsOf(target), await outcomeOf(target)]).toEqual([['person b 77 cleared'], ['passed']])
+  })
+
+  test('a decision about a hit holds for what was compared, up to its score', async () => {
+    const target = await targetOf()
+    expect(await find(target, [foundHit()])).toBe(1)
+    await decide(target, 'cleared')
+    expect(await find(target, [foundHit({ score: 70, versionId: 'v2' })])).toBe(0)
+    expect(await find(target, [foundHit()])).toBe(0)
+    expect(await hitsOf(target)).toEqual(['person b 77 cleared'])
+    expect(await find(target, [foundHit({ score: 78 })])).toBe(1)
+    expect([await hitsOf(target), await outcomeOf(target)]).toEqual([['person b 78 open'], ['look']])
+    await decide(target, 'cleared')
+    expect(await find(target, [foundHit({ basis: 'c', score: 60 })])).toBe(1)
+    expect(await hitsOf(target)).toEqual(['person b 78 cleared', 'person c 60 open'])
+    expect(await find(target, [foundHit({ basis: 'c', score: 60 })])).toBe(0)
+    expect(await find(target, [foundHit({ score: 78 })])).toBe(0)
+    expect([await hitsOf(target), await outcomeOf(target)]).toEqual([['person b 78 cleared'], ['passed']])
+  })
+
+  test('a decision about an owner follows the owner, and a business is none of them', async () => {
+    const target = await targetOf()
+    const owner = (at: number, basis: string) => foundHit({ basis, subject: `owner ${at}` })
+    const business = foundHit({ subject: 'business' })
+    expect(await find(target, [business, owner(1, 'b'), owner(2, 'c')])).toBe(3)
+    await decide(target, 'cleared', { subject: 'owner 1' })
+    await decide(target, 'confirmed', { subject: 'owner 2' })
+    expect(await find(target, [business, owner(1, 'c'), owner(2, 'b')])).toBe(0)
+    expect(await hitsOf(target)).toEqual(['business b 77 open', 'owner 1 c 77 confirmed', 'owner 2 b 77 cleared'])
+    expect(await find(target, [business, owner(1, 'd'), owner(2, 'c')])).toBe(1)
+    expect(await hitsOf(target)).toEqual([
+      'business b 77 open',
+      'owner 1 d 77 open',
+      'owner 2 b 77 cleared',
+      'owner 2 c 77 confirmed',
+    ])
+    // Two owners of one name, and one whose two names are of one entry.
+    expect(await find(target, [business, owner(1, 'b'), owner(2, 'b'), owner(2, 'b')])).toBe(1)
+    expect(await hitsOf(target)).toEqual([
+      'business b 77 open',
+      'owner 1 b 77 open',
+      'owner 2 b 77 cleared',
+      'owner 2 c 77 confirmed',
+    ])
+  })
+
+  test('a decision from before hits had a basis holds while evidence and score are the same', async () => {
+    const { store, clock } = temporary
+    const before = async () => {
+      const target = await targetOf()
+      clock.advance(1)
+      await find(target, [foundHit({ basis: '' })])
+      await decide(target, 'cleared')
+      clock.advance(1)
+      return target
+    }
+    const [same, higher, changed] = [await before(), await before(), await before()]
+    expect(await find(same, [foundHit()])).toBe(0)
+    expect(await hitsOf(same)).toEqual(['person b 77 cleared'])
+    expect(await find(same, [foundHit({ basis: 'c' })])).toBe(1)
+    expect(await find(higher, [foundHit({ score: 78 })])).toBe(1)
+    expect(await hitsOf(higher)).toEqual(['person b 78 open'])
+    await store.sessions.changeStatus({ ...changed, to: 'retry', actor: 'operator:ada' })
+    const [document] = await store.evidence.list(changed)
+    await store.evidence.removeDocument(changed, document?.id ?? '', 'person')
+    expect(await find(changed, [foundHit()])).toBe(1)
+    expect(await hitsOf(changed)).toEqual(['person  77 cleared', 'person b 77 open'])
+  })
+
+  test('a check that was not made in full does not pass when its hit is cleared', async () => {
+    const target = await targetOf()
+    await find(target, [foundHit(), foundHit({ entry: 'p2' })], { outcome: 'not-done' })
+    expect(await outcomeOf(target)).toEqual(['look'])
+    await decide(target, 'cleared')
+    expect(await outcomeOf(target)).toEqual(['look'])
+    await decide(target, 'cleared')
+    expect(await outcomeOf(target)).toEqual(['not-done'])
+    await find(target, [foundHit(), foundHit({ entry: 'p2' })])
+    expect(await outcomeOf(target)).toEqual(['passed'])
   })
 
   test('traces find the sessions of others in the same environment, and go with the evidence', async () => {

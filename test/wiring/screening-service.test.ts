@@ -33,7 +33,7 @@ beforeAll(async () => {
     store: identity.store,
     clock: identity.clock,
     everyMs: 20,
-    storeAgain: identity.storeChecks.again,
+    storeAgain: identity.storeChecks,
     wallets: { lists: () => [], screeners: new Map(), chainOf: async (name) => ({ name }) },
     evidence: {
       screenedFieldsOf:
@@ -51,6 +51,7 @@ beforeAll(async () => {
   const runDue = createCheckRunner({
     clock,
     store: store.sessionChecks,
+    storeChecks: identity.storeChecks,
     findSession: store.sessions.find,
     parts: service.parts,
     onError: (error) => {
@@ -134,6 +135,38 @@ describe('people who hand in', () => {
     const [hit] = await hitsOf(id)
     expect(hit).toMatchObject({ subject: 'owner 1', entry: 'p1' })
   })
+})
+
+test('what was decided about a hit does not cover another name, date or entry', async () => {
+  const { store, changes } = identity
+  const id = await handIn({ fullName: 'Iwan Primerew', country: 'RU' })
+  const target = { organizationId, sessionId: id }
+  /** Hands in again, and waits for the comparison. */
+  const again = async (fields: EvidenceFields): Promise<readonly string[]> => {
+    await changes.changeStatus({ ...target, to: 'retry', actor: 'operator:test' })
+    typed.set(id, fields)
+    await changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
+    await checkOf(id)
+    return (await hitsOf(id)).map(({ state }) => state).sort()
+  }
+  const clear = async () => {
+    const open = (await hitsOf(id)).find(({ state }) => state === 'open')
+    const decision = { state: 'cleared', by: 'operator:test', reason: 'another one' } as const
+    await store.screeningChecks.decideHit({ ...target, hitId: open?.id ?? '' }, decision)
+  }
+  await checkOf(id)
+  await clear()
+  const listed = { fullName: 'Ivan Petrovich Primerov', country: 'RU' }
+  expect(await again(listed)).toEqual(['cleared', 'open'])
+  await expect(changes.changeStatus({ ...target, to: 'completed', actor: 'operator:test' })).rejects.toThrow('is open')
+  await clear()
+  expect(await again(listed)).toEqual(['cleared', 'cleared'])
+  expect(await again({ ...listed, birthDate: '1966-04-29' })).toEqual(['cleared', 'cleared', 'open'])
+  await clear()
+  await importList('own', 'csv', LIST.replace('Ivan Primerov', 'Vanya Primerov'))
+  await until(async () => (await hitsOf(id)).some(({ state }) => state === 'open'), SLOW)
+  await changes.changeStatus({ ...target, to: 'rejected', actor: 'operator:test' })
+  await importList('own', 'csv', LIST)
 })
 
 describe('when a list changes', () => {

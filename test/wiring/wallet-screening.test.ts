@@ -66,7 +66,7 @@ beforeAll(async () => {
     clock,
     log,
     everyMs: 20,
-    storeAgain: identity.storeChecks.again,
+    storeAgain: identity.storeChecks,
     othersEveryMs: 20,
     evidence: { screenedFieldsOf: async () => async () => ({}) },
     wallets: {
@@ -79,6 +79,7 @@ beforeAll(async () => {
   runDue = createCheckRunner({
     clock,
     store: store.sessionChecks,
+    storeChecks: identity.storeChecks,
     findSession: store.sessions.find,
     parts: service.parts,
     onError: (error) => {
@@ -258,7 +259,7 @@ describe('when a list changes', () => {
   })
 })
 
-test('when an organization’s last list is gone, hits that nobody has decided go with it, and nothing is looked up', async () => {
+test('when an organization’s last list is gone, nothing is looked up, and open hits wait for a person', async () => {
   const { store, changes } = identity
   const former = organizationId
   organizationId = await identity.createOrganization('last-list')
@@ -271,8 +272,16 @@ test('when an organization’s last list is gone, hits that nobody has decided g
   await list(organizationId, 'last', evmWallet(40))
   await until(async () => (await hitsOf(id)).length === 2, SLOW)
   await store.screeningSettings.set(organizationId, { ...settings, addressLists: [], screeners: [] })
-  await until(async () => (await hitsOf(id)).length === 0, SLOW)
-  expect(await outcomesOf(id)).toEqual({})
+  await until(async () => Object.keys(await outcomesOf(id)).length === 0, SLOW)
+  const open = await store.screeningChecks.hits(organizationId, id)
+  expect(open).toHaveLength(2)
+  await expect(complete(id)).rejects.toThrow('is open')
+  for (const { id: hitId } of open) {
+    await store.screeningChecks.decideHit(
+      { organizationId, sessionId: id, hitId },
+      { state: 'cleared', by: 'operator:test', reason: 'not a mixer' },
+    )
+  }
   expect((await complete(id)).session.status).toBe('completed')
   await changes.changeStatus({ organizationId, sessionId: id, to: 'rejected', actor: 'operator:test', revoke: true })
   organizationId = former

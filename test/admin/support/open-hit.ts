@@ -2,6 +2,7 @@
 import { packEntries } from '../../../src/screening/entry-lines.ts'
 import type { StoredHit } from '../../../src/store/screening-checks.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { replaceChecks } from '../../support/replace-checks.ts'
 
 const ENTRY = {
   id: 'p1',
@@ -18,7 +19,7 @@ export const openHit = async (store: Store, organizationId: string, sessionId: s
   const read = { token: null, validators: {}, nextDueAtSeconds: 0 }
   await store.screeningLists.replace('own', packEntries([ENTRY]), read)
   const versionId = (await store.screeningLists.find('own'))?.version?.id ?? ''
-  await store.sessionChecks.replace({ organizationId, sessionId }, 'lists', [
+  await replaceChecks(store, { organizationId, sessionId }, 'lists', [
     {
       name: 'lists.names',
       outcome: 'passed',
@@ -31,6 +32,7 @@ export const openHit = async (store: Store, organizationId: string, sessionId: s
           entry: 'p1',
           name: 'Ivan Primerov',
           subject: 'person',
+          basis: 'b',
           score: 90,
           why: [{ part: 'name', points: 90, detail: 'primerov the same' }],
         },

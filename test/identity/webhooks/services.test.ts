@@ -5,6 +5,7 @@ import { createHmac } from 'node:crypto'
 import type { Session } from '../../../src/domain/session.ts'
 import type { VerificationServiceName } from '../../../src/domain/verification-service.ts'
 import { serviceNamed } from '../../../src/identity/webhooks/services/all.ts'
+import { replaceChecks } from '../../support/replace-checks.ts'
 import { openWebhookService } from './support.ts'
 
 const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
@@ -403,9 +404,18 @@ describe('a session', () => {
   test('with an open hit is not completed, and is once the hit is cleared and the message comes again', async () => {
     await connect('persona')
     const session = await parts.submit(demo, 'webhook')
-    const { screeningChecks, sessionChecks } = parts.store
-    const hit = { list: 'ofac-sdn', entry: '36', versionId: 'v1', name: 'X', subject: 'person', score: 90, why: [] }
-    await sessionChecks.replace({ organizationId: demo, sessionId: session.id }, 'lists', [
+    const { screeningChecks } = parts.store
+    const hit = {
+      list: 'ofac-sdn',
+      entry: '36',
+      versionId: 'v1',
+      name: 'X',
+      subject: 'person',
+      basis: 'b',
+      score: 90,
+      why: [],
+    }
+    await replaceChecks(parts.store, { organizationId: demo, sessionId: session.id }, 'lists', [
       { name: 'lists.names', outcome: 'passed', detail: {}, version: 'k', hits: [hit] },
     ])
     const message = MESSAGES.persona(session.id, now())

@@ -2,11 +2,11 @@
 import type { Migration } from '../migrations.ts'
 
 export const sharedWallets: Migration = {
-  number: 29,
+  number: 28,
   name: 'shared-wallets',
   // The version before may write while nodes are replaced. It shares wallets without recording the version, so this version
   // shares them again; until then their age only rises.
-  worksWith: 26,
+  worksWith: 27,
   statements: ({ integer }) => [
     // The list of sanctioned people that screening writes the wallets of; null: screening does not write this list.
     'ALTER TABLE lists ADD COLUMN screening_list TEXT',
