@@ -7,7 +7,8 @@ import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { requireList, requireNotScreening } from '../lists.ts'
 import { declareRoutes, type Note } from '../route.ts'
-import { closed, named, nullable, oneOf, type TObject, Type, time, timeOrNull } from '../schema.ts'
+import { closed, named, nullable, oneOf, type Static, type TObject, Type, time, timeOrNull } from '../schema.ts'
+import { locationText } from '../second-person/location-text.ts'
 import { seeSource } from '../second-person/see-list.ts'
 import { type ListOwner, OWN_LISTS, SHARED_LISTS } from './list-shapes.ts'
 
@@ -81,11 +82,31 @@ const setSource = async (
     action: 'list.source',
     subject: list.name,
     organizationId: owner,
-    // Neither a URL's query, which may hold a key, nor a file's path.
-    detail: { host: isUrl(location) ? new URL(location).host : 'file', format, every_seconds: intervalSeconds },
+    detail: {
+      host: isUrl(location) ? new URL(location).host : 'file',
+      location: locationText(location),
+      format,
+      every_seconds: intervalSeconds,
+    },
   })
   return showSource(source)
 }
+
+const HERE = {
+  location: Type.String({ minLength: 1, maxLength: 4_096, description: 'A URL, or the absolute path of a file' }),
+  format: FORMAT,
+  reach: REACH,
+  every_seconds: Type.Integer({ minimum: INTERVAL_MIN_SECONDS, maximum: INTERVAL_MAX_SECONDS }),
+  skip_bad_lines: Type.Boolean(),
+}
+
+const settingsHere = (body: Static<TObject<typeof HERE>>) => ({
+  location: body.location,
+  format: body.format,
+  reach: body.reach,
+  skipsBadLines: body.skip_bad_lines,
+  intervalSeconds: body.every_seconds,
+})
 
 /**
  * For the command line alone, which may also name a file of this machine and allow private addresses.
@@ -104,35 +125,22 @@ const sourceHereRoutes = <Prefix extends string>({ tag, prefix, suffix, access }
   declareRoutes(tag, prefix)(`set${suffix}ListSourceHere`, 'PUT', '/lists/{list}/source-here', {
     access: access.write,
     summary: 'Keep a list by a URL or a file of this machine',
-    body: closed({
-      location: Type.String({ minLength: 1, maxLength: 4_096, description: 'A URL, or the absolute path of a file' }),
-      format: FORMAT,
-      reach: REACH,
-      every_seconds: Type.Integer({ minimum: INTERVAL_MIN_SECONDS, maximum: INTERVAL_MAX_SECONDS }),
-      skip_bad_lines: Type.Boolean(),
-    }),
+    body: closed(HERE),
     answer: SOURCE,
     secondPerson: {
       action: 'list.source',
       see: (tables, { organization, params, body }) =>
-        seeSource(tables, organization?.id ?? null, params.list, {
-          url: body.location,
-          format: body.format,
-          everySeconds: body.every_seconds,
-        }),
+        seeSource(tables, organization?.id ?? null, params.list, settingsHere(body)),
     },
-    handle: ({ services, organization, params, body, write }) => {
-      const { location, format, reach } = body
-      return write((tables, note) =>
-        setSource(tables, note, organization?.id ?? null, params.list, {
+    handle: ({ services, organization, params, body, write }) =>
+      write((tables, note) => {
+        const settings = settingsHere(body)
+        const { location, reach } = settings
+        return setSource(tables, note, organization?.id ?? null, params.list, {
+          ...settings,
           location: location.startsWith('/') ? location : services.reachableUrl(location, reach),
-          format,
-          reach,
-          skipsBadLines: body.skip_bad_lines,
-          intervalSeconds: body.every_seconds,
-        }),
-      )
-    },
+        })
+      }),
   }),
 ]
 
@@ -148,6 +156,14 @@ const SETTINGS = {
   ),
   skip_bad_lines: Type.Optional(Type.Boolean()),
 }
+
+const settingsOf = (body: Static<TObject<typeof SETTINGS>> & { readonly reach?: ListSource['reach'] }) => ({
+  location: body.url,
+  format: body.format,
+  reach: body.reach ?? 'public',
+  skipsBadLines: body.skip_bad_lines === true,
+  intervalSeconds: body.every_seconds ?? DAY_SECONDS,
+})
 
 const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTINGS>>(
   { tag, prefix, suffix, access }: ListOwner<Prefix>,
@@ -174,24 +190,14 @@ const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTING
       secondPerson: {
         action: 'list.source',
         see: (tables, { organization, params, body }) =>
-          seeSource(tables, organization?.id ?? null, params.list, {
-            url: body.url,
-            format: body.format,
-            everySeconds: body.every_seconds ?? DAY_SECONDS,
-          }),
+          seeSource(tables, organization?.id ?? null, params.list, settingsOf(body)),
       },
-      handle: ({ services, organization, params, body, write }) => {
-        const reach = (body as { reach?: ListSource['reach'] }).reach ?? 'public'
-        return write((tables, note) =>
-          setSource(tables, note, organization?.id ?? null, params.list, {
-            location: services.reachableUrl(body.url, reach),
-            format: body.format,
-            reach,
-            skipsBadLines: body.skip_bad_lines === true,
-            intervalSeconds: body.every_seconds ?? DAY_SECONDS,
-          }),
-        )
-      },
+      handle: ({ services, organization, params, body, write }) =>
+        write((tables, note) => {
+          const settings = settingsOf(body)
+          const location = services.reachableUrl(settings.location, settings.reach)
+          return setSource(tables, note, organization?.id ?? null, params.list, { ...settings, location })
+        }),
     }),
     route(`refresh${suffix}ListSource`, 'POST', '/lists/{list}/source/refresh', {
       access: access.write,

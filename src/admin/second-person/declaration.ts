@@ -1,6 +1,7 @@
 // What a route declares if it can change who gets signed for: the action's name, when it needs a second person, and what the
 // requester and the approver see. The rule itself is in this folder.
 import type { Tables } from '../../store/store.ts'
+import { ConflictError } from '../errors.ts'
 import type { Services } from '../services.ts'
 
 export const APPROVAL_ACTIONS = [
@@ -82,3 +83,12 @@ export const change = <Value extends string | number | boolean>(
   after: Value | undefined,
 ): SeenChange[] =>
   after === undefined || after === before ? [] : [{ what, before: String(before), after: String(after) }]
+
+/**
+ * Refuses a request in which an approver would see no change.
+ * @throws ConflictError
+ */
+export const requireVisibleChange = ({ changes, differences = [] }: Seen): void => {
+  if (differences.length > 0 || changes.some(({ before, after }) => before !== after)) return
+  throw new ConflictError('this changes nothing that an approver could see')
+}

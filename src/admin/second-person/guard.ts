@@ -7,7 +7,7 @@ import { showApproval } from '../approvals.ts'
 import { ApprovalRequiredError, RoleInsufficientError, SecondPersonNeededError } from '../errors.ts'
 import { type Access, type Call, type Note, Reply, type Route } from '../route.ts'
 import { requireSomeApprover, requireTwoApprovers } from './approvers.ts'
-import type { Seen } from './declaration.ts'
+import { requireVisibleChange, type Seen } from './declaration.ts'
 
 const LIFE_SECONDS = 604_800
 /** `refuse`: refuse the change instead of storing it. The dashboard then asks for a comment and repeats the request. */
@@ -124,6 +124,7 @@ export const guardedWrite = (route: Route, call: SeenCall, write: Write): Write 
         if (needs !== 'nothing') requirePerson(call.actor)
         if (needs === 'second-person') await requireSomeApprover(tables, organizationId, requirePerson(call.actor).id)
         const seen = needs === 'second-person' ? await rule.see(tables, { ...call, kept }) : null
+        if (seen !== null) requireVisibleChange(seen)
         const result = await work(tables, note)
         if (rule.leavesApprovers && needs === 'second-person') await requireTwoApprovers(tables, organizationId)
         if (seen !== null) throw new TriedOut(seen)

@@ -3,11 +3,13 @@
 
 import { addressKey, parseAnyAddress } from '../../domain/address-key.ts'
 import { counted } from '../../domain/counted.ts'
+import type { ListSource } from '../../store/list-sources.ts'
 import type { AddressList } from '../../store/lists.ts'
 import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { type ListOwner, requireList, type StagedUpload } from '../lists.ts'
 import type { Needs, Seen, SeenChange } from './declaration.ts'
+import { locationText } from './location-text.ts'
 
 interface Edit {
   readonly add?: readonly { readonly address: string; readonly memo?: string }[]
@@ -27,7 +29,7 @@ export const needsForEdit = (name: string, owner: ListOwner, { add = [], remove 
 export const needsForUpload = (name: string, owner: ListOwner, merge: boolean): Needs =>
   owner !== null && name === 'deny' && merge ? 'nothing' : 'second-person'
 
-const MEMBER = 'in the list'
+const memberText = (memo: string): string => (memo === '' ? 'in the list' : `in the list: ${memo}`)
 
 export const seeEdit = async (
   tables: Tables,
@@ -36,19 +38,18 @@ export const seeEdit = async (
   { add = [], remove = [] }: Edit,
 ): Promise<Seen> => {
   const list = await tables.lists.find(owner, name)
-  const isIn = async (address: string): Promise<boolean> => {
+  const read = async (address: string): Promise<string | null> => {
     const canonical = parseAnyAddress(address)
     // The change itself refuses a missing list and a text that is not an address.
-    if (list === null || canonical === null) return false
-    return (await tables.lists.findEntry(list, addressKey(canonical))) !== null
+    if (list === null || canonical === null) return null
+    const entry = await tables.lists.findEntry(list, addressKey(canonical))
+    return entry === null ? null : memberText(entry.memo)
   }
   const changes: SeenChange[] = []
   for (const { address, memo = '' } of add) {
-    const before = (await isIn(address)) ? MEMBER : null
-    changes.push({ what: address, before, after: memo === '' ? MEMBER : `${MEMBER}: ${memo}` })
+    changes.push({ what: address, before: await read(address), after: memberText(memo) })
   }
-  for (const address of remove)
-    changes.push({ what: address, before: (await isIn(address)) ? MEMBER : null, after: null })
+  for (const address of remove) changes.push({ what: address, before: await read(address), after: null })
   return { subject: name, name: named({ name, organizationId: owner }), changes }
 }
 
@@ -58,7 +59,7 @@ export const seeUpload = async (
   tables: Tables,
   owner: ListOwner,
   name: string,
-  { merge, entries, read }: StagedUpload,
+  { merge, entries, read, sha256 }: StagedUpload,
 ): Promise<Seen> => {
   const list = await requireList(tables, owner, name)
   return {
@@ -66,40 +67,46 @@ export const seeUpload = async (
     name: named(list),
     changes: [
       { what: 'content', before: entriesText(list.entryCount), after: entriesText(entries) },
-      { what: merge ? 'added from a file' : 'replaced by a file', before: null, after: entriesText(read) },
+      {
+        what: merge ? 'added from a file' : 'replaced by a file',
+        before: null,
+        after: `${entriesText(read)} (sha256 ${sha256})`,
+      },
     ],
     basis: list.version,
   }
 }
 
-/** The host only, since a URL's query may hold a key. The change itself refuses a text that is not a URL. */
-const hostOf = (location: string): string => {
-  if (!/^https?:/i.test(location)) return 'a file of the machine'
-  return URL.canParse(location) ? new URL(location).host : ''
-}
+type Source = Pick<ListSource, 'location' | 'format' | 'reach' | 'skipsBadLines' | 'intervalSeconds'>
+
+const sourceText = ({ location, format, reach, skipsBadLines, intervalSeconds }: Source): string =>
+  [
+    locationText(location),
+    format,
+    `every ${intervalSeconds} s`,
+    ...(skipsBadLines ? ['skips bad lines'] : []),
+    ...(reach === 'public' ? [] : [`${reach} addresses allowed`]),
+  ].join(', ')
 
 export const seeSource = async (
   tables: Tables,
   owner: ListOwner,
   name: string,
-  after: { readonly url: string; readonly format: string; readonly everySeconds: number } | null,
+  after: Source | null,
 ): Promise<Seen> => {
   const list = await requireList(tables, owner, name)
   const source = await tables.listSources.find(list.id)
   if (after === null && source === null) throw new SubjectUnknownError('source')
-  const before =
-    source === null ? null : `${hostOf(source.location)}, ${source.format}, every ${source.intervalSeconds} s`
   return {
     subject: name,
     name: named(list),
     changes: [
       {
         what: 'kept by',
-        before: before ?? `people, with ${entriesText(list.entryCount)}`,
-        after: after === null ? 'people' : `${hostOf(after.url)}, ${after.format}, every ${after.everySeconds} s`,
+        before: source === null ? `people, with ${entriesText(list.entryCount)}` : sourceText(source),
+        after: after === null ? 'people' : sourceText(after),
       },
     ],
-    basis: source?.location ?? null,
   }
 }
 

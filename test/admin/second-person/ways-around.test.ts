@@ -4,7 +4,7 @@ import { runAccount } from '../../../src/cli/account.ts'
 import { addressKey } from '../../../src/domain/address-key.ts'
 import { openOver } from '../../cli/door-over.ts'
 import type { Person } from '../support/harness.ts'
-import { OTHER_WALLET, startWorld, WALLET, type World } from './world.ts'
+import { type Answer, OTHER_WALLET, startWorld, WALLET, type World } from './world.ts'
 
 let world: World
 
@@ -61,7 +61,7 @@ describe('a puppet', () => {
         409,
         'one of you two made, invited or recovered the other’s account: someone independent of who asked has to approve it',
       ])
-      expect((await world.decide(asked.body.id, true, world.bob)).status).toBe(200)
+      expect((await world.decide(asked.body.id, false, world.bob)).status).toBe(200)
     }
   })
 
@@ -245,13 +245,58 @@ describe('lists', () => {
     expect(await world.store.approvals.countPending(world.alpha.id)).toBe(0)
   })
 
-  test('a source’s URL, which may hold a key, is shown to nobody', async () => {
-    const body = { url: 'https://lists.example/b.csv?key=topsecret', format: 'csv' }
-    const asked = await world.asks(world.ada, 'setListSource', { body })
+  const BRANCH = 'https://lists.example/acme/b.csv?key=topsecret'
+  const askForSource = (changes: object) =>
+    world.asks(world.ada, 'setListSource', { body: { url: BRANCH, format: 'csv', ...changes } })
+  const seenOf = ({ body }: Answer) => (body['changes'] as readonly { before: string; after: string }[])[0]
+
+  test('a source’s URL is shown with its path, and its query’s values, which may be keys, to nobody', async () => {
+    const asked = await askForSource({})
     expect(asked.status).toBe(202)
+    expect(seenOf(asked)?.after).toMatch(
+      /^lists\.example\/acme\/b\.csv\?key=… \(sha256 [0-9a-f]{16}\), csv, every 86400 s$/,
+    )
     const page = await world.call('GET', '/organizations/alpha/approvals', { cookie: world.viewer.cookie })
-    expect(JSON.stringify(page.body)).toContain('lists.example')
-    expect(JSON.stringify([asked.body, page.body])).not.toContain('topsecret')
+    expect(JSON.stringify(page.body)).toContain('lists.example/acme/b.csv')
+    expect((await world.decide(asked.body.id, true, world.bob)).status).toBe(200)
+    const audited = await world.harness.audited({ action: 'list.source' })
+    expect(JSON.stringify(audited)).toContain('lists.example/acme/b.csv')
+    expect(JSON.stringify([asked.body, page.body, audited])).not.toContain('topsecret')
+  })
+
+  test('each setting of a source that differs makes what is approved look different', async () => {
+    expect((await world.decide((await askForSource({})).body.id, true, world.bob)).status).toBe(200)
+    for (const changes of [
+      { url: BRANCH.replace('acme', 'mallory') },
+      { url: BRANCH.replace('topsecret', 'another') },
+      { url: BRANCH.replace('.example', '.example:8443') },
+      { format: 'text' },
+      { every_seconds: 3_600 },
+      { skip_bad_lines: true },
+    ]) {
+      const seen = seenOf(await askForSource(changes))
+      expect(seen?.before).toStartWith('lists.example/acme')
+      expect(seen?.after).not.toBe(seen?.before ?? '')
+    }
+  })
+
+  test('what looks the same before and after is not asked for', async () => {
+    expect((await world.decide((await askForSource({})).body.id, true, world.bob)).status).toBe(200)
+    for (const asked of [
+      await askForSource({}),
+      await world.asks(world.ada, 'changeVerificationTrust', { body: { trusts: 'all' } }),
+    ]) {
+      expect([asked.status, asked.body.detail]).toEqual([409, 'this changes nothing that an approver could see'])
+    }
+  })
+
+  test('a memo that is changed looks different', async () => {
+    const { store, alpha } = world
+    await store.lists.create({ owner: alpha.id, name: 'allow' })
+    const entry = { key: addressKey(WALLET as never), memo: 'a', author: 'a', addedAtSeconds: 0, present: true }
+    await store.lists.edit(alpha.id, 'allow', [entry])
+    const asked = await edit(world.ada, 'allow', { add: [{ address: WALLET, memo: 'b' }] })
+    expect(seenOf(asked)).toMatchObject({ before: 'in the list: a', after: 'in the list: b' })
   })
 })
 
@@ -289,6 +334,26 @@ describe('a project', () => {
 
   test('may be called otherwise at once', async () => {
     expect((await world.asks(world.ada, 'changeProject', { body: { name: 'Safe' } })).status).toBe(200)
+  })
+})
+
+describe('a policy that is to decide sessions', () => {
+  test('is not chosen with another revision than the one that the approver saw', async () => {
+    const { store, alpha, ofSessions } = world
+    const asked = await world.asks(world.ada, 'changeSessionPolicy')
+    const other = await store.policies.saveRevision({
+      organizationId: alpha.id,
+      policyId: ofSessions.id,
+      source: 'name: People\ndecides: sessions\nrules: [{ id: all, allow: "true" }]\n',
+      quorum: 1,
+    })
+    await store.policies.activateRevision(alpha.id, ofSessions.id, other?.id ?? '')
+    const { status, body } = await world.decide(asked.body.id, true, world.bob)
+    expect([status, body.detail]).toEqual([
+      409,
+      'alpha has changed since this was asked for: reject it, and ask again for what is right now',
+    ])
+    expect(await store.sessionPolicies.find(alpha.id)).toBeNull()
   })
 })
 

@@ -154,6 +154,7 @@ export const startWorld = async () => {
     invited,
     strict,
     lax,
+    ofSessions,
     next: next?.id ?? '',
     project,
     call,
