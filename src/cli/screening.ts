@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { Clock } from '../domain/time.ts'
 import { packEntries, unpackEntries } from '../screening/entry-lines.ts'
 import { csvRows, ScreeningListInvalidError } from '../screening/formats/csv-rows.ts'
+import { NAME_PROBLEMS } from '../screening/names/name-problems.ts'
 import { PUBLISHERS, publisherOf, SCREENING_FORMATS, type ScreeningFormat } from '../screening/publishers.ts'
 import { readScreeningList } from '../screening/read-screening-list.ts'
 import { buildScreening, openScreening, type ScreeningAnswer } from '../screening/screen-subject.ts'
@@ -212,11 +213,6 @@ const importList = async (context: Context): Promise<void> => {
 
 const COLUMNS = ['id', 'name', 'birth_date', 'country'] as const
 const BIRTH_DATE = /^\d{4}(?:-\d{2}){0,2}$/
-const PROBLEMS = {
-  'too-long': 'the name is too long to be one',
-  'no-letters': 'the name has fewer than two letters',
-} as const
-
 interface Line {
   readonly id: string
   readonly name: string
@@ -283,11 +279,12 @@ const check = async (context: Context): Promise<void> => {
       },
       threshold,
     )
-    const told = problem === null ? { id, hits } : { id, hits, problem: PROBLEMS[problem] }
+    const detail = problem === null ? null : NAME_PROBLEMS[problem]
+    const told = detail === null ? { id, hits } : { id, hits, problem: detail }
     if (command.flag('json')) output.stdout(`${JSON.stringify(told)}\n`)
     else {
       const found = hits.map((hit) => `${hit.score} ${hit.list} ${hit.entry} ${hit.name}`).join('; ')
-      output.stdout(`${id}\t${problem === null ? found || 'no hit' : PROBLEMS[problem]}\n`)
+      output.stdout(`${id}\t${[found, detail].filter(Boolean).join('; ') || 'no hit'}\n`)
     }
   }
 }

@@ -1,5 +1,7 @@
 // Compares a name as it was typed with the one in a zone, which has A to Z only: order, accents, hyphens and left-out
 // middle names do not count. Source: ICAO 9303-3 §6.A, which recommends two spellings for some letters (Ä: AE or A).
+import { readNameText } from '../domain/name-text.ts'
+import type { Zone } from './zone/zone.ts'
 
 export type NameMatch = 'same' | 'similar' | 'other' | 'not-comparable'
 
@@ -15,7 +17,6 @@ const SPELLED: Readonly<Record<string, readonly string[]>> = {
   Æ: ['AE'],
   Ø: ['OE', 'O'],
   Œ: ['OE'],
-  Ĳ: ['IJ'],
   Þ: ['TH'],
   Ð: ['D', 'DH'],
   Đ: ['D'],
@@ -38,13 +39,9 @@ const spellingsOf = (word: string): readonly string[] => {
   return spellings
 }
 
-/** Apostrophes, dots and digits join or vanish; all else that is no letter divides words. */
-const wordsOf = (text: string): readonly string[] =>
-  text
-    .normalize('NFC')
-    .replace(/['’ʼ`´.]/gu, '')
-    .split(/[^\p{L}\p{M}]+/u)
-    .filter((word) => word !== '')
+/** By word, every way in which it may stand in a zone; none for a word whose letters are not those of one alphabet. */
+const wordsOf = (typed: string): readonly (readonly string[])[] =>
+  readNameText(typed).map(({ text, isDisguised }) => (isDisguised ? [] : spellingsOf(text)))
 
 /** One letter more, less, or another. */
 const isNear = (one: string, other: string): boolean => {
@@ -56,16 +53,15 @@ const isNear = (one: string, other: string): boolean => {
   )
 }
 
-export interface ZoneName {
-  readonly surname: string
-  readonly givenNames: string
-  /** The zone's line was too short for the name. */
-  readonly namesCut: boolean
-}
+export type ZoneName = Pick<Zone, 'surname' | 'givenNames' | 'namesCut'>
+
+/** The name in a zone as it is written elsewhere: there, two letters with `XX` have a mark on them. */
+export const nameOfZone = ({ surname, givenNames }: Omit<ZoneName, 'namesCut'>): string =>
+  `${givenNames} ${surname}`.trim().replaceAll(/([NU])XX/g, '$1')
 
 /** @returns `not-comparable` for a name typed in another script: that says nothing about the person */
 export const compareNames = (typed: string, { surname, givenNames, namesCut }: ZoneName): NameMatch => {
-  const words = wordsOf(typed).map(spellingsOf)
+  const words = wordsOf(typed)
   if (words.length === 0 || words.some((spellings) => spellings.length === 0)) return 'not-comparable'
   const surnames = surname.split(' ')
   const given = givenNames === '' ? [] : givenNames.split(' ')
@@ -91,6 +87,6 @@ export const compareNames = (typed: string, { surname, givenNames, namesCut }: Z
 
 /** For the traces of persons: the same for every order and most spellings of a name; null in another script. */
 export const nameKey = (typed: string): string | null => {
-  const words = wordsOf(typed).map((word) => spellingsOf(word)[0])
+  const words = wordsOf(typed).map(([first]) => first)
   return words.length === 0 || words.includes(undefined) ? null : words.sort().join(' ')
 }

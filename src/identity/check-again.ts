@@ -13,6 +13,8 @@ export interface CheckAgainDependencies {
     afterId: string,
     limit: number,
   ) => Promise<readonly Session[]>
+  /** Which of these sessions still have checks to be made. */
+  readonly queued: (organizationId: string, sessionIds: readonly string[]) => Promise<ReadonlySet<string>>
   /**
    * Stores a part's checks of several sessions of an organization, all of them or none. Skips sessions that have changed
    * since they were read. Returns how many hits are new, and how many sessions were skipped.
@@ -38,7 +40,7 @@ const BATCH = 50
 
 export const createCheckAgain = (
   { name, begin }: RepeatedPart,
-  { organizations, outdated, store }: CheckAgainDependencies,
+  { organizations, outdated, queued, store }: CheckAgainDependencies,
 ) => {
   /** The key of what all sessions were last compared with; null while sessions differ. */
   let settledKey: string | null = null
@@ -55,10 +57,17 @@ export const createCheckAgain = (
     for (const status of STATUSES) {
       for (let after = ''; ; ) {
         if (!goesOn()) return { sessions, opened, isSettled: false }
-        const batch = await outdated(organizationId, status, { part: name, version }, after, BATCH)
-        const last = batch.at(-1)
+        const found = await outdated(organizationId, status, { part: name, version }, after, BATCH)
+        const last = found.at(-1)
         if (last === undefined) break
-        const checks = await compare(batch)
+        // What the runner reads for a session, such as its document's zone, is of an earlier submission until it is done.
+        const waiting = await queued(
+          organizationId,
+          found.map(({ id }) => id),
+        )
+        const batch = found.filter(({ id }) => !waiting.has(id))
+        seen += waiting.size
+        const checks = batch.length === 0 ? [] : await compare(batch)
         // Sessions that get no checks of this part are left out: a business has no age, for example.
         const made = batch
           .map((session, at) => ({ session, checks: checks[at] ?? [] }))

@@ -69,7 +69,9 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     const done = new Set(doneParts.get(place)?.done)
     for (const part of parts) {
       // Storing the part `person` replaces all checks whose names begin with it, so `person.age` comes after it.
-      const isNext = parts.every(({ name }) => done.has(name) || !part.name.startsWith(`${name}.`))
+      const isBefore = (name: string): boolean =>
+        part.name.startsWith(`${name}.`) || part.after?.includes(name) === true
+      const isNext = parts.every(({ name }) => done.has(name) || !isBefore(name))
       if (done.has(part.name) || !isNext) continue
       const result = await runPart(target, session, part)
       if (result === 'changed') return store.retry(target, clock.unixSeconds())

@@ -38,6 +38,8 @@ export interface NewSessionCheck extends Omit<SessionCheck, 'checkedAtSeconds'> 
 export interface CheckPart {
   /** The names of its checks are this name, or begin with it and a dot. */
   readonly name: string
+  /** Names of parts that must be done before it runs, because it compares what they read. */
+  readonly after?: readonly string[]
   /** Throws when the checks can't be made now: they are tried again. */
   run(session: Session): Promise<readonly NewSessionCheck[]>
 }
@@ -56,8 +58,7 @@ export interface Comparison {
 }
 
 /** A part whose checks are made again when what it compares sessions with changes. */
-export interface RepeatedPart {
-  readonly name: string
+export interface RepeatedPart extends Pick<CheckPart, 'name' | 'after'> {
   /**
    * Null: there is nothing to compare with.
    * @param organizationId whose sessions are compared; null: everybody's
@@ -65,8 +66,8 @@ export interface RepeatedPart {
   begin(organizationId: string | null): Promise<Comparison | null>
 }
 
-export const partOf = ({ name, begin }: RepeatedPart): CheckPart => ({
-  name,
+export const partOf = ({ begin, ...part }: RepeatedPart): CheckPart => ({
+  ...part,
   run: async (session) => {
     const comparison = await begin(session.organizationId)
     return (await comparison?.compare([session]))?.[0] ?? []

@@ -46,7 +46,9 @@ export interface DocumentCheckDependencies {
 
 /** The reader's name in the record of readings. */
 export const CHECK_ACTOR = 'check'
-const GROUP = 'document.'
+/** Name of the part. */
+export const DOCUMENT_CHECKS = 'document'
+const GROUP = `${DOCUMENT_CHECKS}.`
 const NUMBER = 'document.number'
 
 interface ReadDocument {
@@ -97,7 +99,7 @@ export const createDocumentChecks = (dependencies: DocumentCheckDependencies): C
   }
 
   return {
-    name: 'document',
+    name: DOCUMENT_CHECKS,
     run: async (session) => {
       const { documents } = await evidence.listEvidence(session)
       const papers = documents.filter(({ kind }) => kind === 'identity-document')

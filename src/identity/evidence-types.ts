@@ -148,6 +148,8 @@ export interface EvidenceService {
   screenedFields(session: EvidenceSession): Promise<EvidenceFields>
   /** The same for many sessions of one organization, with one query; each session's values are decrypted when asked for. */
   screenedFieldsOf(sessions: readonly EvidenceSession[]): Promise<(session: EvidenceSession) => Promise<EvidenceFields>>
+  /** The same for the zones that were read of identity documents. Null when there is none. */
+  screenedZonesOf(sessions: readonly EvidenceSession[]): Promise<(session: EvidenceSession) => Promise<Zone | null>>
   /**
    * Finds which of these sessions of one organization have matching fields, or a document whose zone matches. A session that
    * is found counts as read by `actor`, because a match reveals what it holds.

@@ -25,4 +25,6 @@ export interface ScreenedSubject {
   /** As in ListedEntry, without `~`. */
   readonly birthDate?: string | undefined
   readonly country?: string | undefined
+  /** The name goes on: this is its beginning. */
+  readonly isCut?: boolean
 }

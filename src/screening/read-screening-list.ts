@@ -91,7 +91,7 @@ const checkEntries = (entries: readonly ListedEntry[], { entriesMin, now }: List
   const names = entries.map((entry) => entry.names[0] ?? '')
   const comparable = names.filter((name) => {
     const reading = readName(name, 'organization')
-    return reading.problem === null && new Set(reading.words.map(({ written }) => written).join('')).size > 1
+    return new Set(reading.words.map(({ written }) => written).join('')).size > 1
   })
   if (comparable.length < count * COMPARABLE_SHARE_MIN)
     throw new ScreeningListInvalidError('most of its names are no names')

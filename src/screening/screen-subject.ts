@@ -6,7 +6,8 @@ import type { ListedEntry, ScreenedSubject } from './entry.ts'
 import { below, decodeFlat, encodeFlat, openTexts, packTexts, prefixed, wordsIn } from './flat-arrays.ts'
 import { createNameFinder, type FoundName, type NameFinder } from './names/find-names.ts'
 import { createNameIndexBuilder, openNameIndex } from './names/name-index.ts'
-import { type NameKind, type NameProblem, readName } from './names/read-name.ts'
+import type { NameProblem } from './names/name-problems.ts'
+import { type NameKind, type NameReading, readName, readWords } from './names/read-name.ts'
 import { scoreBirthDate, scoreCountry } from './narrow.ts'
 
 export interface ScorePart {
@@ -33,7 +34,7 @@ export interface ScreeningHit {
 export interface ScreeningAnswer {
   /** The highest score first; one for each entry. */
   readonly hits: readonly ScreeningHit[]
-  /** Why the name could not be compared; null: it was. */
+  /** Why the name could not be compared in full; null: it was. */
   readonly problem: NameProblem | null
 }
 
@@ -51,6 +52,8 @@ export interface ScreenedList {
 
 /** A hit that its date of birth and country can lift over a threshold is looked at, too. */
 const LIFT_MAX = 8
+/** Words that were divided anew are others by chance, unless nearly all are a name's. */
+const DIVIDED_SIMILARITY_MIN = 0.78
 /** Hits that are told; more say that the name is no name. */
 const HITS_MAX = 50
 
@@ -114,9 +117,11 @@ export const buildScreening = (lists: readonly ScreenedList[]): Uint8Array => {
       for (const kind of kinds) {
         for (const name of entry.names) {
           const reading = readName(name, kind)
-          if (reading.problem !== null) continue
-          builders[kind].add(reading.words, at)
-          names[kind].push(name)
+          if (reading.words.length === 0) continue
+          for (const words of [reading.words, ...reading.others]) {
+            builders[kind].add(words, at)
+            names[kind].push(name)
+          }
         }
       }
     }
@@ -158,7 +163,9 @@ export const openScreening = (image: Uint8Array): Screening => {
 
   const hitOf = (subject: ScreenedSubject, kind: NameKind, found: FoundName): ScreeningHit => {
     const { birthDates, countries } = unpackFacts(factsOf(found.entry))
-    const namePoints = Math.round(found.comparison.similarity * 100)
+    // Only the same name has all points.
+    const pointsMax = found.comparison.similarity === 1 ? 100 : 99
+    const namePoints = Math.min(pointsMax, Math.round(found.comparison.similarity * 100))
     const narrowed = [
       kind === 'person' ? scoreBirthDate(subject.birthDate, birthDates) : null,
       scoreCountry(subject.country, countries),
@@ -168,22 +175,31 @@ export const openScreening = (image: Uint8Array): Screening => {
       list: listName(listOf[found.entry]!),
       entry: idOf(found.entry),
       name: nameOf[kind](found.name),
-      score: Math.max(0, Math.min(100, score)),
+      score: Math.max(0, Math.min(pointsMax, score)),
       why: [{ part: 'name', points: namePoints, detail: describeName(found) }, ...narrowed],
       content: contentOf(found.entry),
     }
   }
 
+  /** Looks for a name as it is read, and with its letters divided into words of the lists. */
+  const find = ({ words, others, letters }: NameReading, kind: NameKind, minimum: number): readonly FoundName[] => {
+    if (words.length === 0) return []
+    const found = [words, ...others].flatMap((reading) => finders[kind].find(reading, minimum))
+    const texts = kind === 'organization' ? null : indexes.person.divide(letters)
+    const written = new Set(words.map((word) => word.written))
+    if (texts === null || texts.every((text) => written.has(text))) return found
+    return [...found, ...finders[kind].find(readWords(texts, kind), Math.max(minimum, DIVIDED_SIMILARITY_MIN))]
+  }
+
   const screenAs = (subject: ScreenedSubject, kind: NameKind, threshold: number): ScreeningAnswer => {
     const reading = readName(subject.name, kind)
-    if (reading.problem !== null) return { hits: [], problem: reading.problem }
-    const found = finders[kind].find(reading.words, (threshold - LIFT_MAX) / 100)
+    const found = find(reading, kind, (threshold - LIFT_MAX) / 100)
     const best = new Map<number, ScreeningHit>()
     for (const candidate of found) {
       const hit = hitOf(subject, kind, candidate)
       if (hit.score >= threshold && (best.get(candidate.entry)?.score ?? -1) < hit.score) best.set(candidate.entry, hit)
     }
-    return { hits: [...best.values()], problem: null }
+    return { hits: [...best.values()], problem: reading.problem ?? (subject.isCut === true ? 'cut' : null) }
   }
 
   return {
@@ -194,7 +210,10 @@ export const openScreening = (image: Uint8Array): Screening => {
       const kinds: readonly NameKind[] = kind === null ? ['person', 'organization'] : [kind]
       const answers = kinds.map((each) => screenAs(subject, each, threshold))
       const hits = answers.flatMap((answer) => answer.hits).sort((left, right) => right.score - left.score)
-      return { hits: hits.slice(0, HITS_MAX), problem: answers[0]?.problem ?? null }
+      return {
+        hits: hits.slice(0, HITS_MAX),
+        problem: answers.find(({ problem }) => problem !== null)?.problem ?? null,
+      }
     },
   }
 }

@@ -95,16 +95,17 @@ export const createEvidenceTable = (scope: TableScope) => {
         )
       ).map(toRecord),
 
-    /** The fields of sessions of one organization, by session: those that have any. */
-    fieldsOf: async (
+    /** The record of a kind of sessions of one organization, by session: those that have any. */
+    recordsOf: async (
       organizationId: string,
       sessionIds: readonly string[],
+      kind: string,
     ): Promise<ReadonlyMap<string, EvidenceRecord>> => {
       if (sessionIds.length === 0) return new Map()
       const rows = await scope.statements.query<EvidenceRow & { readonly session_id: string }>(
         `SELECT session_id, ${EVIDENCE_COLUMNS} FROM session_evidence WHERE organization_id = ?
-           AND session_id IN (${marksFor(sessionIds)}) AND kind = '${FIELDS_KIND}' AND erased_at_seconds IS NULL`,
-        [organizationId, ...sessionIds],
+           AND session_id IN (${marksFor(sessionIds)}) AND kind = ? AND erased_at_seconds IS NULL`,
+        [organizationId, ...sessionIds, kind],
       )
       return new Map(rows.map((row) => [row.session_id, toRecord(row)]))
     },

@@ -165,6 +165,15 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     (await scope.statements.query(`SELECT 1 FROM session_check_queue WHERE ${OF_SESSION}`, [organizationId, sessionId]))
       .length > 0,
 
+  /** Which of these sessions of one organization still have checks to be made. */
+  queued: async (organizationId: string, sessionIds: readonly string[]): Promise<ReadonlySet<string>> => {
+    const rows = await scope.statements.query<{ session_id: string }>(
+      `SELECT session_id FROM session_check_queue WHERE organization_id = ? AND session_id IN (${marksFor(sessionIds)})`,
+      [organizationId, ...sessionIds],
+    )
+    return new Set(rows.map((row) => row.session_id))
+  },
+
   /**
    * Due, the longest waiting first; each is due again after `claimSeconds`, should the caller die. The deployment's own
    * work, over all organizations.

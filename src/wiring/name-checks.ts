@@ -1,11 +1,16 @@
-// Compares what a session's person or company typed with the names of the lists. What was typed is read in memory, and only
-// what the list says is kept beside the session.
+// Compares what a session's person or company typed, and the name in the person's document, with the names of the lists. Both
+// are read in memory, and only what the list says is kept beside the session.
+import { nameOfZone } from '../documents/names.ts'
+import { STATES } from '../documents/zone/states.ts'
+import type { Zone } from '../documents/zone/zone.ts'
 import { type FoundHit, NAME_CHECK, type ScreeningSettingsOfAll } from '../domain/screening-hit.ts'
 import type { CheckType, Session } from '../domain/session.ts'
 import type { RepeatedPart } from '../identity/checks.ts'
 import { comparisonKey } from '../identity/comparison-key.ts'
+import { DOCUMENT_CHECKS } from '../identity/document-checks.ts'
 import type { EvidenceFields, EvidenceService } from '../identity/evidence-types.ts'
 import type { ScreenedSubject } from '../screening/entry.ts'
+import { NAME_PROBLEMS } from '../screening/names/name-problems.ts'
 import type { ScreeningAnswer } from '../screening/screen-subject.ts'
 import { DEFAULT_THRESHOLD } from '../screening/thresholds.ts'
 import type { ListVersions } from './list-versions.ts'
@@ -17,7 +22,7 @@ export interface NameCheckDependencies {
   /** The process that holds the names of these lists. */
   readonly screenerFor: (versions: ListVersions) => Promise<Pick<Screener, 'screen'>>
   readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
-  readonly evidence: Pick<EvidenceService, 'screenedFieldsOf'>
+  readonly evidence: Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>
   /** What a session's person typed could not be read. */
   readonly onError: (error: unknown, sessionId: string) => void
 }
@@ -27,16 +32,37 @@ export interface NamedSubject {
   readonly subject: ScreenedSubject
 }
 
-export const subjectsOf = (checkType: CheckType, fields: EvidenceFields): readonly NamedSubject[] => {
+/** Version of how names are read and compared. Sessions that were compared by another one are compared again. */
+const MATCHER = 'names 2'
+
+const subjectOfZone = (zone: Zone): NamedSubject => ({
+  who: 'document',
+  subject: {
+    name: nameOfZone(zone),
+    kind: 'person',
+    isCut: zone.namesCut,
+    birthDate: zone.birthDate ?? undefined,
+    country: STATES.get(zone.nationality) ?? undefined,
+  },
+})
+
+/** @param zone of the person's document; null: none was read */
+export const subjectsOf = (
+  checkType: CheckType,
+  fields: EvidenceFields,
+  zone: Zone | null,
+): readonly NamedSubject[] => {
   const { fullName, birthDate, country, registeredName, owners = [] } = fields
   const at = country === undefined ? {} : { country }
   if (checkType === 'kyc') {
     if (fullName === undefined) return []
+    const ofDocument = zone === null ? [] : [subjectOfZone(zone)]
     return [
       {
         who: 'person',
         subject: { name: fullName, kind: 'person', ...(birthDate === undefined ? {} : { birthDate }), ...at },
       },
+      ...ofDocument,
     ]
   }
   const business: readonly NamedSubject[] =
@@ -47,10 +73,6 @@ export const subjectsOf = (checkType: CheckType, fields: EvidenceFields): readon
   return [...business, ...owners.map(({ name }, at) => ({ who: `owner ${at + 1}`, subject: { name } }))]
 }
 
-const PROBLEMS = {
-  'too-long': 'a name is too long to be one',
-  'no-letters': 'a name has fewer than two letters',
-} as const
 const NO_NAME = 'there is no name to compare: nothing was typed in, or it was erased'
 const UNREADABLE = 'what was typed in can not be read'
 
@@ -65,20 +87,21 @@ interface Found {
 export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedPart => {
   const { screenerFor, evidence, onError } = dependencies
 
-  const read = (sessions: readonly Session[]): Promise<readonly Asked[]> =>
-    evidence.screenedFieldsOf(sessions).then((fieldsOf) =>
-      Promise.all(
-        sessions.map(async (session): Promise<Asked> => {
-          try {
-            const subjects = subjectsOf(session.checkType, await fieldsOf(session))
-            return subjects.length === 0 ? { problem: NO_NAME } : { subjects }
-          } catch (error) {
-            onError(error, session.id)
-            return { problem: UNREADABLE }
-          }
-        }),
-      ),
+  const read = async (sessions: readonly Session[]): Promise<readonly Asked[]> => {
+    const fieldsOf = await evidence.screenedFieldsOf(sessions)
+    const zoneOf = await evidence.screenedZonesOf(sessions)
+    return Promise.all(
+      sessions.map(async (session): Promise<Asked> => {
+        try {
+          const subjects = subjectsOf(session.checkType, await fieldsOf(session), await zoneOf(session))
+          return subjects.length === 0 ? { problem: NO_NAME } : { subjects }
+        } catch (error) {
+          onError(error, session.id)
+          return { problem: UNREADABLE }
+        }
+      }),
     )
+  }
 
   const foundOf = (
     subjects: readonly NamedSubject[],
@@ -96,7 +119,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
         }),
       ),
     )
-    return { hits, problem: problem === null ? null : PROBLEMS[problem] }
+    return { hits, problem: problem === null ? null : NAME_PROBLEMS[problem] }
   }
 
   /** One question for all of them. */
@@ -124,14 +147,15 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
 
   return {
     name: 'lists',
+    after: [DOCUMENT_CHECKS],
     begin: async (organization) => {
       const versions = await dependencies.versions()
       if (versions === null) return null
       const { of, key } = await dependencies.settings(organization)
       const thresholdOf = (organizationId: string): number => of(organizationId).threshold ?? DEFAULT_THRESHOLD
-      const keyOf = (organizationId: string): string => comparisonKey([versions, thresholdOf(organizationId)])
+      const keyOf = (organizationId: string): string => comparisonKey([MATCHER, versions, thresholdOf(organizationId)])
       return {
-        key: comparisonKey([versions, key]),
+        key: comparisonKey([MATCHER, versions, key]),
         keyOf,
         compare: async (sessions) => {
           const [first] = sessions

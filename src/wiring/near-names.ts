@@ -3,7 +3,7 @@
 import { fixedError } from '../domain/errors.ts'
 import type { NearName, NearNames } from '../domain/screening-hit.ts'
 import type { Session, SessionStatus } from '../domain/session.ts'
-import type { EvidenceFields, EvidenceService } from '../identity/evidence-types.ts'
+import type { EvidenceService } from '../identity/evidence-types.ts'
 import type { Store } from '../store/store.ts'
 import { packLists, versionsOf } from './list-versions.ts'
 import { type NamedSubject, subjectsOf } from './name-checks.ts'
@@ -11,7 +11,7 @@ import { type Screener, type ScreeningProcesses, screeningProcesses } from './sc
 
 export interface NearNamesDependencies {
   readonly store: Pick<Store, 'sessions' | 'screeningLists'>
-  readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFieldsOf'>>
+  readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>>
   readonly processes?: Pick<ScreeningProcesses, 'startScreener'>
 }
 
@@ -53,15 +53,18 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
 
   /** One session after the other: between two, the thread answers. */
   const read = async (sessions: readonly Session[]) => {
-    const { screenedFieldsOf } = await evidence()
+    const { screenedFieldsOf, screenedZonesOf } = await evidence()
     const fieldsOf = await screenedFieldsOf(sessions)
+    const zoneOf = await screenedZonesOf(sessions)
     const asked: Asked[] = []
     let unread = 0
     for (const session of sessions) {
-      const fields = await fieldsOf(session).catch((): EvidenceFields | null => null)
-      if (fields === null) unread += 1
-      else
-        for (const subject of subjectsOf(session.checkType, fields)) asked.push({ ...subject, sessionId: session.id })
+      try {
+        const subjects = subjectsOf(session.checkType, await fieldsOf(session), await zoneOf(session))
+        asked.push(...subjects.map((subject) => ({ ...subject, sessionId: session.id })))
+      } catch {
+        unread += 1
+      }
     }
     return { asked, unread }
   }

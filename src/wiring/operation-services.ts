@@ -30,7 +30,7 @@ export interface OperationServicesDependencies {
   /** Called when a secret is created. */
   readonly organizationKeys: () => Promise<Pick<OrganizationKeys, 'seal'>>
   /** Called when names are compared. */
-  readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFieldsOf'>>
+  readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>>
   readonly collectFacts: Services['policyFacts']['collect']
 }
 

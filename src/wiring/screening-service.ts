@@ -30,7 +30,7 @@ export interface WalletSources {
 
 export interface ScreeningServiceDependencies {
   readonly store: Store
-  readonly evidence: Pick<EvidenceService, 'screenedFieldsOf'>
+  readonly evidence: Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>
   readonly wallets: WalletSources
   /** Further checks that are made again when what they compare with changes. */
   readonly further?: readonly RepeatedPart[]
@@ -104,6 +104,7 @@ export const createScreeningService = ({
     const again = createCheckAgain(part, {
       organizations: store.organizations.list,
       outdated: store.sessionChecks.outdated,
+      queued: store.sessionChecks.queued,
       store: storeAgain,
     })
     const failed = (error: unknown): void => {

@@ -3,6 +3,39 @@ import { expect, test } from 'bun:test'
 import type { Session } from '../../src/domain/session.ts'
 import { createCheckAgain } from '../../src/identity/check-again.ts'
 
+test('a session whose first checks are under way is not compared with what was read before', async () => {
+  const waiting = new Set(['s1'])
+  const made: string[] = []
+  const again = createCheckAgain(
+    {
+      name: 'part',
+      begin: async () => ({
+        key: 'a',
+        keyOf: () => 'a',
+        compare: async (sessions) =>
+          sessions.map(() => [{ name: 'part', outcome: 'passed' as const, detail: {}, version: 'a' }]),
+      }),
+    },
+    {
+      organizations: async () => [{ id: 'org' }],
+      outdated: async (_organization, status, _made, afterId) =>
+        ['s1', 's2'].flatMap((id) =>
+          status === 'submitted' && !made.includes(id) && id > afterId ? [{ id } as Session] : [],
+        ),
+      queued: async () => waiting,
+      store: async (_part, _organization, stored) => {
+        made.push(...stored.map(({ session }) => session.id))
+        return { opened: 0, skipped: 0 }
+      },
+    },
+  )
+  for (let round = 0; round < 3; round++) await again(() => true)
+  expect(made).toEqual(['s2'])
+  waiting.clear()
+  await again(() => true)
+  expect(made).toEqual(['s2', 's1'])
+})
+
 test('what was changed and changed back before all was compared is compared with again', async () => {
   let setting = 'a'
   const madeWith = new Map(['s1', 's2'].map((id) => [id, '']))
@@ -25,6 +58,7 @@ test('what was changed and changed back before all was compared is compared with
         [...madeWith].flatMap(([id, made]) =>
           status === 'completed' && made !== version && id > afterId ? [{ id } as Session] : [],
         ),
+      queued: async () => new Set(),
       store: async (_part, _organization, made) => {
         for (const { session, checks } of made) madeWith.set(session.id, checks[0]?.version ?? '')
         return { opened: 0, skipped: 0 }

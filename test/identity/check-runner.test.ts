@@ -81,6 +81,35 @@ describe('the checks of a session', () => {
     ])
   })
 
+  test('of a part wait for the part whose reading they compare', async () => {
+    const order: string[] = []
+    let isBroken = true
+    const run = runnerOf(
+      {
+        ...part('compared', async () => {
+          order.push('compared')
+          return [{ ...FOUND, name: 'compared' }]
+        }),
+        after: ['read'],
+      },
+      part('read', async () => {
+        if (isBroken) throw new Error('busy')
+        order.push('read')
+        return [{ ...FOUND, name: 'read' }]
+      }),
+    )
+    const { checks, isQueued } = await handIn()
+    await run()
+    expect(await checks()).toEqual([])
+    isBroken = false
+    for (let attempt = 0; attempt < 3 && (await isQueued()); attempt++) {
+      identity.clock.advance(301)
+      await run()
+    }
+    expect(order).toEqual(['read', 'compared'])
+    expect(await isQueued()).toBe(false)
+  })
+
   test('of one part are kept while another part fails; that one is tried again and is at last not done', async () => {
     let calls = 0
     const run = runnerOf(

@@ -148,6 +148,8 @@ describe('a document', () => {
     await runner()()
     expect(await outcomesOf(session)).toEqual({ ...DOCUMENT_PASSED, ...PERSON_PASSED })
     expect(await readingsOf().read(session, 'operator:ada')).toMatchObject({ zone: ZONE })
+    const zoneOf = await world.evidence.screenedZonesOf([session])
+    expect(await zoneOf(session)).toEqual(ZONE)
     const reads = await world.reads(session)
     expect(reads.map(({ kind, actor }) => `${kind} ${actor}`).sort()).toEqual([
       'fields check',
@@ -331,6 +333,7 @@ test('another minimum age checks those again that wait and that are verified, of
   const again = createCheckAgain(ageChecks(), {
     organizations: store.organizations.list,
     outdated: store.sessionChecks.outdated,
+    queued: store.sessionChecks.queued,
     store: storeChecks,
   })
   const makeAgain = () => again(() => true)

@@ -70,8 +70,8 @@ describe('countersign screening', () => {
     const hits = hit?.['hits'] as { why: { part: string }[] }[] | undefined
     expect(hits?.[0]?.why.map(({ part }) => part)).toEqual(['name', 'birth_date', 'country'])
     expect(none).toEqual({ id: '2', hits: [] })
-    expect(emoji).toEqual({ id: '3', hits: [], problem: 'the name has fewer than two letters' })
-    expect(long).toEqual({ id: '4', hits: [], problem: 'the name is too long to be one' })
+    expect(emoji).toEqual({ id: '3', hits: [], problem: 'a name has fewer than two letters' })
+    expect(long).toEqual({ id: '4', hits: [], problem: 'a name is too long to be one' })
   })
 
   test('tells hits above the threshold of the organization only', async () => {

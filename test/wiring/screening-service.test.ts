@@ -2,6 +2,7 @@
 // compares the verified ones again, and whatever goes wrong leaves what was there.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import type { Zone } from '../../src/documents/zone/zone.ts'
 import { createCheckRunner } from '../../src/identity/check-runner.ts'
 import type { EvidenceFields } from '../../src/identity/evidence-types.ts'
 import { packEntries } from '../../src/screening/entry-lines.ts'
@@ -21,6 +22,7 @@ const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 let identity: Awaited<ReturnType<typeof openIdentity>>
 let organizationId = ''
 const typed = new Map<string, EvidenceFields>()
+const zones = new Map<string, Zone>()
 let duty: ReturnType<typeof createScreeningService>['duty']
 let running: ReturnType<typeof setInterval>
 let making: Promise<unknown> = Promise.resolve()
@@ -43,6 +45,10 @@ beforeAll(async () => {
           if (fields === undefined) throw new Error('unreadable')
           return fields
         },
+      screenedZonesOf:
+        async () =>
+        async ({ id }) =>
+          zones.get(id) ?? null,
     },
   })
   duty = service.duty
@@ -195,6 +201,29 @@ describe('when a list changes', () => {
     await until(async () => (await hitsOf(later)).length === 0, SLOW)
     expect((await hitsOf(cleared)).map(({ state }) => state)).toEqual(['cleared'])
   })
+})
+
+test('the name in a document is compared at first and again when a list changes', async () => {
+  const { session } = await identity.register(organizationId)
+  typed.set(session.id, { fullName: 'Anna Schmidt', country: 'DE' })
+  zones.set(session.id, {
+    format: 'TD3',
+    type: 'P',
+    issuer: 'UTO',
+    nationality: 'UTO',
+    number: 'X1',
+    surname: 'OBRAZTSOV',
+    givenNames: 'PAVEL',
+    namesCut: false,
+    birthDate: null,
+    expiryDate: '2031-04-15',
+    sex: null,
+  })
+  await identity.move(organizationId, session.id, 'submitted')
+  expect((await checkOf(session.id))?.outcome).toBe('passed')
+  await importList('own', 'csv', `${LIST}p2,person,Pavel Obraztsov,,1970,RU\n`)
+  await until(async () => (await hitsOf(session.id)).length > 0, SLOW)
+  expect((await hitsOf(session.id))[0]).toMatchObject({ entry: 'p2', state: 'open', subject: 'document' })
 })
 
 test('when an organization changes its threshold, its people alone are compared again', async () => {

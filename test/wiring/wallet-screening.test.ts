@@ -68,7 +68,7 @@ beforeAll(async () => {
     everyMs: 20,
     storeAgain: identity.storeChecks,
     othersEveryMs: 20,
-    evidence: { screenedFieldsOf: async () => async () => ({}) },
+    evidence: { screenedFieldsOf: async () => async () => ({}), screenedZonesOf: async () => async () => null },
     wallets: {
       lists: lists.memberships,
       screeners: new Map([['stub', createScreener(settings, { clock, environment: {}, onError: () => undefined })]]),

@@ -10,8 +10,12 @@ export interface EvidenceChange {
 /** All functions return null when the organization has no such session. */
 export interface EvidenceStore {
   list(target: EvidenceTarget): Promise<readonly EvidenceRecord[]>
-  /** The fields of sessions of one organization, by session: those that have any. */
-  fieldsOf(organizationId: string, sessionIds: readonly string[]): Promise<ReadonlyMap<string, EvidenceRecord>>
+  /** The record of a kind of sessions of one organization, by session: those that have any. */
+  recordsOf(
+    organizationId: string,
+    sessionIds: readonly string[],
+    kind: string,
+  ): Promise<ReadonlyMap<string, EvidenceRecord>>
   /** False when `replacedId` is not the id of the stored fields. @throws SessionClosedError, OrganizationKeyExchangedError */
   replaceFields(
     target: EvidenceTarget,

@@ -30,15 +30,18 @@ export const createTypedFields = ({
   requireSession,
 }: RecordAccess): Pick<
   EvidenceService,
-  'putFields' | 'readFields' | 'screenedFields' | 'screenedFieldsOf' | 'findByFields'
+  'putFields' | 'readFields' | 'screenedFields' | 'screenedFieldsOf' | 'screenedZonesOf' | 'findByFields'
 > => {
-  const readValues = async (target: EvidenceTarget, record: EvidenceRecord): Promise<EvidenceFields> =>
+  const readValues = async <Values = EvidenceFields>(target: EvidenceTarget, record: EvidenceRecord): Promise<Values> =>
     JSON.parse(Buffer.from(await collect(await vault.open(target, record))).toString())
 
   /** Null when the record was replaced, and its file deleted, after it was listed: there is a newer one to read. */
-  const readUnlessReplaced = async (target: EvidenceTarget, record: EvidenceRecord): Promise<EvidenceFields | null> => {
+  const readUnlessReplaced = async <Values = EvidenceFields>(
+    target: EvidenceTarget,
+    record: EvidenceRecord,
+  ): Promise<Values | null> => {
     try {
-      return await readValues(target, record)
+      return await readValues<Values>(target, record)
     } catch (error) {
       if ((await store.list(target)).some(({ id }) => id === record.id)) throw error
       return null
@@ -49,9 +52,9 @@ export const createTypedFields = ({
   const searchedOf = async (target: EvidenceTarget, record: EvidenceRecord): Promise<SearchedEvidence | null> => {
     if (record.kind === FIELDS_KIND) return readUnlessReplaced(target, record)
     if (record.kind !== READING_KIND) return null
-    const reading = (await readUnlessReplaced(target, record)) as Partial<DocumentReading> | null
-    if (reading === null || reading.zone === null || reading.zone === undefined) return null
-    const { number, surname, givenNames } = reading.zone
+    const zone = (await readUnlessReplaced<DocumentReading>(target, record))?.zone ?? null
+    if (zone === null) return null
+    const { number, surname, givenNames } = zone
     return { number, surname, givenNames }
   }
 
@@ -78,15 +81,28 @@ export const createTypedFields = ({
     return true
   }
 
-  const screenedFields = async (session: EvidenceSession): Promise<EvidenceFields> => {
-    const target = targetOf(session)
+  /** Null when there is no record of the kind. */
+  const readCurrent = async <Values>(target: EvidenceTarget, kind: string): Promise<Values | null> => {
     for (let attempt = 0; attempt < FIELD_ATTEMPTS; attempt++) {
-      const current = (await store.list(target)).find(({ kind }) => kind === FIELDS_KIND)
-      if (current === undefined) return {}
-      const values = await readUnlessReplaced(target, current)
+      const current = (await store.list(target)).find((record) => record.kind === kind)
+      if (current === undefined) return null
+      const values = await readUnlessReplaced<Values>(target, current)
       if (values !== null) return values
     }
     throw new EvidenceUnreadableError()
+  }
+
+  /** One query for all sessions, which are of one organization; each record is decrypted when asked for. */
+  const currentOf = async <Values>(sessions: readonly EvidenceSession[], kind: string) => {
+    const [first] = sessions
+    const ids = sessions.map(({ id }) => id)
+    const records = first === undefined ? new Map() : await store.recordsOf(first.organizationId, ids, kind)
+    return async (session: EvidenceSession): Promise<Values | null> => {
+      const record = records.get(session.id)
+      const target = targetOf(session)
+      if (record === undefined) return null
+      return (await readUnlessReplaced<Values>(target, record)) ?? readCurrent<Values>(target, kind)
+    }
   }
 
   return {
@@ -98,20 +114,16 @@ export const createTypedFields = ({
       throw new EvidenceBusyError()
     },
 
-    screenedFields,
+    screenedFields: async (session) => (await readCurrent<EvidenceFields>(targetOf(session), FIELDS_KIND)) ?? {},
 
     screenedFieldsOf: async (sessions) => {
-      const [first] = sessions
-      if (first === undefined) return async () => ({})
-      const records = await store.fieldsOf(
-        first.organizationId,
-        sessions.map(({ id }) => id),
-      )
-      return async (session) => {
-        const record = records.get(session.id)
-        if (record === undefined) return {}
-        return (await readUnlessReplaced(targetOf(session), record)) ?? screenedFields(session)
-      }
+      const fieldsOf = await currentOf<EvidenceFields>(sessions, FIELDS_KIND)
+      return async (session) => (await fieldsOf(session)) ?? {}
+    },
+
+    screenedZonesOf: async (sessions) => {
+      const readingOf = await currentOf<DocumentReading>(sessions, READING_KIND)
+      return async (session) => (await readingOf(session))?.zone ?? null
     },
 
     readFields: async (session, actor) => {

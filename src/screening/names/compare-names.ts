@@ -25,6 +25,11 @@ const ONE_WORD_SHARE = 0.88
 /** Of words that are left over. */
 const LEFT_OVER_LENGTH_MIN = 3
 const LEFT_OVER_DISTANCE_MAX = 2
+/** Likeness of a name that has all words of the listed one, however many others it has. */
+const WHOLE_LISTED_SIMILARITY = 0.8
+const WHOLE_MIN = 0.97
+/** A listed name of fewer letters is in other names by chance. */
+const WHOLE_LENGTH_MIN = 9
 /** Of the two names, the one with fewer matched words decides with this share. */
 const STRICTER_SHARE = 0.62
 
@@ -222,10 +227,12 @@ export const compareNames = (
   const ofList = listedGain / listedTotal
   const blended = STRICTER_SHARE * Math.min(asked, ofList) + (1 - STRICTER_SHARE) * Math.max(asked, ofList)
   const telling = chosen.filter(({ part }) => !isSmall(part.word.role)).length
-  const similarity =
+  const likeness =
     telling > 1 || (words.length === 1 && listed.length === 1) || blended > 0.999 ? blended : blended * ONE_WORD_SHARE
+  const lettersListed = (): number => listed.reduce((sum, packed) => sum + index.textOf(wordAt(packed)).length, 0)
+  const hasWhole = telling > 1 && ofList >= WHOLE_MIN && lettersListed() >= WHOLE_LENGTH_MIN
   return {
-    similarity,
+    similarity: hasWhole ? Math.max(likeness, WHOLE_LISTED_SIMILARITY) : likeness,
     get words() {
       return chosen.map(({ part, listed: word, similarity: near, distance }) => ({
         asked: part.word.written,

@@ -13,6 +13,8 @@ export interface FoundName {
 const COMPARED_MAX = 200
 /** Names that share less than this part of their words' weight are not compared. */
 const SHARED_MIN = 0.4
+/** Words that weigh more than this together, as those of a name with words added to it, hide no listed name. */
+const TOTAL_MAX = 2.5
 
 const NONE: ReadonlyMap<number, WordMatch> = new Map()
 
@@ -87,7 +89,7 @@ export const createNameFinder = (index: NameIndex): NameFinder => {
           }
         }
       }
-      const candidates = touched.filter((name) => shared[name]! >= SHARED_MIN * total)
+      const candidates = touched.filter((name) => shared[name]! >= SHARED_MIN * Math.min(total, TOTAL_MAX))
       candidates.sort((left, right) => shared[right]! - shared[left]!)
       for (const name of touched) {
         shared[name] = 0

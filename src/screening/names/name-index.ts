@@ -4,7 +4,7 @@
 import { below, bytesIn, type FlatArrays, prefixed, wordsIn } from '../flat-arrays.ts'
 import { foldWord, skeletonOf, WORD_MAX } from './fold.ts'
 import type { NameWord, WordRole } from './read-name.ts'
-import { buildWordTable, openWordTable } from './word-table.ts'
+import { buildWordTable, openWordTable, type WordTable } from './word-table.ts'
 import { JOINING_PARTICLES } from './words.ts'
 
 const ROLES: readonly WordRole[] = ['name', 'initial', 'particle', 'title', 'form', 'common']
@@ -42,6 +42,8 @@ export interface NameIndex {
   /** A name's words in order, to be read with `roleAt` and `wordAt`. */
   wordsOf(name: number): Uint32Array
   entryOf(name: number): number
+  /** Divides letters into words of the index, the longest first. Null: some letters are left over. */
+  divide(letters: string): readonly string[] | null
 }
 
 export const roleAt = (packed: number): WordRole => ROLES[packed >>> ROLE_SHIFT] ?? 'name'
@@ -86,9 +88,11 @@ const skeletonSimilarity = (length: number): number => (length >= 3 ? 0.92 : len
 const editSimilarity = (distance: number, length: number): number => 1 - (distance * 0.9) / length
 
 /** FNV-1a, 32 bits. */
+const HASH_START = 0x811c9dc5
+const hashWith = (hash: number, code: number): number => Math.imul(hash ^ code, 0x01000193)
 const hashOf = (text: string): number => {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  let hash = HASH_START
+  for (let at = 0; at < text.length; at++) hash = hashWith(hash, text.charCodeAt(at))
   return hash >>> 0
 }
 
@@ -238,6 +242,43 @@ export const createNameIndexBuilder = (): NameIndexBuilder => {
   }
 }
 
+/** More letters are not divided. */
+const DIVIDED_MAX = 128
+const DIVIDED_WORD_MIN = 2
+/** Shorter words, on average over the letters, say nothing. */
+const DIVIDED_LENGTH_MIN = 3
+
+/** @returns a function that divides letters into words so that the sum of the squares of their lengths is greatest */
+const createDivider = (words: WordTable) => {
+  let hashes: Set<number> | null = null
+  const hashesOf = (): Set<number> =>
+    new Set(Array.from({ length: words.size }, (_, word) => hashOf(words.textOf(word))))
+
+  return (letters: string): readonly string[] | null => {
+    if (letters.length > DIVIDED_MAX) return null
+    hashes ??= hashesOf()
+    const best = new Int32Array(letters.length + 1).fill(-1)
+    const lastStart = new Uint8Array(letters.length + 1)
+    best[0] = 0
+    for (let start = 0; start < letters.length; start++) {
+      if (best[start] === -1) continue
+      let hash = HASH_START
+      for (let end = start; end < Math.min(letters.length, start + WORD_MAX); end++) {
+        hash = hashWith(hash, letters.charCodeAt(end))
+        const length = end + 1 - start
+        const sum = best[start]! + length * length
+        if (length < DIVIDED_WORD_MIN || sum <= best[end + 1]! || !hashes.has(hash >>> 0)) continue
+        best[end + 1] = sum
+        lastStart[end + 1] = start
+      }
+    }
+    if (best[letters.length]! < DIVIDED_LENGTH_MIN * letters.length) return null
+    const found: string[] = []
+    for (let end = letters.length; end > 0; end = lastStart[end]!) found.unshift(letters.slice(lastStart[end]!, end))
+    return found
+  }
+}
+
 export const openNameIndex = (arrays: FlatArrays): NameIndex => {
   const written = openWords(below('written', arrays))
   const folded = openWords(below('folded', arrays))
@@ -334,5 +375,6 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
     firstByte: (word) => tableOf(word).firstByte(rows[word]!),
     wordsOf: (name) => nameWords.subarray(nameStarts[name]!, nameStarts[name + 1]!),
     entryOf: (name) => entryOf[name]!,
+    divide: createDivider(written.table),
   }
 }

@@ -1,11 +1,14 @@
 // Reads a name as it is written into the words by which it is compared: whatever the alphabet, the order of its words, its
-// titles and its punctuation. Invariant: the work is bounded, however long the name is.
+// titles and its punctuation. Invariants: the work is bounded, however long the name is; a name whose words do not show whose
+// it is has a problem.
+import { readNameText } from '../../domain/name-text.ts'
 import { foldWord, skeletonOf, toAscii, WORD_MAX } from './fold.ts'
+import type { NameProblem } from './name-problems.ts'
 import { COMMON_COMPANY_WORDS, COMPANY_FORMS, FORM_PHRASES, HONORIFICS, PARTICLES } from './words.ts'
 
 /** A longer name is compared with nothing: nobody is called that, and to read a part of it would hide the rest. */
 export const NAME_LENGTH_MAX = 400
-/** Words after this one are not compared. */
+/** Words after this one are not compared, and the name has a problem. */
 const WORDS_MAX = 16
 /** Fewer letters fit too many names to say anything. */
 const LETTERS_MIN = 2
@@ -25,17 +28,17 @@ export interface NameWord {
 }
 
 export type NameKind = 'person' | 'organization'
-/** Why a name can't be compared. */
-export type NameProblem = 'too-long' | 'no-letters'
+export interface NameReading {
+  /** The words to compare; none if there is nothing to compare. */
+  readonly words: readonly NameWord[]
+  /** The words of other ways to read the same text. */
+  readonly others: readonly (readonly NameWord[])[]
+  /** The letters of all words, each word once. */
+  readonly letters: string
+  /** Null: the words are the whole name. */
+  readonly problem: NameProblem | null
+}
 
-export type NameReading =
-  | { readonly words: readonly NameWord[]; readonly problem: null }
-  | { readonly words: readonly []; readonly problem: NameProblem }
-
-/** Marks that say in which direction to write, and what joins or splits without being seen. */
-const INVISIBLE = /[\p{Cf}\p{Cc}\u064b-\u065f\u0670\u0591-\u05c7\u0640]/gu
-const APOSTROPHES = /['’‘`´ʹʻʼʾʿ]/g
-const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/u
 const HAN = /^\p{Script=Han}+$/u
 const HANGUL = /^\p{Script=Hangul}+$/u
 const ABJAD = /^[\p{Script=Arabic}\p{Script=Hebrew}]+$/u
@@ -109,20 +112,14 @@ interface RawWord {
   readonly isExact: boolean
 }
 
-const rawWordsOf = (name: string, kind: NameKind): readonly RawWord[] => {
-  const visible = name.normalize('NFKC').replaceAll(INVISIBLE, '').replaceAll(APOSTROPHES, '')
-  const raw: RawWord[] = []
-  for (const piece of visible.split(SEPARATORS)) {
-    if (piece === '') continue
+const rawWordsOf = (pieces: readonly string[], kind: NameKind): readonly RawWord[] =>
+  pieces.flatMap((piece) => {
     const isAbjad = ABJAD.test(piece)
-    const texts = wordsOfPiece(piece, kind, isAbjad)
-    for (const text of texts) {
-      const plain = text.replaceAll(NOT_ASCII_WORD, '')
-      if (plain !== '') raw.push({ text: plain, isAbjad, isExact: HAN.test(piece) })
-    }
-  }
-  return raw
-}
+    const isExact = HAN.test(piece)
+    return wordsOfPiece(piece, kind, isAbjad)
+      .map((text) => ({ isAbjad, isExact, text: text.replaceAll(NOT_ASCII_WORD, '') }))
+      .filter(({ text }) => text !== '')
+  })
 
 /** @returns what follows "servant of" in the word, empty where it stands alone, null where it is another word */
 const servantsMaster = (text: string): string | null => {
@@ -218,14 +215,56 @@ const wordOf = ({ text: whole, isAbjad, isExact }: RawWord, kind: NameKind): Nam
 
 const SAYS_LITTLE: ReadonlySet<WordRole> = new Set(['particle', 'title', 'form'])
 
-/** @returns the words to compare, at least one, or why there are none */
-export const readName = (name: string, kind: NameKind): NameReading => {
-  if (name.length > NAME_LENGTH_MAX) return { words: [], problem: 'too-long' }
-  const raw = rawWordsOf(name, kind)
-  const letters = raw.reduce((sum, { text }) => sum + text.length, 0)
-  if (letters < LETTERS_MIN) return { words: [], problem: 'no-letters' }
-  const texts = kind === 'organization' ? withForms(joined(raw, kind)) : joined(raw, kind)
-  const words = texts.slice(0, WORDS_MAX).map((word) => wordOf(word, kind))
+/** A name says nothing more when one of its words is said again. @returns the same array if none is */
+const withoutRepeats = (words: readonly NameWord[]): readonly NameWord[] => {
+  const seen = new Set<string>()
+  const once = words.filter(({ role, folded }) => role !== 'name' || (!seen.has(folded) && seen.add(folded)))
+  return once.length === words.length ? words : once
+}
+
+/** Fewer are the initials of a name. */
+const SINGLE_LETTERS_MIN = 3
+
+const isSpacedOut = (words: readonly NameWord[]): boolean => {
+  const single = words.filter(({ role }) => role === 'initial').length
+  return single >= SINGLE_LETTERS_MIN && 2 * single > words.length
+}
+
+const wordsOf = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] => {
+  const texts = joined(raw, kind)
+  const words = (kind === 'organization' ? withForms(texts) : texts).map((word) => wordOf(word, kind))
   const isEmpty = words.every(({ role }) => SAYS_LITTLE.has(role))
-  return { words: isEmpty ? words.map((word) => ({ ...word, role: 'name' as const })) : words, problem: null }
+  return isEmpty ? words.map((word) => ({ ...word, role: 'name' as const })) : words
+}
+
+/** @param texts one word each @returns the words to compare, each once, at most as many as a name has */
+export const readWords = (texts: readonly string[], kind: NameKind): readonly NameWord[] =>
+  withoutRepeats(wordsOf(rawWordsOf(texts, kind), kind)).slice(0, WORDS_MAX)
+
+export const readName = (name: string, kind: NameKind): NameReading => {
+  const nothing = (problem: NameProblem): NameReading => ({ words: [], others: [], letters: '', problem })
+  if (name.length > NAME_LENGTH_MAX) return nothing('too-long')
+  const pieces = readNameText(name)
+  const raw = rawWordsOf(
+    pieces.map(({ text }) => text),
+    kind,
+  )
+  const texts = raw.map(({ text }) => text)
+  if (texts.join('').length < LETTERS_MIN) return nothing('no-letters')
+  const words = wordsOf(raw, kind)
+  const latin = pieces.map(({ text, lookalike }) => lookalike ?? text)
+  const looksLatin = pieces.some(({ lookalike }) => lookalike !== null)
+  const once = withoutRepeats(words)
+  const problemOf = (): NameProblem | null => {
+    if (pieces.some(({ isDisguised }) => isDisguised)) return 'disguised'
+    if (once.length > WORDS_MAX) return 'too-many-words'
+    if (texts.some(({ length }) => length > WORD_MAX)) return 'long-word'
+    return kind === 'person' && isSpacedOut(words) ? 'single-letters' : null
+  }
+  return {
+    words: words.slice(0, WORDS_MAX),
+    others: [...(once === words ? [] : [once.slice(0, WORDS_MAX)]), ...(looksLatin ? [readWords(latin, kind)] : [])],
+    letters: texts.filter((text, at) => text.length === 1 || texts.indexOf(text) === at).join(''),
+    problem: problemOf(),
+  }
 }

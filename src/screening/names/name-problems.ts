@@ -1,0 +1,12 @@
+// Why a name can't be compared in full. Without imports: the service and the command say it in the same words.
+
+export const NAME_PROBLEMS = {
+  'too-long': 'a name is too long to be one',
+  'no-letters': 'a name has fewer than two letters',
+  'too-many-words': 'a name has too many words to compare',
+  'long-word': 'a word of a name is too long to be one',
+  'single-letters': 'a name is written in single letters',
+  disguised: 'a word of a name mixes alphabets, or has signs for letters',
+  cut: 'the name in the document does not fit into its zone, which leaves out the rest',
+} as const
+export type NameProblem = keyof typeof NAME_PROBLEMS
