@@ -50,8 +50,8 @@ export interface ScreenedList {
   readonly entries: Iterable<ListedEntry>
 }
 
-/** A hit that its date of birth and country can lift over a threshold is looked at, too. */
-const LIFT_MAX = 8
+/** A name that its date of birth (8) and country (2) can lift over a threshold is looked at, too; half a point is rounded up. */
+const LIFT_MAX = 10.5
 /** Words that were divided anew are others by chance, unless nearly all are a name's. */
 const DIVIDED_SIMILARITY_MIN = 0.78
 /** Hits that are told; more say that the name is no name. */

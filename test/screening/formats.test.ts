@@ -51,6 +51,14 @@ describe('published formats', () => {
     ])
   })
 
+  test("aliases in one element of the Security Council's XML are names of their own", () => {
+    const xml = `<CONSOLIDATED_LIST><INDIVIDUALS><INDIVIDUAL><REFERENCE_NUMBER>X1</REFERENCE_NUMBER>
+      <FIRST_NAME>Ivan</FIRST_NAME><SECOND_NAME>Primerov</SECOND_NAME><INDIVIDUAL_ALIAS>
+      <ALIAS_NAME>Vanya One; Vanya Two ;</ALIAS_NAME></INDIVIDUAL_ALIAS></INDIVIDUAL></INDIVIDUALS></CONSOLIDATED_LIST>`
+    const [entry] = readScreeningList('un-xml', [utf8(xml)], ANY)
+    expect(entry?.names).toEqual(['Ivan Primerov', 'Vanya One', 'Vanya Two'])
+  })
+
   test("the European Union's XML", () => {
     expect(readScreeningList('eu-xml', [fileOf('eu.xml')], ANY)).toEqual([
       {

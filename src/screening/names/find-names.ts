@@ -14,7 +14,7 @@ const COMPARED_MAX = 200
 /** Names that share less than this part of their words' weight are not compared. */
 const SHARED_MIN = 0.4
 /** Words that weigh more than this together, as those of a name with words added to it, hide no listed name. */
-const TOTAL_MAX = 2.5
+const TOTAL_MAX = 3
 
 const NONE: ReadonlyMap<number, WordMatch> = new Map()
 

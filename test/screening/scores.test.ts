@@ -1,0 +1,109 @@
+// What each part of a score adds, at its bounds.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { EntryKind, ListedEntry } from '../../src/screening/entry.ts'
+import { scoreBirthDate } from '../../src/screening/narrow.ts'
+import { buildScreening, openScreening } from '../../src/screening/screen-subject.ts'
+
+const day = (year: number, month: number, date: number): string =>
+  `${year}-${`${month}`.padStart(2, '0')}-${`${date}`.padStart(2, '0')}`
+const pointsOf = (given: string, ...listed: readonly string[]) => scoreBirthDate(given, listed)?.points
+
+describe('a date of birth', () => {
+  test('of the listed year is the day, the day with its month exchanged, or another day', () => {
+    const number = fc.integer({ min: 1, max: 12 })
+    fc.assert(
+      fc.property(number, number, number, number, (month, date, listedMonth, listedDate) => {
+        const isSame = month === listedMonth && date === listedDate
+        const isExchanged = month === listedDate && date === listedMonth
+        expect(pointsOf(day(1970, month, date), day(1970, listedMonth, listedDate))).toBe(
+          isSame ? 8 : isExchanged ? 6 : 0,
+        )
+      }),
+    )
+    expect(pointsOf('1970-05-06', '1970-06-05')).toBe(6)
+    expect(pointsOf('1970-05-06', '1970-06-07')).toBe(0)
+    expect(pointsOf('1970-05-06', '1970-07-05')).toBe(0)
+  })
+
+  test('is between approximate years, both included, and not outside', () => {
+    const between = { part: 'birth_date', points: 2, detail: 'between the listed years of birth' } as const
+    for (let year = 1955; year <= 1985; year++) {
+      const score = scoreBirthDate(`${year}`, ['~1960', '~1980', '1999'])
+      if (year >= 1960 && year <= 1980) expect(score).toEqual(between)
+      else expect(score).not.toEqual(between)
+    }
+    expect(scoreBirthDate('1960', ['~1960'])?.detail).toBe('about the listed year of birth')
+    // One approximate year and an exact one are no span.
+    expect(scoreBirthDate('1970', ['~1960', '1980'])?.points).toBe(-18)
+  })
+})
+
+const entry = (
+  names: readonly string[],
+  kind: EntryKind = 'person',
+  birthDates: readonly string[] = [],
+): ListedEntry => ({
+  id: '1',
+  kind,
+  names,
+  birthDates,
+  countries: [],
+  wallets: [],
+})
+const screeningOf = (...entries: readonly ListedEntry[]) =>
+  openScreening(buildScreening([{ list: 'own', entries: entries.map((each, at) => ({ ...each, id: `${at + 1}` })) }]))
+
+test.each([
+  ['person', true, false],
+  ['other', true, true],
+  ['organization', false, true],
+  ['vessel', false, true],
+  ['aircraft', false, true],
+] as const)('a listed %s is a person: %p, an organization: %p', (kind, isPerson, isOrganization) => {
+  const screening = screeningOf(entry(['Ivan Primerov'], kind))
+  const isHit = (asked: 'person' | 'organization') =>
+    screening.screen({ name: 'Ivan Primerov', kind: asked }, 75).hits.length > 0
+  expect([isHit('person'), isHit('organization')]).toEqual([isPerson, isOrganization])
+})
+
+test('a date of birth and a country lift a name that is below the threshold alone', () => {
+  const screening = screeningOf({
+    ...entry(['Ivan Petrovich Primerov'], 'person', ['1966-04-28']),
+    countries: ['RU'],
+  })
+  for (const name of ['Ivan Primerov Sokolov', 'Ivan Primerof', 'Petrovich Sokolov', 'Ivan Petrovic Primerova Anna']) {
+    const asked = { name, kind: 'person' } as const
+    const known = { ...asked, birthDate: '1966-04-28', country: 'RU' }
+    const score = screening.screen(asked, 1).hits[0]?.score ?? 0
+    expect(score).toBeGreaterThan(0)
+    const highest = Math.min(99, score + 10)
+    for (let threshold = score + 1; threshold <= highest; threshold++) {
+      expect(screening.screen(asked, threshold).hits).toEqual([])
+      expect(screening.screen(known, threshold).hits).toHaveLength(1)
+    }
+    expect(screening.screen(known, highest + 1).hits).toEqual([])
+  }
+})
+
+describe('one word that tells', () => {
+  const scoreOf = (name: string, listed: string) =>
+    screeningOf(entry([listed])).screen({ name, kind: 'person' }, 1).hits[0]?.score ?? 0
+
+  test('is a name when neither has another', () => {
+    expect(scoreOf('Suharta', 'Suharto')).toBe(87)
+    expect(scoreOf('Suharto', 'Suharto')).toBe(100)
+  })
+
+  test('is the whole name beside the same particles', () => {
+    expect(scoreOf('al Suharto', 'al Suharto')).toBe(100)
+  })
+
+  test('is less where another word is missing, added or near', () => {
+    const twoWords = scoreOf('Ivan Suharta', 'Ivan Suharto')
+    expect(scoreOf('Suharto', 'Ivan Suharto')).toBeLessThan(65)
+    expect(scoreOf('Ivan Suharto', 'Suharto')).toBeLessThan(65)
+    expect(scoreOf('al Suharta', 'al Suharto')).toBeLessThan(80)
+    expect(twoWords).toBeGreaterThan(90)
+  })
+})
