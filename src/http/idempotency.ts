@@ -117,6 +117,15 @@ export interface IdempotentAnswer extends StoredAnswer {
   readonly replayed: boolean
 }
 
+/** A claim of this process. */
+interface UnansweredClaim {
+  readonly bodyHash: Uint8Array
+  /** When it ends, monotonic milliseconds. */
+  readonly endsMs: number
+  /** False once it was cut off. It may still be signed until it ends. */
+  isWorking: boolean
+}
+
 /** What happened to the uuid of an earlier request. */
 export type Recalled =
   /** Nothing was recorded under the uuid: it may be used again. */
@@ -176,6 +185,8 @@ export const KEEP_SLACK_SECONDS = 60
  * long.
  */
 const LOOK_BACK_SECONDS = 86_400
+/** How often claims that have ended are forgotten. */
+const FORGET_MS = 1_000
 
 /**
  * Announces that the work goes to where it may be signed, and for how long what is signed can be used. The work awaits a
@@ -205,21 +216,31 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   report,
 }: IdempotencyDependencies<Claim>) => {
   /**
-   * Uuids that this process is working on, or was cut off with, and when their claims expire (Unix seconds). They are not
-   * looked for in the log: that would cost the most when there is the least time, under overload.
+   * Claims that this process is working on, or was cut off with, by their keys. The store is not asked about them: it
+   * goes by the wall clock, and a step of that clock must not end a claim whose holder may still sign. Nor are they looked
+   * for in the log, which would cost the most under overload.
    */
-  const unanswered = new Map<string, number>()
-  let forgotSeconds = 0
-  const noteUnanswered = (uuid: string, sinceSeconds: number): void => {
-    // Once a second is enough.
-    if (sinceSeconds > forgotSeconds) {
-      forgotSeconds = sinceSeconds
-      for (const [oldest, expiredSeconds] of unanswered) {
-        if (expiredSeconds > sinceSeconds) break
-        unanswered.delete(oldest)
+  const unanswered = new Map<string, UnansweredClaim>()
+  let forgotMs = 0
+  const noteUnanswered = (claimKey: string, claim: UnansweredClaim): void => {
+    const nowMs = clock.monotonicMs()
+    if (nowMs - forgotMs > FORGET_MS) {
+      forgotMs = nowMs
+      for (const [key, { isWorking, endsMs }] of unanswered) {
+        if (endsMs > nowMs) break
+        if (!isWorking) unanswered.delete(key)
       }
     }
-    unanswered.set(uuid, sinceSeconds + claimSeconds)
+    unanswered.set(claimKey, claim)
+  }
+  /** @throws IdempotencyTwinInFlightError, IdempotencyKeyReusedError */
+  const refuseUnanswered = (claimKey: string, bodyHash: Uint8Array): void => {
+    const claim = unanswered.get(claimKey)
+    if (claim === undefined) return
+    const leftMs = claim.endsMs - clock.monotonicMs()
+    if (!claim.isWorking && leftMs <= 0) return
+    if (Buffer.compare(claim.bodyHash, bodyHash) !== 0) throw new IdempotencyKeyReusedError()
+    throw new IdempotencyTwinInFlightError(Math.max(1, Math.ceil(leftMs / 1000)))
   }
 
   const keep = async (
@@ -272,41 +293,46 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     if (!isVisibleAscii(header, 255)) throw new IdempotencyKeyInvalidError()
     const bodyHash = new Uint8Array(32)
     Bun.SHA256.hash(`${route}\n${body}`, bodyHash)
-    const nowSeconds = clock.unixSeconds()
-    const expiresAtSeconds = nowSeconds + claimSeconds
+    const claimKey = `${organizationId}\n${keyId}\n${header}`
+    refuseUnanswered(claimKey, bodyHash)
+    const endsMs = clock.monotonicMs() + claimSeconds * 1000
+    const expiresAtSeconds = clock.unixSeconds() + claimSeconds
     const found = await store.claim(organizationId, keyId, header, bodyHash, uuid, expiresAtSeconds, memory)
     if (found.outcome === 'completed') return { ...found.response, replayed: true }
+    if (found.outcome === 'mismatch') throw new IdempotencyKeyReusedError()
+    // Another request may have claimed the key since the first look.
+    refuseUnanswered(claimKey, bodyHash)
     if (found.outcome === 'in-flight') {
       const { earlier } = found
-      if (memory !== undefined && earlier !== undefined && !unanswered.has(earlier.uuid)) {
+      if (memory !== undefined && earlier !== undefined) {
         const recorded = await memory.find(earlier.uuid, earlier.uuidSinceSeconds)
         if (recorded.outcome === 'decided') return answerOf(recorded.answer, true)
       }
       throw new IdempotencyTwinInFlightError(Math.max(1, found.expiresAtSeconds - clock.unixSeconds()))
     }
-    if (found.outcome === 'mismatch') throw new IdempotencyKeyReusedError()
     let { claim } = found
+    const own: UnansweredClaim = { bodyHash, endsMs, isWorking: true }
+    noteUnanswered(claimKey, own)
     /** Until when the claim is kept; of one that was taken over it is not known. */
     let keptUntilSeconds = found.outcome === 'claimed' ? expiresAtSeconds + (memory?.keepSeconds ?? 0) : 0
-    if (found.outcome === 'taken-over' && memory !== undefined) {
-      const sinceSeconds =
-        found.uuidSinceSeconds === 0 ? clock.unixSeconds() - LOOK_BACK_SECONDS : found.uuidSinceSeconds
-      const recalled = await memory.recall(claim.uuid, sinceSeconds)
-      if (recalled.outcome === 'decided') {
-        unanswered.delete(claim.uuid)
-        return finish(claim, recalled.answer, true)
-      }
-      if (recalled.outcome === 'expired') {
-        // Store the new uuid first: if this try is cut off as well, the next one must find what it signed.
-        const replaced = await store.replaceUuid(claim, uuid)
-        if (replaced === null) throw new IdempotencyTwinInFlightError()
-        claim = replaced
-      }
-    }
     let fresh: FreshAnswer
     let dispatched = false
-    noteUnanswered(claim.uuid, nowSeconds)
     try {
+      if (found.outcome === 'taken-over' && memory !== undefined) {
+        const sinceSeconds =
+          found.uuidSinceSeconds === 0 ? clock.unixSeconds() - LOOK_BACK_SECONDS : found.uuidSinceSeconds
+        const recalled = await memory.recall(claim.uuid, sinceSeconds)
+        if (recalled.outcome === 'decided') {
+          unanswered.delete(claimKey)
+          return finish(claim, recalled.answer, true)
+        }
+        if (recalled.outcome === 'expired') {
+          // Store the new uuid first: if this try is cut off as well, the next one must find what it signed.
+          const replaced = await store.replaceUuid(claim, uuid)
+          if (replaced === null) throw new IdempotencyTwinInFlightError()
+          claim = replaced
+        }
+      }
       const mark = async (untilSeconds: number): Promise<void> => {
         if (!(await store.markDispatched(claim, untilSeconds))) throw new IdempotencyTwinInFlightError()
         dispatched = true
@@ -324,14 +350,15 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
       }
       fresh = await work(claim.uuid, onDispatch, claim)
     } catch (error) {
+      own.isWorking = false
       // A claim that was taken over is never released: its first holder may have signed, whatever happened to this try.
       if (found.outcome === 'claimed' && !(dispatched && mayHaveActed(error))) {
-        unanswered.delete(claim.uuid)
+        unanswered.delete(claimKey)
         await release(claim)
       }
       throw error
     }
-    unanswered.delete(claim.uuid)
+    unanswered.delete(claimKey)
     return finish(claim, fresh, false)
   }
 }

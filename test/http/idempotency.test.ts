@@ -425,14 +425,82 @@ describe('after an error', () => {
     await started.promise
     temporary.clock.advance(CLAIM_SECONDS)
     const second = Promise.withResolvers<FreshAnswer>()
-    const taken = run(request(u(2)), () => second.promise)
-    // Once the second holds the claim, a third is told so.
-    expect(await codeOf(run(request(u(3)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    const elsewhere = guard()
+    const taken = elsewhere(request(u(2)), () => second.promise)
+    // Once the second holds the claim, a third is refused.
+    expect(await codeOf(guard()(request(u(3)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
     resolve({ body: 'late', keepSeconds: 1 })
     expect(await codeOf(first)).toBe('IDEMPOTENCY_IN_FLIGHT')
     second.resolve({ body: 'on time', keepSeconds: LIFETIME_SECONDS })
     expect(await taken).toEqual({ status: 200, body: 'on time', replayed: false })
     expect((await run(request(u(4)), sign)).body).toBe('on time')
+  })
+})
+
+describe.each<[string, () => ReturnType<typeof guard>]>([
+  ['in rows', () => guard()],
+  ['in the log', () => guard(memoryOf(async () => ({ outcome: 'nothing' })))],
+])('a claim %s', (_where, open) => {
+  test.each([CLAIM_SECONDS, KEEP_SECONDS + CLAIM_SECONDS, 40 * 86_400, -CLAIM_SECONDS])(
+    'of a request that goes on is not taken over in its process, though the clock steps by %p s',
+    async (seconds) => {
+      const run = open()
+      const [started, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const signed: string[] = []
+      const first = run(request(u(1)), async (uuid, onDispatch) => {
+        await onDispatch(LIFETIME_SECONDS)
+        started.resolve()
+        await end.promise
+        signed.push(uuid)
+        return sign(uuid)
+      })
+      await started.promise
+      temporary.clock.step(seconds)
+      const retry = () => codeOf(run(request(u(2)), sign))
+      expect(await retry()).toBe('IDEMPOTENCY_IN_FLIGHT')
+      expect(await codeOf(run(request(u(3), { body: 'other' }), sign))).toBe('IDEMPOTENCY_MISMATCH')
+      // Nor when its time is over by either clock, and others of its time were forgotten.
+      temporary.clock.advance(2 * CLAIM_SECONDS)
+      await run(request(u(4), { header: 'order-8' }), sign)
+      expect(await retry()).toBe('IDEMPOTENCY_IN_FLIGHT')
+      end.resolve()
+      expect(await first).toEqual(answered(u(1)))
+      expect(signed).toEqual([u(1)])
+    },
+  )
+
+  test('of a request that was cut off is kept for its time by the monotonic clock', async () => {
+    const run = open()
+    expect(await codeOf(run(request(u(1)), failWith(new DeadlineExceededError())))).toBe('DEADLINE_EXCEEDED')
+    temporary.clock.step(CLAIM_SECONDS)
+    temporary.clock.advance(CLAIM_SECONDS - 3)
+    await run(request(u(4), { header: 'order-8' }), sign)
+    const error = await run(request(u(2)), sign).catch((refusal: unknown) => refusal)
+    expect(error).toMatchObject({ code: 'IDEMPOTENCY_IN_FLIGHT', retryAfterSeconds: 3 })
+    temporary.clock.advance(3)
+    expect(await run(request(u(2)), sign)).toEqual(answered(u(1)))
+  })
+
+  test('that two requests ask for at once is signed once, though the clock steps between the two', async () => {
+    const run = open()
+    const end = Promise.withResolvers<void>()
+    const signed: string[] = []
+    const ask = (uuid: string) =>
+      codeOf(
+        run(request(uuid), async (claimed, onDispatch) => {
+          await onDispatch(LIFETIME_SECONDS)
+          await end.promise
+          signed.push(claimed)
+          return sign(claimed)
+        }),
+      ).catch(() => 'answered')
+    const first = ask(u(1))
+    temporary.clock.step(CLAIM_SECONDS)
+    const second = ask(u(2))
+    expect(await Promise.race([first, second])).toBe('IDEMPOTENCY_IN_FLIGHT')
+    end.resolve()
+    await first
+    expect(signed).toEqual([u(1)])
   })
 })
 
@@ -672,6 +740,22 @@ describe('over nodes', () => {
     expect(dispatched).toBe(false)
     failing = null
     expect(await run(request(u(2)), work)).toEqual(answered(u(2)))
+  })
+
+  test('a uuid of which it is not known since when it was used is looked for a day back', async () => {
+    const sinceSeconds: number[] = []
+    const recall: NodeMemory['recall'] = async (_uuid, since) => {
+      sinceSeconds.push(temporary.clock.unixSeconds() - since)
+      return { outcome: 'nothing' }
+    }
+    const run = guard(memoryOf(recall, 'node one'))
+    for (const unknown of [true, false]) {
+      const header = `unknown ${unknown}`.replace(' ', '-')
+      await cutOff(run, request(u(1), { header }))
+      if (unknown) await temporary.store.database.execute('UPDATE idempotency SET uuid_since_seconds = 0', [])
+      await run(request(u(2), { header }), sign)
+    }
+    expect(sinceSeconds).toEqual([86_400, CLAIM_SECONDS])
   })
 
   test('what the store itself knows of is taken over on any node with its uuid', async () => {

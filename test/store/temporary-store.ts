@@ -10,6 +10,8 @@ import { atEnd, hasEnd } from '../support/at-end.ts'
 
 export interface ManualClock extends Clock {
   advance(seconds: number): void
+  /** Sets the wall clock forward, or back, and leaves the monotonic clock alone. */
+  step(seconds: number): void
 }
 
 /** 2026-01-01T00:00:00Z. */
@@ -17,11 +19,15 @@ export const START_SECONDS = 1_767_225_600
 
 export const createManualClock = (): ManualClock => {
   let elapsedMs = 0
+  let steppedSeconds = 0
   return {
     monotonicMs: () => elapsedMs,
-    unixSeconds: () => START_SECONDS + Math.floor(elapsedMs / 1000),
+    unixSeconds: () => START_SECONDS + steppedSeconds + Math.floor(elapsedMs / 1000),
     advance: (seconds) => {
       elapsedMs += seconds * 1000
+    },
+    step: (seconds) => {
+      steppedSeconds += seconds
     },
   }
 }
