@@ -31,7 +31,7 @@ export interface RepeatedUuid {
 export interface NodesReport {
   readonly ok: boolean
   readonly nodes: readonly NodeReport[]
-  /** Uuids that were recorded twice, anywhere; the first hundred. */
+  /** Uuids that were decided twice, anywhere; the first hundred. */
   readonly repeated: readonly RepeatedUuid[]
 }
 

@@ -1,4 +1,4 @@
-// The whole log, line by line: every hash, every tie between segments, every line's shape, every uuid once. Constant
+// The whole log, line by line: every hash, every tie between segments, every line's shape, every uuid decided once. Constant
 // memory whatever the size. What a hash chain can't show (a line changed and the chain computed anew, lines cut off at the
 // end, a slot that is gone) the tree does: verify-tree.ts.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { forEachLine } from './forwards.ts'
 import { parseHeaderLine, peekUuid } from './record.ts'
 import { listSegments, listSlots, parseSegmentName, type SegmentName } from './segment-name.ts'
 import type { SegmentHeader } from './types.ts'
-import { createUuidLedger, LEDGER_MAX_UUIDS, type UuidLedger } from './uuid-ledger.ts'
+import { createUuidLedger, LEDGER_MAX_UUIDS, type UuidUse } from './uuid-ledger.ts'
 import {
   countedBytes,
   emptySegmentReport,
@@ -28,7 +28,7 @@ export interface VerifyProgress {
 
 export interface VerifyOptions {
   readonly onProgress?: (progress: VerifyProgress) => void
-  /** For each record whose uuid was there before. */
+  /** For each decision whose uuid was decided before. */
   readonly onRepeated?: (uuid: string) => void
   /** Uuids held in memory at once; see uuid-ledger.ts. */
   readonly maxUuids?: number
@@ -46,7 +46,13 @@ export interface VerifyReport {
 
 const HEADER_MAX_BYTES = 4_096
 
+const useOf = (kind: string): UuidUse => (kind === 'withheld' ? 'withheld' : 'decision')
+
 const repeatedUuid = (uuid: string): string => `uuid ${uuid} is recorded a second time`
+
+/** The pool has an answer recorded as withheld again when it loses the worker that was to record it. */
+const withheldAgain = (count: number): string =>
+  `${count} answer${count === 1 ? ' is' : 's are'} recorded as withheld more than once: a worker was lost meanwhile`
 
 interface SegmentStart {
   readonly segment: SegmentName
@@ -103,12 +109,14 @@ const readSlot = (directory: string, slot: string): { chain: SegmentInChain[]; e
   return { chain, empty }
 }
 
-/** A later pass over a segment: the first uuid of the ledger's range that was there before. */
+/** Notes a record's uuid. True for a decision on a uuid that was decided before. */
+type NoteUuid = (chained: SegmentInChain, record: { readonly kind: string; readonly uuid: string }) => boolean
+
+/** A later pass over a segment: the first decision whose uuid is in the ledger's range and was decided before. */
 const findRepeatedUuid = async (
   directory: string,
   chained: SegmentInChain,
-  ledger: UuidLedger,
-  onRepeated: (uuid: string) => void,
+  note: NoteUuid,
   onChunk: (bytes: number) => void,
 ): Promise<SegmentProblem | null> => {
   let problem: SegmentProblem | null = null
@@ -116,9 +124,7 @@ const findRepeatedUuid = async (
   const onLine = (bytes: Buffer): void => {
     line++
     const peeked = peekUuid(bytes)
-    if (peeked === null) return
-    if (!ledger.add(peeked.uuid, peeked.kind === 'withheld' ? 'withheld' : 'decision')) return
-    onRepeated(peeked.uuid)
+    if (peeked === null || !note(chained, peeked)) return
     problem ??= { line, detail: repeatedUuid(peeked.uuid) }
   }
   await forEachLine(join(directory, chained.slot, chained.segment.name), countedBytes(chained), onLine, onChunk)
@@ -169,8 +175,16 @@ export const verifyLogs = async (
   const ledger = createUuidLedger(maxUuids)
   const reports = new Map<SegmentInChain, SegmentReport>()
   const counts = directories.map(() => ({ decision: 0, withheld: 0 }))
+  const repeatedWithheld = new Map<SegmentInChain, number>()
   let pass = 1
   let bytesRead = 0
+  const note: NoteUuid = (chained, { kind, uuid }) => {
+    const use = useOf(kind)
+    if (!ledger.add(uuid, use)) return false
+    if (use === 'decision') onRepeated(uuid)
+    else repeatedWithheld.set(chained, (repeatedWithheld.get(chained) ?? 0) + 1)
+    return use === 'decision'
+  }
   const onChunk = (bytes: number): void => {
     bytesRead += bytes
     onProgress({ pass, bytesRead, bytesTotal })
@@ -180,12 +194,9 @@ export const verifyLogs = async (
     let before: SegmentReport | null = null
     for (const chained of chain) {
       const onRecord = (record: { kind: string; uuid: string }): string | null => {
-        const use = record.kind === 'withheld' ? 'withheld' : 'decision'
         const count = counts[log]
-        if (count !== undefined) count[use]++
-        if (!ledger.add(record.uuid, use)) return null
-        onRepeated(record.uuid)
-        return repeatedUuid(record.uuid)
+        if (count !== undefined) count[useOf(record.kind)]++
+        return note(chained, record) ? repeatedUuid(record.uuid) : null
       }
       before = await verifySegment(directories[log] ?? '', chained, before, { onRecord, onChunk })
       reports.set(chained, before)
@@ -198,10 +209,15 @@ export const verifyLogs = async (
     for (const { log, chain } of slots) {
       for (const chained of chain) {
         const report = reports.get(chained) as SegmentReport
-        const problem = await findRepeatedUuid(directories[log] ?? '', chained, ledger, onRepeated, onChunk)
+        const problem = await findRepeatedUuid(directories[log] ?? '', chained, note, onChunk)
         if (problem !== null && report.problem === null) reports.set(chained, { ...report, ok: false, problem })
       }
     }
+  }
+
+  for (const [chained, count] of repeatedWithheld) {
+    const report = reports.get(chained) as SegmentReport
+    reports.set(chained, { ...report, warnings: [...report.warnings, withheldAgain(count)] })
   }
 
   return directories.map((_, log) =>

@@ -274,7 +274,14 @@ describe('segments', () => {
     copyFileSync(writer.path, path('20261121T000000.000Z-000005.ndjson'))
     const copied = readFileSync(writer.path, 'utf8').replace('"number":4', '"number":5')
     writeFileSync(path('20261121T000000.000Z-000005.ndjson'), copied)
-    expect(problems(await verifyDecisions(directory))[0]?.[3]).toBe(`the segment before it, ${last}, is missing`)
+    const missing = `the segment before it, ${last}, is missing`
+    expect(problems(await verifyDecisions(directory)).map((problem) => problem[3])).toEqual([missing])
+    // The segment after it tells nothing about its end.
+    appendFileSync(writer.path, 'torn')
+    expect(problems(await verifyDecisions(directory)).map((problem) => problem[3])).toEqual([
+      'torn tail that no later segment knows of',
+      missing,
+    ])
   })
 })
 
@@ -302,12 +309,30 @@ describe('uuids', () => {
     }
   })
 
-  test('once as a decision and once as withheld is right, twice as withheld is not', async () => {
-    const writer = openTestSegment(directory, { slot: 'w02' })
-    writer.append([attestation(500), withheld(500)])
-    expect((await verifyDecisions(directory)).ok).toBe(true)
-    writer.append([withheld(500)])
-    writer.close()
-    expect(problems(await verifyDecisions(directory))[0]?.[2]).toBe(4)
+  test('that are withheld again and again are a note, and that are decided again an error', async () => {
+    for (const maxUuids of [10, 1_000_000]) {
+      const slot = `w1${maxUuids === 10 ? 0 : 1}`
+      const first = maxUuids === 10 ? 5_000 : 6_000
+      const warnings = (report: VerifyReport) => report.segments.find((segment) => segment.slot === slot)?.warnings
+      const writer = openTestSegment(directory, { slot })
+      writer.append([attestation(first), withheld(first)])
+      const repeated: string[] = []
+      const verify = () => verifyDecisions(directory, { maxUuids, onRepeated: (uuid) => repeated.push(uuid) })
+      expect([(await verify()).ok, warnings(await verify())]).toEqual([true, []])
+      writer.append([withheld(first)])
+      expect(warnings(await verify())?.[0]).toStartWith('1 answer is recorded as withheld more than once')
+      writer.append([attestation(first + 1), withheld(first + 1), withheld(first + 1)])
+      const report = await verify()
+      expect([report.ok, warnings(report)?.length]).toEqual([true, 1])
+      expect(warnings(report)?.[0]).toStartWith('2 answers are recorded as withheld more than once')
+      expect(repeated).toEqual([])
+      const other = openTestSegment(directory, { slot: `${slot}0` })
+      other.append([attestation(first)])
+      other.close()
+      expect(problems(await verify())).toEqual([[`${slot}0`, expect.any(String), 2, expect.any(String)]])
+      expect(repeated).toEqual([attestation(first).uuid])
+      writer.close()
+      rmSync(join(directory, `${slot}0`), { recursive: true })
+    }
   })
 })

@@ -54,8 +54,8 @@ export const decisions: readonly Place[] = [
   ...placesOf(['test/decisions/verify.test.ts'], 'src/decisions/verify.ts', [
     [
       'a repeated uuid is not seen in a first pass',
-      'if (!ledger.add(record.uuid, use)) return null',
-      'if (!ledger.add(record.uuid, use) || pass === 1) return null',
+      'if (!ledger.add(uuid, use)) return false',
+      'if (!ledger.add(uuid, use) || pass === 1) return false',
     ],
     [
       'a repeated uuid is not seen in a later pass',
@@ -64,8 +64,8 @@ export const decisions: readonly Place[] = [
     ],
     [
       'withheld lines count as decisions',
-      "record.kind === 'withheld' ? 'withheld' : 'decision'\n        const count",
-      "'decision'\n        const count",
+      "(kind === 'withheld' ? 'withheld' : 'decision')",
+      "(kind === '' ? 'withheld' : 'decision')",
     ],
   ]),
   ...placesOf(['test/decisions/uuid-ledger.test.ts', 'test/decisions/verify.test.ts'], 'src/decisions/uuid-ledger.ts', [
