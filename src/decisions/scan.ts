@@ -78,6 +78,8 @@ export const createSlotScanner = (
 ): SlotScanner => {
   const slotDirectory = join(directory, slot)
   let current: OpenSegment | null = null
+  /** The last segment with lines that was read to its end, until the next header is read. */
+  let ended: OpenSegment | null = null
   let position = from
   let next: ScannedLine | null = null
   let cuts: SegmentCut[] = []
@@ -122,7 +124,7 @@ export const createSlotScanner = (
     segment.offset += length + 1
   }
 
-  /** Learns from a segment's header what of the one before counts, if it is less than was read. */
+  /** Learns from a segment's header how much of the one before counts, if it is less than was read. */
   const readHeader = (line: Buffer, before: OpenSegment): void => {
     const header = headerOf(line)
     const segment = before.name.name
@@ -140,15 +142,10 @@ export const createSlotScanner = (
       segment.complete = true
       return true
     }
-    const following = openSegment(successor, 0)
+    current = openSegment(successor, 0)
     closeSync(segment.descriptor)
-    current = following
-    const header = nextLine(following)
-    if (header !== null) {
-      readHeader(header, segment)
-      pass(following, header.length)
-      position = { segment: successor.name, offset: following.offset }
-    }
+    // A crash leaves a segment without a line: the next header then names the one before it.
+    if (segment.offset > 0) ended = segment
     return true
   }
 
@@ -166,6 +163,11 @@ export const createSlotScanner = (
       const { length } = line
       if (offset === 0) {
         pass(segment, length)
+        if (ended !== null) {
+          readHeader(line, ended)
+          position = { segment: segment.name.name, offset: segment.offset }
+          ended = null
+        }
         continue
       }
       const text = line.toString('utf8')

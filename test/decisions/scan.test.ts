@@ -1,7 +1,7 @@
 // Reading a slot in order: from any place on, while it grows, over rotations and what crashes leave behind.
 import { afterEach, describe, expect, test } from 'bun:test'
-import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, readFileSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { parseRecordLine } from '../../src/decisions/record.ts'
 import { createSlotScanner, type ScanPosition, type SlotScanner } from '../../src/decisions/scan.ts'
 import { listSegments, type SegmentName } from '../../src/decisions/segment-name.ts'
@@ -160,24 +160,43 @@ describe('what is half there', () => {
     expect(statSync(path).size).toBeGreaterThan(counted)
   })
 
-  test('whole lines that the next segment does not count are named as cut', () => {
-    const directory = temporaryDirectory()
-    const first = openTestSegment(directory)
-    append(first, 1, 2)
-    const name = segmentNames(directory)[0] ?? ''
-    const path = join(directory, 'w00', name)
-    const scanner = scan(directory)
-    const whole = readFileSync(path)
-    const end = whole.lastIndexOf(10, whole.length - 2) + 1
-    expect(rest(scanner)).toEqual(uuids(1, 2))
-    // As after a failed write: the writer goes on in a new segment and says that line 2 was never there.
-    truncateSync(path, end)
-    append(openTestSegment(directory), 3)
-    writeFileSync(path, whole)
-    expect(rest(scanner)).toEqual(uuids(3))
-    expect(scanner.takeCuts()).toEqual([{ segment: name, length: end }])
-    expect(scanner.takeCuts()).toEqual([])
-  })
+  test.each(['whole', 'still being written', 'behind one without a line'])(
+    'whole lines that the next segment does not count are named as cut; its header is %s',
+    (next) => {
+      const directory = temporaryDirectory()
+      const first = openTestSegment(directory)
+      append(first, 1, 2)
+      const name = segmentNames(directory)[0] ?? ''
+      const path = join(directory, 'w00', name)
+      const scanner = scan(directory)
+      const whole = readFileSync(path)
+      const end = whole.lastIndexOf(10, whole.length - 2) + 1
+      expect(rest(scanner)).toEqual(uuids(1, 2))
+      // As after a failed write: the writer goes on in a new segment and says that line 2 was never there.
+      truncateSync(path, end)
+      const second = openTestSegment(directory)
+      append(second, 3)
+      writeFileSync(path, whole)
+      if (next === 'still being written') {
+        const written = readFileSync(second.path)
+        truncateSync(second.path, 20)
+        expect(rest(scanner)).toEqual([])
+        writeFileSync(second.path, written)
+      }
+      if (next === 'behind one without a line') {
+        const { length } = 'YYYYMMDDTHHMMSS.mmmZ-'
+        const renumbered =
+          basename(second.path).slice(0, length) + basename(second.path).slice(length).replace('2', '3')
+        renameSync(second.path, join(directory, 'w00', renumbered))
+        writeFileSync(second.path, 'torn')
+      }
+      expect(rest(scanner)).toEqual(uuids(3))
+      const { segment, offset } = scanner.position() ?? {}
+      expect(offset).toBe(statSync(join(directory, 'w00', segment ?? '')).size)
+      expect(scanner.takeCuts()).toEqual([{ segment: name, length: end }])
+      expect(scanner.takeCuts()).toEqual([])
+    },
+  )
 
   test('a line that is none of ours is handed over as it is', () => {
     const directory = temporaryDirectory()
