@@ -12,7 +12,7 @@ import { endWithSupervisor } from './processes/end-with-supervisor.ts'
 import { CAN_SHARE_PORT, hostProcesses, superviseProcesses } from './processes/host.ts'
 import { createProcessLink, type ProcessLink } from './processes/link.ts'
 import { ProcessStartError } from './processes/process-supervisor.ts'
-import { PROGRAM, START } from './program/words.ts'
+import { PROGRAM, START, TRIAL_WORD } from './program/words.ts'
 import { startService } from './service.ts'
 import { bannerText } from './setup/banner.ts'
 import { SigningError } from './signing/errors.ts'
@@ -91,10 +91,11 @@ const placeOf = ({ assignment, collectMetrics, control }: ProcessLink): ServiceP
   control,
 })
 
-const startAlone = async (config: Config): Promise<void> => {
+const startAlone = async (config: Config, isTrial: boolean): Promise<void> => {
   const log = createLogger({ level: config.logLevel })
   const host = hostProcesses(config, log)
-  const starting = startService({ ...config, ...listenOf(host.link) }, log, placeOf(host.link))
+  const place: ServicePlace = { ...placeOf(host.link), isTrial }
+  const starting = startService({ ...config, ...listenOf(host.link) }, log, place)
   const stop = stopOnSignals(log, () => afterStart(starting, host.stop))
   const service = await starting
   host.link.answerWith(service)
@@ -141,11 +142,12 @@ const replaceOnSignal = (config: Config, log: Logger, replaceAll: () => Promise<
 
 const start = async (): Promise<void> => {
   const link = createProcessLink(process, systemTimers.after)
-  const config = loadConfig({ arguments: process.argv.slice(2), environment: process.env })
+  const isTrial = process.argv[2] === TRIAL_WORD
+  const config = loadConfig({ arguments: process.argv.slice(isTrial ? 3 : 2), environment: process.env })
   reportRejections(createLogger({ level: config.logLevel }))
   if (link !== null) await startSupervised(link, config)
   // A thread that signs and answers hangs as a whole, and only another process can see that.
-  else if (config.processes === 1 && config.workers > 0) await startAlone(config)
+  else if (config.processes === 1 && config.workers > 0) await startAlone(config, isTrial)
   else {
     const log = createLogger({ level: config.logLevel })
     const supervisor = superviseProcesses(config, log)

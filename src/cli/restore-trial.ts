@@ -1,6 +1,6 @@
 // `countersign restore --try`: whether a backup would bring the deployment back. It is restored into a temporary folder, a
-// service is started from it on loopback, and what that service has and says is compared. Its own webhooks and sources are
-// taken away first, and its tree begins anew under another key, so that nothing of the trial can be taken for the deployment.
+// service is started from it on loopback, and what that service has and says is compared. It delivers and fetches nothing
+// (trial-service.ts), and its tree begins anew under another key, so that nothing of the trial can be taken for the deployment.
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -12,7 +12,7 @@ import { RequestRefusedError } from '../client/errors.ts'
 import { verifyEvmAttestation } from '../client/evm-attestation.ts'
 import { type DataFolder, dataFolderAt } from '../setup/data-folder.ts'
 import { refusedPinFile } from '../signing/pkcs11/login.ts'
-import { countLastingRows, makeQuiet } from '../store/quiet-copy.ts'
+import { countLastingRows } from '../store/lasting-rows.ts'
 import type { BackupManifest } from './backup-manifest.ts'
 import { CommandFailedError } from './output.ts'
 import type { RestoreContext } from './restore.ts'
@@ -147,7 +147,6 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
     } else add('decisions', 'left out', 'the backup has no decision log')
 
     const before = countLastingRows(folder.database)
-    makeQuiet(folder.database)
     const startedMs = monotonicMs()
     const service = await startTrialService(environment, signal)
     try {

@@ -1,7 +1,8 @@
 // Starts the service in a process of its own, on a temporary folder and free loopback ports, with no other settings than the
-// given ones.
+// given ones and without the tasks that reach others.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ownProcess } from '../program/entries.ts'
+import { TRIAL_WORD } from '../program/words.ts'
 import { CommandFailedError } from './output.ts'
 
 const START_LIMIT_MS = 120_000
@@ -35,7 +36,7 @@ export const startTrialService = async (
 ): Promise<TrialService> => {
   const program = ownProcess('src/main.ts')
   const anywhere = '127.0.0.1:0'
-  const child = Bun.spawn([...program.words, '--no-demo'], {
+  const child = Bun.spawn([...program.words, TRIAL_WORD, '--no-demo'], {
     cwd: '/',
     env: {
       PATH: process.env['PATH'] ?? '',

@@ -13,4 +13,6 @@ export interface ServicePlace {
   /** Collects the metrics of all processes, given a function that reads this process's own. */
   readonly collectMetrics: (own: () => Promise<string>) => Promise<string>
   readonly control: ProcessControl
+  /** A trial of a restored backup: it delivers and fetches nothing, and runs no leader tasks apart from the log's tree. */
+  readonly isTrial?: boolean
 }

@@ -218,7 +218,8 @@ export const serve = async (
     closers.add(startMetricsListener({ listen, tls: tls.metrics, answer: metricsAnswer, requestIds, report }).stop)
   }
   metrics.watchLists(identity.screeningLists)
-  const duties = [facts.duty, ...identity.duties, ...opened.auditShipping, ...(tree === null ? [] : [tree.duty])]
+  const ofTree = tree === null ? [] : [tree.duty]
+  const duties = place.isTrial ? ofTree : [facts.duty, ...identity.duties, ...opened.auditShipping, ...ofTree]
   closers.add((await sharing.lead(duties)).stop)
 
   // After the API: bundling the pages takes longer than all the rest.

@@ -1,5 +1,4 @@
-// Prepares a copy of a SQLite database for a trial start of the service: removes everything that would make the service
-// contact others, and counts the rows before and after the start.
+// Counts the rows of a SQLite database before and after a trial start of the service.
 import { Database as SqliteFile } from 'bun:sqlite'
 
 /** Tables that only people and operators change, so a start leaves them as they are. */
@@ -24,16 +23,6 @@ const LASTING = [
   'wallet_proofs',
   'webhook_endpoints',
 ] as const
-
-/** Deletes messages that the service would send and sources that it would fetch. */
-export const makeQuiet = (path: string): void => {
-  const file = new SqliteFile(path, { readwrite: true, create: false })
-  try {
-    for (const table of ['webhook_messages', 'list_sources']) file.run(`DELETE FROM ${table}`)
-  } finally {
-    file.close()
-  }
-}
 
 /** Number of rows of each of these tables that the database has. */
 export const countLastingRows = (path: string): ReadonlyMap<string, number> => {
