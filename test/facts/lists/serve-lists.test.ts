@@ -120,8 +120,9 @@ describe('served lists', () => {
   })
 
   test('that can’t be read decide nothing after two seconds, and again once they can', async () => {
-    const { newList, add, store } = stored
+    const { contents, newList, add, store } = stored
     const list = await newList()
+    await replaceList(contents, list.id, chunksOf([evm(3)]))
     await add(list, evm(1))
     const fresh = await newList()
     await add(fresh, evm(2))
@@ -163,6 +164,8 @@ describe('served lists', () => {
     expect(errors).toHaveLength(repairAfter)
     expect(checks).toBeGreaterThan(0)
     expect(reader().contains(list.name, evm(1))).toBe(true)
+    // Its base has not changed, and is read again all the same: the unread list was published as empty.
+    expect(reader().contains(list.name, evm(3))).toBe(true)
     expect(reader().contains(fresh.name, evm(2))).toBe(true)
   })
 

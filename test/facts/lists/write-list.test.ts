@@ -116,6 +116,32 @@ describe('a list', () => {
     await expect(extendList(contents, list.id, restless)).rejects.toBeInstanceOf(ListChangedError)
   })
 
+  test('is read again if it changed between its base and its single changes', async () => {
+    const { contents, newList, add, take, store } = stored
+    const list = await newList()
+    await replaceList(contents, list.id, chunksOf([evm(1), evm(2)]))
+    await add(list, evm(3))
+    await take(list, evm(1))
+    let rewritten = false
+    const interrupted: typeof contents = {
+      ...contents,
+      lists: {
+        ...store.lists,
+        // The single changes become part of a new base, and are gone.
+        readEdits: async (listId) => {
+          if (!rewritten) {
+            rewritten = true
+            await rewriteList(contents, listId)
+          }
+          return store.lists.readEdits(listId)
+        },
+      },
+    }
+    const found: string[] = []
+    for await (const { key } of readEntries(interrupted, list.id)) found.push(addressOfKey(key))
+    expect(found).toEqual([evm(2), evm(3)])
+  })
+
   test('is read as of one moment, whatever happens to it while it is read', async () => {
     const { contents, newList, take } = stored
     const list = await newList()
