@@ -1,0 +1,97 @@
+// A restore copies what it verified, and a restored tree forgets the head of an audit log that is of another moment.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { BACKUP_FORMAT, MANIFEST } from '../../src/cli/backup-manifest.ts'
+import { runRestore } from '../../src/cli/restore.ts'
+import { dataFolderAt } from '../../src/setup/data-folder.ts'
+import { openTreeDatabase } from '../../src/store/decision-tree/open.ts'
+import { createDecisionTree } from '../../src/store/decision-tree/tables.ts'
+import { recordOutput } from './recorded-output.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-restore-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const backup = (): string => join(folder, 'backup')
+
+const writeBackup = (files: Readonly<Record<string, Uint8Array | string>>): void => {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(backup(), path)), { recursive: true })
+    writeFileSync(join(backup(), path), content)
+  }
+  const manifest = {
+    format: BACKUP_FORMAT,
+    version: '1.2.3',
+    createdAt: '2026-11-23T04:30:00.000Z',
+    deploymentId: 'ours',
+    schema: 1,
+    store: 'sqlite',
+    withSecrets: false,
+    withDecisions: false,
+    files: Object.entries(files).map(([path, content]) => ({
+      path,
+      bytes: content.length,
+      sha256: createHash('sha256').update(content).digest('hex'),
+    })),
+  }
+  writeFileSync(join(backup(), MANIFEST), JSON.stringify(manifest))
+}
+
+/** @param onVerified called after the backup was verified, and before its files are copied */
+const restore = async (onVerified: () => void = () => undefined) => {
+  const { output, printed } = recordOutput()
+  const data = dataFolderAt(join(folder, 'data'))
+  const unused = () => {
+    throw new Error('it is not used')
+  }
+  const code = await runRestore(['--from', backup()], {
+    output,
+    folder: data,
+    monotonicMs: () => 0,
+    openBucket: unused,
+    trial: unused,
+    inspectTokenKeys: async () => [],
+    locateStore: async () => {
+      onVerified()
+      return { kind: 'sqlite', path: data.database }
+    },
+  })
+  return { code, data, ...printed }
+}
+
+test('a file that changes after it was verified is not restored, and nothing of the backup is', async () => {
+  writeBackup({ 'countersign.db': 'tables', 'keystores/one.json': 'keys' })
+  const { code, stderr, data } = await restore(() => writeFileSync(join(backup(), 'keystores/one.json'), 'syek'))
+  expect(code).toBe(1)
+  expect(stderr).toContain('keystores/one.json changed while it was restored')
+  expect(existsSync(data.root)).toBe(false)
+  rmSync(backup(), { recursive: true })
+  writeBackup({ 'countersign.db': 'tables', 'keystores/one.json': 'keys' })
+  expect((await restore()).code).toBe(0)
+  expect(readFileSync(join(data.keystores, 'one.json'), 'utf8')).toBe('keys')
+})
+
+test('a restored tree forgets the kept head of the audit log alone', async () => {
+  const made = { kind: 'sqlite', path: join(folder, 'made.db') } as const
+  const tree = await openTreeDatabase(made, 5_000)
+  await tree.transaction(async (transaction) => {
+    await createDecisionTree(tree, transaction)
+    await transaction.execute("INSERT INTO decision_tree_meta (name, value) VALUES ('audit_head', 'kept')")
+  })
+  const before = await tree.query<{ name: string }>('SELECT name FROM decision_tree_meta ORDER BY name')
+  await tree.query('PRAGMA wal_checkpoint(TRUNCATE)')
+  await tree.close()
+  writeBackup({ 'countersign.db': 'tables', 'decision-tree.db': new Uint8Array(readFileSync(made.path)) })
+  const { code, data } = await restore()
+  expect(code).toBe(0)
+  const restored = await openTreeDatabase({ kind: 'sqlite', path: data.decisionTree }, 5_000)
+  const after = await restored.query<{ name: string }>('SELECT name FROM decision_tree_meta ORDER BY name')
+  await restored.close()
+  expect(after).toEqual(before.filter(({ name }) => name !== 'audit_head'))
+  expect(after.length).toBe(before.length - 1)
+})
