@@ -5,13 +5,20 @@ import { ACCOUNT_ABUSES } from './abuse-accounts.ts'
 import { ATTESTATION_ABUSES } from './abuse-attestation.ts'
 import { IDENTITY_ABUSES } from './abuse-identity.ts'
 import { LATE_ABUSES } from './abuse-late.ts'
+import { UPLOAD_ABUSES } from './abuse-uploads.ts'
 import { type Deployment, startDeployment } from './deployment.ts'
 import { createInputs, type Input } from './inputs.ts'
 import { judge } from './judge.ts'
 import { attackedRoutes } from './routes.ts'
 import { exchange } from './wire.ts'
 
-const ABUSES: readonly Abuse[] = [...ACCOUNT_ABUSES, ...ATTESTATION_ABUSES, ...IDENTITY_ABUSES, ...LATE_ABUSES]
+const ABUSES: readonly Abuse[] = [
+  ...ACCOUNT_ABUSES,
+  ...ATTESTATION_ABUSES,
+  ...IDENTITY_ABUSES,
+  ...LATE_ABUSES,
+  ...UPLOAD_ABUSES,
+]
 
 const CLIENTS = 8
 /** What routes use up is made anew, and a good request tried, after so many inputs. */
