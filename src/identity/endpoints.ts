@@ -113,7 +113,7 @@ const createRegisterEndpoint = (
     )
     const sessionId = final.body
     const own = made.find((registered) => registered.sessionId === sessionId)
-    const link = own?.link ?? (await register.relink(organizationId, sessionId))
+    const link = own?.link ?? (await register.relink(organizationId, sessionId, decoded.walletAddress !== null))
     const answer = register.answer(sessionId, link, size)
     return jsonResponse(answer, requestId, { rateLimit, status: final.status, replayed: final.replayed })
   })

@@ -70,10 +70,15 @@ export const createRegister = ({ together, sessions, providers, qrCodeOf, portal
     return { created, sessionId: session.id, link }
   },
 
-  /** Creates a new link for a repeated request, because the first one is stored nowhere. @throws SessionUnknownError */
-  relink: async (organizationId: string, sessionId: string): Promise<PortalLink> => {
+  /**
+   * Creates another link, because earlier ones are stored nowhere.
+   * @param requiresProof whether the link opens a session in use only with a proof of one of its wallets
+   * @throws SessionUnknownError
+   */
+  relink: async (organizationId: string, sessionId: string, requiresProof: boolean): Promise<PortalLink> => {
     const link = createPortalLink(portalUrl)
-    if (!(await sessions.addLink(organizationId, sessionId, link.tokenHash))) throw new SessionUnknownError()
+    const token = { hash: link.tokenHash, requiresProof }
+    if (!(await sessions.addLink(organizationId, sessionId, token))) throw new SessionUnknownError()
     return link
   },
 

@@ -7,7 +7,11 @@ export interface SessionStore {
   /** Creates a session, or reuses the caller's own for the same wallet and check type, in one transaction. */
   register(registration: Registration): Promise<Registered>
   /** False when there is no such session. */
-  addLink(organizationId: string, sessionId: string, tokenHash: Uint8Array): Promise<boolean>
+  addLink(
+    organizationId: string,
+    sessionId: string,
+    token: { readonly hash: Uint8Array; readonly requiresProof: boolean },
+  ): Promise<boolean>
   /** Null when the organization has no such session. */
   find(organizationId: string, sessionId: string): Promise<SessionState | null>
   /**

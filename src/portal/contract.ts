@@ -85,7 +85,7 @@ export interface SessionView {
 /** Answer to a link that a browser opened. */
 export type EntryAnswer =
   | { readonly kind: 'entered'; readonly sessionId: string }
-  /** Another browser has opened the link before. */
+  /** The link or its session belongs to another browser. */
   | {
       readonly kind: 'elsewhere'
       readonly organizationName: string

@@ -1,5 +1,5 @@
-// Exchanges a link for a cookie. The first browser that opens a link gets the cookie. Another browser is told so, and
-// can take the link over by proving a wallet that the session already has. Source: threats rows 2 and 4.
+// Exchanges a link for a cookie. The first browser that opens a link gets the cookie. Another browser, or the browser that
+// opens another link of a session in use, gets it by proving a wallet of the session. Source: threats rows 2 and 4.
 import { randomBase62 } from '../domain/identifier.ts'
 import type { SessionState } from '../domain/session.ts'
 import { ProofInvalidError } from '../domain/session-errors.ts'
@@ -46,22 +46,18 @@ export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
     return { ...link, linkHash }
   }
 
-  /** Opens a link, and binds it to this browser if no other browser has it. @throws LinkUnknownError */
+  /** Opens a link, and binds it to this browser if it is free to bind (PortalLinks). @throws LinkUnknownError */
   const enter = async (token: string, headers: Headers): Promise<Entry> => {
     const { linkHash, cookieHash, organizationId, sessionId } = await requireLink(token)
-    if (cookieHash !== null) {
-      const own = cookies.read(headers, sessionId)
-      // The browser may have got its cookie by any link of the session.
-      if (own !== null && (await links.findBrowser(own, sessionId)) !== null) {
-        return { kind: 'entered', organizationId, sessionId, cookie: null }
-      }
-      return { kind: 'elsewhere', organizationId, sessionId, linkHash }
-    }
     const { secret, hash } = cookies.make()
-    if (await links.bind({ organizationId, sessionId }, linkHash, hash)) {
+    if (cookieHash === null && (await links.bind({ organizationId, sessionId }, linkHash, hash))) {
       return { kind: 'entered', organizationId, sessionId, cookie: cookies.write(sessionId, secret) }
     }
-    // Another browser bound the link a moment earlier.
+    const own = cookies.read(headers, sessionId)
+    // The browser may have got its cookie by any link of the session.
+    if (own !== null && (await links.findBrowser(own, sessionId)) !== null) {
+      return { kind: 'entered', organizationId, sessionId, cookie: null }
+    }
     return { kind: 'elsewhere', organizationId, sessionId, linkHash }
   }
 

@@ -31,6 +31,7 @@ import { latencyAndLabels } from './migrations/0025-latency-and-labels.ts'
 import { claimGroups } from './migrations/0026-claim-groups.ts'
 import { hitBasis } from './migrations/0027-hit-basis.ts'
 import { sharedWallets } from './migrations/0028-shared-wallets.ts'
+import { linkProof } from './migrations/0029-link-proof.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -75,6 +76,7 @@ export const MIGRATIONS: readonly Migration[] = [
   claimGroups,
   hitBasis,
   sharedWallets,
+  linkProof,
 ]
 
 /** Names in place of a dialect's words. */

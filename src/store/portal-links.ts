@@ -1,5 +1,6 @@
 // Who may use the verification page for a session: browsers that opened one of its links. A link is bound to the first
-// browser that opens it; that browser holds a secret, of which only the hash is stored. A bound browser may pass the
+// browser that opens it; that browser holds a secret, of which only the hash is stored. Anyone gets a link who names a
+// wallet, so such a link binds to no browser once the session is in use: it takes a proof. A bound browser may pass the
 // session on by a link that works once, for minutes. A browser that was not used for 30 days, or that the person left,
 // no longer opens the session. Its link stays bound, so that anyone who finds the link later has to prove a wallet of
 // the session. `bound_at_seconds` is when the browser was bound or last used; 0: it was released. Source: threats rows 2
@@ -9,6 +10,7 @@ import type { SessionStatus } from '../domain/session.ts'
 import { type ContinuationChallenge, type LinkSession, storedChainId, walletOn } from '../domain/wallet.ts'
 import type { Transaction } from './database.ts'
 import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
+import { lockSessionAsItIs } from './session-rows.ts'
 import { keepNewest, SWEEP_BATCH, sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -64,6 +66,37 @@ const letGo = async (
   return forgotten + kept
 }
 
+const IN_USE = `SELECT 1 FROM portal_browsers WHERE organization_id = ? AND session_id = ?
+  UNION ALL SELECT 1 FROM session_evidence WHERE organization_id = ? AND session_id = ?
+  UNION ALL SELECT 1 FROM session_wallets JOIN wallet_proofs ON wallet_proofs.wallet_id = session_wallets.id
+    WHERE session_wallets.organization_id = ? AND session_wallets.session_id = ? AND wallet_proofs.kind <> 'sandbox'
+  LIMIT 1`
+
+/** Locks the session. @returns whether somebody has opened it, or given anything */
+const lockIfInUse = async (transaction: Transaction, { organizationId, sessionId }: LinkSession): Promise<boolean> => {
+  await lockSessionAsItIs(transaction, organizationId, sessionId)
+  const session = [organizationId, sessionId]
+  return (await transaction.query(IN_USE, [...session, ...session, ...session])).length > 0
+}
+
+/**
+ * Takes the session from all other browsers. If no wallet is connected, they have proved nothing: whoever knew the
+ * wallet's address may have opened the session first, so the person is asked for their own agreement.
+ */
+const endOthers = async (
+  transaction: Transaction,
+  { organizationId, sessionId, linkHash }: ContinuationChallenge,
+): Promise<void> => {
+  const session = [organizationId, sessionId]
+  const ofSession = 'organization_id = ? AND session_id = ?'
+  await lockSessionAsItIs(transaction, organizationId, sessionId)
+  await letGo(transaction, `${ofSession} AND link_hash <> ?`, [...session, linkHash])
+  await transaction.execute(`DELETE FROM portal_handovers WHERE ${ofSession}`, session)
+  const wallets = await transaction.query(`SELECT 1 FROM session_wallets WHERE ${ofSession} LIMIT 1`, session)
+  if (wallets.length > 0) return
+  await transaction.execute(`DELETE FROM portal_agreements WHERE ${ofSession}`, session)
+}
+
 export const createPortalLinkTable = (scope: TableScope) => ({
   /**
    * Finds a link by its hash alone, because it is not known who opens it. Newer links of the session do not invalidate
@@ -85,7 +118,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     return fresh === undefined ? null : fieldsOf(fresh)
   },
 
-  /** Binds a link to a browser. False when another one was first, or the link is gone. */
+  /** Binds a link to a browser. False if another one was first, the link is gone, or it requires a proof. */
   bind: (link: LinkSession, linkHash: Uint8Array, cookieHash: Uint8Array): Promise<boolean> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
@@ -94,11 +127,14 @@ export const createPortalLinkTable = (scope: TableScope) => ({
         'DELETE FROM portal_handovers WHERE hash = ? AND organization_id = ? AND session_id = ? AND expires_at_seconds > ?',
         [linkHash, organizationId, sessionId, nowSeconds],
       )
-      const [token] = await transaction.query<{ hash: Uint8Array }>(
-        'SELECT hash FROM session_tokens WHERE hash = ? AND organization_id = ? AND session_id = ?',
+      const [token] = await transaction.query<{ requires_proof: number }>(
+        'SELECT requires_proof FROM session_tokens WHERE hash = ? AND organization_id = ? AND session_id = ?',
         [linkHash, organizationId, sessionId],
       )
-      if (passedOn === 0 && token === undefined) return false
+      if (passedOn === 0) {
+        if (token === undefined) return false
+        if (token.requires_proof === 1 && (await lockIfInUse(transaction, link))) return false
+      }
       const bound = await transaction.execute(
         `INSERT INTO portal_browsers (cookie_hash, link_hash, organization_id, session_id, bound_at_seconds)
          VALUES (?, ?, ?, ?, ?) ON CONFLICT (link_hash) DO NOTHING`,
@@ -180,7 +216,10 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     return { ...fieldsOf(challenge), nonce, linkHash, wallet: walletOn(address, chainId) }
   },
 
-  /** Spends a nonce whose proof was checked, and moves its link to another browser. False when it is spent or too old. */
+  /**
+   * Spends a nonce whose proof was checked, and moves its link, with the session, to another browser. False when it is
+   * spent or too old.
+   */
   moveLink: (challenge: ContinuationChallenge, cookieHash: Uint8Array): Promise<boolean> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
@@ -191,6 +230,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
         [nonce, linkHash, organizationId, sessionId, nowSeconds],
       )
       if (spent !== 1) return false
+      await endOthers(transaction, challenge)
       await transaction.execute(
         `INSERT INTO portal_browsers (cookie_hash, link_hash, organization_id, session_id, bound_at_seconds)
          VALUES (?, ?, ?, ?, ?) ON CONFLICT (link_hash) DO UPDATE SET

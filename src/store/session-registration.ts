@@ -7,7 +7,7 @@ import type { Transaction } from './database.ts'
 import { StoreUnavailableError } from './errors.ts'
 import { addEvent, announceSession } from './session-changes.ts'
 import { lockSessionAsItIs, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
-import { addFirstToken, addToken } from './session-tokens.ts'
+import { addFirstToken, addToken, type NewToken } from './session-tokens.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** kill -9 loses no acknowledged session; a power cut may lose the last moments. Written per request. */
@@ -108,6 +108,12 @@ const findReusable = async (transaction: Transaction, input: Registration, level
   return open === undefined ? null : toSession(open)
 }
 
+/** Anyone can name a wallet. */
+const tokenOf = ({ tokenHash, walletAddress }: Registration): NewToken => ({
+  hash: tokenHash,
+  requiresProof: walletAddress !== null,
+})
+
 const create = async (
   transaction: Transaction,
   input: Registration,
@@ -147,7 +153,7 @@ const create = async (
     createdAtSeconds: nowSeconds,
     completedAtSeconds: null,
   }
-  await addFirstToken(transaction, session, input.tokenHash, nowSeconds)
+  await addFirstToken(transaction, session, tokenOf(input), nowSeconds)
   await addEvent(transaction, session, {
     sequence: 1,
     kind: 'created',
@@ -208,7 +214,7 @@ const renew = async (
     await note('origin-changed', { originUrl: input.originUrl })
   }
   if (isSessionOpen(session.status) && session.level !== level) await note('level-changed', { level })
-  await addToken(transaction, session, input.tokenHash, nowSeconds)
+  await addToken(transaction, session, tokenOf(input), nowSeconds)
   return session
 }
 
@@ -244,15 +250,13 @@ export const createRegistration = (scope: TableScope) => ({
       return { created: own !== null, session: await renew(transaction, other, input, level, nowSeconds) }
     }, DURABILITY),
 
-  /**
-   * Adds a link for a repeated request, because the first link's text is not kept. False when there is no such session.
-   */
-  addLink: (organizationId: string, sessionId: string, tokenHash: Uint8Array): Promise<boolean> =>
+  /** Adds a link. False if there is no such session. */
+  addLink: (organizationId: string, sessionId: string, token: NewToken): Promise<boolean> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const session = await lockSessionAsItIs(transaction, organizationId, sessionId)
       if (session === null) return false
-      await addToken(transaction, session, tokenHash, nowSeconds)
+      await addToken(transaction, session, token, nowSeconds)
       return true
     }, DURABILITY),
 })

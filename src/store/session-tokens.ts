@@ -13,27 +13,37 @@ interface TokenSession {
   readonly id: string
 }
 
+export interface NewToken {
+  readonly hash: Uint8Array
+  /**
+   * Whether the link opens a session in use only with a proof of one of its wallets. False for a link that reaches the
+   * session's own person; true for a link that anyone gets who names a wallet.
+   */
+  readonly requiresProof: boolean
+}
+
 /** Adds a link to a session just made, which has none. */
 export const addFirstToken = (
   transaction: Transaction,
   session: TokenSession,
-  hash: Uint8Array,
+  { hash, requiresProof }: NewToken,
   nowSeconds: number,
 ): Promise<number> =>
   transaction.execute(
-    'INSERT INTO session_tokens (hash, organization_id, session_id, ordinal, created_at_seconds) VALUES (?, ?, ?, 1, ?)',
-    [hash, session.organizationId, session.id, nowSeconds],
+    `INSERT INTO session_tokens (hash, organization_id, session_id, ordinal, created_at_seconds, requires_proof)
+     VALUES (?, ?, ?, 1, ?, ?)`,
+    [hash, session.organizationId, session.id, nowSeconds, requiresProof ? 1 : 0],
   )
 
-const ADD = `INSERT INTO session_tokens (hash, organization_id, session_id, ordinal, created_at_seconds)
-  SELECT ?, ?, ?, COALESCE(MAX(ordinal), 0) + 1, ? FROM session_tokens WHERE organization_id = ? AND session_id = ?
+const ADD = `INSERT INTO session_tokens (hash, organization_id, session_id, ordinal, created_at_seconds, requires_proof)
+  SELECT ?, ?, ?, COALESCE(MAX(ordinal), 0) + 1, ?, ? FROM session_tokens WHERE organization_id = ? AND session_id = ?
   RETURNING ordinal`
 
 /** Adds a link; the oldest end beyond TOKENS_PER_SESSION_MAX. The session's row must be locked. */
 export const addToken = async (
   transaction: Transaction,
   { organizationId, id }: TokenSession,
-  hash: Uint8Array,
+  { hash, requiresProof }: NewToken,
   nowSeconds: number,
 ): Promise<void> => {
   const [added] = await transaction.query<{ ordinal: number }>(ADD, [
@@ -41,6 +51,7 @@ export const addToken = async (
     organizationId,
     id,
     nowSeconds,
+    requiresProof ? 1 : 0,
     organizationId,
     id,
   ])

@@ -117,7 +117,8 @@ const sessionMaker = (registerIn: (tables: Tables) => Register): Services['ident
     })
     return { created, sessionId, link: link.url }
   },
-  link: async (tables, organizationId, sessionId) => (await registerIn(tables).relink(organizationId, sessionId)).url,
+  link: async (tables, organizationId, sessionId) =>
+    (await registerIn(tables).relink(organizationId, sessionId, false)).url,
 })
 
 export interface Admin {

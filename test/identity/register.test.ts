@@ -280,8 +280,9 @@ describe('links', () => {
   test('are added for a repeated request, to one’s own sessions alone', async () => {
     const { session } = await identity.register(ours)
     const added = link()
-    expect(await identity.store.sessions.addLink(theirs, session.id, added.tokenHash)).toBe(false)
-    expect(await identity.store.sessions.addLink(ours, session.id, added.tokenHash)).toBe(true)
+    const token = { hash: added.tokenHash, requiresProof: false }
+    expect(await identity.store.sessions.addLink(theirs, session.id, token)).toBe(false)
+    expect(await identity.store.sessions.addLink(ours, session.id, token)).toBe(true)
     expect((await identity.store.sessions.findByToken(added.tokenHash))?.session.id).toBe(session.id)
   })
 

@@ -40,7 +40,8 @@ describe('another organization’s session', () => {
     expect(await sessions.find(ours, id)).toBeNull()
     expect(await sessions.listEvents(ours, id)).toEqual([])
     expect((await sessions.page({ organizationId: ours }, { after: null, limit: 100 })).items).toEqual([])
-    expect(await sessions.addLink(ours, id, createPortalLink('http://x').tokenHash)).toBe(false)
+    const token = { hash: createPortalLink('http://x').tokenHash, requiresProof: false }
+    expect(await sessions.addLink(ours, id, token)).toBe(false)
     for (const to of ['submitted', 'completed', 'rejected', 'retry'] as const) {
       expect(await sessions.changeStatus({ ...target, to })).toBeNull()
     }

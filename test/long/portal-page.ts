@@ -232,7 +232,7 @@ const corners = async (phone: boolean, dark: boolean): Promise<void> => {
 
   const second = await browser.open(service.url, options)
   await second.page.goto(link)
-  await heading(second.page, 'This link was opened in another browser')
+  await heading(second.page, 'This verification was started in another browser')
   await look(second.page, `${where} elsewhere`)
   await second.page.goto(`${service.url}/s/${sessionId}`)
   await heading(second.page, 'This page opens with your link')

@@ -433,6 +433,150 @@ describe('a second browser', () => {
   })
 })
 
+describe('a link for a wallet that has a session', () => {
+  const PERSON = { fullName: 'Ada Byron King', birthDate: '1985-12-10', country: 'GB' }
+  const account = evmAccount('mine')
+  const again = () => host.register({ walletAddress: account.address })
+  const enterBy = async (link: string, by = visitor()) =>
+    (await by.call('POST', 'enter', { token: tokenOf(link) })).body['kind']
+
+  const prove = async (link: string, by: Visitor, name = 'mine') => {
+    const { address } = evmAccount(name)
+    const asked = { token: tokenOf(link), address, chainId: 1 }
+    const { nonce, message } = (await by.call<Challenge>('POST', 'continue/challenge', asked)).body
+    const signature = await evmAccount(name).signMessage({ message })
+    return (await by.call('POST', 'continue', { token: tokenOf(link), nonce, signature })).body
+  }
+
+  /** Ends the session, so that the next registration makes another one. */
+  const end = (sessionId: string) => host.decide(sessionId, 'rejected')
+
+  type Step = (inside: { readonly person: Visitor; readonly sessionId: string }) => Promise<unknown>
+  const STEPS: readonly (readonly [string, Step])[] = [
+    ['was opened', async () => undefined],
+    ['was agreed to', ({ person, sessionId }) => person.agree(sessionId)],
+    [
+      'has details',
+      async ({ person, sessionId }) => {
+        await person.agree(sessionId)
+        expect((await person.call('PUT', `sessions/${sessionId}/fields`, PERSON)).status).toBe(200)
+      },
+    ],
+    [
+      'has a wallet',
+      async ({ person, sessionId }) => {
+        await person.agree(sessionId)
+        expect(await connect(person, sessionId, 'mine')).toBe(200)
+      },
+    ],
+    [
+      'is completed',
+      async ({ person, sessionId }) => {
+        await person.agree(sessionId)
+        expect(await connect(person, sessionId, 'mine')).toBe(200)
+        await host.decide(sessionId, 'completed')
+      },
+    ],
+  ]
+
+  test.each(STEPS)('shows nothing of a session that %s, without a proof', async (_name, step) => {
+    const inside = await enter(host, { walletAddress: account.address })
+    await step(inside)
+    const { sessionId, link } = await again()
+    expect(sessionId).toBe(inside.sessionId)
+    const stranger = visitor()
+    expect((await stranger.visit(link)).status).toBe(200)
+    const answer = await stranger.call('POST', 'enter', { token: tokenOf(link) })
+    expect(Object.keys(answer.body).sort()).toEqual(['chains', 'contractChains', 'kind', 'organizationName'])
+    expect((await prove(link, stranger, 'stranger'))['reason']).toBe('wallet-foreign')
+    expect(stranger.cookies.size).toBe(0)
+    // Its own browser needs no proof, and its person proves the wallet anywhere.
+    expect(await enterBy(link, inside.person)).toBe('entered')
+    expect(await prove(link, stranger)).toEqual({ kind: 'entered', sessionId })
+    await host.decide(sessionId, 'rejected', { revoke: true })
+  })
+
+  test.each(STEPS.slice(2))('asks for a proof when a session that %s has no browser any more', async (_name, step) => {
+    const inside = await enter(host, { walletAddress: account.address })
+    await step(inside)
+    for (let links = 0; links < 10; links++) await again()
+    await inside.person.call('POST', `sessions/${inside.sessionId}/leave`, {})
+    expect(await enterBy(inside.link)).toBeUndefined()
+    expect(await enterBy((await again()).link)).toBe('elsewhere')
+    await host.decide(inside.sessionId, 'rejected', { revoke: true })
+  })
+
+  test('opens a session that nobody has opened, whichever of its links comes first', async () => {
+    const first = await again()
+    const second = await again()
+    expect(second.sessionId).toBe(first.sessionId)
+    const person = visitor()
+    expect((await person.visit(second.link)).status).toBe(303)
+    expect(await enterBy(first.link)).toBe('elsewhere')
+    await end(first.sessionId)
+  })
+
+  test('of two that are opened at the same moment lets one in', async () => {
+    const links = [await again(), await again(), await again()]
+    const kinds = await Promise.all(links.map(({ link }) => enterBy(link)))
+    expect(kinds.sort()).toEqual(['elsewhere', 'elsewhere', 'entered'])
+    await end(links[0]?.sessionId ?? '')
+  })
+
+  test('gives the session to the person who proves the wallet, and takes it from whoever was there before', async () => {
+    const stranger = await insider({ walletAddress: account.address })
+    const { person: accomplice, sessionId } = { person: visitor(), sessionId: stranger.sessionId }
+    const handover = async () =>
+      String((await stranger.person.call('POST', `sessions/${sessionId}/handover`, {})).body['url'])
+    await accomplice.visit(await handover())
+    const waiting = await handover()
+    const person = visitor()
+    expect((await prove((await again()).link, person))['kind']).toBe('entered')
+    // The stranger's agreement is not theirs.
+    expect((await person.view(sessionId)).agreement).toBeNull()
+    for (const { call } of [stranger.person, accomplice]) {
+      expect((await call('GET', `sessions/${sessionId}`)).status).toBe(404)
+    }
+    expect(await enterBy(waiting)).toBeUndefined()
+    expect(await enterBy(stranger.link)).toBe('elsewhere')
+    await end(sessionId)
+  })
+
+  test('keeps the agreement of a person who has connected a wallet', async () => {
+    const inside = await insider({ walletAddress: account.address })
+    expect(await connect(inside.person, inside.sessionId, 'mine')).toBe(200)
+    const second = visitor()
+    await prove((await again()).link, second)
+    expect((await second.view(inside.sessionId)).agreement).not.toBeNull()
+    await end(inside.sessionId)
+  })
+
+  test('needs no proof when an administrator made it for the person', async () => {
+    const { sessionId } = await insider({ walletAddress: account.address })
+    const { id } = host.organization
+    const theirs = await host.identity.register.relink(id, sessionId, false)
+    const replayed = await host.identity.register.relink(id, sessionId, true)
+    expect(await enterBy(replayed.url)).toBe('elsewhere')
+    expect(await enterBy(theirs.url)).toBe('entered')
+    await end(sessionId)
+  })
+
+  test('needs no proof in a test session whose wallet the sandbox connected', async () => {
+    const environment = 'test'
+    const { sessionId, link } = await host.register({ environment, walletAddress: account.address })
+    await host.identity.changes.connectWallet({
+      organizationId: host.organization.id,
+      sessionId,
+      chain: 'ethereum',
+      address: (await host.find(sessionId)).session.lockedAddress ?? ('' as never),
+      nonce: null,
+      proof: { kind: 'sandbox', message: '', signature: '' },
+      actor: 'provider:sandbox',
+    })
+    expect(await enterBy(link)).toBe('entered')
+  })
+})
+
 describe('two organizations', () => {
   test('a cookie of one opens nothing of the other', async () => {
     const other = await host.createOrganization('other', 'Other', 1)

@@ -521,7 +521,10 @@ describe('the retention of evidence', () => {
       clock.advance(9 * DAY_SECONDS)
       const again = await register(demo, { wallet, originUrl: `https://${registrations}.example/` })
       expect(again).toMatchObject({ created: false, session: { id: session.id } })
-      await store.sessions.addLink(demo, session.id, new Uint8Array(32).fill(registrations + 1))
+      await store.sessions.addLink(demo, session.id, {
+        hash: new Uint8Array(32).fill(registrations + 1),
+        requiresProof: true,
+      })
     }
     expect(await listed()).toEqual([])
     // A step of the person's own, and the days count anew.

@@ -5,8 +5,8 @@ export const portal: readonly Place[] = [
   ...placesOf(['test/portal/entry.test.ts', 'test/portal/contract-wallet.test.ts'], 'src/portal/entry.ts', [
     [
       'a second browser gets in by the link',
-      "return { kind: 'elsewhere', organizationId, sessionId, linkHash }\n    }\n    const",
-      "return { kind: 'entered', organizationId, sessionId, cookie: null }\n    }\n    const",
+      "return { kind: 'elsewhere', organizationId, sessionId, linkHash }",
+      "return { kind: 'entered', organizationId, sessionId, cookie: null }",
     ],
     [
       'any wallet’s owner goes on in another browser',
@@ -51,6 +51,8 @@ export const portal: readonly Place[] = [
     ['scripts read the cookie', 'Path=/; HttpOnly; SameSite', 'Path=/; SameSite'],
   ]),
   ...placesOf(['test/portal/entry.test.ts'], 'src/store/portal-links.ts', [
+    ['a wallet’s address opens its session', 'token.requires_proof === 1 && ', 'token.requires_proof === 2 && '],
+    ['a stranger stays in the session of a proven wallet', 'await endOthers(transaction, challenge)', ''],
     [
       'any number of links to pass on wait',
       "await keepNewest(transaction, 'portal_handovers', 'hash', link, WAITING_PER_SESSION_MAX)",

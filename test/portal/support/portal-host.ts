@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createChainTable } from '../../../src/domain/chain.ts'
 import { newSessionId } from '../../../src/domain/identifier.ts'
 import type { Level } from '../../../src/domain/level.ts'
-import { CHECK_TYPES, type SessionState, type SessionType } from '../../../src/domain/session.ts'
+import { CHECK_TYPES, type SessionState, type SessionType, type StatusChange } from '../../../src/domain/session.ts'
 import { type Clock, systemClock } from '../../../src/domain/time.ts'
 import { parseWalletAddress } from '../../../src/domain/wallet.ts'
 import { createDeadlines } from '../../../src/http/deadline.ts'
@@ -113,11 +113,10 @@ export const startPortalHost = async (options: HostOptions = {}) => {
 
   const registerFor = async (organizationId: string, settings: RegisterOptions = {}): Promise<Registered> => {
     const link = createPortalLink(portalUrl)
-    const sessionId = newSessionId()
     const wallet = settings.walletAddress === undefined ? null : parseWalletAddress(settings.walletAddress)
-    await identity.changes.register({
+    const { session } = await identity.changes.register({
       organizationId,
-      sessionId,
+      sessionId: newSessionId(),
       environment: settings.environment ?? 'live',
       checkType: CHECK_TYPES[settings.type ?? 'individual'],
       tokenHash: link.tokenHash,
@@ -126,7 +125,7 @@ export const startPortalHost = async (options: HostOptions = {}) => {
       provider: settings.environment === 'test' ? 'sandbox' : 'manual',
       actor: 'key:test',
     })
-    return { sessionId, link: link.url }
+    return { sessionId: session.id, link: link.url }
   }
 
   return {
@@ -151,7 +150,7 @@ export const startPortalHost = async (options: HostOptions = {}) => {
     decide: (
       sessionId: string,
       to: 'completed' | 'rejected' | 'retry',
-      more: { readonly publicComment?: string; readonly corrections?: readonly string[] } = {},
+      more: Pick<StatusChange, 'publicComment' | 'corrections' | 'revoke'> = {},
     ): Promise<SessionState> =>
       identity.changes.changeStatus({
         organizationId: organization.id,

@@ -369,18 +369,18 @@ export const english = {
   },
 
   elsewhere: {
-    title: 'This link was opened in another browser',
+    title: 'This verification was started in another browser',
     text: (organization: string) =>
-      `To protect you, a link to a verification${organization === '' ? '' : ` for ${organization}`} works only in the browser that opened it first.`,
+      `To protect you, your verification${organization === '' ? '' : ` for ${organization}`} opens only in the browser in which it was started.`,
     first: 'If that was you',
     firstText:
       'Go back to the browser in which you began. On a computer, its step “Wallets” has a code that brings you to your phone.',
     wallet: 'Continue here with your wallet',
     walletText:
-      'If you have connected a wallet already, sign with it: the verification moves to this browser and ends in the other one.',
+      'Sign with the wallet that this verification is for, or with a wallet that you have connected. The verification moves to this browser and ends in the other one.',
     notYou: 'If it was not you',
     notYouText: (organization: string) =>
-      `Ask ${organization === '' ? 'whoever sent you the link' : organization} for a new one, and do not pass it on.`,
+      `Sign below with your wallet: the other browser then loses access. Or ask ${organization === '' ? 'the sender of the link' : organization} for a new link, and do not pass it on.`,
   },
 
   leave: {

@@ -360,18 +360,18 @@ export const german: Messages = {
   },
 
   elsewhere: {
-    title: 'Dieser Link wurde in einem anderen Browser geöffnet',
+    title: 'Diese Prüfung wurde in einem anderen Browser begonnen',
     text: (organization) =>
-      `Zu Ihrem Schutz gilt ein Link zu einer Prüfung${organization === '' ? '' : ` für ${organization}`} nur in dem Browser, der ihn zuerst geöffnet hat.`,
+      `Zu Ihrem Schutz öffnet sich Ihre Prüfung${organization === '' ? '' : ` für ${organization}`} nur in dem Browser, in dem sie begonnen wurde.`,
     first: 'Wenn Sie das waren',
     firstText:
       'Gehen Sie zurück zu dem Browser, in dem Sie begonnen haben. Auf einem Computer hat dort der Schritt „Wallets“ einen Code, der Sie auf Ihr Handy bringt.',
     wallet: 'Hier mit Ihrer Wallet weitermachen',
     walletText:
-      'Wenn Sie schon eine Wallet verbunden haben, signieren Sie mit ihr: Die Prüfung zieht in diesen Browser um und endet in dem anderen.',
+      'Signieren Sie mit der Wallet, für die diese Prüfung gilt, oder mit einer, die Sie schon verbunden haben. Die Prüfung zieht in diesen Browser um und endet in dem anderen.',
     notYou: 'Wenn Sie es nicht waren',
     notYouText: (organization) =>
-      `Bitten Sie ${organization === '' ? 'den Absender des Links' : organization} um einen neuen, und geben Sie ihn nicht weiter.`,
+      `Signieren Sie unten mit Ihrer Wallet: Der andere Browser verliert damit den Zugang. Oder bitten Sie ${organization === '' ? 'den Absender des Links' : organization} um einen neuen Link, und geben Sie ihn nicht weiter.`,
   },
 
   leave: {

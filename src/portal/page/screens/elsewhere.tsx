@@ -1,4 +1,4 @@
-// The link belongs to another browser: why, what to do, and a way on here for whoever can show a wallet of the session.
+// The session belongs to another browser: why, what to do, and a way to continue here with a wallet of the session.
 
 import { useMemo } from 'preact/hooks'
 import type { ChainView, EntryAnswer } from '../../contract.ts'
