@@ -43,6 +43,13 @@ export class SessionClosedError extends CountersignError {
   }
 }
 
+/** The session was sent back for other parts. */
+export class PartNotRequestedError extends CountersignError {
+  constructor(part: string) {
+    super('SESSION_CONFLICT', `the session was not sent back for ${part}: it can't be changed`)
+  }
+}
+
 /** The session was made for one wallet, and this is another. */
 export class WalletLockedError extends fixedError('SESSION_CONFLICT', 'this session is for another wallet') {}
 

@@ -135,7 +135,8 @@ export type EvidenceSession = Pick<Session, 'organizationId' | 'id' | 'checkType
 export type SearchedEvidence = EvidenceFields | Pick<Zone, 'number' | 'surname' | 'givenNames'>
 
 /**
- * A session's evidence. Writing requires a session that is pending or retry (otherwise SessionClosedError). All
+ * A session's evidence. Writing requires a session that is pending or retry (otherwise SessionClosedError), and one that
+ * was sent back for certain parts takes no others (PartNotRequestedError). All
  * functions throw SessionUnknownError when the organization has no such session; another organization's session gives
  * the same error. `actor` is `person`, `operator:<name>` or `provider:<name>`.
  */

@@ -80,7 +80,6 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
       // Takes only the fields that the session asks for. The evidence service checks their values.
       const fields = Object.fromEntries(given.map((name: FieldName) => [name, body[name]])) as EvidenceFields
       await evidence.putFields(session, fields)
-      await progress.markCorrected(session.organizationId, session.id, given)
       return answer(state, call.requestId)
     }),
 
@@ -97,7 +96,6 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
         fileName: readFileName(call.request.headers),
         declaredType: call.request.headers.get('content-type') ?? '',
       })
-      await progress.markCorrected(session.organizationId, session.id, [kind])
       return answer(state, call.requestId)
     }),
 

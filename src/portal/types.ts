@@ -41,7 +41,6 @@ export interface PortalProgress {
     organizationId: string,
     sessionId: string,
   ): Promise<{ readonly parts: readonly string[]; readonly done: readonly string[] } | null>
-  markCorrected(organizationId: string, sessionId: string, parts: readonly string[]): Promise<void>
 }
 
 /** See store/organization-brands.ts. */

@@ -14,7 +14,7 @@ const NONCE_MAX = 64
 const SIGNATURE_MAX = 20_000
 
 export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools): readonly PortalRoute[] => {
-  const { connect, organizations, progress, changes } = parts
+  const { connect, organizations, changes } = parts
   const { openAgreed, answer } = tools
 
   return [
@@ -35,12 +35,10 @@ export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessio
     gate({ method: 'POST', path: '/api/sessions/*/wallets' }, async (call) => {
       const { state } = await openAgreed(call)
       const body = await readObject(call.request)
-      const { organizationId, id } = state.session
       await connect.connect(state.session, {
         nonce: textOf(body, 'nonce', NONCE_MAX),
         signature: textOf(body, 'signature', SIGNATURE_MAX).trim(),
       })
-      await progress.markCorrected(organizationId, id, ['wallets'])
       return answer(state, call.requestId)
     }),
 
@@ -51,7 +49,6 @@ export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessio
       // If another tab has removed the wallet before, the person's wish is already met.
       if (state.wallets.some(({ id }) => id === walletId)) {
         await changes.removeWallet({ organizationId, sessionId, walletId, actor: 'person' })
-        await progress.markCorrected(organizationId, sessionId, ['wallets'])
       }
       return answer(state, call.requestId)
     }),

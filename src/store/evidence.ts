@@ -16,6 +16,7 @@ import {
   OF_SESSION,
   toRecord,
 } from './evidence-rows.ts'
+import { acceptParts } from './portal-progress.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import { eraseResemblances } from './screening-checks.ts'
 import { announceSession, noteChange, type SessionNote } from './session-changes.ts'
@@ -112,12 +113,12 @@ export const createEvidenceTable = (scope: TableScope) => {
 
     /**
      * Puts the fields in place of `replacedId`, which must be the ones that are there (null: none): false when someone
-     * else was faster. @throws SessionClosedError, OrganizationKeyExchangedError
+     * else was faster. @throws SessionClosedError, PartNotRequestedError, OrganizationKeyExchangedError
      */
     replaceFields: (
       target: EvidenceTarget,
       record: NewEvidenceRecord,
-      replacedId: string | null,
+      { replacedId, changed }: { readonly replacedId: string | null; readonly changed: readonly string[] },
       actor: string,
     ): Promise<EvidenceChange | false | null> =>
       scope.write(async (transaction) => {
@@ -128,6 +129,7 @@ export const createEvidenceTable = (scope: TableScope) => {
           [target.organizationId, target.sessionId],
         )
         if ((current?.id ?? null) !== replacedId) return false
+        await acceptParts(transaction, target, changed, true)
         const nowSeconds = scope.nowSeconds()
         const replaced = await eraseEvidence(transaction, target, nowSeconds, {
           sql: 'AND kind = ?',
@@ -167,7 +169,10 @@ export const createEvidenceTable = (scope: TableScope) => {
         return replaced.map((row) => row.storage_name)
       }),
 
-    /** False when the session has as many of the kind as it may. @throws SessionClosedError, OrganizationKeyExchangedError */
+    /**
+     * False when the session has as many of the kind as it may. @throws SessionClosedError, PartNotRequestedError,
+     * OrganizationKeyExchangedError
+     */
     addDocument: (
       target: EvidenceTarget,
       record: NewEvidenceRecord,
@@ -182,13 +187,14 @@ export const createEvidenceTable = (scope: TableScope) => {
           [target.organizationId, target.sessionId, record.kind],
         )
         if ((count?.there ?? 0) >= maximum) return false
+        await acceptParts(transaction, target, [record.kind], true)
         await insertEvidence(transaction, target, record)
         await clearErasure(transaction, target)
         const note = { kind: 'evidence-changed', actor, privateComment: `${record.kind} added` } as const
         return { state: await announceChange(transaction, session, note, scope.nowSeconds()), obsoleteFiles: [] }
       }),
 
-    /** False when the session has no such document. @throws SessionClosedError */
+    /** False when the session has no such document. @throws SessionClosedError, PartNotRequestedError */
     removeDocument: (
       target: EvidenceTarget,
       evidenceId: string,
@@ -198,15 +204,20 @@ export const createEvidenceTable = (scope: TableScope) => {
         const session = await lockOpen(transaction, target)
         if (session === null) return null
         const nowSeconds = scope.nowSeconds()
-        const [row] = await eraseEvidence(transaction, target, nowSeconds, {
-          sql: 'AND id = ? AND kind <> ?',
-          parameters: [evidenceId, FIELDS_KIND],
+        const [document] = await transaction.query<{ kind: string }>(
+          `SELECT kind FROM session_evidence WHERE ${OF_SESSION} AND id = ? AND kind <> ?`,
+          [target.organizationId, target.sessionId, evidenceId, FIELDS_KIND],
+        )
+        if (document === undefined) return false
+        await acceptParts(transaction, target, [document.kind], false)
+        const erased = await eraseEvidence(transaction, target, nowSeconds, {
+          sql: 'AND id = ?',
+          parameters: [evidenceId],
         })
-        if (row === undefined) return false
-        const note = { kind: 'evidence-changed', actor, privateComment: `${row.kind} removed` } as const
+        const note = { kind: 'evidence-changed', actor, privateComment: `${document.kind} removed` } as const
         return {
           state: await announceChange(transaction, session, note, nowSeconds),
-          obsoleteFiles: [row.storage_name],
+          obsoleteFiles: erased.map((row) => row.storage_name),
         }
       }),
 

@@ -1,7 +1,9 @@
 // What the verification page stores about a session besides its evidence: the person's agreement, and the corrections
 // they were asked for. Both belong to the session; neither is in the status that others see.
 import type { SessionStatus } from '../domain/session.ts'
+import { PartNotRequestedError } from '../domain/session-errors.ts'
 import type { Statements, Transaction } from './database.ts'
+import { FIELDS_KIND, OF_SESSION } from './evidence-rows.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** What the person agreed to before they gave anything. */
@@ -15,9 +17,9 @@ export interface Agreement {
 
 /** What a person whose session was sent back has to correct. */
 interface Corrections {
-  /** Names of evidence fields and document kinds, or `wallets`. */
+  /** Names of evidence fields and document kinds, or `wallets`: what was requested, and what was missing and then given. */
   readonly parts: readonly string[]
-  /** The parts that were given again since then. */
+  /** The parts that were given since then. */
   readonly done: readonly string[]
 }
 
@@ -60,6 +62,39 @@ const readCorrections = async (
   return row === undefined ? null : { parts: splitParts(row.parts), done: splitParts(row.done) }
 }
 
+const PRESENT = `SELECT CASE kind WHEN '${FIELDS_KIND}' THEN field_names ELSE kind END AS parts FROM session_evidence
+    WHERE ${OF_SESSION}
+  UNION ALL SELECT 'wallets' FROM session_wallets WHERE organization_id = ? AND session_id = ?`
+
+/**
+ * Call it in the transaction that changes parts of an open session, before the change, with the session locked. In a
+ * session that was sent back for certain parts, the person may give these and what the session lacks. What was missing
+ * counts as requested once it is given, so that the person can correct it until they submit.
+ * @param given whether the change gives the parts; false if it only takes something away
+ * @throws PartNotRequestedError
+ */
+export const acceptParts = async (
+  transaction: Transaction,
+  { organizationId, sessionId }: SessionKey,
+  parts: readonly string[],
+  given: boolean,
+): Promise<void> => {
+  const corrections = await readCorrections(transaction, organizationId, sessionId)
+  if (corrections === null) return
+  const session = [organizationId, sessionId]
+  const rows = await transaction.query<{ readonly parts: string }>(PRESENT, [...session, ...session])
+  const present = new Set(rows.flatMap((row) => splitParts(row.parts)))
+  const refused = parts.find((part) => !corrections.parts.includes(part) && present.has(part))
+  if (refused !== undefined) throw new PartNotRequestedError(refused)
+  if (!given) return
+  const requested = new Set([...corrections.parts, ...parts])
+  const done = new Set([...corrections.done, ...parts])
+  await transaction.execute(
+    'UPDATE session_corrections SET parts = ?, done = ? WHERE organization_id = ? AND session_id = ?',
+    [[...requested].join(','), [...done].join(','), ...session],
+  )
+}
+
 export const createPortalProgressTable = (scope: TableScope) => ({
   /**
    * Replaces an earlier agreement; the newest counts until the session is submitted.
@@ -96,24 +131,4 @@ export const createPortalProgressTable = (scope: TableScope) => ({
   /** Null when nothing particular was asked for. */
   findCorrections: (organizationId: string, sessionId: string): Promise<Corrections | null> =>
     readCorrections(scope.statements, organizationId, sessionId),
-
-  /** Marks parts as corrected. Ignores parts that were not asked for. */
-  markCorrected: (organizationId: string, sessionId: string, parts: readonly string[]): Promise<void> =>
-    scope.write(
-      async (transaction) => {
-        // Lock the row, so that two parts that are given at once do not overwrite each other.
-        const asked = await transaction.execute(
-          'UPDATE session_corrections SET done = done WHERE organization_id = ? AND session_id = ?',
-          [organizationId, sessionId],
-        )
-        const corrections = asked === 0 ? null : await readCorrections(transaction, organizationId, sessionId)
-        if (corrections === null) return
-        const done = corrections.parts.filter((part) => corrections.done.includes(part) || parts.includes(part))
-        await transaction.execute(
-          'UPDATE session_corrections SET done = ? WHERE organization_id = ? AND session_id = ?',
-          [done.join(','), organizationId, sessionId],
-        )
-      },
-      { survives: 'process-crash' },
-    ),
 })

@@ -12,6 +12,7 @@ import {
   walletAddressText,
 } from '../domain/wallet.ts'
 import type { Transaction } from './database.ts'
+import { acceptParts } from './portal-progress.ts'
 import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import { announceSession, noteChange } from './session-changes.ts'
 import { lockState, readWallets } from './session-rows.ts'
@@ -96,8 +97,8 @@ export const createSessionWalletTable = (scope: TableScope) => ({
   /**
    * Stores a wallet whose proof was checked; one that is connected already stays as it is. The state afterwards, or null
    * when the organization has no such session.
-   * @throws ProofInvalidError (nonce unknown, spent or too old), SessionClosedError, WalletLockedError,
-   * WalletLimitError: nothing was stored, and the nonce is not spent.
+   * @throws ProofInvalidError (nonce unknown, spent or too old), SessionClosedError, PartNotRequestedError,
+   * WalletLockedError, WalletLimitError: nothing was stored, and the nonce is not spent.
    */
   connect: (connection: WalletConnection): Promise<SessionState | null> =>
     scope.write(async (transaction) => {
@@ -107,6 +108,7 @@ export const createSessionWalletTable = (scope: TableScope) => ({
       if (before === null) return null
       const { session, wallets } = before
       requireOpen(session, address)
+      await acceptParts(transaction, connection, ['wallets'], true)
       await spendNonce(transaction, session, connection, nowSeconds)
       if (wallets.some((wallet) => wallet.address === address && wallet.chain === chain)) return before
       if (wallets.length >= WALLETS_PER_SESSION_MAX) throw new WalletLimitError()
@@ -124,7 +126,7 @@ export const createSessionWalletTable = (scope: TableScope) => ({
 
   /**
    * Takes a wallet out of an open session. Null when there is no such session or wallet.
-   * @throws SessionClosedError
+   * @throws SessionClosedError, PartNotRequestedError
    */
   remove: (input: {
     readonly organizationId: string
@@ -139,6 +141,7 @@ export const createSessionWalletTable = (scope: TableScope) => ({
       if (before === null) return null
       const { session, wallets } = before
       if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)
+      await acceptParts(transaction, input, ['wallets'], true)
       const removed = await transaction.execute(
         'DELETE FROM session_wallets WHERE organization_id = ? AND session_id = ? AND id = ?',
         [organizationId, sessionId, walletId],

@@ -58,4 +58,28 @@ export const REUSE_ABUSES: readonly Abuse[] = [
       faults.holds('the stranger’s agreement holds', (await person.view(sessionId)).agreement === null)
     },
   },
+  {
+    row: 3,
+    name: 'correction-of-another-part',
+    mustHappen: 'a session that was sent back for its wallets takes no other name',
+    run: async (deployment, faults) => {
+      const { sessionId, redirectUrl } = await linkFor(deployment, 'corrected')
+      const person = await open(deployment, redirectUrl)
+      await person.agree(sessionId)
+      const details = { fullName: 'Ada Byron', birthDate: '1985-12-10', country: 'GB' }
+      await person.call('PUT', `sessions/${sessionId}/fields`, details)
+      const key = deployment.alpha.keys.admin
+      const { body } = await deployment.admin('GET', `/organizations/alpha/sessions/${sessionId}`, { key })
+      const retry = { sequence: body.sequence, status: 'retry', corrections: ['wallets'] }
+      const decided = await deployment.admin('POST', `/organizations/alpha/sessions/${sessionId}/decide`, {
+        key,
+        body: retry,
+      })
+      faults.status('sent back', decided, 200)
+      const { status } = await person.call('PUT', `sessions/${sessionId}/fields`, { fullName: 'Eve Other' })
+      faults.holds(`another name: ${status}`, status === 409)
+      const kept = await person.call('GET', `sessions/${sessionId}/fields`)
+      faults.holds('the name has changed', kept.body['fullName'] === details.fullName)
+    },
+  },
 ]

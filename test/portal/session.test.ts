@@ -347,6 +347,87 @@ describe('being sent back', () => {
     expect((await submit(inside)).body['status']).toBe('submitted')
   })
 
+  /** One change of each part, by the route that the page uses for it. */
+  const CHANGES: readonly (readonly [string, (inside: Insider) => Promise<Answer>])[] = [
+    ['fullName', ({ person, path }) => person.call('PUT', `${path}/fields`, { fullName: 'Eve Other' })],
+    ['birthDate', ({ person, path }) => person.call('PUT', `${path}/fields`, { birthDate: '1999-01-01' })],
+    ['country', ({ person, path }) => person.call('PUT', `${path}/fields`, { country: 'FR' })],
+    ['identity-document', (inside) => upload(inside, 'identity-document')],
+    ['portrait', (inside) => upload(inside, 'portrait')],
+    ['wallets', (inside) => connectEvm(inside, 'other')],
+  ]
+  const REMOVALS: readonly (readonly [string, (inside: Insider, view: SessionView) => Promise<Answer>])[] = [
+    ...(['identity-document', 'portrait'] as const).map(
+      (kind) =>
+        [
+          kind,
+          ({ person, path }: Insider, { documents }: SessionView) =>
+            person.call('DELETE', `${path}/documents/${documents.find((document) => document.kind === kind)?.id}`),
+        ] as const,
+    ),
+    ['wallets', ({ person, path }, { wallets }) => person.call('DELETE', `${path}/wallets/${wallets[0]?.id}`)],
+  ]
+
+  test.each(CHANGES.map(([part]) => part))('for %s accepts no change of any other part', async (part) => {
+    const inside = await sentBack([part])
+    const before = await inside.person.view(inside.sessionId)
+    const fields = async () => (await inside.person.call('GET', `${inside.path}/fields`)).body
+    for (const [other, change] of [...CHANGES, ...REMOVALS]) {
+      if (other === part) continue
+      const { status, body } = await change(inside, before)
+      // There is one portrait at most.
+      const refusal =
+        other === 'portrait' && body['reason'] === 'document-limit' ? 'document-limit' : 'part-not-requested'
+      expect([other, status, body['reason']]).toEqual([other, 409, refusal])
+    }
+    // Nor together with the part that was requested.
+    const both = await inside.person.call('PUT', `${inside.path}/fields`, { ...PERSON, fullName: 'Eve Other' })
+    expect(both.status).toBe(409)
+    expect(await fields()).toEqual(PERSON)
+    expect(await inside.person.view(inside.sessionId)).toEqual(before)
+    for (const [other, change] of CHANGES) if (other === part) expect((await change(inside)).status).toBe(200)
+    expect((await submit(inside)).body['status']).toBe('submitted')
+  })
+
+  test('also accepts what is missing, which the person may correct until they submit', async () => {
+    const inside = await insider()
+    await connectEvm(inside, 'mine')
+    await host.decide(inside.sessionId, 'retry', { corrections: ['wallets'] })
+    const put = (fields: object) => inside.person.call('PUT', `${inside.path}/fields`, fields)
+    expect((await put({ ...PERSON, fullName: 'Ada Byrn' })).status).toBe(200)
+    expect((await put({ fullName: 'Ada Byron King' })).status).toBe(200)
+    for (const kind of ['identity-document', 'portrait']) expect((await upload(inside, kind)).status).toBe(200)
+    // The second page of a document that was missing.
+    expect((await upload(inside, 'identity-document')).status).toBe(200)
+    await connectEvm(inside, 'better')
+    expect((await submit(inside)).body['status']).toBe('submitted')
+    await host.decide(inside.sessionId, 'retry', { corrections: ['wallets'] })
+    expect((await put({ fullName: 'Eve Other' })).status).toBe(409)
+  })
+
+  test('takes the old documents of a kind away once, with the first new one, and no others', async () => {
+    const inside = await sentBack(['identity-document', 'portrait'])
+    const kinds = ({ body }: Answer) => (body as unknown as SessionView).documents.map(({ kind, id }) => [kind, id])
+    const [old] = (await inside.person.view(inside.sessionId)).documents
+    const first = kinds(await upload(inside, 'identity-document'))
+    expect(first.map(([kind]) => kind)).toEqual(['portrait', 'identity-document'])
+    expect(first.map(([, id]) => id)).not.toContain(old?.id)
+    const second = kinds(await upload(inside, 'identity-document'))
+    expect(second).toEqual(expect.arrayContaining(first))
+    expect(second).toHaveLength(3)
+    // Taking a document away gives nothing: the portrait is still to be replaced.
+    const portrait = first[0]?.[1]
+    const { body } = await inside.person.call('DELETE', `${inside.path}/documents/${portrait}`)
+    expect(body['missing']).toEqual(['portrait'])
+  })
+
+  test('takes no document away for a kind that was not sent back', async () => {
+    const inside = await sentBack()
+    const before = (await inside.person.view(inside.sessionId)).documents
+    const { body } = await upload(inside, 'identity-document')
+    expect((body as unknown as SessionView).documents.slice(0, before.length)).toEqual([...before])
+  })
+
   test('for nothing in particular leaves the choice to the person', async () => {
     const inside = await sentBack()
     expect(await inside.person.view(inside.sessionId)).toMatchObject({ corrections: [], missing: [] })

@@ -16,21 +16,27 @@ export interface EvidenceStore {
     sessionIds: readonly string[],
     kind: string,
   ): Promise<ReadonlyMap<string, EvidenceRecord>>
-  /** False when `replacedId` is not the id of the stored fields. @throws SessionClosedError, OrganizationKeyExchangedError */
+  /**
+   * False when `replacedId` is not the id of the stored fields. @throws SessionClosedError, PartNotRequestedError,
+   * OrganizationKeyExchangedError
+   */
   replaceFields(
     target: EvidenceTarget,
     record: NewEvidenceRecord,
-    replacedId: string | null,
+    replaced: { readonly replacedId: string | null; readonly changed: readonly string[] },
     actor: string,
   ): Promise<EvidenceChange | false | null>
-  /** False when the session has `maximum` documents of the kind. @throws SessionClosedError, OrganizationKeyExchangedError */
+  /**
+   * False when the session has `maximum` documents of the kind. @throws SessionClosedError, PartNotRequestedError,
+   * OrganizationKeyExchangedError
+   */
   addDocument(
     target: EvidenceTarget,
     record: NewEvidenceRecord,
     maximum: number,
     actor: string,
   ): Promise<EvidenceChange | false | null>
-  /** False when there is no such document. @throws SessionClosedError */
+  /** False when there is no such document. @throws SessionClosedError, PartNotRequestedError */
   removeDocument(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceChange | false | null>
   /** Replaces the note and returns its obsolete files. Null also when the evidence was erased. @throws OrganizationKeyExchangedError */
   replaceNote(target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null>

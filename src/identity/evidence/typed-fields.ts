@@ -74,7 +74,8 @@ export const createTypedFields = ({
         bytes: Buffer.from(JSON.stringify(fields)),
         fieldNames: Object.keys(fields).sort(),
       },
-      (record) => store.replaceFields(target, record, current?.id ?? null, PERSON),
+      (record) =>
+        store.replaceFields(target, record, { replacedId: current?.id ?? null, changed: Object.keys(added) }, PERSON),
     )
     if (change === false) return false
     await writer.finish(change)

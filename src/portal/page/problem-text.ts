@@ -13,6 +13,7 @@ const byReason = (messages: Messages): Readonly<Record<string, string>> => {
     'wallet-limit': errors.limit(WALLETS_MAX),
     'wallet-foreign': errors.notConnected,
     'session-closed': errors.closed,
+    'part-not-requested': errors.notRequested,
     'transition-refused': errors.closed,
     'session-changed': errors.closed,
     'address-checksum': errors.addressChecksum,

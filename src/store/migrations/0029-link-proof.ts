@@ -4,9 +4,6 @@ import type { Migration } from '../migrations.ts'
 export const linkProof: Migration = {
   number: 29,
   name: 'link-proof',
-  // The version before may write while nodes are replaced: its links get the default. It binds such a link to any browser
-  // that opens the link first, also when the session is in use: do not go back to it.
-  worksWith: 26,
   statements: ({ integer }) => [
     `ALTER TABLE session_tokens ADD COLUMN requires_proof ${integer} NOT NULL DEFAULT 1 CHECK (requires_proof IN (0, 1))`,
     // No registration with a wallet has led to these sessions, and there is no wallet to prove.

@@ -236,8 +236,8 @@ export const identity: readonly Place[] = [
     ['a 21st wallet is taken', 'wallets.length >= WALLETS_PER_SESSION_MAX', 'wallets.length > WALLETS_PER_SESSION_MAX'],
     [
       'a closed session loses a wallet',
-      '      if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)\n      const removed',
-      '      const removed',
+      '      if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)\n      await accept',
+      '      await accept',
     ],
     [
       'a wallet that was connected is not announced',

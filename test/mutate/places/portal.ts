@@ -99,8 +99,13 @@ export const portal: readonly Place[] = [
   ...placesOf(['test/portal/session.test.ts'], 'src/store/portal-progress.ts', [
     [
       'what was corrected is forgotten by the next correction',
-      'corrections.done.includes(part) || parts.includes(part)',
-      'parts.includes(part)',
+      'new Set([...corrections.done, ...parts])',
+      'new Set(parts)',
+    ],
+    [
+      'a session sent back for one part takes another',
+      '!corrections.parts.includes(part) && present.has(part)',
+      'present.has(part) && false',
     ],
     ['handing in again forgets what was asked', "if (to === 'submitted') return", ''],
   ]),

@@ -428,6 +428,7 @@ export const english = {
     locked: 'This verification is for another wallet, and accepts that one alone.',
     limit: (maximum: number) => `No more than ${plural(maximum, 'wallet is', 'wallets are')} possible.`,
     closed: 'This verification has moved on in the meantime.',
+    notRequested: 'This was not sent back to you, so it cannot be changed.',
     address: 'This is not a wallet address.',
     addressChecksum: 'This address has a typing error. Copy it from the wallet.',
     addressMissing: 'Enter the address of the wallet.',

@@ -424,6 +424,7 @@ export const german: Messages = {
     locked: 'Diese Prüfung gilt für eine andere Wallet und nimmt nur diese an.',
     limit: (maximum) => `Mehr als ${plural(maximum, 'Wallet ist', 'Wallets sind')} nicht möglich.`,
     closed: 'Diese Prüfung ist inzwischen schon weiter.',
+    notRequested: 'Das wurde nicht an Sie zurückgegeben und lässt sich deshalb nicht ändern.',
     address: 'Das ist keine Wallet-Adresse.',
     addressChecksum: 'Diese Adresse enthält einen Tippfehler. Kopieren Sie sie aus der Wallet.',
     addressMissing: 'Geben Sie die Adresse der Wallet ein.',
