@@ -103,7 +103,7 @@ describe('the checks of a session', () => {
     expect(await checks()).toEqual([])
     isBroken = false
     for (let attempt = 0; attempt < 3 && (await isQueued()); attempt++) {
-      identity.clock.advance(301)
+      identity.clock.advance(31)
       await run()
     }
     expect(order).toEqual(['read', 'compared'])
