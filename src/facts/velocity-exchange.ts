@@ -43,7 +43,7 @@ export interface VelocityExchange {
 
 const EXCHANGE_MS = 200
 const EXCHANGE_MS_PER_PROCESS = 4
-/** Write interval when no other process is live: the counts are written only so that they outlive this process. */
+/** Interval when no other process is live. */
 const ALONE_MS = 1_000
 
 export const createVelocityExchange = (dependencies: VelocityExchangeDependencies): VelocityExchange => {
@@ -87,7 +87,8 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
 
   const exchangeOnce = async (): Promise<void> => {
     await tellAll()
-    if (processes() > 1) await hearAll()
+    // Also when no other process is live: one that has just left wrote its last counts.
+    await hearAll()
   }
 
   const exchange = (): Promise<void> => {

@@ -123,6 +123,14 @@ describeStores((open) => {
     expect(facts(later, { from: '0x700' }, DAY)?.count).toBe(0)
   })
 
+  test('the last counts of a process that leaves are known to the one that stays', async () => {
+    const [leaving, staying] = [startProcess('1'), startProcess('2', { count: 1 })]
+    decide(leaving)
+    await leaving.exchange.stop()
+    await staying.exchange.exchange()
+    expect(facts(staying)).toEqual({ count: 1, value: '10' })
+  })
+
   test('windows pass for what others told as well, and its rows are deleted', async () => {
     const [one, two] = [startProcess('1'), startProcess('2')]
     decide(one)
@@ -180,6 +188,8 @@ describeStores((open) => {
       process: fc.nat(2),
       exchanges: fc.boolean(),
       wallet: fc.constantFrom('0x01', '0x02'),
+      chain: fc.constantFrom('base', 'ethereum'),
+      windows: fc.constantFrom([HOUR], [DAY], [DAY, HOUR]),
       value: fc.bigInt({ min: 0n, max: 2n ** 200n }),
       after: fc.nat(30),
     })
@@ -189,20 +199,30 @@ describeStores((open) => {
         const run = ++runs
         const all = ['a', 'b', 'c'].map((name) => startProcess(`${name} ${run}`))
         const projectId = `project ${run}`
-        const sums = new Map<string, { count: number; value: bigint }>()
-        for (const { process, exchanges, wallet, value, after } of steps) {
+        /** By wallet and window: all decisions. */
+        const sums = new Map<string, { wallet: string; window: number; chain: string; value: bigint }[]>()
+        for (const { process, exchanges, wallet, chain, windows, value, after } of steps) {
           const chosen = all[process]
           if (chosen === undefined) continue
           if (exchanges) await chosen.exchange.exchange()
           temporary.clock.advance(after)
-          decide(chosen, { projectId, from: wallet, value: String(value) })
-          const { count, value: sum } = sums.get(wallet) ?? { count: 0, value: 0n }
-          sums.set(wallet, { count: count + 1, value: sum + value })
+          const changes = { projectId, from: wallet, chain: chainOf(chain), value: String(value) }
+          chosen.counters.begin(subject(changes), windows)?.settle(true)
+          for (const window of windows) {
+            const key = `${wallet} ${window}`
+            sums.set(key, [...(sums.get(key) ?? []), { wallet, window, chain, value }])
+          }
         }
         for (let round = 0; round < 2; round++) for (const { exchange } of all) await exchange.exchange()
         for (const process of all) {
-          for (const [wallet, { count, value }] of sums) {
-            expect(facts(process, { projectId, from: wallet })).toEqual({ count, value: String(value) })
+          for (const decided of sums.values()) {
+            for (const { wallet, window, chain } of decided) {
+              const ofChain = decided.filter((other) => other.chain === chain)
+              expect(facts(process, { projectId, from: wallet, chain: chainOf(chain) }, window)).toEqual({
+                count: decided.length,
+                value: String(ofChain.reduce((sum, { value }) => sum + value, 0n)),
+              })
+            }
           }
         }
       }),

@@ -139,6 +139,30 @@ describe('room', () => {
     }
   })
 
+  test('is held as long as the longest window of a wallet counts, and its gap as long as the longest count that is missing', () => {
+    const [MONTH, MINUTE] = [30 * 24 * HOUR, 60]
+    for (const windows of [
+      [MONTH, MINUTE],
+      [MINUTE, MONTH],
+    ]) {
+      const counters = createVelocityCounters({ maxWallets: 1 })
+      counters.begin(subject({ from: '0x01' }), windows)?.settle(true)
+      const nowSeconds = NOW + HOUR
+      expect(counters.begin(subject({ from: '0x02', nowSeconds }), [MINUTE])).toBeNull()
+      expect(facts(counters, { from: '0x01', nowSeconds }, MONTH)?.count).toBe(1)
+      const full = createVelocityCounters({ maxWallets: 1 })
+      full.begin(subject({ from: '0x01' }), [MINUTE])?.settle(true)
+      for (const windowSeconds of windows) {
+        const part = Math.floor(NOW / Math.ceil(windowSeconds / 60))
+        const expiresAtSeconds = NOW + 2 * windowSeconds
+        const tally = { organizationId: 'org', projectId: 'project', wallet: '0x02', chainName: 'base' }
+        full.hear('other', [{ ...tally, windowSeconds, part, count: 1, value: '1', expiresAtSeconds }], NOW)
+      }
+      expect(full.begin(subject({ from: '0x03', nowSeconds }), [MINUTE])).toBeNull()
+      expect(full.begin(subject({ from: '0x03', nowSeconds: NOW + 2 * MONTH }), [MINUTE])).not.toBeNull()
+    }
+  })
+
   test('that comes back does not know what others told meanwhile of wallets that had none', () => {
     const counters = createVelocityCounters({ maxWallets: 1 })
     counters.begin(subject({ from: '0x01' }), [60])?.settle(true)
