@@ -2,7 +2,7 @@
 // would cost several times what the claim itself does. It only says where to look; the log says what is there.
 import { readUint32 } from './entry.ts'
 
-/** A part of a digest decides a slot, and another is kept in it: so rarely is a wrong slot taken for a right one. */
+/** A digest decides a slot, and a part of it is kept there: so rarely is a wrong slot taken for a right one. */
 const FINGERPRINT_BITS = 11
 const DISTANCE_BITS = 32 - FINGERPRINT_BITS
 const DISTANCE_MASK = (1 << DISTANCE_BITS) - 1
@@ -10,6 +10,21 @@ const DISTANCE_MASK = (1 << DISTANCE_BITS) - 1
 const SMALLEST = 1 << 17
 const LARGEST = 1 << (DISTANCE_BITS - 1)
 const NONE: readonly number[] = []
+
+/** Of this process: nobody outside can choose keys whose digests meet in one slot, and so make searches long. */
+const [K0, K1, K2, K3] = crypto.getRandomValues(new Uint32Array(4)) as unknown as [number, number, number, number]
+
+/** A sum of products with odd secret factors, mixed (the finalizer of MurmurHash3) so that its low bits depend on all. */
+const slotOf = (digests: Uint8Array, offset: number): number => {
+  let sum =
+    Math.imul(readUint32(digests, offset), K0 | 1) +
+    Math.imul(readUint32(digests, offset + 4), K1 | 1) +
+    Math.imul(readUint32(digests, offset + 8), K2 | 1) +
+    Math.imul(readUint32(digests, offset + 12), K3 | 1)
+  sum = Math.imul(sum ^ (sum >>> 16), 0x85ebca6b)
+  sum = Math.imul(sum ^ (sum >>> 13), 0xc2b2ae35)
+  return sum ^ (sum >>> 16)
+}
 
 /** The claims of one stretch of time: forgotten together, so that no slot is ever emptied. */
 interface Generation {
@@ -62,7 +77,7 @@ export const createPositions = () => {
       const fingerprint = readUint32(digests, offset + 4) & ~DISTANCE_MASK
       const distance = number - first + 1
       const replaced = replaces > 0 && replaces < distance ? fingerprint | (distance - replaces) : 0
-      let at = readUint32(digests, offset) & mask
+      let at = slotOf(digests, offset) & mask
       // A slot has no sign.
       while (slots[at] !== 0 && slots[at] !== replaced >>> 0) at = (at + 1) & mask
       if (slots[at] === 0) generation.count++
@@ -72,7 +87,7 @@ export const createPositions = () => {
 
     /** Numbers of claims that may have this digest, the newest first. */
     find: (digest: Uint8Array): readonly number[] => {
-      const start = readUint32(digest, 0)
+      const start = slotOf(digest, 0)
       const fingerprint = readUint32(digest, 4) >>> DISTANCE_BITS
       let found: number[] | null = null
       for (const { slots, first } of generations) {

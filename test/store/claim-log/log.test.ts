@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { type LoggedClaims, openLoggedClaims } from '../../../src/store/claim-log/claims.ts'
 import { readReplaces } from '../../../src/store/claim-log/entry.ts'
 import { createClaimGroupTable } from '../../../src/store/claim-log/groups.ts'
+import type { Transaction } from '../../../src/store/database.ts'
 import type { ClaimResult, IdempotencyClaim } from '../../../src/store/idempotency.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import { databaseScope } from '../../../src/store/table-scope.ts'
@@ -215,6 +216,77 @@ test('ten thousand claims may wait: the next is refused at once, and half as man
   expect(outcomes(await Promise.all(waiting))).toEqual(Array<string>(10_000).fill('claimed'))
   expect(log.backlogMs()).toBe(0)
   expect((await claimOf(log, u(10_001))).outcome).toBe('claimed')
+})
+
+describe('when a commit fails', () => {
+  /** A store of which a transaction fails as the test states. */
+  const failing = () => {
+    const world = {
+      fails: null as 'before' | 'after' | null,
+      /** Looks at rows of claims. */
+      reads: 0,
+    }
+    const { database } = temporary.store
+    const watched = (statements: Transaction): Transaction => ({
+      ...statements,
+      query: (sql, ...parameters) => {
+        if (sql.includes('first_number <= ?')) world.reads += 1
+        return statements.query(sql, ...parameters)
+      },
+    })
+    const claims = openLoggedClaims({
+      clock: temporary.clock,
+      node: 'this',
+      database: {
+        ...database,
+        transaction: async (work, ...rest) => {
+          if (world.fails === 'before') throw new Error('no store')
+          const result = await database.transaction((transaction) => work(watched(transaction)), ...rest)
+          if (world.fails === 'after') throw new Error('the connection was lost after the commit')
+          return result
+        },
+      },
+    })
+    return { world, claims }
+  }
+
+  test('after it took effect, its claims are known all the same', async () => {
+    const { world, claims } = failing()
+    const log = await claims
+    await claimOf(log, u(1), { key: 'first' })
+    world.fails = 'after'
+    await expect(claimOf(log, u(2))).rejects.toThrow('connection was lost')
+    world.fails = null
+    expect(await claimOf(log, u(3))).toMatchObject({ outcome: 'in-flight', earlier: { uuid: u(2) } })
+  })
+
+  test('the claims that it fails do not wait any more', async () => {
+    const { world, claims } = failing()
+    const log = await claims
+    for (const fails of ['before', 'after'] as const) {
+      world.fails = fails
+      const asked = Array.from({ length: 9_000 }, (_, index) => claimOf(log, u(index), { key: `${fails} ${index}` }))
+      expect(log.backlogMs()).toBeNull()
+      expect((await Promise.allSettled(asked)).every(({ status }) => status === 'rejected')).toBe(true)
+      expect(log.backlogMs()).not.toBeNull()
+    }
+    world.fails = null
+    expect((await claimOf(log, u(1))).outcome).toBe('claimed')
+  })
+
+  test('and when the time of claims is over, they are not looked for any more', async () => {
+    const { world, claims } = failing()
+    const log = await claims
+    const first = held(await claimOf(log, u(1)))
+    temporary.clock.advance(KEPT_SECONDS)
+    await log.release(first)
+    expect(world.reads).toBe(1)
+    // A commit without a claim, after which the old ones are forgotten.
+    temporary.clock.advance(60)
+    await log.release({ ...first, idempotencyKey: 'unknown' })
+    await log.release(first)
+    expect(world.reads).toBe(1)
+  })
 })
 
 test('a key that is asked for over and over is found as quickly as any other', async () => {
