@@ -98,14 +98,51 @@ describe('chain reads', () => {
     expect(reads.counts().get('base')).toEqual({ kept: 2, answered: 4, failed: 0, refused: 0, open: false })
   })
 
+  test('are as old as the request for their block, however long the answer took', async () => {
+    const { clock, reads, first } = create()
+    const { latestBlock } = first
+    first.latestBlock = async () => {
+      const block = await latestBlock()
+      clock.advance(1_500)
+      return block
+    }
+    expect(await reads.read(BALANCE, requestOf())).toBe('100')
+    first.block = 101n
+    clock.advance(499)
+    expect(reads.read(BALANCE, requestOf())).toBe('100')
+    clock.advance(1)
+    expect(await reads.read(BALANCE, requestOf())).toBe('101')
+  })
+
+  test('that differ in contract, arguments or type are calls of their own', () => {
+    const keyOf = (definition: ReadDefinition, changes = {}) => readCallOf(definition, requestOf(changes))?.key
+    const other = '0x00000000000000000000000000000000000000bb'
+    const answers = (type: ReadType) => view('function f(uint256 v) view returns (uint256)', type, '7')
+    const calls = [
+      keyOf(TOKEN),
+      keyOf(TOKEN, { from: other }),
+      keyOf({ ...TOKEN, contract: other } as ReadDefinition),
+      keyOf(answers('uint256')),
+      keyOf(answers('int')),
+      keyOf(view('function f(uint256 v) view returns (uint256)', 'uint256', '8')),
+    ]
+    expect(new Set(calls).size).toBe(calls.length)
+    expect(keyOf(TOKEN)).toBe(calls[0])
+  })
+
   test('go to the next RPC URL when one fails, in a block of its own', async () => {
-    const { reads, failed, first, second } = create(['https://a.example', 'https://b.example'])
+    const { clock, reads, failed, first, second } = create(['https://a.example', 'https://b.example'])
     first.broken = true
     second.block = 99n
     expect(await reads.read(BALANCE, requestOf())).toBe('99')
     expect(failed).toEqual(['base https://a.example'])
     first.broken = false
     expect(reads.read(BALANCE, requestOf())).toBe('99')
+    // What one said of a block says nothing of the other's block of the same number.
+    clock.advance(2_000)
+    first.block = 99n
+    first.answer = () => number(7n)
+    expect(await reads.read(BALANCE, requestOf())).toBe('7')
   })
 
   test('leave a dead URL alone within ten failures, and find it again', async () => {

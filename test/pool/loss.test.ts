@@ -28,6 +28,27 @@ const oneLoadedWorker = async (count: number, options: Parameters<typeof startHa
   return { harness, answers }
 }
 
+test('a job that was given up as the cause of losses does not keep the next suspect waiting', async () => {
+  const { harness, answers } = await oneLoadedWorker(1)
+  const kill = async (): Promise<void> => {
+    const worker = harness.workers.at(-1)
+    worker?.work(jobAt(worker, worker.jobs.length - 1))
+    worker?.die()
+    await harness.pump()
+    await harness.advance(1_000)
+  }
+  await kill()
+  await kill()
+  expect(await answers[0]).toMatchObject({ code: 'INTERNAL' })
+  const next = harness.submit(1)
+  await harness.pump()
+  await kill()
+  const last = harness.workers.length - 1
+  expect(uuidsOf(harness.worker(last))).toEqual([uuidOf(1)])
+  await harness.answer(last)
+  expect((await next).answer?.compliant).toBe(true)
+})
+
 describe('jobs of a lost worker', () => {
   test('that its log holds are answered from there, byte for byte, and not sent again', async () => {
     const { harness, answers } = await oneLoadedWorker(3)

@@ -122,6 +122,30 @@ describe('a worker without a sign of life', () => {
     return { harness, answer }
   }
 
+  test('is measured from its first job: neither the time without jobs nor a later job counts', async () => {
+    const harness = await startHarness({ workers: 1 })
+    void harness.submit(1)
+    await harness.pump()
+    await harness.advance(300)
+    await harness.answer(0)
+    for (let idleMs = 0; idleMs < 5_000; idleMs += 250) await harness.advance(250)
+    const hung = harness.submit(2)
+    await harness.pump()
+    for (let waitedMs = 0; waitedMs < 750; waitedMs += 250) {
+      await harness.advance(250)
+      expect(harness.eventsOf('worker-lost')).toEqual([])
+      void harness.submit(10 + waitedMs)
+      await harness.pump()
+    }
+    for (let waitedMs = 0; waitedMs < 750; waitedMs += 250) {
+      void harness.submit(1_000 + waitedMs)
+      await harness.advance(250)
+    }
+    expect(harness.eventsOf('worker-lost')).toMatchObject([{ cause: 'hang' }])
+    await harness.answer(1)
+    expect((await hung).answer).not.toBeNull()
+  })
+
   test('is replaced after hangMs, and its job done by the next', async () => {
     const { harness, answer } = await hungAfter(1_500, () => undefined)
     expect(harness.worker(0).terminated).toBe(true)
