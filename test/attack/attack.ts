@@ -5,6 +5,7 @@ import { ACCOUNT_ABUSES } from './abuse-accounts.ts'
 import { ATTESTATION_ABUSES } from './abuse-attestation.ts'
 import { IDENTITY_ABUSES } from './abuse-identity.ts'
 import { LATE_ABUSES } from './abuse-late.ts'
+import { LIST_ABUSES } from './abuse-lists.ts'
 import { NAME_ABUSES } from './abuse-names.ts'
 import { REUSE_ABUSES } from './abuse-reuse.ts'
 import { UPLOAD_ABUSES } from './abuse-uploads.ts'
@@ -14,11 +15,20 @@ import { judge } from './judge.ts'
 import { attackedRoutes } from './routes.ts'
 import { exchange } from './wire.ts'
 
+  ...ACCOUNT_ABUSES,
+  ...ATTESTATION_ABUSES,
+  ...IDENTITY_ABUSES,
+  ...LATE_ABUSES,
+  ...NAME_ABUSES,
+  ...REUSE_ABUSES,
+  ...UPLOAD_ABUSES,
+]
 const ABUSES: readonly Abuse[] = [
   ...ACCOUNT_ABUSES,
   ...ATTESTATION_ABUSES,
   ...IDENTITY_ABUSES,
   ...LATE_ABUSES,
+  ...LIST_ABUSES,
   ...NAME_ABUSES,
   ...REUSE_ABUSES,
   ...UPLOAD_ABUSES,
