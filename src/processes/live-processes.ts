@@ -128,7 +128,7 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
       cancelListening?.()
       // A beat under way would create the row again.
       await current?.catch(() => undefined)
-      await table.remove(id, beats)
+      await table.remove(id, null)
     },
   }
 }

@@ -33,11 +33,14 @@ export const createLiveProcessTable = (scope: TableScope) => ({
   },
 
   /**
-   * Removes a process that ends, or one that seemed dead at this beat; does nothing when the beat has increased since.
+   * Removes a process that seemed dead at this beat; does nothing when the beat has increased since.
+   * @param beat null: the process ends itself, whichever beat was its last to arrive
    */
-  remove: (id: string, beat: number): Promise<void> =>
+  remove: (id: string, beat: number | null): Promise<void> =>
     scope.write(async (transaction) => {
-      await transaction.execute('DELETE FROM live_processes WHERE id = ? AND beat = ?', [id, beat])
+      await (beat === null
+        ? transaction.execute('DELETE FROM live_processes WHERE id = ?', [id])
+        : transaction.execute('DELETE FROM live_processes WHERE id = ? AND beat = ?', [id, beat]))
     }, DURABILITY),
 })
 

@@ -110,3 +110,14 @@ test('a newcomer knows the common time within a tenth of a second, once everyone
   expect(one.shared.nowMs() - two.shared.nowMs()).toBeWithin(0, 101)
   for (const process of [one, two]) await process.stop()
 })
+
+test('one that ends is gone at once, even if its last beat did not arrive', async () => {
+  const time = createTurnedTime()
+  let broken = false
+  const ending = registry('1', time, () => broken)
+  await ending.start()
+  broken = true
+  await ending.beat().catch(() => undefined)
+  await ending.stop()
+  expect(await temporary.store.liveProcesses.list()).toEqual([])
+})
