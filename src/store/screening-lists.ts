@@ -210,6 +210,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const now = scope.nowSeconds()
       await lockShared(transaction, name)
+      await transaction.execute('UPDATE screening_lists SET token = token WHERE name = ?', [name])
       const list = await findIn(transaction, name)
       if (list === null || (read.token !== null && list.token !== read.token)) return null
       const isSame = list.version?.sha256 === version.sha256

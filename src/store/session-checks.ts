@@ -224,7 +224,8 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       if (made.length === 0) return { opened: new Map<string, number>(), skipped: 0 }
       const rows = await transaction.query<{ id: string; sequence: number }>(
-        `SELECT id, sequence FROM sessions WHERE organization_id = ? AND id IN (${marksFor(made)})`,
+        `UPDATE sessions SET updated_at_seconds = updated_at_seconds
+         WHERE organization_id = ? AND id IN (${marksFor(made)}) RETURNING id, sequence`,
         [organizationId, ...made.map(({ sessionId }) => sessionId)],
       )
       const sequences = new Map(rows.map(({ id, sequence }) => [id, sequence]))

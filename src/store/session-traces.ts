@@ -4,6 +4,7 @@ import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { Session } from '../domain/session.ts'
 import type { Transaction } from './database.ts'
 import { requireKeyInUse } from './organization-keys.ts'
+import { lockSessionAsItIs } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
 
 interface Trace {
@@ -96,6 +97,8 @@ export const createSessionTraceTable = (scope: TableScope) => {
     /** Puts a session's traces whose kinds begin with `group` in place of those before; none where its evidence was erased. */
     replace: (organizationId: string, sessionId: string, group: string, traces: readonly Trace[]): Promise<void> =>
       scope.write(async (transaction) => {
+        // The erasure of the evidence locks the session, too.
+        await lockSessionAsItIs(transaction, organizationId, sessionId)
         await transaction.execute(`DELETE FROM session_traces WHERE ${OF_SESSION} AND kind LIKE ?`, [
           organizationId,
           sessionId,

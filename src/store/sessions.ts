@@ -11,7 +11,7 @@ import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
 import { addEvent, announceSession } from './session-changes.ts'
 import { createSessionHistory } from './session-history.ts'
 import { createRegistration } from './session-registration.ts'
-import { lockState, readState, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
+import { lockSessionAsItIs, lockState, readState, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import { createStatusWriter } from './session-status.ts'
 import { createTokenReader } from './session-tokens.ts'
 import type { TableScope } from './table-scope.ts'
@@ -43,6 +43,13 @@ export const createSessionTable = (scope: TableScope) => ({
   /** Null when the organization has no such session. */
   find: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
     readState(scope.statements, organizationId, sessionId),
+
+  /** The same, locked: a change of the session waits until the transaction has ended. */
+  lock: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
+    scope.write(async (transaction) => {
+      await lockSessionAsItIs(transaction, organizationId, sessionId)
+      return readState(transaction, organizationId, sessionId)
+    }),
 
   /** Newest first unless `oldestFirst`. */
   page: (filter: SessionFilter, page: PageRequest): Promise<Page<Session>> => {

@@ -94,6 +94,8 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     decision: Pick<SessionPolicyDecision, 'decided' | 'shadow'>,
   ): Promise<void> => {
     const { organizationId, id: sessionId, sequence } = session
+    // Every change of the organization's policies locks it, too.
+    await tables.organizations.lock(organizationId)
     const now = await findPolicy(tables, organizationId)
     if (now?.id !== policy.id || now.activeRevisionId !== policy.activeRevisionId) throw new PolicyReplacedError()
     const target = { organizationId, sessionId, sequence, policyId: policy.id }

@@ -111,7 +111,7 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
         const changes = changesOver((statusChange) =>
           store.transaction(async (tables) => {
             const { organizationId, sessionId } = message
-            const before = await tables.sessions.find(organizationId, sessionId)
+            const before = await tables.sessions.lock(organizationId, sessionId)
             repeated = !(await tables.providerResults.spend(message))
             if (repeated || before === null) return before
             // Ignore the decider once an operator has decided or sent the session back.

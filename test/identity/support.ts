@@ -39,8 +39,8 @@ export interface RegisterOptions {
   readonly provider?: string
 }
 
-export const openIdentity = async () => {
-  const temporary = await openTemporaryStore()
+export const openIdentity = async (open = openTemporaryStore) => {
+  const temporary = await open()
   const { store } = temporary
   const states: SessionState[] = []
   const standings = createStandings({

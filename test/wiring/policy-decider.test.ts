@@ -10,6 +10,8 @@ import { createPolicyDecider } from '../../src/wiring/policy-decider.ts'
 import { createSessionKnowledge } from '../../src/wiring/session-knowledge.ts'
 import { openHit } from '../admin/support/open-hit.ts'
 import { openEvidence } from '../identity/evidence/support.ts'
+import { describeStores } from '../store/dialects.ts'
+import { interleave } from '../store/interleave.ts'
 
 type World = Awaited<ReturnType<typeof openEvidence>>
 
@@ -296,4 +298,25 @@ test('what is tried on past sessions is what people decided, with their hits as 
       facts: { 'checks.sanctions.uncleared': true, 'checks.sanctions.score': 90 },
     },
   ])
+})
+
+describeStores((open) => {
+  test('no session is decided by a revision that is replaced meanwhile', async () => {
+    await world.remove()
+    world = await openEvidence({}, open)
+    organizationId = (await world.store.organizations.create({ slug: 'decided', name: 'Decided' })).id
+    const { policyId } = await switchOn()
+    const next = await save('name: Grown-ups\ndecides: sessions\nrules: []\n', policyId)
+    const session = await handIn('1980-01-01')
+    await interleave(
+      world.store,
+      async ({ organizations, policies }) => {
+        // As every change over the admin API and the command line does.
+        await organizations.lock(organizationId)
+        await policies.activateRevision(organizationId, policyId, next.revisionId)
+      },
+      () => decider()(session),
+    )
+    expect(await decisions(session)).toMatchObject([{ decided: { revisionId: next.revisionId } }])
+  })
 })

@@ -14,7 +14,7 @@ import { UPLOAD_PACE } from '../../../src/identity/evidence/upload.ts'
 import { UPLOAD_LIMITS } from '../../../src/identity/evidence/upload-slots.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
 import type { DocumentKind, DocumentReading, EvidenceSession } from '../../../src/identity/evidence-types.ts'
-import { temporaryFolder } from '../../store/temporary-store.ts'
+import { openTemporaryStore, temporaryFolder } from '../../store/temporary-store.ts'
 import { openIdentity } from '../support.ts'
 import { streamOf } from './images.ts'
 
@@ -28,8 +28,9 @@ export const UNCHANGED: Reencoder = {
 
 export const openEvidence = async (
   options: Partial<Pick<EvidenceDependencies, 'reencoder' | 'uploadLimits' | 'uploadPace'>> = {},
+  open = openTemporaryStore,
 ) => {
-  const identity = await openIdentity()
+  const identity = await openIdentity(open)
   const { store, clock } = identity
   const folder = temporaryFolder()
   const files = createEvidenceFiles(folder.path)

@@ -13,6 +13,7 @@ import { createDeliveryLoop } from '../../../src/identity/webhooks/delivery-loop
 import { createEndpointSecrets } from '../../../src/identity/webhooks/secrets.ts'
 import { newWebhookEndpointId } from '../../../src/store/webhook-endpoints.ts'
 import { createWebhookParts } from '../../../src/wiring/webhook-service.ts'
+import { openTemporaryStore } from '../../store/temporary-store.ts'
 import { openEvidence } from '../evidence/support.ts'
 
 export interface Received {
@@ -51,8 +52,8 @@ export const startReceiver = () => {
   }
 }
 
-export const openWebhooks = async () => {
-  const parts = await openEvidence()
+export const openWebhooks = async (open = openTemporaryStore) => {
+  const parts = await openEvidence({}, open)
   const { store, keys, clock } = parts
   const errors: unknown[] = []
   const dead: string[] = []
@@ -96,8 +97,8 @@ export const openWebhooks = async () => {
 }
 
 /** What the service makes of webhooks, over their parts: `told` are the states that followers of a session hear of. */
-export const openWebhookService = async () => {
-  const parts = await openWebhooks()
+export const openWebhookService = async (open = openTemporaryStore) => {
+  const parts = await openWebhooks(open)
   const { store, keys, evidence, clock } = parts
   const reported: unknown[] = []
   const warned: string[] = []
