@@ -175,6 +175,9 @@ describe('the wallets of a session', () => {
     const settings = await screeningSettings.read(organizationId)
     await screeningSettings.set(organizationId, { ...settings, screenerScore: 40 })
     expect(await hitsOf(await handIn(evmWallet(6)))).toMatchObject([{ why: 'score 40', entry: evmWallet(6) }])
+    // A flag counts whatever the score is.
+    verdictOf = () => ({ flagged: true, score: 1 })
+    expect(await hitsOf(await handIn(evmWallet(16)))).toMatchObject([{ why: 'flagged, score 1', entry: evmWallet(16) }])
     // An answer without a flag and without a score that counts says nothing.
     verdictOf = () => ({})
     const unsaid = await handIn(evmWallet(7))
