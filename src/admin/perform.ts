@@ -168,7 +168,6 @@ export const performOperation = async (
     query,
     body: body.value,
     kept: null,
-    author: actor?.kind === 'person' ? actor.user.id : null,
     origin: entry.origin,
     stillAllowed: entry.stillAllowed,
   } as unknown as SeenCall

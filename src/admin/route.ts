@@ -10,7 +10,7 @@ import type { Actor, PersonActor } from './actor.ts'
 import { AWAITS_APPROVAL } from './approvals.ts'
 import type { DeclaredRoute, ParamsOf } from './client-types.ts'
 import { type Static, type TObject, type TProperties, type TSchema, Type } from './schema.ts'
-import type { SecondPersonRule } from './second-person/declaration.ts'
+import type { AloneReason, SecondPersonRule } from './second-person/declaration.ts'
 import type { Services } from './services.ts'
 
 /** Who may call. */
@@ -73,8 +73,6 @@ export interface Call<Allowed extends Access, Params, Query, Body> {
   readonly deadline: Deadline
   readonly services: Services
   readonly actor: ActorOf<Allowed>
-  /** The account that asked for the change, also where another account approves it. Null for a key or a command. */
-  readonly author: string | null
   /** The session that waits for its second factor; null on other routes. */
   readonly pending: Allowed extends { kind: 'second-factor' } ? FoundSession : null
   /** The organization that the path names; null where it names none. */
@@ -168,6 +166,8 @@ export interface Route {
   readonly freshness: 'never' | 'sometimes' | 'always'
   /** Null: it never waits for a second person. */
   readonly secondPerson: SecondPersonRule<Omit<Call<Access, Record<string, string>, unknown, unknown>, 'write'>> | null
+  /** Why an operation that changes something never waits; every such operation states this or `secondPerson`. */
+  readonly alone: AloneReason | null
   handle(call: Call<Access, Record<string, string>, unknown, unknown>): Promise<Answer<unknown>>
 }
 
@@ -215,6 +215,7 @@ interface Declaration<
   readonly streams?: boolean
   /** The person must have given password or passkey within five minutes: always, or for some bodies. */
   readonly fresh?: true | ((body: Static<Body>) => boolean)
+  readonly alone?: AloneReason
   /** For a change of who gets signed for; see second-person/. */
   readonly secondPerson?: SecondPersonRule<Omit<DeclaredCall<Allowed, Path, Query, Body>, 'write'>>
   handle(
@@ -282,6 +283,7 @@ export const declareRoutes =
       typeof declaration.fresh === 'function' ? declaration.fresh(body as Static<Body>) : declaration.fresh === true,
     // As with `handle`: the input is checked against this declaration.
     secondPerson: (declaration.secondPerson ?? null) as Route['secondPerson'],
+    alone: declaration.alone ?? null,
     // The input is checked against this declaration.
     handle: (call) => declaration.handle(call as never),
   })

@@ -18,3 +18,6 @@ export const levelName = (level: Level): LevelName => NAMES[level]
 /** Null for a name that is none. */
 export const parseLevel = (name: string): Level | null =>
   Object.hasOwn(LEVELS, name) ? LEVELS[name as LevelName] : null
+
+/** Minimum age when the organization sets none: a person has to look at sessions of younger people. */
+export const ADULT_YEARS = 18

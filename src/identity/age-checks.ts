@@ -1,7 +1,7 @@
 // Checks whether a person has the age that the organization requires at the session's level. When the organization changes
 // that age, sessions that wait for a decision and verified ones are checked again.
 import { ageOn } from '../documents/compare.ts'
-import type { Level } from '../domain/level.ts'
+import { ADULT_YEARS, type Level } from '../domain/level.ts'
 import type { Session } from '../domain/session.ts'
 import type { Clock } from '../domain/time.ts'
 import type { NewSessionCheck, RepeatedPart } from './checks.ts'
@@ -26,8 +26,6 @@ export interface AgeCheckDependencies {
 /** Name of the part and of its only check. */
 const AGE_CHECK = 'person.age'
 const VERSION = 'age 1'
-/** Minimum age when the organization sets none: a person has to look at sessions of younger people. */
-const ADULT_YEARS = 18
 const NONE: MinimumAges = { years: null, levels: new Map() }
 const NO_DATE = 'there is no birth date: none was typed in, or it was erased'
 const UNREADABLE = 'what was typed in can not be read'

@@ -157,6 +157,23 @@ export const createApiKeyTable = (scope: TableScope) => ({
   },
 
   /**
+   * The actor that was handed the key's text, as the audit log names it; null if no entry does. Reads all entries of the
+   * key's organization.
+   */
+  findRecipient: async (keyId: string): Promise<string | null> => {
+    const [row] = await scope.statements.query<{ actor: string }>(
+      `SELECT audit_log.actor FROM api_keys
+       LEFT JOIN api_keys AS previous ON previous.replaced_by_key_id = api_keys.key_id
+       JOIN audit_log ON audit_log.organization_id = api_keys.organization_id
+         AND (audit_log.action = 'key.issue' AND audit_log.subject = api_keys.key_id
+           OR audit_log.action = 'key.regenerate' AND audit_log.subject = previous.key_id)
+       WHERE api_keys.key_id = ? ORDER BY audit_log.sequence LIMIT 1`,
+      [keyId],
+    )
+    return row?.actor ?? null
+  },
+
+  /**
    * Creates a key with the old one's kind, name, limit and lifetime. The old key works for another `overlapSeconds`, or
    * until its own expiry if that comes first; 0 ends it immediately.
    */

@@ -105,6 +105,7 @@ export const ACCOUNT_ROUTES = [
   }),
   route('renameAccount', 'PATCH', '/me', {
     access: PERSON,
+    alone: 'own-sign-in',
     summary: 'Change the caller’s name',
     body: closed({ name: label('As colleagues see it') }),
     handle: async ({ actor, body, write }) => {
@@ -122,6 +123,7 @@ export const ACCOUNT_ROUTES = [
   }),
   route('changePassword', 'PUT', '/me/password', {
     access: PERSON,
+    alone: 'own-sign-in',
     summary: 'Change the caller’s password',
     description: 'Ends the account’s other sessions.',
     body: closed({ current_password: PASSWORD, new_password: PASSWORD }),
@@ -147,6 +149,7 @@ export const ACCOUNT_ROUTES = [
 
   route('confirm', 'POST', '/me/confirm', {
     access: PERSON,
+    alone: 'own-sign-in',
     summary: 'Confirm the session with the password',
     description:
       'For five minutes, the session may make changes that need a fresh confirmation. It gets a new cookie; the cookie before stops working.',
@@ -159,6 +162,7 @@ export const ACCOUNT_ROUTES = [
   }),
   route('confirmPasskeyOptions', 'POST', '/me/confirm/passkey/options', {
     access: PERSON,
+    alone: 'own-sign-in',
     summary: 'Begin to confirm the session with a passkey',
     body: closed({}),
     answer: closed({ challenge_id: CHALLENGE_ID, options: OPTIONS }),
@@ -169,6 +173,7 @@ export const ACCOUNT_ROUTES = [
   }),
   route('confirmPasskey', 'POST', '/me/confirm/passkey', {
     access: PERSON,
+    alone: 'own-sign-in',
     summary: 'Confirm the session with a passkey of the account',
     description: 'Has the same effect as the password.',
     body: closed({ challenge_id: CHALLENGE_ID, credential: CREDENTIAL }),
@@ -192,6 +197,7 @@ export const ACCOUNT_ROUTES = [
   }),
   route('endOwnSession', 'DELETE', '/me/sessions/{session}', {
     access: PERSON,
+    alone: 'own-sign-in',
     summary: 'End one of the caller’s sessions',
     fresh: true,
     handle: async ({ actor, params, write }) => {
@@ -204,6 +210,7 @@ export const ACCOUNT_ROUTES = [
   }),
   route('endOtherSessions', 'DELETE', '/me/sessions', {
     access: PERSON,
+    alone: 'own-sign-in',
     summary: 'End all of the caller’s sessions but this one',
     fresh: true,
     answer: closed({ ended: Type.Integer() }),

@@ -69,6 +69,7 @@ export const approvalRoutes = (routes: readonly Route[]) => {
     }),
     route('decideApproval', 'POST', '/organizations/{organization}/approvals/{approval}/decide', {
       access: ORGANIZATION_ADMIN_PERSON,
+      alone: 'decides-approvals',
       summary: 'Approve or reject a change',
       ...DECIDING,
       handle: (call) => decide(call, call.params.approval, call.body.approve),
@@ -88,6 +89,7 @@ export const approvalRoutes = (routes: readonly Route[]) => {
     }),
     route('decideDeploymentApproval', 'POST', '/approvals/{approval}/decide', {
       access: DEPLOYMENT_PERSON,
+      alone: 'decides-approvals',
       summary: 'Approve or reject a change of the deployment',
       ...DECIDING,
       handle: (call) => decide(call, call.params.approval, call.body.approve),

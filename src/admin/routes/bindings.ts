@@ -115,6 +115,7 @@ export const BINDING_ROUTES = [
   }),
   route('labelAddress', 'PATCH', '/organizations/{organization}/bindings/{binding}', {
     access: ORGANIZATION_ADMIN,
+    alone: 'texts',
     summary: 'Say what people call a bound contract or program',
     body: closed({ label: nullable(LABEL) }),
     answer: BINDING,

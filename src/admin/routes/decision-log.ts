@@ -53,6 +53,7 @@ export const DECISION_LOG_ROUTES = [
   }),
   route('rebuildDecisionIndex', 'POST', '/decision-index/rebuild', {
     access: DEPLOYMENT,
+    alone: 'upkeep',
     summary: 'Delete the search index and build it again from the log',
     body: closed({}),
     status: 202,
@@ -91,6 +92,7 @@ export const DECISION_LOG_ROUTES = [
   }),
   route('verifyDecisions', 'POST', '/decision-log/verify', {
     access: DEPLOYMENT,
+    alone: 'upkeep',
     summary: 'Check the whole decision log, as a job',
     description:
       'Every hash, every line, the ties between files, that no uuid occurs twice, and the log against its tree and signed heads.',

@@ -106,6 +106,7 @@ export const DOCUMENT_CHECK_ROUTES = [
   }),
   route('readDocumentZone', 'POST', `${BASE}/{session}/evidence/zone`, {
     access: REVIEWER,
+    alone: 'one-session',
     summary: 'Read the fields of the identity document’s machine-readable zone',
     description: 'A POST, since each reading is recorded. 404 where no zone was read.',
     body: closed({}),

@@ -77,6 +77,7 @@ export const EVIDENCE_ROUTES = [
   }),
   route('readEvidenceFields', 'POST', `${BASE}/{session}/evidence/fields`, {
     access: REVIEWER,
+    alone: 'one-session',
     summary: 'Read the typed fields',
     description: 'A POST, since each reading is recorded.',
     body: closed({}),
@@ -120,6 +121,7 @@ export const EVIDENCE_ROUTES = [
   }),
   route('eraseEvidence', 'POST', `${BASE}/{session}/evidence/erase`, {
     access: ORGANIZATION_ADMIN,
+    alone: 'one-session',
     summary: 'Erase a session’s evidence, for good',
     description: 'Its keys are destroyed, then its files. The decision and its history stay.',
     body: closed({}),

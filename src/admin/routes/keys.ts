@@ -95,6 +95,7 @@ export const KEY_ROUTES = [
   }),
   route('issueKey', 'POST', '/organizations/{organization}/keys', {
     access: ORGANIZATION_ADMIN,
+    alone: 'key',
     summary: 'Issue a key',
     fresh: ({ kind }) => kind === 'admin',
     description:
@@ -160,6 +161,7 @@ export const KEY_ROUTES = [
   }),
   route('regenerateKey', 'POST', '/organizations/{organization}/keys/{key}/regenerate', {
     access: ORGANIZATION_ADMIN,
+    alone: 'key',
     summary: 'Replace a key',
     fresh: true,
     description: 'The old key works until the overlap ends, so that no request fails.',
@@ -196,6 +198,7 @@ export const KEY_ROUTES = [
   }),
   route('revokeKey', 'POST', '/organizations/{organization}/keys/{key}/revoke', {
     access: ORGANIZATION_ADMIN,
+    alone: 'takes-access-away',
     summary: 'End a key, for good',
     description: 'Takes effect everywhere within a second.',
     body: closed({}),

@@ -201,6 +201,7 @@ const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTING
     }),
     route(`refresh${suffix}ListSource`, 'POST', '/lists/{list}/source/refresh', {
       access: access.write,
+      alone: 'regular-read',
       summary: 'Read the source now',
       description: 'Happens within seconds; `readListSource` answers the result.',
       body: closed({}),

@@ -6,14 +6,14 @@ import type { MembershipOffer } from '../../store/membership-offers.ts'
 import type { Tables } from '../../store/store.ts'
 import { newOfferCode, offerLink } from '../accounts/links.ts'
 import { hashToken } from '../accounts/token.ts'
-import { accountOf } from '../actor.ts'
+import { actorId } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { CredentialWrongError, SubjectUnknownError } from '../errors.ts'
 import { LINK, OFFER, ROLE, showOffer } from '../member-shapes.ts'
 import { requireRights, rightsOfMembership } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, PERSON, SecretReply, VIEWER } from '../route.ts'
 import { closed, named, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
-import { recordMaker } from '../second-person/approvers.ts'
+import { makerOf, recordMaker } from '../second-person/approvers.ts'
 
 const route = declareRoutes('Members')
 const own = declareRoutes('Account')
@@ -36,6 +36,11 @@ const requireOffer = async (tables: Tables, organizationId: string, offerId: str
   if (offer === null) throw new SubjectUnknownError('offer')
   return offer
 }
+
+const seenOffer = ({ id, email }: MembershipOffer) => ({
+  subject: id,
+  name: `${email}, who was asked to become a member`,
+})
 
 export const MEMBER_OFFER_ROUTES = [
   route('listMemberOffers', 'GET', '/organizations/{organization}/member-offers', {
@@ -60,14 +65,10 @@ export const MEMBER_OFFER_ROUTES = [
       action: 'member.role',
       see: async (tables, { organization, params, body }) => {
         const offer = await requireOffer(tables, organization.id, params.offer)
-        return {
-          subject: offer.id,
-          name: `${offer.email}, who was asked to become a member`,
-          changes: [{ what: 'role', before: offer.role, after: body.role }],
-        }
+        return { ...seenOffer(offer), changes: [{ what: 'role', before: offer.role, after: body.role }] }
       },
     },
-    handle: ({ services, organization, actor, author, params, body, write }) =>
+    handle: ({ services, organization, actor, params, body, write }) =>
       write(async (tables, note) => {
         const { role } = body
         await requireRights(tables, actor, services.clock, rightsOfMembership(organization.id, role))
@@ -75,13 +76,16 @@ export const MEMBER_OFFER_ROUTES = [
         if (!(await tables.membershipOffers.setRole(organization.id, before.id, role))) {
           throw new SubjectUnknownError('offer')
         }
-        if (before.role !== role) await recordMaker(tables, author, before.userId, organization.id)
+        if (before.role !== role) {
+          await recordMaker(tables, await makerOf(tables, actorId(actor)), before.userId, organization.id)
+        }
         note({ action: 'member.ask', subject: before.id, detail: { email: before.email, role: [before.role, role] } })
         return showOffer({ ...before, role })
       }),
   }),
   route('withdrawMemberOffer', 'DELETE', '/organizations/{organization}/member-offers/{offer}', {
     access: ORGANIZATION_ADMIN,
+    alone: 'offer',
     summary: 'Withdraw an offer',
     handle: async ({ organization, params, write }) => {
       await write(async (tables, note) => {
@@ -95,11 +99,23 @@ export const MEMBER_OFFER_ROUTES = [
   route('renewMemberOffer', 'POST', '/organizations/{organization}/member-offers/{offer}/link', {
     access: ORGANIZATION_ADMIN,
     summary: 'Make another link for an offer',
+    fresh: true,
     description: 'The link before stops working; the offer is valid for another week.',
     body: closed({}),
     answer: LINK,
-    handle: ({ services, organization, params, write }) =>
+    secondPerson: {
+      action: 'member.invite',
+      // The actor gets the link and could accept the offer with an account of their own.
+      needs: () => 'person',
+      see: async (tables, { organization, params }) => ({
+        ...seenOffer(await requireOffer(tables, organization.id, params.offer)),
+        changes: [],
+      }),
+    },
+    handle: ({ services, organization, actor, params, write }) =>
       write(async (tables, note) => {
+        const { userId } = await requireOffer(tables, organization.id, params.offer)
+        await recordMaker(tables, await makerOf(tables, actorId(actor)), userId, organization.id)
         const code = newOfferCode(services.clock)
         const { hash, expiresAtSeconds } = code
         if (!(await tables.membershipOffers.renew(organization.id, params.offer, hash, expiresAtSeconds))) {
@@ -130,6 +146,7 @@ export const MEMBER_OFFER_ROUTES = [
   }),
   own('acceptOffer', 'POST', '/me/offers/{offer}/accept', {
     access: PERSON,
+    alone: 'offer',
     summary: 'Accept an offer of membership',
     description:
       'Takes the code of the link that the organization’s admin handed over: being signed in to the account that an ' +
@@ -143,7 +160,7 @@ export const MEMBER_OFFER_ROUTES = [
         const { organizationId, role, askedBy } = taken
         await tables.memberships.add(organizationId, actor.user.id, role)
         // For approvals, the person who made the offer and the person who accepts it do not count as two.
-        await recordMaker(tables, accountOf(askedBy), actor.user.id, organizationId)
+        await recordMaker(tables, await makerOf(tables, askedBy), actor.user.id, organizationId)
         note({
           action: 'member.accept',
           subject: actor.user.id,
@@ -156,6 +173,7 @@ export const MEMBER_OFFER_ROUTES = [
   }),
   own('declineOffer', 'POST', '/me/offers/{offer}/decline', {
     access: PERSON,
+    alone: 'offer',
     summary: 'Decline an offer of membership',
     body: closed({}),
     handle: async ({ actor, params, write }) => {

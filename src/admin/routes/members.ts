@@ -4,13 +4,14 @@ import { isoTime } from '../../domain/time.ts'
 import type { Member } from '../../store/memberships.ts'
 import type { Tables } from '../../store/store.ts'
 import { invite, mayInvite, offerMembership, requireAccount } from '../accounts/invitations.ts'
+import { actorId } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { EMAIL, LINK, OFFER, ROLE, showOffer } from '../member-shapes.ts'
 import { requireRights, rightsOfMembership } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIEWER } from '../route.ts'
 import { closed, label, named, nullable, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
-import { recordMaker } from '../second-person/approvers.ts'
+import { makerOf, recordMaker } from '../second-person/approvers.ts'
 
 const route = declareRoutes('Members')
 
@@ -89,7 +90,7 @@ export const MEMBER_ROUTES = [
         }
       },
     },
-    handle: ({ services, organization, actor, author, body, write }) => {
+    handle: ({ services, organization, actor, body, write }) => {
       const { email, name, role } = body
       return write(async (tables, note) => {
         await requireRights(tables, actor, services.clock, rightsOfMembership(organization.id, role))
@@ -115,8 +116,8 @@ export const MEMBER_ROUTES = [
           return new SecretReply(201, asked, { ...asked, acceptance: null })
         }
         await tables.memberships.add(organization.id, user.id, role)
-        // The author gets the link and could use the new account.
-        await recordMaker(tables, author, user.id, null)
+        // The actor gets the link and could use the new account.
+        await recordMaker(tables, await makerOf(tables, actorId(actor)), user.id, null)
         note({ action: 'member.add', subject: user.id, detail: { email: user.email, role } })
         const member = showMember(await requireMember(tables, organization.id, user.id))
         const added = { member, invitation: await invite(tables, services, user), offer: null, acceptance: null }
@@ -138,12 +139,14 @@ export const MEMBER_ROUTES = [
         return { ...seenMember(member), changes: [{ what: 'role', before: member.role, after: body.role }] }
       },
     },
-    handle: ({ services, organization, actor, author, params, body, write }) =>
+    handle: ({ services, organization, actor, params, body, write }) =>
       write(async (tables, note) => {
         const before = await requireMember(tables, organization.id, params.user)
         await requireRights(tables, actor, services.clock, rightsOfMembership(organization.id, body.role))
         await tables.memberships.setRole(organization.id, params.user, body.role)
-        if (before.role !== body.role) await recordMaker(tables, author, params.user, organization.id)
+        if (before.role !== body.role) {
+          await recordMaker(tables, await makerOf(tables, actorId(actor)), params.user, organization.id)
+        }
         note({ action: 'member.role', subject: params.user, detail: { role: [before.role, body.role] } })
         return showMember({ ...before, role: body.role })
       }),
@@ -176,6 +179,7 @@ export const MEMBER_ROUTES = [
   route('inviteMemberAgain', 'POST', '/organizations/{organization}/members/{user}/invitation', {
     access: ORGANIZATION_ADMIN,
     summary: 'Make another link for a member who has not taken up the invitation',
+    fresh: true,
     description:
       'The link before it stops working. Only for an account that this organization made, that was not taken up and has no ' +
       'rights elsewhere.',
@@ -184,14 +188,14 @@ export const MEMBER_ROUTES = [
     errors: [409],
     secondPerson: {
       action: 'member.invite',
-      // The author gets a link to the account, so the two no longer count as two people for approvals. A key has no account.
+      // The actor gets a link to the account, so the two no longer count as two people for approvals. A key has no account.
       needs: () => 'person',
       see: async (tables, { organization, params }) => ({
         ...seenMember(await requireMember(tables, organization.id, params.user)),
         changes: [],
       }),
     },
-    handle: ({ services, organization, params, author, write }) =>
+    handle: ({ services, organization, actor, params, write }) =>
       write(async (tables, note) => {
         await requireMember(tables, organization.id, params.user)
         const user = await requireAccount(tables, params.user)
@@ -200,7 +204,7 @@ export const MEMBER_ROUTES = [
             'the account was taken up, or was not made here: a deployment admin can let its owner in again',
           )
         }
-        await recordMaker(tables, author, user.id, null)
+        await recordMaker(tables, await makerOf(tables, actorId(actor)), user.id, null)
         const made = await invite(tables, services, user)
         note({ action: 'member.invite', subject: params.user })
         return new SecretReply(200, made, { ...made, url: '' })

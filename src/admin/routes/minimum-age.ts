@@ -1,8 +1,10 @@
 // The minimum age that an organization requires, at every level or at one.
-import { LEVELS, type LevelName } from '../../domain/level.ts'
+import { ADULT_YEARS, LEVELS, type LevelName } from '../../domain/level.ts'
 import type { MinimumAges } from '../../store/minimum-ages.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, nullable, partial, type Static, Type } from '../schema.ts'
+
+import { changedFields } from '../second-person/declaration.ts'
 
 const route = declareRoutes('Sessions')
 
@@ -24,6 +26,24 @@ const showAges = ({ years, levels }: MinimumAges): Static<typeof AGES> => {
   return { years, levels: { basic: of('basic'), standard: of('standard'), enhanced: of('enhanced') } }
 }
 
+type Ages = Static<typeof AGES>
+type AgesChange = { readonly years?: number | null; readonly levels?: Partial<Ages['levels']> }
+
+const changedAges = (before: Ages, { years = before.years, levels = {} }: AgesChange): Ages => ({
+  years,
+  levels: { ...before.levels, ...levels },
+})
+
+/** Whether somebody passes, or is only looked at, whose check failed or was looked at before. */
+const loosens = (before: Ages, after: Ages): boolean =>
+  (Object.keys(LEVELS) as LevelName[]).some((name) => {
+    const was = before.levels[name] ?? before.years
+    const is = after.levels[name] ?? after.years
+    return is === null ? was !== null : is < (was ?? ADULT_YEARS)
+  })
+
+const agesText = ({ years, levels }: Ages) => ({ years, ...levels })
+
 export const MINIMUM_AGE_ROUTES = [
   route('readMinimumAge', 'GET', PATH, {
     access: VIEWER,
@@ -40,6 +60,18 @@ export const MINIMUM_AGE_ROUTES = [
     body: partial({ years: YEARS, levels: partial(OF_LEVELS) }),
     example: { years: 18, levels: { enhanced: 21 } },
     answer: AGES,
+    secondPerson: {
+      action: 'organization.minimum-age',
+      needs: async ({ minimumAges }, { organization, body }) => {
+        const before = showAges(await minimumAges.read(organization.id))
+        return loosens(before, changedAges(before, body)) ? 'second-person' : 'nothing'
+      },
+      see: async ({ minimumAges }, { organization: { id, name }, body }) => {
+        const before = showAges(await minimumAges.read(id))
+        const changes = changedFields(agesText(before), agesText(changedAges(before, body)))
+        return { subject: id, name, changes, basis: before }
+      },
+    },
     handle: ({ organization, body, write }) =>
       write(async (tables, note) => {
         const before = showAges(await tables.minimumAges.read(organization.id))

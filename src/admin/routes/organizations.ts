@@ -75,6 +75,7 @@ export const ORGANIZATION_ROUTES = [
   }),
   route('createOrganization', 'POST', '/organizations', {
     access: DEPLOYMENT,
+    alone: 'new-organization',
     summary: 'Create an organization',
     fresh: ({ admin_key }) => admin_key === true,
     body: closed({

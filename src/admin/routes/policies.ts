@@ -123,6 +123,7 @@ export const POLICY_ROUTES = [
   }),
   route('createPolicy', 'POST', '/organizations/{organization}/policies', {
     access: ORGANIZATION_ADMIN,
+    alone: 'not-live',
     summary: 'Create a policy with its first revision',
     description: 'Named by its document. It decides once the revision is activated.',
     body: closed({ source: SOURCE }),
@@ -175,6 +176,7 @@ export const POLICY_ROUTES = [
   }),
   route('saveRevision', 'POST', '/organizations/{organization}/policies/{policy}/revisions', {
     access: ORGANIZATION_ADMIN,
+    alone: 'not-live',
     summary: 'Save a document as the policy’s next revision',
     description: 'Not live until it is activated. Never changed or deleted.',
     body: closed({ source: SOURCE }),
@@ -253,6 +255,7 @@ export const POLICY_ROUTES = [
   }),
   route('shadowRevision', 'PUT', '/organizations/{organization}/policies/{policy}/shadow', {
     access: ORGANIZATION_ADMIN,
+    alone: 'not-live',
     summary: 'Set or remove the shadow revision',
     description:
       'It is evaluated beside the active one. Its verdicts are recorded and never answered, so it needs no second person.',

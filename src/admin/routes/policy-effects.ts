@@ -56,6 +56,7 @@ const SHADOW_RESULTS = named(
 export const POLICY_EFFECT_ROUTES = [
   route('replayPolicy', 'POST', '/organizations/{organization}/policies/{policy}/replay', {
     access: ORGANIZATION_ADMIN,
+    alone: 'reads',
     summary: 'Run a document or a revision over recorded decisions, as a job',
     description:
       'Says what it would change: `result` counts what would stay the same, what would go another way and from which rule ' +

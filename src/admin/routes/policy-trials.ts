@@ -173,6 +173,7 @@ const nameOf = (need: FactNeed): string =>
 export const POLICY_TRIAL_ROUTES = [
   route('checkPolicy', 'POST', '/organizations/{organization}/policies/check', {
     access: VIEWER,
+    alone: 'reads',
     summary: 'Check a document without saving it',
     description:
       'Saves nothing. Every mistake comes with its line and column; the document’s own tests are run as well. A document ' +
@@ -193,6 +194,7 @@ export const POLICY_TRIAL_ROUTES = [
   }),
   route('simulatePolicy', 'POST', '/organizations/{organization}/policies/simulate', {
     access: VIEWER,
+    alone: 'reads',
     summary: 'Try a document or a revision on a request',
     description:
       'Decides and signs nothing. Lists are read as they are; other sources are asked unless `facts` says what they would ' +
@@ -276,6 +278,7 @@ export const POLICY_TRIAL_ROUTES = [
   }),
   route('testPolicy', 'POST', '/organizations/{organization}/policies/test', {
     access: VIEWER,
+    alone: 'reads',
     summary: 'Run a document’s own tests',
     body: closed({ source: Type.Optional(SOURCE), revision_id: Type.Optional(Type.String({ maxLength: 100 })) }),
     bodyMaxBytes: SOURCE_BYTES_MAX,

@@ -96,6 +96,7 @@ export const POOL_ROUTES = [
   }),
   pool('resizePool', 'PATCH', '/pool', {
     access: DEPLOYMENT,
+    alone: 'upkeep',
     summary: 'Change the number of processes, or of the signing workers of each',
     description:
       'More start at once; fewer finish what they hold first. No request fails for it, but one whose connection is just ' +

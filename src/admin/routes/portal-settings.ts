@@ -9,6 +9,7 @@ import { SubjectUnknownError } from '../errors.ts'
 import { EMAIL } from '../member-shapes.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, nullable, partial, Type } from '../schema.ts'
+import { changedFields } from '../second-person/declaration.ts'
 
 const route = declareRoutes('Organizations')
 
@@ -48,6 +49,15 @@ const RETENTION_FIELDS = {
   }),
 }
 const RETENTION = named('EvidenceRetention', closed(RETENTION_FIELDS))
+
+const changedRetention = (
+  before: Retention,
+  body: { readonly completed_days?: number; readonly rejected_days?: number; readonly abandoned_days?: number },
+): Retention => ({
+  completedDays: body.completed_days ?? before.completedDays,
+  rejectedDays: body.rejected_days ?? before.rejectedDays,
+  abandonedDays: body.abandoned_days ?? before.abandonedDays,
+})
 
 const showBrand = async (tables: Pick<Tables, 'sessions'>, organizationId: string, brand: Brand) => ({
   color: brand.color,
@@ -116,6 +126,7 @@ export const PORTAL_SETTING_ROUTES = [
   }),
   route('changeBrand', 'PATCH', `${BASE}/brand`, {
     access: ORGANIZATION_ADMIN,
+    alone: 'texts',
     summary: 'Change how the verification page looks and what it says of the organization',
     body: partial({
       color: nullable(Type.String({ pattern: '^#[0-9a-f]{6}$', rule: 'must be # and six lower-case hex digits' })),
@@ -169,14 +180,23 @@ export const PORTAL_SETTING_ROUTES = [
     description: 'Evidence that is older is erased within an hour, for good.',
     body: partial(RETENTION_FIELDS),
     answer: RETENTION,
+    secondPerson: {
+      action: 'organization.retention',
+      // Without their names, verified people are compared with no later version of a list.
+      needs: async ({ evidenceRetention }, { organization, body }) =>
+        (body.completed_days ?? RETENTION_DAYS_MAX) < (await evidenceRetention.find(organization.id)).completedDays
+          ? 'second-person'
+          : 'nothing',
+      see: async ({ evidenceRetention }, { organization: { id, name }, body }) => {
+        const before = await evidenceRetention.find(id)
+        const changes = changedFields(showRetention(before), showRetention(changedRetention(before, body)))
+        return { subject: id, name, changes, basis: showRetention(before) }
+      },
+    },
     handle: ({ organization, body, write }) =>
       write(async (tables, note) => {
         const before = await tables.evidenceRetention.find(organization.id)
-        const after: Retention = {
-          completedDays: body.completed_days ?? before.completedDays,
-          rejectedDays: body.rejected_days ?? before.rejectedDays,
-          abandonedDays: body.abandoned_days ?? before.abandonedDays,
-        }
+        const after = changedRetention(before, body)
         await tables.evidenceRetention.set(organization.id, after)
         note({
           action: 'organization.retention',

@@ -166,6 +166,7 @@ export const PROJECT_ROUTES = [
   }),
   route('tryProject', 'POST', '/organizations/{organization}/projects/{project}/try', {
     access: ORGANIZATION_ADMIN,
+    alone: 'attest',
     summary: 'Make a call of the attestation API for a project, with one of its keys',
     description:
       'The very call that a backend makes: it is limited, decided, signed and recorded as any other. For the dashboard, ' +

@@ -53,6 +53,7 @@ export const REQUIRED_FACTOR_ROUTES = [
   }),
   route('changeSecondFactorRule', 'PUT', PATH, {
     access: ORGANIZATION_ADMIN,
+    alone: 'factor-rule',
     summary: 'Require a second factor in the organization, or no longer',
     description: DESCRIPTION,
     fresh: true,
@@ -76,6 +77,7 @@ export const REQUIRED_FACTOR_ROUTES = [
   }),
   deployment('changeDeploymentSecondFactorRule', 'PUT', DEPLOYMENT_PATH, {
     access: DEPLOYMENT,
+    alone: 'factor-rule',
     summary: 'Require a second factor of everybody, or no longer',
     description: DESCRIPTION,
     fresh: true,

@@ -18,6 +18,26 @@ export const SCREENING_COMMANDS = [
       names: COUNT,
       next_due_at_seconds: COUNT,
     }),
+    secondPerson: {
+      action: 'screening.content',
+      // The first content only adds hits.
+      needs: async ({ screeningLists }, { params }) =>
+        (await screeningLists.find(params.list))?.version == null ? 'nothing' : 'second-person',
+      see: async (tables, { params, query }) => {
+        const list = await tables.screeningLists.find(params.list)
+        return {
+          subject: params.list,
+          name: `screening list ${params.list}`,
+          changes: [
+            {
+              what: 'content',
+              before: list?.version?.sha256 ?? null,
+              after: `${query.entries} entries (${query.sha256})`,
+            },
+          ],
+        }
+      },
+    },
     handle: async ({ request, params, query, write }) => {
       const { sha256, entries, names, next_due_at_seconds: nextDueAtSeconds } = query
       const bytes = new Uint8Array(await request.arrayBuffer())

@@ -6,6 +6,7 @@ import { HIT_ACTIONS, type ScreeningSettings } from '../../domain/screening-hit.
 import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../../screening/thresholds.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, oneOf, partial, type Static, Type } from '../schema.ts'
+import { changedFields } from '../second-person/declaration.ts'
 
 const route = declareRoutes('Screening')
 
@@ -63,6 +64,38 @@ const requireKnown = (field: string, names: readonly string[] | null | undefined
   if (unknown !== undefined) throw new FieldInvalidError(field, `has ${unknown}, which there is not`)
 }
 
+type Changed = Partial<Static<ReturnType<typeof closed<typeof CHANGEABLE>>>>
+
+const changedSettings = (before: ScreeningSettings, body: Changed): ScreeningSettings => ({
+  threshold: body.threshold ?? before.threshold,
+  onNewHit: body.on_new_hit ?? before.onNewHit,
+  addressLists: body.address_lists === undefined ? before.addressLists : body.address_lists,
+  screeners: body.screeners === undefined ? before.screeners : body.screeners,
+  screenerScore: body.screener_score === undefined ? before.screenerScore : body.screener_score,
+  screenersAgain: body.screeners_again ?? before.screenersAgain,
+})
+
+const hasAll = (names: readonly string[], wanted: readonly string[]): boolean =>
+  wanted.every((name) => names.includes(name))
+
+/** Whether something that is a hit, or that follows from a new one, could be none afterwards. */
+const loosens = (before: ScreeningSettings, after: ScreeningSettings): boolean =>
+  (after.threshold ?? DEFAULT_THRESHOLD) > (before.threshold ?? DEFAULT_THRESHOLD) ||
+  HIT_ACTIONS.indexOf(after.onNewHit) < HIT_ACTIONS.indexOf(before.onNewHit) ||
+  // The default lists are others in every deployment, and change.
+  (before.addressLists === null
+    ? after.addressLists !== null
+    : after.addressLists === null || !hasAll(after.addressLists, before.addressLists)) ||
+  // By default all screeners are asked.
+  (after.screeners !== null && (before.screeners === null || !hasAll(after.screeners, before.screeners))) ||
+  (after.screenerScore ?? Number.POSITIVE_INFINITY) > (before.screenerScore ?? Number.POSITIVE_INFINITY) ||
+  (before.screenersAgain && !after.screenersAgain)
+
+const settingsText = (settings: ScreeningSettings) => {
+  const { is_default: _isDefault, address_lists, screeners, ...others } = showSettings(settings)
+  return { ...others, address_lists: address_lists ?? 'the default', screeners: screeners ?? 'all' }
+}
+
 export const SCREENING_SETTINGS_ROUTES = [
   route('readScreeningSettings', 'GET', PATH, {
     access: VIEWER,
@@ -79,6 +112,18 @@ export const SCREENING_SETTINGS_ROUTES = [
       'screeners are asked again where `screeners_again` says so.',
     body: partial(CHANGEABLE),
     answer: SETTINGS,
+    secondPerson: {
+      action: 'screening.settings',
+      needs: async ({ screeningSettings }, { organization, body }) => {
+        const before = await screeningSettings.read(organization.id)
+        return loosens(before, changedSettings(before, body)) ? 'second-person' : 'nothing'
+      },
+      see: async ({ screeningSettings }, { organization: { id, name }, body }) => {
+        const before = await screeningSettings.read(id)
+        const changes = changedFields(settingsText(before), settingsText(changedSettings(before, body)))
+        return { subject: id, name, changes, basis: showSettings(before) }
+      },
+    },
     handle: ({ services, organization, body, write }) =>
       write(async (tables, note) => {
         const lists = [...(await tables.lists.list(null)), ...(await tables.lists.list(organization.id))]
@@ -89,15 +134,7 @@ export const SCREENING_SETTINGS_ROUTES = [
         )
         requireKnown('screeners', body.screeners, services.policyFacts.screeners)
         const before = await tables.screeningSettings.read(organization.id)
-        const {
-          threshold = before.threshold,
-          on_new_hit: onNewHit = before.onNewHit,
-          address_lists: addressLists = before.addressLists,
-          screeners = before.screeners,
-          screener_score: screenerScore = before.screenerScore,
-          screeners_again: screenersAgain = before.screenersAgain,
-        } = body
-        const after = { threshold, onNewHit, addressLists, screeners, screenerScore, screenersAgain }
+        const after = changedSettings(before, body)
         await tables.screeningSettings.set(organization.id, after)
         const [was, is] = [showSettings(before), showSettings(after)]
         const changed = (Object.keys(body) as (keyof typeof body)[]).map((field) => [field, [was[field], is[field]]])

@@ -1,5 +1,6 @@
 // Lists of sanctioned people and companies, and the hits of a session: what was compared, what was found, and what a reviewer
 // decided about it.
+import { counted } from '../../domain/counted.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { HIT_STATES } from '../../domain/screening-hit.ts'
 import { isoTime } from '../../domain/time.ts'
@@ -10,6 +11,8 @@ import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { DEPLOYMENT, declareRoutes, REVIEWER } from '../route.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time, timeOrNull } from '../schema.ts'
+import { changedFields } from '../second-person/declaration.ts'
+import { locationText } from '../second-person/location-text.ts'
 import { BASE, operator, requireSession } from '../sessions.ts'
 
 const route = declareRoutes('Screening')
@@ -63,6 +66,28 @@ const requireList = async (tables: Pick<Tables, 'screeningLists'>, name: string)
   if (list === null) throw new SubjectUnknownError('list')
   return list
 }
+
+const settingsOf = (
+  name: string,
+  known: ScreeningList | null,
+  body: { readonly format?: string; readonly urls?: readonly string[]; readonly every_seconds?: number },
+) => {
+  if (!LIST_NAME.test(name)) throw new FieldInvalidError('list', 'is lower-case letters, digits and hyphens')
+  const publisher = publisherOf(name)
+  const format = body.format ?? publisher?.format ?? known?.format
+  if (format === undefined) throw new FieldInvalidError('format', 'is needed for a list of your own')
+  return {
+    format,
+    urls: body.urls ?? publisher?.urls ?? known?.urls ?? [],
+    intervalSeconds: body.every_seconds ?? publisher?.intervalSeconds ?? known?.intervalSeconds ?? 86_400,
+  }
+}
+
+const settingsText = ({ format, urls, intervalSeconds }: ReturnType<typeof settingsOf>) => ({
+  format,
+  fetched_from: urls.length === 0 ? 'files' : urls.map(locationText).join(', '),
+  every_seconds: intervalSeconds,
+})
 
 const HIT = closed({
   id: Type.String(),
@@ -171,22 +196,29 @@ export const SCREENING_ROUTES = [
       every_seconds: Type.Optional(Type.Integer({ minimum: INTERVAL_MIN_SECONDS, maximum: 2_592_000 })),
     }),
     answer: SCREENING_LIST,
+    secondPerson: {
+      action: 'screening.list',
+      // Comparing with one more list only adds hits.
+      needs: async ({ screeningLists }, { params }) =>
+        (await screeningLists.find(params.list)) === null ? 'nothing' : 'second-person',
+      see: async (tables, { params, body }) => {
+        const before = await requireList(tables, params.list)
+        const after = settingsOf(params.list, before, body)
+        return {
+          subject: params.list,
+          name: `screening list ${params.list}`,
+          changes: changedFields(settingsText(before), settingsText(after)),
+          basis: settingsText(before),
+        }
+      },
+    },
     handle: ({ services, params, body, write }) =>
       write(async (tables, note) => {
         const name = params.list
-        if (!LIST_NAME.test(name)) throw new FieldInvalidError('list', 'is lower-case letters, digits and hyphens')
-        const publisher = publisherOf(name)
-        const known = await tables.screeningLists.find(name)
-        const format = body.format ?? publisher?.format ?? known?.format
-        if (format === undefined) throw new FieldInvalidError('format', 'is needed for a list of your own')
-        const urls = body.urls ?? publisher?.urls ?? known?.urls ?? []
-        await tables.screeningLists.set({
-          name,
-          format,
-          urls: urls.map((url) => services.reachableUrl(url, 'public')),
-          reach: 'public',
-          intervalSeconds: body.every_seconds ?? publisher?.intervalSeconds ?? known?.intervalSeconds ?? 86_400,
-        })
+        const settings = settingsOf(name, await tables.screeningLists.find(name), body)
+        const { format } = settings
+        const urls = settings.urls.map((url) => services.reachableUrl(url, 'public'))
+        await tables.screeningLists.set({ ...settings, name, urls, reach: 'public' })
         const hosts = [...new Set(urls.map((url) => URL.parse(url)?.host ?? ''))]
         note({ action: 'screening.enable', subject: name, organizationId: null, detail: { format, hosts } })
         return showList(await requireList(tables, name), services.clock.unixSeconds())
@@ -196,6 +228,18 @@ export const SCREENING_ROUTES = [
     access: DEPLOYMENT,
     summary: 'Compare sessions with a list no longer',
     description: 'Its versions and what was found with them stay.',
+    secondPerson: {
+      action: 'screening.list-end',
+      see: async (tables, { params }) => {
+        const { version } = await requireList(tables, params.list)
+        const before = counted(version?.entries ?? 0, 'entry', 'entries')
+        return {
+          subject: params.list,
+          name: `screening list ${params.list}`,
+          changes: [{ what: 'compared with', before, after: null }],
+        }
+      },
+    },
     handle: async ({ params, write }) => {
       await write(async (tables, note) => {
         if (!(await tables.screeningLists.remove(params.list))) throw new SubjectUnknownError('list')
@@ -215,6 +259,7 @@ export const SCREENING_ROUTES = [
   }),
   route('decideListHit', 'POST', `${BASE}/{session}/checks/lists/{hit}`, {
     access: REVIEWER,
+    alone: 'one-session',
     summary: 'Clear or confirm a hit',
     description:
       'Cleared: it is somebody else. Confirmed: it is this person. A session with an open hit can’t be completed. A ' +

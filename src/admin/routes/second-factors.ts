@@ -21,6 +21,7 @@ const PASSKEY = named(
 export const SECOND_FACTOR_ROUTES = [
   route('proposeTotp', 'POST', '/me/totp', {
     access: PERSON,
+    alone: 'own-sign-in',
     summary: 'Begin to add one-time codes',
     description: 'Answers the secret for an authenticator app. It counts once a code of it was confirmed.',
     fresh: true,
@@ -40,6 +41,7 @@ export const SECOND_FACTOR_ROUTES = [
   }),
   route('confirmTotp', 'POST', '/me/totp/confirm', {
     access: PERSON,
+    alone: 'own-sign-in',
     summary: 'Confirm one-time codes',
     description:
       'Answers ten recovery codes, each good once, that are not shown again. The account’s other sessions end.',
@@ -76,6 +78,7 @@ export const SECOND_FACTOR_ROUTES = [
   }),
   route('removeTotp', 'POST', '/me/totp/remove', {
     access: PERSON,
+    alone: 'own-sign-in',
     summary: 'Remove one-time codes',
     description: 'The account’s other sessions end. Refused for the last second factor where one is required.',
     fresh: true,
@@ -113,6 +116,7 @@ export const SECOND_FACTOR_ROUTES = [
   }),
   route('passkeyOptions', 'POST', '/me/passkeys/options', {
     access: PERSON,
+    alone: 'own-sign-in',
     summary: 'Begin to add a passkey',
     fresh: true,
     body: closed({}),
@@ -125,6 +129,7 @@ export const SECOND_FACTOR_ROUTES = [
   }),
   route('addPasskey', 'POST', '/me/passkeys', {
     access: PERSON,
+    alone: 'own-sign-in',
     summary: 'Add a passkey',
     description: 'The account’s other sessions end.',
     fresh: true,
@@ -155,6 +160,7 @@ export const SECOND_FACTOR_ROUTES = [
   }),
   route('removePasskey', 'DELETE', '/me/passkeys/{passkey}', {
     access: PERSON,
+    alone: 'own-sign-in',
     summary: 'Remove a passkey',
     description: 'The account’s other sessions end. Refused for the last second factor where one is required.',
     fresh: true,

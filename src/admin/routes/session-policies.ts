@@ -166,6 +166,7 @@ export const SESSION_POLICY_ROUTES = [
   }),
   route('readPolicyDecisionFacts', 'POST', `${DECISIONS}/facts`, {
     access: REVIEWER,
+    alone: 'one-session',
     summary: 'Read what policies decided a session on',
     description: 'A POST, since each reading is recorded. Empty once the evidence is erased.',
     body: closed({}),

@@ -36,6 +36,7 @@ const SIMULATION = named(
 export const SESSION_POLICY_TRIAL_ROUTES = [
   route('simulateSessionPolicy', 'POST', `${BASE}/{session}/simulate`, {
     access: REVIEWER,
+    alone: 'reads',
     summary: 'Try a document or a revision on one session',
     description:
       'Decides nothing, whatever state the session is in. The facts are those of its checks and hits as they are now; what ' +
@@ -69,6 +70,7 @@ export const SESSION_POLICY_TRIAL_ROUTES = [
 export const SESSION_POLICY_TRIAL_COMMANDS = [
   route('trySessionPolicyHere', 'POST', '/organizations/{organization}/session-policy/trial-here', {
     access: ORGANIZATION_ADMIN,
+    alone: 'reads',
     summary: 'Run a document over sessions that people have decided, and keep that it was tried',
     body: closed({
       source: SOURCE,

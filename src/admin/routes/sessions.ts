@@ -130,6 +130,7 @@ export const SESSION_ROUTES = [
   }),
   route('searchSessions', 'POST', `${BASE}/search`, {
     access: REVIEWER,
+    alone: 'one-session',
     summary: 'Find sessions by name, number, wallet or id',
     description:
       'By the beginnings of the words of a name, by the number of a register or of a document whose zone was read, by a wallet, or by the session’s ' +
@@ -182,6 +183,7 @@ export const SESSION_ROUTES = [
   }),
   route('makeSession', 'POST', BASE, {
     access: ORGANIZATION_ADMIN,
+    alone: 'one-session',
     summary: 'Make a session, with the link for its person',
     description:
       'As the identity API does, where the organization has no backend for it. The link is answered once and stored nowhere.',
@@ -216,6 +218,7 @@ export const SESSION_ROUTES = [
   }),
   route('linkSession', 'POST', `${BASE}/{session}/link`, {
     access: ORGANIZATION_ADMIN,
+    alone: 'one-session',
     summary: 'Make another link for a session’s person',
     description: 'The newest ten links of a session work. The link is answered once and stored nowhere.',
     status: 201,
@@ -241,6 +244,7 @@ export const SESSION_ROUTES = [
   }),
   route('assignSession', 'PUT', `${BASE}/{session}/assignment`, {
     access: REVIEWER,
+    alone: 'one-session',
     summary: 'Assign a session to a reviewer',
     description: 'Refused when someone else was faster: `version` is the `assignment_version` that was seen.',
     body: closed({ user_id: nullable(Type.String({ maxLength: 100 })), version: Type.Integer({ minimum: 0 }) }),
@@ -269,6 +273,7 @@ export const SESSION_ROUTES = [
   }),
   route('decideSession', 'POST', `${BASE}/{session}/decide`, {
     access: REVIEWER,
+    alone: 'one-session',
     summary: 'Complete, reject or send back a session',
     description:
       'Refused when the session has changed since `sequence` was seen, or is someone else’s to review. Leaving `completed` ' +
@@ -289,6 +294,7 @@ export const SESSION_ROUTES = [
   }),
   route('revokeSession', 'POST', `${BASE}/{session}/revoke`, {
     access: ORGANIZATION_ADMIN,
+    alone: 'one-session',
     summary: 'Revoke a completed session',
     description:
       'Its wallets are not verified any more once this is answered; in other processes within a second. `rejected` is ' +

@@ -65,6 +65,7 @@ export const SIGN_IN_ROUTES = [
   }),
   route('signIn', 'POST', '/sign-in', {
     access: PUBLIC,
+    alone: 'own-sign-in',
     summary: 'Sign in with a password',
     description: 'Sets the dashboard’s cookie. An account with a second factor still owes it.',
     body: closed({ email: EMAIL, password: PASSWORD }),
@@ -78,6 +79,7 @@ export const SIGN_IN_ROUTES = [
   }),
   route('signInCode', 'POST', '/sign-in/code', {
     access: SECOND_FACTOR,
+    alone: 'own-sign-in',
     summary: 'Complete signing in with a code',
     description: 'A code of the authenticator app, each accepted once, or a recovery code.',
     body: closed({ code: CODE }),
@@ -91,6 +93,7 @@ export const SIGN_IN_ROUTES = [
   }),
   route('passkeySignInOptions', 'POST', '/sign-in/passkey/options', {
     access: PUBLIC,
+    alone: 'own-sign-in',
     summary: 'Begin to sign in with a passkey',
     body: closed({}),
     answer: closed({ challenge_id: CHALLENGE_ID, options: OPTIONS }),
@@ -102,6 +105,7 @@ export const SIGN_IN_ROUTES = [
   }),
   route('passkeySignIn', 'POST', '/sign-in/passkey', {
     access: PUBLIC,
+    alone: 'own-sign-in',
     summary: 'Sign in with a passkey',
     description: 'A passkey counts as both factors.',
     body: closed({ challenge_id: CHALLENGE_ID, credential: CREDENTIAL }),
@@ -116,6 +120,7 @@ export const SIGN_IN_ROUTES = [
   }),
   route('signOut', 'POST', '/sign-out', {
     access: PERSON,
+    alone: 'own-sign-in',
     summary: 'Sign out',
     body: closed({}),
     handle: async ({ services, actor, write }) => {
@@ -129,6 +134,7 @@ export const SIGN_IN_ROUTES = [
 
   route('describeLink', 'POST', '/welcome/check', {
     access: PUBLIC,
+    alone: 'own-sign-in',
     summary: 'Look a one-time link up',
     description: 'Answers what the link is for, without using it.',
     body: closed({ token: Type.String({ minLength: 1, maxLength: 100 }) }),
@@ -146,6 +152,7 @@ export const SIGN_IN_ROUTES = [
   }),
   route('useLink', 'POST', '/welcome', {
     access: PUBLIC,
+    alone: 'own-sign-in',
     summary: 'Use a one-time link',
     description:
       'Makes the first account (name and email are needed then), takes up an invitation, or sets a new password. The ' +

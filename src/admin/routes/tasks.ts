@@ -70,6 +70,7 @@ export const TASK_ROUTES = [
   }),
   route('cancelJob', 'POST', '/organizations/{organization}/jobs/{job}/cancel', {
     access: ORGANIZATION_ADMIN,
+    alone: 'upkeep',
     summary: 'Stop a job',
     body: closed({}),
     answer: TASK,
@@ -102,6 +103,7 @@ export const TASK_ROUTES = [
   }),
   route('cancelDeploymentJob', 'POST', '/jobs/{job}/cancel', {
     access: DEPLOYMENT,
+    alone: 'upkeep',
     summary: 'Stop one of the deployment’s own jobs',
     body: closed({}),
     answer: TASK,

@@ -44,6 +44,7 @@ const countFrom = (near: readonly NearName[], threshold: number) => {
 export const THRESHOLD_TRIAL_ROUTES = [
   route('tryThresholds', 'POST', '/organizations/{organization}/screening/trial', {
     access: REVIEWER,
+    alone: 'reads',
     summary: 'What another threshold would have caught',
     description:
       'Compares the newest sessions that were handed in or completed, 500 of each, with the lists as they are today, in a ' +

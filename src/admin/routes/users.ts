@@ -5,12 +5,13 @@ import type { Tables } from '../../store/store.ts'
 import type { User } from '../../store/users.ts'
 import { invite, requireAccount } from '../accounts/invitations.ts'
 import { recoverAccount } from '../accounts/links.ts'
+import { accountOf, actorId } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError } from '../errors.ts'
 import { EMAIL, LINK } from '../member-shapes.ts'
 import { DEPLOYMENT_PERSON, DEPLOYMENT_PERSON_OR_COMMAND, declareRoutes, SecretReply } from '../route.ts'
 import { closed, label, named, nullable, PAGE_QUERY, pageOf, partial, Type, time, timeOrNull } from '../schema.ts'
-import { recordMaker } from '../second-person/approvers.ts'
+import { makerOf, recordMaker } from '../second-person/approvers.ts'
 import { change } from '../second-person/declaration.ts'
 
 const route = declareRoutes('Accounts')
@@ -93,11 +94,11 @@ export const USER_ROUTES = [
         ],
       }),
     },
-    handle: ({ services, body, author, write }) => {
+    handle: ({ services, body, actor, write }) => {
       const { email, name, deployment_admin: deploymentAdmin } = body
       return write(async (tables, note) => {
         const user = await tables.users.create({ email, name, deploymentAdmin, passwordHash: null })
-        await recordMaker(tables, author, user.id, null)
+        await recordMaker(tables, await makerOf(tables, actorId(actor)), user.id, null)
         note({
           action: 'account.create',
           subject: user.id,
@@ -136,14 +137,16 @@ export const USER_ROUTES = [
         }
       },
     },
-    handle: ({ params, body, author, write }) =>
+    handle: ({ params, body, actor, write }) =>
       write(async (tables, note) => {
         const before = await requireAccount(tables, params.user)
         let user = before
         if (body.deployment_admin === true && !before.deploymentAdmin) requireOwnAccount(before)
         if (body.deployment_admin !== undefined) {
           user = (await tables.users.setDeploymentAdmin(before.id, body.deployment_admin)) ?? user
-          if (body.deployment_admin && !before.deploymentAdmin) await recordMaker(tables, author, before.id, null)
+          if (body.deployment_admin && !before.deploymentAdmin) {
+            await recordMaker(tables, await makerOf(tables, actorId(actor)), before.id, null)
+          }
           // An organization may still have a link that sets this account's password.
           if (user.deploymentAdmin) await tables.userLinks.endInvitations(before.id)
         }
@@ -165,17 +168,18 @@ export const USER_ROUTES = [
   }),
   route('recoverUser', 'POST', '/users/{user}/recovery', {
     access: DEPLOYMENT_PERSON_OR_COMMAND,
+    alone: 'recovery',
     summary: 'Make a recovery link for an account',
     fresh: true,
     description: 'With `remove_second_factors` its one-time codes, recovery codes and passkeys end as well.',
     body: closed({ remove_second_factors: Type.Optional(Type.Boolean()) }),
     answer: LINK,
-    handle: ({ services, author, params, body, write }) =>
+    handle: ({ services, actor, params, body, write }) =>
       write(async (tables, note) => {
         const user = await requireAccount(tables, params.user)
         const removes = body.remove_second_factors === true
         const made = await recoverAccount(tables, services.clock, services.origins.url, user.id, {
-          by: author ?? COMMAND_LINE,
+          by: accountOf(actorId(actor)) ?? COMMAND_LINE,
           removeSecondFactors: removes,
         })
         note({ action: 'account.recovery', subject: user.id, detail: { second_factors_removed: removes } })
@@ -185,6 +189,7 @@ export const USER_ROUTES = [
   }),
   route('endUserSessions', 'DELETE', '/users/{user}/sessions', {
     access: DEPLOYMENT_PERSON,
+    alone: 'takes-access-away',
     summary: 'End all sessions of an account',
     fresh: true,
     answer: closed({ ended: Type.Integer() }),

@@ -14,6 +14,7 @@ import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply } from '../route.ts'
 import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull } from '../schema.ts'
+import { locationText } from '../second-person/location-text.ts'
 import type { Services } from '../services.ts'
 
 const route = declareRoutes('Webhooks')
@@ -99,6 +100,28 @@ const showMessage = (message: WebhookMessage) => ({
   settled_at: timeOrNull(message.settledAtSeconds),
 })
 
+/** A sealed secret as a waiting request keeps it. */
+interface KeptSecret {
+  readonly id: string
+  readonly sealed: string
+  readonly sealedUnder: string
+}
+
+type Sealed = Awaited<ReturnType<Services['webhooks']['sealSecret']>>
+
+const keep = (id: string, { sealed, sealedUnder }: Sealed): KeptSecret => ({
+  id,
+  sealed: sealed.toBase64(),
+  sealedUnder: sealedUnder.toBase64(),
+})
+
+/** The secret of an approved request; null while the request is made. */
+const keptOf = (kept: unknown): (Sealed & { readonly id: string }) | null => {
+  if (kept === null) return null
+  const { id, sealed, sealedUnder } = kept as KeptSecret
+  return { id, sealed: Uint8Array.fromBase64(sealed), sealedUnder: Uint8Array.fromBase64(sealedUnder) }
+}
+
 /** Makes a secret: the text for its receiver, and the sealed bytes for the store. */
 const newSecret = async ({ webhooks }: Pick<Services, 'webhooks'>, organizationId: string, endpointId: string) => {
   const secret = newWebhookSecret()
@@ -128,7 +151,8 @@ export const WEBHOOK_ROUTES = [
     access: ORGANIZATION_ADMIN,
     summary: 'Add a webhook endpoint',
     description:
-      'The URL has to be https and to lead to a public address, unless the deployment’s setting `webhook-reach` says otherwise.',
+      'The URL has to be https and to lead to a public address, unless the deployment’s setting `webhook-reach` says ' +
+      'otherwise. An endpoint that decides and that a second person approved gets its secret by `rotateWebhookSecret`.',
     body: closed({
       url: Type.String({ minLength: 1, maxLength: URL_MAX }),
       environment: Type.Optional(ENVIRONMENT),
@@ -137,30 +161,44 @@ export const WEBHOOK_ROUTES = [
     status: 201,
     answer: closed({ endpoint: ENDPOINT, secret: SECRET }),
     errors: [409],
-    handle: async ({ services, organization, body, write }) => {
+    secondPerson: {
+      action: 'webhook.decider',
+      needs: (_tables, { body }) => (body.purpose === 'decisions' ? 'second-person' : 'nothing'),
+      see: async (_tables, { organization: { id, name }, body }) => ({
+        subject: id,
+        name,
+        changes: [{ what: 'sessions are decided by', before: null, after: locationText(body.url) }],
+      }),
+    },
+    handle: async ({ services, organization, body, kept, write }) => {
       const { environment = 'live', purpose = 'events' } = body
       if (isUnprintable(body.url)) throw new FieldInvalidError('url', 'must be printable')
       if (environment === 'test' && purpose === 'decisions') {
         throw new FieldInvalidError('purpose', 'can be decisions for sessions of live keys only')
       }
       const url = services.reachableUrl(body.url, services.webhooks.reach)
-      const id = newWebhookEndpointId()
-      const secret = await newSecret(services, organization.id, id)
+      const approved = keptOf(kept)
+      const id = approved?.id ?? newWebhookEndpointId()
+      const secret = approved ?? (await newSecret(services, organization.id, id))
       try {
-        const endpoint = await write(async (tables, note) => {
-          await tables.organizationKeys.requireInUse(organization.id, secret.sealedUnder)
-          const added = await tables.webhookEndpoints.add({
-            id,
-            organizationId: organization.id,
-            environment,
-            purpose,
-            url,
-            sealedSecret: secret.sealed,
-          })
-          note({ action: 'webhook.add', subject: id, detail: { url, environment, purpose } })
-          return showEndpoint(added)
-        })
-        return new SecretReply(201, { endpoint, secret: secret.text }, { endpoint, secret: null })
+        const endpoint = await write(
+          async (tables, note) => {
+            await tables.organizationKeys.requireInUse(organization.id, secret.sealedUnder)
+            const added = await tables.webhookEndpoints.add({
+              id,
+              organizationId: organization.id,
+              environment,
+              purpose,
+              url,
+              sealedSecret: secret.sealed,
+            })
+            note({ action: 'webhook.add', subject: id, detail: { url, environment, purpose } })
+            return showEndpoint(added)
+          },
+          keep(id, secret),
+        )
+        const text = 'text' in secret ? secret.text : null
+        return new SecretReply(201, { endpoint, secret: text }, { endpoint, secret: null })
       } catch (error) {
         if (!(error instanceof ConstraintViolatedError)) throw error
         throw new ConflictError('the organization has an endpoint that decides already: remove it first')
@@ -170,6 +208,7 @@ export const WEBHOOK_ROUTES = [
   route('rotateWebhookSecret', 'POST', '/organizations/{organization}/webhooks/{endpoint}/rotate', {
     access: ORGANIZATION_ADMIN,
     summary: 'Give an endpoint a new secret',
+    fresh: true,
     description: 'Messages are signed with both secrets until the overlap ends.',
     body: closed({
       overlap_seconds: Type.Optional(
@@ -177,6 +216,16 @@ export const WEBHOOK_ROUTES = [
       ),
     }),
     answer: closed({ endpoint: ENDPOINT, secret: SECRET }),
+    secondPerson: {
+      action: 'webhook.secret',
+      // The answer has the secret, so it can't wait. Whoever has the secret of an endpoint that decides can decide sessions,
+      // as a reviewer can; a key's holder is unknown.
+      needs: async (tables, { organization, params }) =>
+        (await requireEndpoint(tables, organization.id, params.endpoint)).purpose === 'decisions'
+          ? 'person'
+          : 'nothing',
+      see: async (_tables, { params }) => ({ subject: params.endpoint, name: params.endpoint, changes: [] }),
+    },
     handle: async ({ services, organization, params, body, write }) => {
       const { id } = await requireEndpoint(services.store, organization.id, params.endpoint)
       const overlapSeconds = body.overlap_seconds ?? DAY_SECONDS
@@ -216,26 +265,49 @@ export const WEBHOOK_ROUTES = [
     }),
     answer: ENDPOINT,
     errors: [409],
-    handle: async ({ services, organization, params, body, write }) => {
+    secondPerson: {
+      action: 'webhook.service',
+      withoutSecrets: (body: object) => ({ ...body, secret: '' }),
+      see: async (tables, { organization, params, body }) => {
+        const endpoint = await requireEndpoint(tables, organization.id, params.endpoint)
+        const { service, sealedServiceSecret } = endpoint
+        return {
+          subject: endpoint.id,
+          name: locationText(endpoint.url),
+          changes: [
+            { what: 'service that decides as well', before: service, after: body.service },
+            { what: 'its secret', before: service === null ? null : 'the present one', after: 'a new one' },
+          ],
+          basis: sealedServiceSecret?.toBase64() ?? null,
+        }
+      },
+    },
+    handle: async ({ services, organization, params, body, kept, write }) => {
       const { id } = await requireEndpoint(services.store, organization.id, params.endpoint)
-      const secret = await services.webhooks.sealSecret(organization.id, id, new TextEncoder().encode(body.secret))
-      return write(async (tables, note) => {
-        await tables.organizationKeys.requireInUse(organization.id, secret.sealedUnder)
-        const wasSet = await tables.webhookEndpoints.setService({
-          organizationId: organization.id,
-          id,
-          service: body.service,
-          sealedSecret: secret.sealed,
-          previousUntilSeconds: services.clock.unixSeconds() + (body.overlap_seconds ?? DAY_SECONDS),
-        })
-        if (!wasSet) throw new ConflictError('the endpoint is told of events: a service decides over one that decides')
-        note({ action: 'webhook.service', subject: id, detail: { service: body.service } })
-        return showEndpoint(await requireEndpoint(tables, organization.id, id))
-      })
+      const secret =
+        keptOf(kept) ?? (await services.webhooks.sealSecret(organization.id, id, new TextEncoder().encode(body.secret)))
+      return write(
+        async (tables, note) => {
+          await tables.organizationKeys.requireInUse(organization.id, secret.sealedUnder)
+          const wasSet = await tables.webhookEndpoints.setService({
+            organizationId: organization.id,
+            id,
+            service: body.service,
+            sealedSecret: secret.sealed,
+            previousUntilSeconds: services.clock.unixSeconds() + (body.overlap_seconds ?? DAY_SECONDS),
+          })
+          if (!wasSet)
+            throw new ConflictError('the endpoint is told of events: a service decides over one that decides')
+          note({ action: 'webhook.service', subject: id, detail: { service: body.service } })
+          return showEndpoint(await requireEndpoint(tables, organization.id, id))
+        },
+        keep(id, secret),
+      )
     },
   }),
   route('removeWebhookEndpoint', 'DELETE', '/organizations/{organization}/webhooks/{endpoint}', {
     access: ORGANIZATION_ADMIN,
+    alone: 'notifies',
     summary: 'Remove a webhook endpoint',
     description: 'Its waiting messages become dead.',
     handle: async ({ organization, params, write }) => {
@@ -272,6 +344,7 @@ export const WEBHOOK_ROUTES = [
   }),
   route('resendWebhookMessage', 'POST', '/organizations/{organization}/webhook-messages/{message}/resend', {
     access: ORGANIZATION_ADMIN,
+    alone: 'notifies',
     summary: 'Send one message again, delivered or dead',
     body: closed({}),
     answer: MESSAGE,
@@ -293,6 +366,7 @@ export const WEBHOOK_ROUTES = [
   }),
   route('resendDeadWebhookMessages', 'POST', '/organizations/{organization}/webhook-messages/resend-dead', {
     access: ORGANIZATION_ADMIN,
+    alone: 'notifies',
     summary: 'Send all dead messages again',
     body: closed({}),
     answer: closed({ messages: Type.Integer() }),

@@ -3,9 +3,23 @@
 import type { Administrator, MakerKind } from '../../store/account-makers.ts'
 import type { Approval } from '../../store/approvals.ts'
 import type { Tables } from '../../store/store.ts'
+import { accountOf, keyIdOf } from '../actor.ts'
 import { ConflictError } from '../errors.ts'
 
-/** Stores who made or recovered an account. Idempotent. @param makerId null: made by a key or by nobody in particular */
+/**
+ * The account that counts as the maker of what an actor makes: for a key, the account that was handed the key. Null for the
+ * command line, and for a key that no account was handed.
+ * @param actor as `actorId` names it
+ */
+export const makerOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string): Promise<string | null> => {
+  const keyId = keyIdOf(actor)
+  if (keyId === null) return accountOf(actor)
+  // A key can issue a key. The chain ends, because each key is older than the key that it issued.
+  const recipient = await tables.apiKeys.findRecipient(keyId)
+  return recipient === null ? null : makerOf(tables, recipient)
+}
+
+/** Stores who made or recovered an account. Idempotent. @param makerId null: nobody in particular */
 export const recordMaker = async (
   { accountMakers }: Pick<Tables, 'accountMakers'>,
   makerId: string | null,

@@ -47,7 +47,6 @@ const perform = async (
     deadline: deciding.deadline,
     services: within(deciding.services, tables),
     actor,
-    author: requestedBy,
     pending: null,
     organization: deciding.organization,
     params,

@@ -23,6 +23,15 @@ export const APPROVAL_ACTIONS = [
   'organization.level',
   'organization.verification-trust',
   'organization.session-policy',
+  'organization.minimum-age',
+  'organization.retention',
+  'screening.settings',
+  'screening.list',
+  'screening.list-end',
+  'screening.content',
+  'webhook.decider',
+  'webhook.service',
+  'webhook.secret',
   'account.create',
   'account.change',
   'attester.add',
@@ -30,6 +39,27 @@ export const APPROVAL_ACTIONS = [
   'settings.second-person-off',
 ] as const
 export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number]
+
+/** Why an operation that changes something never waits for a second person. */
+export const ALONE = {
+  'own-sign-in': 'the account’s own sign-in; gives no right',
+  recovery: 'urgent; the link’s maker and the account don’t count as two people',
+  'factor-rule': 'gives nobody a right; only an account with a second factor can turn it on',
+  'takes-access-away': 'urgent, and only takes access away',
+  'new-organization': 'a new organization signs for nobody and has a rule of its own',
+  key: 'keys are refused whatever needs a person; the key’s holder counts as the maker of what the key makes',
+  'not-live': 'not live until a revision is activated',
+  texts: 'texts for people; no verdict depends on them',
+  reads: 'evaluates or reads, and changes no verdict',
+  attest: 'the key’s holder may make the same request',
+  'regular-read': 'reads now what is read regularly',
+  upkeep: 'no verdict depends on it',
+  'one-session': 'the review of one person, with its own roles and history',
+  notifies: 'only sends, or stops sending, what was decided',
+  offer: 'takes back or answers an offer that a second person has approved',
+  'decides-approvals': 'is the second person’s decision',
+} as const
+export type AloneReason = keyof typeof ALONE
 
 /** One change, in words; `before` or `after` is null when there was, or will be, nothing. */
 export interface SeenChange {
@@ -61,6 +91,8 @@ export interface SecondPersonRule<Call> {
   readonly action: ApprovalAction
   /** Left out: always a second person. */
   readonly needs?: (tables: Tables, call: Call) => Needs | Promise<Needs>
+  /** The body as it is stored with a waiting request, without its secrets; `kept` then has them sealed. */
+  readonly withoutSecrets?: (body: never) => unknown
   /** Runs in the change's transaction, before the change. @throws what the change itself throws */
   readonly see: (tables: Tables, call: Call) => Promise<Seen>
   /** Describes the change's known effects at the time of the request. Runs outside of any transaction. */
@@ -74,6 +106,21 @@ export interface SecondPersonRule<Call> {
     /** Deletes it after the request was rejected. */
     readonly discard: (services: Services, kept: unknown) => Promise<void> | void
   }
+}
+
+/** @returns the changes between two settings; a field is named as the API names it */
+export const changedFields = (before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>) => {
+  const text = (value: unknown): string =>
+    value === null ? 'none' : Array.isArray(value) ? value.join(', ') || 'no list' : String(value)
+  return Object.keys(after)
+    .filter((field) => text(before[field]) !== text(after[field]))
+    .map(
+      (field): SeenChange => ({
+        what: field.replaceAll('_', ' '),
+        before: text(before[field]),
+        after: text(after[field]),
+      }),
+    )
 }
 
 /** @returns the change of an optional field; nothing when the request leaves it out or does not change it */

@@ -88,7 +88,7 @@ export const guardedWrite = (route: Route, call: SeenCall, write: Write): Write 
       operation: route.operationId,
       params,
       query: asked,
-      body,
+      body: rule.withoutSecrets?.(body as never) ?? body,
       kept,
       basis: basisOf(seen),
     }

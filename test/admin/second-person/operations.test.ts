@@ -1,134 +1,124 @@
-// Every operation that changes something is classified: it waits for a second person where the rule is on, or it is listed
-// here with the reason why it does not. Those that wait change nothing before someone else approves, and are done then.
+// Every operation that changes something declares whether it waits for a second person while the rule is on. One that waits
+// changes nothing before someone else approves it. Whoever makes an account, or a link to one, is recorded as its maker.
 import { describe, expect, test } from 'bun:test'
 import { isUnsafe } from '../../../src/admin/route.ts'
-import { ADMIN_ROUTES } from '../../../src/admin/route-table.ts'
-import { startWorld } from './world.ts'
-
-const named = (reason: string, ...operations: readonly string[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(operations.map((operation) => [operation, reason]))
-
-/** Deliberately without a second person. */
-const ALONE: Readonly<Record<string, string>> = {
-  ...named(
-    'the account’s own sign-in; it gives no right',
-    'signIn',
-    'signInCode',
-    'passkeySignInOptions',
-    'passkeySignIn',
-    'signOut',
-    'describeLink',
-    'useLink',
-    'renameAccount',
-    'changePassword',
-    'endOwnSession',
-    'endOtherSessions',
-    'confirm',
-    'proposeTotp',
-    'confirmTotp',
-    'removeTotp',
-    'passkeyOptions',
-    'addPasskey',
-    'removePasskey',
-    'confirmPasskeyOptions',
-    'confirmPasskey',
-  ),
-  ...named('urgent; who makes the link belongs together with the account from then on', 'recoverUser'),
-  ...named(
-    'gives nobody a right; asks for a fresh proof, and can be turned on only by who has a second factor',
-    'changeSecondFactorRule',
-    'changeDeploymentSecondFactorRule',
-  ),
-  ...named('urgent, and takes nothing but access away', 'endUserSessions', 'revokeKey'),
-  ...named('decides nothing; who makes the link belongs together with the account', 'inviteMemberAgain'),
-  ...named('a new organization signs for nobody yet, and has its own rule', 'createOrganization'),
-  ...named('keys are refused wherever the rule asks for a person', 'issueKey', 'regenerateKey'),
-  ...named('not live until it is activated', 'createPolicy', 'saveRevision'),
-  ...named('words for people, always with the address beside them', 'labelAddress'),
-  ...named('a call that whoever has its key may make anyway', 'tryProject'),
-  ...named('its verdicts are recorded and never answered', 'shadowRevision'),
-  ...named(
-    'asks, and changes nothing',
-    'checkPolicy',
-    'testPolicy',
-    'simulatePolicy',
-    'simulateSessionPolicy',
-    'replayPolicy',
-  ),
-  ...named('asks, and changes nothing', 'tryThresholds'),
-  ...named('reads now what is read regularly anyway', 'refreshListSource', 'refreshSharedListSource'),
-  ...named(
-    'what sessions are compared with; it decides nothing by itself, and a reviewer decides each hit with a reason',
-    'enableScreeningList',
-    'disableScreeningList',
-    'changeScreeningSettings',
-  ),
-  ...named('no verdict depends on it', 'changeBrand', 'changeRetention', 'changeMinimumAge', 'resizePool', 'cancelJob'),
-  ...named('no verdict depends on it', 'cancelDeploymentJob', 'rebuildDecisionIndex', 'verifyDecisions'),
-  ...named(
-    'the review of one person, with its own roles and history',
-    'assignSession',
-    'decideSession',
-    'decideListHit',
-    'revokeSession',
-    'readEvidenceFields',
-    'readDocumentZone',
-    'readPolicyDecisionFacts',
-    'searchSessions',
-    'makeSession',
-    'linkSession',
-    'eraseEvidence',
-  ),
-  ...named('decides as an endpoint that its organization’s admins may add anyway', 'setWebhookService'),
-  ...named(
-    'tells others what was decided, and decides nothing',
-    'addWebhookEndpoint',
-    'rotateWebhookSecret',
-    'removeWebhookEndpoint',
-    'resendWebhookMessage',
-    'resendDeadWebhookMessages',
-  ),
-  ...named('takes back, or gives back, what nobody has yet', 'withdrawMemberOffer', 'declineOffer'),
-  ...named('the link is of use to the account alone that was asked', 'renewMemberOffer'),
-  ...named('one’s own yes to what was asked with a second person', 'acceptOffer'),
-  ...named('is the second person', 'decideApproval', 'decideDeploymentApproval'),
-}
+import { ADMIN_ROUTES, COMMAND_ROUTES } from '../../../src/admin/route-table.ts'
+import type { CallOptions } from '../support/request.ts'
+import { startWorld, type World } from './world.ts'
 
 const covered = ADMIN_ROUTES.filter(({ secondPerson }) => secondPerson !== null)
-/** Beside those that only need a person. */
-const waiting = covered.filter(({ operationId }) => operationId !== 'inviteMemberAgain')
+/** Need a person, and nobody's approval. */
+const PERSONAL = ['inviteMemberAgain', 'renewMemberOffer', 'rotateWebhookSecret']
+const waiting = covered.filter(({ operationId }) => !PERSONAL.includes(operationId))
 
 describe('every operation that changes something', () => {
-  const unsafe = ADMIN_ROUTES.filter(({ method }) => isUnsafe(method))
-
-  test('waits for a second person, or is named here with the reason why not', () => {
-    const unclassified = unsafe
-      .filter(({ operationId, secondPerson }) => secondPerson === null && !Object.hasOwn(ALONE, operationId))
-      .map(({ operationId }) => operationId)
-    expect(unclassified).toEqual([])
+  test('declares what it needs, or why it needs nobody', () => {
+    const undeclared = COMMAND_ROUTES.filter(
+      ({ method, secondPerson, alone }) => isUnsafe(method) && (secondPerson === null) === (alone === null),
+    )
+    expect(undeclared.map(({ operationId }) => operationId)).toEqual([])
   })
 
-  test('is named only where it is so', () => {
-    const known = new Set(ADMIN_ROUTES.map(({ operationId }) => operationId))
-    expect(Object.keys(ALONE).filter((operationId) => !known.has(operationId))).toEqual([])
-    const both = waiting.filter(({ operationId }) => Object.hasOwn(ALONE, operationId))
-    expect(both.map(({ operationId }) => operationId)).toEqual([])
-  })
-
-  test('that waits has a request here', async () => {
+  test('that the rule covers has a request here', async () => {
     const world = await startWorld()
     try {
       expect(Object.keys(world.requests).sort()).toEqual(waiting.map(({ operationId }) => operationId).sort())
+      expect(Object.keys(world.personal).sort()).toEqual([...PERSONAL].sort())
     } finally {
       await world.close()
     }
   })
 })
 
+describe('where an account, a role or a link to an account is made', () => {
+  /** Accounts whose own row, memberships, offers or links are new or changed. */
+  const concerned = async ({ store }: World) => {
+    const rows: [string, string][] = []
+    for (const table of ['users', 'memberships', 'membership_offers', 'user_links']) {
+      for (const row of await store.database.query<Record<string, unknown>>(`SELECT * FROM ${table}`)) {
+        const text = JSON.stringify(row, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
+        rows.push([text, String(row[table === 'users' ? 'id' : 'user_id'])])
+      }
+    }
+    return new Map(rows)
+  }
+
+  for (const by of [
+    'a person',
+    'a key of that person',
+    'a key that replaced it',
+    'a key that the key issued',
+  ] as const) {
+    test(`the maker is recorded: ${by}`, async () => {
+      const seen: string[] = []
+      for (const { operationId, method } of covered) {
+        const world = await startWorld()
+        try {
+          const [path, { deployment = false, ...options }] = { ...world.requests, ...world.personal }[operationId] ?? [
+            '',
+            {},
+          ]
+          if (!/member|user/i.test(path)) continue
+          const asker = deployment ? world.root : world.ada
+          const issue = (as: CallOptions) =>
+            world.call('POST', '/organizations/alpha/keys', { ...as, body: { name: 'k', kind: 'admin' } })
+          const keyOf = async (): Promise<string> => {
+            const { body } = await issue({ cookie: asker.cookie })
+            const key = String(body['key'])
+            if (by === 'a key of that person') return key
+            if (by === 'a key that the key issued') return String((await issue({ key })).body['key'])
+            const { id } = body['record'] as { id: string }
+            const other = await world.call('POST', `/organizations/alpha/keys/${id}/regenerate`, {
+              cookie: world.bob.cookie,
+              body: {},
+            })
+            return String(other.body['key'])
+          }
+          const maker = by === 'a key that replaced it' ? world.bob : asker
+          const as = by === 'a person' ? { cookie: asker.cookie } : { key: await keyOf() }
+          const before = await concerned(world)
+          const { status } = await world.call(method, path, { ...options, ...as })
+          if (by !== 'a person' && status >= 400) continue
+          expect([operationId, status < 300]).toEqual([operationId, true])
+          const makers = async (userId: string) => await world.store.accountMakers.makersOf(userId, world.alpha.id)
+          for (const [row, userId] of await concerned(world)) {
+            if (before.has(row)) continue
+            seen.push(operationId)
+            expect([operationId, row, (await makers(userId)).has(maker.id)]).toEqual([operationId, row, true])
+          }
+        } finally {
+          await world.close()
+        }
+      }
+      const ofPeople = by === 'a person' ? ['addUser', 'changeUser'] : []
+      const expected = ['addMember', 'changeMember', 'changeMemberOffer', 'inviteMemberAgain', 'renewMemberOffer']
+      expect([...new Set(seen)].sort()).toEqual([...expected, ...ofPeople].sort())
+    })
+  }
+})
+
 describe('where the rule is on', () => {
+  for (const operationId of PERSONAL) {
+    test(`${operationId} is refused to a key, and to a person whose sign-in is old`, async () => {
+      const world = await startWorld(operationId)
+      try {
+        await world.setRule(true)
+        const [path, options] = world.personal[operationId] ?? ['', {}]
+        const before = await world.state()
+        expect((await world.call('POST', path, { ...options, key: world.alpha.key })).status).toBe(403)
+        world.harness.clock.advance(301)
+        const old = await world.call('POST', path, { ...options, cookie: world.ada.cookie })
+        expect([old.status, old.body['code']]).toEqual([403, 'CONFIRMATION_REQUIRED'])
+        expect(await world.state()).toBe(before)
+      } finally {
+        await world.close()
+      }
+    })
+  }
+
   for (const { operationId, method } of waiting) {
     test(`${operationId} is refused to a key, waits, and is done when someone else approves`, async () => {
-      const world = await startWorld()
+      const world = await startWorld(operationId)
       try {
         await world.setRule(true)
         await world.setDeploymentRule(true)

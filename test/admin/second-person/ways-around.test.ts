@@ -135,6 +135,38 @@ describe('a puppet', () => {
     }
   })
 
+  test('that joins by an offer is also of whoever renewed the offer’s link', async () => {
+    const { ada, bob, carol, harness } = world
+    const joiner = await harness.person({ email: 'joiner@example.com' })
+    const asked = await offerTo(ada, 'joiner@example.com', 'organization-admin')
+    expect((await world.decide(asked.body.id, true, bob)).status).toBe(200)
+    const [offer] = (await world.store.membershipOffers.listOf(joiner.id)).map(({ id }) => id)
+    const renewed = await world.call('POST', `${OFFERS}/${offer}/link`, { cookie: carol.cookie, body: {} })
+    expect(await accept(joiner, String(renewed.body['url']))).toBe(204)
+    const change = await world.asks(carol, 'activateRevision')
+    expect((await world.decide(change.body.id, true, joiner)).status).toBe(409)
+    expect((await world.decide(change.body.id, true, bob)).status).toBe(200)
+  })
+
+  test('that joins by an offer of a key is also of whoever was handed the key', async () => {
+    const { ada, bob, harness } = world
+    const joiner = await harness.person({ email: 'joiner@example.com' })
+    await world.setRule(false)
+    const issued = await world.call('POST', '/organizations/alpha/keys', {
+      cookie: ada.cookie,
+      body: { name: 'automation', kind: 'admin' },
+    })
+    const offered = await world.call('POST', MEMBERS, {
+      key: String(issued.body['key']),
+      body: { email: 'joiner@example.com', name: 'P', role: 'organization-admin' },
+    })
+    expect(await accept(joiner, (offered.body['acceptance'] as { url: string }).url)).toBe(204)
+    await world.setRule(true)
+    const change = await world.asks(ada, 'activateRevision')
+    expect((await world.decide(change.body.id, true, joiner)).status).toBe(409)
+    expect((await world.decide(change.body.id, true, bob)).status).toBe(200)
+  })
+
   test('does not join under the rule by what one offered before it', async () => {
     await world.setRule(false)
     const joiner = await world.harness.person({ email: 'joiner@example.com' })

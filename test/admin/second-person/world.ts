@@ -1,27 +1,39 @@
 // An organization and a deployment with something of everything that the second person's rule is about, and a request for
 // each operation that would be right.
 import { ADMIN_ROUTES } from '../../../src/admin/route-table.ts'
+import { VERIFICATION_SERVICES } from '../../../src/domain/verification-service.ts'
 import { contentHashOf } from '../../../src/policy/revision.ts'
 import { readCatalog } from '../../../src/store/table-catalog.ts'
+import { newWebhookEndpointId } from '../../../src/store/webhook-endpoints.ts'
 import { type Harness, type Person, startHarness } from '../support/harness.ts'
 import type { CallOptions } from '../support/request.ts'
 
 export const WALLET = `0x${'1'.repeat(40)}`
 export const OTHER_WALLET = `0x${'2'.repeat(40)}`
+export const SERVICE_SECRET = 'secret of a service in tests'
 const CONTRACT = `0x${'3'.repeat(40)}`
 const OF_SESSIONS = 'name: People\ndecides: sessions\nrules: [{ id: grown, allow: person.age > 17 }]\n'
 const STRICT = 'name: Strict\nrules: [{ id: all, deny: "true", code: NO, message: no }]\n'
 const LAX = 'name: Strict\nrules: []\n'
 
 /** What is not the state that the rule is about: who asked and when, and content that no list shows. */
-const NOT_STATE = new Set(['approvals', 'audit_log', 'counters', 'list_bases', 'list_chunks', 'user_sessions'])
+const NOT_STATE = new Set([
+  'approvals',
+  'audit_log',
+  'counters',
+  'list_bases',
+  'list_chunks',
+  'organization_keys',
+  'user_sessions',
+])
 
 export interface Answer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>> & { readonly id: string; readonly detail: string }
 }
 
-export const startWorld = async () => {
+/** @param operation that the test performs */
+export const startWorld = async (operation = '') => {
   const harness: Harness = await startHarness()
   const { store } = harness
   const alpha = await harness.organization('alpha')
@@ -97,6 +109,26 @@ export const startWorld = async () => {
   const first = await attester(4)
   await attester(5)
 
+  await store.screeningLists.set({
+    name: 'own',
+    format: 'ofac-csv',
+    urls: ['https://lists.example/a.csv'],
+    reach: 'public',
+    intervalSeconds: 86_400,
+  })
+  const decider = newWebhookEndpointId()
+  // An organization has one endpoint that decides, and `addWebhookEndpoint` makes it.
+  if (operation === 'setWebhookService' || operation === 'rotateWebhookSecret') {
+    await store.webhookEndpoints.add({
+      id: decider,
+      organizationId: alpha.id,
+      environment: 'live',
+      purpose: 'decisions',
+      url: 'https://decide.example/a',
+      sealedSecret: new Uint8Array([1]),
+    })
+  }
+
   const call = (method: string, path: string, options: CallOptions): Promise<Answer> =>
     harness.call<Answer['body']>(method, path, options)
   const base = '/organizations/alpha'
@@ -126,6 +158,19 @@ export const startWorld = async () => {
     changeOrganization: [base, { body: { level: 'enhanced' } }],
     changeSessionPolicy: [`${base}/session-policy`, { body: { policy_id: ofSessions.id } }],
     changeVerificationTrust: [`${base}/verification-trust`, { body: { trusts: 'none' } }],
+    changeMinimumAge: [`${base}/minimum-age`, { body: { years: 16 } }],
+    changeRetention: [`${base}/evidence-retention`, { body: { completed_days: 1 } }],
+    changeScreeningSettings: [`${base}/screening`, { body: { threshold: 100 } }],
+    addWebhookEndpoint: [`${base}/webhooks`, { body: { url: 'https://decide.example/b', purpose: 'decisions' } }],
+    setWebhookService: [
+      `${base}/webhooks/${decider}/service`,
+      { body: { service: VERIFICATION_SERVICES[0], secret: SERVICE_SECRET } },
+    ],
+    enableScreeningList: [
+      '/screening/lists/own',
+      { deployment: true, body: { urls: ['https://lists.example/c.csv'] } },
+    ],
+    disableScreeningList: ['/screening/lists/own', { deployment: true }],
     changeSettings: [`${base}/settings`, { body: { second_person: false } }],
     createSharedList: ['/lists', { deployment: true, body: { name: 'fresh' } }],
     editSharedList: ['/lists/kept_shared/entries', { deployment: true, body: edit }],
@@ -140,9 +185,17 @@ export const startWorld = async () => {
     changeDeploymentSettings: ['/deployment/settings', { deployment: true, body: { second_person: false } }],
   }
 
+  /** For every operation that needs a person alone. */
+  const personal: typeof requests = {
+    inviteMemberAgain: [`${base}/members/${invited.id}/invitation`, { body: {} }],
+    rotateWebhookSecret: [`${base}/webhooks/${decider}/rotate`, { body: {} }],
+    renewMemberOffer: [`${base}/member-offers/${offer}/link`, { body: {} }],
+  }
+
   return {
     harness,
     store,
+    personal,
     alpha,
     ada,
     bob,

@@ -1,0 +1,110 @@
+// Settings of checks: what loosens them waits for a second person, what only tightens them is done at once, by a key as well.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { SERVICE_SECRET, startWorld, type World } from './world.ts'
+
+let world: World
+
+beforeEach(async () => {
+  world = await startWorld('setWebhookService')
+  await world.setRule(true)
+  await world.setDeploymentRule(true)
+})
+afterEach(() => world.close())
+
+const put = async (path: string, body: object): Promise<'waits' | 'done'> => {
+  const method = path === 'evidence-retention' ? 'PATCH' : 'PUT'
+  const at = `/organizations/alpha/${path}`
+  const byKey = await world.call(method, at, { key: world.alpha.key, body })
+  if (byKey.status === 200) return 'done'
+  expect(byKey.status).toBe(403)
+  expect((await world.call(method, at, { cookie: world.ada.cookie, body })).status).toBe(202)
+  return 'waits'
+}
+
+test('what is a hit, and what a hit does', async () => {
+  const { screeningSettings } = world.store
+  for (const name of ['one', 'two']) await world.store.lists.create({ owner: world.alpha.id, name })
+  const start = {
+    threshold: 80,
+    onNewHit: 'retry',
+    addressLists: ['one'],
+    screeners: [],
+    screenerScore: 50,
+    screenersAgain: true,
+  } as const
+  const unset = { ...start, threshold: null, addressLists: null, screeners: null, screenerScore: null }
+  for (const [before, body, expected] of [
+    [start, { threshold: 81 }, 'waits'],
+    [start, { threshold: 79 }, 'done'],
+    [unset, { threshold: 76 }, 'waits'],
+    [unset, { threshold: 75 }, 'done'],
+    [start, { on_new_hit: 'review' }, 'waits'],
+    [start, { on_new_hit: 'revoke' }, 'done'],
+    [start, { address_lists: ['two'] }, 'waits'],
+    [start, { address_lists: null }, 'waits'],
+    [start, { address_lists: ['two', 'one'] }, 'done'],
+    [unset, { address_lists: ['one'] }, 'waits'],
+    [unset, { address_lists: null }, 'done'],
+    [unset, { screeners: [] }, 'waits'],
+    [start, { screeners: null }, 'done'],
+    [start, { screeners: ['paid'] }, 'done'],
+    [{ ...start, screeners: ['paid'] }, { screeners: [] }, 'waits'],
+    [start, { screener_score: 51 }, 'waits'],
+    [start, { screener_score: null }, 'waits'],
+    [start, { screener_score: 49 }, 'done'],
+    [unset, { screener_score: 99 }, 'done'],
+    [start, { screeners_again: false }, 'waits'],
+    [start, { threshold: 60, screeners_again: false }, 'waits'],
+  ] as const) {
+    await screeningSettings.set(world.alpha.id, before)
+    expect([before, body, await put('screening', body)]).toEqual([before, body, expected])
+  }
+})
+
+test('the minimum age, at each level', async () => {
+  const { minimumAges } = world.store
+  for (const [years, basic, body, expected] of [
+    [null, null, { years: 17 }, 'waits'],
+    [null, null, { years: 18 }, 'done'],
+    [21, null, { years: 20 }, 'waits'],
+    [21, null, { years: null }, 'waits'],
+    [21, null, { years: 22 }, 'done'],
+    [21, null, { levels: { basic: 20 } }, 'waits'],
+    [21, null, { levels: { basic: 22 } }, 'done'],
+    [21, 25, { levels: { basic: null } }, 'waits'],
+    [21, 19, { levels: { basic: null } }, 'done'],
+  ] as const) {
+    await minimumAges.set(world.alpha.id, null, years)
+    await minimumAges.set(world.alpha.id, 1, basic)
+    expect([years, basic, body, await put('minimum-age', body)]).toEqual([years, basic, body, expected])
+  }
+})
+
+test('for how long the names of verified people are kept', async () => {
+  const retention = { completedDays: 100, rejectedDays: 100, abandonedDays: 100 }
+  await world.store.evidenceRetention.set(world.alpha.id, retention)
+  expect(await put('evidence-retention', { completed_days: 99 })).toBe('waits')
+  expect(await put('evidence-retention', { rejected_days: 1, abandoned_days: 1 })).toBe('done')
+  expect(await put('evidence-retention', { completed_days: 101 })).toBe('done')
+})
+
+test('one more list of sanctioned people is compared with at once', async () => {
+  const cookie = world.root.cookie
+  const added = await world.call('PUT', '/screening/lists/ofac-sdn', { cookie, body: {} })
+  expect(added.status).toBe(200)
+  const moved = await world.call('PUT', '/screening/lists/ofac-sdn', { cookie, body: { every_seconds: 2_592_000 } })
+  expect(moved.status).toBe(202)
+})
+
+test('a service’s secret is kept sealed, and an endpoint that is only notified is added at once', async () => {
+  const asked = await world.asks(world.ada, 'setWebhookService')
+  const stored = await world.store.approvals.find(world.alpha.id, asked.body.id)
+  expect(JSON.stringify([asked.body, stored])).not.toContain(SERVICE_SECRET)
+  expect((await world.decide(asked.body.id, true, world.bob)).status).toBe(200)
+  const [endpoint] = await world.store.webhookEndpoints.list(world.alpha.id)
+  // The harness seals by inverting each byte.
+  const sealed = endpoint?.sealedServiceSecret?.map((byte) => byte ^ 0xff) ?? new Uint8Array()
+  expect(new TextDecoder().decode(sealed)).toBe(SERVICE_SECRET)
+  const events = { key: world.alpha.key, body: { url: 'https://events.example/', purpose: 'events' } }
+  expect((await world.call('POST', '/organizations/alpha/webhooks', events)).status).toBe(201)
+})
