@@ -29,6 +29,9 @@ export type Access =
   | { readonly kind: 'deployment'; readonly person?: true | 'or-command' }
 
 export const PUBLIC = { kind: 'public' } as const satisfies Access
+/** Longest body of a request before its sender has signed in: several times as long as a passkey's answer. */
+const STRANGER_BODY_BYTES_MAX = 65_536
+const isForStrangers = ({ kind }: Access): boolean => kind === 'public' || kind === 'second-factor'
 export const SECOND_FACTOR = { kind: 'second-factor' } as const satisfies Access
 export const PERSON = { kind: 'person' } as const satisfies Access
 export const CALLER = { kind: 'caller' } as const satisfies Access
@@ -269,7 +272,7 @@ export const declareRoutes =
         ? ((declaration.query ?? null) as TObject | null)
         : Type.Object({ ...(declaration.query?.properties ?? {}), ...COMMENT }),
     body: declaration.body ?? null,
-    bodyMaxBytes: declaration.bodyMaxBytes ?? null,
+    bodyMaxBytes: declaration.bodyMaxBytes ?? (isForStrangers(declaration.access) ? STRANGER_BODY_BYTES_MAX : null),
     example: declaration.example,
     rawBody: declaration.rawBody ?? [],
     answers: [

@@ -3,7 +3,13 @@
 // except where the spec's own texts do, and then only after the value passed its rule.
 import { isHexBytes, isHexDigit, parseAddress, parseRepresented, type WalletAddress } from '../domain/address.ts'
 import type { Chain, ChainFamily, ChainTable } from '../domain/chain.ts'
-import { ChainUnsupportedError, CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import {
+  ChainUnsupportedError,
+  CountersignError,
+  FieldInvalidError,
+  FieldMissingError,
+  fixedError,
+} from '../domain/errors.ts'
 import { misspeltName, nearNames } from '../domain/near-name.ts'
 import type { JsonObject, JsonValue } from '../http/strict-json.ts'
 
@@ -167,12 +173,23 @@ class FieldMisspeltError extends CountersignError {
 /** Maximum characters of a field's name that its error repeats: enough for every known name and one typo. */
 const FIELD_ECHO_MAX = 32
 
+/** Fields of a request. Comparing each with all known names takes microseconds. */
+const FIELDS_MAX = 256
+
+/** The request has more than FIELDS_MAX fields. */
+class FieldsTooManyError extends fixedError(
+  'INVALID_FIELD',
+  `request validation failed: there must be at most ${FIELDS_MAX} fields`,
+) {}
+
 /**
  * Ignores unknown fields, except those that are probably misspelt known ones.
- * @throws FieldMisspeltError
+ * @throws FieldMisspeltError, FieldsTooManyError
  */
 export const refuseMisspeltFields = (body: JsonObject, known: ReadonlySet<string>): void => {
-  for (const name of Object.keys(body)) {
+  const names = Object.keys(body)
+  if (names.length > FIELDS_MAX) throw new FieldsTooManyError()
+  for (const name of names) {
     if (known.has(name)) continue
     const meant = misspeltName(name, known)
     if (meant !== null) throw new FieldMisspeltError(printableChainName(name).slice(0, FIELD_ECHO_MAX), meant)

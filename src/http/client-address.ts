@@ -16,6 +16,9 @@ export interface Network {
  */
 export type ClientAddress = (peer: string, headers: Headers) => string
 
+/** More proxies in a row than any deployment has. */
+const HOPS_MAX = 32
+
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (address.includes(':') ? 'ipv6' : 'ipv4')
 
 /** @throws Error whose message says what is expected */
@@ -40,11 +43,11 @@ export const createClientAddress = (trustedProxies: readonly Network[]): ClientA
     const connected = parseIpAddress(peer.toLowerCase())
     if (connected === null) return peer
     if (trustedProxies.length === 0 || !isTrusted(connected)) return connected
-    const hops = (headers.get('x-forwarded-for') ?? '')
-      .split(',')
-      .map((hop) => parseIpAddress(hop.trim().toLowerCase()))
+    const hops = (headers.get('x-forwarded-for') ?? '').split(',')
     let client = ''
-    for (const hop of hops.reverse()) {
+    // The client chooses how many entries there are, so only the last ones are read.
+    for (const text of hops.slice(-HOPS_MAX).reverse()) {
+      const hop = parseIpAddress(text.trim().toLowerCase())
       // No trusted proxy vouches for anything to the left of an unreadable entry.
       if (hop === null) break
       client = hop

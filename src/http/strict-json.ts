@@ -14,7 +14,11 @@ export const isJsonObject = (value: JsonValue | undefined): value is JsonObject 
 /** Levels of arrays and objects that a document may have (decisions §1). */
 export const JSON_DEPTH_MAX = 16
 
+/** Members and further elements of a document: more than the largest batch of requests has. */
+const JSON_VALUES_MAX = 32_768
+
 const QUOTE = 34
+const COMMA = 44
 const COLON = 58
 const BACKSLASH = 92
 const BRACKET_OPEN = 91
@@ -38,7 +42,7 @@ class JsonTooDeepError extends fixedError(
   `the request body is nested more than ${JSON_DEPTH_MAX} levels deep`,
 ) {}
 
-/** Valid JSON that no request may have: the root is not an object, or a key is `__proto__`. */
+/** Valid JSON that no request may have: the root is not an object, a key is `__proto__`, or it has too many values. */
 class JsonShapeError extends CountersignError {
   constructor(detail: string) {
     super('INVALID_REQUEST', detail)
@@ -62,6 +66,7 @@ const endOfEscapedString = (text: string, start: number): number => {
  */
 const countMembersWritten = (text: string, firstEscape: number): number => {
   let members = 0
+  let commas = 0
   let depth = 0
   for (let i = 0; i < text.length; i++) {
     const character = text.charCodeAt(i)
@@ -72,11 +77,16 @@ const countMembersWritten = (text: string, firstEscape: number): number => {
       i = firstEscape === -1 || end < firstEscape ? end : endOfEscapedString(text, i + 1)
     } else if (character === COLON) {
       members++
+    } else if (character === COMMA) {
+      commas++
     } else if (character === BRACE_OPEN || character === BRACKET_OPEN) {
       if (++depth > JSON_DEPTH_MAX) throw new JsonTooDeepError()
     } else if (character === BRACE_CLOSE || character === BRACKET_CLOSE) {
       depth--
     }
+  }
+  if (members + commas > JSON_VALUES_MAX) {
+    throw new JsonShapeError(`the request body has more than ${JSON_VALUES_MAX} values`)
   }
   return members
 }

@@ -14,6 +14,8 @@ export class AbiTypeUnsupportedError extends NamedError {}
 
 /** Hex digits in one word. */
 const WORD = 64
+/** Converting a text of so many digits takes as long as decoding a value. */
+const DIGITS_PER_VALUE = 128
 const ZEROS = '0'.repeat(WORD)
 const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
@@ -113,7 +115,10 @@ const text = (convert: (digits: string) => string): AbiCodec => ({
   read: (reader, at) => {
     reader.budget.spend()
     const digits = reader.digits(at + WORD, 2 * reader.size(at))
-    const converted = digits.length > 2 * POLICY_LIMITS.decodedChars ? null : convert(digits)
+    const isLong = digits.length > 2 * POLICY_LIMITS.decodedChars
+    // Many offsets may point to one text, which is converted for each of them.
+    if (!isLong) reader.budget.spend(Math.ceil(digits.length / DIGITS_PER_VALUE))
+    const converted = isLong ? null : convert(digits)
     return converted === null || converted.length > POLICY_LIMITS.decodedChars ? TOO_LONG : converted
   },
 })

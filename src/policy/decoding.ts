@@ -35,7 +35,8 @@ export class DecodingBudget {
   }
 
   /** @throws CallMalformedError when the data would yield more values than a policy may read. */
-  spend(): void {
-    if (--this.#left < 0) throw MALFORMED
+  spend(values = 1): void {
+    this.#left -= values
+    if (this.#left < 0) throw MALFORMED
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { decodeAttestationRequest } from '../../src/attestation/decode-attestation.ts'
+import { refuseMisspeltFields } from '../../src/attestation/schema.ts'
 import {
   EVM_ZERO_ADDRESS,
   parseEvmAddress,
@@ -496,4 +497,10 @@ describe('a field that is a known one in another spelling', () => {
       expect(decode({ ...onChain, [name]: '1' })).toEqual(decode(onChain))
     }
   })
+})
+
+test('more than 256 fields are refused before their names are compared', () => {
+  const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`x${index}`, 1]))
+  expect(() => refuseMisspeltFields(fields(256), new Set(['from']))).not.toThrow()
+  expect(() => refuseMisspeltFields(fields(257), new Set(['from']))).toThrow('at most 256 fields')
 })

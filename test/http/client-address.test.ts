@@ -34,6 +34,12 @@ describe('behind trusted proxies', () => {
   }
 })
 
+test('only the last 32 entries are read', () => {
+  const hops = (count: number): string => `203.0.113.9${', 10.0.0.7'.repeat(count)}`
+  expect(behind('10.0.0.0/8')('10.0.0.1', hops(31))).toBe('203.0.113.9')
+  expect(behind('10.0.0.0/8')('10.0.0.1', hops(32))).toBe('10.0.0.7')
+})
+
 describe('networks', () => {
   test('are read with and without a length', () => {
     expect(parseNetworks('10.0.0.0/8,192.0.2.1,fd00::/8')).toEqual([

@@ -227,3 +227,10 @@ describe('laws', () => {
     )
   })
 })
+
+test('a document has at most 32,768 values: members, and elements after the first', () => {
+  const members = (count: number): string => `{${Array.from({ length: count }, (_, index) => `"${index}":1`).join()}}`
+  expect(Object.keys(parseStrictJsonObject(members(16_384)))).toHaveLength(16_384)
+  expect(() => parseStrictJsonObject(members(16_385))).toThrow('more than 32768 values')
+  expect(() => parseStrictJsonObject(`{"a":[${'1,'.repeat(32_768)}1]}`)).toThrow('more than 32768 values')
+})

@@ -49,9 +49,23 @@ const assertionOf = (userId: string | null): ChallengeUse => ({
 
 const describeCredential = ({ id, transports }: Passkey) => ({ id, transports: [...transports] })
 
+/** An attestation without a statement is as long with the longest credential id and an RSA key. */
+const ANSWER_PART_MAX = 2_048
+
+/** The library takes microseconds per byte to read CBOR, before it checks a signature. @throws RangeError */
+export const requireShortParts = ({ response }: { readonly response: object }): void => {
+  for (const part of Object.values(response)) {
+    if (typeof part === 'string' && part.length > ANSWER_PART_MAX) throw new RangeError('too long')
+  }
+}
+
 /** Turns every error of the library into CredentialWrongError: the caller does not learn the reason. */
-const verified = async <Result>(verify: () => Promise<Result>): Promise<Result> => {
+const verified = async <Result>(
+  answer: RegistrationResponseJSON | AuthenticationResponseJSON,
+  verify: () => Promise<Result>,
+): Promise<Result> => {
   try {
+    requireShortParts(answer)
     return await verify()
   } catch {
     throw new CredentialWrongError('passkey')
@@ -91,7 +105,7 @@ export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => (
     const asked = challenges.check(challengeId, registrationOf(user.id))
     if (asked === null) throw new CredentialWrongError('passkey')
     const { verifyRegistrationResponse } = await library()
-    const result = await verified(() =>
+    const result = await verified(response, () =>
       verifyRegistrationResponse({
         response,
         expectedChallenge: challengeId,
@@ -135,7 +149,7 @@ export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => (
     const passkey = await table.find(response.id)
     if (passkey === null || (userId !== null && passkey.userId !== userId)) throw new CredentialWrongError('passkey')
     const { verifyAuthenticationResponse } = await library()
-    const result = await verified(() =>
+    const result = await verified(response, () =>
       verifyAuthenticationResponse({
         response,
         expectedChallenge: challengeId,

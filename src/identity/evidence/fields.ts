@@ -12,8 +12,13 @@ const AGE_MAX_YEARS = 130
 /** Controls, line and paragraph separators, format characters that reorder text, and halves of characters. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u
 
+/** Characters that may become one by normalization (NFC), as letters with several marks do. */
+const COMPOSED_MAX = 4
+
 const text = (name: string, value: unknown, maximum: number): string => {
-  const normalised = typeof value === 'string' ? value.normalize('NFC').trim() : ''
+  // Sorting the marks of one letter takes quadratic time, so a long text is refused before it is normalized.
+  const isReadable = typeof value === 'string' && value.length <= COMPOSED_MAX * maximum
+  const normalised = isReadable ? value.normalize('NFC').trim() : ''
   if (normalised === '' || normalised.length > maximum || UNPRINTABLE.test(normalised)) {
     throw new FieldInvalidError(name, `must be 1 to ${maximum} characters without control characters`)
   }
