@@ -36,6 +36,13 @@ export class HitOpenError extends fixedError(
   'a hit on a list or of a screener is open: clear or confirm it first',
 ) {}
 
+/** Nobody completes a session that was not yet compared with lists: the checks take seconds. */
+export class ChecksPendingError extends fixedError(
+  'SESSION_CONFLICT',
+  'the checks of the session are still being made: retry in a few seconds',
+  { retryAfterSeconds: 5 },
+) {}
+
 /** Handed in or decided: nothing can be added any more. */
 export class SessionClosedError extends CountersignError {
   constructor(status: SessionStatus) {

@@ -57,6 +57,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
 
   /** Reports that all checks of the session are done, then removes it from the queue. */
   const finish = async (target: QueuedChecks, session: Session): Promise<void> => {
+    await store.markMade(target)
     await onChecked(session)
     await store.finish(target)
   }
@@ -65,6 +66,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     const state = await findSession(target.organizationId, target.sessionId)
     if (state === null) return store.finish(target)
     const { session } = state
+    if (target.isMade) return finish(target, session)
     const place = `${session.id} ${session.sequence}`
     const done = new Set(doneParts.get(place)?.done)
     for (const part of parts) {

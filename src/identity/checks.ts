@@ -82,11 +82,15 @@ export interface QueuedChecks {
   readonly sequence: number
   /** Number of earlier attempts. */
   readonly attempts: number
+  /** Whether all checks are stored: only what follows from them is still to be done. */
+  readonly isMade: boolean
 }
 
 export interface SessionCheckStore {
   /** Claims sessions that are due, longest waiting first. If the caller dies, they are due again after `claimSeconds`. */
   claim(limit: number, claimSeconds: number): Promise<readonly QueuedChecks[]>
+  /** Marks a session whose checks are all stored, unless it was submitted again: from then on it can be completed. */
+  markMade(target: QueuedChecks): Promise<void>
   /** Removes the session from the queue, unless it was handed in again. */
   finish(target: QueuedChecks): Promise<void>
   retry(target: QueuedChecks, dueAtSeconds: number): Promise<void>

@@ -1,8 +1,10 @@
 // The checks of sessions and the queue of those still to be made. A session enters the queue in the transaction that
-// hands it in, so that none is forgotten, and leaves it when its checks are stored.
+// submits it, so that none is forgotten. It is marked when its checks are stored, and leaves the queue when whatever follows
+// from them is done.
 import type { BoundHit } from '../domain/screening-hit.ts'
 import type { Session, SessionStatus } from '../domain/session.ts'
-import type { Transaction } from './database.ts'
+import { ChecksPendingError } from '../domain/session-errors.ts'
+import type { Statements, Transaction } from './database.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import { replaceHits } from './screening-checks.ts'
 import { marksFor, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
@@ -32,15 +34,27 @@ interface QueuedChecks {
   readonly sessionId: string
   readonly sequence: number
   readonly attempts: number
+  /** Whether all checks are stored. */
+  readonly isMade: boolean
 }
 
-type QueueRow = RowOf<QueuedChecks>
+type QueueRow = RowOf<Omit<QueuedChecks, 'isMade'>> & { readonly is_made: number }
+
+type QueuedSession = Pick<QueuedChecks, 'organizationId' | 'sessionId' | 'sequence'>
 
 type CheckRow = RowOf<Omit<StoredCheck, 'detail'>> & { readonly detail: string }
 
 const OF_SESSION = 'organization_id = ? AND session_id = ?'
 /** If a power cut loses a check or a claim, it is made again. */
 const DURABILITY = { survives: 'process-crash' } as const
+
+const isPending = async (statements: Statements, organizationId: string, sessionId: string): Promise<boolean> => {
+  const rows = await statements.query(`SELECT 1 FROM session_check_queue WHERE ${OF_SESSION} AND is_made = 0`, [
+    organizationId,
+    sessionId,
+  ])
+  return rows.length > 0
+}
 
 /** Call it in the transaction that hands a session in. Deletes the checks of what was handed in before. */
 export const queueChecks = async (
@@ -52,9 +66,20 @@ export const queueChecks = async (
   await transaction.execute(
     `INSERT INTO session_check_queue (organization_id, session_id, sequence, due_at_seconds) VALUES (?, ?, ?, ?)
      ON CONFLICT (organization_id, session_id) DO UPDATE SET sequence = excluded.sequence, attempts = 0,
-       due_at_seconds = excluded.due_at_seconds`,
+       due_at_seconds = excluded.due_at_seconds, is_made = 0`,
     [organizationId, id, sequence, nowSeconds],
   )
+}
+
+/**
+ * Call it in the transaction that completes a session, before its hits are read.
+ * @throws ChecksPendingError
+ */
+export const requireChecksMade = async (
+  transaction: Transaction,
+  { organizationId, id }: Pick<Session, 'organizationId' | 'id'>,
+): Promise<void> => {
+  if (await isPending(transaction, organizationId, id)) throw new ChecksPendingError()
 }
 
 interface SessionChecks {
@@ -161,9 +186,8 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     ).map((row) => ({ ...fieldsOf(row), detail: JSON.parse(row.detail) })),
 
   /** Whether its checks are still to be made. */
-  isQueued: async (organizationId: string, sessionId: string): Promise<boolean> =>
-    (await scope.statements.query(`SELECT 1 FROM session_check_queue WHERE ${OF_SESSION}`, [organizationId, sessionId]))
-      .length > 0,
+  isPending: (organizationId: string, sessionId: string): Promise<boolean> =>
+    isPending(scope.statements, organizationId, sessionId),
 
   /** Which of these sessions of one organization still have checks to be made. */
   queued: async (organizationId: string, sessionIds: readonly string[]): Promise<ReadonlySet<string>> => {
@@ -181,7 +205,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
   claim: async (limit: number, claimSeconds: number): Promise<readonly QueuedChecks[]> => {
     const nowSeconds = scope.nowSeconds()
     const due =
-      'SELECT organization_id, session_id, sequence, attempts FROM session_check_queue WHERE due_at_seconds <= ?'
+      'SELECT organization_id, session_id, sequence, attempts, is_made FROM session_check_queue WHERE due_at_seconds <= ?'
     const waiting = await scope.statements.query<QueueRow>(`${due} ORDER BY due_at_seconds LIMIT ?`, [
       nowSeconds,
       limit,
@@ -194,7 +218,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
           `UPDATE session_check_queue SET due_at_seconds = ? WHERE ${OF_SESSION} AND sequence = ? AND due_at_seconds <= ?`,
           [nowSeconds + claimSeconds, row.organization_id, row.session_id, row.sequence, nowSeconds],
         )
-        if (taken > 0) claimed.push(fieldsOf(row))
+        if (taken > 0) claimed.push({ ...fieldsOf(row), isMade: row.is_made === 1 })
       }
       return claimed
     }, DURABILITY)
@@ -253,16 +277,25 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       )
     ).map(toSession),
 
-  /** Removes a session whose checks are all made from the queue, unless it was handed in again, and queues its webhook messages. */
-  finish: ({ organizationId, sessionId, sequence }: QueuedChecks): Promise<void> =>
+  /** Marks a session whose checks are all stored, unless it was submitted again, and queues the webhook messages. */
+  markMade: ({ organizationId, sessionId, sequence }: QueuedSession): Promise<void> =>
     scope.write(async (transaction) => {
-      const taken = await transaction.execute(`DELETE FROM session_check_queue WHERE ${OF_SESSION} AND sequence = ?`, [
+      const marked = await transaction.execute(
+        `UPDATE session_check_queue SET is_made = 1 WHERE ${OF_SESSION} AND sequence = ? AND is_made = 0`,
+        [organizationId, sessionId, sequence],
+      )
+      if (marked === 0) return
+      await queueCheckMessages(transaction, { organizationId, sessionId }, 'session.checked', scope.nowSeconds())
+    }, DURABILITY),
+
+  /** Removes a session from the queue, unless it was submitted again. */
+  finish: ({ organizationId, sessionId, sequence }: QueuedSession): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute(`DELETE FROM session_check_queue WHERE ${OF_SESSION} AND sequence = ?`, [
         organizationId,
         sessionId,
         sequence,
       ])
-      if (taken === 0) return
-      await queueCheckMessages(transaction, { organizationId, sessionId }, 'session.checked', scope.nowSeconds())
     }, DURABILITY),
 
   retry: ({ organizationId, sessionId, sequence, attempts }: QueuedChecks, dueAtSeconds: number): Promise<void> =>

@@ -16,7 +16,7 @@ import { identifyPerson } from './persons.ts'
 import { writeCorrections } from './portal-progress.ts'
 import { requireNoOpenHit } from './screening-checks.ts'
 import { addEvent, announceSession, numberDecision } from './session-changes.ts'
-import { queueChecks } from './session-checks.ts'
+import { queueChecks, requireChecksMade } from './session-checks.ts'
 import { lockState } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -80,8 +80,8 @@ const writeStatus = async (
 
 /**
  * Moves a session to another status and returns its new state; null when the organization has no such session.
- * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError, HitOpenError:
- *   nothing was changed then
+ * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError, ChecksPendingError,
+ *   HitOpenError: nothing was changed then
  */
 export const createStatusWriter =
   (scope: TableScope) =>
@@ -95,6 +95,7 @@ export const createStatusWriter =
       checkChange(session, change)
       if (change.to === 'completed') {
         await requireEvidenceKept(transaction, session)
+        await requireChecksMade(transaction, session)
         await requireNoOpenHit(transaction, session)
       }
       if (change.to === 'submitted') {

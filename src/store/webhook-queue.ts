@@ -2,7 +2,7 @@
 // queued exactly when it is true (invariant 7).
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import { newOrderedId } from '../domain/identifier.ts'
-import type { SessionEvent, SessionEventKind, SessionState } from '../domain/session.ts'
+import type { SessionEvent, SessionEventKind } from '../domain/session.ts'
 import {
   type ToldHit,
   WEBHOOK_PROVIDER,
@@ -25,24 +25,18 @@ const newMessageId = (): string => `msg_${newOrderedId().replaceAll('-', '')}`
 interface TargetRow {
   readonly id: string
   readonly environment: ApiKeyEnvironment
-  readonly purpose: 'events' | 'decisions'
 }
 
-const messageTypeFor = (
-  target: TargetRow,
-  { session }: SessionState,
-  event: SessionEvent,
-): WebhookMessageType | undefined => {
-  if (target.environment !== session.environment) return undefined
-  if (target.purpose === 'events') return TYPES[event.kind]
-  const handedIn = event.kind === 'status' && event.status === 'submitted'
-  return handedIn && session.provider === WEBHOOK_PROVIDER ? 'session.decision_requested' : undefined
-}
-
-const targetsOf = (transaction: Transaction, organizationId: string): Promise<readonly TargetRow[]> =>
+/** Endpoints that receive events, unless another purpose is given. */
+const targetsOf = (
+  transaction: Transaction,
+  organizationId: string,
+  purpose: 'events' | 'decisions' = 'events',
+): Promise<readonly TargetRow[]> =>
   transaction.query<TargetRow>(
-    `SELECT id, environment, purpose FROM webhook_endpoints WHERE organization_id = ? AND removed_at_seconds IS NULL`,
-    [organizationId],
+    `SELECT id, environment FROM webhook_endpoints
+     WHERE organization_id = ? AND purpose = ? AND removed_at_seconds IS NULL`,
+    [organizationId, purpose],
   )
 
 const insertMessage = (
@@ -83,7 +77,8 @@ export const queueMessages = async (
   session: { readonly organizationId: string; readonly id: string },
   event: SessionEvent,
 ): Promise<void> => {
-  if (TYPES[event.kind] === undefined) return
+  const type = TYPES[event.kind]
+  if (type === undefined) return
   const { organizationId, id } = session
   const targets = await targetsOf(transaction, organizationId)
   if (targets.length === 0) return
@@ -97,22 +92,26 @@ export const queueMessages = async (
     checks: event.kind === 'status' ? await readChecks(transaction, organizationId, id) : [],
   }
   for (const target of targets) {
-    const type = messageTypeFor(target, state, event)
-    if (type !== undefined) await insertMessage(transaction, target.id, type, snapshot)
+    if (target.environment === state.session.environment) await insertMessage(transaction, target.id, type, snapshot)
   }
 }
 
-/** Queues messages about something that did not change the session: all its checks are made, or it has a new hit. */
+/**
+ * Queues messages about something that did not change the session: all its checks are made, or it has a new hit. Only a
+ * session whose checks are made is put to an outside decider.
+ */
 export const queueCheckMessages = async (
   transaction: Transaction,
   { organizationId, sessionId }: { readonly organizationId: string; readonly sessionId: string },
   type: 'session.checked' | 'screening.hit',
   nowSeconds: number,
 ): Promise<void> => {
-  const targets = (await targetsOf(transaction, organizationId)).filter(({ purpose }) => purpose === 'events')
-  const state = targets.length === 0 ? null : await readState(transaction, organizationId, sessionId)
+  const targets = await targetsOf(transaction, organizationId)
+  const deciders = type === 'session.checked' ? await targetsOf(transaction, organizationId, 'decisions') : []
+  if (targets.length + deciders.length === 0) return
+  const state = await readState(transaction, organizationId, sessionId)
   if (state === null) return
-  const { environment, sequence } = state.session
+  const { environment, sequence, status, provider } = state.session
   const snapshot: WebhookSnapshot = {
     state,
     event: { sequence, publicComment: null, createdAtSeconds: nowSeconds },
@@ -129,5 +128,10 @@ export const queueCheckMessages = async (
   }
   for (const target of targets) {
     if (target.environment === environment) await insertMessage(transaction, target.id, type, snapshot)
+  }
+  if (status !== 'submitted' || provider !== WEBHOOK_PROVIDER) return
+  for (const decider of deciders) {
+    if (decider.environment !== environment) continue
+    await insertMessage(transaction, decider.id, 'session.decision_requested', snapshot)
   }
 }

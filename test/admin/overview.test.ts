@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { failingSince, growsOld } from '../../src/admin/routes/overview.ts'
 import type { WebhookMessage } from '../../src/store/webhook-messages.ts'
+import { markChecksMade } from '../support/made-checks.ts'
 import { decisionRecord } from './support/decisions.ts'
 import { startHarness } from './support/harness.ts'
 import { openHit } from './support/open-hit.ts'
@@ -24,6 +25,7 @@ describe('what waits, fails or ends soon', () => {
     const sessionId = await harness.session(organizationId, [], changes)
     for (const status of to) {
       await harness.store.sessions.changeStatus({ organizationId, sessionId, to: status, actor: 'person' })
+      await markChecksMade(harness.store, organizationId, sessionId)
       harness.clock.advance(60)
     }
   }

@@ -1,5 +1,6 @@
 // Reviewing through the API: two reviewers can't overwrite each other, and nothing is decided on what one did not see.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { markChecksMade } from '../support/made-checks.ts'
 import { replaceChecks } from '../support/replace-checks.ts'
 import { type Harness, type Organization, type Person, startHarness } from './support/harness.ts'
 import type { CallOptions } from './support/request.ts'
@@ -56,6 +57,9 @@ describe('a decision', () => {
 
   test('can’t take back a completed session by accident; an admin revokes it', async () => {
     const id = await submitted()
+    const pending = await decide(id, { status: 'completed', sequence: 2 })
+    expect([pending.status, pending.body['detail']]).toEqual([409, expect.stringContaining('still being made')])
+    await markChecksMade(harness.store, alpha.id, id)
     await decide(id, { status: 'completed', sequence: 2 })
     const rejected = { status: 'rejected', sequence: 3, public_comment: 'The document was altered.' }
     expect((await decide(id, rejected)).status).toBe(409)
@@ -122,6 +126,7 @@ describe('an assignment', () => {
     ).toBe(409)
     expect((await assign(id, bob.id, 0, bob)).status).toBe(409)
     expect((await assign(id, bob.id, 1, bob)).status).toBe(200)
+    await markChecksMade(harness.store, alpha.id, id)
     expect((await decide(id, { status: 'completed', sequence: 2 }, ada)).status).toBe(409)
     expect((await decide(id, { status: 'completed', sequence: 2 }, bob)).status).toBe(200)
   })

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { newToken } from '../../src/admin/accounts/token.ts'
 import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
 import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
+import { markChecksMade } from '../support/made-checks.ts'
 import { decodeBase32 } from './support/base32.ts'
 import { ADMIN_DOCUMENT, covered } from './support/conformance.ts'
 import { decisionRecord } from './support/decisions.ts'
@@ -406,6 +407,7 @@ describe('a tour of the admin API', () => {
     })
     const { sequence } = await call<{ sequence: number }>(200, 'GET', session)
     const approval = { body: { status: 'completed', sequence } }
+    await markChecksMade(harness.store, organizationId, id)
     await call(409, 'POST', `${session}/decide`, approval)
     await call(404, 'POST', `${session}/checks/lists/hit_none`, { body: { state: 'cleared', reason: 'somebody else' } })
     await call(400, 'POST', `${session}/checks/lists/${hit.id}`, { body: { state: 'cleared', reason: '' } })
@@ -441,6 +443,7 @@ describe('a tour of the admin API', () => {
     await call(200, 'GET', `${base}/${id}/policy-decisions`)
     await call(200, 'POST', `${base}/${id}/policy-decisions/facts`, { body: {} })
     await call(404, 'GET', `${base}/${id}/evidence/documents/none`)
+    await markChecksMade(harness.store, organizationId, id)
     const decided = await call<{ sequence: number }>(200, 'POST', `${base}/${id}/decide`, {
       body: { status: 'completed', sequence: seen.sequence, private_comment: 'fine' },
     })

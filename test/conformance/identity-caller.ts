@@ -3,6 +3,7 @@ import { expect } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { issueKey } from '../service/calls.ts'
 import { type RunningService, runCommand } from '../service/start-service.ts'
+import { until } from '../support/until.ts'
 
 export interface Creation {
   readonly sessionId: string
@@ -90,7 +91,12 @@ export const createTenant = async (service: RunningService, slug: string) => {
 
 export const decide = async (service: RunningService, ...rest: string[]): Promise<void> => {
   const words = rest.includes('--note') ? rest : [...rest, '--note', 'A test.']
-  const decided = await runCommand(service.dataDirectory, 'session', 'decide', ...words)
+  let decided = await runCommand(service.dataDirectory, 'session', 'decide', ...words)
+  await until(async () => {
+    if (!decided.stderr.includes('still being made')) return true
+    decided = await runCommand(service.dataDirectory, 'session', 'decide', ...words)
+    return false
+  })
   expect({ code: decided.code, stderr: decided.stderr }).toEqual({ code: 0, stderr: '' })
 }
 

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { SessionState } from '../../src/domain/session.ts'
 import { type ChangeTogether, createChangeTogether } from '../../src/identity/changes.ts'
+import { markChecksMade } from '../support/made-checks.ts'
 import { evmWallet, openIdentity, type TestIdentity } from './support.ts'
 
 let identity: TestIdentity
@@ -79,6 +80,7 @@ test('answer what is stored afterwards, field by field', async () => {
   identity.clock.advance(60)
   await check(await changes.changeStatus({ ...key, to: 'retry', publicComment: 'Sharper, please' }))
   await check(await changes.changeStatus({ ...key, to: 'submitted' }))
+  await markChecksMade(identity.store, key.organizationId, key.sessionId)
   const { session: completed } = await check(await changes.changeStatus({ ...key, to: 'completed' }))
   expect(completed).toMatchObject({ status: 'completed', retryCount: 1, publicComment: null })
   expect(completed.userId).toBeString()

@@ -34,14 +34,14 @@ const handIn = async () => {
   const organizationId = await identity.createOrganization('demo')
   const { session } = await identity.register(organizationId)
   const target = { organizationId, sessionId: session.id }
-  const move = (to: SessionStatus) => identity.move(organizationId, session.id, to)
+  const move = (to: SessionStatus) => identity.changes.changeStatus({ ...target, to, actor: 'test' })
   await move('submitted')
   return {
     target,
     move,
     checks: async () =>
       (await identity.store.sessionChecks.list(organizationId, session.id)).map(({ name, outcome }) => [name, outcome]),
-    isQueued: () => identity.store.sessionChecks.isQueued(organizationId, session.id),
+    isPending: () => identity.store.sessionChecks.isPending(organizationId, session.id),
   }
 }
 
@@ -49,10 +49,10 @@ describe('the checks of a session', () => {
   test('are made once it was handed in, and stored with what made them', async () => {
     const run = runnerOf(part('first', async () => [FOUND]))
     expect(await run()).toBe(0)
-    const { target, isQueued } = await handIn()
-    expect(await isQueued()).toBe(true)
+    const { target, isPending } = await handIn()
+    expect(await isPending()).toBe(true)
     expect(await run()).toBe(1)
-    expect(await isQueued()).toBe(false)
+    expect(await isPending()).toBe(false)
     expect(await run()).toBe(0)
     expect(await identity.store.sessionChecks.list(target.organizationId, target.sessionId)).toEqual([
       { ...FOUND, checkedAtSeconds: identity.clock.unixSeconds() },
@@ -116,12 +116,12 @@ describe('the checks of a session', () => {
       part('broken', () => Promise.reject(new Error(`attempt ${++calls}`))),
       part('first', async () => [FOUND]),
     )
-    const { checks, isQueued, target } = await handIn()
+    const { checks, isPending, target } = await handIn()
     await run()
     expect(await checks()).toEqual([['first.thing', 'passed']])
     expect(await run()).toBe(0)
     for (let attempt = 2; attempt <= 4; attempt++) {
-      expect(await isQueued()).toBe(true)
+      expect(await isPending()).toBe(true)
       identity.clock.advance(301)
       await run()
     }
@@ -131,7 +131,7 @@ describe('the checks of a session', () => {
       ['broken', 'not-done'],
       ['first.thing', 'passed'],
     ])
-    expect(await isQueued()).toBe(false)
+    expect(await isPending()).toBe(false)
     const state = await identity.store.sessions.find(target.organizationId, target.sessionId)
     expect(state?.session.status).toBe('submitted')
   })
@@ -145,12 +145,12 @@ describe('the checks of a session', () => {
       }),
       part('first.inner', async () => [{ ...FOUND, name: 'first.inner' }]),
     )
-    const { checks, isQueued } = await handIn()
+    const { checks, isPending } = await handIn()
     await run()
     isAway = false
     identity.clock.advance(6)
     await run()
-    expect(await isQueued()).toBe(false)
+    expect(await isPending()).toBe(false)
     expect(await checks()).toEqual([
       ['first.inner', 'passed'],
       ['first.thing', 'passed'],
@@ -158,7 +158,7 @@ describe('the checks of a session', () => {
   })
 
   test('stay queued where it was handed in again while they were made', async () => {
-    const { move, isQueued } = await handIn()
+    const { move, isPending } = await handIn()
     let first = true
     const run = runnerOf(
       part('first', async () => {
@@ -171,13 +171,13 @@ describe('the checks of a session', () => {
       }),
     )
     await run()
-    expect(await isQueued()).toBe(true)
+    expect(await isPending()).toBe(true)
     await run()
-    expect(await isQueued()).toBe(false)
+    expect(await isPending()).toBe(false)
   })
 
   test('of what was erased while they were made are not stored; they are made of what is left', async () => {
-    const { target, checks, isQueued } = await handIn()
+    const { target, checks, isPending } = await handIn()
     let reads = 0
     const run = runnerOf(
       part('first', async () => {
@@ -192,9 +192,9 @@ describe('the checks of a session', () => {
       }),
     )
     await run()
-    expect([await checks(), await isQueued()]).toEqual([[], true])
+    expect([await checks(), await isPending()]).toEqual([[], true])
     await run()
-    expect([await checks(), await isQueued()]).toEqual([[['first.thing', 'not-done']], false])
+    expect([await checks(), await isPending()]).toEqual([[['first.thing', 'not-done']], false])
   })
 
   test('that are done are made once more if the next attempt comes late', async () => {
@@ -217,17 +217,17 @@ describe('the checks of a session', () => {
   })
 
   test('are taken by one of two runners, and by another once the first is gone', async () => {
-    const { isQueued } = await handIn()
+    const { isPending } = await handIn()
     const { store } = identity
     expect(await store.sessionChecks.claim(4, 180)).toHaveLength(1)
     expect(await store.sessionChecks.claim(4, 180)).toHaveLength(0)
     identity.clock.advance(181)
     expect(await runnerOf(part('first', async () => [FOUND]))()).toBe(1)
-    expect(await isQueued()).toBe(false)
+    expect(await isPending()).toBe(false)
   })
 
   test('are made at once by the process that comes after one that was killed; what failed waits for its time', async () => {
-    const { isQueued } = await handIn()
+    const { isPending } = await handIn()
     const { sessionChecks } = identity.store
     expect(await sessionChecks.claim(4, 180)).toHaveLength(1)
     await sessionChecks.releaseClaims()
@@ -235,20 +235,23 @@ describe('the checks of a session', () => {
     expect(await runnerOf(broken)()).toBe(1)
     await sessionChecks.releaseClaims()
     expect(await runnerOf(broken)()).toBe(0)
-    expect(await isQueued()).toBe(true)
+    expect(await isPending()).toBe(true)
   })
 
   test('are told of once all are stored: not while one fails, and again where whoever is told fails', async () => {
-    const { checks, isQueued, target } = await handIn()
+    const { checks, isPending, target } = await handIn()
     const told: unknown[] = []
-    let [broken, deaf] = [true, true]
+    let [broken, deaf, made] = [true, true, 0]
     const run = checkedBy(
       async ({ id }) => {
         told.push([id, await checks()])
         if (deaf) throw new Error('deaf')
       },
       part('first', async () => [FOUND]),
-      part('second', () => (broken ? Promise.reject(new Error('broken')) : Promise.resolve([]))),
+      part('second', () => {
+        made += 1
+        return broken ? Promise.reject(new Error('broken')) : Promise.resolve([])
+      }),
     )
     await run()
     expect(told).toEqual([])
@@ -257,11 +260,13 @@ describe('the checks of a session', () => {
     await run()
     const once = [target.sessionId, [['first.thing', 'passed']]]
     expect(told).toEqual([once])
-    expect(await isQueued()).toBe(true)
+    // Nothing but the report is left to be done, and a person can decide meanwhile.
+    expect([made, await isPending()]).toEqual([2, false])
     deaf = false
     identity.clock.advance(181)
-    await run()
-    expect(told).toEqual([once, once])
-    expect(await isQueued()).toBe(false)
+    expect(await run()).toBe(1)
+    expect([told, made]).toEqual([[once, once], 2])
+    identity.clock.advance(181)
+    expect(await run()).toBe(0)
   })
 })

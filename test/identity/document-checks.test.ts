@@ -134,7 +134,8 @@ const handIn = async ({ typed = TYPED, zone, portrait, organization = organizati
   return session
 }
 
-const submit = ({ organizationId: of, id }: EvidenceSession) => world.move(of, id, 'submitted')
+const submit = ({ organizationId: of, id }: EvidenceSession) =>
+  world.changes.changeStatus({ organizationId: of, sessionId: id, to: 'submitted', actor: 'person' })
 
 const checksOf = async (session: EvidenceSession) => world.store.sessionChecks.list(session.organizationId, session.id)
 const outcomesOf = async (session: EvidenceSession) =>

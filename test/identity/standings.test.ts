@@ -163,7 +163,7 @@ describe('what another organization’s sessions give away', () => {
     const unknown = { address: W1, verified: false }
     for (const status of ['submitted', 'retry', 'completed', 'rejected'] as const) {
       const target = { organizationId: theirs, sessionId: session.id, actor: 'test' }
-      await identity.changes.changeStatus({ ...target, to: status, revoke: true })
+      await identity.move(theirs, session.id, status, { revoke: true })
       await identity.changes.recordConsent({ ...target, version: 'v1' })
       expect<unknown>(await verify(ours)).toEqual(unknown)
     }

@@ -19,6 +19,7 @@ import { createSandboxProvider } from '../../src/identity/sandbox.ts'
 import { createStandings, type StandingChange } from '../../src/identity/standings.ts'
 import { type CheckTables, createStoreChecks } from '../../src/identity/store-checks.ts'
 import { openTemporaryStore } from '../store/temporary-store.ts'
+import { markChecksMade } from '../support/made-checks.ts'
 
 /** Anyone's: the hash of this text. */
 export const evmWallet = (number: number): WalletAddress =>
@@ -79,12 +80,17 @@ export const openIdentity = async (open = openTemporaryStore) => {
       actor: 'key:test',
     })
 
-  const move = (
+  /** Submits a session as if its checks were made at once. */
+  const move = async (
     organizationId: string,
     sessionId: string,
     to: SessionStatus,
     change: Partial<StatusChange> = {},
-  ): Promise<SessionState> => changes.changeStatus({ organizationId, sessionId, to, actor: 'test', ...change })
+  ): Promise<SessionState> => {
+    const state = await changes.changeStatus({ organizationId, sessionId, to, actor: 'test', ...change })
+    if (to === 'submitted') await markChecksMade(store, organizationId, sessionId)
+    return state
+  }
 
   let nonces = 0
   /** Connects as if the proof had been checked: the nonce is real, the signature is not. */

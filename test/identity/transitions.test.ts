@@ -153,11 +153,11 @@ describe('a change of status', () => {
   test('tells after the commit, and in this order', async () => {
     const told = identity.states.length
     const { session } = await identity.register(organizationId)
-    await Promise.all([move(session.id, 'submitted'), move(session.id, 'retry'), move(session.id, 'completed')])
+    await Promise.all([move(session.id, 'submitted'), move(session.id, 'retry'), move(session.id, 'rejected')])
     expect(identity.states.slice(told).map((state) => [state.session.sequence, state.session.status])).toEqual([
       [2, 'submitted'],
       [3, 'retry'],
-      [4, 'completed'],
+      [4, 'rejected'],
     ])
   })
 })

@@ -6,6 +6,7 @@ import { SESSION_CHANGES } from '../../src/portal/session-limit.ts'
 import { type RegisterOptions, startPortalHost } from './support/portal-host.ts'
 import { type Answer, createVisitor, enter as enterHost, tokenOf } from './support/visitor.ts'
 import { evmAccount, solanaKey } from './support/wallets.ts'
+import { markChecksMade } from '../support/made-checks.ts'
 
 const host = await startPortalHost({ level: 2, name: 'Acme Exchange' })
 afterAll(() => host.stop())
@@ -104,6 +105,7 @@ describe('the view', () => {
       expect(await host.store.sessions.findUsualWait(id, 'live')).toBeNull()
       const { sessionId } = await host.registerFor(id)
       await decide(sessionId, 'submitted')
+      await markChecksMade(host.store, id, sessionId)
       host.passTime(seconds)
       await decide(sessionId, index === 0 ? 'rejected' : 'completed')
     }

@@ -55,7 +55,7 @@ describeStores((open) => {
     const { id } = await handIn()
     const { sessionChecks } = temporary.store
     const [claimed] = await sessionChecks.claim(4, 60)
-    expect(claimed).toEqual({ organizationId, sessionId: id, sequence: 3, attempts: 0 })
+    expect(claimed).toEqual({ organizationId, sessionId: id, sequence: 3, attempts: 0, isMade: false })
     expect(await sessionChecks.claim(4, 60)).toEqual([])
     const check = { name: 'one.a', outcome: 'passed', detail: { sessions: ['x'] }, version: 'v' }
     await replaceChecks(temporary.store, claimed!, 'one', [check, { ...check, name: 'one.b' }])
@@ -67,7 +67,7 @@ describeStores((open) => {
     temporary.clock.advance(10)
     expect(await sessionChecks.claim(4, 60)).toMatchObject([{ attempts: 1 }])
     await sessionChecks.finish(claimed!)
-    expect(await sessionChecks.isQueued(organizationId, id)).toBe(false)
+    expect(await sessionChecks.isPending(organizationId, id)).toBe(false)
   })
 
   test('checks that are stored at the same moment are stored once, with each hit once', async () => {

@@ -12,6 +12,7 @@ import { openHit } from '../admin/support/open-hit.ts'
 import { openEvidence } from '../identity/evidence/support.ts'
 import { describeStores } from '../store/dialects.ts'
 import { interleave } from '../store/interleave.ts'
+import { markChecksMade } from '../support/made-checks.ts'
 
 type World = Awaited<ReturnType<typeof openEvidence>>
 
@@ -80,6 +81,7 @@ const handIn = async (birthDate: string): Promise<Session> => {
     actor: 'person',
   })
   if (state === null) throw new Error('not handed in')
+  await markChecksMade(world.store, organizationId, session.id)
   return state.session
 }
 const now = async ({ id }: Session) => (await world.store.sessions.find(organizationId, id))?.session

@@ -95,7 +95,7 @@ const SLOW = { limitMs: 55_000 }
 const findCheck = async (sessionId: string) =>
   (await identity.store.sessionChecks.list(organizationId, sessionId)).find(({ name }) => name === 'lists.names')
 const checkOf = async (sessionId: string) => {
-  await until(async () => (await findCheck(sessionId)) !== undefined, SLOW)
+  await until(async () => !(await identity.store.sessionChecks.isPending(organizationId, sessionId)), SLOW)
   return findCheck(sessionId)
 }
 const hitsOf = (sessionId: string) => identity.store.screeningChecks.hits(organizationId, sessionId)

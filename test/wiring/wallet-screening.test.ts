@@ -213,11 +213,11 @@ describe('the wallets of a session', () => {
     expect(await outcomesOf(id)).toEqual({ 'wallets.lists': 'passed', 'wallets.screeners.stub': 'not-done' })
     const { store, clock } = identity
     for (let attempt = 1; attempt <= 3; attempt++) {
-      expect(await store.sessionChecks.isQueued(organizationId, id)).toBe(true)
+      expect(await store.sessionChecks.isPending(organizationId, id)).toBe(true)
       clock.advance(301)
       await runDue()
     }
-    expect(await store.sessionChecks.isQueued(organizationId, id)).toBe(false)
+    expect(await store.sessionChecks.isPending(organizationId, id)).toBe(false)
     expect(await outcomesOf(id)).toEqual({ 'wallets.lists': 'passed', 'wallets.screeners.stub': 'not-done' })
     expect(await hitsOf(id)).toEqual([])
     expect((await complete(id)).session.status).toBe('completed')

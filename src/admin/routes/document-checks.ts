@@ -95,7 +95,7 @@ export const DOCUMENT_CHECK_ROUTES = [
       const { session } = await requireSession(services.store, organization.id, params.session)
       const { sessionChecks } = services.store
       // Before the checks are read: a session leaves the queue only once its checks are stored.
-      const waiting = await sessionChecks.isQueued(organization.id, session.id)
+      const waiting = await sessionChecks.isPending(organization.id, session.id)
       const checks = await sessionChecks.list(organization.id, session.id)
       return {
         waiting,

@@ -158,7 +158,7 @@ const checkOf = async (
   sessionId: string,
 ): Promise<Static<typeof CHECK>> => {
   // Before the check is read: a session leaves the queue only once its checks are stored.
-  const waiting = await tables.sessionChecks.isQueued(organizationId, sessionId)
+  const waiting = await tables.sessionChecks.isPending(organizationId, sessionId)
   const checks = await tables.sessionChecks.list(organizationId, sessionId)
   const check = checks.find(({ name }) => name === PART || name.startsWith(`${PART}.`))
   const detail: NamesDetail = check?.detail ?? {}

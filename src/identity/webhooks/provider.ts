@@ -1,6 +1,6 @@
-// The provider of organizations that have an outside service decide. The transaction that closes a session for review
-// also queues the message to that service (see store/webhook-queue.ts), and its result comes back through
-// provider-endpoints.ts. Operators may also decide: the first decision counts.
+// The provider of organizations that have an outside service decide. The message to that service is queued once the
+// session's checks are made (see store/webhook-queue.ts), and its result comes back through provider-endpoints.ts.
+// Operators may also decide: the first decision counts.
 import { WEBHOOK_PROVIDER } from '../../domain/webhook-message.ts'
 import type { SessionChanges } from '../changes.ts'
 import { createManualProvider, type DecisionProvider } from '../providers.ts'

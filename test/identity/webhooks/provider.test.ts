@@ -7,6 +7,7 @@ import { signWebhook } from '../../../src/http/webhook-signature.ts'
 import { createManualProvider, createProviders } from '../../../src/identity/providers.ts'
 import { createSandboxProvider } from '../../../src/identity/sandbox.ts'
 import { createDeciders, createWebhookProvider } from '../../../src/identity/webhooks/provider.ts'
+import { markChecksMade } from '../../support/made-checks.ts'
 import { jpeg } from '../evidence/images.ts'
 import { openWebhookService, startReceiver } from './support.ts'
 
@@ -109,8 +110,16 @@ describe('an organization with an outside decider', () => {
     const open = await session(demo)
     await evidence.putFields(open, { fullName: 'countersign-canary-jane' })
     await changes.changeStatus({ organizationId: demo, sessionId: open.id, to: 'submitted', actor: 'person' })
+    await markChecksMade(store, demo, open.id)
     expect(await run()).toBe(0)
-    expect((await store.webhookMessages.page(demo, {}, { after: null, limit: 10 })).items.length).toBe(1)
+    // It is asked once the checks are made, and once only.
+    const { session: late } = await parts.register(demo, { provider: 'webhook' })
+    await changes.changeStatus({ organizationId: demo, sessionId: late.id, to: 'submitted', actor: 'person' })
+    expect(await run()).toBe(0)
+    await markChecksMade(store, demo, late.id)
+    await markChecksMade(store, demo, late.id)
+    expect(await run()).toBe(1)
+    expect((await store.webhookMessages.page(demo, {}, { after: null, limit: 10 })).items.length).toBe(2)
   })
 
   test('has one only', async () => {
@@ -145,6 +154,11 @@ describe('a signed result', () => {
     const again = await send(session, result(session, { status: 'retry' }), { id })
     expect(again).toMatchObject({ status: 200, body: { status: 'submitted', applied: false } })
     expect(await statusOf(session)).toBe('submitted')
+    // Its checks are still to be made: the message can come again.
+    const early = await send(session, result(session), { id: 'msg_2' })
+    expect(early).toMatchObject({ status: 409, body: { detail: expect.stringContaining('still being made') } })
+    expect(early.headers.get('retry-after')).toBe('5')
+    await markChecksMade(parts.store, demo, session.id)
     const simultaneous = await Promise.all([1, 2].map(() => send(session, result(session), { id: 'msg_2' })))
     expect(simultaneous.map(({ body }) => body.applied).sort()).toEqual([false, true])
     expect((await parts.store.sessions.listEvents(demo, session.id)).length).toBe(5)

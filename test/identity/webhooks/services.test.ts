@@ -5,6 +5,7 @@ import { createHmac } from 'node:crypto'
 import type { Session } from '../../../src/domain/session.ts'
 import type { VerificationServiceName } from '../../../src/domain/verification-service.ts'
 import { serviceNamed } from '../../../src/identity/webhooks/services/all.ts'
+import { markChecksMade } from '../../support/made-checks.ts'
 import { replaceChecks } from '../../support/replace-checks.ts'
 import { openWebhookService } from './support.ts'
 
@@ -373,7 +374,11 @@ describe('a session', () => {
       ignored: 'decided-before-submission',
     })
     expect(await statusOf(session)).toBe('submitted')
-    expect((await send('sumsub', MESSAGES.sumsub(session.id, now()))).body).toEqual({ applied: true })
+    const message = MESSAGES.sumsub(session.id, now())
+    // Its checks are still to be made: the service is asked to come again.
+    expect((await send('sumsub', message)).status).toBe(409)
+    await markChecksMade(parts.store, demo, session.id)
+    expect((await send('sumsub', message)).body).toEqual({ applied: true })
   })
 
   test('is sent back once by one message, however often it comes', async () => {
@@ -386,6 +391,7 @@ describe('a session', () => {
     await parts.changes.changeStatus({ ...target, to: 'submitted' })
     expect((await send('veriff', message)).body).toEqual({ applied: false, ignored: 'repeated' })
     expect(await statusOf(session)).toBe('submitted')
+    await markChecksMade(parts.store, demo, session.id)
     const again = MESSAGES.veriff(session.id, now(), { status: 'approved' })
     const answers = await Promise.all([1, 2].map(() => send('veriff', again)))
     expect(answers.filter(({ body }) => body.applied === true).length).toBe(1)

@@ -55,6 +55,15 @@ export const documents: readonly Place[] = [
       'false',
     ],
   ]),
+  ...placesOf(['test/identity/webhooks/provider.test.ts'], 'src/store/session-status.ts', [
+    ['a session is completed before its checks', 'await requireChecksMade(transaction, session)', ''],
+  ]),
+  ...placesOf(['test/identity/webhooks/provider.test.ts'], 'src/store/session-checks.ts', [
+    ['a decider is asked twice', 'AND sequence = ? AND is_made = 0', 'AND sequence = ?'],
+  ]),
+  ...placesOf(RUNNER, 'src/identity/check-runner.ts', [
+    ['checks that are stored are made again', 'if (target.isMade) return finish(target, session)', ''],
+  ]),
   ...placesOf(RUNNER, 'src/store/session-checks.ts', [
     [
       'what a process that is gone had taken waits',

@@ -23,6 +23,7 @@ import {
 import { startPortalService } from '../../../src/wiring/portal-service.ts'
 import { freePort } from '../../service/start-service.ts'
 import { placeMigrated } from '../../store/temporary-store.ts'
+import { markChecksMade } from '../../support/made-checks.ts'
 
 export interface RegisterOptions {
   readonly type?: SessionType
@@ -146,19 +147,21 @@ export const startPortalHost = async (options: HostOptions = {}) => {
       if (state === null) throw new Error('no such session')
       return state
     },
-    /** As an operator decides. */
-    decide: (
+    /** Decides as an operator, as if the checks had been made. */
+    decide: async (
       sessionId: string,
       to: 'completed' | 'rejected' | 'retry',
       more: Pick<StatusChange, 'publicComment' | 'corrections' | 'revoke'> = {},
-    ): Promise<SessionState> =>
-      identity.changes.changeStatus({
+    ): Promise<SessionState> => {
+      await markChecksMade(store, organization.id, sessionId)
+      return identity.changes.changeStatus({
         organizationId: organization.id,
         sessionId,
         to,
         actor: 'operator:test',
         ...more,
-      }),
+      })
+    },
     stop: async (): Promise<void> => {
       identity.close()
       await listener.stop()

@@ -29,7 +29,11 @@ export const startServiceWithPage = async (environment: Readonly<Record<string, 
   })
 
   const run = async (...words: string[]): Promise<void> => {
-    const { code, stderr } = await runCommand(service.dataDirectory, ...words)
+    let [code, stderr] = [1, 'still being made']
+    // A decision waits for the checks, which take a moment.
+    while (code !== 0 && stderr.includes('still being made')) {
+      ;({ code, stderr } = await runCommand(service.dataDirectory, ...words))
+    }
     if (code !== 0) throw new Error(`countersign ${words.join(' ')}: ${stderr}`)
   }
 
