@@ -69,8 +69,15 @@ export interface RepeatedPart extends Pick<CheckPart, 'name' | 'after'> {
 export const partOf = ({ begin, ...part }: RepeatedPart): CheckPart => ({
   ...part,
   run: async (session) => {
-    const comparison = await begin(session.organizationId)
-    return (await comparison?.compare([session]))?.[0] ?? []
+    const { organizationId } = session
+    let comparison = await begin(organizationId)
+    for (;;) {
+      const checks = (await comparison?.compare([session]))?.[0] ?? []
+      const latest = await begin(organizationId)
+      // What it was compared with has changed meanwhile, and who makes checks again may already be past this session.
+      if (latest?.keyOf(organizationId) === comparison?.keyOf(organizationId)) return checks
+      comparison = latest
+    }
   },
 })
 

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { Session } from '../../src/domain/session.ts'
 import { createCheckAgain } from '../../src/identity/check-again.ts'
+import { partOf, type RepeatedPart } from '../../src/identity/checks.ts'
 
 test('a session whose first checks are under way is not compared with what was read before', async () => {
   const waiting = new Set(['s1'])
@@ -74,4 +75,40 @@ test('what was changed and changed back before all was compared is compared with
   setting = 'a'
   await makeAll()
   expect([...madeWith.values()]).toEqual(['a', 'a'])
+})
+
+test('what was compared with data that has changed meanwhile is not stored', async () => {
+  let setting = 'a'
+  let changesTo: string | null = 'b'
+  const part: RepeatedPart = {
+    name: 'part',
+    begin: async () => {
+      const version = setting
+      return {
+        key: version,
+        keyOf: () => version,
+        compare: async (sessions) => {
+          setting = changesTo ?? setting
+          changesTo = null
+          return sessions.map(() => [{ name: 'part', outcome: 'passed' as const, detail: {}, version }])
+        },
+      }
+    },
+  }
+  const stored: (string | undefined)[] = []
+  const again = createCheckAgain(part, {
+    organizations: async () => [{ id: 'org' }],
+    outdated: async (_organization, status, { version }, afterId) =>
+      status === 'submitted' && afterId === '' && stored.at(-1) !== version ? [{ id: 's' } as Session] : [],
+    store: async (_part, _organization, made) => {
+      stored.push(...made.map(({ checks }) => checks[0]?.version))
+      return { opened: 0, skipped: 0 }
+    },
+  })
+  expect((await again(() => true)).sessions).toBe(0)
+  expect(stored).toEqual([])
+  await again(() => true)
+  expect(stored).toEqual(['b'])
+  changesTo = 'c'
+  expect(await partOf(part).run({ organizationId: 'org' } as Session)).toMatchObject([{ version: 'c' }])
 })
