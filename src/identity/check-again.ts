@@ -60,7 +60,6 @@ export const createCheckAgain = (
         const found = await outdated(organizationId, status, { part: name, version }, after, BATCH)
         const last = found.at(-1)
         if (last === undefined) break
-<<<<<<< HEAD
         // What the runner reads for a session, such as its document's zone, is of an earlier submission until it is done.
         const waiting = await queued(
           organizationId,
@@ -69,12 +68,9 @@ export const createCheckAgain = (
         const batch = found.filter(({ id }) => !waiting.has(id))
         seen += waiting.size
         const checks = batch.length === 0 ? [] : await compare(batch)
-=======
-        const checks = await compare(batch)
         // What sessions are compared with may change meanwhile, and the runner may have compared one with that already.
         if ((await begin(organizationId))?.keyOf(organizationId) !== version)
           return { sessions, opened, isSettled: false }
->>>>>>> 78bc350a (Checks made with data that has changed meanwhile are not stored)
         // Sessions that get no checks of this part are left out: a business has no age, for example.
         const made = batch
           .map((session, at) => ({ session, checks: checks[at] ?? [] }))

@@ -5,6 +5,7 @@ import { newIdentifier } from '../domain/identifier.ts'
 import type { Session } from '../domain/session.ts'
 import type { Statements, Transaction } from './database.ts'
 import { lockDeployment } from './row-locks.ts'
+import { IS_SHARED } from './session-sharing.ts'
 
 /** Name of the deployment's value that holds the key of the pairwise ids: 32 bytes as hex. */
 export const USER_KEY_NAME = 'pairwise_user_key'
@@ -39,7 +40,7 @@ const OTHERS_OF_SAME_WALLETS = `SELECT DISTINCT sessions.person_id FROM session_
   JOIN sessions ON sessions.organization_id = theirs.organization_id AND sessions.id = theirs.session_id
   WHERE mine.organization_id = ? AND mine.session_id = ? AND sessions.check_type = ?
     AND sessions.status = 'completed' AND sessions.person_id IS NOT NULL
-    AND (sessions.organization_id = ? OR (? = 1 AND sessions.consented_at_seconds IS NOT NULL)) LIMIT 2`
+    AND (sessions.organization_id = ? OR (? = 1 AND ${IS_SHARED})) LIMIT 2`
 
 /**
  * The person of a session that is being completed: the one already known by one of its proven wallets, or a new one.

@@ -7,6 +7,7 @@ import { HitOpenError } from '../domain/session-errors.ts'
 import type { Statements, Transaction } from './database.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import { lockSession, lockSessionAsItIs, marksFor } from './session-rows.ts'
+import { announceSharing } from './session-sharing.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface StoredHit extends BoundHit {
@@ -320,6 +321,7 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
         outcomeWith(made?.own_outcome ?? 'not-done', others),
         ...ofCheck,
       ])
+      await announceSharing(transaction, organizationId, sessionId, now)
       return {
         before: before.state,
         hit: { ...before, state, reason, decidedAtSeconds: now, decidedBy: by },

@@ -8,6 +8,7 @@ import type { Statements, Transaction } from './database.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import { replaceHits } from './screening-checks.ts'
 import { marksFor, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
+import { announceSharing, whileSharing } from './session-sharing.ts'
 import type { TableScope } from './table-scope.ts'
 import { queueCheckMessages } from './webhook-queue.ts'
 
@@ -254,7 +255,11 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       )
       const sequences = new Map(rows.map(({ id, sequence }) => [id, sequence]))
       const same = made.filter(({ sessionId, sequence }) => sequences.get(sessionId) === sequence)
-      const opened = await writeChecks(transaction, organizationId, part, same, scope.nowSeconds())
+      const nowSeconds = scope.nowSeconds()
+      const ids = made.map(({ sessionId }) => sessionId)
+      const opened = await whileSharing(transaction, organizationId, ids, nowSeconds, () =>
+        writeChecks(transaction, organizationId, part, same, nowSeconds),
+      )
       return { opened, skipped: made.length - same.length }
     }, DURABILITY),
 
@@ -285,6 +290,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
         [organizationId, sessionId, sequence],
       )
       if (marked === 0) return
+      await announceSharing(transaction, organizationId, sessionId, scope.nowSeconds())
       await queueCheckMessages(transaction, { organizationId, sessionId }, 'session.checked', scope.nowSeconds())
     }, DURABILITY),
 

@@ -5,6 +5,7 @@ import type { Level } from '../domain/level.ts'
 import type { CheckType, SessionStatus } from '../domain/session.ts'
 import type { StandingSource, VerifiedWallet, WalletSession } from '../domain/standing.ts'
 import type { Statements } from './database.ts'
+import { IS_SHARED } from './session-sharing.ts'
 
 interface StandingRow {
   readonly id: string
@@ -46,7 +47,7 @@ const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected FROM session_walle
       AND sessions.id = session_wallets.session_id
     WHERE session_wallets.address = ? AND session_wallets.environment = ?
       AND (sessions.organization_id = ? OR (sessions.status = 'completed' AND sessions.level >= ?
-        AND sessions.consented_at_seconds IS NOT NULL AND ${IS_TRUSTED}))
+        AND ${IS_SHARED} AND ${IS_TRUSTED}))
     UNION ALL
     SELECT ${COLUMNS}, 0 AS connected FROM sessions
     WHERE sessions.locked_address = ? AND sessions.environment = ? AND sessions.organization_id = ?`
@@ -70,7 +71,7 @@ export const STANDING_SESSIONS = `SELECT id, own, check_type, status, level, per
 const WALLETS_OF_PERSON = `FROM sessions JOIN session_wallets
     ON session_wallets.organization_id = sessions.organization_id AND session_wallets.session_id = sessions.id
   WHERE sessions.person_id = ? AND sessions.status = 'completed' AND sessions.level >= ? AND sessions.environment = ?
-    AND (sessions.organization_id = ? OR (sessions.consented_at_seconds IS NOT NULL AND ${IS_TRUSTED}))`
+    AND (sessions.organization_id = ? OR (${IS_SHARED} AND ${IS_TRUSTED}))`
 
 export const PERSON_WALLETS_UNORDERED = `SELECT session_wallets.address_text AS address, session_wallets.chain,
     session_wallets.connected_at_seconds ${WALLETS_OF_PERSON} LIMIT ${PERSON_WALLETS_MAX + 1}`

@@ -3,7 +3,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
 import { judgeStanding } from '../../src/identity/standing.ts'
+import { queueChecks } from '../../src/store/session-checks.ts'
 import { PERSON_WALLETS, STANDING_SESSIONS } from '../../src/store/wallet-standings.ts'
+import { openHit } from '../admin/support/open-hit.ts'
 import { describeStores } from './dialects.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
@@ -145,6 +147,81 @@ describeStores((openTemporaryStore) => {
     const read = await temporary.store.walletStandings.loadPersonWallets(query(), 'person')
     expect(read.length).toBeLessThanOrEqual(PERSON_WALLETS_MAX)
     expect<unknown>(read).toEqual(ordered.map(({ address, chain }) => ({ address, chain })))
+  })
+
+  test('others rely on a session while no hit is open or confirmed and no check is pending, and are told', async () => {
+    await addSessions(1, () => [WALLET])
+    const { store } = temporary
+    const { database } = store
+    await database.execute('UPDATE sessions SET consented_at_seconds = 1')
+    const other = (await seedOrganization(store, 'other')).organizationId
+    const target = { organizationId, sessionId: idOf(0) }
+    const asking = { ...query(), organizationId: other }
+    const isShared = async (): Promise<boolean> => {
+      const sessions = await store.walletStandings.loadSessions(asking, WALLET)
+      const wallets = await store.walletStandings.loadPersonWallets(asking, 'person')
+      expect(sessions.length).toBe(wallets.length)
+      // One's own verification stays.
+      expect(await store.walletStandings.loadPersonWallets(query(), 'person')).toHaveLength(1)
+      return sessions.length > 0
+    }
+    /** How many changes of the session `work` announces. */
+    const announced = async (work: () => Promise<unknown>): Promise<number> => {
+      const count = async () =>
+        Number((await database.query<{ n: number }>("SELECT COUNT(*) AS n FROM changes WHERE topic = 'session'"))[0]?.n)
+      const before = await count()
+      await work()
+      return (await count()) - before
+    }
+    const decide = (hitId: string, state: 'cleared' | 'confirmed') =>
+      store.screeningChecks.decideHit({ ...target, hitId }, { state, by: 'ada', reason: 'Looked at.' })
+
+    expect(await isShared()).toBe(true)
+    let hitId = ''
+    expect(await announced(async () => ({ id: hitId } = await openHit(store, organizationId, target.sessionId)))).toBe(
+      1,
+    )
+    expect(await isShared()).toBe(false)
+    // The same hit again changes nothing.
+    expect(await announced(() => openHit(store, organizationId, target.sessionId))).toBe(0)
+    expect(await announced(() => decide(hitId, 'confirmed'))).toBe(1)
+    expect(await isShared()).toBe(false)
+    expect(await announced(() => decide(hitId, 'cleared'))).toBe(1)
+    expect(await isShared()).toBe(true)
+
+    await database.transaction((transaction) =>
+      queueChecks(transaction, { organizationId, id: target.sessionId, sequence: 1 }, 0),
+    )
+    expect(await isShared()).toBe(false)
+    expect(await announced(() => store.sessionChecks.finish({ ...target, sequence: 1, attempts: 0 }))).toBe(1)
+    expect(await isShared()).toBe(true)
+  })
+
+  test.each([
+    ['is the one of a shared session of another organization', false],
+    ['is another while that session has an open hit', true],
+  ])('the person of a wallet %s', async (_name, hasHit) => {
+    await addSessions(1, () => [WALLET])
+    const { store } = temporary
+    await store.database.execute('UPDATE sessions SET consented_at_seconds = 1')
+    if (hasHit) await openHit(store, organizationId, idOf(0))
+    const other = (await seedOrganization(store, 'other')).organizationId
+    const target = { organizationId: other, sessionId: idOf(1), actor: 'provider:sandbox' }
+    await store.sessions.register({
+      ...target,
+      environment: 'test',
+      checkType: 'kyc',
+      tokenHash: new Uint8Array(32).fill(1),
+      walletAddress: WALLET,
+      originUrl: null,
+      provider: 'sandbox',
+    })
+    const proof = { kind: 'sandbox', message: '', signature: '' } as const
+    await store.sessionWallets.connect({ ...target, chain: 'base', address: WALLET, nonce: null, proof })
+    await store.sessions.recordConsent({ ...target, version: '2.en' })
+    await store.database.execute("UPDATE session_wallets SET environment = 'live'")
+    const state = await store.sessions.changeStatus({ ...target, to: 'completed' })
+    expect(state?.session.personId === 'person').toBe(!hasHit)
   })
 
   test('of a session’s links the newest ten work', async () => {
