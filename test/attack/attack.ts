@@ -15,14 +15,6 @@ import { judge } from './judge.ts'
 import { attackedRoutes } from './routes.ts'
 import { exchange } from './wire.ts'
 
-  ...ACCOUNT_ABUSES,
-  ...ATTESTATION_ABUSES,
-  ...IDENTITY_ABUSES,
-  ...LATE_ABUSES,
-  ...NAME_ABUSES,
-  ...REUSE_ABUSES,
-  ...UPLOAD_ABUSES,
-]
 const ABUSES: readonly Abuse[] = [
   ...ACCOUNT_ABUSES,
   ...ATTESTATION_ABUSES,

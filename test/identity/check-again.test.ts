@@ -100,6 +100,7 @@ test('what was compared with data that has changed meanwhile is not stored', asy
     organizations: async () => [{ id: 'org' }],
     outdated: async (_organization, status, { version }, afterId) =>
       status === 'submitted' && afterId === '' && stored.at(-1) !== version ? [{ id: 's' } as Session] : [],
+    queued: async () => new Set(),
     store: async (_part, _organization, made) => {
       stored.push(...made.map(({ checks }) => checks[0]?.version))
       return { opened: 0, skipped: 0 }

@@ -98,16 +98,16 @@ describe('the checks of a session', () => {
         return [{ ...FOUND, name: 'read' }]
       }),
     )
-    const { checks, isQueued } = await handIn()
+    const { checks, isPending } = await handIn()
     await run()
     expect(await checks()).toEqual([])
     isBroken = false
-    for (let attempt = 0; attempt < 3 && (await isQueued()); attempt++) {
+    for (let attempt = 0; attempt < 3 && (await isPending()); attempt++) {
       identity.clock.advance(31)
       await run()
     }
     expect(order).toEqual(['read', 'compared'])
-    expect(await isQueued()).toBe(false)
+    expect(await isPending()).toBe(false)
   })
 
   test('of one part are kept while another part fails; that one is tried again and is at last not done', async () => {

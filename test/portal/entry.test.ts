@@ -554,8 +554,9 @@ describe('a link for a wallet that has a session', () => {
   test('needs no proof when an administrator made it for the person', async () => {
     const { sessionId } = await insider({ walletAddress: account.address })
     const { id } = host.organization
-    const theirs = await host.identity.register.relink(id, sessionId, false)
-    const replayed = await host.identity.register.relink(id, sessionId, true)
+    const register = host.identity.registerIn(host.store)
+    const theirs = await register.relink(id, sessionId, false)
+    const replayed = await register.relink(id, sessionId, true)
     expect(await enterBy(replayed.url)).toBe('elsewhere')
     expect(await enterBy(theirs.url)).toBe('entered')
     await end(sessionId)

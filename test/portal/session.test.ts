@@ -3,10 +3,10 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { PNG } from 'pngjs'
 import type { SessionView } from '../../src/portal/contract.ts'
 import { SESSION_CHANGES } from '../../src/portal/session-limit.ts'
+import { markChecksMade } from '../support/made-checks.ts'
 import { type RegisterOptions, startPortalHost } from './support/portal-host.ts'
 import { type Answer, createVisitor, enter as enterHost, tokenOf } from './support/visitor.ts'
 import { evmAccount, solanaKey } from './support/wallets.ts'
-import { markChecksMade } from '../support/made-checks.ts'
 
 const host = await startPortalHost({ level: 2, name: 'Acme Exchange' })
 afterAll(() => host.stop())

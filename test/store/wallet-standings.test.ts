@@ -193,7 +193,7 @@ describeStores((openTemporaryStore) => {
       queueChecks(transaction, { organizationId, id: target.sessionId, sequence: 1 }, 0),
     )
     expect(await isShared()).toBe(false)
-    expect(await announced(() => store.sessionChecks.finish({ ...target, sequence: 1, attempts: 0 }))).toBe(1)
+    expect(await announced(() => store.sessionChecks.markMade({ ...target, sequence: 1 }))).toBe(1)
     expect(await isShared()).toBe(true)
   })
 

@@ -128,8 +128,8 @@ export const facts: readonly Place[] = [
     ['facts that come late change a request’s', '{ screeners: { ...screeners } }', '{ screeners }'],
     [
       'the relayer is asked about instead of the user',
-      "request.onBehalf === '' ? subject : { ...subject, request: { ...request, from: request.onBehalf } }",
-      'subject',
+      'return { ...subject, request: { ...request, from: onBehalf, chain } }',
+      'return subject',
     ],
   ]),
   ...placesOf(['test/facts/velocity-exchange.test.ts'], 'src/facts/velocity-exchange.ts', [

@@ -263,7 +263,7 @@ export const identity: readonly Place[] = [
     [
       [
         'a session that is not shared is seen',
-        'AND sessions.consented_at_seconds IS NOT NULL AND ${IS_TRUSTED}))\n    UNION',
+        'AND ${IS_SHARED} AND ${IS_TRUSTED}))\n    UNION',
         'AND ${IS_TRUSTED}))\n    UNION',
       ],
       [
