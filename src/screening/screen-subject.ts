@@ -53,7 +53,7 @@ export interface ScreenedList {
 /** A name that its date of birth (8) and country (2) can lift over a threshold is looked at, too; half a point is rounded up. */
 const LIFT_MAX = 10.5
 /** Words that were divided anew are others by chance, unless nearly all are a name's. */
-const DIVIDED_SIMILARITY_MIN = 0.78
+const DIVIDED_SIMILARITY_MIN = 0.9
 /** Hits that are told; more say that the name is no name. */
 const HITS_MAX = 50
 

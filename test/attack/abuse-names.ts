@@ -37,10 +37,8 @@ export const NAME_ABUSES: readonly Abuse[] = [
       const { service, admin, alpha } = deployment
       const file = join(service.dataDirectory, 'names.csv')
       writeFileSync(file, LIST)
-      const { code, stderr } = await runCommand(
-        service.dataDirectory,
-        ...['screening', 'import', 'names', file, '--format', 'csv'],
-      )
+      const words = ['screening', 'import', 'names', file, '--format', 'csv']
+      const { code, stderr } = await runCommand(service.dataDirectory, ...words)
       faults.holds(`the list was not taken: ${stderr}`, code === 0)
       for (const spelling of SPELLINGS) {
         const sessionId = await submitted(deployment, spelling)
