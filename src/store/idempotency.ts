@@ -314,13 +314,17 @@ export const createIdempotencyTable = (
     await scope.execute(STATEMENTS[table].insert, insertedBy(claim, 1), DURABILITY)
   },
 
-  /** Expired claims that this node dispatched and did not answer, the oldest first. */
-  listUnanswered: async (node: string, limit: number): Promise<readonly UnansweredClaim[]> => {
+  /** Claims that expired by then (Unix), which this node dispatched and did not answer, the oldest first. */
+  listUnanswered: async (
+    node: string,
+    expiredBySeconds: number,
+    limit: number,
+  ): Promise<readonly UnansweredClaim[]> => {
     const rows = await scope.statements.query<UnansweredRow>(
       `SELECT organization_id, key_id, idempotency_key, uuid, claim_expires_at_seconds, uuid_since_seconds FROM ${table}
        WHERE node = ? AND node <> '' AND response_status IS NULL AND dispatched = 1 AND claim_expires_at_seconds <= ?
        ORDER BY claim_expires_at_seconds LIMIT ?`,
-      [node, scope.nowSeconds(), limit],
+      [node, expiredBySeconds, limit],
     )
     return rows.map(({ uuid_since_seconds: uuidSinceSeconds, ...claim }) => ({
       claim: fieldsOf(claim),

@@ -54,7 +54,7 @@ import { createPrepareTask } from './admin-tasks.ts'
 import type { Identity } from './identity-service.ts'
 import { once } from './once.ts'
 import { createOperationServices } from './operation-services.ts'
-import { CLAIM_SLACK_SECONDS } from './request-path.ts'
+import { claimSecondsOf } from './request-path.ts'
 import { sharedIndexOf } from './shared-index.ts'
 import type { Sharing } from './sharing-service.ts'
 import type { ShipSettings } from './ship-service.ts'
@@ -265,7 +265,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
     idempotent: createAdminIdempotency({
       store: store.adminIdempotency,
       clock,
-      claimSeconds: Math.ceil(config.deadlineMs / 1000) + CLAIM_SLACK_SECONDS,
+      claimSeconds: claimSecondsOf(config),
       report: (error) => log.warn('an idempotency key could not be stored', { error }),
     }),
     requestIds: dependencies.requestIds,

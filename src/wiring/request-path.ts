@@ -23,11 +23,10 @@ import { createMetrics, type Metrics, type MetricsOptions } from '../telemetry/m
 import type { OrganizationLatency } from '../telemetry/organization-latency.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 
-/**
- * How much longer than the deadline a claim lasts, so that its holder can't sign any more when another request takes it
- * over.
- */
-export const CLAIM_SLACK_SECONDS = 5
+const CLAIM_SLACK_SECONDS = 5
+/** Longer than the deadline, so that a claim's holder can't sign any more when another request takes it over. */
+export const claimSecondsOf = ({ deadlineMs }: Pick<Config, 'deadlineMs'>): number =>
+  Math.ceil(deadlineMs / 1000) + CLAIM_SLACK_SECONDS
 
 export interface RequestPathDependencies {
   readonly config: Pick<Config, 'deadlineMs'>
@@ -96,7 +95,7 @@ export const createRequestPath = (dependencies: RequestPathDependencies): Reques
   const signedGate = createSignedGate({ deadlines, requestIds, clock, metrics, report })
   const guarding = {
     clock,
-    claimSeconds: Math.ceil(config.deadlineMs / 1000) + CLAIM_SLACK_SECONDS,
+    claimSeconds: claimSecondsOf(config),
     report: (error: unknown) => {
       metrics.recordIdempotencyFailure()
       log.warn('an idempotency key could not be stored', { error })

@@ -30,7 +30,7 @@ import { createProofs } from './proof-service.ts'
 import { createPublishedLog } from './published-log.ts'
 import { createReadiness } from './readiness.ts'
 import { createDecisionMemory } from './recall-answers.ts'
-import { createRequestPath } from './request-path.ts'
+import { claimSecondsOf, createRequestPath } from './request-path.ts'
 import type { ServicePlace } from './service-place.ts'
 import { startTracing } from './tracing.ts'
 
@@ -102,6 +102,7 @@ export const serve = async (
     const teller = createClaimTeller({
       memory,
       clock,
+      claimSeconds: claimSecondsOf(config),
       after: systemTimers.after,
       claims: store.idempotency,
       onError: (error) => log.warn('what became of cut-off requests could not be told to the other nodes', { error }),

@@ -672,6 +672,7 @@ describe('over nodes', () => {
       memory: nodeMemory(node),
       claims: temporary.store.idempotency,
       clock: temporary.clock,
+      claimSeconds: CLAIM_SECONDS,
       after: () => () => undefined,
       onError: (error) => reports.push(error),
     })
@@ -704,7 +705,68 @@ describe('over nodes', () => {
 
   test('where a node that is back recorded nothing, the next request is a new one', async () => {
     await cutOff(nodeGuard('one'), request(u(1)))
-    await tellerOf('one').pass()
+    const one = tellerOf('one')
+    await one.pass()
+    // Another process of the node may be older than this one, and still work on it.
+    expect(await codeOf(nodeGuard('two')(request(u(2)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    temporary.clock.advance(CLAIM_SECONDS)
+    await one.pass()
+    expect(await nodeGuard('two')(request(u(2)), sign)).toEqual(answered(u(2)))
+  })
+
+  test('claims without a record don’t keep the others waiting', async () => {
+    for (let index = 0; index < 120; index += 1) {
+      await codeOf(
+        nodeGuard('one')(request(u(index), { header: `lost-${index}` }), failWith(new DeadlineExceededError())),
+      )
+    }
+    temporary.clock.advance(1)
+    await codeOf(nodeGuard('one')(request(u(200)), signAndDie('one')))
+    temporary.clock.advance(CLAIM_SECONDS)
+    const one = tellerOf('one')
+    await one.pass()
+    await one.pass()
+    expect(await nodeGuard('two')(request(u(201)), sign)).toEqual(answered(u(200), true))
+  })
+
+  test.each([CLAIM_SECONDS, 3_600])(
+    'a node leaves alone what any of its processes works on, though the clock steps by %p s',
+    async (seconds) => {
+      const teller = tellerOf('one')
+      await teller.pass()
+      temporary.clock.advance(2 * CLAIM_SECONDS)
+      await teller.pass()
+      const held = Promise.withResolvers<void>()
+      const dispatched = Promise.withResolvers<void>()
+      const slow = nodeGuard('one')(request(u(1)), async (uuid, onDispatch) => {
+        await onDispatch(LIFETIME_SECONDS)
+        dispatched.resolve()
+        await held.promise
+        return sign(uuid)
+      })
+      await dispatched.promise
+      temporary.clock.step(seconds)
+      for (let passed = 0; passed < CLAIM_SECONDS - 1; passed += 1) {
+        await teller.pass()
+        temporary.clock.advance(1)
+      }
+      await teller.pass()
+      expect(await codeOf(nodeGuard('two')(request(u(2)), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+      held.resolve()
+      expect(await slow).toEqual(answered(u(1)))
+      expect(await nodeGuard('two')(request(u(2)), sign)).toEqual(answered(u(1), true))
+    },
+  )
+
+  test('what was cut off before the clock stepped is settled a claim’s time after the step', async () => {
+    const teller = tellerOf('one')
+    await teller.pass()
+    await codeOf(nodeGuard('one')(request(u(1)), failWith(new DeadlineExceededError())))
+    temporary.clock.step(CLAIM_SECONDS)
+    for (let passed = 0; passed <= CLAIM_SECONDS; passed += 1) {
+      temporary.clock.advance(1)
+      await teller.pass()
+    }
     expect(await nodeGuard('two')(request(u(2)), sign)).toEqual(answered(u(2)))
   })
 

@@ -143,7 +143,7 @@ describeStores((open) => {
       const taken = await on('two', 'second')
       expect(taken).toMatchObject({ outcome: 'claimed', claim: { uuid: 'second' } })
       // It is the second node's from now on: its first one finds no claim of its own, and is refused in turn.
-      expect(await stores[0]!.idempotency.listUnanswered('one', 10)).toEqual([])
+      expect(await stores[0]!.idempotency.listUnanswered('one', temporary.clock.unixSeconds(), 10)).toEqual([])
       expect(await stores[1]!.idempotency.markDispatched(heldBy([taken]), 0)).toBe(true)
       temporary.clock.advance(CLAIM_SECONDS)
       expect((await on('one', 'third')).outcome).toBe('in-flight')
@@ -189,13 +189,15 @@ describeStores((open) => {
       await on('one', 'undispatched', 'another')
       const elsewhere = heldBy([await on('two', 'theirs', 'third')])
       await idempotency.markDispatched(elsewhere, 0)
-      expect(await idempotency.listUnanswered('one', 10)).toEqual([])
+      expect(await idempotency.listUnanswered('one', temporary.clock.unixSeconds(), 10)).toEqual([])
       const sinceSeconds = temporary.clock.unixSeconds()
       temporary.clock.advance(CLAIM_SECONDS)
-      expect(await idempotency.listUnanswered('one', 10)).toEqual([{ claim: held, uuidSinceSeconds: sinceSeconds }])
-      expect(await idempotency.listUnanswered('', 10)).toEqual([])
+      expect(await idempotency.listUnanswered('one', temporary.clock.unixSeconds(), 10)).toEqual([
+        { claim: held, uuidSinceSeconds: sinceSeconds },
+      ])
+      expect(await idempotency.listUnanswered('', temporary.clock.unixSeconds(), 10)).toEqual([])
       await idempotency.complete(held, { status: 200, body: 'told' }, temporary.clock.unixSeconds() + 300)
-      expect(await idempotency.listUnanswered('one', 10)).toEqual([])
+      expect(await idempotency.listUnanswered('one', temporary.clock.unixSeconds(), 10)).toEqual([])
       expect(await on('two', 'second')).toMatchObject({ outcome: 'completed', response: { body: 'told' } })
     })
   })
