@@ -219,7 +219,7 @@ test('the name in a document is compared at first and again when a list changes'
     expiryDate: '2031-04-15',
     sex: null,
   })
-  await identity.move(organizationId, session.id, 'submitted')
+  await identity.changes.changeStatus({ organizationId, sessionId: session.id, to: 'submitted', actor: 'person' })
   expect((await checkOf(session.id))?.outcome).toBe('passed')
   await importList('own', 'csv', `${LIST}p2,person,Pavel Obraztsov,,1970,RU\n`)
   await until(async () => (await hitsOf(session.id)).length > 0, SLOW)
