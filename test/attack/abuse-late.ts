@@ -127,7 +127,7 @@ const screened = async ({ activate, attest, open, close, waiting }: Attacked, so
 
 export const LATE_ABUSES: readonly Abuse[] = [
   {
-    row: 27,
+    row: 60,
     name: 'late-facts',
     mustHappen: 'a wallet is not denied for requests that were answered 408 before anything could be signed',
     run: async (_deployment, faults) =>
@@ -144,7 +144,7 @@ export const LATE_ABUSES: readonly Abuse[] = [
       }),
   },
   {
-    row: 21,
+    row: 61,
     name: 'revoked-during-facts',
     mustHappen: 'nothing is signed for a key that was revoked, or under a policy that was replaced, during the facts',
     run: async (_deployment, faults) =>
@@ -168,7 +168,7 @@ export const LATE_ABUSES: readonly Abuse[] = [
       }),
   },
   {
-    row: 21,
+    row: 61,
     name: 'suspended-service',
     mustHappen: 'a service that was suspended signs nothing on what was revoked meanwhile',
     run: async (_deployment, faults) => {

@@ -30,7 +30,7 @@ const submitted = async ({ api, alpha, urls }: Deployment, fullName: string): Pr
 
 export const NAME_ABUSES: readonly Abuse[] = [
   {
-    row: 18,
+    row: 56,
     name: 'listed-name-in-disguise',
     mustHappen: 'a listed name that is written otherwise is found, or is not passed',
     run: async (deployment, faults) => {

@@ -59,7 +59,7 @@ export const REUSE_ABUSES: readonly Abuse[] = [
     },
   },
   {
-    row: 3,
+    row: 59,
     name: 'correction-of-another-part',
     mustHappen: 'a session that was sent back for its wallets takes no other name',
     run: async (deployment, faults) => {

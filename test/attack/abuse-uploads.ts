@@ -94,7 +94,7 @@ export const UPLOAD_ABUSES: readonly Abuse[] = [
     },
   },
   {
-    row: 18,
+    row: 25,
     name: 'slow-uploads',
     mustHappen: 'senders that withhold bytes keep out no other tenant’s documents',
     run: async (deployment, faults) => {
