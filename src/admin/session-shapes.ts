@@ -1,5 +1,6 @@
 // How the API shows a session: in a list, and alone with its wallets, their proofs and its history.
 import { LEVELS, type LevelName, levelName } from '../domain/level.ts'
+import type { SessionPart } from '../domain/requirements.ts'
 import type { HitState } from '../domain/screening-hit.ts'
 import {
   parsePolicyActor,
@@ -56,6 +57,10 @@ export const SESSION_DETAIL = named(
     language: Type.Union([Type.String(), Type.Null()], {
       description: 'The person’s: two letters, of the text that they agreed to; null before they have',
     }),
+    missing: Type.Array(Type.String(), {
+      description:
+        'What the session lacks to be completed: evidence of its level, or `wallets`. Only an override completes it without',
+    }),
     wallets: Type.Array(
       closed({
         id: Type.String(),
@@ -88,6 +93,9 @@ export const SESSION_DETAIL = named(
         policy_name: nullable(Type.String({ description: 'Present name of the policy, if the actor is one' })),
         public_comment: nullable(Type.String()),
         private_comment: nullable(Type.String()),
+        overridden: Type.Array(Type.String(), {
+          description: 'What was missing when an override completed the session',
+        }),
         at: time(),
       }),
     ),
@@ -142,6 +150,7 @@ const showDetail = (
   /** Names of the keys and policies in the events, by id. */
   names: ReadonlyMap<string, string>,
   hits: HitCounts | undefined,
+  missing: readonly SessionPart[],
 ) => ({
   ...showSession(
     session,
@@ -151,6 +160,7 @@ const showDetail = (
   ),
   // An agreement's version ends with its language: `….en`.
   language: agreement?.version.split('.').at(-1) ?? null,
+  missing: [...missing],
   wallets: wallets.map(({ id, chain, addressText, connectedAtSeconds }) => ({
     id,
     chain,
@@ -167,6 +177,7 @@ const showDetail = (
     policy_name: names.get(parsePolicyActor(event.actor)?.policyId ?? '') ?? null,
     public_comment: event.publicComment,
     private_comment: event.privateComment,
+    overridden: [...event.overridden],
     at: isoTime(event.createdAtSeconds),
   })),
 })
@@ -197,5 +208,6 @@ export const detailOf = async (
     await tables.portalProgress.findAgreement(organizationId, id),
     names,
     (await tables.screeningChecks.countMany(organizationId, [id])).get(id),
+    await tables.sessions.findMissing(state.session),
   )
 }

@@ -1,7 +1,7 @@
 // Finds a session of an organization, or throws 404; checks a decision's reason and corrections.
 import { FieldInvalidError } from '../domain/errors.ts'
+import { requiredParts } from '../domain/requirements.ts'
 import type { Session, SessionState, SessionStatus } from '../domain/session.ts'
-import { requirementsOf } from '../identity/evidence-types.ts'
 import type { Tables } from '../store/store.ts'
 import { type Actor, authorName } from './actor.ts'
 import { SubjectUnknownError } from './errors.ts'
@@ -39,16 +39,13 @@ export const requireReason = (
  * @throws FieldInvalidError for the field `corrections`
  */
 export const correctionsOf = (
-  { checkType, level }: Session,
+  session: Session,
   status: SessionStatus,
   corrections: readonly string[] | undefined,
 ): { readonly corrections?: readonly string[] } => {
   if (corrections === undefined) return {}
   if (status !== 'retry') throw new FieldInvalidError('corrections', 'goes with retry')
-  const known = [
-    ...requirementsOf(checkType, level).map((part) => (part.part === 'field' ? part.name : part.kind)),
-    'wallets',
-  ]
+  const known: readonly string[] = requiredParts(session)
   if (corrections.some((part) => !known.includes(part))) {
     throw new FieldInvalidError('corrections', `takes ${known.join(', ')}`)
   }

@@ -21,7 +21,7 @@ const USAGE = `Usage: countersign session list [--status STATUS] [--type TYPE] [
                                 [--org NAME]
        countersign session show SESSION [--org NAME]
        countersign session decide SESSION completed|rejected|retry [--comment TEXT] [--note TEXT] [--by NAME] [--revoke]
-                                  [--fix PARTS] [--org NAME]
+                                  [--fix PARTS] [--override] [--org NAME]
        countersign session policy [POLICY | off] [--org NAME]
 
 "policy" says which policy decides sessions that are handed in; "off": people do. Without either it shows which. Try it on
@@ -37,6 +37,7 @@ past sessions first: countersign policy replay.
   --note TEXT      For operators alone, at most ${COMMENT_MAX} characters
   --fix PARTS      With retry: what is to be given again, as a list with commas: names of fields and documents
                    (fullName,identity-document), or wallets. Without it the person looks at everything
+  --override       Complete the session although a wallet or evidence is missing. The audit log records what was missing
   --by NAME        Who decides (default: the user that runs the command)
   --revoke         Needed to take back a completed session
   --org NAME       Organization, by name or id (default demo)
@@ -151,13 +152,14 @@ const printSession = ({ output, command }: Context, detail: SessionDetail): void
     actor: event.actor,
     publicComment: event.public_comment,
     privateComment: event.private_comment,
+    overridden: event.overridden,
     at: shortTime(event.at),
   }))
   const tables = [
     Object.entries(session).map(([name, value]) => [name, printable(String(value ?? '-'))]),
     [['WALLET', 'CHAIN'], ...wallets.map(({ address, chain }) => [address, chain])],
     [
-      ['#', 'AT', 'EVENT', 'STATUS', 'BY', 'COMMENT', 'NOTE'],
+      ['#', 'AT', 'EVENT', 'STATUS', 'BY', 'COMMENT', 'NOTE', 'OVERRIDDEN'],
       ...past.map((event) => [
         String(event.sequence),
         event.at,
@@ -166,6 +168,7 @@ const printSession = ({ output, command }: Context, detail: SessionDetail): void
         printable(event.actor),
         printable(event.publicComment ?? ''),
         printable(event.privateComment ?? ''),
+        event.overridden.join(', '),
       ]),
     ],
   ]
@@ -177,7 +180,13 @@ const show = async (context: Context): Promise<void> => {
 }
 
 /** The option of each field of a decision. */
-const FLAGS = { public_comment: '--comment', private_comment: '--note', corrections: '--fix', status: 'the decision' }
+const FLAGS = {
+  public_comment: '--comment',
+  private_comment: '--note',
+  corrections: '--fix',
+  override: '--override',
+  status: 'the decision',
+}
 
 const decide = async (context: Context): Promise<void> => {
   const { door, command, organizationId, user } = context
@@ -186,6 +195,7 @@ const decide = async (context: Context): Promise<void> => {
   const session = await requireSession(context)
   const fix = command.text('fix')
   const revoke = command.flag('revoke')
+  const override = command.flag('override')
   if (session.status === 'completed' && !revoke) {
     throw new CommandFailedError('the session is completed: --revoke takes that back')
   }
@@ -203,7 +213,11 @@ const decide = async (context: Context): Promise<void> => {
     session.status === 'completed'
       ? // The operation checks the status.
         await by.call(`${path}/revoke`, { params, body: { status: to as 'rejected' | 'retry', ...body }, flags: FLAGS })
-      : await by.call(`${path}/decide`, { params, body: { status: to, ...body }, flags: FLAGS })
+      : await by.call(`${path}/decide`, {
+          params,
+          body: { status: to, ...body, ...(override ? { override } : {}) },
+          flags: FLAGS,
+        })
   printSession(context, decided)
 }
 
@@ -239,7 +253,7 @@ const COMMAND = {
   subject: 'sessions',
   verbs: VERBS,
   texts: ['org', 'status', 'type', 'hits', 'limit', 'comment', 'note', 'by', 'fix'],
-  flags: ['test', 'live', 'quiet', 'revoke'],
+  flags: ['test', 'live', 'quiet', 'revoke', 'override'],
 }
 
 export const runSession = (commandArguments: readonly string[], input: SessionCommandInput): Promise<number> =>

@@ -1,5 +1,6 @@
 // Why a session can't be changed as asked. All are answers (409 unless stated), none is a breakdown.
 import { CountersignError, fixedError } from './errors.ts'
+import type { SessionPart } from './requirements.ts'
 import { RETRIES_MAX, type SessionStatus } from './session.ts'
 import { WALLETS_PER_SESSION_MAX } from './wallet.ts'
 
@@ -42,6 +43,22 @@ export class ChecksPendingError extends fixedError(
   'the checks of the session are still being made: retry in a few seconds',
   { retryAfterSeconds: 5 },
 ) {}
+
+/** The last submission and its checks do not include everything that the person has given. */
+export class ChangesUnsubmittedError extends fixedError(
+  'SESSION_CONFLICT',
+  'the person has changed the session since they last submitted it: it can be completed once they submit it',
+) {}
+
+/** A required part is missing. Only a person's override completes the session without it. */
+export class SessionIncompleteError extends CountersignError {
+  constructor(missing: readonly SessionPart[]) {
+    super(
+      'SESSION_INCOMPLETE',
+      `the session is missing ${missing.join(', ')}: send it back to its person, or have an operator override the requirement`,
+    )
+  }
+}
 
 /** Handed in or decided: nothing can be added any more. */
 export class SessionClosedError extends CountersignError {

@@ -106,6 +106,8 @@ export interface SessionEvent {
   readonly publicComment: string | null
   /** For operators. */
   readonly privateComment: string | null
+  /** Required parts that were missing when a person's override completed the session; empty for any other change. */
+  readonly overridden: readonly string[]
   readonly createdAtSeconds: number
 }
 
@@ -132,4 +134,10 @@ export interface StatusChange {
   readonly expectedSequence?: number
   /** Must be true to leave `completed`: a decision that comes late must never undo a completed session by accident. */
   readonly revoke?: boolean
+  /**
+   * Completes the session even if required parts are missing. `person`: someone decided so, and the history records what was
+   * missing. `sandbox`: the outcome of a test session is forced, and its person has submitted nothing. Without it, a
+   * completion is refused; nothing that decides automatically may set it.
+   */
+  readonly override?: 'person' | 'sandbox'
 }

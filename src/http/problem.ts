@@ -49,6 +49,7 @@ const TITLES: Readonly<Record<ErrorCode, string>> = {
   APPROVAL_REQUIRED: 'Approval required',
   IDEMPOTENCY_IN_FLIGHT: 'Request in flight',
   SESSION_CONFLICT: 'Session conflict',
+  SESSION_INCOMPLETE: 'Session incomplete',
   CONFLICT: 'Conflict',
   PAYLOAD_TOO_LARGE: 'Payload too large',
   UNSUPPORTED_MEDIA_TYPE: 'Unsupported media type',

@@ -1,9 +1,9 @@
-// The parts of a session's evidence, what each level requires, and what the verification page may do with it. Source:
-// decisions §5, "Levels": evidence per level; threats rows 17 and 18.
+// The parts of a session's evidence, and what the verification page may do with it. Source: threats rows 17 and 18.
 import type { Zone } from '../documents/zone/zone.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
 import type { Level } from '../domain/level.ts'
-import type { CheckType, Session } from '../domain/session.ts'
+import { DOCUMENT_KINDS, type DocumentKind, type FieldName, type Requirement } from '../domain/requirements.ts'
+import type { Session } from '../domain/session.ts'
 import type { SessionFacts } from '../policy/types/session-facts.ts'
 
 /** A person who owns a part of a business. */
@@ -30,11 +30,6 @@ export interface EvidenceFields {
   readonly owners?: readonly Owner[]
 }
 
-export type FieldName = keyof EvidenceFields
-
-export const DOCUMENT_KINDS = ['identity-document', 'portrait', 'proof-of-address', 'registration-document'] as const
-export type DocumentKind = (typeof DOCUMENT_KINDS)[number]
-
 /** Media types that are stored and served. HEIC is not accepted: this service may not include a codec for it. */
 export type DocumentMediaType = 'image/jpeg' | 'image/png' | 'image/webp' | 'application/pdf'
 
@@ -59,33 +54,6 @@ export const DOCUMENT_RULES: Readonly<Record<DocumentKind, DocumentRule>> = {
 export const DOCUMENT_BYTES_MAX = 10 * 1024 * 1024
 /** Maximum pixels that an image's header may state. */
 export const IMAGE_PIXELS_MAX = 40_000_000
-
-export type Requirement =
-  | { readonly part: 'field'; readonly name: FieldName }
-  | { readonly part: 'document'; readonly kind: DocumentKind }
-
-const field = (name: FieldName): Requirement => ({ part: 'field', name })
-const document = (kind: DocumentKind): Requirement => ({ part: 'document', kind })
-
-/** What a level requires in addition to the levels below it. */
-const ADDED: Readonly<Record<CheckType, Readonly<Record<Level, readonly Requirement[]>>>> = {
-  kyc: {
-    1: [field('fullName'), field('birthDate'), field('country')],
-    2: [document('identity-document'), document('portrait')],
-    3: [document('proof-of-address')],
-  },
-  kyb: {
-    1: [field('registeredName'), field('registrationNumber'), field('country'), document('registration-document')],
-    2: [],
-    3: [field('owners')],
-  },
-}
-
-const LEVELS_ASCENDING: readonly Level[] = [1, 2, 3]
-
-/** Everything that a session of this type and level requires, in the order in which to ask for it. */
-export const requirementsOf = (checkType: CheckType, level: Level): readonly Requirement[] =>
-  LEVELS_ASCENDING.filter((step) => step <= level).flatMap((step) => ADDED[checkType][step])
 
 /** One document, without its content. */
 export interface DocumentReceipt {

@@ -63,6 +63,7 @@ export const createSandboxProvider = (ownChanges: Pick<SessionChanges, 'changeSt
         to: forcedOutcome,
         actor: ACTOR,
         revoke: true,
+        override: 'sandbox',
         publicComment: forcedOutcome === 'retry' ? 'The sandbox asks for another try.' : null,
       })
     },

@@ -1,7 +1,9 @@
 // The shapes of requests and answers between the verification page and its server. Only types and constants, so that
 // both sides can import the file.
+
+import type { DocumentKind, FieldName, Requirement, SessionPart } from '../domain/requirements.ts'
 import type { CheckType, SessionStatus } from '../domain/session.ts'
-import type { DocumentKind, DocumentReceipt, DocumentRule, FieldName, Requirement } from '../identity/evidence-types.ts'
+import type { DocumentReceipt, DocumentRule } from '../identity/evidence-types.ts'
 
 /** Version of the consent text; incremented whenever its meaning changes in any language. */
 export const AGREEMENT_VERSION = '2'
@@ -42,9 +44,6 @@ export interface WalletView {
   readonly chainTitle: string
 }
 
-/** One thing to correct: a field, a kind of document, or the wallets. */
-export type CorrectionPart = FieldName | DocumentKind | 'wallets'
-
 /** Everything that the page shows of a session. */
 export interface SessionView {
   readonly sessionId: string
@@ -73,9 +72,9 @@ export interface SessionView {
   readonly documentRules: Readonly<Record<DocumentKind, DocumentRule>>
   readonly documentBytesMax: number
   /** What the person still has to give, or to correct, before the session can be submitted. */
-  readonly missing: readonly CorrectionPart[]
+  readonly missing: readonly SessionPart[]
   /** What the person has to correct in a session that was sent back; empty when nothing particular was asked for. */
-  readonly corrections: readonly CorrectionPart[]
+  readonly corrections: readonly SessionPart[]
   /** What the person is told about the last decision. */
   readonly comment: string | null
   /** Where the person may go back to: the address, and its host in ASCII. */

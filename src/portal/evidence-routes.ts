@@ -1,21 +1,18 @@
 // The routes by which a person submits fields and documents. The evidence service checks everything when it stores it.
 import { FieldInvalidError } from '../domain/errors.ts'
+import { type DocumentKind, type FieldName, partOf, requirementsOf } from '../domain/requirements.ts'
 import { jsonResponse } from '../http/response.ts'
 import { DocumentTooLargeError } from '../identity/evidence/errors.ts'
 import {
   DOCUMENT_BYTES_MAX,
-  type DocumentKind,
   type EvidenceFields,
   type EvidenceSession,
-  type FieldName,
   parseDocumentKind,
-  requirementsOf,
 } from '../identity/evidence-types.ts'
 import { DocumentBodyMissingError } from './errors.ts'
 import type { PortalGate, PortalRoute } from './gate.ts'
 import { readObject } from './json.ts'
 import type { SessionTools } from './session-routes.ts'
-import { partOf } from './session-view.ts'
 import type { PortalParts } from './types.ts'
 
 const FILE_NAME_HEADER = 'x-file-name'

@@ -1,10 +1,11 @@
 // Builds everything that the page shows of a session: what the person has given, what is missing, what to correct.
 import { LRUCache } from 'lru-cache'
+import { missingParts, requiredParts, requirementsOf, type SessionPart } from '../domain/requirements.ts'
 import { isSessionFinal, type SessionState } from '../domain/session.ts'
 import { WALLETS_PER_SESSION_MAX, walletAddressText } from '../domain/wallet.ts'
-import { DOCUMENT_BYTES_MAX, DOCUMENT_RULES, type Requirement, requirementsOf } from '../identity/evidence-types.ts'
+import { DOCUMENT_BYTES_MAX, DOCUMENT_RULES } from '../identity/evidence-types.ts'
 import { chainTitle, chainViews } from './chain-title.ts'
-import { AGREEMENT_VERSION, type CorrectionPart, type SessionView } from './contract.ts'
+import { AGREEMENT_VERSION, type SessionView } from './contract.ts'
 import type { PortalParts } from './types.ts'
 
 export type ViewParts = Pick<
@@ -14,13 +15,6 @@ export type ViewParts = Pick<
 
 /** The usual wait is cached for ten minutes, because it changes slowly and every step shows it. */
 const WAIT_KEPT_MS = 600_000
-
-export const partOf = (requirement: Requirement): CorrectionPart =>
-  requirement.part === 'field' ? requirement.name : requirement.kind
-
-/** The parts that a session of this type and level can have. */
-const partsOf = ({ session }: SessionState): ReadonlySet<string> =>
-  new Set<string>([...requirementsOf(session.checkType, session.level).map(partOf), 'wallets'])
 
 /** The host in ASCII, so that no letter is mistaken for another (threats row 16). */
 const originOf = (url: string | null): SessionView['origin'] => (url === null ? null : { url, host: new URL(url).host })
@@ -44,11 +38,10 @@ export const createSessionViews = (parts: ViewParts) => {
   /** Reads personal data only while the session can change. A final session shows only its outcome. */
   const findPersonal = async ({ session, wallets }: SessionState) => {
     if (isSessionFinal(session.status)) return { wallets: [], fields: [], documents: [], absent: [] }
-    const [{ fields, documents }, absent] = await Promise.all([
-      evidence.listEvidence(session),
-      evidence.missing(session),
-    ])
-    return { wallets, fields, documents, absent }
+    const { fields, documents } = await evidence.listEvidence(session)
+    const given = new Set<string>([...fields, ...documents.map(({ kind }) => kind)])
+    if (wallets.length > 0) given.add('wallets')
+    return { wallets, fields, documents, absent: missingParts(session, given) }
   }
 
   return async (state: SessionState): Promise<SessionView> => {
@@ -65,13 +58,10 @@ export const createSessionViews = (parts: ViewParts) => {
     ])
     const { wallets, fields, documents, absent } = personal
     const final = isSessionFinal(session.status)
-    const known = partsOf(state)
-    const asked = (corrections?.parts ?? []).filter((part): part is CorrectionPart => known.has(part))
+    const known = new Set<string>(requiredParts(session))
+    const asked = (corrections?.parts ?? []).filter((part): part is SessionPart => known.has(part))
     const open = asked.filter((part) => corrections?.done.includes(part) !== true)
-    const missing = new Set<CorrectionPart>(
-      final ? [] : [...(wallets.length === 0 ? (['wallets'] as const) : []), ...open],
-    )
-    for (const requirement of absent) missing.add(partOf(requirement))
+    const missing = new Set<SessionPart>(final ? [] : [...absent, ...open])
     return {
       sessionId,
       sequence: session.sequence,

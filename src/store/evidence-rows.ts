@@ -17,9 +17,12 @@ export const EVIDENCE_COLUMNS =
 /** The session's evidence that was not erased. */
 export const OF_SESSION = 'organization_id = ? AND session_id = ? AND erased_at_seconds IS NULL'
 
+/** Names that a column holds with commas between them. */
+export const splitNames = (text: string): readonly string[] => (text === '' ? [] : text.split(','))
+
 export const toRecord = (row: EvidenceRow): EvidenceRecord => ({
   ...fieldsOf(row),
-  fieldNames: row.field_names === '' ? [] : row.field_names.split(','),
+  fieldNames: splitNames(row.field_names),
 })
 
 /** Destroys the keys of the matching rows and returns those rows. */

@@ -32,6 +32,7 @@ import { claimGroups } from './migrations/0026-claim-groups.ts'
 import { hitBasis } from './migrations/0027-hit-basis.ts'
 import { sharedWallets } from './migrations/0028-shared-wallets.ts'
 import { linkProof } from './migrations/0029-link-proof.ts'
+import { completionOverride } from './migrations/0030-completion-override.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -77,6 +78,7 @@ export const MIGRATIONS: readonly Migration[] = [
   hitBasis,
   sharedWallets,
   linkProof,
+  completionOverride,
 ]
 
 /** Names in place of a dialect's words. */

@@ -3,7 +3,8 @@
 import type { SessionStatus } from '../domain/session.ts'
 import { PartNotRequestedError } from '../domain/session-errors.ts'
 import type { Statements, Transaction } from './database.ts'
-import { FIELDS_KIND, OF_SESSION } from './evidence-rows.ts'
+import { splitNames } from './evidence-rows.ts'
+import { readGivenParts } from './session-requirements.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** What the person agreed to before they gave anything. */
@@ -48,8 +49,6 @@ export const writeCorrections = async (
   )
 }
 
-const splitParts = (text: string): readonly string[] => (text === '' ? [] : text.split(','))
-
 const readCorrections = async (
   statements: Statements,
   organizationId: string,
@@ -59,12 +58,8 @@ const readCorrections = async (
     'SELECT parts, done FROM session_corrections WHERE organization_id = ? AND session_id = ?',
     [organizationId, sessionId],
   )
-  return row === undefined ? null : { parts: splitParts(row.parts), done: splitParts(row.done) }
+  return row === undefined ? null : { parts: splitNames(row.parts), done: splitNames(row.done) }
 }
-
-const PRESENT = `SELECT CASE kind WHEN '${FIELDS_KIND}' THEN field_names ELSE kind END AS parts FROM session_evidence
-    WHERE ${OF_SESSION}
-  UNION ALL SELECT 'wallets' FROM session_wallets WHERE organization_id = ? AND session_id = ?`
 
 /**
  * Call it in the transaction that changes parts of an open session, before the change, with the session locked. In a
@@ -81,9 +76,7 @@ export const acceptParts = async (
 ): Promise<void> => {
   const corrections = await readCorrections(transaction, organizationId, sessionId)
   if (corrections === null) return
-  const session = [organizationId, sessionId]
-  const rows = await transaction.query<{ readonly parts: string }>(PRESENT, [...session, ...session])
-  const present = new Set(rows.flatMap((row) => splitParts(row.parts)))
+  const present = await readGivenParts(transaction, { organizationId, id: sessionId })
   const refused = parts.find((part) => !corrections.parts.includes(part) && present.has(part))
   if (refused !== undefined) throw new PartNotRequestedError(refused)
   if (!given) return
@@ -91,7 +84,7 @@ export const acceptParts = async (
   const done = new Set([...corrections.done, ...parts])
   await transaction.execute(
     'UPDATE session_corrections SET parts = ?, done = ? WHERE organization_id = ? AND session_id = ?',
-    [[...requested].join(','), [...done].join(','), ...session],
+    [[...requested].join(','), [...done].join(','), organizationId, sessionId],
   )
 }
 

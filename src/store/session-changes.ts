@@ -72,16 +72,20 @@ export const numberDecision = (
     },
   ])
 
+/** Nothing was overridden unless it says so. */
+type NewSessionEvent = Omit<SessionEvent, 'overridden'> & Partial<Pick<SessionEvent, 'overridden'>>
+
 /**
  * Adds the event, and queues it for the endpoints that receive it. The session's row must already have its new state.
  */
 export const addEvent = async (
   transaction: Transaction,
   session: { readonly organizationId: string; readonly id: string },
-  event: SessionEvent,
+  { overridden = [], ...event }: NewSessionEvent,
 ): Promise<void> => {
   const { organizationId, id: sessionId } = session
-  await insertRow(transaction, 'session_events', { organizationId, sessionId, ...event })
+  const overriddenParts = overridden.length === 0 ? null : overridden.join(',')
+  await insertRow(transaction, 'session_events', { organizationId, sessionId, ...event, overriddenParts })
   await queueMessages(transaction, session, event)
 }
 

@@ -14,14 +14,15 @@ import type { TableScope } from './table-scope.ts'
 const DURABILITY = { survives: 'process-crash' } as const
 
 /**
- * The session to reuse: one that is locked to the wallet, or a completed one to which the wallet is connected.
+ * The session to reuse: an open one that is locked to the wallet, or a completed one to which the wallet is connected. A
+ * completed session without the wallet verifies nothing, and nothing can be added to it.
  * Completed sessions come first, because nothing is left to do for them. UNION ALL and not UNION: to merge the halves,
  * SQLite would read every session of the organization.
  */
 export const REUSABLE = `SELECT ${SESSION_COLUMNS}, decided FROM (
     SELECT ${SESSION_COLUMNS}, COALESCE(decided_sequence, 0) AS decided FROM sessions
     WHERE organization_id = ? AND environment = ? AND check_type = ? AND locked_address = ?
-      AND (status IN ('pending', 'retry') OR (status = 'completed' AND level >= ?))
+      AND status IN ('pending', 'retry')
     UNION ALL
     SELECT ${SESSION_COLUMNS}, COALESCE(decided_sequence, 0) AS decided FROM sessions
     WHERE organization_id = ? AND environment = ? AND check_type = ? AND status = 'completed' AND level >= ?
@@ -78,7 +79,6 @@ const findReusable = async (transaction: Transaction, input: Registration, level
       environment,
       checkType,
       walletAddress,
-      atLevel,
       organizationId,
       environment,
       checkType,

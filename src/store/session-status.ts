@@ -9,7 +9,12 @@ import {
   type SessionStatus,
   type StatusChange,
 } from '../domain/session.ts'
-import { RetriesExhaustedError, SessionChangedError, TransitionRefusedError } from '../domain/session-errors.ts'
+import {
+  RetriesExhaustedError,
+  SessionChangedError,
+  SessionIncompleteError,
+  TransitionRefusedError,
+} from '../domain/session-errors.ts'
 import type { Transaction, TransactionOptions } from './database.ts'
 import { requireEvidenceKept } from './evidence.ts'
 import { identifyPerson } from './persons.ts'
@@ -17,6 +22,7 @@ import { writeCorrections } from './portal-progress.ts'
 import { requireNoOpenHit } from './screening-checks.ts'
 import { addEvent, announceSession, numberDecision } from './session-changes.ts'
 import { queueChecks, requireChecksMade } from './session-checks.ts'
+import { findMissingParts, requireSubmitted } from './session-requirements.ts'
 import { lockState } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -36,6 +42,7 @@ const writeStatus = async (
   transaction: Transaction,
   session: Session,
   change: StatusChange,
+  overridden: readonly string[],
   nowSeconds: number,
 ): Promise<Session> => {
   const completed = change.to === 'completed'
@@ -73,15 +80,36 @@ const writeStatus = async (
     actor: change.actor,
     publicComment,
     privateComment: change.privateComment ?? null,
+    overridden,
     createdAtSeconds: nowSeconds,
   })
   return changed
 }
 
 /**
+ * Checks that nothing prevents the completion of the session. The sandbox forces outcomes of sessions that have nothing to
+ * check, but a hit and pending checks hold for them, too.
+ * @returns the required parts that are missing and overridden
+ */
+const checkCompletion = async (
+  transaction: Transaction,
+  session: Session,
+  { override }: StatusChange,
+): Promise<readonly string[]> => {
+  await requireEvidenceKept(transaction, session)
+  if (override !== 'sandbox') await requireSubmitted(transaction, session)
+  await requireChecksMade(transaction, session)
+  await requireNoOpenHit(transaction, session)
+  if (override === 'sandbox') return []
+  const missing = await findMissingParts(transaction, session)
+  if (missing.length > 0 && override === undefined) throw new SessionIncompleteError(missing)
+  return missing
+}
+
+/**
  * Moves a session to another status and returns its new state; null when the organization has no such session.
- * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError, ChecksPendingError,
- *   HitOpenError: nothing was changed then
+ * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError, ChangesUnsubmittedError,
+ *   ChecksPendingError, HitOpenError, SessionIncompleteError: nothing was changed then
  */
 export const createStatusWriter =
   (scope: TableScope) =>
@@ -93,15 +121,11 @@ export const createStatusWriter =
       if (locked === null) return null
       const { session, wallets } = locked
       checkChange(session, change)
-      if (change.to === 'completed') {
-        await requireEvidenceKept(transaction, session)
-        await requireChecksMade(transaction, session)
-        await requireNoOpenHit(transaction, session)
-      }
+      const overridden = change.to === 'completed' ? await checkCompletion(transaction, session, change) : []
       if (change.to === 'submitted') {
         await queueChecks(transaction, { ...session, sequence: session.sequence + 1 }, nowSeconds)
       }
-      const state = { session: await writeStatus(transaction, session, change, nowSeconds), wallets }
+      const state = { session: await writeStatus(transaction, session, change, overridden, nowSeconds), wallets }
       await writeCorrections(transaction, change, nowSeconds)
       await announceSession(transaction, state, nowSeconds)
       if (DECISIONS.has(change.to)) await numberDecision(transaction, session)

@@ -4,6 +4,7 @@
 import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { Level } from '../domain/level.ts'
+import type { SessionPart } from '../domain/requirements.ts'
 import type { HitState } from '../domain/screening-hit.ts'
 import type { CheckType, Session, SessionState, SessionStatus } from '../domain/session.ts'
 import type { SqlParameter } from './database.ts'
@@ -11,6 +12,7 @@ import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
 import { addEvent, announceSession } from './session-changes.ts'
 import { createSessionHistory } from './session-history.ts'
 import { createRegistration } from './session-registration.ts'
+import { findMissingParts } from './session-requirements.ts'
 import { lockSessionAsItIs, lockState, readState, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import { createStatusWriter } from './session-status.ts'
 import { createTokenReader } from './session-tokens.ts'
@@ -44,7 +46,10 @@ export const createSessionTable = (scope: TableScope) => ({
   find: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
     readState(scope.statements, organizationId, sessionId),
 
-  /** The same, locked: a change of the session waits until the transaction has ended. */
+  /** The required parts that a session lacks. */
+  findMissing: (session: Session): Promise<readonly SessionPart[]> => findMissingParts(scope.statements, session),
+
+  /** A session as `find` returns it, locked: a change of the session waits until the transaction has ended. */
   lock: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
     scope.write(async (transaction) => {
       await lockSessionAsItIs(transaction, organizationId, sessionId)

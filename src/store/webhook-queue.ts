@@ -75,7 +75,7 @@ const readChecks = (transaction: Transaction, organizationId: string, sessionId:
 export const queueMessages = async (
   transaction: Transaction,
   session: { readonly organizationId: string; readonly id: string },
-  event: SessionEvent,
+  event: Omit<SessionEvent, 'overridden'>,
 ): Promise<void> => {
   const type = TYPES[event.kind]
   if (type === undefined) return

@@ -187,7 +187,6 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     onChecked: createPolicyDecider({
       store,
       knowledge: sessionKnowledge,
-      evidence: evidenceParts.evidence,
       decisionFacts: evidenceParts.decisionFacts,
       changesOver,
       onDecided: decisionTimes.record,

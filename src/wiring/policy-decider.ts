@@ -7,12 +7,13 @@ import {
   EvidenceErasedError,
   HitOpenError,
   SessionChangedError,
+  SessionIncompleteError,
   TransitionRefusedError,
 } from '../domain/session-errors.ts'
 import type { Clock } from '../domain/time.ts'
 import { WEBHOOK_PROVIDER } from '../domain/webhook-message.ts'
 import type { SessionChanges, SessionChangesDependencies } from '../identity/changes.ts'
-import type { DecisionFacts, EvidenceService } from '../identity/evidence-types.ts'
+import type { DecisionFacts } from '../identity/evidence-types.ts'
 import { decideSession, type SessionVerdict } from '../policy/decide-session.ts'
 import { PolicyUnusableError } from '../policy/errors.ts'
 import { compileRevision } from '../policy/revision.ts'
@@ -26,7 +27,6 @@ import type { Logger } from '../telemetry/log.ts'
 export interface PolicyDeciderDependencies {
   readonly store: Store
   readonly knowledge: Pick<SessionKnowledge, 'factsOf'>
-  readonly evidence: Pick<EvidenceService, 'missing'>
   readonly decisionFacts: DecisionFacts
   /** Makes session changes that use the given `changeStatus` and are announced as usual. */
   readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
@@ -68,7 +68,7 @@ const findPolicy = async (
 }
 
 export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => {
-  const { store, knowledge, evidence, decisionFacts, changesOver, onDecided, clock, log } = dependencies
+  const { store, knowledge, decisionFacts, changesOver, onDecided, clock, log } = dependencies
 
   const evaluate = async (
     organizationId: string,
@@ -176,7 +176,9 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     try {
       await carryOut(session, policy, active, shadow)
     } catch (error) {
-      if (!(error instanceof HitOpenError || error instanceof EvidenceErasedError)) throw error
+      const isForPerson =
+        error instanceof HitOpenError || error instanceof EvidenceErasedError || error instanceof SessionIncompleteError
+      if (!isForPerson) throw error
       const verdict = { ...active.verdict, outcome: 'review', problem: error.detail } as const
       await leave(session, policy, { decided: toStored({ ...active, verdict }), shadow })
     }
@@ -187,8 +189,8 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     const state = await store.sessions.find(checked.organizationId, checked.id)
     const session = state?.session
     if (session?.status !== 'submitted' || session.sequence !== checked.sequence) return
-    // Skip sessions that an outside service decides, and sessions with missing evidence.
-    if (session.provider === WEBHOOK_PROVIDER || (await evidence.missing(session)).length > 0) return
+    // An outside service decides.
+    if (session.provider === WEBHOOK_PROVIDER) return
     for (;;) {
       try {
         return await decide(session)

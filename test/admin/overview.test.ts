@@ -24,7 +24,13 @@ describe('what waits, fails or ends soon', () => {
   const session = async (organizationId: string, to: readonly ('submitted' | 'completed')[], changes = {}) => {
     const sessionId = await harness.session(organizationId, [], changes)
     for (const status of to) {
-      await harness.store.sessions.changeStatus({ organizationId, sessionId, to: status, actor: 'person' })
+      await harness.store.sessions.changeStatus({
+        organizationId,
+        sessionId,
+        to: status,
+        actor: 'person',
+        override: 'person',
+      })
       await markChecksMade(harness.store, organizationId, sessionId)
       harness.clock.advance(60)
     }

@@ -47,7 +47,7 @@ describe('a decision', () => {
   test('on a state that is not the one that was seen is refused', async () => {
     const id = await submitted()
     const both = await Promise.all([
-      decide(id, { status: 'completed', sequence: 2 }, ada),
+      decide(id, { status: 'completed', sequence: 2, override: true }, ada),
       decide(id, { status: 'rejected', sequence: 2, private_comment: 'Looks edited.' }, bob),
     ])
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
@@ -55,12 +55,36 @@ describe('a decision', () => {
     expect((await call('GET', `/${id}`, { cookie: ada.cookie })).body['status']).toBe(winner?.body['status'])
   })
 
+  test('completes an incomplete session only by an override, which the audit log and the history keep', async () => {
+    const id = await harness.session(alpha.id, ['submitted'])
+    await markChecksMade(harness.store, alpha.id, id)
+    const refused = await decide(id, { status: 'completed', sequence: 2 })
+    expect(refused).toMatchObject({ status: 409, body: { code: 'SESSION_INCOMPLETE' } })
+    expect(refused.body['detail']).toContain('wallets, fullName, birthDate, country')
+    expect((await decide(id, { status: 'completed', sequence: 2, override: false })).status).toBe(409)
+    const wrong = await decide(id, { status: 'retry', sequence: 2, override: true })
+    expect([wrong.status, wrong.body['detail']]).toEqual([400, expect.stringContaining('override')])
+    const { body } = await call('GET', `/${id}`, { cookie: ada.cookie })
+    expect(body).toMatchObject({ status: 'submitted', missing: ['wallets', 'fullName', 'birthDate', 'country'] })
+    const decided = await decide(id, { status: 'completed', sequence: 2, override: true })
+    expect((decided.body['events'] as Record<string, unknown>[]).at(-1)).toMatchObject({
+      status: 'completed',
+      overridden: ['wallets', 'fullName', 'birthDate', 'country'],
+    })
+    const { items } = await harness.store.audit.page({ organizationId: alpha.id }, { after: null, limit: 1 })
+    expect(items[0]).toMatchObject({
+      action: 'session.decide',
+      subject: id,
+      detail: { status: ['submitted', 'completed'], completed_without: 'wallets, fullName, birthDate, country' },
+    })
+  })
+
   test('can’t take back a completed session by accident; an admin revokes it', async () => {
     const id = await submitted()
-    const pending = await decide(id, { status: 'completed', sequence: 2 })
+    const pending = await decide(id, { status: 'completed', sequence: 2, override: true })
     expect([pending.status, pending.body['detail']]).toEqual([409, expect.stringContaining('still being made')])
     await markChecksMade(harness.store, alpha.id, id)
-    await decide(id, { status: 'completed', sequence: 2 })
+    await decide(id, { status: 'completed', sequence: 2, override: true })
     const rejected = { status: 'rejected', sequence: 3, public_comment: 'The document was altered.' }
     expect((await decide(id, rejected)).status).toBe(409)
     const revoke = (options: CallOptions) => call('POST', `/${id}/revoke`, { ...options, body: rejected })
@@ -83,7 +107,7 @@ describe('a decision', () => {
     const decided = await decide(other, { status: 'rejected', sequence: 2, private_comment: 'On a list.' })
     expect(decided.body).toMatchObject({ status: 'rejected', language: null })
     const third = await submitted()
-    await decide(third, { status: 'completed', sequence: 2 })
+    await decide(third, { status: 'completed', sequence: 2, override: true })
     const body = { status: 'rejected', sequence: 3 }
     expect((await call('POST', `/${third}/revoke`, { key: alpha.key, body })).status).toBe(400)
   })
@@ -120,15 +144,20 @@ describe('an assignment', () => {
   test('is needed by no one, and keeps others off who did not take it over', async () => {
     const id = await submitted()
     expect((await assign(id, ada.id, 0)).body).toEqual({ assigned_to: ada.id, assignment_version: 1 })
-    expect((await decide(id, { status: 'completed', sequence: 2 }, bob)).status).toBe(409)
+    expect((await decide(id, { status: 'completed', sequence: 2, override: true }, bob)).status).toBe(409)
     expect(
-      (await call('POST', `/${id}/decide`, { key: alpha.key, body: { status: 'completed', sequence: 2 } })).status,
+      (
+        await call('POST', `/${id}/decide`, {
+          key: alpha.key,
+          body: { status: 'completed', sequence: 2, override: true },
+        })
+      ).status,
     ).toBe(409)
     expect((await assign(id, bob.id, 0, bob)).status).toBe(409)
     expect((await assign(id, bob.id, 1, bob)).status).toBe(200)
     await markChecksMade(harness.store, alpha.id, id)
-    expect((await decide(id, { status: 'completed', sequence: 2 }, ada)).status).toBe(409)
-    expect((await decide(id, { status: 'completed', sequence: 2 }, bob)).status).toBe(200)
+    expect((await decide(id, { status: 'completed', sequence: 2, override: true }, ada)).status).toBe(409)
+    expect((await decide(id, { status: 'completed', sequence: 2, override: true }, bob)).status).toBe(200)
   })
 
   test('is given up again, and shows in the queue', async () => {

@@ -406,7 +406,7 @@ describe('a tour of the admin API', () => {
       hits: [{ id: hit.id, state: 'open' }],
     })
     const { sequence } = await call<{ sequence: number }>(200, 'GET', session)
-    const approval = { body: { status: 'completed', sequence } }
+    const approval = { body: { status: 'completed', sequence, override: true } }
     await markChecksMade(harness.store, organizationId, id)
     await call(409, 'POST', `${session}/decide`, approval)
     await call(404, 'POST', `${session}/checks/lists/hit_none`, { body: { state: 'cleared', reason: 'somebody else' } })
@@ -445,7 +445,7 @@ describe('a tour of the admin API', () => {
     await call(404, 'GET', `${base}/${id}/evidence/documents/none`)
     await markChecksMade(harness.store, organizationId, id)
     const decided = await call<{ sequence: number }>(200, 'POST', `${base}/${id}/decide`, {
-      body: { status: 'completed', sequence: seen.sequence, private_comment: 'fine' },
+      body: { status: 'completed', sequence: seen.sequence, private_comment: 'fine', override: true },
     })
     await call(200, 'POST', `${base}/${id}/revoke`, { body: { status: 'retry', sequence: decided.sequence } })
     await call(201, 'POST', `${base}/${id}/link`, { body: {} })

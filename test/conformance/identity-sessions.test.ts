@@ -246,7 +246,7 @@ describe('B2: the status', () => {
     const raw = await (await live.status(sessionId)).text()
     expect(JSON.parse(raw)).toMatchObject({ status: 'retry' })
     expect(raw).not.toContain('edited')
-    await decide(service, sessionId, 'completed')
+    await decide(service, sessionId, 'completed', '--override')
     expect(await live.statusOf(sessionId)).toMatchObject({ status: 'completed', userId: expect.any(String) })
     await decide(service, sessionId, 'rejected', '--revoke')
     const rejected = await live.statusOf(sessionId)

@@ -30,7 +30,13 @@ afterEach(() => identity.remove())
 test('are told after the commit, each as it was', async () => {
   const status = await together(async (changes) => {
     await changes.recordConsent({ organizationId, sessionId, version: 'v1', actor: 'test' })
-    const { session } = await changes.changeStatus({ organizationId, sessionId, to: 'completed', actor: 'test' })
+    const { session } = await changes.changeStatus({
+      organizationId,
+      sessionId,
+      to: 'completed',
+      actor: 'test',
+      override: 'person',
+    })
     expect(told).toEqual([])
     return session.status
   })
@@ -81,7 +87,9 @@ test('answer what is stored afterwards, field by field', async () => {
   await check(await changes.changeStatus({ ...key, to: 'retry', publicComment: 'Sharper, please' }))
   await check(await changes.changeStatus({ ...key, to: 'submitted' }))
   await markChecksMade(identity.store, key.organizationId, key.sessionId)
-  const { session: completed } = await check(await changes.changeStatus({ ...key, to: 'completed' }))
+  const { session: completed } = await check(
+    await changes.changeStatus({ ...key, to: 'completed', override: 'person' }),
+  )
   expect(completed).toMatchObject({ status: 'completed', retryCount: 1, publicComment: null })
   expect(completed.userId).toBeString()
 })

@@ -21,7 +21,11 @@ beforeEach(async () => {
 })
 afterEach(() => identity.remove())
 
-const move = (sessionId: string, to: SessionStatus) => identity.move(ours, sessionId, to)
+/** Completed, a session has its wallet. */
+const move = async (sessionId: string, to: SessionStatus) => {
+  if (to === 'completed') await identity.connect(ours, sessionId, WALLET)
+  return identity.move(ours, sessionId, to)
+}
 const registerWallet = () => identity.register(ours, { wallet: WALLET })
 const link = () => createPortalLink('http://127.0.0.1:1')
 
@@ -45,6 +49,15 @@ describe('a wallet of which the caller has a session', () => {
       expect(second.session.id).not.toBe(first.session.id)
     })
   }
+
+  test('that is completed without a wallet: a new one is made, since nothing can be added to it', async () => {
+    const first = await registerWallet()
+    await identity.move(ours, first.session.id, 'completed')
+    const second = await registerWallet()
+    expect(second.created).toBe(true)
+    await move(second.session.id, 'completed')
+    expect((await registerWallet()).session.id).toBe(second.session.id)
+  })
 
   test('that is completed below the organization’s level: a new one is made, at the level', async () => {
     const first = await registerWallet()
@@ -131,7 +144,8 @@ describe('a wallet of which the caller has a session', () => {
     // Rejected elsewhere, it says nothing here.
     const elsewhere = await identity.register(theirs, { wallet: evmWallet(2) })
     const mine = await identity.register(ours, { wallet: evmWallet(2) })
-    await move(mine.session.id, 'completed')
+    await identity.connect(ours, mine.session.id, evmWallet(2))
+    await identity.move(ours, mine.session.id, 'completed')
     await identity.move(theirs, elsewhere.session.id, 'rejected')
     expect((await identity.register(ours, { wallet: evmWallet(2) })).created).toBe(false)
   })

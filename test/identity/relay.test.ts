@@ -74,7 +74,7 @@ describe('the relay', () => {
     allowed = await register()
     const { source, next } = follow(`events/individual/${allowed}`)
     expect(await next()).toEqual({ status: 'pending', id: '1' })
-    const decided = await runCommand(service.dataDirectory, 'session', 'decide', allowed, 'completed')
+    const decided = await runCommand(service.dataDirectory, 'session', 'decide', allowed, 'completed', '--override')
     expect(decided.code).toBe(0)
     expect(await next()).toEqual({ status: 'completed', id: '2' })
     source.close()

@@ -92,7 +92,10 @@ describe('session decide --fix', () => {
   test('knows what the session asks for', async () => {
     const sessionId = await sessionOf()
     const wrong = await run('session', 'decide', sessionId, 'retry', '--fix', 'owners')
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--fix takes fullName, birthDate, country')])
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      expect.stringContaining('--fix takes wallets, fullName, birthDate, country'),
+    ])
     expect((await world.store.sessions.find(organizationId, sessionId))?.session.status).toBe('pending')
   })
 })

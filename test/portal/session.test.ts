@@ -93,7 +93,13 @@ describe('the view', () => {
     const { id } = await host.createOrganization('measured', 'Measured', 1)
     await host.store.organizationBrands.set(id, { privacyUrl: 'https://m.example/p', wordsDe: 'Guten Tag' })
     const decide = (sessionId: string, to: 'submitted' | 'completed' | 'rejected') =>
-      host.identity.changes.changeStatus({ organizationId: id, sessionId, to, actor: 'operator:test' })
+      host.identity.changes.changeStatus({
+        organizationId: id,
+        sessionId,
+        to,
+        actor: 'operator:test',
+        override: 'person',
+      })
     const viewOf = async () => {
       const { sessionId, link } = await host.registerFor(id)
       const person = createVisitor(host.url)

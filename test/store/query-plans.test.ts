@@ -146,7 +146,8 @@ define(`plans of PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISS
     ],
     [
       'changing a session',
-      (scope) => createSessionTable(scope).changeStatus({ ...session(7), actor: 'x', to: 'completed' }),
+      (scope) =>
+        createSessionTable(scope).changeStatus({ ...session(7), actor: 'x', to: 'completed', override: 'person' }),
     ],
     ['asking who is verified', () => standings().loadSessions(REQUESTER, WALLET)],
     ['asking for a person’s wallets', () => standings().loadPersonWallets(REQUESTER, 'person')],

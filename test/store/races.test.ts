@@ -148,6 +148,7 @@ describeStores((openTemporaryStore) => {
           organizationId: seed.organizationId,
           sessionId: session.id,
           actor: 'test',
+          override: 'person',
           to,
         }),
       ),
@@ -190,6 +191,7 @@ describeStores((openTemporaryStore) => {
             sessionId: id,
             actor: 'test',
             to: 'completed',
+            override: 'person',
           }),
         ),
       )

@@ -113,7 +113,13 @@ describeStores((openTemporaryStore) => {
     for (const number of order) {
       temporary.clock.advance(-1)
       const to = number === 0 ? 'rejected' : 'completed'
-      await sessions.changeStatus({ organizationId, sessionId: idOf(number), to, actor: 'operator' })
+      await sessions.changeStatus({
+        organizationId,
+        sessionId: idOf(number),
+        to,
+        actor: 'operator',
+        override: 'person',
+      })
     }
     const read = (await walletStandings.loadSessions(query(), WALLET)).filter(({ connected }) => connected)
     const numbered = read.toSorted((left, right) => (left.decidedSequence ?? 0) - (right.decidedSequence ?? 0))
@@ -220,7 +226,7 @@ describeStores((openTemporaryStore) => {
     await store.sessionWallets.connect({ ...target, chain: 'base', address: WALLET, nonce: null, proof })
     await store.sessions.recordConsent({ ...target, version: '2.en' })
     await store.database.execute("UPDATE session_wallets SET environment = 'live'")
-    const state = await store.sessions.changeStatus({ ...target, to: 'completed' })
+    const state = await store.sessions.changeStatus({ ...target, to: 'completed', override: 'person' })
     expect(state?.session.personId === 'person').toBe(!hasHit)
   })
 

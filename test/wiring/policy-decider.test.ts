@@ -10,6 +10,7 @@ import { createPolicyDecider } from '../../src/wiring/policy-decider.ts'
 import { createSessionKnowledge } from '../../src/wiring/session-knowledge.ts'
 import { openHit } from '../admin/support/open-hit.ts'
 import { openEvidence } from '../identity/evidence/support.ts'
+import { evmWallet } from '../identity/support.ts'
 import { describeStores } from '../store/dialects.ts'
 import { interleave } from '../store/interleave.ts'
 import { markChecksMade } from '../support/made-checks.ts'
@@ -45,7 +46,6 @@ const decider = (changed: Partial<Parameters<typeof createPolicyDecider>[0]> = {
   }
   return createPolicyDecider({
     store,
-    evidence,
     clock,
     knowledge: createSessionKnowledge({ store, evidence }),
     decisionFacts: note(),
@@ -71,8 +71,9 @@ const switchOn = async (source = GROWN) => {
   await world.store.sessionPolicies.set(organizationId, saved.policyId)
   return saved
 }
-const handIn = async (birthDate: string): Promise<Session> => {
+const handIn = async (birthDate: string, wallet = true): Promise<Session> => {
   const session = await world.session(organizationId)
+  if (wallet) await world.connect(organizationId, session.id, evmWallet(1))
   await world.evidence.putFields(session, { fullName: 'Nina Obraztsova', birthDate, country: 'CH' })
   const state = await world.store.sessions.changeStatus({
     organizationId,
@@ -157,21 +158,11 @@ test('is made once, however often it is asked for, and by nobody after a person'
   expect(await decisions(other)).toEqual([])
 })
 
-test('is not made where the policy is off, or nothing was handed in, or an outside service decides', async () => {
+test('is not made where the policy is off, or an outside service decides', async () => {
   const session = await handIn('1980-01-01')
   await decider()(session)
   expect(await decisions(session)).toEqual([])
   await switchOn()
-  const empty = await world.session(organizationId)
-  const state = await world.store.sessions.changeStatus({
-    organizationId,
-    sessionId: empty.id,
-    to: 'submitted',
-    actor: 'person',
-  })
-  if (state !== null) await decider()(state.session)
-  expect((await now(empty))?.status).toBe('submitted')
-  expect(await decisions(empty)).toEqual([])
   const asked = await world.session(organizationId)
   await world.store.database.execute("UPDATE sessions SET provider = 'webhook' WHERE id = ?", [asked.id])
   await world.evidence.putFields(asked, { fullName: 'Nina', birthDate: '1980-01-01', country: 'CH' })
@@ -183,6 +174,16 @@ test('is not made where the policy is off, or nothing was handed in, or an outsi
   })
   if (handed !== null) await decider()(handed.session)
   expect((await now(asked))?.status).toBe('submitted')
+})
+
+test('completes no session that lacks a required part: it is left to a person, who reads why', async () => {
+  await switchOn()
+  const session = await handIn('1980-01-01', false)
+  await decider()(session)
+  expect((await now(session))?.status).toBe('submitted')
+  expect(await decisions(session)).toMatchObject([{ decided: { outcome: 'review', rule: 'grown' } }])
+  expect((await decisions(session))[0]?.decided?.problem).toContain('missing wallets')
+  expect(counted.map(([outcome]) => outcome)).toEqual(['review'])
 })
 
 test('an open hit is left to a person, also where it comes while the policy decides', async () => {

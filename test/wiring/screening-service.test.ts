@@ -117,7 +117,13 @@ describe('people who hand in', () => {
     expect(await hitsOf(cleanId)).toEqual([])
     // Whoever decides, an operator or a decider outside, goes through this one function.
     const complete = (sessionId: string) =>
-      identity.changes.changeStatus({ organizationId, sessionId, to: 'completed', actor: 'provider:outside' })
+      identity.changes.changeStatus({
+        organizationId,
+        sessionId,
+        to: 'completed',
+        actor: 'operator:test',
+        override: 'person',
+      })
     await expect(complete(hitId)).rejects.toThrow(/hit on a list or of a screener is open/)
     expect((await complete(cleanId)).session.status).toBe('completed')
   })
@@ -164,7 +170,9 @@ test('what was decided about a hit does not cover another name, date or entry', 
   await clear()
   const listed = { fullName: 'Ivan Petrovich Primerov', country: 'RU' }
   expect(await again(listed)).toEqual(['cleared', 'open'])
-  await expect(changes.changeStatus({ ...target, to: 'completed', actor: 'operator:test' })).rejects.toThrow('is open')
+  await expect(
+    changes.changeStatus({ ...target, to: 'completed', actor: 'operator:test', override: 'person' }),
+  ).rejects.toThrow('is open')
   await clear()
   expect(await again(listed)).toEqual(['cleared', 'cleared'])
   expect(await again({ ...listed, birthDate: '1966-04-29' })).toEqual(['cleared', 'cleared', 'open'])
@@ -188,7 +196,13 @@ describe('when a list changes', () => {
       { state: 'cleared', by: 'operator:test', reason: 'another one' },
     )
     for (const sessionId of [cleared, later]) {
-      await changes.changeStatus({ organizationId, sessionId, to: 'completed', actor: 'operator:test' })
+      await changes.changeStatus({
+        organizationId,
+        sessionId,
+        to: 'completed',
+        actor: 'operator:test',
+        override: 'person',
+      })
     }
     const before = (await store.screeningLists.find('own'))?.version?.id
     await importList('own', 'csv', `${LIST}p2,person,Pavel Obraztsov,,1970,RU\n`)

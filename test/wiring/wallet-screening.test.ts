@@ -137,7 +137,13 @@ const hitsOf = async (sessionId: string) =>
     why: why.map(({ detail }) => detail).join(),
   }))
 const complete = (sessionId: string) =>
-  identity.changes.changeStatus({ organizationId, sessionId, to: 'completed', actor: 'operator:test' })
+  identity.changes.changeStatus({
+    organizationId,
+    sessionId,
+    to: 'completed',
+    actor: 'operator:test',
+    override: 'person',
+  })
 
 describe('the wallets of a session', () => {
   test('are looked up in the shared lists of sanctioned people and the organization’s deny list, and a listed one is a hit', async () => {

@@ -1,4 +1,5 @@
 // The evidence of a session: its list, its fields, its documents, and erasing it. Every read is in the audit log.
+import { partOf } from '../../domain/requirements.ts'
 import type { Session } from '../../domain/session.ts'
 import { isoTime } from '../../domain/time.ts'
 import { SECURITY_HEADERS } from '../../http/security-headers.ts'
@@ -71,7 +72,7 @@ export const EVIDENCE_ROUTES = [
           file_name: fileName,
           created_at: isoTime(createdAtSeconds),
         })),
-        missing: missing.map((requirement) => (requirement.part === 'field' ? requirement.name : requirement.kind)),
+        missing: missing.map(partOf),
       }
     },
   }),

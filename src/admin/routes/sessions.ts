@@ -56,6 +56,13 @@ const showPage = async (
   )
 }
 
+const OVERRIDE = Type.Optional(
+  Type.Boolean({
+    description:
+      'With `completed`: complete the session although parts are `missing`, which the audit log and the history record',
+  }),
+)
+
 const DECISION = {
   sequence: Type.Integer({ minimum: 1 }),
   public_comment: COMMENT,
@@ -70,9 +77,10 @@ interface Decision {
   readonly session: Session
   readonly body: Static<TObject<typeof DECISION>> & { readonly status: 'completed' | 'rejected' | 'retry' }
   readonly revoke: boolean
+  readonly override: boolean
 }
 
-const decide = async ({ tables, note, actor, session, body, revoke }: Decision) => {
+const decide = async ({ tables, note, actor, session, body, revoke, override }: Decision) => {
   const state = await tables.sessions.changeStatus({
     organizationId: session.organizationId,
     sessionId: session.id,
@@ -83,12 +91,22 @@ const decide = async ({ tables, note, actor, session, body, revoke }: Decision) 
     expectedSequence: body.sequence,
     ...correctionsOf(session, body.status, body.corrections),
     ...(revoke ? { revoke } : {}),
+    ...(override ? { override: 'person' } : {}),
   })
   if (state === null) throw new SubjectUnknownError('session')
   const action = revoke ? 'session.revoke' : 'session.decide'
+  const shown = await detailOf(tables, state)
+  const overridden = shown.events.at(-1)?.overridden ?? []
   // Without the comments: those are in the session's history, from which they can be erased.
-  note({ action, subject: session.id, detail: { status: [session.status, body.status] } })
-  return detailOf(tables, state)
+  note({
+    action,
+    subject: session.id,
+    detail: {
+      status: [session.status, body.status],
+      ...(overridden.length === 0 ? {} : { completed_without: overridden.join(', ') }),
+    },
+  })
+  return shown
 }
 
 export const SESSION_ROUTES = [
@@ -277,8 +295,9 @@ export const SESSION_ROUTES = [
     summary: 'Complete, reject or send back a session',
     description:
       'Refused when the session has changed since `sequence` was seen, or is someone else’s to review. Leaving `completed` ' +
-      'is a revocation and has a route of its own. `rejected` is final and needs a comment, to the person or a private one.',
-    body: closed({ status: oneOf(['completed', 'rejected', 'retry']), ...DECISION }),
+      'is a revocation and has a route of its own. `rejected` is final and needs a comment, to the person or a private one. ' +
+      'Completing a session with `missing` parts is refused with `SESSION_INCOMPLETE`, unless `override` is true.',
+    body: closed({ status: oneOf(['completed', 'rejected', 'retry']), ...DECISION, override: OVERRIDE }),
     answer: SESSION_DETAIL,
     errors: [409],
     handle: ({ organization, actor, params, body, write }) =>
@@ -289,7 +308,9 @@ export const SESSION_ROUTES = [
         if (assignment.userId !== null && (actor.kind !== 'person' || assignment.userId !== actor.user.id)) {
           throw new ConflictError('someone else reviews it; have it given to you first')
         }
-        return decide({ tables, note, actor, session, body, revoke: false })
+        const override = body.override === true
+        if (override && body.status !== 'completed') throw new FieldInvalidError('override', 'goes with completed')
+        return decide({ tables, note, actor, session, body, revoke: false, override })
       }),
   }),
   route('revokeSession', 'POST', `${BASE}/{session}/revoke`, {
@@ -307,7 +328,7 @@ export const SESSION_ROUTES = [
         requireReason(body.status, body)
         const { session } = await requireSession(tables, organization.id, params.session)
         if (session.status !== 'completed') throw new ConflictError(`the session is ${session.status}, not completed`)
-        return decide({ tables, note, actor, session, body, revoke: true })
+        return decide({ tables, note, actor, session, body, revoke: true, override: false })
       }),
   }),
 ]

@@ -1,13 +1,11 @@
 // The documents of a session's evidence: taken in, listed, opened and removed.
 import type { EvidenceRecord, EvidenceTarget } from '../../domain/evidence.ts'
+import { DOCUMENT_KINDS, type DocumentKind, type FieldName } from '../../domain/requirements.ts'
 import {
-  DOCUMENT_KINDS,
   DOCUMENT_RULES,
-  type DocumentKind,
   type DocumentMediaType,
   type DocumentReceipt,
   type EvidenceService,
-  type FieldName,
 } from '../evidence-types.ts'
 import { DocumentLimitError } from './errors.ts'
 import { cleanFileName } from './fields.ts'

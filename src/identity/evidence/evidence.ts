@@ -1,7 +1,9 @@
 // Stores, reads and erases a session's evidence. Source: decisions §5, "Levels"; threats rows 17 and 18.
+
+import { partOf, requirementsOf } from '../../domain/requirements.ts'
 import type { SessionState } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
-import { type EvidenceService, type EvidenceSession, requirementsOf } from '../evidence-types.ts'
+import type { EvidenceService, EvidenceSession } from '../evidence-types.ts'
 import { createDocuments, type DocumentsDependencies } from './documents.ts'
 import { createRecordWriter, type RecordWriterDependencies } from './record-writer.ts'
 import { createTypedFields } from './typed-fields.ts'
@@ -28,11 +30,8 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
     missing: async (session, level = session.level) => {
       await requireSession(session)
       const records = await store.list(targetOf(session))
-      const fields = new Set(records.flatMap(({ fieldNames }) => fieldNames))
-      const kinds = new Set(records.map(({ kind }) => kind))
-      return requirementsOf(session.checkType, level).filter((requirement) =>
-        requirement.part === 'field' ? !fields.has(requirement.name) : !kinds.has(requirement.kind),
-      )
+      const given = new Set(records.flatMap(({ kind, fieldNames }) => [kind, ...fieldNames]))
+      return requirementsOf(session.checkType, level).filter((requirement) => !given.has(partOf(requirement)))
     },
 
     eraseSession: async (session, actor) => {

@@ -1,7 +1,8 @@
 // Decodes the typed fields of evidence strictly. Errors never repeat a value.
 import { FieldInvalidError } from '../../domain/errors.ts'
+import type { FieldName } from '../../domain/requirements.ts'
 import type { CheckType } from '../../domain/session.ts'
-import type { EvidenceFields, FieldName, Owner } from '../evidence-types.ts'
+import type { EvidenceFields, Owner } from '../evidence-types.ts'
 import { isCountryCode } from './countries.ts'
 
 const NAME_MAX = 200

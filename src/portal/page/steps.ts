@@ -1,17 +1,17 @@
 // The steps of a session on the page: which it has, which are done, and which one the person may see. Pure.
-import type { Requirement } from '../../identity/evidence-types.ts'
-import type { CorrectionPart, SessionView } from '../contract.ts'
+import type { Requirement, SessionPart } from '../../domain/requirements.ts'
+import type { SessionView } from '../contract.ts'
 
 export const STEPS = ['welcome', 'consent', 'wallets', 'details', 'documents', 'review'] as const
 export type Step = (typeof STEPS)[number]
 
 type View = Pick<SessionView, 'status' | 'requirements' | 'missing' | 'corrections' | 'agreement' | 'agreementVersion'>
 
-const partOf = (requirement: Requirement): CorrectionPart =>
+const partOf = (requirement: Requirement): SessionPart =>
   requirement.part === 'field' ? requirement.name : requirement.kind
 
 /** Whether a step asks for a part. */
-const belongsTo = (step: Step, part: CorrectionPart, requirements: readonly Requirement[]): boolean => {
+const belongsTo = (step: Step, part: SessionPart, requirements: readonly Requirement[]): boolean => {
   if (part === 'wallets') return step === 'wallets'
   const requirement = requirements.find((known) => partOf(known) === part)
   return requirement?.part === 'field' ? step === 'details' : step === 'documents'
@@ -22,7 +22,7 @@ export const isCorrecting = ({ status, corrections }: Pick<View, 'status' | 'cor
   status === 'retry' && corrections.length > 0
 
 /** The parts that a step shows: all of its parts or, in a session that was sent back, those to correct or missing. */
-export const partsOf = (view: View, step: Step): readonly CorrectionPart[] => {
+export const partsOf = (view: View, step: Step): readonly SessionPart[] => {
   const all = view.requirements.map(partOf).filter((part) => belongsTo(step, part, view.requirements))
   if (!isCorrecting(view)) return all
   return all.filter((part) => view.corrections.includes(part) || view.missing.includes(part))

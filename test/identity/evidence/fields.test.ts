@@ -1,9 +1,9 @@
 // What may be typed in, and what is refused without being repeated.
 import { describe, expect, test } from 'bun:test'
 import { FieldInvalidError } from '../../../src/domain/errors.ts'
+import { requirementsOf } from '../../../src/domain/requirements.ts'
 import { COUNTRY_CODES } from '../../../src/identity/evidence/countries.ts'
 import { cleanFileName, decodeFields } from '../../../src/identity/evidence/fields.ts'
-import { requirementsOf } from '../../../src/identity/evidence-types.ts'
 import { START_SECONDS } from '../../store/temporary-store.ts'
 
 const decode = (fields: object, checkType: 'kyc' | 'kyb' = 'kyc') => decodeFields(fields, checkType, START_SECONDS)

@@ -42,7 +42,7 @@ describe('an event', () => {
       publicComment: 'The picture is blurred.',
       privateComment: 'countersign-canary-note',
     })
-    await changes.changeStatus({ ...target, to: 'completed', actor: 'operator:ada' })
+    await changes.changeStatus({ ...target, to: 'completed', actor: 'operator:ada', override: 'person' })
     expect(await run()).toBe(4)
     expect(await run()).toBe(0)
 
@@ -102,7 +102,7 @@ describe('an event', () => {
     await expect(
       store.transaction(async (tables) => {
         const target = { organizationId: demo, sessionId: session.id }
-        await tables.sessions.changeStatus({ ...target, to: 'completed', actor: 'operator:ada' })
+        await tables.sessions.changeStatus({ ...target, to: 'completed', actor: 'operator:ada', override: 'person' })
         throw new Error('undone')
       }),
     ).rejects.toThrow('undone')

@@ -9,6 +9,7 @@ import { createSandboxProvider } from '../../../src/identity/sandbox.ts'
 import { createDeciders, createWebhookProvider } from '../../../src/identity/webhooks/provider.ts'
 import { markChecksMade } from '../../support/made-checks.ts'
 import { jpeg } from '../evidence/images.ts'
+import { evmWallet } from '../support.ts'
 import { openWebhookService, startReceiver } from './support.ts'
 
 let service: Awaited<ReturnType<typeof openWebhookService>>
@@ -95,10 +96,10 @@ describe('an organization with an outside decider', () => {
         sessionId: handed.id,
         status: 'submitted',
         verifiedWallets: [],
-        unverifiedWallets: [],
+        unverifiedWallets: [{ id: expect.any(String), address: expect.any(String), chain: 'ethereum' }],
         type: 'individual',
         environment: 'live',
-        sequence: 2,
+        sequence: 4,
         level: 'basic',
         retryCount: 0,
         resultPath: `/api/v1/provider/${decider.id}/sessions/${handed.id}/result`,
@@ -161,7 +162,8 @@ describe('a signed result', () => {
     await markChecksMade(parts.store, demo, session.id)
     const simultaneous = await Promise.all([1, 2].map(() => send(session, result(session), { id: 'msg_2' })))
     expect(simultaneous.map(({ body }) => body.applied).sort()).toEqual([false, true])
-    expect((await parts.store.sessions.listEvents(demo, session.id)).length).toBe(5)
+    const events = await parts.store.sessions.listEvents(demo, session.id)
+    expect(events.filter(({ status }) => status === 'completed').length).toBe(1)
   })
 
   test('that could not take effect is not spent: it may come again', async () => {
@@ -169,7 +171,9 @@ describe('a signed result', () => {
     const id = 'msg_1'
     const early = await send(session, result(session, { sequence: 1 }), { id })
     expect(early).toMatchObject({ status: 409, body: { code: 'SESSION_CONFLICT' } })
-    expect((await send(session, result(session, { sequence: 2 }), { id })).body).toMatchObject({ applied: true })
+    expect((await send(session, result(session, { sequence: session.sequence }), { id })).body).toMatchObject({
+      applied: true,
+    })
   })
 
   test('that comes after an operator decided, or before anything was handed in, is refused', async () => {
@@ -182,6 +186,18 @@ describe('a signed result', () => {
     await send(second, result(second, { status: 'retry' }))
     expect((await send(second, result(second))).status).toBe(409)
     expect(await statusOf(second)).toBe('retry')
+  })
+
+  test('overrides nothing: an incomplete session stays with a person, and the message is not spent', async () => {
+    const { session } = await parts.register(demo, { provider: 'webhook' })
+    await parts.connect(demo, session.id, evmWallet(1))
+    await parts.move(demo, session.id, 'submitted')
+    const id = 'msg_1'
+    const refused = await send(session, result(session, { override: true }), { id })
+    expect(refused).toMatchObject({ status: 409, body: { code: 'SESSION_INCOMPLETE' } })
+    expect(refused.body.detail).toContain('fullName, birthDate, country')
+    expect(await statusOf(session)).toBe('submitted')
+    expect((await send(session, result(session, { status: 'retry' }), { id })).body).toMatchObject({ applied: true })
   })
 
   test('on evidence that was erased is refused', async () => {

@@ -436,6 +436,15 @@ describe('a session', () => {
     expect((await send('persona', message)).body).toEqual({ applied: true })
   })
 
+  test('that is incomplete is not completed, and waits for a person', async () => {
+    await connect('sumsub')
+    const { session } = await parts.register(demo, { provider: 'webhook' })
+    await parts.move(demo, session.id, 'submitted')
+    const refused = await send('sumsub', MESSAGES.sumsub(session.id, now()))
+    expect(refused).toMatchObject({ status: 409, body: { code: 'SESSION_INCOMPLETE' } })
+    expect(await statusOf(session)).toBe('submitted')
+  })
+
   test('that is decided stays so, and another decision of the service is told in the log', async () => {
     await connect('sumsub')
     const session = await parts.submit(demo, 'webhook')

@@ -15,6 +15,7 @@ import { newWebhookEndpointId } from '../../../src/store/webhook-endpoints.ts'
 import { createWebhookParts } from '../../../src/wiring/webhook-service.ts'
 import { openTemporaryStore } from '../../store/temporary-store.ts'
 import { openEvidence } from '../evidence/support.ts'
+import { evmWallet } from '../support.ts'
 
 export interface Received {
   readonly id: string
@@ -88,8 +89,13 @@ export const openWebhooks = async (open = openTemporaryStore) => {
     return { id, secret }
   }
 
+  /** A submitted session. One for an outside decider has everything that its level requires. */
   const submit = async (organizationId: string, provider = 'manual') => {
     const { session } = await parts.register(organizationId, { provider })
+    if (provider === 'webhook') {
+      await parts.connect(organizationId, session.id, evmWallet(1))
+      await parts.evidence.putFields(session, { fullName: 'Jane', birthDate: '1980-01-01', country: 'DE' })
+    }
     return (await parts.move(organizationId, session.id, 'submitted')).session
   }
 

@@ -1,8 +1,8 @@
 // The forms check by the server's own rules: what passes here is taken there, and what is refused there is refused here.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { FieldName } from '../../../src/domain/requirements.ts'
 import { decodeFields } from '../../../src/identity/evidence/fields.ts'
-import type { FieldName } from '../../../src/identity/evidence-types.ts'
 import { checkDraft } from '../../../src/portal/page/details/check.ts'
 import { type Draft, EMPTY_DRAFT, toDraft, toFields } from '../../../src/portal/page/details/draft.ts'
 import { english } from '../../../src/portal/page/messages/english.ts'

@@ -1,8 +1,7 @@
 // The way through the page: nobody is asked for what is not needed, and nobody goes past what is missing.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { requirementsOf } from '../../../src/identity/evidence-types.ts'
-import type { CorrectionPart } from '../../../src/portal/contract.ts'
+import { requirementsOf, type SessionPart } from '../../../src/domain/requirements.ts'
 import { allowedStep, currentStep, isDone, partsOf, STEPS, stepAfter, stepsOf } from '../../../src/portal/page/steps.ts'
 
 type View = Parameters<typeof stepsOf>[0]
@@ -59,7 +58,7 @@ describe('the steps', () => {
   })
 
   test('are never passed while something before them is missing', () => {
-    const part = fc.constantFrom<CorrectionPart>(
+    const part = fc.constantFrom<SessionPart>(
       'wallets' as const,
       'fullName' as const,
       'birthDate' as const,

@@ -9,7 +9,7 @@ import { CheckField, SelectField, TextArea } from '../ui/field.tsx'
 import { Key } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { LANGUAGE_WORDS, languageOf, REASON_NEEDED, reasonsFor } from './reasons.ts'
-import { partWord } from './words.ts'
+import { inOrder, partWord } from './words.ts'
 
 type DecideBody = BodyOf<'POST /organizations/{organization}/sessions/{session}/decide'>
 export type Verdict = DecideBody['status']
@@ -57,6 +57,8 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
   const mayApprove = openHits === 0
   const verdict = chosen === 'completed' && !mayApprove ? null : chosen
   const [unexplained, setUnexplained] = useState(false)
+  const [overrides, setOverrides] = useState(false)
+  const needsOverride = verdict === 'completed' && session.missing.length > 0
   const { publicComment, privateComment, ticked } = draft
   const form = useRef<HTMLFormElement>(null)
 
@@ -64,11 +66,12 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
     if (next === 'completed' && !mayApprove) return
     setVerdict(next)
     setUnexplained(false)
+    setOverrides(false)
     action.clear()
   }
   // Where the hands go on: to the words, or to the button where none are needed. At once: keys pressed quickly must land there.
   useLayoutEffect(() => {
-    const place = verdict === 'completed' ? '[type=submit]' : 'select, [type=submit]'
+    const place = verdict === 'completed' ? '[type=checkbox], [type=submit]' : 'select, [type=submit]'
     if (verdict !== null) form.current?.querySelector<HTMLElement>(place)?.focus()
   }, [verdict])
   useShortcut('a', 'Approve', () => choose('completed'))
@@ -88,14 +91,16 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
     event.preventDefault()
     if (verdict === null || tooLong) return
     const isSaid = commentOf(publicComment) !== null || commentOf(privateComment) !== null
-    setUnexplained(verdict === 'rejected' && !isSaid)
-    if (verdict === 'rejected' && !isSaid) return
+    const lacks = (verdict === 'rejected' && !isSaid) || (needsOverride && !overrides)
+    setUnexplained(lacks)
+    if (lacks) return
     action.run({
       status: verdict,
       private_comment: commentOf(privateComment),
       // A comment that nobody is shown would only mislead whoever wrote it.
       ...(verdict === 'completed' ? {} : { public_comment: commentOf(publicComment) }),
       ...(verdict === 'retry' && sent.length > 0 ? { corrections: [...sent] } : {}),
+      ...(needsOverride ? { override: true } : {}),
     })
   }
 
@@ -190,6 +195,18 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
           ) : (
             <p class="soft">{WORDS[verdict].text}</p>
           )}
+          {needsOverride && (
+            <Notice tone="warn" title={`Missing: ${inOrder(session.missing).map(partWord).join(', ')}`}>
+              {session.wallets.length === 0 && <p>No wallet is connected: approving verifies nobody’s wallet.</p>}
+              <CheckField
+                label="Approve without what is missing"
+                hint="The history and the audit log record it."
+                checked={overrides}
+                onChecked={setOverrides}
+              />
+              {unexplained && !overrides && <p class="field-error">Tick this to approve, or send the session back.</p>}
+            </Notice>
+          )}
           <div class="form-actions">
             <Button kind={verdict === 'rejected' ? 'danger' : 'primary'} submit busy={action.busy}>
               {WORDS[verdict].confirm}
@@ -198,11 +215,6 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
               Cancel
             </Button>
           </div>
-          {session.wallets.length === 0 && verdict === 'completed' && (
-            <Notice tone="warn">
-              <p>No wallet is connected: approving verifies nobody’s wallet.</p>
-            </Notice>
-          )}
         </form>
       )}
     </div>

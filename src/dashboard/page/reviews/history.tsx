@@ -25,6 +25,9 @@ const Comments = ({ event }: { readonly event: Gathered }) => {
           <span class="faint">To the person</span> {event.public_comment}
         </p>
       )}
+      {event.overridden.length > 0 && (
+        <p class="faint">Completed without: {event.overridden.map(partWord).join(', ')}</p>
+      )}
       {event.private_comment !== null && (
         <p class="comment comment-private">
           <span class="faint">For colleagues</span> {event.private_comment}

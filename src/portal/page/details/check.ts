@@ -1,5 +1,5 @@
 // Finds mistakes in a form before it is sent. The server applies the same rules; see evidence/fields.ts.
-import type { FieldName } from '../../../identity/evidence-types.ts'
+import type { FieldName } from '../../../domain/requirements.ts'
 import type { Messages } from '../messages/english.ts'
 import type { Draft } from './draft.ts'
 

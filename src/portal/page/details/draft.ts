@@ -1,6 +1,7 @@
 // Keeps what the person has typed in this tab's storage, so that a reload loses nothing. It is deleted when it was
 // sent, the session is closed, or the person leaves the device.
-import type { EvidenceFields, FieldName, Owner } from '../../../identity/evidence-types.ts'
+import type { FieldName } from '../../../domain/requirements.ts'
+import type { EvidenceFields, Owner } from '../../../identity/evidence-types.ts'
 
 export interface OwnerDraft {
   readonly name: string

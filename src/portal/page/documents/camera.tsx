@@ -1,7 +1,7 @@
 // A photograph by the computer's camera, in a dialog: a frame to fit the document or the face into, a look at the result,
 // and the choice to take it again. Phones use their own camera app instead. Loaded when it is first opened.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { DocumentKind } from '../../../identity/evidence-types.ts'
+import type { DocumentKind } from '../../../domain/requirements.ts'
 import { useMessages } from '../language.ts'
 import { Button, Notice } from '../ui/parts.tsx'
 

@@ -1,6 +1,7 @@
 // One kind of document: what it should show, what has arrived, what is on its way, and how to add one.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { DocumentKind, DocumentReceipt } from '../../../identity/evidence-types.ts'
+import type { DocumentKind } from '../../../domain/requirements.ts'
+import type { DocumentReceipt } from '../../../identity/evidence-types.ts'
 import type { SessionView } from '../../contract.ts'
 import type { SessionCalls } from '../api.ts'
 import { useMessages } from '../language.ts'

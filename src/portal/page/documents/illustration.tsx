@@ -1,5 +1,5 @@
 // What each document looks like, roughly: a picture says faster than a word what is meant.
-import type { DocumentKind } from '../../../identity/evidence-types.ts'
+import type { DocumentKind } from '../../../domain/requirements.ts'
 
 const Lines = ({
   from,

@@ -1,5 +1,5 @@
 // Sends one document by XMLHttpRequest, because fetch reports no progress of an upload.
-import type { DocumentKind } from '../../../identity/evidence-types.ts'
+import type { DocumentKind } from '../../../domain/requirements.ts'
 import type { ProblemAnswer, SessionView } from '../../contract.ts'
 import { NetworkError, RefusedError, type SessionCalls } from '../api.ts'
 

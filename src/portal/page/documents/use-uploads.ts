@@ -1,6 +1,7 @@
 // Uploads documents: prepares them, sends one after another, and tries again when the connection is back.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { DocumentKind, DocumentReceipt } from '../../../identity/evidence-types.ts'
+import type { DocumentKind } from '../../../domain/requirements.ts'
+import type { DocumentReceipt } from '../../../identity/evidence-types.ts'
 import type { SessionView } from '../../contract.ts'
 import { NetworkError, type SessionCalls } from '../api.ts'
 import { keepPreview } from './previews.ts'

@@ -1,11 +1,11 @@
 // The page's words, in English. Every other language has the same keys: the compiler compares them.
-import type { CorrectionPart } from '../../contract.ts'
+import type { SessionPart } from '../../../domain/requirements.ts'
 
 const number = new Intl.NumberFormat('en-GB').format
 
 const plural = (count: number, one: string, other: string): string => `${number(count)} ${count === 1 ? one : other}`
 
-const parts: Readonly<Record<CorrectionPart, string>> = {
+const parts: Readonly<Record<SessionPart, string>> = {
   fullName: 'Full name',
   birthDate: 'Date of birth',
   country: 'Country',
@@ -20,7 +20,7 @@ const parts: Readonly<Record<CorrectionPart, string>> = {
 }
 
 /** The same inside a sentence. */
-const partsInline: Readonly<Record<CorrectionPart, string>> = {
+const partsInline: Readonly<Record<SessionPart, string>> = {
   fullName: 'full name',
   birthDate: 'date of birth',
   country: 'country',

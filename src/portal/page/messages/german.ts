@@ -1,12 +1,12 @@
 // The page's words, in German.
-import type { CorrectionPart } from '../../contract.ts'
+import type { SessionPart } from '../../../domain/requirements.ts'
 import type { Messages } from './english.ts'
 
 const number = new Intl.NumberFormat('de').format
 
 const plural = (count: number, one: string, other: string): string => `${number(count)} ${count === 1 ? one : other}`
 
-const parts: Readonly<Record<CorrectionPart, string>> = {
+const parts: Readonly<Record<SessionPart, string>> = {
   fullName: 'Vollständiger Name',
   birthDate: 'Geburtsdatum',
   country: 'Land',

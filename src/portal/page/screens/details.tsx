@@ -1,6 +1,6 @@
 // What has to be typed in: a person's or a business's own, only what the level asks for, or only what was sent back.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { FieldName } from '../../../identity/evidence-types.ts'
+import type { FieldName } from '../../../domain/requirements.ts'
 import { checkDraft, type Problems } from '../details/check.ts'
 import { DocumentFill } from '../details/document-fill.tsx'
 import { type Draft, EMPTY_DRAFT, keepDraft, loadDraft, toDraft, toFields } from '../details/draft.ts'

@@ -1,6 +1,6 @@
 // The documents that the level asks for, or only those that were sent back.
 import { useCallback, useRef, useState } from 'preact/hooks'
-import type { DocumentKind } from '../../../identity/evidence-types.ts'
+import type { DocumentKind } from '../../../domain/requirements.ts'
 import { DocumentCard } from '../documents/document-card.tsx'
 import { useMessages } from '../language.ts'
 import { partsOf } from '../steps.ts'

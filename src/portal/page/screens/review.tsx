@@ -1,7 +1,8 @@
 // Shows everything once more before it is submitted, with a way back to each part.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { EvidenceFields, FieldName } from '../../../identity/evidence-types.ts'
+import type { FieldName } from '../../../domain/requirements.ts'
+import type { EvidenceFields } from '../../../identity/evidence-types.ts'
 import { previewOf } from '../documents/previews.ts'
 import { countryName, formatBytes, formatDate } from '../format.ts'
 import { useMessages } from '../language.ts'
