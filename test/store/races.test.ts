@@ -6,9 +6,9 @@ import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts
 import { addressKey } from '../../src/domain/address-key.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import { systemClock } from '../../src/domain/time.ts'
-import { walletOn } from '../../src/domain/wallet.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
+import { connectUnproved } from '../support/connect-unproved.ts'
 import { describeStores } from './dialects.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
@@ -161,25 +161,12 @@ describeStores((openTemporaryStore) => {
     for (let round = 0; round < 4; round++) {
       const wallet = parseEvmAddress(`0x${String(round).padStart(40, '1')}`) as WalletAddress
       const sessions = await Promise.all(
-        nodes.map(async (store, index) => {
+        nodes.map(async (store) => {
           const { session } = await register(store, null)
-          const nonce = `nonce${round}${index}`
-          const target = { organizationId: seed.organizationId, sessionId: session.id, address: wallet }
-          await store.sessionNonces.add({
-            ...target,
-            nonce,
-            chain: 'ethereum',
-            portalHost: 'portal.example',
-            wallet: walletOn(wallet, 1),
-            message: 'm',
-            expiresAtSeconds: systemClock.unixSeconds() + 600,
-          })
-          await store.sessionWallets.connect({
-            ...target,
-            nonce,
-            chain: 'ethereum',
-            actor: 'person',
-            proof: { kind: 'eip191', message: 'm', signature: '0x' },
+          await connectUnproved(store, {
+            organizationId: seed.organizationId,
+            sessionId: session.id,
+            address: wallet,
           })
           return session
         }),

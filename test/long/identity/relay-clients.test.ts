@@ -102,8 +102,9 @@ const register = async (): Promise<string> => {
   return ((await response.json()) as { sessionId: string }).sessionId
 }
 
-const decide = async (sessionId: string, status: string): Promise<void> => {
-  const decided = await runCommand(service.dataDirectory, 'session', 'decide', sessionId, status, '--note', 'A test.')
+const decide = async (sessionId: string, status: string, ...flags: string[]): Promise<void> => {
+  const words = ['session', 'decide', sessionId, status, '--note', 'A test.', ...flags]
+  const decided = await runCommand(service.dataDirectory, ...words)
   expect(decided).toMatchObject({ code: 0 })
 }
 
@@ -139,7 +140,7 @@ describe.skipIf(CHROMIUM === null)('a browser (where Chromium is installed)', ()
     await until(async () => (await seen()).length === 2, { what: 'the second event' })
     relay.cut()
     // Decided while nobody listens: nothing of it may be lost.
-    await decide(sessionId, 'completed')
+    await decide(sessionId, 'completed', '--override')
     await until(async () => (await seen()).at(-1)?.[1] === 'completed', { what: 'the last event' })
     const events = await seen()
     expect(events.slice(0, 3)).toEqual([

@@ -22,9 +22,11 @@ import { lockFolder } from '../../../src/store/folder-lock.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import { createEvidenceParts, type EvidenceParts } from '../../../src/wiring/evidence-service.ts'
 import { jpegWithMetadata, streamOf } from '../../identity/evidence/images.ts'
+import { evmWallet } from '../../identity/support.ts'
 import { type Received, startReceiver, verifies } from '../../identity/webhooks/support.ts'
 import { runToEnd } from '../../service/run-to-end.ts'
 import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
+import { connectUnproved } from '../../support/connect-unproved.ts'
 import { until } from '../../support/until.ts'
 
 /** Is in the folder of secrets alone. */
@@ -129,6 +131,7 @@ describe('a session that an outside service decides', () => {
     expect(session.provider).toBe('webhook')
 
     // As the verification page does it.
+    await connectUnproved(store, { organizationId, sessionId, address: evmWallet(1) })
     await parts.evidence.putFields(session, { fullName: CANARIES.name, birthDate: '1990-01-01', country: 'DE' })
     await parts.evidence.addDocument(session, {
       kind: 'portrait',
