@@ -503,6 +503,7 @@ describe('erasing', () => {
     // Sent back and handed in again, it can be completed.
     await move('retry')
     await add(target, IMAGE)
+    await move('submitted')
     expect((await move('completed')).session.status).toBe('completed')
     // The other order: what was completed stays so.
     await evidence.eraseSession(target, 'operator:eve')
@@ -539,6 +540,7 @@ describe('the retention of evidence', () => {
   const handIn = async (to: 'completed' | 'rejected' | 'submitted' | 'pending', organizationId = demo) => {
     const target = await parts.session(organizationId)
     await parts.add(target, IMAGE)
+    if (to === 'completed') await parts.move(organizationId, target.id, 'submitted')
     if (to !== 'pending') await parts.move(organizationId, target.id, to)
     return target
   }

@@ -9,6 +9,7 @@ const RUNNER = ['test/identity/check-runner.test.ts']
 const DECIDER = ['test/wiring/policy-decider.test.ts']
 const SESSION_POLICIES = ['test/admin/session-policies.test.ts']
 const FACTS = ['test/identity/session-facts.test.ts']
+const REQUIREMENTS = ['test/identity/requirements.test.ts']
 const SESSIONS = ['test/policy/sessions.test.ts']
 
 export const documents: readonly Place[] = [
@@ -22,8 +23,12 @@ export const documents: readonly Place[] = [
       'now?.id !== policy.id || now.activeRevisionId !== policy.activeRevisionId',
       "now?.id === ''",
     ],
-    ['a session is decided by a policy and by a service outside', 'session.provider === WEBHOOK_PROVIDER ||', ''],
-    ['what nobody handed in is decided', '(await evidence.missing(session)).length > 0', 'false'],
+    [
+      'a session is decided by a policy and by a service outside',
+      'if (session.provider === WEBHOOK_PROVIDER) return',
+      '',
+    ],
+    ['an incomplete session is an error of ours', ' || error instanceof SessionIncompleteError', ''],
     [
       'a hit that comes late is an error of ours',
       'error instanceof HitOpenError || error instanceof EvidenceErasedError',
@@ -57,6 +62,27 @@ export const documents: readonly Place[] = [
   ]),
   ...placesOf(['test/identity/webhooks/provider.test.ts'], 'src/store/session-status.ts', [
     ['a session is completed before its checks', 'await requireChecksMade(transaction, session)', ''],
+  ]),
+  ...placesOf(REQUIREMENTS, 'src/store/session-status.ts', [
+    ['an incomplete session is completed', 'missing.length > 0 && override === undefined', 'false'],
+    [
+      'changes that nobody submitted are completed',
+      "if (override !== 'sandbox') await requireSubmitted",
+      "if (override === 'sandbox') await requireSubmitted",
+    ],
+  ]),
+  ...placesOf(REQUIREMENTS, 'src/store/session-requirements.ts', [
+    ['a wallet that was removed since counts', "'wallet-connected', 'wallet-removed'", "'wallet-connected'"],
+    ['wallets that were never submitted prevent an override', 'submitted !== null && ', ''],
+    [
+      'erased evidence and others’ wallets count',
+      'WHERE organization_id = ? AND session_id = ?`',
+      'WHERE organization_id = ? OR session_id = ?`',
+    ],
+  ]),
+  ...placesOf(REQUIREMENTS, 'src/domain/requirements.ts', [
+    ['no session requires a wallet', "  'wallets',\n", ''],
+    ['a level requires nothing of the levels below', 'step <= level', 'step === level'],
   ]),
   ...placesOf(['test/identity/webhooks/provider.test.ts'], 'src/store/session-checks.ts', [
     ['a decider is asked twice', 'AND sequence = ? AND is_made = 0', 'AND sequence = ?'],

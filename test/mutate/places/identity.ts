@@ -139,9 +139,14 @@ export const identity: readonly Place[] = [
       'return toSession(row)',
     ],
     [
+      'a completed session without its wallet is used again',
+      "AND status IN ('pending', 'retry')",
+      "AND status IN ('pending', 'retry', 'completed')",
+    ],
+    [
       'a completed session below the level is used again',
-      "(status = 'completed' AND level >= ?))",
-      "(status = 'completed' AND level >= ? - 1))",
+      "AND status = 'completed' AND level >= ?",
+      "AND status = 'completed' AND level >= ? - 1",
     ],
     [
       'an answered request that comes again says created',
