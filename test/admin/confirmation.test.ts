@@ -221,8 +221,14 @@ describe('account recover', () => {
 
   test('removes the second factors where asked, with the sessions, and says so in the audit log', async () => {
     await add()
+    const { users, passkeys } = harness.store
+    await users.proposeTotp(ada.id, new Uint8Array(1))
+    await users.confirmTotp(ada.id)
+    await users.setRecoveryCodes(ada.id, [new Uint8Array(32)])
     const { token } = await recover('ada@example.com', '--remove-second-factors')
-    expect(await harness.store.passkeys.listOf(ada.id)).toEqual([])
+    expect(await passkeys.listOf(ada.id)).toEqual([])
+    expect((await users.find(ada.id))?.hasTotp).toBe(false)
+    expect(await users.countRecoveryCodes(ada.id)).toBe(0)
     expect(await statusOf(ada.cookie)).toBe(401)
     const [entry] = await harness.audited()
     expect(entry).toMatchObject({

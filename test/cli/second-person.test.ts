@@ -24,6 +24,7 @@ beforeEach(async () => {
   await run('org', 'create', 'free')
   world.file('p.yaml', 'name: P\nrules:\n  - id: all\n    allow: "true"\n')
   world.file('list.txt', `${EVM}\n`)
+  world.file('names.csv', 'id,kind,name\nn1,person,Ivan Primerov\n')
   policy = (JSON.parse(await run('policy', 'apply', `${world.root}/p.yaml`, '--json')) as { policy: string }).policy
   const [made] = JSON.parse(await run('project', 'create', '--name', 'Shop', '--policy', policy, '--json')) as {
     id: string
@@ -41,11 +42,20 @@ beforeEach(async () => {
 })
 afterEach(() => world.remove())
 
-/** A command line with the things of this world: P policy, S project, F document, L list file. */
+/** A command line with the things of this world: P policy, S project, F document, L list file, N names. */
 const words = (line: string): string[] =>
   line
     .split(' ')
-    .map((word) => ({ P: policy, S: project, F: `${world.root}/p.yaml`, L: `${world.root}/list.txt` })[word] ?? word)
+    .map(
+      (word) =>
+        ({
+          P: policy,
+          S: project,
+          F: `${world.root}/p.yaml`,
+          L: `${world.root}/list.txt`,
+          N: `${world.root}/names.csv`,
+        })[word] ?? word,
+    )
 
 const rows = () =>
   world.withStore(async (store) => {
@@ -75,6 +85,9 @@ test('waits where the organization asks for it, and an override is on record wit
     'org --json level demo standard',
     'org trust demo free',
     'org --json trust demo none',
+    'org minimum-age demo 17',
+    'evidence retention --org demo --completed 1',
+    'screening settings --org demo --threshold 100',
   ]) {
     const before = await rows()
     const refused = await world.run(...words(line))
@@ -101,6 +114,9 @@ test('does not wait for what goes the safe way, or is another’s', async () => 
     'org level free basic',
     'org trust demo',
     'org trust free demo',
+    'org minimum-age demo 21',
+    'evidence retention --org demo --completed 3000',
+    'screening settings --org demo --threshold 70',
     // The deployment has a rule of its own.
     'attester add --kind ed25519',
     `lists add shared ${EVM} --shared`,
@@ -113,12 +129,17 @@ test('where the deployment asks for one, its own verbs wait', async () => {
   await run('attester', 'add', '--kind', 'ed25519')
   await world.withStore((store) => store.organizationSettings.setDeploymentSecondPerson(true))
   const key = world.file('key.hex', '11'.repeat(32))
+  // One more list of sanctioned people, and its first content, only add hits.
+  await run(...words('screening import sanctions N --format csv'))
   const [attester] = JSON.parse(await run('attester', 'list', '--json')) as { address: string }[]
   for (const line of [
     'attester add --kind ed25519',
     `attester import ${key}`,
     `lists add shared ${EVM} --shared`,
     'lists source shared --from L --shared',
+    'screening import sanctions N',
+    'screening enable sanctions --every 48h',
+    'screening disable sanctions',
   ]) {
     expect({ line, code: (await world.run(...words(line))).code }).toEqual({ line, code: 3 })
   }

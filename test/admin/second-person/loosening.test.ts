@@ -1,5 +1,7 @@
 // Settings of checks: what loosens them waits for a second person, what only tightens them is done at once, by a key as well.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { LEVELS } from '../../../src/domain/level.ts'
+import { VERIFICATION_SERVICES } from '../../../src/domain/verification-service.ts'
 import { SERVICE_SECRET, startWorld, type World } from './world.ts'
 
 let world: World
@@ -20,6 +22,8 @@ const put = async (path: string, body: object): Promise<'waits' | 'done'> => {
   expect((await world.call(method, at, { cookie: world.ada.cookie, body })).status).toBe(202)
   return 'waits'
 }
+
+const approve = (id: string) => world.decide(id, true, world.bob)
 
 test('what is a hit, and what a hit does', async () => {
   const { screeningSettings } = world.store
@@ -63,6 +67,9 @@ test('what is a hit, and what a hit does', async () => {
 
 test('the minimum age, at each level', async () => {
   const { minimumAges } = world.store
+  for (const level of Object.keys(LEVELS)) {
+    expect([level, await put('minimum-age', { levels: { [level]: 17 } })]).toEqual([level, 'waits'])
+  }
   for (const [years, basic, body, expected] of [
     [null, null, { years: 17 }, 'waits'],
     [null, null, { years: 18 }, 'done'],
@@ -88,6 +95,40 @@ test('for how long the names of verified people are kept', async () => {
   expect(await put('evidence-retention', { completed_days: 101 })).toBe('done')
 })
 
+test('a setting that has changed meanwhile, though the request does not name it, stops the approval', async () => {
+  const { evidenceRetention, minimumAges, screeningSettings } = world.store
+  const { id } = world.alpha
+  const other = { body: { service: VERIFICATION_SERVICES[0], secret: 'another secret of a service' } }
+  const newService = [
+    'setWebhookService',
+    {},
+    async () => approve((await world.asks(world.ada, 'setWebhookService', other)).body.id),
+  ] as const
+  for (const [operation, options, change] of [
+    [
+      'changeScreeningSettings',
+      {},
+      async () =>
+        screeningSettings.set(id, { ...(await screeningSettings.read(id)), onNewHit: 'revoke', screenersAgain: true }),
+    ],
+    ['changeMinimumAge', { body: { levels: { basic: 17 } } }, () => minimumAges.set(id, null, 30)],
+    [
+      'changeRetention',
+      {},
+      async () => evidenceRetention.set(id, { ...(await evidenceRetention.find(id)), rejectedDays: 1 }),
+    ],
+    newService,
+    // Its secret alone changes.
+    newService,
+  ] as const) {
+    const asked = await world.asks(world.ada, operation, options)
+    await change()
+    expect([operation, (await approve(asked.body.id)).status]).toEqual([operation, 409])
+    const again = await world.asks(world.ada, operation, options)
+    expect([operation, (await approve(again.body.id)).status]).toEqual([operation, 200])
+  }
+})
+
 test('one more list of sanctioned people is compared with at once', async () => {
   const cookie = world.root.cookie
   const added = await world.call('PUT', '/screening/lists/ofac-sdn', { cookie, body: {} })
@@ -96,11 +137,39 @@ test('one more list of sanctioned people is compared with at once', async () => 
   expect(moved.status).toBe(202)
 })
 
+test('an endpoint that is to decide is shown with its path', async () => {
+  await world.store.webhookEndpoints.remove(
+    world.alpha.id,
+    (await world.store.webhookEndpoints.list(world.alpha.id))[0]?.id ?? '',
+  )
+  const { body } = await world.asks(world.ada, 'addWebhookEndpoint')
+  expect(body['changes']).toMatchObject([{ after: expect.stringMatching(/^decide\.example\/b \(sha256 /) }])
+})
+
+test('where a list of sanctioned people comes from is shown with its path, and may not change meanwhile', async () => {
+  const path = '/screening/lists/own'
+  const asks = (body: object) => world.call('PUT', path, { cookie: world.root.cookie, body })
+  const settings = { name: 'own', format: 'ofac-csv', urls: ['https://lists.example/a.csv'], reach: 'public' } as const
+  const moved = await asks({ urls: ['https://lists.example/mallory.csv'] })
+  expect(moved.body['changes']).toEqual([
+    {
+      what: 'fetched from',
+      before: expect.stringMatching(/^lists\.example\/a\.csv \(sha256 /),
+      after: expect.stringMatching(/^lists\.example\/mallory\.csv \(sha256 /),
+    },
+  ])
+  const otherFormat = await asks({ format: 'csv' })
+  expect(otherFormat.body['changes']).toEqual([{ what: 'format', before: 'ofac-csv', after: 'csv' }])
+  await world.store.screeningLists.set({ ...settings, intervalSeconds: 3_600 })
+  expect((await world.decide(moved.body.id, true, world.rita, true)).status).toBe(409)
+})
+
 test('a service’s secret is kept sealed, and an endpoint that is only notified is added at once', async () => {
   const asked = await world.asks(world.ada, 'setWebhookService')
+  expect(asked.body['name']).toStartWith('decide.example/a (sha256 ')
   const stored = await world.store.approvals.find(world.alpha.id, asked.body.id)
   expect(JSON.stringify([asked.body, stored])).not.toContain(SERVICE_SECRET)
-  expect((await world.decide(asked.body.id, true, world.bob)).status).toBe(200)
+  expect((await approve(asked.body.id)).status).toBe(200)
   const [endpoint] = await world.store.webhookEndpoints.list(world.alpha.id)
   // The harness seals by inverting each byte.
   const sealed = endpoint?.sealedServiceSecret?.map((byte) => byte ^ 0xff) ?? new Uint8Array()

@@ -97,6 +97,25 @@ describe('where an account, a role or a link to an account is made', () => {
   }
 })
 
+test('who gives a right that is there already, or takes it away, makes nobody', async () => {
+  const world = await startWorld()
+  try {
+    const { ada, root, rita, rob, viewer, offered, store, alpha } = world
+    const offers = (await store.membershipOffers.listOf(offered.id)).map(({ id }) => id)
+    for (const [path, maker, body, userId] of [
+      [`/users/${rita.id}`, root, { deployment_admin: true }, rita.id],
+      [`/users/${rob.id}`, root, { deployment_admin: false }, rob.id],
+      [`/organizations/alpha/members/${viewer.id}`, ada, { role: 'viewer' }, viewer.id],
+      [`/organizations/alpha/member-offers/${offers[0]}`, ada, { role: 'viewer' }, offered.id],
+    ] as const) {
+      expect([path, (await world.call('PATCH', path, { cookie: maker.cookie, body })).status]).toEqual([path, 200])
+      expect([path, (await store.accountMakers.makersOf(userId, alpha.id)).has(maker.id)]).toEqual([path, false])
+    }
+  } finally {
+    await world.close()
+  }
+})
+
 describe('where the rule is on', () => {
   for (const operationId of PERSONAL) {
     test(`${operationId} is refused to a key, and to a person whose sign-in is old`, async () => {

@@ -1,6 +1,16 @@
-// Which changes of lists need a second person, for every kind of list and of change.
+// Which changes of lists need a second person, for every kind of list and of change, and what is seen of them.
 import { expect, test } from 'bun:test'
-import { needsForEdit, needsForUpload } from '../../../src/admin/second-person/see-list.ts'
+import { basisOf } from '../../../src/admin/second-person/guard.ts'
+import {
+  needsForEdit,
+  needsForUpload,
+  seeRemoval,
+  seeSource,
+  seeUpload,
+} from '../../../src/admin/second-person/see-list.ts'
+import { addressKey } from '../../../src/domain/address-key.ts'
+import { REACHES } from '../../../src/domain/list.ts'
+import { openTemporaryStore } from '../../store/temporary-store.ts'
 
 const ADDRESS = { address: '0x1111111111111111111111111111111111111111' }
 const OWNERS = ['organization_1', null]
@@ -24,5 +34,48 @@ test('a change is made at once only if it adds to an organization’s deny list,
         expect([owner, name, merge, needsForUpload(name, owner, merge)]).toEqual([owner, name, merge, expected])
       }
     }
+  }
+})
+
+test('a source that may reach other networks looks different', async () => {
+  const { store, remove } = await openTemporaryStore()
+  try {
+    await store.lists.create({ owner: null, name: 'shared' })
+    const source = { location: 'https://a.example/', format: 'csv', skipsBadLines: false, intervalSeconds: 60 } as const
+    const views = REACHES.map((reach) => seeSource(store, null, 'shared', { ...source, reach }))
+    const shown = (await Promise.all(views)).map(({ changes }) => changes[0]?.after)
+    expect(new Set(shown).size).toBe(REACHES.length)
+    const [replaced] = (await seeSource(store, null, 'shared', { ...source, reach: 'public' })).changes
+    expect(replaced?.before).toBe('people, with 0 entries')
+  } finally {
+    await remove()
+  }
+})
+
+test('two files look different, and so do lists of one length after a change', async () => {
+  const { store, remove } = await openTemporaryStore()
+  try {
+    const { lists } = store
+    await lists.create({ owner: null, name: 'shared' })
+    const put = (address: string, present: boolean) =>
+      lists.edit(null, 'shared', [
+        { key: addressKey(address as never), memo: '', author: 'a', addedAtSeconds: 0, present },
+      ])
+    const upload = { merge: false, entries: 1, read: 1, sha256: 'a'.repeat(64) }
+    const seen = () =>
+      Promise.all([seeUpload(store, null, 'shared', upload as never), seeRemoval(store, null, 'shared')])
+    await put(ADDRESS.address, true)
+    const before = await seen()
+    const otherFile = await seeUpload(store, null, 'shared', { ...upload, sha256: 'b'.repeat(64) } as never)
+    expect(otherFile.changes).not.toEqual(before[0].changes)
+
+    await put(ADDRESS.address, false)
+    await put(ADDRESS.address.replace('1', '2'), true)
+    for (const [index, view] of (await seen()).entries()) {
+      expect(view.changes).toEqual(before[index]?.changes ?? [])
+      expect(basisOf(view)).not.toEqual(basisOf(before[index] ?? view))
+    }
+  } finally {
+    await remove()
   }
 })

@@ -205,6 +205,7 @@ export const startWorld = async (operation = '') => {
     rob,
     viewer,
     invited,
+    offered,
     strict,
     lax,
     ofSessions,
