@@ -8,6 +8,7 @@ import { LATE_ABUSES } from './abuse-late.ts'
 import { LIST_ABUSES } from './abuse-lists.ts'
 import { NAME_ABUSES } from './abuse-names.ts'
 import { REUSE_ABUSES } from './abuse-reuse.ts'
+import { SECOND_PERSON_ABUSES } from './abuse-second-person.ts'
 import { UPLOAD_ABUSES } from './abuse-uploads.ts'
 import { type Deployment, startDeployment } from './deployment.ts'
 import { createInputs, type Input } from './inputs.ts'
@@ -23,6 +24,7 @@ const ABUSES: readonly Abuse[] = [
   ...LIST_ABUSES,
   ...NAME_ABUSES,
   ...REUSE_ABUSES,
+  ...SECOND_PERSON_ABUSES,
   ...UPLOAD_ABUSES,
 ]
 

@@ -61,6 +61,8 @@ export interface Deployment {
   api(method: string, path: string, options?: CallOptions): Promise<Answer>
   /** An account by invitation. */
   invite(slug: string, adminKey: string, email: string, role: string): Promise<Person>
+  /** Sets the password of a link's account. @returns the cookie of its session */
+  welcome(url: string): Promise<string>
   /** Policies, lists, keys and the like, for routes that use them up. */
   renew(tenant: Tenant): Promise<void>
   /** Another session, whose link its person followed and agreed to. */
@@ -131,7 +133,7 @@ export const startDeployment = async (): Promise<Deployment> => {
     return answer
   }
 
-  const useLink = async (url: string, extra: object = {}): Promise<string> => {
+  const welcome = async (url: string, extra: object = {}): Promise<string> => {
     const token = url.split('#')[1] ?? ''
     const used = await must('POST', '/welcome', { body: { token, password: PASSWORD, ...extra }, from: nextAddress() })
     const cookie = cookieOf(used.headers)
@@ -141,7 +143,7 @@ export const startDeployment = async (): Promise<Deployment> => {
   const invite: Deployment['invite'] = async (slug, adminKey, email, role) => {
     const body = { email, name: email.split('@')[0], role }
     const added = (await must('POST', `/organizations/${slug}/members`, { key: adminKey, body })).body
-    return { id: added.member.user_id, email, cookie: await useLink(added.invitation.url) }
+    return { id: added.member.user_id, email, cookie: await welcome(added.invitation.url) }
   }
 
   const openSession: Deployment['openSession'] = async (identityKey) => {
@@ -217,9 +219,9 @@ export const startDeployment = async (): Promise<Deployment> => {
 
   const deploymentKey = remember(value('ADMIN_API_KEY'))
   for (const name of ['ATTESTATION_API_KEY', 'IDENTITY_API_KEY', 'IDENTITY_TEST_API_KEY']) remember(value(name))
-  const welcome = /^\s*http\S+\/welcome#(\S+)$/m.exec(service.output().stdout)?.[1] ?? ''
+  const firstToken = /^\s*http\S+\/welcome#(\S+)$/m.exec(service.output().stdout)?.[1] ?? ''
   const rootEmail = 'root@example.com'
-  const rootCookie = await useLink(`#${welcome}`, { name: 'Root', email: rootEmail })
+  const rootCookie = await welcome(`#${firstToken}`, { name: 'Root', email: rootEmail })
   const users = (await must('GET', '/users', { cookie: rootCookie })).body
   const root = { id: users.data[0].id, email: rootEmail, cookie: rootCookie }
 
@@ -259,6 +261,7 @@ export const startDeployment = async (): Promise<Deployment> => {
       admin,
       must,
       invite,
+      welcome,
       renew,
       openSession,
       ports: { api: portOf(urls.api), portal: portOf(urls.portal), dashboard: portOf(urls.dashboard) },
