@@ -1,11 +1,14 @@
 // Cells of CSV (RFC 4180) that a spreadsheet opens without running anything in them.
 
 /** A cell that begins like a formula is one to a spreadsheet (OWASP, CSV injection): an apostrophe makes it text. */
-const FORMULA = /^[=+\-@\t\r]/
+export const escapeFormula = (text: string): string => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text)
+
+/** The text that `escapeFormula` was given. */
+export const unescapeFormula = (cell: string): string => (/^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell)
 
 const csvCell = (value: unknown): string => {
   const plain = value === null || value === undefined ? '' : Array.isArray(value) ? value.join(' ') : String(value)
-  const safe = typeof value === 'string' && FORMULA.test(plain) ? `'${plain}` : plain
+  const safe = typeof value === 'string' ? escapeFormula(plain) : plain
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

@@ -1,6 +1,7 @@
 // Reads a list as people write it: one address per line, or CSV of address and memo. A line that can't be used is
 // reported with its number and the reason; the other lines are still read.
 import { parseAnyAddress } from '../../domain/address-key.ts'
+import { escapeFormula, unescapeFormula } from '../../domain/csv.ts'
 import { isMemo, MEMO_RULE } from '../../domain/list.ts'
 import { otherChainOf } from './other-chains.ts'
 
@@ -61,9 +62,11 @@ export const splitCsvLine = (line: string): readonly string[] | string => {
   }
 }
 
-/** A memo as a CSV field, quoted where necessary. */
-export const csvField = (text: string): string =>
-  /[",]|^\s|\s$/.test(text) ? `${QUOTE}${text.replaceAll(QUOTE, QUOTE + QUOTE)}${QUOTE}` : text
+/** A memo as a CSV field that no spreadsheet runs, quoted where necessary. */
+export const csvField = (memo: string): string => {
+  const text = escapeFormula(memo)
+  return /[",]|^\s|\s$/.test(text) ? `${QUOTE}${text.replaceAll(QUOTE, QUOTE + QUOTE)}${QUOTE}` : text
+}
 
 const HEADER = 'address'
 
@@ -89,7 +92,7 @@ export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: Line
     // The first line may be a header.
     else if (line === 1 && address.toLowerCase() === HEADER) return
     else if (fields.length > 2) onBadLine({ line, problem: 'it has more than two fields' })
-    else takeEntry(address, memo)
+    else takeEntry(address, unescapeFormula(memo))
   }
 
   const takeLine = (raw: string): void => {

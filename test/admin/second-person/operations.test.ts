@@ -105,6 +105,7 @@ test('who gives a right that is there already, or takes it away, makes nobody', 
     for (const [path, maker, body, userId] of [
       [`/users/${rita.id}`, root, { deployment_admin: true }, rita.id],
       [`/users/${rob.id}`, root, { deployment_admin: false }, rob.id],
+      [`/users/${viewer.id}`, root, { deployment_admin: false }, viewer.id],
       [`/organizations/alpha/members/${viewer.id}`, ada, { role: 'viewer' }, viewer.id],
       [`/organizations/alpha/member-offers/${offers[0]}`, ada, { role: 'viewer' }, offered.id],
     ] as const) {

@@ -45,8 +45,8 @@ test('a source that may reach other networks looks different', async () => {
     const views = REACHES.map((reach) => seeSource(store, null, 'shared', { ...source, reach }))
     const shown = (await Promise.all(views)).map(({ changes }) => changes[0]?.after)
     expect(new Set(shown).size).toBe(REACHES.length)
-    const [replaced] = (await seeSource(store, null, 'shared', { ...source, reach: 'public' })).changes
-    expect(replaced?.before).toBe('people, with 0 entries')
+    const { name, changes } = await seeSource(store, null, 'shared', { ...source, reach: 'public' })
+    expect([name, changes[0]?.before]).toEqual(['shared list shared', 'people, with 0 entries'])
   } finally {
     await remove()
   }

@@ -91,13 +91,25 @@ describe('CSV of addresses', () => {
   })
 
   test('gives back every memo that it was written with', () => {
-    const memo = fc.string({ unit: fc.constantFrom('a', '"', ',', ' ', '=', 'ü', "'", '#'), maxLength: 20 })
+    const memo = fc.string({
+      unit: fc.constantFrom('a', '"', ',', ' ', '=', '+', '-', '@', 'ü', "'", '#'),
+      maxLength: 20,
+    })
     fc.assert(
       fc.property(fc.array(memo, { maxLength: 5 }), (memos) => {
         const text = memos.map((text) => `${A},${csvField(text)}\n`).join('')
         expect(read(text, 'csv')).toEqual({ entries: memos.map((text) => [A, text]), bad: [] })
       }),
     )
+  })
+
+  test('has no memo that a spreadsheet runs', () => {
+    for (const memo of ['=1+1', '+1', '-1', '@SUM(1)', '=HYPERLINK("https://evil.example","x")', "'=1"]) {
+      const [cell = ''] = splitCsvLine(csvField(memo))
+      expect(cell).toBe(`'${memo}`)
+      expect(read(`${A},${csvField(memo)}\n`, 'csv').entries).toEqual([[A, memo]])
+    }
+    expect(csvField("don't = 1")).toBe("don't = 1")
   })
 
   test('splits into fields or says why not', () => {
