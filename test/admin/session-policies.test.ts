@@ -183,3 +183,30 @@ test('the shadow of a policy of sessions is counted by what it would have made o
     sessions: { completed: 0, rejected: 0, left: 0, otherwise: [] },
   })
 })
+
+test('which sessions disagree is for those who may read sessions', async () => {
+  const { store } = harness
+  const sessionId = await harness.session(alpha.id)
+  const { policyId, revisionId } = await make(PEOPLE)
+  await call('PUT', `/policies/${policyId}/shadow`, { revision_id: revisionId })
+  await store.sessionPolicies.record({
+    organizationId: alpha.id,
+    sessionId,
+    sequence: 1,
+    policyId,
+    decided: null,
+    shadow: { revisionId, outcome: 'completed', rule: 'grown', code: null, problem: null },
+  })
+  const disagreement = { decided: 'rejected', outcome: 'completed', rule: 'grown', count: 1, sessions: [sessionId] }
+  const result = { sessions: 1, completed: 1, rejected: 0, left: 0, agreed: 0, disagreements: [disagreement] }
+  const kind = 'policy.replay'
+  const job = await store.tasks.create({ organizationId: alpha.id, kind, input: {}, actor: 'test' }, result)
+  for (const path of ['/jobs', `/jobs/${job.id}`, `/policies/${policyId}/shadow-results`]) {
+    for (const role of ['viewer', 'reviewer'] as const) {
+      const { cookie } = await harness.person({ email: `${role}${path.length}@x.example`, roles: { [alpha.id]: role } })
+      const { status, body } = await call('GET', path, undefined, { cookie })
+      const isNamed = JSON.stringify(body).includes(sessionId)
+      expect([path, role, status, isNamed]).toEqual([path, role, 200, role === 'reviewer'])
+    }
+  }
+})

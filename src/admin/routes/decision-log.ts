@@ -111,7 +111,7 @@ export const DECISION_LOG_ROUTES = [
         return made
       })
       services.tasks.wake()
-      return showTask(task, services)
+      return showTask(task, services, actor)
     },
   }),
 ]

@@ -1,7 +1,7 @@
 // The effects of a revision: replayed over past decisions, or as a shadow beside the active one.
 import { contentHashOf } from '../../policy/revision.ts'
 import type { ShadowOutcome } from '../../store/decision-index/types.ts'
-import { actorId } from '../actor.ts'
+import { actorId, mayIn } from '../actor.ts'
 import { ConflictError } from '../errors.ts'
 import { requirePolicy, requireSameSubject } from '../policies/find.ts'
 import { compiledOf, SOURCE, SOURCE_BYTES_MAX } from '../policies/source.ts'
@@ -41,7 +41,7 @@ const SHADOW_RESULTS = named(
               decided: Type.Union([SESSION_OUTCOME, Type.Null()], { description: 'Null: no revision was active' }),
               shadow: SESSION_OUTCOME,
             }),
-            { description: 'The newest that would have come out otherwise, a hundred at most' },
+            { description: 'The newest with another outcome, at most 100; empty for viewers' },
           ),
         }),
         Type.Null(),
@@ -62,8 +62,8 @@ export const POLICY_EFFECT_ROUTES = [
       'Says what it would change: `result` counts what would stay the same, what would go another way and from which rule ' +
       'to which, and what can’t be told because a rule reads what the log does not hold. A policy that decides sessions ' +
       'runs over the newest that people have completed and rejected, a thousand of each at most: `result` counts what it ' +
-      'would have `completed`, `rejected` and `left`, and lists `disagreements`. A revision of it has to be tried so before ' +
-      'it decides.',
+      'would have `completed`, `rejected` and `left`, and lists `disagreements`, for viewers without session ids. A ' +
+      'revision of it has to be tried so before it decides.',
     body: closed({
       source: Type.Optional(SOURCE),
       revision_id: Type.Optional(Type.String({ maxLength: 100 })),
@@ -107,7 +107,7 @@ export const POLICY_EFFECT_ROUTES = [
         return made
       })
       services.tasks.wake()
-      return showTask(task, services)
+      return showTask(task, services, actor)
     },
   }),
   route('readShadowResults', 'GET', '/organizations/{organization}/policies/{policy}/shadow-results', {
@@ -119,7 +119,7 @@ export const POLICY_EFFECT_ROUTES = [
     }),
     answer: SHADOW_RESULTS,
     errors: [503],
-    handle: async ({ services, organization, params, query }) => {
+    handle: async ({ services, organization, actor, params, query }) => {
       const policy = await requirePolicy(services.store, organization.id, params.policy)
       const revisionId = policy.shadowRevisionId
       if (revisionId === null)
@@ -132,7 +132,9 @@ export const POLICY_EFFECT_ROUTES = [
           since,
         )
         const { completed, rejected, review: left } = byOutcome
-        const shadowed = await services.store.sessionPolicies.listShadowed(organization.id, revisionId)
+        const shadowed = mayIn(actor, organization.id, 'reviewer')
+          ? await services.store.sessionPolicies.listShadowed(organization.id, revisionId)
+          : []
         const otherwise = shadowed.map(({ sessionId, decided, shadow }) => ({
           session_id: sessionId,
           decided: decided?.outcome ?? null,

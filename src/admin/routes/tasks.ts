@@ -3,6 +3,7 @@
 import type { TaskResult } from '../../../workers/tasks/task-protocol.ts'
 import { isoTime } from '../../domain/time.ts'
 import type { Task } from '../../store/tasks.ts'
+import { type Actor, mayIn } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
@@ -30,14 +31,22 @@ export const TASK = named(
   }),
 )
 
+/** Session ids are for reviewers, as the sessions are. */
+const resultFor = (task: Task, actor: Actor): TaskResult | null => {
+  // As its process wrote it, perhaps that of an earlier version.
+  const result = task.result as TaskResult | null
+  if (task.organizationId === null || mayIn(actor, task.organizationId, 'reviewer')) return result
+  if (result === null || !('disagreements' in result)) return result
+  return { ...result, disagreements: result.disagreements.map((each) => ({ ...each, sessions: [] })) }
+}
+
 /** The runner's progress may be newer than the stored one. */
-export const showTask = (task: Task, { tasks }: Services) => ({
+export const showTask = (task: Task, { tasks }: Pick<Services, 'tasks'>, actor: Actor) => ({
   id: task.id,
   kind: task.kind,
   state: task.state,
   progress: tasks.progressOf(task.id) ?? { done: task.progressDone, total: task.progressTotal },
-  // As its process wrote it, perhaps that of an earlier version.
-  result: task.result as TaskResult | null,
+  result: resultFor(task, actor),
   failure: task.failure,
   created_by: task.actor,
   created_at: isoTime(task.createdAtSeconds),
@@ -56,17 +65,17 @@ export const TASK_ROUTES = [
     summary: 'An organization’s jobs, newest first',
     query: Type.Object(PAGE_QUERY),
     answer: pageOf(TASK),
-    handle: async ({ services, organization, query }) =>
+    handle: async ({ services, organization, actor, query }) =>
       pageAnswer(await services.store.tasks.page(organization.id, pageRequest(query, ['number', 'string'])), (task) =>
-        showTask(task, services),
+        showTask(task, services, actor),
       ),
   }),
   route('readJob', 'GET', '/organizations/{organization}/jobs/{job}', {
     access: VIEWER,
     summary: 'One job',
     answer: TASK,
-    handle: async ({ services, organization, params }) =>
-      showTask(required(await services.store.tasks.find(organization.id, params.job)), services),
+    handle: async ({ services, organization, actor, params }) =>
+      showTask(required(await services.store.tasks.find(organization.id, params.job)), services, actor),
   }),
   route('cancelJob', 'POST', '/organizations/{organization}/jobs/{job}/cancel', {
     access: ORGANIZATION_ADMIN,
@@ -74,14 +83,14 @@ export const TASK_ROUTES = [
     summary: 'Stop a job',
     body: closed({}),
     answer: TASK,
-    handle: async ({ services, organization, params, write }) => {
+    handle: async ({ services, organization, actor, params, write }) => {
       const task = await write(async (tables, note) => {
         const cancelled = required(await tables.tasks.cancel(organization.id, params.job))
         note({ action: 'job.cancel', subject: cancelled.id, detail: { kind: cancelled.kind } })
         return cancelled
       })
       services.tasks.cancelled(task.id)
-      return showTask(task, services)
+      return showTask(task, services, actor)
     },
   }),
   route('listDeploymentJobs', 'GET', '/jobs', {
@@ -89,17 +98,17 @@ export const TASK_ROUTES = [
     summary: 'The deployment’s own jobs, newest first',
     query: Type.Object(PAGE_QUERY),
     answer: pageOf(TASK),
-    handle: async ({ services, query }) =>
+    handle: async ({ services, actor, query }) =>
       pageAnswer(await services.store.tasks.page(null, pageRequest(query, ['number', 'string'])), (task) =>
-        showTask(task, services),
+        showTask(task, services, actor),
       ),
   }),
   route('readDeploymentJob', 'GET', '/jobs/{job}', {
     access: DEPLOYMENT,
     summary: 'One of the deployment’s own jobs',
     answer: TASK,
-    handle: async ({ services, params }) =>
-      showTask(required(await services.store.tasks.find(null, params.job)), services),
+    handle: async ({ services, actor, params }) =>
+      showTask(required(await services.store.tasks.find(null, params.job)), services, actor),
   }),
   route('cancelDeploymentJob', 'POST', '/jobs/{job}/cancel', {
     access: DEPLOYMENT,
@@ -107,14 +116,14 @@ export const TASK_ROUTES = [
     summary: 'Stop one of the deployment’s own jobs',
     body: closed({}),
     answer: TASK,
-    handle: async ({ services, params, write }) => {
+    handle: async ({ services, actor, params, write }) => {
       const task = await write(async (tables, note) => {
         const cancelled = required(await tables.tasks.cancel(null, params.job))
         note({ action: 'job.cancel', subject: cancelled.id, organizationId: null, detail: { kind: cancelled.kind } })
         return cancelled
       })
       services.tasks.cancelled(task.id)
-      return showTask(task, services)
+      return showTask(task, services, actor)
     },
   }),
 ]
