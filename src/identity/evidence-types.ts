@@ -1,6 +1,7 @@
 // The parts of a session's evidence, and what the verification page may do with it. Source: threats rows 17 and 18.
 import type { Zone } from '../documents/zone/zone.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
+import type { EvidenceTarget } from '../domain/evidence.ts'
 import type { Level } from '../domain/level.ts'
 import { DOCUMENT_KINDS, type DocumentKind, type FieldName, type Requirement } from '../domain/requirements.ts'
 import type { Session } from '../domain/session.ts'
@@ -150,6 +151,8 @@ export interface EvidenceService {
    * evidence: see `missing`.
    */
   eraseSession(session: EvidenceSession, actor: string): Promise<number>
+  /** Erases the session's evidence if its retention period is over when the session is locked. */
+  eraseExpired(target: EvidenceTarget): Promise<void>
 }
 
 /** What was read of a session's identity documents. */

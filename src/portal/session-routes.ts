@@ -150,11 +150,12 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
     }),
 
     gate({ method: 'POST', path: '/api/sessions/*/handover' }, async (call) => {
-      const { state } = await openForWork(call)
+      const { state, cookieHash } = await openForWork(call)
       const link = createPortalLink(portalUrl)
       const expiresAtSeconds = clock.unixSeconds() + HANDOVER_SECONDS
       const session = { organizationId: state.session.organizationId, sessionId: state.session.id }
-      await links.addHandover(session, link.tokenHash, expiresAtSeconds)
+      const added = await links.addHandover(session, cookieHash, link.tokenHash, expiresAtSeconds)
+      if (!added) throw new BrowserUnknownError()
       const handover: HandoverAnswer = { url: link.url, qrCode: qrCodeOf(link, HANDOVER_QR_PIXELS), expiresAtSeconds }
       return jsonResponse(JSON.stringify(handover), call.requestId)
     }),

@@ -24,7 +24,12 @@ export interface PortalLinks {
   ): Promise<(LinkSession & { readonly status: SessionStatus }) | null>
   touchBrowser(cookieHash: Uint8Array, sessionId: string): Promise<boolean>
   leaveBrowser(cookieHash: Uint8Array, sessionId: string): Promise<boolean>
-  addHandover(link: LinkSession, linkHash: Uint8Array, expiresAtSeconds: number): Promise<void>
+  addHandover(
+    link: LinkSession,
+    cookieHash: Uint8Array,
+    linkHash: Uint8Array,
+    expiresAtSeconds: number,
+  ): Promise<boolean>
   addChallenge(challenge: ContinuationChallenge): Promise<void>
   findChallenge(linkHash: Uint8Array, nonce: string): Promise<ContinuationChallenge | null>
   moveLink(challenge: ContinuationChallenge, cookieHash: Uint8Array): Promise<boolean>

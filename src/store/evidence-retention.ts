@@ -1,6 +1,8 @@
 // How many days evidence is kept, by the status of its session, and which evidence is past that time. The sweep reads rows
 // of all organizations: it is the deployment's own administration.
 
+import type { EvidenceTarget } from '../domain/evidence.ts'
+import type { SqlParameter, Statements } from './database.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -18,7 +20,7 @@ export const RETENTION_DAYS_MAX = 36_500
 
 const DAY_SECONDS = 86_400
 
-/** A session's evidence and the moment from which its days count. */
+/** Sessions whose evidence is past its time: its days count from the session's last step, or its completion. */
 const EXPIRED = `SELECT sessions.organization_id, sessions.id
   FROM (SELECT DISTINCT organization_id, session_id FROM session_evidence WHERE erased_at_seconds IS NULL) AS kept
   JOIN sessions ON sessions.organization_id = kept.organization_id AND sessions.id = kept.session_id
@@ -27,8 +29,26 @@ const EXPIRED = `SELECT sessions.organization_id, sessions.id
       WHEN 'completed' THEN sessions.completed_at_seconds + ${DAY_SECONDS} * COALESCE(completed_days, ?)
       WHEN 'rejected' THEN sessions.updated_at_seconds + ${DAY_SECONDS} * COALESCE(rejected_days, ?)
       WHEN 'submitted' THEN ?
-      ELSE sessions.updated_at_seconds + ${DAY_SECONDS} * COALESCE(abandoned_days, ?) END < ?
-  ORDER BY sessions.id LIMIT ?`
+      ELSE sessions.updated_at_seconds + ${DAY_SECONDS} * COALESCE(abandoned_days, ?) END < ?`
+
+const expiredParameters = (nowSeconds: number): readonly SqlParameter[] => {
+  const { completedDays, rejectedDays, abandonedDays } = RETENTION_DEFAULT
+  return [completedDays, rejectedDays, nowSeconds, abandonedDays, nowSeconds]
+}
+
+/** Whether the session's evidence is past its time. The session must be locked. */
+export const isExpired = async (
+  transaction: Statements,
+  { organizationId, sessionId }: EvidenceTarget,
+  nowSeconds: number,
+): Promise<boolean> => {
+  const rows = await transaction.query(`${EXPIRED} AND sessions.organization_id = ? AND sessions.id = ?`, [
+    ...expiredParameters(nowSeconds),
+    organizationId,
+    sessionId,
+  ])
+  return rows.length > 0
+}
 
 export const createEvidenceRetentionTable = (scope: TableScope) => ({
   find: async (organizationId: string): Promise<Retention> => {
@@ -51,19 +71,11 @@ export const createEvidenceRetentionTable = (scope: TableScope) => ({
     }),
 
   /** Up to `limit` sessions whose evidence is past its time: erase it, then call again. */
-  listExpired: async (
-    limit: number,
-  ): Promise<readonly { readonly organizationId: string; readonly sessionId: string }[]> => {
-    const { completedDays, rejectedDays, abandonedDays } = RETENTION_DEFAULT
-    const nowSeconds = scope.nowSeconds()
-    const rows = await scope.statements.query<{ organization_id: string; id: string }>(EXPIRED, [
-      completedDays,
-      rejectedDays,
-      nowSeconds,
-      abandonedDays,
-      nowSeconds,
-      limit,
-    ])
+  listExpired: async (limit: number): Promise<readonly EvidenceTarget[]> => {
+    const rows = await scope.statements.query<{ organization_id: string; id: string }>(
+      `${EXPIRED} ORDER BY sessions.id LIMIT ?`,
+      [...expiredParameters(scope.nowSeconds()), limit],
+    )
     return rows.map((row) => ({ organizationId: row.organization_id, sessionId: row.id }))
   },
 

@@ -7,6 +7,7 @@ import { newOrderedId } from '../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionState } from '../domain/session.ts'
 import { EvidenceErasedError, SessionClosedError } from '../domain/session-errors.ts'
 import type { Transaction } from './database.ts'
+import { isExpired } from './evidence-retention.ts'
 import {
   EVIDENCE_COLUMNS,
   type EvidenceRow,
@@ -221,11 +222,26 @@ export const createEvidenceTable = (scope: TableScope) => {
         }
       }),
 
-    /** Destroys all keys of the session's evidence, whatever its status. Changes nothing where there is none. */
-    eraseAll: (target: EvidenceTarget, actor: string): Promise<EvidenceChange | null> =>
+    /**
+     * Destroys all keys of the session's evidence, whatever its status. Changes nothing if there is none.
+     * @param onlyExpired changes nothing either while the retention period lasts, even if it was over before
+     */
+    eraseAll: (
+      target: EvidenceTarget,
+      actor: string,
+      { onlyExpired = false }: { readonly onlyExpired?: boolean } = {},
+    ): Promise<EvidenceChange | null> =>
       scope.write(async (transaction) => {
         const nowSeconds = scope.nowSeconds()
         const { organizationId, sessionId } = target
+        if (onlyExpired) {
+          // The lock below starts the retention period again.
+          await lockSessionAsItIs(transaction, organizationId, sessionId)
+          if (!(await isExpired(transaction, target, nowSeconds))) {
+            const state = await readState(transaction, organizationId, sessionId)
+            return state === null ? null : { state, obsoleteFiles: [] }
+          }
+        }
         const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
         if (session === null) return null
         const rows = await eraseEvidence(transaction, target, nowSeconds)

@@ -55,6 +55,11 @@ const RETIRED_KEEP_SECONDS = 60
 const STAGED_KEEP_SECONDS = 6 * 3_600
 const SWEEP_CHUNKS = 16
 
+/** Bases that no list shows and that were retired, or begun, long ago. */
+const UNUSED = `SELECT id FROM list_bases
+  WHERE (retired_at_seconds <= ? OR (retired_at_seconds IS NULL AND created_at_seconds <= ?))
+    AND NOT EXISTS (SELECT 1 FROM lists WHERE lists.base_id = list_bases.id)`
+
 interface ActivatedRow {
   readonly organization_id: string | null
   readonly version: number
@@ -109,6 +114,12 @@ export const createListBaseTable = (scope: TableScope) => ({
       )
       if (list === undefined) return 'unknown'
       if (ifVersion !== null && list.version !== ifVersion) return 'changed-meanwhile'
+      // The sweep retires a base before it deletes the first chunk.
+      const staged = await transaction.execute(
+        'UPDATE list_bases SET retired_at_seconds = NULL WHERE id = ? AND retired_at_seconds IS NULL',
+        [baseId],
+      )
+      if (staged === 0) return 'changed-meanwhile'
       const screening = confirmation !== null && 'versionId' in confirmation ? confirmation : null
       if (list.screening_list !== (screening?.screeningList ?? null)) return 'changed-meanwhile'
       if (confirmation === null) {
@@ -232,13 +243,20 @@ export const createListBaseTable = (scope: TableScope) => ({
   sweep: (): Promise<number> =>
     scope.write(async (transaction) => {
       const now = scope.nowSeconds()
-      const [base] = await transaction.query<{ id: string }>(
-        `SELECT id FROM list_bases
-         WHERE (retired_at_seconds <= ? OR (retired_at_seconds IS NULL AND created_at_seconds <= ?))
-           AND NOT EXISTS (SELECT 1 FROM lists WHERE lists.base_id = list_bases.id) LIMIT 1`,
-        [now - RETIRED_KEEP_SECONDS, now - STAGED_KEEP_SECONDS],
-      )
+      const limits = [now - RETIRED_KEEP_SECONDS, now - STAGED_KEEP_SECONDS]
+      const [found] = await transaction.query<{ id: string }>(`${UNUSED} LIMIT 1`, limits)
+      if (found === undefined) return 0
+      // An activation locks the base, too.
+      await transaction.execute('UPDATE list_bases SET retired_at_seconds = retired_at_seconds WHERE id = ?', [
+        found.id,
+      ])
+      const [base] = await transaction.query<{ id: string }>(`${UNUSED} AND id = ?`, [...limits, found.id])
+      // Used since; the others are swept next time.
       if (base === undefined) return 0
+      await transaction.execute(
+        'UPDATE list_bases SET retired_at_seconds = 0 WHERE id = ? AND retired_at_seconds IS NULL',
+        [base.id],
+      )
       for (const width of KEY_WIDTHS) {
         const deleted = await transaction.execute(
           `DELETE FROM list_chunks WHERE base_id = ? AND key_width = ? AND first_key IN (

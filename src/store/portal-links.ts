@@ -72,9 +72,8 @@ const IN_USE = `SELECT 1 FROM portal_browsers WHERE organization_id = ? AND sess
     WHERE session_wallets.organization_id = ? AND session_wallets.session_id = ? AND wallet_proofs.kind <> 'sandbox'
   LIMIT 1`
 
-/** Locks the session. @returns whether somebody has opened it, or given anything */
-const lockIfInUse = async (transaction: Transaction, { organizationId, sessionId }: LinkSession): Promise<boolean> => {
-  await lockSessionAsItIs(transaction, organizationId, sessionId)
+/** Whether somebody has opened the session, or submitted anything. The session must be locked. */
+const isInUse = async (transaction: Transaction, { organizationId, sessionId }: LinkSession): Promise<boolean> => {
   const session = [organizationId, sessionId]
   return (await transaction.query(IN_USE, [...session, ...session, ...session])).length > 0
 }
@@ -123,6 +122,8 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const { organizationId, sessionId } = link
+      // Newer links and a move to another browser, which invalidate this one, lock the session, too.
+      await lockSessionAsItIs(transaction, organizationId, sessionId)
       const passedOn = await transaction.execute(
         'DELETE FROM portal_handovers WHERE hash = ? AND organization_id = ? AND session_id = ? AND expires_at_seconds > ?',
         [linkHash, organizationId, sessionId, nowSeconds],
@@ -133,7 +134,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       )
       if (passedOn === 0) {
         if (token === undefined) return false
-        if (token.requires_proof === 1 && (await lockIfInUse(transaction, link))) return false
+        if (token.requires_proof === 1 && (await isInUse(transaction, link))) return false
       }
       const bound = await transaction.execute(
         `INSERT INTO portal_browsers (cookie_hash, link_hash, organization_id, session_id, bound_at_seconds)
@@ -185,15 +186,27 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       DURABILITY,
     ),
 
-  /** A link for another browser of the same person. */
-  addHandover: (link: LinkSession, linkHash: Uint8Array, expiresAtSeconds: number): Promise<void> =>
+  /** Adds a link for another browser of the same person. False if this browser can't open the session anymore. */
+  addHandover: (
+    link: LinkSession,
+    cookieHash: Uint8Array,
+    linkHash: Uint8Array,
+    expiresAtSeconds: number,
+  ): Promise<boolean> =>
     scope.write(async (transaction) => {
       const { organizationId, sessionId } = link
+      await lockSessionAsItIs(transaction, organizationId, sessionId)
+      const browsers = await transaction.query(
+        'SELECT 1 FROM portal_browsers WHERE cookie_hash = ? AND session_id = ? AND bound_at_seconds > ?',
+        [cookieHash, sessionId, scope.nowSeconds() - UNUSED_SECONDS],
+      )
+      if (browsers.length === 0) return false
       await transaction.execute(
         'INSERT INTO portal_handovers (hash, organization_id, session_id, expires_at_seconds) VALUES (?, ?, ?, ?)',
         [linkHash, organizationId, sessionId, expiresAtSeconds],
       )
       await keepNewest(transaction, 'portal_handovers', 'hash', link, WAITING_PER_SESSION_MAX)
+      return true
     }, DURABILITY),
 
   addChallenge: (challenge: ContinuationChallenge): Promise<void> =>

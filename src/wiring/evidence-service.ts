@@ -7,7 +7,7 @@ import { createEvidence } from '../identity/evidence/evidence.ts'
 import { createEvidenceFiles } from '../identity/evidence/evidence-files.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import { createReencoder, type Reencoder } from '../identity/evidence/reencode.ts'
-import { createRetentionSweep, RETENTION_ACTOR, type SweepResult } from '../identity/evidence/retention.ts'
+import { createRetentionSweep, type SweepResult } from '../identity/evidence/retention.ts'
 import { createDocumentScan } from '../identity/evidence/scan.ts'
 import { createSealedNote } from '../identity/evidence/sealed-note.ts'
 import { createVault } from '../identity/evidence/vault.ts'
@@ -98,10 +98,7 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
       clock: systemClock,
       files: { list: files.list, remove: whileLeading(lead, files.remove) },
       store: store.evidenceRetention,
-      erase: whileLeading(lead, ({ organizationId, sessionId }) =>
-        // Erasing uses only the session's ids; the other values are placeholders.
-        evidence.eraseSession({ organizationId, id: sessionId, checkType: 'kyc', level: 1 }, RETENTION_ACTOR),
-      ),
+      erase: whileLeading(lead, evidence.eraseExpired),
     })
   let timer: ReturnType<typeof setInterval> | undefined
   let current: Promise<void> = Promise.resolve()

@@ -1,5 +1,6 @@
 // Coming in by a link: who is let in, who is not, and what each of them learns (threats rows 2, 4 and 5).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { hashToken } from '../../src/identity/portal-link.ts'
 import { type PortalHost, startPortalHost } from './support/portal-host.ts'
 import { createVisitor, enter, tokenOf, type Visitor } from './support/visitor.ts'
 import { evmAccount, solanaKey } from './support/wallets.ts'
@@ -221,10 +222,11 @@ describe('passing on to another device', () => {
   })
 
   test('ends with its ten minutes', async () => {
-    const { sessionId } = await insider()
+    const { sessionId, link: own } = await insider()
     const hash = new Uint8Array(32).fill(7)
     const link = { organizationId: host.organization.id, sessionId }
-    await host.store.portalLinks.addHandover(link, hash, 1)
+    const { cookieHash } = (await host.store.portalLinks.find(hashToken(tokenOf(own)))) ?? {}
+    expect(await host.store.portalLinks.addHandover(link, cookieHash ?? hash, hash, 1)).toBe(true)
     expect(await host.store.portalLinks.find(hash)).toBeNull()
     expect(await host.store.portalLinks.bind(link, hash, new Uint8Array(32).fill(8))).toBe(false)
     expect(await host.store.portalLinks.sweep()).toBeGreaterThan(0)

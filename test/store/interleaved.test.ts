@@ -1,8 +1,9 @@
 // What a transaction decides by what it read must still be so when it commits: each place against the change that would
 // make it wrong, which has been written and is not committed yet.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
+import { TOKENS_PER_SESSION_MAX } from '../../src/store/session-tokens.ts'
 import { describeStores } from './dialects.ts'
 import { interleave } from './interleave.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
@@ -32,6 +33,8 @@ describeStores((openTemporaryStore) => {
   })
   afterEach(() => temporary.remove())
 
+  const newHash = (): Uint8Array => crypto.getRandomValues(new Uint8Array(32))
+
   const begin = async (...statuses: readonly SessionStatus[]): Promise<string> => {
     const sessionId = newSessionId()
     const { sessions } = temporary.store
@@ -40,7 +43,7 @@ describeStores((openTemporaryStore) => {
       sessionId,
       environment: 'live',
       checkType: 'kyc',
-      tokenHash: crypto.getRandomValues(new Uint8Array(32)),
+      tokenHash: newHash(),
       walletAddress: null,
       originUrl: null,
       provider: 'manual',
@@ -79,9 +82,9 @@ describeStores((openTemporaryStore) => {
     expect(await store.sessionChecks.list(organizationId, sessionId)).toEqual([])
   })
 
-  test('no trace is kept of evidence that was erased', async () => {
+  /** A document of the session. */
+  const addDocument = async (sessionId: string): Promise<void> => {
     const { store } = temporary
-    const sessionId = await begin()
     const key = { wrappedKey: new Uint8Array([1]), wrappedBy: 'a key of tests' }
     await store.organizationKeys.add(organizationId, key)
     await store.evidence.addDocument(
@@ -101,6 +104,12 @@ describeStores((openTemporaryStore) => {
       1,
       'test',
     )
+  }
+
+  test('no trace is kept of evidence that was erased', async () => {
+    const { store } = temporary
+    const sessionId = await begin()
+    await addDocument(sessionId)
     const traces = [{ kind: 'person', value: 'v' }]
     await interleave(
       store,
@@ -108,5 +117,124 @@ describeStores((openTemporaryStore) => {
       ({ sessionTraces }) => sessionTraces.replace(organizationId, sessionId, 'person', traces),
     )
     expect(await store.database.query('SELECT kind FROM session_traces')).toEqual([])
+  })
+
+  test('evidence past its time is kept if its person takes another step before it is erased', async () => {
+    const { store, clock } = temporary
+    const sessionId = await begin()
+    const target = { organizationId, sessionId }
+    await addDocument(sessionId)
+    clock.advance(31 * 86_400)
+    expect(await store.evidenceRetention.listExpired(10)).toEqual([target])
+    await interleave(
+      store,
+      ({ sessions }) => sessions.changeStatus({ organizationId, sessionId, to: 'submitted', actor: 'person' }),
+      ({ evidence }) => evidence.eraseAll(target, 'retention', { onlyExpired: true }),
+    )
+    expect(await store.evidence.list(target)).toHaveLength(1)
+  })
+
+  describe('a base of a list that waited long', () => {
+    const stage = async () => {
+      const { lists, listBases } = temporary.store
+      const list = await lists.create({ owner: organizationId, name: 'deny' })
+      const baseId = await listBases.begin(list.id)
+      const keys = [new Uint8Array(20).fill(1), new Uint8Array(20).fill(2)]
+      const notes = [{ memo: '', author: 'ada', addedAtSeconds: 0 }]
+      await listBases.append(
+        baseId,
+        keys.map((key) => ({ width: 20 as const, keys: key, notes })),
+      )
+      temporary.clock.advance(7 * 3_600)
+      return { baseId, activation: { listId: list.id, baseId, ifVersion: null, confirmation: null }, keys }
+    }
+
+    test('is not swept while it becomes the list’s content', async () => {
+      const { store } = temporary
+      const { baseId, activation, keys } = await stage()
+      const [activated] = await interleave(
+        store,
+        ({ listBases }) => listBases.activate(activation),
+        ({ listBases }) => listBases.sweep(),
+      )
+      expect(activated).toMatchObject({ value: 'activated' })
+      expect(await store.listBases.readKeys(baseId, 20, null, 10)).toEqual(keys)
+    })
+
+    test('becomes no list’s content once a part of it was swept', async () => {
+      const { store } = temporary
+      const { activation } = await stage()
+      const [swept, activated] = await interleave(
+        store,
+        ({ listBases }) => listBases.sweep(),
+        ({ listBases }) => listBases.activate(activation),
+      )
+      expect(swept).toMatchObject({ value: 2 })
+      expect(activated).toMatchObject({ value: 'changed-meanwhile' })
+      expect((await store.lists.findById(activation.listId))?.baseId).toBeNull()
+    })
+  })
+
+  describe('when a person moves a session to their browser', () => {
+    const [LINK, STRANGER, PERSON] = [newHash(), newHash(), newHash()]
+    const WALLET = { family: 'evm', chainId: 1, address: '0x00000000000000000000000000000000000000aa' } as const
+
+    /** A stranger's browser has opened the session; the person proves a wallet of it. */
+    const enter = async () => {
+      const { portalLinks, sessions } = temporary.store
+      const link = { organizationId, sessionId: await begin() }
+      await sessions.addLink(organizationId, link.sessionId, { hash: LINK, requiresProof: false })
+      const stranger = newHash()
+      await sessions.addLink(organizationId, link.sessionId, { hash: stranger, requiresProof: false })
+      expect(await portalLinks.bind(link, stranger, STRANGER)).toBe(true)
+      const expiresAtSeconds = temporary.clock.unixSeconds() + 600
+      const challenge = { nonce: 'n', linkHash: LINK, ...link, wallet: WALLET, message: 'm', expiresAtSeconds }
+      await portalLinks.addChallenge(challenge)
+      return { link, challenge, expiresAtSeconds }
+    }
+
+    test('a link that the other browser passes on is refused', async () => {
+      const { store } = temporary
+      const { link, challenge, expiresAtSeconds } = await enter()
+      const [moved, added] = await interleave(
+        store,
+        ({ portalLinks }) => portalLinks.moveLink(challenge, PERSON),
+        ({ portalLinks }) => portalLinks.addHandover(link, STRANGER, newHash(), expiresAtSeconds),
+      )
+      expect([moved, added]).toMatchObject([{ value: true }, { value: false }])
+      expect(await store.database.query('SELECT hash FROM portal_handovers')).toEqual([])
+    })
+
+    test('a browser that opens such a link loses the session, too', async () => {
+      const { store } = temporary
+      const { link, challenge, expiresAtSeconds } = await enter()
+      const [handover, accomplice] = [newHash(), newHash()]
+      await store.portalLinks.addHandover(link, STRANGER, handover, expiresAtSeconds)
+      const outcomes = await interleave(
+        store,
+        ({ portalLinks }) => portalLinks.bind(link, handover, accomplice),
+        ({ portalLinks }) => portalLinks.moveLink(challenge, PERSON),
+      )
+      expect(outcomes).toMatchObject([{ value: true }, { value: true }])
+      expect(await store.portalLinks.findBrowser(accomplice, link.sessionId)).toBeNull()
+      expect(await store.portalLinks.findBrowser(PERSON, link.sessionId)).not.toBeNull()
+    })
+  })
+
+  test('a link that newer ones replace opens nothing', async () => {
+    const { store } = temporary
+    const link = { organizationId, sessionId: await begin() }
+    const oldest = newHash()
+    await store.sessions.addLink(organizationId, link.sessionId, { hash: oldest, requiresProof: false })
+    const [, bound] = await interleave(
+      store,
+      async ({ sessions }) => {
+        for (let links = 0; links < TOKENS_PER_SESSION_MAX; links++) {
+          await sessions.addLink(organizationId, link.sessionId, { hash: newHash(), requiresProof: false })
+        }
+      },
+      ({ portalLinks }) => portalLinks.bind(link, oldest, newHash()),
+    )
+    expect(bound).toMatchObject({ value: false })
   })
 })

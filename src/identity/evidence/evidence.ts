@@ -5,7 +5,7 @@ import type { SessionState } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
 import type { EvidenceService, EvidenceSession } from '../evidence-types.ts'
 import { createDocuments, type DocumentsDependencies } from './documents.ts'
-import { createRecordWriter, type RecordWriterDependencies } from './record-writer.ts'
+import { createRecordWriter, RETENTION_ACTOR, type RecordWriterDependencies } from './record-writer.ts'
 import { createTypedFields } from './typed-fields.ts'
 import { targetOf } from './vault.ts'
 
@@ -37,6 +37,10 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
     eraseSession: async (session, actor) => {
       const { obsoleteFiles } = await writer.finish(await store.eraseAll(targetOf(session), actor))
       return obsoleteFiles.length
+    },
+
+    eraseExpired: async (target) => {
+      await writer.finish(await store.eraseAll(target, RETENTION_ACTOR, { onlyExpired: true }))
     },
   }
 }

@@ -21,6 +21,8 @@ export interface RecordWriterDependencies {
 
 /** The page acts for the person whose session it is. */
 export const PERSON = 'person'
+/** The sweep that erases expired evidence. */
+export const RETENTION_ACTOR = 'retention'
 /** Attempts to seal: a rotation of the evidence key changes an organization's key twice. */
 export const SEAL_ATTEMPTS = 3
 

@@ -7,7 +7,7 @@ import type { EvidenceRetentionStore } from './store-types.ts'
 
 export interface RetentionDependencies {
   readonly store: EvidenceRetentionStore
-  /** Destroys the keys and deletes the files. */
+  /** Destroys the keys and deletes the files, unless the evidence must be kept after all. */
   readonly erase: (target: EvidenceTarget) => Promise<unknown>
   readonly files: Pick<EvidenceFiles, 'list' | 'remove'>
   readonly clock: Clock
@@ -17,8 +17,6 @@ export interface SweepResult {
   readonly sessions: number
   readonly files: number
 }
-
-export const RETENTION_ACTOR = 'retention'
 
 const BATCH = 100
 /** A file is written before its row, so only older files without a row are deleted. */

@@ -40,7 +40,11 @@ export interface EvidenceStore {
   removeDocument(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceChange | false | null>
   /** Replaces the note and returns its obsolete files. Null also when the evidence was erased. @throws OrganizationKeyExchangedError */
   replaceNote(target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null>
-  eraseAll(target: EvidenceTarget, actor: string): Promise<EvidenceChange | null>
+  eraseAll(
+    target: EvidenceTarget,
+    actor: string,
+    options?: { readonly onlyExpired?: boolean },
+  ): Promise<EvidenceChange | null>
   /** The row, with the reading recorded; null also where there is no such evidence. */
   recordRead(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceRecord | null>
 }

@@ -573,6 +573,19 @@ describe('the retention of evidence', () => {
     )
   })
 
+  test('is what the organization has set by the time the evidence is erased', async () => {
+    const { store, clock, evidence } = parts
+    const target = await handIn('pending')
+    clock.advance(31 * DAY_SECONDS)
+    const [listed] = await store.evidenceRetention.listExpired(10)
+    await store.evidenceRetention.set(demo, { completedDays: 10, rejectedDays: 5, abandonedDays: 40 })
+    await evidence.eraseExpired(listed!)
+    expect(await kept(target)).toBe(true)
+    clock.advance(10 * DAY_SECONDS)
+    await evidence.eraseExpired(listed!)
+    expect(await kept(target)).toBe(false)
+  })
+
   test('starts again with each step of the person', async () => {
     const { store, clock, sweep, evidence } = parts
     await store.evidenceRetention.set(demo, { completedDays: 10, rejectedDays: 5, abandonedDays: 2 })

@@ -62,8 +62,7 @@ export const openEvidence = async (
 
   const sweep = createRetentionSweep({
     store: store.evidenceRetention,
-    erase: ({ organizationId, sessionId }) =>
-      evidence.eraseSession({ organizationId, id: sessionId, checkType: 'kyc', level: 1 }, 'retention'),
+    erase: evidence.eraseExpired,
     files,
     clock,
   })
