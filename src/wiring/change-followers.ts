@@ -15,6 +15,11 @@ export interface ChangeFollower {
   followChange(change: Change): void
   /** Call when changes may have been missed. */
   resync(): void
+  /**
+   * When the oldest change was reported (monotonic milliseconds) that has no effect yet, because it is read first; null
+   * if there is none.
+   */
+  behindSinceMs?(): number | null
 }
 
 export interface ChangeFollowers {
@@ -33,6 +38,28 @@ export interface FollowedChanges extends ChangeFeed {
 export const followChanges = (store: Store, clock: Clock, log: Logger, followed: ChangeFollowers): FollowedChanges => {
   const { catalog, authenticator, pool, reloadAttesters } = followed
   const followers: ChangeFollower[] = []
+  let leaseUntilMs = Number.POSITIVE_INFINITY
+  /** When the first read ended after the lease had; null while there is a lease. */
+  let resumedMs: number | null = null
+
+  const isBehind = (momentMs: number): boolean =>
+    followers.some((follower) => {
+      const sinceMs = follower.behindSinceMs?.() ?? null
+      return sinceMs !== null && sinceMs <= momentMs
+    })
+
+  /** Changes may be older than a lease once it has ended: decisions wait until all of them have taken effect. */
+  const renewLease = (untilMs: number): void => {
+    const nowMs = clock.monotonicMs()
+    if (nowMs >= leaseUntilMs) {
+      resumedMs ??= nowMs
+      if (isBehind(resumedMs)) return
+    }
+    resumedMs = null
+    leaseUntilMs = untilMs
+    pool.renewLease(untilMs)
+  }
+
   const feed = createChangeFeed(store.database, {
     clock,
     onChange: (change) => {
@@ -52,7 +79,7 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
       reloadAttesters()
       for (const follower of followers) follower.resync()
     },
-    onRead: pool.renewLease,
+    onRead: renewLease,
     onError: (error) => log.warn('the change feed could not be read', { error }),
   })
   return { ...feed, follow: (follower) => void followers.push(follower) }

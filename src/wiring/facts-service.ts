@@ -52,6 +52,8 @@ export interface Facts {
   followChange(change: Change): void
   /** Call when changes may have been missed. */
   resync(): void
+  /** See ChangeFollower. */
+  behindSinceMs(): number | null
   metrics(): FactMetrics
   close(): Promise<void>
 }
@@ -195,6 +197,7 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
       if (topic === 'list') served.changed(subjectId)
     },
     resync: served.changedAll,
+    behindSinceMs: served.behindSinceMs,
     metrics: () => {
       const lists = served.all()
       const file = geography?.file() ?? null

@@ -30,7 +30,12 @@ interface Attacked {
   /** Makes this the active revision of the project's policy. */
   activate(source: string): Promise<void>
   revokeKey(): Promise<void>
+  /** Puts these wallets in a deny list so long that it takes a while to read. */
+  deny(wallets: readonly number[]): Promise<void>
 }
+
+const DENY_LIST_LENGTH = 300_000
+const addressOf = (wallet: number): string => `0x${wallet.toString(16).padStart(40, '0')}`
 
 const attacked = async (run: (attacked: Attacked) => Promise<void>): Promise<void> => {
   const folder = temporaryFolder()
@@ -82,8 +87,7 @@ const attacked = async (run: (attacked: Attacked) => Promise<void>): Promise<voi
         gate = Promise.withResolvers<void>()
       },
       attest: async (wallet, headers = {}) => {
-        const from = `0x${wallet.toString(16).padStart(40, '0')}`
-        const body = { from, chain: 'base', verification_hash: value('VERIFICATION_HASH') }
+        const body = { from: addressOf(wallet), chain: 'base', verification_hash: value('VERIFICATION_HASH') }
         const response = await service.attest(body, headers)
         const answer = (await response.json()) as { is_compliant?: boolean }
         return { status: response.status, compliant: answer.is_compliant }
@@ -95,6 +99,13 @@ const attacked = async (run: (attacked: Attacked) => Promise<void>): Promise<voi
       },
       revokeKey: async () => {
         await command('keys', 'revoke', parseApiKey(value('ATTESTATION_API_KEY'))?.keyId ?? '')
+      },
+      deny: async (wallets) => {
+        const path = join(folder.path, 'deny.txt')
+        const others = Array.from({ length: DENY_LIST_LENGTH }, (_, index) => 0x1_0000 + index)
+        writeFileSync(path, [...wallets, ...others].map(addressOf).join('\n'))
+        await command('lists', 'create', 'deny')
+        await command('lists', 'upload', 'deny', path)
       },
     })
   } finally {
@@ -172,18 +183,20 @@ export const LATE_ABUSES: readonly Abuse[] = [
     name: 'suspended-service',
     mustHappen: 'a service that was suspended signs nothing on what was revoked meanwhile',
     run: async (_deployment, faults) => {
-      for (const changed of ['policy', 'key'] as const) {
+      for (const changed of ['policy', 'key', 'list'] as const) {
         await attacked(async (world) => {
           const { service, attest } = world
           await screened(world, SCREENED)
-          const held = Array.from({ length: 20 }, (_, wallet) => attest(wallet + 1))
+          const [waiting, late] = [1, 101].map((first) => Array.from({ length: 20 }, (_, index) => first + index))
+          const held = (waiting ?? []).map((wallet) => attest(wallet))
           await until(() => world.waiting() === held.length)
           service.process.kill('SIGSTOP')
           const suspendedMs = performance.now()
           // What arrives while it is suspended is answered on the caches of before.
-          const arriving = Array.from({ length: 20 }, (_, wallet) => attest(wallet + 101))
+          const arriving = (late ?? []).map((wallet) => attest(wallet))
           if (changed === 'key') await world.revokeKey()
-          else await world.activate(DENIES)
+          else if (changed === 'policy') await world.activate(DENIES)
+          else await world.deny([...(waiting ?? []), ...(late ?? [])])
           world.open()
           // Its last look at the changes has to be longer ago than a lease.
           while (performance.now() - suspendedMs < LEASE_MS + 200) await world.command('policy', 'list')

@@ -62,6 +62,27 @@ test.each<[ChangeTopic, readonly string[]]>([
   expect(await changesOf(commit)).toEqual(expected)
 })
 
+test('once its lease has ended, the pool waits until the changes of before have taken effect', async () => {
+  let behindSinceMs: number | null = null
+  feed.follow({ followChange: () => undefined, resync: () => undefined, behindSinceMs: () => behindSinceMs })
+  const leases = async (seconds: number): Promise<readonly string[]> => {
+    temporary.clock.advance(seconds)
+    return changesOf(async () => undefined)
+  }
+  await feed.start()
+  behindSinceMs = 0
+  // Lists are read within the lease’s own time.
+  expect(await leases(1.5)).toEqual(['lease 3500'])
+  behindSinceMs = 3_500
+  expect(await leases(2)).toEqual([])
+  expect(await leases(1)).toEqual([])
+  // A list that changes all the time does not keep the pool waiting.
+  behindSinceMs = 3_501
+  expect(await leases(0.5)).toEqual(['lease 7000'])
+  behindSinceMs = null
+  expect(await leases(5)).toEqual(['lease 12000'])
+})
+
 test('changes that were missed count as a change of everything', async () => {
   await temporary.store.database.execute("UPDATE counters SET value = 9 WHERE name = 'changes'", [])
   await feed.start()

@@ -78,6 +78,11 @@ export interface ServedLists {
   changed(listId: string): void
   /** Call when any list may have changed. */
   changedAll(): void
+  /**
+   * When the oldest change was reported (monotonic milliseconds) before which lists are still looked up as they were;
+   * null if there is none. A list that is published as not current counts as changed.
+   */
+  behindSinceMs(): number | null
   /** Resolves when every change reported so far has been read or given up. */
   settled(): Promise<void>
   all(): readonly ServedList[]
@@ -138,7 +143,10 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
   const newest = new Map<string, StoredListRow>()
   /** Lists that changed, with the time at which the change was reported. */
   const pending = new Map<string, number>()
-  let everything = false
+  /** When any list may have changed: the time at which that was reported; null if they are all in `pending`. */
+  let everythingMs: number | null = null
+  /** When the change was reported that is being read. */
+  let readingMs: number | null = null
   let working: Promise<void> | null = null
   let stopped = false
   /** Whether something has changed since the last round began. */
@@ -223,11 +231,9 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
     hold({ row, image: unreadable(row) })
   }
 
-  const expand = async (): Promise<void> => {
-    const nowMs = clock.monotonicMs()
+  const expand = async (reportedMs: number): Promise<void> => {
     const rows = await lists.listAll()
-    everything = false
-    for (const id of [...held.keys(), ...rows.map((row) => row.id)]) if (!pending.has(id)) pending.set(id, nowMs)
+    for (const id of [...held.keys(), ...rows.map((row) => row.id)]) if (!pending.has(id)) pending.set(id, reportedMs)
   }
 
   const attempt = async (work: () => Promise<void>): Promise<boolean> => {
@@ -240,19 +246,35 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
     }
   }
 
+  const expandAll = async (): Promise<boolean> => {
+    const reportedMs = everythingMs
+    if (reportedMs === null) return true
+    everythingMs = null
+    readingMs = reportedMs
+    const expanded = await attempt(() => expand(reportedMs))
+    if (!expanded) everythingMs = reportedMs
+    readingMs = null
+    return expanded
+  }
+
+  const isWaiting = (): boolean => everythingMs !== null || pending.size > 0
+
   const work = async (): Promise<void> => {
     let delayMs = FIRST_RETRY_MS
-    while (!stopped && (everything || pending.size > 0)) {
+    while (!stopped && isWaiting()) {
       woken = false
-      let failed = everything && !(await attempt(expand))
+      let failed = !(await expandAll())
       for (const [listId, heardMs] of [...pending]) {
         if (stopped) return
         pending.delete(listId)
-        if (await attempt(() => update(listId))) continue
-        failed = true
-        // Keep the earlier time unless the list has changed again meanwhile.
-        pending.set(listId, heardMs)
-        if (clock.monotonicMs() - heardMs > GIVE_UP_AFTER_MS) disown(listId)
+        readingMs = heardMs
+        if (!(await attempt(() => update(listId)))) {
+          failed = true
+          // Keep the earlier time unless the list has changed again meanwhile.
+          pending.set(listId, heardMs)
+          if (clock.monotonicMs() - heardMs > GIVE_UP_AFTER_MS) disown(listId)
+        }
+        readingMs = null
       }
       if (!failed || woken) continue
       // A list that changes meanwhile must not wait for one that can't be read.
@@ -271,7 +293,7 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
     working ??= work().finally(() => {
       working = null
       // Something may have changed after the last check.
-      if (everything || pending.size > 0) wake()
+      if (isWaiting()) wake()
     })
   }
 
@@ -294,7 +316,7 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
         .catch(() => undefined)
         .finally(() => {
           working = null
-          if (everything || pending.size > 0) wake()
+          if (isWaiting()) wake()
         })
       return loading
     },
@@ -303,8 +325,15 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
       wake()
     },
     changedAll: () => {
-      everything = true
+      everythingMs ??= clock.monotonicMs()
       wake()
+    },
+    behindSinceMs: () => {
+      const unread = [...pending].flatMap(([id, reportedMs]) =>
+        held.get(id)?.image.current === false ? [] : [reportedMs],
+      )
+      const since = Math.min(...unread, everythingMs ?? Number.POSITIVE_INFINITY, readingMs ?? Number.POSITIVE_INFINITY)
+      return since === Number.POSITIVE_INFINITY ? null : since
     },
     settled: async () => {
       while (working !== null) await working

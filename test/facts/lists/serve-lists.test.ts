@@ -147,9 +147,11 @@ describe('served lists', () => {
         if (behindMs <= 2_000) {
           // Within the time that a change may take, what was there still counts.
           expect(reader().contains(list.name, evm(1))).toBe(true)
+          expect(served.behindSinceMs()).toBe(0)
           return
         }
         checks += 1
+        expect(served.behindSinceMs()).toBeNull()
         expect(() => reader().contains(list.name, evm(1))).toThrow(DependencyUnavailableError)
         // One that was never read is not taken for one that does not exist.
         expect(() => reader().contains(fresh.name, evm(2))).toThrow(DependencyUnavailableError)
@@ -167,6 +169,37 @@ describe('served lists', () => {
     // Its base has not changed, and is read again all the same: the unread list was published as empty.
     expect(reader().contains(list.name, evm(3))).toBe(true)
     expect(reader().contains(fresh.name, evm(2))).toBe(true)
+  })
+
+  test('are behind from the report of a change until it is published', async () => {
+    const { newList, add, store } = stored
+    const list = await newList()
+    const seen: (number | null)[] = []
+    const { served, clock, reader } = serve({
+      lists: {
+        ...store.lists,
+        listAll: async () => {
+          seen.push(served.behindSinceMs())
+          return store.lists.listAll()
+        },
+        readEdits: async (listId) => {
+          seen.push(served.behindSinceMs())
+          return store.lists.readEdits(listId)
+        },
+      },
+    })
+    await served.load()
+    for (const report of [() => served.changed(list.id), served.changedAll]) {
+      clock.advance(1_000)
+      seen.length = 0
+      await add(list, evm(clock.monotonicMs()))
+      report()
+      expect(served.behindSinceMs()).toBe(clock.monotonicMs())
+      await served.settled()
+      expect(new Set(seen)).toEqual(new Set([clock.monotonicMs()]))
+      expect(served.behindSinceMs()).toBeNull()
+      expect(reader().contains(list.name, evm(clock.monotonicMs()))).toBe(true)
+    }
   })
 
   test('never mix the entries of one version with the changes of another', async () => {
