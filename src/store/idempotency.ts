@@ -309,6 +309,19 @@ export const createIdempotencyTable = (
     return rows.map((row) => fieldsOf(row))
   },
 
+  /** The answer that is stored for a key; null if there is none. */
+  findAnswer: async (
+    claim: Pick<IdempotencyClaim, 'organizationId' | 'keyId' | 'idempotencyKey'>,
+  ): Promise<Extract<ClaimResult, { readonly outcome: 'completed' }> | null> => {
+    const [row] = await scope.statements.query<ClaimRow>(
+      `SELECT uuid, response_status, response_body FROM ${table} ${WHERE} AND keep_until_seconds > ?`,
+      [...KEY(claim), scope.nowSeconds()],
+    )
+    return row === undefined || row.response_status === null || row.response_body === null
+      ? null
+      : { outcome: 'completed', uuid: row.uuid, response: { status: row.response_status, body: row.response_body } }
+  },
+
   /** Takes over a claim that was kept elsewhere, unless the key is claimed here already. */
   adopt: async (claim: KeptClaim): Promise<void> => {
     await scope.execute(STATEMENTS[table].insert, insertedBy(claim, 1), DURABILITY)

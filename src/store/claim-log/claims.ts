@@ -16,7 +16,8 @@ import { type ClaimLog, type ClaimLogDependencies, createClaimLog, type Decision
 const CARRIED_AT_ONCE = 1_000
 const NOT_HELD: Decision<null> = { append: null, result: null }
 
-const operationsOf = (log: ClaimLog) => {
+/** @param findAnswer the answer that is stored for a key, if other nodes left any; null: none did */
+const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] | null) => {
   /** Null when the claim is no longer held: given up, or taken over by another request. */
   const change = <Result>(
     claim: IdempotencyClaim,
@@ -32,7 +33,7 @@ const operationsOf = (log: ClaimLog) => {
   return {
     backlogMs: log.backlogMs,
 
-    claim: ((
+    claim: (async (
       organizationId,
       keyId,
       idempotencyKey,
@@ -43,7 +44,7 @@ const operationsOf = (log: ClaimLog) => {
     ) => {
       const claim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
       const digest = digestOf(claim)
-      return log.ask<ClaimResult>(digest, (current, nowSeconds) => {
+      const found = await log.ask<ClaimResult>(digest, (current, nowSeconds) => {
         if (current === null) {
           const append: ClaimEntry = {
             digest,
@@ -72,6 +73,7 @@ const operationsOf = (log: ClaimLog) => {
           result: { outcome: 'taken-over', claim: { ...claim, uuid: current.uuid }, uuidSinceSeconds },
         }
       })
+      return (found.outcome === 'in-flight' ? await findAnswer?.(claim) : null) ?? found
     }) satisfies IdempotencyTable['claim'],
 
     markDispatched: async (claim: IdempotencyClaim, keepUntilSeconds: number): Promise<boolean> =>
@@ -97,12 +99,17 @@ export interface LoggedClaimsOptions extends ClaimLogDependencies {
 export type LoggedClaims = ReturnType<typeof operationsOf>
 
 /**
- * An older version kept claims in rows of their own, as PostgreSQL does: after a start with this one over SQLite, retries
- * may still come. What another node signed or answered is not in this one's decision log: its key stays held for as long
- * as the row would be kept.
+ * PostgreSQL keeps claims in rows of their own, as an older version did: retries may still come after a move to SQLite.
+ * A claim of another node isn't in this one's decision log. Its key stays held for as long as the row is kept, and the
+ * row has the answer if there was one.
+ * @returns whether there are claims of other nodes
  */
-const carryOver = async (log: ClaimLog, { database, clock, node }: LoggedClaimsOptions): Promise<void> => {
-  const rows = await createIdempotencyTable(databaseScope(database, clock)).listKept()
+const carryOver = async (
+  log: ClaimLog,
+  table: IdempotencyTable,
+  { node }: Pick<LoggedClaimsOptions, 'node'>,
+): Promise<boolean> => {
+  const rows = await table.listKept()
   const append = (row: KeptClaim): Promise<null> => {
     const isOwn = row.node === '' || row.node === node
     const claimExpiresAtSeconds = isOwn ? row.claimExpiresAtSeconds : row.keepUntilSeconds
@@ -112,12 +119,13 @@ const carryOver = async (log: ClaimLog, { database, clock, node }: LoggedClaimsO
   for (let start = 0; start < rows.length; start += CARRIED_AT_ONCE) {
     await Promise.all(rows.slice(start, start + CARRIED_AT_ONCE).map(append))
   }
+  return rows.some((row) => row.node !== '' && row.node !== node)
 }
 
 /** Knows all claims that are kept. @throws StoreUnavailableError */
 export const openLoggedClaims = async (options: LoggedClaimsOptions): Promise<LoggedClaims> => {
   const log = createClaimLog(options)
+  const table = createIdempotencyTable(databaseScope(options.database, options.clock))
   await log.load()
-  await carryOver(log, options)
-  return operationsOf(log)
+  return operationsOf(log, (await carryOver(log, table, options)) ? table.findAnswer : null)
 }

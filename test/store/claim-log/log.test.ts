@@ -394,4 +394,25 @@ describe('at the first start after an older version', () => {
     expect(held(await claimOf(next, u(8), { key: 'own' })).uuid).toBe(u(11))
     expect((await claimOf(next, u(8), { key: 'not signed' })).outcome).toBe('claimed')
   })
+
+  test('what another node of a deployment that was moved here answered is answered again', async () => {
+    const table = temporary.store.idempotency
+    const elsewhere = { node: 'other', usableSeconds: 900, keepSeconds: 300 }
+    const at = now() + CLAIM_SECONDS
+    const answered = held(await table.claim(organizationId, 'key', 'moved', bodyHash('body'), u(1), at, elsewhere))
+    await table.markDispatched(answered, 0)
+    const response = { status: 200, body: '{"is_compliant":true}' }
+    await table.complete(answered, response, START_SECONDS + 300)
+    const logs = [await logOf(temporary.store), await logOf(second)]
+    for (const log of logs) {
+      const moved = (body = 'body') => claimOf(log, u(2), { key: 'moved', body })
+      expect(await moved()).toEqual({ outcome: 'completed', uuid: u(1), response })
+      expect(await moved('other')).toEqual({ outcome: 'mismatch' })
+    }
+    temporary.clock.advance(300)
+    const log = logs[0]!
+    expect((await claimOf(log, u(2), { key: 'moved' })).outcome).toBe('claimed')
+    // The row is still there.
+    expect((await claimOf(log, u(3), { key: 'moved' })).outcome).toBe('in-flight')
+  })
 })
