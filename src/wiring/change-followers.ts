@@ -11,6 +11,8 @@ import type { Logger } from '../telemetry/log.ts'
 
 /** A part that caches data of the store in memory. */
 export interface ChangeFollower {
+  /** Reads what the part caches; absent if it reads when asked. */
+  load?(): Promise<void>
   /** Ignores topics other than its own. */
   followChange(change: Change): void
   /** Call when changes may have been missed. */
@@ -30,8 +32,8 @@ export interface ChangeFollowers {
 }
 
 export interface FollowedChanges extends ChangeFeed {
-  /** Passes every change to this part from now on. */
-  follow(follower: ChangeFollower): void
+  /** Passes every change to this part from now on, and then loads it: no change in between is missed. */
+  follow(follower: ChangeFollower): Promise<void>
 }
 
 /** Every change takes effect here within a poll of the feed: nothing else invalidates a cache. */
@@ -82,5 +84,11 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
     onRead: renewLease,
     onError: (error) => log.warn('the change feed could not be read', { error }),
   })
-  return { ...feed, follow: (follower) => void followers.push(follower) }
+  return {
+    ...feed,
+    follow: async (follower) => {
+      followers.push(follower)
+      await follower.load?.()
+    },
+  }
 }

@@ -93,7 +93,7 @@ export interface Identity {
   /** Call when changes may have been missed. */
   resync(): void
   /** Reads the settings that registrations need. */
-  start(): Promise<void>
+  load(): Promise<void>
   /** In one process of the deployment: sends webhooks, deletes expired evidence, and makes checks of sessions. */
   readonly duties: readonly Duty[]
   /** Ends the streams. */
@@ -258,7 +258,7 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
       hub.refreshAll()
       deciders.refresh()
     },
-    start: deciders.load,
+    load: deciders.load,
     screeningLists: screening.lists,
     duties: [webhooks.duty, evidenceParts.duty, screening.duty, checks.duty],
     close: () => {

@@ -27,7 +27,7 @@ import type { Closers } from './closers.ts'
 import { inspectExposure } from './exposure.ts'
 import { createFacts } from './facts-service.ts'
 import { createStoredStandings } from './identity-service.ts'
-import { loadOrganizationShares } from './organization-shares.ts'
+import { createOrganizationShares } from './organization-shares.ts'
 import type { ServicePlace } from './service-place.ts'
 import { createSharing } from './sharing-service.ts'
 import { startShipping } from './ship-service.ts'
@@ -107,7 +107,7 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
 
   const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
   const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
-  const shares = await loadOrganizationShares(config, store, log)
+  const shares = createOrganizationShares(config, store, log)
   const stored = await readAttesters(store, folder)
   const attesters = presentAttesters(stored, log)
   const token = tokenSettingsOf(config, folder)
@@ -150,12 +150,10 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
     pool,
     reloadAttesters: attesterReload.reload,
   })
-  for (const follower of [...shares.followers, facts]) feed.follow(follower)
   await feed.start()
   closers.add(feed.stop)
   closers.add(facts.close)
-  // Load after the feed has started: otherwise a change in between would be missed.
-  await facts.load()
+  for (const follower of [...shares.followers, facts]) await feed.follow(follower)
   await pool.start()
   closers.add(() => pool.close())
   // Retried until the missing keystores are there; `/readyz` reports it meanwhile.

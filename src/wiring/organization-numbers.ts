@@ -5,6 +5,7 @@ import type { Change } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
 
 export interface OrganizationNumbers {
+  /** @throws StoreUnavailableError */
   load(): Promise<void>
   of(organizationId: string): number
   /** Handles a change of the topic `organization`, and ignores others. */
@@ -27,12 +28,20 @@ export const createOrganizationNumbers = (options: OrganizationNumbersOptions): 
   const fallback = bySlug.get(ALL_OTHERS) ?? options.fallback
   const named = [...bySlug.keys()].filter((slug) => slug !== ALL_OTHERS)
   let byId: ReadonlyMap<string, number> = new Map()
-  const load = async (): Promise<void> => {
+  let last: Promise<void> = Promise.resolve()
+
+  const read = async (): Promise<void> => {
     if (named.length === 0) return
     const all = await organizations.list()
     byId = new Map(all.map(({ id, slug }) => [id, bySlug.get(slug) ?? fallback]))
     const unknown = named.filter((slug) => !all.some((organization) => organization.slug === slug))
     if (unknown.length > 0) onUnknown(unknown)
+  }
+  /** Reads run one after another, so that an older result never replaces a newer one. */
+  const load = (): Promise<void> => {
+    const loading = last.then(read)
+    last = loading.catch(() => undefined)
+    return loading
   }
   const refresh = (): void => {
     load().catch(onError)

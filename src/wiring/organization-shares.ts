@@ -5,19 +5,18 @@ import type { Logger } from '../telemetry/log.ts'
 import { createOrganizationNumbers, type OrganizationNumbers } from './organization-numbers.ts'
 
 export interface OrganizationShares {
-  /** Loaded; to be told of changes. */
+  /** Load these, and pass changes to them. */
   readonly followers: readonly OrganizationNumbers[]
   readonly weightOf: (organizationId: string) => number
   /** Infinity for none; null where no organization has one. */
   readonly capOf: ((organizationId: string) => number) | null
 }
 
-/** @throws StoreUnavailableError */
-export const loadOrganizationShares = async (
+export const createOrganizationShares = (
   config: Pick<Config, 'organizationWeights' | 'organizationConcurrency'>,
   { organizations }: Pick<Store, 'organizations'>,
   log: Logger,
-): Promise<OrganizationShares> => {
+): OrganizationShares => {
   const numbersOf = (setting: string, bySlug: ReadonlyMap<string, number>, fallback: number): OrganizationNumbers =>
     createOrganizationNumbers({
       organizations,
@@ -30,6 +29,5 @@ export const loadOrganizationShares = async (
   const weights = numbersOf('organization-weights', config.organizationWeights, 1)
   const caps = numbersOf('organization-concurrency', config.organizationConcurrency, Number.POSITIVE_INFINITY)
   const followers = [weights, caps]
-  for (const { load } of followers) await load()
   return { followers, weightOf: weights.of, capOf: config.organizationConcurrency.size === 0 ? null : caps.of }
 }

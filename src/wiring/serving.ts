@@ -136,9 +136,8 @@ export const serve = async (
     },
   })
   metrics.watchIdentity(identity.metrics)
-  await identity.start()
   closers.add(identity.stop)
-  feed.follow(identity)
+  await feed.follow(identity)
   streams.push(identity.streams)
   facts.start()
   closers.add(identity.close)

@@ -1,6 +1,7 @@
 // What a transaction decides by what it read must still be so when it commits: each place against the change that would
 // make it wrong, which has been written and is not committed yet.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { EVM_ZERO_ADDRESS } from '../../src/domain/address.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
 import { TOKENS_PER_SESSION_MAX } from '../../src/store/session-tokens.ts'
@@ -177,7 +178,7 @@ describeStores((openTemporaryStore) => {
 
   describe('when a person moves a session to their browser', () => {
     const [LINK, STRANGER, PERSON] = [newHash(), newHash(), newHash()]
-    const WALLET = { family: 'evm', chainId: 1, address: '0x00000000000000000000000000000000000000aa' } as const
+    const WALLET = { family: 'evm', chainId: 1, address: EVM_ZERO_ADDRESS } as const
 
     /** A stranger's browser has opened the session; the person proves a wallet of it. */
     const enter = async () => {

@@ -1,6 +1,6 @@
 // What a change made elsewhere drops here, and what the pool learns of it.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { type ChangeTopic, recordChange } from '../../src/store/changes.ts'
+import { type Change, type ChangeTopic, recordChange } from '../../src/store/changes.ts'
 import { followChanges } from '../../src/wiring/change-followers.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
 
@@ -64,7 +64,7 @@ test.each<[ChangeTopic, readonly string[]]>([
 
 test('once its lease has ended, the pool waits until the changes of before have taken effect', async () => {
   let behindSinceMs: number | null = null
-  feed.follow({ followChange: () => undefined, resync: () => undefined, behindSinceMs: () => behindSinceMs })
+  await feed.follow({ followChange: () => undefined, resync: () => undefined, behindSinceMs: () => behindSinceMs })
   const leases = async (seconds: number): Promise<readonly string[]> => {
     temporary.clock.advance(seconds)
     return changesOf(async () => undefined)
@@ -81,6 +81,21 @@ test('once its lease has ended, the pool waits until the changes of before have 
   expect(await leases(0.5)).toEqual(['lease 7000'])
   behindSinceMs = null
   expect(await leases(5)).toEqual(['lease 12000'])
+})
+
+test('a part learns of the changes that are made while it is loaded', async () => {
+  await feed.start()
+  const followed: Change[] = []
+  await feed.follow({
+    load: async () => {
+      const change = { topic: 'organization', subjectId: 'subject', organizationId: null } as const
+      await temporary.store.database.transaction((transaction) => recordChange(transaction, change, 0))
+      await feed.poll()
+    },
+    followChange: (change) => void followed.push(change),
+    resync: () => undefined,
+  })
+  expect(followed).toMatchObject([{ topic: 'organization' }])
 })
 
 test('changes that were missed count as a change of everything', async () => {

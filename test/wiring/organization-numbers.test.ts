@@ -51,6 +51,25 @@ test('all that are not named have what is configured for all others, before anyt
   expect(['1', '2', '3'].map(numbers.of)).toEqual([4, 50, 50])
 })
 
+test('are those of the latest reading, also when one before takes longer', async () => {
+  const first = Promise.withResolvers<Organization[]>()
+  const readings = [first.promise, Promise.resolve([organization('1', 'acme')])]
+  const weights = createOrganizationNumbers({
+    organizations: { list: async () => (await readings.shift()) ?? [] },
+    bySlug: new Map([['acme', 4]]),
+    fallback: 1,
+    onError: () => undefined,
+    onUnknown: () => undefined,
+  })
+  const loading = weights.load()
+  weights.resync()
+  await new Promise((resolve) => setImmediate(resolve))
+  first.resolve([])
+  await loading
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(weights.of('1')).toBe(4)
+})
+
 test('stay as they were when the store can not be read', async () => {
   const errors: unknown[] = []
   let fails = false

@@ -28,13 +28,19 @@ export const createDeciders = (input: {
     known = new Set(await endpoints.organizationsWithDecider())
   }
 
+  /** Reads run one after another, so that an older result never replaces a newer one. */
+  const load = (): Promise<void> => {
+    const loading = last.then(read)
+    last = loading.catch(() => undefined)
+    return loading
+  }
+
   return {
     decides: (organizationId: string): boolean => known.has(organizationId),
     /** Call it at the start, which fails if this does. */
-    load: read,
-    /** Reads run one after another, so that an older result never replaces a newer one. */
+    load,
     refresh: (): void => {
-      last = last.then(read).catch(onError)
+      load().catch(onError)
     },
   }
 }

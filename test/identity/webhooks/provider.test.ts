@@ -85,6 +85,22 @@ describe('an organization with an outside decider', () => {
     expect(providers.forNew('live', demo).name).toBe('manual')
   })
 
+  test('is known by the latest reading, also when the first takes longer', async () => {
+    const first = Promise.withResolvers<readonly string[]>()
+    const readings = [first.promise, Promise.resolve([demo])]
+    const deciders = createDeciders({
+      endpoints: { organizationsWithDecider: async () => (await readings.shift()) ?? [] },
+      onError: (error) => reported.push(error),
+    })
+    const loading = deciders.load()
+    deciders.refresh()
+    await new Promise((resolve) => setImmediate(resolve))
+    first.resolve([])
+    await loading
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(deciders.decides(demo)).toBe(true)
+  })
+
   test('asks it when something is handed in, and tells it nothing of what that is', async () => {
     const { submit, run, evidence, session, store, changes } = parts
     const handed = await submit(demo, 'webhook')
