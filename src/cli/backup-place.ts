@@ -180,14 +180,26 @@ export const createBackupBucket = (target: ShipTarget, make: MakeBackup): Backup
   }
 }
 
+/** @throws CommandFailedError when a file is missing, or has another size than in the manifest */
+const requireSizes = async (target: ShipTarget, { files }: BackupManifest): Promise<void> => {
+  const sizes = new Map((await target.list('')).map(({ name, bytes }) => [name, bytes]))
+  for (const { path, bytes } of files) {
+    const found = sizes.get(path)
+    if (found === bytes) continue
+    const problem = found === undefined ? 'is missing' : `has ${found} bytes instead of ${bytes}`
+    throw new CommandFailedError(`${target.description}${path} ${problem}`)
+  }
+}
+
 /**
- * Downloads the files that a backup's manifest names.
- * @throws CommandFailedError when there is no such backup
+ * Downloads the files that a backup's manifest names, if all of them have the size that it names.
+ * @throws CommandFailedError when there is no such backup, or it is not whole
  */
 export const fetchBackup = async (target: ShipTarget, into: string): Promise<void> => {
   const text = await readManifestText(target, MANIFEST)
   const manifest = parseManifest(text)
   if (manifest === null) throw new CommandFailedError(`there is no backup in ${target.description}`)
+  await requireSizes(target, manifest)
   for (const { path } of manifest.files) {
     await mkdir(dirname(join(into, path)), { recursive: true })
     const file = Bun.file(join(into, path)).writer()

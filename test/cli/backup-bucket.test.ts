@@ -96,6 +96,23 @@ test('what arrives damaged is no backup, and no older one is removed', async () 
   ])
 })
 
+test('a backup of which a file is missing or longer is refused before any of it is downloaded', async () => {
+  await backUp()
+  const [name = ''] = names()
+  const database = `countersign/${name}/countersign.db`
+  const content = bucket.objects.get(database) ?? Buffer.alloc(0)
+  const restore = async () => {
+    bucket.requests.length = 0
+    const { code, stderr } = await command(join(world.root, 'none'), 'restore', '--from', `${PLACE}/${name}`)
+    return [code, stderr, bucket.requests.filter((request) => request.includes('GET') && request.includes('.db'))]
+  }
+  const file = `${PLACE}/${name}/countersign.db`
+  bucket.objects.set(database, Buffer.concat([content, Buffer.alloc(1)]))
+  expect(await restore()).toEqual([1, `${file} has ${content.length + 1} bytes instead of ${content.length}\n`, []])
+  bucket.objects.delete(database)
+  expect(await restore()).toEqual([1, `${file} is missing\n`, []])
+})
+
 test('a bucket that refuses, or has no backup, is said in one line', async () => {
   bucket.failure = 403
   const refused = await backUp()

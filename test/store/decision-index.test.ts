@@ -2,7 +2,7 @@
 // log grows, after the process ends, and when its own file is lost.
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSegment } from '../../src/decisions/segment.ts'
 import { listSegments } from '../../src/decisions/segment-name.ts'
@@ -277,6 +277,20 @@ describe('a search', () => {
     expect(index.find(ALPHA, uuidOf(1))?.withheld).toBe(true)
     expect(index.status().decisions).toBe(2)
   })
+})
+
+test('a rebuild that fails is tried again with the next batch', () => {
+  write('w00', [decisionRecord(1)])
+  takeIn()
+  // There can be no file of this name.
+  rmSync(indexPath(), { force: true })
+  mkdirSync(join(indexPath(), 'in the way'), { recursive: true })
+  expect(() => index.rebuild()).toThrow()
+  expect(() => index.ingest()).toThrow()
+  rmSync(indexPath(), { recursive: true })
+  takeIn()
+  expect(index.status()).toMatchObject({ decisions: 1, upToDate: true })
+  expect(index.find(ALPHA, uuidOf(1))).not.toBeNull()
 })
 
 describe('what is counted', () => {

@@ -53,6 +53,8 @@ export const createDecisionIndex = (options: DecisionIndexOptions): DecisionInde
   let unreadable = 0
   let newestAtMs: number | null = null
   let upToDate = false
+  /** False after a rebuild that failed: the next batch tries it again. */
+  let isOpen = false
 
   const open = (fresh: boolean): void => {
     file = openIndexFile(path, fresh)
@@ -60,12 +62,14 @@ export const createDecisionIndex = (options: DecisionIndexOptions): DecisionInde
     finder = createDecisionFinder({ directory, file, monotonicMs })
     unreadable = 0
     newestAtMs = null
+    isOpen = true
   }
 
   open(false)
 
   return {
     ingest: () => {
+      if (!isOpen) open(true)
       let more = false
       try {
         const taken = intake.take(() => writer.positions())
@@ -91,6 +95,7 @@ export const createDecisionIndex = (options: DecisionIndexOptions): DecisionInde
       intake.close()
       file.close()
       upToDate = false
+      isOpen = false
       open(true)
     },
     close: () => {
