@@ -108,6 +108,11 @@ test('heads that grow are cosigned by all witnesses, and others are shown the co
   await again.settled()
   expect(again.state().witnesses.map(({ problem }) => problem)).toEqual([null, null])
   expect(sizeOf(await published())).toBe(head.size)
+  // Nor that they have cosigned this very head.
+  const unchanged = cosigningWith(witnesses, { required: 2 })
+  unchanged.offer(head)
+  await unchanged.settled()
+  expect(unchanged.state().witnesses.map(({ problem }) => problem)).toEqual([null, null])
 })
 
 test('rounds begin a moment apart, and one at a time', async () => {

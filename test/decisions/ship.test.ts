@@ -106,6 +106,36 @@ afterEach(async () => {
   removeTemporaryDirectories()
 })
 
+test('growing segments are followed while many closed ones are shipped', async () => {
+  const { target } = folderPlace()
+  append(0, 80)
+  const sent: ('closed' | 'growing')[] = []
+  let nowMs = 0
+  let next = 80
+  const shipper = shipperOf(
+    {
+      ...target,
+      put: async (name, content) => {
+        if (name.endsWith('.part')) sent.push('growing')
+        else if (name.endsWith('.ndjson')) {
+          sent.push('closed')
+          nowMs += 400
+          append(next, next + 1)
+          next += 1
+        }
+        await target.put(name, content)
+      },
+    },
+    { monotonicMs: () => nowMs, pieceBytes: 1_000_000 },
+  )
+  await shipper.pass()
+  expect(sent.slice(0, 9)).toEqual([
+    'growing',
+    ...['closed', 'closed', 'closed', 'growing'],
+    ...['closed', 'closed', 'closed', 'growing'],
+  ] as typeof sent)
+})
+
 describe.each([
   ['a folder', folderPlace],
   ['a bucket', bucketPlace],
@@ -166,6 +196,19 @@ describe.each([
     expect(existsSync(join(log, 'w00', second))).toBe(true)
     // The second was whole: only its digest was missing.
     expect(third.progress().bytes).toBe(local(first).length + 2 * (64 + 2 + first.length + 1))
+  })
+
+  test('pieces that a run left behind beside their whole segment are removed', async () => {
+    const place = open()
+    append(0, 30)
+    await shipperOf(place.target).pass()
+    const [first = ''] = segmentNames(log)
+    const piece = pieceObject(NODE, 'w00', first, 0)
+    await place.target.put(piece, new Blob([local(first).subarray(0, 4_000)]))
+    const again = shipperOf(place.target)
+    await again.pass()
+    expect(place.names()).not.toContain(piece)
+    expect(again.progress()).toMatchObject({ bytes: 0, segments: 0 })
   })
 
   test('half a line and a segment without a record stay behind', async () => {
