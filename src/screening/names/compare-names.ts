@@ -155,7 +155,7 @@ const leftOvers = (
     if (
       (askedLeft & bit(from)) === 0 ||
       part.word.written.length < LEFT_OVER_LENGTH_MIN ||
-      part.word.skeleton !== null ||
+      part.word.skeletons.length > 0 ||
       part.word.isExact
     )
       continue

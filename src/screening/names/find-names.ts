@@ -64,7 +64,7 @@ export const createNameFinder = (index: NameIndex): NameFinder => {
       )
       const weights = parts.map(({ weight }) => weight)
       for (const { at, written, folded } of joinsOf(words)) {
-        const word: NameWord = { written, folded, skeleton: null, role: 'name', isExact: false }
+        const word: NameWord = { written, folded, skeletons: [], spellings: [], role: 'name', isExact: false }
         const near = index.resemblingJoin(word)
         if (near.length > 0) parts.push(partOf(word, 3 << at, near))
       }

@@ -64,18 +64,3 @@ export const foldWord = (word: string): string => {
   const folded = byRules(letters)
   return (SAME.get(folded) ?? folded).slice(0, WORD_MAX)
 }
-
-/**
- * The consonants of a word, for comparison with a script that writes no short vowels and has no letters of its own for some
- * sounds: Arabic writes b for p and f for v, g as j or k, and w and y for long vowels.
- * @param word lower-case ASCII letters and digits
- */
-export const skeletonOf = (word: string): string => {
-  const consonants = byRules(word.slice(0, WORD_MAX).replaceAll(/[wy]/g, 'u').replaceAll(/dj|j/g, 'g'))
-    .replaceAll('p', 'b')
-    .replaceAll('v', 'f')
-    .replaceAll('g', 'k')
-    .replaceAll(/[aiu]|h$/g, '')
-    .replaceAll(/(.)\1+/g, '$1')
-  return consonants === '' ? word : consonants
-}

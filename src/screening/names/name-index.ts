@@ -2,7 +2,8 @@
 // words as they are written and as they are folded, and for each word the names that have it. Kept in flat arrays: thirty
 // thousand names take a few megabytes.
 import { below, bytesIn, type FlatArrays, prefixed, wordsIn } from '../flat-arrays.ts'
-import { foldWord, skeletonOf, WORD_MAX } from './fold.ts'
+import { misfits, skeletonOf } from './consonants.ts'
+import { foldWord, WORD_MAX } from './fold.ts'
 import type { NameWord, WordRole } from './read-name.ts'
 import { buildWordTable, openWordTable, type WordTable } from './word-table.ts'
 import { JOINING_PARTICLES } from './words.ts'
@@ -49,6 +50,9 @@ export interface NameIndex {
 export const roleAt = (packed: number): WordRole => ROLES[packed >>> ROLE_SHIFT] ?? 'name'
 export const wordAt = (packed: number): number => packed & WORD_MASK
 
+/** Second syllables of Korean given names that are particles elsewhere. */
+const KOREAN_SECOND: ReadonlySet<string> = new Set(['il', 'an', 'do'])
+
 /** Two neighbours that may be written as one. */
 export const joinsOf = (
   words: readonly NameWord[],
@@ -56,12 +60,13 @@ export const joinsOf = (
   const joins: { at: number; written: string; folded: string }[] = []
   for (let at = 0; at + 1 < words.length; at++) {
     const [first, second] = [words[at]!, words[at + 1]!]
-    if (first.role === 'form' || second.role === 'form' || second.role === 'particle') continue
+    if (first.role === 'form' || second.role === 'form') continue
+    if (second.role === 'particle' && !KOREAN_SECOND.has(second.written)) continue
     if (
       second.role === 'title' ||
       (first.role === 'title' && !first.written.startsWith('abd')) ||
-      first.skeleton !== null ||
-      second.skeleton !== null
+      first.skeletons.length + first.spellings.length > 0 ||
+      second.skeletons.length + second.spellings.length > 0
     )
       continue
     if (first.role === 'particle' && !JOINING_PARTICLES.has(first.written)) continue
@@ -81,8 +86,17 @@ const TOLERATED_SOUNDS = (length: number): number => (length <= 4 ? 0 : length <
 const TOLERATED_IN_JOINS = (length: number): number => Math.min(2, Math.floor(length * 0.22))
 /** Sounds the same, and is written otherwise. */
 const FOLDED_SIMILARITY = 0.97
-/** Of words that were written without vowels: the fewer consonants agree, the less it says. */
-const skeletonSimilarity = (length: number): number => (length >= 3 ? 0.92 : length === 2 ? 0.86 : 0.7)
+/** Of words that were written without vowels: the fewer consonants agree, and the more long vowels differ, the less it says. */
+const SKELETON_SIMILARITY: readonly (readonly number[])[] = [
+  [0.6],
+  [0.9, 0.7, 0.6],
+  [0.93, 0.86, 0.75],
+  [0.95, 0.92, 0.86],
+]
+const skeletonSimilarity = (length: number, misfit: number): number => {
+  const row = SKELETON_SIMILARITY[Math.min(length, SKELETON_SIMILARITY.length - 1)] ?? []
+  return row[Math.min(misfit, row.length - 1)] ?? 0
+}
 
 /** What a word is worth that is some keys off: the first key costs less than the second. */
 const editSimilarity = (distance: number, length: number): number => 1 - (distance * 0.9) / length
@@ -180,12 +194,12 @@ export const createNameIndexBuilder = (): NameIndexBuilder => {
   const starts: number[] = [0]
   const entries: number[] = []
 
-  const draftOf = (written: string, folded: string, skeleton: string | null, flags: number): number => {
+  const draftOf = (written: string, folded: string, skeleton: string, flags: number): number => {
     const key = flags === 0 ? written : `${flags}${written}`
     const known = numbers.get(key)
     if (known !== undefined) return known
     numbers.set(key, drafts.length)
-    drafts.push({ written, folded, skeleton: skeleton ?? skeletonOf(written), flags, names: [] })
+    drafts.push({ written, folded, skeleton, flags, names: [] })
     return drafts.length - 1
   }
 
@@ -196,12 +210,16 @@ export const createNameIndexBuilder = (): NameIndexBuilder => {
         const { names } = drafts[word]!
         if (names.at(-1) !== name) names.push(name)
       }
-      for (const { written, folded, skeleton, role } of words) {
-        const word = draftOf(written, folded, skeleton, skeleton === null ? 0 : 2)
+      for (const { written, folded, skeletons, role } of words) {
+        const [skeleton] = skeletons
+        const word =
+          skeleton === undefined
+            ? draftOf(written, folded, skeletonOf(written).consonants, 0)
+            : draftOf(written, folded, skeleton.consonants, 2)
         packed.push((ROLES.indexOf(role) << ROLE_SHIFT) | word)
         has(word)
       }
-      for (const { written, folded } of joinsOf(words)) has(draftOf(written, folded, null, 1))
+      for (const { written, folded } of joinsOf(words)) has(draftOf(written, folded, '', 1))
       starts.push(packed.length)
       entries.push(entry)
     },
@@ -217,6 +235,7 @@ export const createNameIndexBuilder = (): NameIndexBuilder => {
       for (const [word, { names }] of drafts.entries()) postingStarts[word + 1] = postingStarts[word]! + names.length
       const postings = new Uint32Array(postingStarts[drafts.length]!)
       for (const [word, { names }] of drafts.entries()) postings.set(names, postingStarts[word])
+      const hashes = Uint32Array.from(drafts, ({ skeleton }) => hashOf(skeleton))
       const counts = new Map<string, number>()
       for (const { folded: sound, names } of drafts.filter(isSingle))
         counts.set(sound, (counts.get(sound) ?? 0) + names.length)
@@ -226,7 +245,11 @@ export const createNameIndexBuilder = (): NameIndexBuilder => {
         ...prefixed('joinsWritten', joinsWritten.arrays),
         ...prefixed('joinsFolded', joinsFolded.arrays),
         flags: Uint8Array.from(drafts, ({ flags }) => flags),
-        skeletons: Uint32Array.from(drafts, ({ skeleton }) => hashOf(skeleton)),
+        skeletons: hashes,
+        // Words, but no joins, in the order of their consonants.
+        bySkeleton: Uint32Array.from(drafts.keys())
+          .filter((word) => isSingle(drafts[word]!))
+          .sort((left, right) => hashes[left]! - hashes[right]!),
         rows: Uint32Array.from(
           drafts,
           (draft) => (isJoin(draft) ? joinsWritten : written).rows.get(draft.written) ?? 0,
@@ -285,8 +308,9 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
   const joinsWritten = openWords(below('joinsWritten', arrays))
   const joinsFolded = openWords(below('joinsFolded', arrays))
   const flags = bytesIn(arrays, 'flags')
-  const [skeletons, rows, frequencies] = [
+  const [skeletons, bySkeleton, rows, frequencies] = [
     wordsIn(arrays, 'skeletons'),
+    wordsIn(arrays, 'bySkeleton'),
     wordsIn(arrays, 'rows'),
     wordsIn(arrays, 'frequencies'),
   ]
@@ -300,9 +324,22 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
   const hasAbjad = flags.some((flag) => (flag & 2) !== 0)
   const tableOf = (word: number) => ((flags[word]! & 1) === 0 ? written : joinsWritten).table
 
+  const textOf = (word: number): string => tableOf(word).textOf(rows[word]!)
+
+  const withConsonants = (consonants: string, visit: (word: number) => void): void => {
+    const hash = hashOf(consonants)
+    let [low, high] = [0, bySkeleton.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (skeletons[bySkeleton[middle]!]! < hash) low = middle + 1
+      else high = middle
+    }
+    for (; low < bySkeleton.length && skeletons[bySkeleton[low]!] === hash; low++) visit(bySkeleton[low]!)
+  }
+
   /** @param thorough also what sounds alike, what has the same consonants, and what is two words of a name */
   const scan = (
-    { written: text, folded: sound, skeleton, isExact }: NameWord,
+    { written: text, folded: sound, skeletons: readings, spellings, isExact }: NameWord,
     thorough: boolean,
   ): readonly WordMatch[] => {
     const best = new Map<number, WordMatch>()
@@ -319,23 +356,33 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
         const similarity = FOLDED_SIMILARITY * (distance === 0 ? 1 : editSimilarity(distance, length))
         words.each(row, (word) => offer(word, similarity, null))
       })
-    if (skeleton === null) {
+    const isAbjad = (word: number): boolean => (flags[word]! & 2) !== 0
+    for (const spelling of spellings) {
+      for (const words of [written, joinsWritten]) {
+        const row = words.table.find(spelling)
+        if (row !== -1) words.each(row, (word) => offer(word, spelling === text ? 1 : FOLDED_SIMILARITY, null))
+      }
+    }
+    for (const reading of readings) {
+      withConsonants(reading.consonants, (word) => {
+        const isSame = isAbjad(word)
+        const misfit = isSame ? 0 : misfits(reading, skeletonOf(textOf(word)))
+        offer(word, isSame ? 1 : skeletonSimilarity(reading.consonants.length, misfit), null)
+      })
+    }
+    if (spellings.length + readings.length === 0) {
       letters(written, isExact ? NONE_TOLERATED : thorough ? TOLERATED_KEYS : TOLERATED_IN_JOINS)
       sounds(folded, isExact || !thorough ? NONE_TOLERATED : TOLERATED_SOUNDS)
       if (thorough && text.length >= JOIN_LENGTH_MIN) {
         letters(joinsWritten, isExact ? NONE_TOLERATED : TOLERATED_IN_JOINS)
         sounds(joinsFolded, NONE_TOLERATED)
       }
-    }
-    if (thorough && (skeleton !== null || hasAbjad)) {
-      const consonants = skeleton ?? skeletonOf(text)
-      const hash = hashOf(consonants)
-      for (let word = 0; word < skeletons.length; word++) {
-        if (skeletons[word] !== hash || (flags[word]! & 1) !== 0) continue
-        const isAbjad = (flags[word]! & 2) !== 0
+      if (thorough && hasAbjad) {
         // Two words with vowels are compared by their letters.
-        if (skeleton === null && !isAbjad) continue
-        offer(word, skeleton !== null && isAbjad ? 1 : skeletonSimilarity(consonants.length), null)
+        const { consonants } = skeletonOf(text)
+        withConsonants(consonants, (word) => {
+          if (isAbjad(word)) offer(word, skeletonSimilarity(consonants.length, 1), null)
+        })
       }
     }
     return [...best.values()].sort((left, right) => right.similarity - left.similarity)
@@ -343,7 +390,8 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
 
   const cached = (word: NameWord, thorough: boolean): readonly WordMatch[] => {
     const cache = caches[thorough ? 0 : 1]
-    const key = `${word.isExact ? '=' : word.skeleton === null ? '' : '~'}${word.written}`
+    const key = `${word.isExact ? '=' : ''}${word.written} ${word.skeletons.map(({ consonants }) => consonants).join(' ')}`
+    if (word.spellings.length > 0) return scan(word, thorough)
     const known = cache.get(key)
     if (known !== undefined) {
       // The one that was not asked for the longest is the first.
@@ -371,7 +419,7 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
     namesWith: (word) => postings.subarray(postingStarts[word]!, postingStarts[word + 1]!),
     isJoin: (word) => (flags[word]! & 1) !== 0,
     frequency: (word) => frequencies[word]!,
-    textOf: (word) => tableOf(word).textOf(rows[word]!),
+    textOf,
     firstByte: (word) => tableOf(word).firstByte(rows[word]!),
     wordsOf: (name) => nameWords.subarray(nameStarts[name]!, nameStarts[name + 1]!),
     entryOf: (name) => entryOf[name]!,

@@ -2,7 +2,10 @@
 // titles and its punctuation. Invariants: the work is bounded, however long the name is; a name whose words do not show whose
 // it is has a problem.
 import { readNameText } from '../../domain/name-text.ts'
-import { foldWord, skeletonOf, toAscii, WORD_MAX } from './fold.ts'
+import { readArabic } from './arabic.ts'
+import { type Skeleton, skeletonOf } from './consonants.ts'
+import { readEastAsian } from './east-asian.ts'
+import { foldWord, toAscii, WORD_MAX } from './fold.ts'
 import type { NameProblem } from './name-problems.ts'
 import { COMMON_COMPANY_WORDS, COMPANY_FORMS, FORM_PHRASES, HONORIFICS, PARTICLES } from './words.ts'
 
@@ -20,8 +23,10 @@ export interface NameWord {
   readonly written: string
   /** By which it is compared. */
   readonly folded: string
-  /** Consonants, of a word that was written without its short vowels; otherwise null. */
-  readonly skeleton: string | null
+  /** What a word that was written without its short vowels may be read as, the likeliest first; none for another word. */
+  readonly skeletons: readonly Skeleton[]
+  /** All ways to write a word that stands in signs for syllables; none if `written` is the only one. */
+  readonly spellings: readonly string[]
   readonly role: WordRole
   /** Transliterated by rule from signs that stand for syllables: no key can be wrong in it. */
   readonly isExact: boolean
@@ -39,9 +44,10 @@ export interface NameReading {
   readonly problem: NameProblem | null
 }
 
+const ARABIC = /^\p{Script=Arabic}+$/u
+const HEBREW = /^\p{Script=Hebrew}+$/u
 const HAN = /^\p{Script=Han}+$/u
 const HANGUL = /^\p{Script=Hangul}+$/u
-const ABJAD = /^[\p{Script=Arabic}\p{Script=Hebrew}]+$/u
 const NOT_ASCII_WORD = /[^a-z0-9]/g
 
 const GREEK = /\p{Script=Greek}/u
@@ -62,64 +68,74 @@ const spokenGreek = (text: string): string =>
 /** "Servant of", before one of the names of God: written apart, together, with the article and without. */
 const SERVANT_OF = 'abdul'
 const SERVANT = /^abd(?:[aeiou]|ou)?l?$/
-const SERVANT_AND_MASTER = /^abd(?:[aeiou]|ou)l?(?!l?l?ah?i?$)(?=[a-z]{4})/
-
-/** "And", and the article, written with the word. */
-const ARABIC_ARTICLE = /^و?ال(?=..)/u
-/** "Servant of the …" as one word, which others write as two. */
-const ARABIC_SERVANT = /^عبدال(?!له)(?=..)/u
-const ARABIC_SERVANT_ALONE = 'عبد'
-
-/** Words of a piece in Arabic letters: the article says nothing, and "servant of" is a word of its own. */
-const splitArabic = (piece: string): readonly string[] =>
-  ARABIC_SERVANT.test(piece)
-    ? [SERVANT_OF, toAscii(piece.replace(ARABIC_SERVANT, ''))]
-    : [piece === ARABIC_SERVANT_ALONE ? SERVANT_OF : toAscii(piece.replace(ARABIC_ARTICLE, ''))]
-
-/** Family names of two syllables, as the transliteration writes them. */
-const TWO_SYLLABLES = new Set([
-  'ouyang',
-  'sima',
-  'zhuge',
-  'shangguan',
-  'situ',
-  'dongfang',
-  'huangfu',
-  'namgung',
-  'hwangbo',
-])
-/** The longest name of a person that is written without spaces: two and two. */
-const UNSPACED_MAX = 4
-
-/** A name that is written without spaces, as family name and given name. */
-const splitUnspaced = (text: string, kind: NameKind): readonly string[] => {
-  const syllables = [...text].map((character) => toAscii(character).replaceAll(NOT_ASCII_WORD, ''))
-  if (kind !== 'person' || syllables.length < 2 || syllables.length > UNSPACED_MAX) return [syllables.join('')]
-  const first = syllables.slice(0, 2).join('')
-  const family = syllables.length > 2 && TWO_SYLLABLES.has(first) ? 2 : 1
-  return [syllables.slice(0, family).join(''), syllables.slice(family).join('')]
-}
-
-const wordsOfPiece = (piece: string, kind: NameKind, isAbjad: boolean): readonly string[] => {
-  if (isAbjad) return splitArabic(piece)
-  if (HAN.test(piece) || HANGUL.test(piece)) return splitUnspaced(piece, kind)
-  return [toAscii(GREEK.test(piece) ? spokenGreek(piece) : piece)]
-}
+const SERVANT_AND_MASTER = /^abd(?:[aeiou]|ou)(?!l{1,3}ah?i?$)(?:l(?=[a-z]{3})|(?=[b-df-hj-km-np-tv-z][a-z]{3}))/
 
 interface RawWord {
   readonly text: string
-  readonly isAbjad: boolean
+  readonly skeletons: readonly Skeleton[]
+  readonly spellings: readonly string[]
   readonly isExact: boolean
 }
 
-const rawWordsOf = (pieces: readonly string[], kind: NameKind): readonly RawWord[] =>
-  pieces.flatMap((piece) => {
-    const isAbjad = ABJAD.test(piece)
-    const isExact = HAN.test(piece)
-    return wordsOfPiece(piece, kind, isAbjad)
-      .map((text) => ({ isAbjad, isExact, text: text.replaceAll(NOT_ASCII_WORD, '') }))
-      .filter(({ text }) => text !== '')
-  })
+const toWord = (text: string): RawWord => ({
+  text: text.replaceAll(NOT_ASCII_WORD, ''),
+  skeletons: [],
+  spellings: [],
+  isExact: false,
+})
+
+const labelOf = (text: string): string => toAscii(text).replaceAll(NOT_ASCII_WORD, '')
+
+/** The words of neighbouring pieces of one script, in each way to read them: at least one. */
+const readRun = (pieces: readonly string[], kind: NameKind): readonly (readonly RawWord[])[] => {
+  const [first = ''] = pieces
+  if (ARABIC.test(first)) {
+    const { joined, apart } = readArabic(pieces, labelOf)
+    return (joined.length === apart.length ? [joined] : [joined, apart]).map((words) =>
+      words.map((word) => ({ ...toWord(word.text), skeletons: word.skeletons })),
+    )
+  }
+  if (HEBREW.test(first)) {
+    return [
+      pieces.map((piece) => {
+        const word = toWord(toAscii(piece))
+        return { ...word, skeletons: [{ ...skeletonOf(word.text), gaps: null }] }
+      }),
+    ]
+  }
+  if ((HAN.test(first) || HANGUL.test(first)) && kind === 'person') {
+    return readEastAsian(pieces).map((words) =>
+      words.map(({ text, spellings }) => ({
+        ...toWord(text),
+        spellings,
+        isExact: HAN.test(first) || spellings.length > 0,
+      })),
+    )
+  }
+  return [
+    pieces.map((piece) => ({
+      ...toWord(toAscii(GREEK.test(piece) ? spokenGreek(piece) : piece)),
+      isExact: HAN.test(piece),
+    })),
+  ]
+}
+
+const scriptOf = (piece: string): RegExp | undefined =>
+  [ARABIC, HEBREW, HAN, HANGUL].find((script) => script.test(piece))
+
+/** @returns the words in each way to read them: at least one */
+const rawWordsOf = (pieces: readonly string[], kind: NameKind): readonly (readonly RawWord[])[] => {
+  const runs: string[][] = []
+  for (const [at, piece] of pieces.entries()) {
+    if (at > 0 && scriptOf(piece) === scriptOf(pieces[at - 1] ?? '')) runs.at(-1)?.push(piece)
+    else runs.push([piece])
+  }
+  const read = runs.map((run) => readRun(run, kind))
+  const ways = Math.max(1, ...read.map(({ length }) => length))
+  return Array.from({ length: ways }, (_, way) =>
+    read.flatMap((readings) => readings[Math.min(way, readings.length - 1)] ?? []).filter(({ text }) => text !== ''),
+  )
+}
 
 /** @returns what follows "servant of" in the word, empty where it stands alone, null where it is another word */
 const servantsMaster = (text: string): string | null => {
@@ -155,10 +171,7 @@ const withForms = (texts: readonly RawWord[]): readonly RawWord[] => {
   for (const [phrase, canonical] of FORM_PHRASES) {
     if (text.includes(` ${phrase} `)) text = text.replace(` ${phrase} `, ` ${canonical} `)
   }
-  return text
-    .trim()
-    .split(' ')
-    .map((word) => ({ text: word, isAbjad: false, isExact: false }))
+  return text.trim().split(' ').map(toWord)
 }
 
 const NUMBER_WORDS: Readonly<Record<string, string>> = {
@@ -199,15 +212,17 @@ const roleOf = (text: string, kind: NameKind): WordRole => {
   return 'name'
 }
 
-const wordOf = ({ text: whole, isAbjad, isExact }: RawWord, kind: NameKind): NameWord => {
+const wordOf = ({ text: whole, skeletons, spellings, isExact }: RawWord, kind: NameKind): NameWord => {
   const text = whole.slice(0, WORD_MAX)
-  const role = roleOf(text, kind)
+  const isRead = skeletons.length + spellings.length > 0
+  const role = isRead ? 'name' : roleOf(text, kind)
   const canonical = role === 'form' ? (COMPANY_FORMS.get(text) ?? text) : text
   const number = kind === 'organization' ? (NUMBER_WORDS[text] ?? null) : null
   return {
     written: text,
     folded: number ?? (role === 'initial' || role === 'form' ? canonical : foldWord(canonical)),
-    skeleton: isAbjad && role === 'name' ? skeletonOf(text) : null,
+    skeletons,
+    spellings,
     role,
     isExact,
   }
@@ -239,13 +254,13 @@ const wordsOf = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] =
 
 /** @param texts one word each @returns the words to compare, each once, at most as many as a name has */
 export const readWords = (texts: readonly string[], kind: NameKind): readonly NameWord[] =>
-  withoutRepeats(wordsOf(rawWordsOf(texts, kind), kind)).slice(0, WORDS_MAX)
+  withoutRepeats(wordsOf(rawWordsOf(texts, kind)[0] ?? [], kind)).slice(0, WORDS_MAX)
 
 export const readName = (name: string, kind: NameKind): NameReading => {
   const nothing = (problem: NameProblem): NameReading => ({ words: [], others: [], letters: '', problem })
   if (name.length > NAME_LENGTH_MAX) return nothing('too-long')
   const pieces = readNameText(name)
-  const raw = rawWordsOf(
+  const [raw = [], ...otherWays] = rawWordsOf(
     pieces.map(({ text }) => text),
     kind,
   )
@@ -253,6 +268,7 @@ export const readName = (name: string, kind: NameKind): NameReading => {
   if (texts.join('').length < LETTERS_MIN) return nothing('no-letters')
   const words = wordsOf(raw, kind)
   const latin = pieces.map(({ text, lookalike }) => lookalike ?? text)
+  const hasVowels = raw.every(({ skeletons, spellings }) => skeletons.length + spellings.length === 0)
   const looksLatin = pieces.some(({ lookalike }) => lookalike !== null)
   const once = withoutRepeats(words)
   const problemOf = (): NameProblem | null => {
@@ -263,8 +279,12 @@ export const readName = (name: string, kind: NameKind): NameReading => {
   }
   return {
     words: words.slice(0, WORDS_MAX),
-    others: [...(once === words ? [] : [once.slice(0, WORDS_MAX)]), ...(looksLatin ? [readWords(latin, kind)] : [])],
-    letters: texts.filter((text, at) => text.length === 1 || texts.indexOf(text) === at).join(''),
+    others: [
+      ...(once === words ? [] : [once.slice(0, WORDS_MAX)]),
+      ...(looksLatin ? [readWords(latin, kind)] : []),
+      ...otherWays.map((way) => wordsOf(way, kind).slice(0, WORDS_MAX)),
+    ],
+    letters: hasVowels ? texts.filter((text, at) => text.length === 1 || texts.indexOf(text) === at).join('') : '',
     problem: problemOf(),
   }
 }

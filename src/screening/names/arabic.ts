@@ -1,0 +1,128 @@
+// Reads words in Arabic letters, also those of Persian, Pashto and Urdu: without short vowels, with letters that Latin spells
+// in several ways, and with names of two words that Latin writes as one (`نصر الله`, Nasrallah).
+import { type Skeleton, skeletonFrom } from './consonants.ts'
+import { alternatives, combine } from './spellings.ts'
+
+export interface ArabicWord {
+  readonly text: string
+  /** None: the word is known in Latin letters. */
+  readonly skeletons: readonly Skeleton[]
+}
+
+/** Forms of one letter. */
+const FORMS: Readonly<Record<string, string>> = {
+  أ: 'ا',
+  إ: 'ا',
+  آ: 'ا',
+  ٱ: 'ا',
+  ى: 'ي',
+  ی: 'ي',
+  ے: 'ي',
+  ې: 'ي',
+  ۍ: 'ي',
+  ئ: 'ي',
+  ؤ: 'و',
+  ک: 'ك',
+  ګ: 'گ',
+  ہ: 'ه',
+  ھ: 'ه',
+  ە: 'ه',
+  ۀ: 'ه',
+  ء: '',
+}
+
+/** Consonants that Latin letters write for each; A, W and Y for the long vowels; `-` for nothing. */
+const SOUNDS: ReadonlyMap<string, readonly string[]> = new Map(
+  `ا A;ع -;و W v;ي Y;ب b p;پ p b;ت t;ة - t;ث t s;ج j g;چ C s;ح h;خ h k;د d;ذ d z;ر r;ز z;ژ z j;س s;ش s C;ص s;ض d z;ط t;ظ z d t;
+  غ g;ف f v;ق k g;ك k;گ g k;ل l;م m;ن n;ه h;ټ t;ٹ t;ځ z j;څ s C;ډ d;ڈ d;ړ r;ڑ r;ږ z g;ښ s h;ڼ n;ں n;ڤ v;ڨ g;ڭ g`
+    .split(/;\s*/)
+    .map((row) => [row.slice(0, 1), alternatives(row.slice(2))]),
+)
+
+/** Words that are known whole, in the spelling that the lists of titles, particles and same names have. */
+const KNOWN: ReadonlyMap<string, string> = new Map(
+  `
+  عبد abdul; بن bin; ابن ibn; بنت bint; ولد ould; ال al; ابو abu; ابي abi; ام umm; الله allah; علي ali; طه taha; عيسي isa
+  ملا mullah; مولوي mawlawi; قاري qari; حاجي haji; الحاج haji; حاج haji; شيخ sheikh; سيد sayed; سيدي sidi; دكتور dr; خان khan
+  محمد muhammad; احمد ahmad; يوسف yusuf; ابراهيم ibrahim; حسين husayn; حسن hasan; اسامه usama; عمر umar; عثمان uthman
+  يحيي yahya; سليمان sulayman; اسماعيل ismail; مصطفي mustafa; جمال jamal; خالد khalid; سعيد saeed
+`
+    .trim()
+    .split(/\s*[;\n]\s*/)
+    .map((row) => row.split(' '))
+    .map(([arabic = '', latin = '']) => [arabic, latin]),
+)
+
+const SERVANT = 'عبد'
+const FATHER = 'ابو'
+const GOD = 'الله'
+const FAITH = 'الدين'
+/** "And", and the article, written with the word. */
+const ARTICLE = /^و?ال(?=..)/u
+/** Second words that Latin writes together with the first. */
+const JOINED_SECOND: ReadonlySet<string> = new Set([GOD, FAITH, 'الرحمن', 'الرحمان', 'الحق', 'الاسلام'])
+/** Letters of a word from which on "servant of" or "father of" may be written with it. */
+const PREFIXED_MIN = 6
+
+const normalized = (piece: string): string => [...piece].map((letter) => FORMS[letter] ?? letter).join('')
+
+/** Words that are written as one: "servant of", "father of", and a name with "of God" or "of the faith". */
+const splitPiece = (piece: string): readonly string[] => {
+  for (const prefix of [SERVANT, FATHER]) {
+    if (piece.startsWith(prefix) && piece.length >= PREFIXED_MIN) return [prefix, piece.slice(prefix.length)]
+  }
+  for (const suffix of [GOD, FAITH]) {
+    if (piece.endsWith(suffix) && piece.length > suffix.length + 1) return [piece.slice(0, -suffix.length), suffix]
+  }
+  return [piece]
+}
+
+const isGap = (sound: string): boolean => sound === 'A' || sound === 'W' || sound === 'Y'
+
+const skeletonsOf = (letters: string): readonly Skeleton[] => {
+  const last = letters.at(-1)
+  // A final h is a vowel's.
+  const heard = last === 'ه' ? `${letters.slice(0, -1)}ا` : letters
+  const sounds = [...heard].flatMap((letter) => [SOUNDS.get(letter) ?? []])
+  const skeletons = combine(sounds.filter((each) => each.length > 0)).map((text) => skeletonFrom(text, isGap))
+  return skeletons.filter(({ consonants }) => consonants !== '')
+}
+
+/** @param labelOf Latin text to show for a word */
+const wordOf = (letters: string, labelOf: (text: string) => string): ArabicWord => {
+  const known = KNOWN.get(letters)
+  if (known !== undefined) return { text: known, skeletons: [] }
+  const bare = letters.replace(ARTICLE, '')
+  const article = bare === letters ? [] : skeletonsOf(`ل${bare}`)
+  return {
+    text: KNOWN.get(bare) ?? labelOf(bare),
+    skeletons: KNOWN.has(bare) ? [] : [...skeletonsOf(bare), ...article],
+  }
+}
+
+const joinedWord = (first: string, second: string, labelOf: (text: string) => string): ArabicWord => {
+  const start = first.replace(ARTICLE, '')
+  const end = second === GOD ? second : second.replace(ARTICLE, '')
+  return { text: labelOf(start + end), skeletons: [...skeletonsOf(start + end), ...skeletonsOf(start + second)] }
+}
+
+/**
+ * @param pieces neighbouring words in Arabic letters
+ * @returns the words with names of two words as one, and with each word by itself
+ */
+export const readArabic = (
+  pieces: readonly string[],
+  labelOf: (text: string) => string,
+): { readonly joined: readonly ArabicWord[]; readonly apart: readonly ArabicWord[] } => {
+  const parts = pieces.map(normalized).flatMap(splitPiece)
+  const joined: ArabicWord[] = []
+  for (let at = 0; at < parts.length; at++) {
+    const [part = '', next] = [parts[at], parts[at + 1]]
+    const isServant = part === SERVANT && next !== GOD
+    if (next !== undefined && JOINED_SECOND.has(next) && !isServant) {
+      joined.push(joinedWord(part, next, labelOf))
+      at += 1
+    } else joined.push(wordOf(part, labelOf))
+  }
+  return { joined, apart: parts.map((part) => wordOf(part, labelOf)) }
+}

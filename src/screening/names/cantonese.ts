@@ -1,0 +1,39 @@
+// Spellings of Cantonese syllables in Latin letters, as Hong Kong and Macau write names. From Jyutping without tones.
+// Source: Linguistic Society of Hong Kong, Jyutping (1993); Hong Kong Government Cantonese Romanisation.
+import { alternatives, combine } from './spellings.ts'
+
+const table = (text: string): ReadonlyMap<string, readonly string[]> =>
+  new Map(
+    text
+      .trim()
+      .split(/\s*[;\n]\s*/)
+      .filter((row) => row !== '')
+      .map((row) => [row.slice(0, row.indexOf(' ')), alternatives(row.slice(row.indexOf(' ') + 1))]),
+  )
+
+const INITIALS = table(`
+  b b p; p p; d d t; t t; g k g; k k; ng ng -; gw kw gw; kw kw; z ch ts j; c ch ts; s s sh; j y
+`)
+const FINALS = table(`
+  aa a ah; aai ai; aau au; aam am; aan an; aang ang; aap ap; aat at; aak ak
+  am am um; an an un; ang ang ung; ap ap up; at at ut
+  e e eh; ei ei ee i ay; i i ee; o o oh; ou o ou; u u oo; un un oon; ut ut oot
+  oeng eung eong; oek euk eok; eoi ui; eon un; eot ut
+  yu u ue yu; yun uen un yun; yut uet ut yut
+`)
+/** Syllables that are not spelled by their parts. */
+const SYLLABLES = table(`
+  zi chi tsz tse ji; ci chi tsz tse che; si si sze see sz shi; ng ng; m m ng; jyu yu yue; ji yi yee
+`)
+const PARTS = /^(ng|gw|kw|[bpmfdtnlgkhwzcsj])?(.*)$/
+
+const spellSyllable = (syllable: string): readonly string[] => {
+  const own = SYLLABLES.get(syllable)
+  if (own !== undefined) return own
+  const [, initial = '', final = ''] = PARTS.exec(syllable) ?? []
+  return combine([INITIALS.get(initial) ?? [initial], FINALS.get(final) ?? [final]])
+}
+
+/** @param readings of each character, in Jyutping @returns every spelling in lower case */
+export const spellCantonese = (readings: readonly (readonly string[])[]): readonly string[] =>
+  combine(readings.map((each) => each.flatMap(spellSyllable)))

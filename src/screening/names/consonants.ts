@@ -1,0 +1,60 @@
+// The consonants of a word, by which a word with vowels is compared with one in a script that leaves short vowels out.
+
+export interface Skeleton {
+  readonly consonants: string
+  /** Vowels before, between and after the consonants: one more than these. Null: the script says nothing of them. */
+  readonly gaps: readonly string[] | null
+}
+
+/** In order: each rule sees what the one before has left. */
+const RULES: readonly (readonly [RegExp, string])[] = [
+  [/dzh|dsch|dj/g, 'j'],
+  [/tch|ch/g, 'C'],
+  [/sch|sh/g, 's'],
+  [/kh/g, 'h'],
+  [/gh/g, 'g'],
+  [/zh/g, 'z'],
+  [/dh/g, 'd'],
+  [/th/g, 't'],
+  [/ph/g, 'f'],
+  [/c(?=[eiy])/g, 's'],
+  [/c|q/g, 'k'],
+  [/x/g, 'ks'],
+  [/h$/g, ''],
+]
+const VOWELS = /[aeiouwy]/
+
+/** Puts consonants that follow one another as one, and what is between two consonants in its place. */
+export const skeletonFrom = (letters: Iterable<string>, isVowel: (letter: string) => boolean): Skeleton => {
+  let consonants = ''
+  const gaps = ['']
+  for (const letter of letters) {
+    if (isVowel(letter) || letter === consonants.at(-1)) {
+      if (isVowel(letter)) gaps.push(gaps.pop() + letter)
+      continue
+    }
+    consonants += letter
+    gaps.push('')
+  }
+  return { consonants, gaps }
+}
+
+/** @param word lower-case ASCII letters and digits */
+export const skeletonOf = (word: string): Skeleton => {
+  let text = word
+  for (const [pattern, replacement] of RULES) text = text.replaceAll(pattern, replacement)
+  const skeleton = skeletonFrom(text, (letter) => VOWELS.test(letter))
+  return skeleton.consonants === '' ? { consonants: word, gaps: null } : skeleton
+}
+
+/** What a long vowel of Arabic may be in Latin letters, by the sign that stands for it in a gap. */
+const LONG_VOWELS: Readonly<Record<string, RegExp>> = { A: /[aeo]/, W: /[ouw]/, Y: /[iye]/ }
+/** Vowels that are written for a short one. */
+const SHORT_VOWELS = /^(?:[aeiou]?|ou|oo|ee|aa)$/
+
+const fits = (written: string, vowels: string): boolean =>
+  written === '' ? SHORT_VOWELS.test(vowels) : [...written].every((sign) => LONG_VOWELS[sign]?.test(vowels) ?? true)
+
+/** @returns how many gaps have vowels that the other word's long vowels rule out */
+export const misfits = (arabic: Skeleton, latin: Skeleton): number =>
+  arabic.gaps?.filter((written, at) => at > 0 && !fits(written, latin.gaps?.[at] ?? '')).length ?? 0

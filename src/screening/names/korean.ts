@@ -1,0 +1,84 @@
+// Spellings of Korean syllables in Latin letters: Revised Romanization, McCune-Reischauer without its marks, the spelling of
+// the North, and those in common use. The initial-sound law (두음법칙) makes 리 and 이, 로 and 노 the same name.
+// Source: National Institute of Korean Language, "Romanization of Korean" (2000); McCune and Reischauer (1939).
+import { alternatives, combine } from './spellings.ts'
+
+const SYLLABLES_START = 0xac00
+const VOWELS = 21
+const TAILS = 28
+
+const LEADS = [
+  ...['g k', 'kk gg k', 'n', 'd t', 'tt dd t', 'r l', 'm', 'b p', 'pp bb p', 's', 'ss s', '-', 'j ch', 'jj ch'],
+  ...['ch', 'k kh', 't th', 'p ph', 'h'],
+].map(alternatives)
+const VOWEL_SPELLINGS = [
+  ...['a', 'ae ai', 'ya', 'yae', 'eo o u', 'e', 'yeo yo you yu', 'ye', 'o', 'wa', 'wae', 'oe oi', 'yo', 'u oo'],
+  ...['wo weo', 'we', 'wi', 'yu yoo you', 'eu u', 'ui i ee eui', 'i ee'],
+].map(alternatives)
+const TAIL_SPELLINGS = [
+  ...['-', 'k g', 'k g', 'k', 'n', 'n', 'n', 't', 'l', 'k', 'm', 'l', 'l', 'l', 'l', 'l', 'm', 'p b', 'p', 't s', 't'],
+  ...['ng', 't', 't', 'k', 't', 'p', '-'],
+].map(alternatives)
+
+const LEAD_N = 2
+const LEAD_R = 5
+const LEAD_S = 9
+const LEAD_NONE = 11
+const VOWEL_I = 20
+/** Vowels before which the initial-sound law drops the consonant. */
+const IOTIZED: ReadonlySet<number> = new Set([2, 3, 6, 7, 12, 17, VOWEL_I])
+
+/** Family names that have spellings of their own. */
+const FAMILY_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
+  [
+    ['이리', 'lee rhee li ri yi yee'],
+    ['박', 'park'],
+    ['노로', 'no ro noh roh rho'],
+    ['나라', 'na ra nah rah'],
+    ['여려', 'yo ryo yeo yuh'],
+    ['유류', 'yu ryu yoo you lyu'],
+    ['임림', 'im rim lim yim'],
+    ['양량', 'yang ryang'],
+    ['염렴', 'yom ryom yeom ryeom'],
+    ['오', 'oh'],
+    ['우', 'woo wu'],
+    ['서', 'suh'],
+    ['허', 'huh hur'],
+    ['조', 'joe'],
+    ['고', 'koh'],
+    ['하', 'hah'],
+    ['안', 'ahn'],
+    ['손', 'sohn'],
+    ['한', 'hahn'],
+    ['백', 'paik'],
+    ['황', 'whang'],
+    ['윤', 'youn'],
+    ['정', 'jeung'],
+  ].flatMap(([syllables = '', spellings = '']) => [...syllables].map((family) => [family, alternatives(spellings)])),
+)
+
+const TWO_SYLLABLES: ReadonlySet<string> = new Set(['남궁', '황보', '제갈', '사공', '선우', '서문', '독고', '동방'])
+
+const spellSyllable = (syllable: string): readonly string[] => {
+  const at = syllable.charCodeAt(0) - SYLLABLES_START
+  const lead = Math.floor(at / (VOWELS * TAILS))
+  const vowel = Math.floor(at / TAILS) % VOWELS
+  const leads = [...(LEADS[lead] ?? [])]
+  if (lead === LEAD_R) leads.push(IOTIZED.has(vowel) ? '' : 'n')
+  if (lead === LEAD_NONE && IOTIZED.has(vowel)) leads.push('r')
+  if (lead === LEAD_N && IOTIZED.has(vowel)) leads.push('')
+  if (lead === LEAD_S && vowel === VOWEL_I) leads.push('sh')
+  return combine([leads, VOWEL_SPELLINGS[vowel] ?? [], TAIL_SPELLINGS[at % TAILS] ?? []])
+}
+
+/** @returns length of the family name that the syllables begin with */
+export const familyLength = (syllables: string): number =>
+  syllables.length > 2 && TWO_SYLLABLES.has(syllables.slice(0, 2)) ? 2 : 1
+
+/** @param syllables of Hangul @returns every spelling in lower case, that of the Revised Romanization first */
+export const spellGivenName = (syllables: string): readonly string[] => combine([...syllables].map(spellSyllable))
+
+/** As `spellGivenName`. */
+export const spellFamilyName = (syllables: string): readonly string[] => [
+  ...new Set([...spellGivenName(syllables), ...(FAMILY_NAMES.get(syllables) ?? [])]),
+]
