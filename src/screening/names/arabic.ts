@@ -34,7 +34,7 @@ const FORMS: Readonly<Record<string, string>> = {
 /** Consonants that Latin letters write for each; A, W and Y for the long vowels; `-` for nothing. */
 const SOUNDS: ReadonlyMap<string, readonly string[]> = new Map(
   `ا A;ع -;و W v;ي Y;ب b p;پ p b;ت t;ة - t;ث t s;ج j g;چ C s;ح h;خ h k;د d;ذ d z;ر r;ز z;ژ z j;س s;ش s C;ص s;ض d z;ط t;ظ z d t;
-  غ g;ف f v;ق k g;ك k;گ g k;ل l;م m;ن n;ه h;ټ t;ٹ t;ځ z j;څ s C;ډ d;ڈ d;ړ r;ڑ r;ږ z g;ښ s h;ڼ n;ں n;ڤ v;ڨ g;ڭ g`
+  غ g;ف f v;ق k g;ك k;گ g k;ل l;م m;ن n;ه h;ۀ h -;ټ t;ٹ t;ځ z j;څ s C;ډ d;ڈ d;ړ r;ڑ r;ږ z g;ښ s h;ڼ n;ں n;ڤ v;ڨ g;ڭ g`
     .split(/;\s*/)
     .map((row) => [row.slice(0, 1), alternatives(row.slice(2))]),
 )
@@ -60,29 +60,51 @@ const FAITH = 'الدين'
 /** "And", and the article, written with the word. */
 const ARTICLE = /^و?ال(?=..)/u
 /** Second words that Latin writes together with the first. */
-const JOINED_SECOND: ReadonlySet<string> = new Set([GOD, FAITH, 'الرحمن', 'الرحمان', 'الحق', 'الاسلام'])
-/** Letters of a word from which on "servant of" or "father of" may be written with it. */
+const JOINED_SECOND: ReadonlySet<string> = new Set([
+  ...[GOD, FAITH, 'الرحمن', 'الرحمان', 'الحق', 'الاسلام', 'خيل', 'زاده', 'جان'],
+])
+/** First words that may be written together with the second. */
+const PREFIXES: readonly string[] = [SERVANT, FATHER, 'محمد', 'علي', 'امير', 'غلام']
+/** Letters of a word from which on it may be two. */
 const PREFIXED_MIN = 6
 
 const normalized = (piece: string): string => [...piece].map((letter) => FORMS[letter] ?? letter).join('')
 
+interface Part {
+  readonly text: string
+  /** Latin may write it and the next part as one word. */
+  readonly joins: 'prefix' | 'suffix' | null
+}
+
 /** Words that are written as one: "servant of", "father of", and a name with "of God" or "of the faith". */
 const splitPiece = (piece: string): readonly string[] => {
-  for (const prefix of [SERVANT, FATHER]) {
+  for (const prefix of PREFIXES) {
     if (piece.startsWith(prefix) && piece.length >= PREFIXED_MIN) return [prefix, piece.slice(prefix.length)]
   }
-  for (const suffix of [GOD, FAITH]) {
+  for (const suffix of JOINED_SECOND) {
     if (piece.endsWith(suffix) && piece.length > suffix.length + 1) return [piece.slice(0, -suffix.length), suffix]
   }
   return [piece]
 }
 
+const partsOf = (pieces: readonly string[]): readonly Part[] => {
+  const texts = pieces.map(normalized).flatMap(splitPiece)
+  return texts.map((text, at) => {
+    const next = texts[at + 1]
+    if (next === undefined) return { text, joins: null }
+    if (JOINED_SECOND.has(next) && (text !== SERVANT || next === GOD)) return { text, joins: 'suffix' }
+    return { text, joins: text !== SERVANT && PREFIXES.includes(text) ? 'prefix' : null }
+  })
+}
+
 const isGap = (sound: string): boolean => sound === 'A' || sound === 'W' || sound === 'Y'
 
+/** A final h is a vowel's, as is that of Persian before the suffix `ای`; after some consonants Latin has a digraph. */
+const FINAL_H = /ه$/
+const MAYBE_SILENT = /ح$|ه(?=اي$)|(?<=[تدذزسشصضطظقكگ])[هح]/g
+
 const skeletonsOf = (letters: string): readonly Skeleton[] => {
-  const last = letters.at(-1)
-  // A final h is a vowel's.
-  const heard = last === 'ه' ? `${letters.slice(0, -1)}ا` : letters
+  const heard = letters.replace(FINAL_H, 'ا').replaceAll(MAYBE_SILENT, 'ۀ')
   const sounds = [...heard].flatMap((letter) => [SOUNDS.get(letter) ?? []])
   const skeletons = combine(sounds.filter((each) => each.length > 0)).map((text) => skeletonFrom(text, isGap))
   return skeletons.filter(({ consonants }) => consonants !== '')
@@ -108,21 +130,28 @@ const joinedWord = (first: string, second: string, labelOf: (text: string) => st
 
 /**
  * @param pieces neighbouring words in Arabic letters
- * @returns the words with names of two words as one, and with each word by itself
+ * @returns the words in each way that Latin joins them: at least one
  */
 export const readArabic = (
   pieces: readonly string[],
   labelOf: (text: string) => string,
-): { readonly joined: readonly ArabicWord[]; readonly apart: readonly ArabicWord[] } => {
-  const parts = pieces.map(normalized).flatMap(splitPiece)
-  const joined: ArabicWord[] = []
-  for (let at = 0; at < parts.length; at++) {
-    const [part = '', next] = [parts[at], parts[at + 1]]
-    const isServant = part === SERVANT && next !== GOD
-    if (next !== undefined && JOINED_SECOND.has(next) && !isServant) {
-      joined.push(joinedWord(part, next, labelOf))
-      at += 1
-    } else joined.push(wordOf(part, labelOf))
+): readonly (readonly ArabicWord[])[] => {
+  const parts = partsOf(pieces)
+  const readWith = (joined: readonly Part['joins'][]): readonly ArabicWord[] => {
+    const words: ArabicWord[] = []
+    for (let at = 0; at < parts.length; at++) {
+      const { text, joins } = parts[at]!
+      if (joins !== null && joined.includes(joins)) words.push(joinedWord(text, parts[++at]!.text, labelOf))
+      else words.push(wordOf(text, labelOf))
+    }
+    return words
   }
-  return { joined, apart: parts.map((part) => wordOf(part, labelOf)) }
+  const hasSuffix = parts.some(({ joins }) => joins === 'suffix')
+  const hasPrefix = parts.some(({ joins }) => joins === 'prefix')
+  return [
+    readWith(['suffix']),
+    ...(hasSuffix ? [readWith([])] : []),
+    ...(hasPrefix ? [readWith(['prefix', 'suffix'])] : []),
+    ...(hasPrefix && hasSuffix ? [readWith(['prefix'])] : []),
+  ]
 }

@@ -17,7 +17,7 @@ const INITIALS = table(`
 const FINALS = table(`
   aa a ah; aai ai; aau au; aam am; aan an; aang ang; aap ap; aat at; aak ak
   am am um; an an un; ang ang ung; ap ap up; at at ut
-  e e eh; ei ei ee i ay; i i ee; o o oh; ou o ou; u u oo; un un oon; ut ut oot
+  e e eh; ei ei ee i ay; i i ee; o o oh or; ou o ou; u u oo; un un oon; ut ut oot
   oeng eung eong; oek euk eok; eoi ui; eon un; eot ut
   yu u ue yu; yun uen un yun; yut uet ut yut
 `)

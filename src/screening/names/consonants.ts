@@ -8,6 +8,7 @@ export interface Skeleton {
 
 /** In order: each rule sees what the one before has left. */
 const RULES: readonly (readonly [RegExp, string])[] = [
+  [/(?<=[aeiou])h$/g, ''],
   [/dzh|dsch|dj/g, 'j'],
   [/tch|ch/g, 'C'],
   [/sch|sh/g, 's'],
@@ -20,7 +21,6 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/c(?=[eiy])/g, 's'],
   [/c|q/g, 'k'],
   [/x/g, 'ks'],
-  [/h$/g, ''],
 ]
 const VOWELS = /[aeiouwy]/
 

@@ -74,10 +74,13 @@ export const readEastAsian = (pieces: readonly string[]): readonly (readonly Eas
   if (name === null) return [pieces.map((piece) => plain(pinyin(piece)))]
   const [family, given] = name
   if (isHangul) return [[inKorean([family], spellFamilyName), inKorean([given], spellGivenName)]]
+  // A married woman's name in Hong Kong: her husband's family name, her own, and her given name.
+  const isMarried = family.length === 1 && given.length === UNSPACED_MAX - 1
   const readings = [
     [plain(FAMILY_READINGS.get(family) ?? pinyin(family)), plain(pinyin(given))],
     [inKorean(inHangul(family), spellFamilyName), inKorean(inHangul(given), spellGivenName)],
     [inCantonese(family), inCantonese(given)],
+    ...(isMarried ? [[family, given.slice(0, 1), given.slice(1)].map(inCantonese)] : []),
   ]
   return readings.filter((words) => words.every(({ text }) => text !== ''))
 }

@@ -90,8 +90,7 @@ const labelOf = (text: string): string => toAscii(text).replaceAll(NOT_ASCII_WOR
 const readRun = (pieces: readonly string[], kind: NameKind): readonly (readonly RawWord[])[] => {
   const [first = ''] = pieces
   if (ARABIC.test(first)) {
-    const { joined, apart } = readArabic(pieces, labelOf)
-    return (joined.length === apart.length ? [joined] : [joined, apart]).map((words) =>
+    return readArabic(pieces, labelOf).map((words) =>
       words.map((word) => ({ ...toWord(word.text), skeletons: word.skeletons })),
     )
   }
