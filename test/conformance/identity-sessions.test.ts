@@ -382,6 +382,7 @@ describe('two customers', () => {
       'decide',
       ours.sessionId,
       'completed',
+      '--override',
       '--org',
       tenant.slug,
     )

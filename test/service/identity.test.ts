@@ -53,7 +53,7 @@ describe('another customer’s session', () => {
   test('is not decided, shown or read by command in one’s own name', TIMEOUT_MS, async () => {
     for (const words of [
       ['session', 'show', sessionId],
-      ['session', 'decide', sessionId, 'completed'],
+      ['session', 'decide', sessionId, 'completed', '--override'],
       ['evidence', 'show', sessionId],
       ['evidence', 'erase', sessionId],
     ]) {
@@ -113,9 +113,10 @@ describe('one’s own session', () => {
     const { sessionId } = await ours.registered()
     const statuses = ['completed', 'rejected', 'completed', 'rejected']
     const decisions = await Promise.all(
-      statuses.map((status) =>
-        runCommand(service.dataDirectory, 'session', 'decide', sessionId, status, '--note', 'A test.'),
-      ),
+      statuses.map((status) => {
+        const flags = status === 'completed' ? ['--override'] : []
+        return runCommand(service.dataDirectory, 'session', 'decide', sessionId, status, '--note', 'A test.', ...flags)
+      }),
     )
     expect(decisions.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1])
     const wanted = statuses[decisions.findIndex(({ code }) => code === 0)]
