@@ -1,6 +1,5 @@
 // Which policy decides an organization's sessions, and what policies have decided. A decision is stored in the transaction
 // that carries it out, under the session's sequence number that the policy saw: the same session is decided once.
-import { lockDeployment } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
 export type PolicyOutcome = 'completed' | 'rejected' | 'review'
@@ -93,7 +92,11 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
     return row?.policy_id ?? null
   },
 
-  /** @param policyId null: people decide */
+  /**
+   * The caller has locked the organization, as the caller of activateRevision has: of the two at once, the later one sees the
+   * other.
+   * @param policyId null: people decide
+   */
   set: (organizationId: string, policyId: string | null): Promise<void> =>
     scope.write(async (transaction) => {
       await transaction.execute('DELETE FROM session_policies WHERE organization_id = ?', [organizationId])
@@ -103,8 +106,6 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
           policyId,
         ])
       }
-      // Activating a revision takes this lock, too: when both come at once, the second sees the first.
-      await lockDeployment(transaction)
     }),
 
   /** False, and nothing is stored, when the session was decided at this sequence number before. */

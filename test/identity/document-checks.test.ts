@@ -255,6 +255,30 @@ describe('under another identity of the organization', () => {
     })
   })
 
+  test('a portrait that shares a part is another one if eight bits differ, and the same if seven do', async () => {
+    const first = await handIn({ portrait: 'f0f0f0f0f0f0f0f0' })
+    // The first 16 bits are the same: it is looked up, and then compared.
+    const other = await handIn({ portrait: 'f0f0f0f0f0f0f00f', typed: { ...TYPED, birthDate: '1974-08-13' } })
+    const same = await handIn({ portrait: 'f0f0f0f0f0f0f08f', typed: { ...TYPED, birthDate: '1974-08-14' } })
+    await runner()()
+    expect(await outcomesOf(other)).toMatchObject({ 'person.portrait': 'passed' })
+    expect(await outcomesOf(same)).toMatchObject({ 'person.portrait': 'look' })
+    expect(await detailOf(same, 'person.portrait')).toEqual({ sessions: expect.arrayContaining([first.id, other.id]) })
+  })
+
+  test('the number of a document that was replaced by one that can’t be read is not found', async () => {
+    const first = await handIn({ zone: ZONE })
+    await runner()()
+    await world.move(organizationId, first.id, 'retry')
+    zones.clear()
+    await submit(first)
+    await runner()()
+    expect(await outcomesOf(first)).toMatchObject({ 'document.zone': 'unreadable' })
+    const second = await handIn({ zone: ZONE, typed: { ...TYPED, birthDate: '1974-08-13' } })
+    await runner()()
+    expect(await outcomesOf(second)).toMatchObject({ 'document.number': 'passed' })
+  })
+
   test('a session with one of the same wallets is the same identity', async () => {
     await handIn({ zone: ZONE, wallet: 1 })
     const again = await handIn({ zone: ZONE, wallet: 1 })

@@ -155,6 +155,26 @@ describeStores((open) => {
   const outcomeOf = async ({ sessionId }: { readonly sessionId: string }) =>
     (await temporary.store.sessionChecks.list(organizationId, sessionId)).map(({ outcome }) => outcome)
 
+  test('new hits are counted over all checks of a part, each once', async () => {
+    const target = await targetOf()
+    const check = (name: string, ...hits: readonly BoundHit[]) => ({
+      name,
+      hits,
+      outcome: 'passed',
+      detail: {},
+      version: 'v',
+    })
+    const [first, second, third] = ['p1', 'p2', 'p3'].map((entry) => foundHit({ entry })) as [
+      BoundHit,
+      BoundHit,
+      BoundHit,
+    ]
+    const store = (...checks: Parameters<typeof replaceChecks>[3]) =>
+      replaceChecks(temporary.store, target, 'one', checks)
+    expect(await store(check('one.a', first, second), check('one.b', third))).toBe(3)
+    expect(await store(check('one.a', first, second), check('one.b', third))).toBe(0)
+  })
+
   test('an open hit goes when it is not found any more, but not for a setting or a check that was not made', async () => {
     const target = await targetOf()
     const left = async () => {

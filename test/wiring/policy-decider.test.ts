@@ -176,6 +176,44 @@ test('is not made where the policy is off, or an outside service decides', async
   expect((await now(asked))?.status).toBe('submitted')
 })
 
+test('is not made of a session that was submitted again, or sent back, since its checks were made', async () => {
+  await switchOn()
+  const session = await handIn('1980-01-01')
+  const move = (to: 'retry' | 'submitted') =>
+    world.store.sessions.changeStatus({ organizationId, sessionId: session.id, to, actor: 'operator:ada' })
+  const sentBack = await move('retry')
+  if (sentBack !== null) await decider()(sentBack.session)
+  expect((await now(session))?.status).toBe('retry')
+  await world.evidence.putFields(session, { birthDate: '1981-01-01' })
+  await move('submitted')
+  await markChecksMade(world.store, organizationId, session.id)
+  await decider()(session)
+  expect((await now(session))?.status).toBe('submitted')
+  expect(await decisions(session)).toEqual([])
+})
+
+test('is not made of what was submitted while the policy read the facts of before', async () => {
+  await switchOn()
+  const session = await handIn('1980-01-01')
+  const knowledge = createSessionKnowledge(world)
+  const target = { organizationId, sessionId: session.id, actor: 'person' }
+  const decide = decider({
+    knowledge: {
+      factsOf: async (...input) => {
+        const facts = await knowledge.factsOf(...input)
+        await world.store.sessions.changeStatus({ ...target, to: 'retry' })
+        await world.evidence.putFields(session, { birthDate: '2025-01-01' })
+        await world.store.sessions.changeStatus({ ...target, to: 'submitted' })
+        await markChecksMade(world.store, organizationId, session.id)
+        return facts
+      },
+    },
+  })
+  await decide(session)
+  expect((await now(session))?.status).toBe('submitted')
+  expect(await decisions(session)).toEqual([])
+})
+
 test('completes no session that lacks a required part: it is left to a person, who reads why', async () => {
   await switchOn()
   const session = await handIn('1980-01-01', false)
@@ -301,6 +339,20 @@ test('what is tried on past sessions is what people decided, with their hits as 
       facts: { 'checks.sanctions.uncleared': true, 'checks.sanctions.score': 90 },
     },
   ])
+  // A hit that was found after the decision was not seen by it.
+  const before = await handIn('1980-01-01')
+  await world.store.sessions.changeStatus({
+    organizationId,
+    sessionId: before.id,
+    to: 'rejected',
+    actor: 'operator:ada',
+  })
+  world.clock.advance(1)
+  await openHit(world.store, organizationId, before.id)
+  const decided = await createSessionKnowledge(world).decidedByPeople(organizationId, time)
+  expect(decided.find(({ sessionId }) => sessionId === before.id)?.facts).toMatchObject({
+    'checks.sanctions.uncleared': false,
+  })
 })
 
 describeStores((open) => {

@@ -1,0 +1,47 @@
+// How many questions about wallets are under way at once, whatever number of wallets a session has.
+import { expect, test } from 'bun:test'
+import type { Session } from '../../src/domain/session.ts'
+import type { SessionWallet } from '../../src/domain/wallet.ts'
+import { createScreenerChecks } from '../../src/identity/screener-checks.ts'
+import { evmWallet } from './support.ts'
+
+test('at most eight are, and as many again once they are answered', async () => {
+  const answers: (() => void)[] = []
+  let most = 0
+  let asked = 0
+  const checks = createScreenerChecks({
+    screeners: ['stub'],
+    settings: async () => ({
+      of: () => ({ screeners: null, screenerScore: null, screenersAgain: false }) as never,
+      key: '',
+    }),
+    walletsOf: async (_organizationId, ids) => {
+      const wallets = Array.from({ length: 20 }, (_, at) => ({ address: evmWallet(at) }) as SessionWallet)
+      return new Map(ids.map((id) => [id, wallets]))
+    },
+    listsKey: async () => '',
+    ask: async () => {
+      asked += 1
+      await new Promise<void>((resolve) => {
+        most = Math.max(most, answers.push(resolve))
+      })
+      return { flagged: false, score: null, categories: null }
+    },
+    wait: () => new Promise(() => undefined),
+  })
+  for (let round = 1; round <= 2; round++) {
+    const comparison = await checks.begin('ours')
+    let isDone = false
+    const compared = comparison?.compare([{ id: 's', organizationId: 'ours' } as Session]).finally(() => {
+      isDone = true
+    })
+    most = 0
+    // Each turn lets the questions begin that may, and then answers one.
+    while (!isDone) {
+      await new Promise(setImmediate)
+      answers.shift()?.()
+    }
+    expect((await compared)?.flat().map(({ outcome }) => outcome)).toEqual(['passed'])
+    expect([most, asked]).toEqual([8, round * 20])
+  }
+}, 2_000)

@@ -1,0 +1,90 @@
+// What policies made of sessions: how the outcomes of a shadow are counted beside the ones that took effect.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { newSessionId } from '../../src/domain/identifier.ts'
+import { describeStores } from './dialects.ts'
+import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
+
+const OUTCOMES = ['completed', 'rejected', 'review'] as const
+type Evaluated = readonly [outcome: (typeof OUTCOMES)[number], rule: string | null, problem?: string]
+
+describeStores((openTemporaryStore) => {
+  let temporary: TemporaryStore
+  let organizationId: string
+  let policyId: string
+  let active: string
+  let shadow: string
+
+  beforeEach(async () => {
+    temporary = await openTemporaryStore()
+    const { policies } = temporary.store
+    ;({ organizationId } = await seedOrganization(temporary.store, 'demo'))
+    policyId = (await policies.create({ organizationId, name: 'Decider', decides: 'sessions' })).id
+    const save = async (source: string): Promise<string> => {
+      const revision = await policies.saveRevision({ organizationId, policyId, source, quorum: 1 })
+      if (revision === null) throw new Error('not saved')
+      return revision.id
+    }
+    active = await save('name: Decider\ndecides: sessions\nrules: []\n')
+    shadow = await save('name: Decider\ndecides: sessions\nrules: [{ id: a, allow: person.age > 17 }]\n')
+  })
+  afterEach(() => temporary.remove())
+
+  /** Records what the active revision (null: none was) and the shadow made of another session. The session's id. */
+  const record = async (decided: Evaluated | null, beside: Evaluated): Promise<string> => {
+    const { store, clock } = temporary
+    clock.advance(1)
+    const sessionId = newSessionId()
+    await store.sessions.register({
+      organizationId,
+      sessionId,
+      environment: 'live',
+      checkType: 'kyc',
+      tokenHash: crypto.getRandomValues(new Uint8Array(32)),
+      walletAddress: null,
+      originUrl: null,
+      provider: 'manual',
+      actor: 'key:test',
+    })
+    const evaluated = (revisionId: string, [outcome, rule, problem = null]: readonly [...Evaluated]) => ({
+      revisionId,
+      outcome,
+      rule,
+      problem,
+    })
+    await store.sessionPolicies.record({
+      organizationId,
+      sessionId,
+      policyId,
+      sequence: 1,
+      decided: decided === null ? null : { ...evaluated(active, decided), code: null },
+      shadow: evaluated(shadow, beside),
+    })
+    return sessionId
+  }
+
+  test('a shadow agrees if its outcome and its rule are those that took effect', async () => {
+    const { sessionPolicies } = temporary.store
+    await record(['completed', 'a'], ['completed', 'a'])
+    await record(['review', null], ['review', null])
+    const fromHere = temporary.clock.unixSeconds() + 1
+    const otherOutcome = await record(['rejected', 'a'], ['completed', 'a'])
+    await record(['completed', 'a'], ['completed', 'b'])
+    await record(['review', null], ['review', 'a'])
+    // Without an active revision a person decided, whatever the shadow would have said.
+    const nobody = await record(null, ['review', null])
+    const failed = await record(['completed', 'a'], ['review', null, 'person.age is not available'])
+    expect(await sessionPolicies.countShadow(organizationId, shadow, undefined)).toEqual({
+      same: 2,
+      different: 4,
+      failed: 1,
+      byOutcome: { completed: 3, rejected: 0, review: 4 },
+    })
+    expect(await sessionPolicies.countShadow(organizationId, shadow, fromHere)).toMatchObject({ same: 0, different: 4 })
+    expect(await sessionPolicies.countShadow(organizationId, active, undefined)).toMatchObject({
+      same: 0,
+      different: 0,
+    })
+    const listed = await sessionPolicies.listShadowed(organizationId, shadow)
+    expect(listed.map(({ sessionId }) => sessionId).toSorted()).toEqual([failed, nobody, otherOutcome].toSorted())
+  })
+})
