@@ -96,13 +96,14 @@ const checkCompletion = async (
   session: Session,
   { override }: StatusChange,
 ): Promise<readonly string[]> => {
+  const isForced = override === 'sandbox' && session.environment === 'test'
   await requireEvidenceKept(transaction, session)
-  if (override !== 'sandbox') await requireSubmitted(transaction, session)
+  if (!isForced) await requireSubmitted(transaction, session)
   await requireChecksMade(transaction, session)
   await requireNoOpenHit(transaction, session)
-  if (override === 'sandbox') return []
+  if (isForced) return []
   const missing = await findMissingParts(transaction, session)
-  if (missing.length > 0 && override === undefined) throw new SessionIncompleteError(missing)
+  if (missing.length > 0 && override !== 'person') throw new SessionIncompleteError(missing)
   return missing
 }
 

@@ -108,6 +108,13 @@ describeStores((openStore) => {
     expect((await eventsOf(whole)).at(-1)?.overridden).toEqual([])
   })
 
+  test('completes no live session by the sandbox’s override', async () => {
+    const session = await world.session(organizationId)
+    await expect(change(session, 'completed', { override: 'sandbox' })).rejects.toMatchObject({
+      code: 'SESSION_INCOMPLETE',
+    })
+  })
+
   test('counts no evidence that was removed, and no other session’s', async () => {
     const other = await submitted()
     const session = await world.session(organizationId)

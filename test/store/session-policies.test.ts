@@ -45,11 +45,11 @@ describeStores((openTemporaryStore) => {
       provider: 'manual',
       actor: 'key:test',
     })
-    const evaluated = (revisionId: string, [outcome, rule, problem = null]: readonly [...Evaluated]) => ({
+    const evaluated = (revisionId: string, [outcome, rule, problem]: Evaluated) => ({
       revisionId,
       outcome,
       rule,
-      problem,
+      problem: problem ?? null,
     })
     await store.sessionPolicies.record({
       organizationId,

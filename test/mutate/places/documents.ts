@@ -64,11 +64,11 @@ export const documents: readonly Place[] = [
     ['a session is completed before its checks', 'await requireChecksMade(transaction, session)', ''],
   ]),
   ...placesOf(REQUIREMENTS, 'src/store/session-status.ts', [
-    ['an incomplete session is completed', 'missing.length > 0 && override === undefined', 'false'],
+    ['an incomplete session is completed', "missing.length > 0 && override !== 'person'", 'false'],
     [
       'changes that nobody submitted are completed',
-      "if (override !== 'sandbox') await requireSubmitted",
-      "if (override === 'sandbox') await requireSubmitted",
+      'if (!isForced) await requireSubmitted',
+      'if (isForced) await requireSubmitted',
     ],
   ]),
   ...placesOf(REQUIREMENTS, 'src/store/session-requirements.ts', [
