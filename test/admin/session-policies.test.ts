@@ -195,7 +195,7 @@ test('which sessions disagree is for those who may read sessions', async () => {
     sequence: 1,
     policyId,
     decided: null,
-    shadow: { revisionId, outcome: 'completed', rule: 'grown', code: null, problem: null },
+    shadow: { revisionId, outcome: 'completed', rule: 'grown', problem: null },
   })
   const disagreement = { decided: 'rejected', outcome: 'completed', rule: 'grown', count: 1, sessions: [sessionId] }
   const result = { sessions: 1, completed: 1, rejected: 0, left: 0, agreed: 0, disagreements: [disagreement] }

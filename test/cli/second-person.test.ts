@@ -44,18 +44,16 @@ afterEach(() => world.remove())
 
 /** A command line with the things of this world: P policy, S project, F document, L list file, N names. */
 const words = (line: string): string[] =>
-  line
-    .split(' ')
-    .map(
-      (word) =>
-        ({
-          P: policy,
-          S: project,
-          F: `${world.root}/p.yaml`,
-          L: `${world.root}/list.txt`,
-          N: `${world.root}/names.csv`,
-        })[word] ?? word,
-    )
+  line.split(' ').map(
+    (word) =>
+      ({
+        P: policy,
+        S: project,
+        F: `${world.root}/p.yaml`,
+        L: `${world.root}/list.txt`,
+        N: `${world.root}/names.csv`,
+      })[word] ?? word,
+  )
 
 const rows = () =>
   world.withStore(async (store) => {
