@@ -1,10 +1,10 @@
 // To change a thing, an actor needs at least the rights that the thing has (invariant 10). Keys, accounts, memberships and
 // attesters have rights: an actor who could renew a stronger key, or make a link to a stronger account, would gain them. The
 // path names the thing, so the rule covers every declared route.
-import { type ApiKeyScope, apiKeyStatus } from '../domain/api-key.ts'
+import type { ApiKeyScope } from '../domain/api-key.ts'
 import { ORGANIZATION_ROLES, type OrganizationRole } from '../domain/role.ts'
 import type { Clock } from '../domain/time.ts'
-import { KeyUnusableError } from '../http/authenticate.ts'
+import { requireActiveKey } from '../http/authenticate.ts'
 import type { Tables } from '../store/store.ts'
 import type { User } from '../store/users.ts'
 import { type Actor, mayDeployment, mayIn, roleIn } from './actor.ts'
@@ -86,10 +86,8 @@ export const namedHolders = (path: string): readonly string[] =>
 export const asOfNow = async (tables: Tables, actor: Actor, clock: Clock): Promise<Actor> => {
   if (actor.kind === 'command-line') return actor
   if (actor.kind === 'key') {
-    const { organizationId, keyId } = actor.principal
-    const key = await tables.apiKeys.find(organizationId, keyId)
-    if (key === null || apiKeyStatus(key, clock.unixSeconds()) !== 'active') throw new KeyUnusableError()
-    return { ...actor, deployment: key.scopes.includes('deployment') }
+    const { scopes } = await requireActiveKey(tables.apiKeys, clock, actor.principal)
+    return { ...actor, deployment: scopes.includes('deployment') }
   }
   const user = await tables.users.find(actor.user.id)
   if (user === null || user.disabledAtSeconds !== null) throw new SignInRequiredError()

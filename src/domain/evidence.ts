@@ -1,4 +1,5 @@
 // A stored piece of a session's evidence: its record in the store, whose content is an encrypted file.
+import type { ByBrowser } from './wallet.ts'
 
 export interface EvidenceRecord {
   readonly id: string
@@ -22,7 +23,7 @@ export interface NewEvidenceRecord extends EvidenceRecord {
   readonly sealedUnder: Uint8Array
 }
 
-export interface EvidenceTarget {
+export interface EvidenceTarget extends ByBrowser {
   readonly organizationId: string
   readonly sessionId: string
 }

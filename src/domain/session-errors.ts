@@ -7,6 +7,15 @@ import { WALLETS_PER_SESSION_MAX } from './wallet.ts'
 /** Unknown, of another type, of another organization or of the other environment: the caller can't tell which (404). */
 export class SessionUnknownError extends fixedError('NOT_FOUND', 'there is no such session') {}
 
+/**
+ * There is no such session, or this browser may not open it. The caller can't tell which, so a session's id opens
+ * nothing.
+ */
+export class BrowserUnknownError extends fixedError(
+  'NOT_FOUND',
+  'open this page with the link that you were sent, in the browser in which you began',
+) {}
+
 /** Not in the table of transitions, or leaving `completed` without saying so. */
 export class TransitionRefusedError extends CountersignError {
   constructor(from: SessionStatus, to: SessionStatus) {

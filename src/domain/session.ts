@@ -3,7 +3,7 @@
 import type { WalletAddress } from './address.ts'
 import type { ApiKeyEnvironment } from './api-key.ts'
 import type { Level } from './level.ts'
-import type { SessionWallet } from './wallet.ts'
+import type { ByBrowser, SessionWallet } from './wallet.ts'
 
 /** As paths name it. */
 export type SessionType = 'individual' | 'business'
@@ -121,7 +121,7 @@ export const parsePolicyActor = (actor: string): { readonly policyId: string; re
 }
 
 /** What a new status rests on. */
-export interface StatusChange {
+export interface StatusChange extends ByBrowser {
   readonly organizationId: string
   readonly sessionId: string
   readonly to: SessionStatus

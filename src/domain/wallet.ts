@@ -53,7 +53,7 @@ export interface ProofRequest {
 export type ProofKind = 'eip191' | 'erc1271' | 'siws' | 'sandbox'
 
 /** A proven wallet, to be connected to a session. */
-export interface WalletConnection {
+export interface WalletConnection extends ByBrowser {
   readonly organizationId: string
   readonly sessionId: string
   readonly chain: string
@@ -62,6 +62,20 @@ export interface WalletConnection {
   /** Spent with the connection; null for the sandbox's proofs. */
   readonly nonce: string | null
   readonly actor: string
+}
+
+/** A wallet to be taken out of a session. */
+export interface WalletRemoval extends ByBrowser {
+  readonly organizationId: string
+  readonly sessionId: string
+  readonly walletId: string
+  readonly actor: string
+}
+
+/** Of a change that a person makes on the verification page. */
+export interface ByBrowser {
+  /** Hash of the secret of the person's browser, which in the change's transaction must still be allowed to open the session. */
+  readonly cookieHash?: Uint8Array | undefined
 }
 
 /** The session that a link of the verification page opens. */

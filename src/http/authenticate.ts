@@ -36,6 +36,20 @@ export class KeyScopeError extends CountersignError {
   }
 }
 
+/**
+ * Checks a key as a transaction reads it: it may have been revoked since the request was let in.
+ * @throws KeyUnusableError
+ */
+export const requireActiveKey = async <Key extends Parameters<typeof apiKeyStatus>[0]>(
+  apiKeys: { find(organizationId: string, keyId: string): Promise<Key | null> },
+  clock: Pick<Clock, 'unixSeconds'>,
+  { organizationId, keyId }: Pick<Principal, 'organizationId' | 'keyId'>,
+): Promise<Key> => {
+  const key = await apiKeys.find(organizationId, keyId)
+  if (key === null || apiKeyStatus(key, clock.unixSeconds()) !== 'active') throw new KeyUnusableError()
+  return key
+}
+
 export interface AuthenticatorDependencies {
   /** The key with this id, even if expired or revoked; null when there is none. Rejects when it can't be looked up. */
   findKey(keyId: string): Promise<ApiKeyCredential | null>

@@ -5,7 +5,7 @@ import { randomBase62 } from '../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionState } from '../domain/session.ts'
 import { ProofInvalidError, SessionClosedError, WalletLockedError } from '../domain/session-errors.ts'
 import type { Clock } from '../domain/time.ts'
-import type { ProofRequest, WalletOnChain } from '../domain/wallet.ts'
+import type { ByBrowser, ProofRequest, WalletOnChain } from '../domain/wallet.ts'
 import type { SessionChanges } from './changes.ts'
 import type { VerifyProof } from './proof.ts'
 import { buildProofMessage } from './proof-message.ts'
@@ -31,7 +31,7 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
   return {
     /** The message to sign. @throws SessionClosedError, WalletLockedError */
     requestProof: async (
-      session: Session,
+      session: Session & ByBrowser,
       organizationName: string,
       wallet: WalletOnChain,
     ): Promise<Pick<ProofRequest, 'nonce' | 'message' | 'expiresAtSeconds'>> => {
@@ -58,6 +58,7 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
         expiresAtSeconds,
         organizationId: session.organizationId,
         sessionId: session.id,
+        cookieHash: session.cookieHash,
         chain: wallet.family === 'evm' ? await chainName(wallet.chainId) : 'solana',
       })
       return { nonce, message, expiresAtSeconds }
@@ -69,7 +70,7 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
      * another host; SessionClosedError, WalletLockedError, WalletLimitError
      */
     connect: async (
-      session: Pick<Session, 'organizationId' | 'id'>,
+      session: Pick<Session, 'organizationId' | 'id'> & ByBrowser,
       { nonce, signature }: { readonly nonce: string; readonly signature: string },
     ): Promise<SessionState> => {
       const asked = await nonces.find(session.organizationId, session.id, nonce)
@@ -81,6 +82,7 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
       return changes.connectWallet({
         organizationId: session.organizationId,
         sessionId: session.id,
+        cookieHash: session.cookieHash,
         chain,
         address: wallet.address,
         nonce,

@@ -102,6 +102,7 @@ const createRegisterEndpoint = (
           organizationId,
           sessionId,
           environment: principal.environment,
+          keyId,
           actor: `key:${keyId}`,
           forcedOutcome,
           checkType: CHECK_TYPES[type],
@@ -113,7 +114,7 @@ const createRegisterEndpoint = (
     )
     const sessionId = final.body
     const own = made.find((registered) => registered.sessionId === sessionId)
-    const link = own?.link ?? (await register.relink(organizationId, sessionId, decoded.walletAddress !== null))
+    const link = own?.link ?? (await register.relink(organizationId, sessionId, decoded.walletAddress !== null, keyId))
     const answer = register.answer(sessionId, link, size)
     return jsonResponse(answer, requestId, { rateLimit, status: final.status, replayed: final.replayed })
   })
@@ -159,8 +160,11 @@ const createStreamEndpoint = ({ gate, hub, authenticator }: IdentityEndpointDepe
 }
 
 const createVerifyEndpoint = ({ gate, verifyWallet }: IdentityEndpointDependencies): Endpoint =>
-  gate(settingsOf(IDENTITY_PATHS.verify), async ({ request, requestId, principal, rateLimit }) => {
-    const decoded = decodeVerify(parseStrictJsonObject(await readJsonBody(request)))
+  gate(settingsOf(IDENTITY_PATHS.verify), async ({ request, requestId, principal, rateLimit, confirmKey }) => {
+    const body = await readJsonBody(request)
+    // The sender decides how long a body takes to arrive.
+    await confirmKey()
+    const decoded = decodeVerify(parseStrictJsonObject(body))
     const found = verifyWallet(principal, decoded)
     const answer = found instanceof Promise ? await found : found
     return jsonResponse(JSON.stringify(answer), requestId, { rateLimit })

@@ -5,6 +5,7 @@ import type { EvidenceTarget } from '../domain/evidence.ts'
 import type { Level } from '../domain/level.ts'
 import { DOCUMENT_KINDS, type DocumentKind, type FieldName, type Requirement } from '../domain/requirements.ts'
 import type { Session } from '../domain/session.ts'
+import type { ByBrowser } from '../domain/wallet.ts'
 import type { SessionFacts } from '../policy/types/session-facts.ts'
 
 /** A person who owns a part of a business. */
@@ -98,7 +99,7 @@ export interface OpenedDocument {
 }
 
 /** The session whose evidence is meant; only these members are used. */
-export type EvidenceSession = Pick<Session, 'organizationId' | 'id' | 'checkType' | 'level'>
+export type EvidenceSession = Pick<Session, 'organizationId' | 'id' | 'checkType' | 'level'> & ByBrowser
 
 /** What a search looks through: what was typed in, or what was read of a document. */
 export type SearchedEvidence = EvidenceFields | Pick<Zone, 'number' | 'surname' | 'givenNames'>

@@ -2,6 +2,7 @@
 // operators; `sandbox` serves test keys. A provider that asks an outside vendor is a further file here.
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { Session, SessionStatus } from '../domain/session.ts'
+import type { ByBrowser } from '../domain/wallet.ts'
 import type { SessionChanges } from './changes.ts'
 import type { SessionStore } from './types.ts'
 
@@ -22,14 +23,14 @@ export interface DecisionProvider {
    * Called after the person submitted everything that the session's level requires. The provider then changes the
    * session's status, immediately or, if it waits for a decision, later.
    */
-  submitted(session: Session): Promise<void>
+  submitted(session: Session & ByBrowser): Promise<void>
 }
 
 /** Operators decide: submitted sessions wait for them. */
 export const createManualProvider = (changes: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => ({
   name: 'manual',
-  submitted: async ({ organizationId, id }) => {
-    await changes.changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person' })
+  submitted: async ({ organizationId, id, cookieHash }) => {
+    await changes.changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person', cookieHash })
   },
 })
 

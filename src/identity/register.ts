@@ -4,17 +4,23 @@
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { CheckType, SessionStatus } from '../domain/session.ts'
 import { SessionUnknownError } from '../domain/session-errors.ts'
-import type { ChangeTogether } from './changes.ts'
+import type { Clock } from '../domain/time.ts'
+import { requireActiveKey } from '../http/authenticate.ts'
+import type { ChangeTogether, SessionTables } from './changes.ts'
 import { createPortalLink, type PortalLink } from './portal-link.ts'
 import type { Providers } from './providers.ts'
 import type { QrCodeOf } from './qr-code.ts'
 import type { RegisterRequest } from './schema.ts'
-import type { SessionStore } from './types.ts'
+
+/** Tables of the transaction that registers. */
+export interface RegisterTables extends SessionTables {
+  readonly apiKeys: Parameters<typeof requireActiveKey>[0]
+}
 
 export interface RegisterDependencies {
   /** Runs the registration and its provider's changes in one transaction. */
-  readonly together: ChangeTogether
-  readonly sessions: Pick<SessionStore, 'addLink'>
+  readonly together: ChangeTogether<RegisterTables>
+  readonly clock: Pick<Clock, 'unixSeconds'>
   readonly providers: Providers
   readonly qrCodeOf: QrCodeOf
   /** The verification page's public address, without a trailing slash. */
@@ -24,6 +30,8 @@ export interface RegisterDependencies {
 interface RegisterCall {
   readonly organizationId: string
   readonly environment: ApiKeyEnvironment
+  /** The key that registers, which must still work in the transaction. Null: the caller's rights were checked in it. */
+  readonly keyId: string | null
   /** Who registers, as the session's history names them. */
   readonly actor: string
   readonly checkType: CheckType
@@ -40,10 +48,12 @@ export interface RegisteredSession {
   readonly link: PortalLink
 }
 
-export const createRegister = ({ together, sessions, providers, qrCodeOf, portalUrl }: RegisterDependencies) => ({
+export const createRegister = ({ together, clock, providers, qrCodeOf, portalUrl }: RegisterDependencies) => ({
+  /** @throws KeyUnusableError */
   register: async ({
     organizationId,
     environment,
+    keyId,
     actor,
     checkType,
     request,
@@ -52,6 +62,7 @@ export const createRegister = ({ together, sessions, providers, qrCodeOf, portal
   }: RegisterCall): Promise<RegisteredSession> => {
     const link = createPortalLink(portalUrl)
     const { created, session } = await together(async (changes, tables) => {
+      if (keyId !== null) await requireActiveKey(tables.apiKeys, clock, { organizationId, keyId })
       const registered = await changes.register({
         organizationId,
         environment,
@@ -73,12 +84,21 @@ export const createRegister = ({ together, sessions, providers, qrCodeOf, portal
   /**
    * Creates another link, because earlier ones are stored nowhere.
    * @param requiresProof whether the link opens a session in use only with a proof of one of its wallets
-   * @throws SessionUnknownError
+   * @param keyId as in `register`
+   * @throws SessionUnknownError, KeyUnusableError
    */
-  relink: async (organizationId: string, sessionId: string, requiresProof: boolean): Promise<PortalLink> => {
+  relink: async (
+    organizationId: string,
+    sessionId: string,
+    requiresProof: boolean,
+    keyId: string | null,
+  ): Promise<PortalLink> => {
     const link = createPortalLink(portalUrl)
     const token = { hash: link.tokenHash, requiresProof }
-    if (!(await sessions.addLink(organizationId, sessionId, token))) throw new SessionUnknownError()
+    await together(async (_changes, { sessions, apiKeys }) => {
+      if (keyId !== null) await requireActiveKey(apiKeys, clock, { organizationId, keyId })
+      if (!(await sessions.addLink(organizationId, sessionId, token))) throw new SessionUnknownError()
+    })
     return link
   },
 

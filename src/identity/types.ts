@@ -1,7 +1,7 @@
 // The interfaces of the store that identity needs; the composition root passes the store's own tables.
 import type { Registered, Registration } from '../domain/registration.ts'
 import type { SessionState, StatusChange } from '../domain/session.ts'
-import type { ProofRequest, WalletConnection } from '../domain/wallet.ts'
+import type { ByBrowser, ProofRequest, WalletConnection, WalletRemoval } from '../domain/wallet.ts'
 
 export interface SessionStore {
   /** Creates a session, or reuses the caller's own for the same wallet and check type, in one transaction. */
@@ -22,28 +22,25 @@ export interface SessionStore {
     change: StatusChange,
     options?: { readonly survives?: 'power-loss' | 'process-crash' },
   ): Promise<SessionState | null>
-  recordConsent(input: {
-    readonly organizationId: string
-    readonly sessionId: string
-    readonly version: string
-    readonly actor: string
-  }): Promise<SessionState | null>
+  recordConsent(
+    input: ByBrowser & {
+      readonly organizationId: string
+      readonly sessionId: string
+      readonly version: string
+      readonly actor: string
+    },
+  ): Promise<SessionState | null>
 }
 
 export interface SessionWalletStore {
   /** @throws ProofInvalidError, SessionClosedError, WalletLockedError, WalletLimitError */
   connect(connection: WalletConnection): Promise<SessionState | null>
   /** @throws SessionClosedError */
-  remove(input: {
-    readonly organizationId: string
-    readonly sessionId: string
-    readonly walletId: string
-    readonly actor: string
-  }): Promise<SessionState | null>
+  remove(removal: WalletRemoval): Promise<SessionState | null>
 }
 
 export interface SessionNonceStore {
-  add(request: ProofRequest): Promise<void>
+  add(request: ProofRequest & ByBrowser): Promise<void>
   /** Null when the nonce is unknown, belongs to another session, is spent, or is too old. */
   find(organizationId: string, sessionId: string, nonce: string): Promise<ProofRequest | null>
 }

@@ -1,15 +1,6 @@
 // Errors of the verification page's server, in addition to those of identity.
 import { fixedError } from '../domain/errors.ts'
 
-/**
- * There is no such session, or this browser may not open it. The caller can't tell which, so a session's id opens
- * nothing.
- */
-export class BrowserUnknownError extends fixedError(
-  'NOT_FOUND',
-  'open this page with the link that you were sent, in the browser in which you began',
-) {}
-
 /** The link is malformed, does not exist, or has ended. */
 export class LinkUnknownError extends fixedError(
   'NOT_FOUND',

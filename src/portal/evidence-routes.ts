@@ -62,13 +62,12 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
   return [
     // Shown only while they can be changed, because cookies live long and browsers are shared.
     gate({ method: 'GET', path: '/api/sessions/*/fields' }, async (call) => {
-      const { state } = await openForChange(call)
-      return jsonResponse(JSON.stringify(await evidence.readFields(state.session, 'person')), call.requestId)
+      const { session } = await openForChange(call)
+      return jsonResponse(JSON.stringify(await evidence.readFields(session, 'person')), call.requestId)
     }),
 
     gate({ method: 'PUT', path: '/api/sessions/*/fields' }, async (call) => {
-      const { state } = await openAgreed(call)
-      const { session } = state
+      const { state, session } = await openAgreed(call)
       const body = await readObject(call.request)
       const asked = requirementsOf(session.checkType, session.level).flatMap((requirement) =>
         requirement.part === 'field' ? [requirement.name] : [],
@@ -81,8 +80,7 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
     }),
 
     gate({ method: 'POST', path: '/api/sessions/*/documents/*', slow: true }, async (call) => {
-      const { state } = await openAgreed(call)
-      const { session } = state
+      const { state, session } = await openAgreed(call)
       const kind = requireKind(session, call.parameters[1] ?? '')
       const stream = openBody(call.request)
       await makeWay(session, kind)
@@ -97,8 +95,8 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
     }),
 
     gate({ method: 'DELETE', path: '/api/sessions/*/documents/*' }, async (call) => {
-      const { state } = await openAgreed(call)
-      await evidence.removeDocument(state.session, call.parameters[1] ?? '')
+      const { state, session } = await openAgreed(call)
+      await evidence.removeDocument(session, call.parameters[1] ?? '')
       return answer(state, call.requestId)
     }),
   ]

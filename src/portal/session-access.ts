@@ -1,13 +1,14 @@
 // Finds the session that a request may use. Only the request's cookie decides: a session's id alone opens nothing, and
 // a session of another browser is answered like an unknown one (threats row 2).
-import type { SessionState } from '../domain/session.ts'
+import type { Session, SessionState } from '../domain/session.ts'
+import { BrowserUnknownError } from '../domain/session-errors.ts'
 import { parseSessionId } from '../identity/schema.ts'
-import { BrowserUnknownError } from './errors.ts'
-import type { PortalParts } from './types.ts'
+import type { FromBrowser, PortalParts } from './types.ts'
 
-interface Access {
+interface Access extends FromBrowser {
   readonly state: SessionState
-  readonly cookieHash: Uint8Array
+  /** The session as this browser changes it. */
+  readonly session: Session & FromBrowser
 }
 
 export const createSessionAccess = ({
@@ -30,7 +31,8 @@ export const createSessionAccess = ({
       const found = await find(request.headers, idText)
       const state = found === null ? null : await sessions.find(found.organizationId, found.sessionId)
       if (found === null || state === null) throw new BrowserUnknownError()
-      return { state, cookieHash: found.cookieHash }
+      const { cookieHash } = found
+      return { state, session: { ...state.session, cookieHash }, cookieHash }
     },
   }
 }

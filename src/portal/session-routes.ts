@@ -3,17 +3,11 @@
 // page always shows the session's real state.
 
 import { isSessionFinal, isSessionOpen, type SessionState } from '../domain/session.ts'
-import { SessionClosedError } from '../domain/session-errors.ts'
+import { BrowserUnknownError, SessionClosedError } from '../domain/session-errors.ts'
 import { jsonResponse } from '../http/response.ts'
 import { createPortalLink } from '../identity/portal-link.ts'
 import { AGREEMENT_VERSION, type HandoverAnswer, LANGUAGES } from './contract.ts'
-import {
-  AgreementMissingError,
-  AgreementOutdatedError,
-  BrowserUnknownError,
-  EvidenceIncompleteError,
-  WalletForeignError,
-} from './errors.ts'
+import { AgreementMissingError, AgreementOutdatedError, EvidenceIncompleteError, WalletForeignError } from './errors.ts'
 import type { PortalCall, PortalGate, PortalRoute } from './gate.ts'
 import { booleanOf, readObject, textOf } from './json.ts'
 import { createSessionAccess } from './session-access.ts'
@@ -117,14 +111,15 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
     }),
 
     gate({ method: 'POST', path: '/api/sessions/*/agreement' }, async (call) => {
-      const { state } = await openForChange(call)
+      const { state, session, cookieHash } = await openForChange(call)
       const body = await readObject(call.request)
       const language = LANGUAGES.find((known) => known === body['language'])
       if (textOf(body, 'version', 10) !== AGREEMENT_VERSION || language === undefined)
         throw new AgreementOutdatedError()
       await progress.recordAgreement({
-        organizationId: state.session.organizationId,
-        sessionId: state.session.id,
+        organizationId: session.organizationId,
+        sessionId: session.id,
+        cookieHash,
         version: `${AGREEMENT_VERSION}.${language}`,
         shares: booleanOf(body, 'shares'),
       })
@@ -132,8 +127,8 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
     }),
 
     gate({ method: 'POST', path: '/api/sessions/*/submit' }, async (call) => {
-      const { state, agreement } = await openAgreed(call)
-      const { session, wallets } = state
+      const { state, session, cookieHash, agreement } = await openAgreed(call)
+      const { wallets } = state
       if ((await view(state)).missing.length > 0) throw new EvidenceIncompleteError()
       const { organizationId, id: sessionId, lockedAddress } = session
       if (lockedAddress !== null && wallets.some(({ address }) => address !== lockedAddress)) {
@@ -141,7 +136,8 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
       }
       // Record the consent before the submission, after which results can be shared (threats row 3).
       if (agreement.shares) {
-        await changes.recordConsent({ organizationId, sessionId, version: agreement.version, actor: 'person' })
+        const { version } = agreement
+        await changes.recordConsent({ organizationId, sessionId, cookieHash, version, actor: 'person' })
       }
       // Store the country before the checks are queued: they compare it with the person's fields.
       await parts.noteAddress({ organizationId, sessionId }, call.address)
@@ -150,12 +146,11 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
     }),
 
     gate({ method: 'POST', path: '/api/sessions/*/handover' }, async (call) => {
-      const { state, cookieHash } = await openForWork(call)
+      const { session, cookieHash } = await openForWork(call)
       const link = createPortalLink(portalUrl)
       const expiresAtSeconds = clock.unixSeconds() + HANDOVER_SECONDS
-      const session = { organizationId: state.session.organizationId, sessionId: state.session.id }
-      const added = await links.addHandover(session, cookieHash, link.tokenHash, expiresAtSeconds)
-      if (!added) throw new BrowserUnknownError()
+      const { organizationId, id: sessionId } = session
+      await links.addHandover({ organizationId, sessionId, cookieHash }, link.tokenHash, expiresAtSeconds)
       const handover: HandoverAnswer = { url: link.url, qrCode: qrCodeOf(link, HANDOVER_QR_PIXELS), expiresAtSeconds }
       return jsonResponse(JSON.stringify(handover), call.requestId)
     }),

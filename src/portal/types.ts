@@ -14,6 +14,14 @@ import type { QrCodeOf } from '../identity/qr-code.ts'
 import type { StreamHub } from '../identity/stream-hub.ts'
 import type { BrowserCookies } from './browser-cookie.ts'
 
+/** With every change: the browser that makes it. See ByBrowser. */
+export interface FromBrowser {
+  readonly cookieHash: Uint8Array
+}
+
+type Removal = Parameters<SessionChanges['removeWallet']>[0]
+type Consent = Parameters<SessionChanges['recordConsent']>[0]
+
 /** See store/portal-links.ts. */
 export interface PortalLinks {
   find(linkHash: Uint8Array): Promise<(LinkSession & { readonly cookieHash: Uint8Array | null }) | null>
@@ -24,12 +32,7 @@ export interface PortalLinks {
   ): Promise<(LinkSession & { readonly status: SessionStatus }) | null>
   touchBrowser(cookieHash: Uint8Array, sessionId: string): Promise<boolean>
   leaveBrowser(cookieHash: Uint8Array, sessionId: string): Promise<boolean>
-  addHandover(
-    link: LinkSession,
-    cookieHash: Uint8Array,
-    linkHash: Uint8Array,
-    expiresAtSeconds: number,
-  ): Promise<boolean>
+  addHandover(link: LinkSession & FromBrowser, linkHash: Uint8Array, expiresAtSeconds: number): Promise<void>
   addChallenge(challenge: ContinuationChallenge): Promise<void>
   findChallenge(linkHash: Uint8Array, nonce: string): Promise<ContinuationChallenge | null>
   moveLink(challenge: ContinuationChallenge, cookieHash: Uint8Array): Promise<boolean>
@@ -37,7 +40,9 @@ export interface PortalLinks {
 
 /** See store/portal-progress.ts. */
 export interface PortalProgress {
-  recordAgreement(input: LinkSession & { readonly version: string; readonly shares: boolean }): Promise<void>
+  recordAgreement(
+    input: LinkSession & FromBrowser & { readonly version: string; readonly shares: boolean },
+  ): Promise<void>
   findAgreement(
     organizationId: string,
     sessionId: string,
@@ -83,7 +88,10 @@ export interface PortalParts {
   readonly evidence: EvidenceService
   readonly connect: Connect
   readonly verifyProof: VerifyProof
-  readonly changes: Pick<SessionChanges, 'removeWallet' | 'recordConsent'>
+  readonly changes: {
+    removeWallet(removal: Removal & FromBrowser): Promise<SessionState>
+    recordConsent(consent: Consent & FromBrowser): Promise<SessionState>
+  }
   readonly providers: Pick<Providers, 'of'>
   readonly hub: Pick<StreamHub, 'open'>
   readonly cookies: BrowserCookies

@@ -19,10 +19,10 @@ export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessio
 
   return [
     gate({ method: 'POST', path: '/api/sessions/*/wallets/challenge' }, async (call) => {
-      const { state } = await openAgreed(call)
+      const { session } = await openAgreed(call)
       const wallet = decodeWalletOnChain(await readObject(call.request))
-      const organization = await organizations.find(state.session.organizationId)
-      const asked = await connect.requestProof(state.session, organization?.name ?? '', wallet)
+      const organization = await organizations.find(session.organizationId)
+      const asked = await connect.requestProof(session, organization?.name ?? '', wallet)
       const challenge: ChallengeAnswer = {
         nonce: asked.nonce,
         message: asked.message,
@@ -33,9 +33,9 @@ export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessio
     }),
 
     gate({ method: 'POST', path: '/api/sessions/*/wallets' }, async (call) => {
-      const { state } = await openAgreed(call)
+      const { state, session } = await openAgreed(call)
       const body = await readObject(call.request)
-      await connect.connect(state.session, {
+      await connect.connect(session, {
         nonce: textOf(body, 'nonce', NONCE_MAX),
         signature: textOf(body, 'signature', SIGNATURE_MAX).trim(),
       })
@@ -43,12 +43,12 @@ export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessio
     }),
 
     gate({ method: 'DELETE', path: '/api/sessions/*/wallets/*' }, async (call) => {
-      const { state } = await openAgreed(call)
-      const { organizationId, id: sessionId } = state.session
+      const { state, session, cookieHash } = await openAgreed(call)
+      const { organizationId, id: sessionId } = session
       const walletId = call.parameters[1] ?? ''
       // If another tab has removed the wallet before, the person's wish is already met.
       if (state.wallets.some(({ id }) => id === walletId)) {
-        await changes.removeWallet({ organizationId, sessionId, walletId, actor: 'person' })
+        await changes.removeWallet({ organizationId, sessionId, cookieHash, walletId, actor: 'person' })
       }
       return answer(state, call.requestId)
     }),

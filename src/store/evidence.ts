@@ -17,6 +17,7 @@ import {
   OF_SESSION,
   toRecord,
 } from './evidence-rows.ts'
+import { requireBrowser } from './portal-browsers.ts'
 import { acceptParts } from './portal-progress.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import { eraseResemblances } from './screening-checks.ts'
@@ -77,12 +78,11 @@ export const requireEvidenceKept = async (
 
 /** All functions return null when the organization has no such session, unless they say otherwise. */
 export const createEvidenceTable = (scope: TableScope) => {
-  /** Locks the session. @throws SessionClosedError when its person may not change it any more */
-  const lockOpen = async (
-    transaction: Transaction,
-    { organizationId, sessionId }: EvidenceTarget,
-  ): Promise<Session | null> => {
-    const session = await lockSession(transaction, organizationId, sessionId, scope.nowSeconds())
+  /** Locks the session. @throws BrowserUnknownError, SessionClosedError when its person may not change it any more */
+  const lockOpen = async (transaction: Transaction, target: EvidenceTarget): Promise<Session | null> => {
+    const nowSeconds = scope.nowSeconds()
+    const session = await lockSession(transaction, target.organizationId, target.sessionId, nowSeconds)
+    await requireBrowser(transaction, target, nowSeconds)
     if (session !== null && !isSessionOpen(session.status)) throw new SessionClosedError(session.status)
     return session
   }

@@ -7,8 +7,15 @@
 // and 4.
 import type { WalletAddress } from '../domain/address.ts'
 import type { SessionStatus } from '../domain/session.ts'
-import { type ContinuationChallenge, type LinkSession, storedChainId, walletOn } from '../domain/wallet.ts'
+import {
+  type ByBrowser,
+  type ContinuationChallenge,
+  type LinkSession,
+  storedChainId,
+  walletOn,
+} from '../domain/wallet.ts'
 import type { Transaction } from './database.ts'
+import { releaseBrowsers, requireBrowser, UNUSED_SECONDS } from './portal-browsers.ts'
 import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import { lockSessionAsItIs } from './session-rows.ts'
 import { keepNewest, SWEEP_BATCH, sweepRows } from './sweep.ts'
@@ -19,8 +26,6 @@ import type { TableScope } from './table-scope.ts'
  * invalid.
  */
 const WAITING_PER_SESSION_MAX = 20
-/** How long an unused browser can still open its session. */
-const UNUSED_SECONDS = 30 * 86_400
 /** Minimum time between two writes of a browser's last use. */
 const TOUCH_SECONDS = 86_400
 /** If a power cut loses the row, the waiting person can ask again. */
@@ -41,29 +46,6 @@ type LinkRow = RowOf<FoundLink>
 type ChallengeRow = RowOf<Omit<ContinuationChallenge, 'nonce' | 'linkHash' | 'wallet'>> & {
   readonly address: WalletAddress
   readonly chain_id: number
-}
-
-/**
- * Releases browsers, so that they open nothing. The row of a browser whose link is no longer valid is deleted; the row
- * of a valid link stays, so that the link stays bound.
- * @param browsers the condition after WHERE
- * @returns how many browsers were released
- */
-const letGo = async (
-  transaction: Transaction,
-  browsers: string,
-  parameters: readonly (Uint8Array | string | number)[],
-): Promise<number> => {
-  const isCurrent = 'EXISTS (SELECT 1 FROM session_tokens WHERE hash = portal_browsers.link_hash)'
-  const forgotten = await transaction.execute(
-    `DELETE FROM portal_browsers WHERE ${browsers} AND NOT ${isCurrent}`,
-    parameters,
-  )
-  const kept = await transaction.execute(
-    `UPDATE portal_browsers SET bound_at_seconds = 0 WHERE ${browsers} AND ${isCurrent}`,
-    parameters,
-  )
-  return forgotten + kept
 }
 
 const IN_USE = `SELECT 1 FROM portal_browsers WHERE organization_id = ? AND session_id = ?
@@ -89,7 +71,7 @@ const endOthers = async (
   const session = [organizationId, sessionId]
   const ofSession = 'organization_id = ? AND session_id = ?'
   await lockSessionAsItIs(transaction, organizationId, sessionId)
-  await letGo(transaction, `${ofSession} AND link_hash <> ?`, [...session, linkHash])
+  await releaseBrowsers(transaction, `${ofSession} AND link_hash <> ?`, [...session, linkHash])
   await transaction.execute(`DELETE FROM portal_handovers WHERE ${ofSession}`, session)
   const wallets = await transaction.query(`SELECT 1 FROM session_wallets WHERE ${ofSession} LIMIT 1`, session)
   if (wallets.length > 0) return
@@ -179,34 +161,24 @@ export const createPortalLinkTable = (scope: TableScope) => ({
   leaveBrowser: (cookieHash: Uint8Array, sessionId: string): Promise<boolean> =>
     scope.write(
       async (transaction) =>
-        (await letGo(transaction, 'cookie_hash = ? AND session_id = ? AND bound_at_seconds > 0', [
+        (await releaseBrowsers(transaction, 'cookie_hash = ? AND session_id = ? AND bound_at_seconds > 0', [
           cookieHash,
           sessionId,
         ])) > 0,
       DURABILITY,
     ),
 
-  /** Adds a link for another browser of the same person. False if this browser can't open the session anymore. */
-  addHandover: (
-    link: LinkSession,
-    cookieHash: Uint8Array,
-    linkHash: Uint8Array,
-    expiresAtSeconds: number,
-  ): Promise<boolean> =>
+  /** A link for another browser of the same person. @throws BrowserUnknownError */
+  addHandover: (link: LinkSession & ByBrowser, linkHash: Uint8Array, expiresAtSeconds: number): Promise<void> =>
     scope.write(async (transaction) => {
       const { organizationId, sessionId } = link
       await lockSessionAsItIs(transaction, organizationId, sessionId)
-      const browsers = await transaction.query(
-        'SELECT 1 FROM portal_browsers WHERE cookie_hash = ? AND session_id = ? AND bound_at_seconds > ?',
-        [cookieHash, sessionId, scope.nowSeconds() - UNUSED_SECONDS],
-      )
-      if (browsers.length === 0) return false
+      await requireBrowser(transaction, link, scope.nowSeconds())
       await transaction.execute(
         'INSERT INTO portal_handovers (hash, organization_id, session_id, expires_at_seconds) VALUES (?, ?, ?, ?)',
         [linkHash, organizationId, sessionId, expiresAtSeconds],
       )
       await keepNewest(transaction, 'portal_handovers', 'hash', link, WAITING_PER_SESSION_MAX)
-      return true
     }, DURABILITY),
 
   addChallenge: (challenge: ContinuationChallenge): Promise<void> =>
@@ -260,7 +232,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       const isOver = 'expires_at_seconds <= ?'
       const handovers = await sweepRows(transaction, 'portal_handovers', 'hash', isOver, nowSeconds)
       const challenges = await sweepRows(transaction, 'portal_challenges', 'nonce', isOver, nowSeconds)
-      const unused = await letGo(
+      const unused = await releaseBrowsers(
         transaction,
         `cookie_hash IN (
            SELECT cookie_hash FROM portal_browsers WHERE bound_at_seconds > 0 AND bound_at_seconds <= ?

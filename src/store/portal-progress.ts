@@ -2,8 +2,10 @@
 // they were asked for. Both belong to the session; neither is in the status that others see.
 import type { SessionStatus } from '../domain/session.ts'
 import { PartNotRequestedError } from '../domain/session-errors.ts'
+import type { ByBrowser } from '../domain/wallet.ts'
 import type { Statements, Transaction } from './database.ts'
 import { splitNames } from './evidence-rows.ts'
+import { requireBrowser } from './portal-browsers.ts'
 import { readGivenParts } from './session-requirements.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -91,11 +93,12 @@ export const acceptParts = async (
 export const createPortalProgressTable = (scope: TableScope) => ({
   /**
    * Replaces an earlier agreement; the newest counts until the session is submitted.
-   * @throws ConstraintViolatedError when there is no such session
+   * @throws ConstraintViolatedError when there is no such session; BrowserUnknownError
    */
-  recordAgreement: (input: SessionKey & Pick<Agreement, 'version' | 'shares'>): Promise<void> =>
+  recordAgreement: (input: SessionKey & ByBrowser & Pick<Agreement, 'version' | 'shares'>): Promise<void> =>
     scope.write(
       async (transaction) => {
+        await requireBrowser(transaction, input, scope.nowSeconds())
         await transaction.execute(
           `INSERT INTO portal_agreements (organization_id, session_id, version, shares, agreed_at_seconds)
            VALUES (?, ?, ?, ?, ?) ON CONFLICT (organization_id, session_id) DO UPDATE SET

@@ -2,7 +2,8 @@
 // message to sign is stored with it, so that a proof is checked against what was requested and never against what the
 // client sends.
 import type { WalletAddress } from '../domain/address.ts'
-import { type ProofRequest, storedChainId, walletOn } from '../domain/wallet.ts'
+import { type ByBrowser, type ProofRequest, storedChainId, walletOn } from '../domain/wallet.ts'
+import { requireBrowser } from './portal-browsers.ts'
 import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import { keepNewest, sweepRows } from './sweep.ts'
 import type { TableScope } from './table-scope.ts'
@@ -16,10 +17,11 @@ const NONCES_PER_SESSION_MAX = 50
 const DURABILITY = { survives: 'process-crash' } as const
 
 export const createSessionNonceTable = (scope: TableScope) => ({
-  /** @throws ConstraintViolatedError when the organization has no such session. */
-  add: (request: ProofRequest): Promise<void> =>
+  /** @throws ConstraintViolatedError when the organization has no such session; BrowserUnknownError */
+  add: (request: ProofRequest & ByBrowser): Promise<void> =>
     scope.write(async (transaction) => {
-      const { wallet, ...row } = request
+      const { wallet, cookieHash: _browser, ...row } = request
+      await requireBrowser(transaction, request, scope.nowSeconds())
       const chainId = storedChainId(wallet)
       await insertRow(transaction, 'session_nonces', { ...row, address: wallet.address, chainId })
       await keepNewest(transaction, 'session_nonces', 'nonce', row, NONCES_PER_SESSION_MAX)

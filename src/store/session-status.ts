@@ -18,6 +18,7 @@ import {
 import type { Transaction, TransactionOptions } from './database.ts'
 import { requireEvidenceKept } from './evidence.ts'
 import { identifyPerson } from './persons.ts'
+import { requireBrowser } from './portal-browsers.ts'
 import { writeCorrections } from './portal-progress.ts'
 import { requireNoOpenHit } from './screening-checks.ts'
 import { addEvent, announceSession, numberDecision } from './session-changes.ts'
@@ -121,6 +122,7 @@ export const createStatusWriter =
       const locked = await lockState(transaction, organizationId, sessionId, nowSeconds)
       if (locked === null) return null
       const { session, wallets } = locked
+      await requireBrowser(transaction, change, nowSeconds)
       checkChange(session, change)
       const overridden = change.to === 'completed' ? await checkCompletion(transaction, session, change) : []
       if (change.to === 'submitted') {

@@ -9,9 +9,11 @@ import {
   type SessionWallet,
   WALLETS_PER_SESSION_MAX,
   type WalletConnection,
+  type WalletRemoval,
   walletAddressText,
 } from '../domain/wallet.ts'
 import type { Transaction } from './database.ts'
+import { requireBrowser } from './portal-browsers.ts'
 import { acceptParts } from './portal-progress.ts'
 import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import { announceSession, noteChange } from './session-changes.ts'
@@ -97,8 +99,8 @@ export const createSessionWalletTable = (scope: TableScope) => ({
   /**
    * Stores a wallet whose proof was checked; one that is connected already stays as it is. The state afterwards, or null
    * when the organization has no such session.
-   * @throws ProofInvalidError (nonce unknown, spent or too old), SessionClosedError, PartNotRequestedError,
-   * WalletLockedError, WalletLimitError: nothing was stored, and the nonce is not spent.
+   * @throws ProofInvalidError (nonce unknown, spent or too old), BrowserUnknownError, SessionClosedError,
+   * PartNotRequestedError, WalletLockedError, WalletLimitError: nothing was stored, and the nonce is not spent.
    */
   connect: (connection: WalletConnection): Promise<SessionState | null> =>
     scope.write(async (transaction) => {
@@ -106,6 +108,7 @@ export const createSessionWalletTable = (scope: TableScope) => ({
       const { organizationId, sessionId, address, chain } = connection
       const before = await lockState(transaction, organizationId, sessionId, nowSeconds)
       if (before === null) return null
+      await requireBrowser(transaction, connection, nowSeconds)
       const { session, wallets } = before
       requireOpen(session, address)
       await acceptParts(transaction, connection, ['wallets'], true)
@@ -126,19 +129,15 @@ export const createSessionWalletTable = (scope: TableScope) => ({
 
   /**
    * Takes a wallet out of an open session. Null when there is no such session or wallet.
-   * @throws SessionClosedError, PartNotRequestedError
+   * @throws BrowserUnknownError, SessionClosedError, PartNotRequestedError
    */
-  remove: (input: {
-    readonly organizationId: string
-    readonly sessionId: string
-    readonly walletId: string
-    readonly actor: string
-  }): Promise<SessionState | null> =>
+  remove: (input: WalletRemoval): Promise<SessionState | null> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const { organizationId, sessionId, walletId, actor } = input
       const before = await lockState(transaction, organizationId, sessionId, nowSeconds)
       if (before === null) return null
+      await requireBrowser(transaction, input, nowSeconds)
       const { session, wallets } = before
       if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)
       await acceptParts(transaction, input, ['wallets'], true)

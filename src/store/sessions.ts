@@ -7,8 +7,10 @@ import type { Level } from '../domain/level.ts'
 import type { SessionPart } from '../domain/requirements.ts'
 import type { HitState } from '../domain/screening-hit.ts'
 import type { CheckType, Session, SessionState, SessionStatus } from '../domain/session.ts'
+import type { ByBrowser } from '../domain/wallet.ts'
 import type { SqlParameter } from './database.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
+import { requireBrowser } from './portal-browsers.ts'
 import { addEvent, announceSession } from './session-changes.ts'
 import { createSessionHistory } from './session-history.ts'
 import { createRegistration } from './session-registration.ts'
@@ -107,19 +109,22 @@ export const createSessionTable = (scope: TableScope) => ({
    * Records that the person agreed to share the result with other organizations, and to which text (threats row 3). The
    * first consent stays. Null when the organization has no such session.
    */
-  recordConsent: (input: {
-    readonly organizationId: string
-    readonly sessionId: string
-    /** Names the text that was shown. */
-    readonly version: string
-    readonly actor: string
-  }): Promise<SessionState | null> =>
+  recordConsent: (
+    input: ByBrowser & {
+      readonly organizationId: string
+      readonly sessionId: string
+      /** Names the text that was shown. */
+      readonly version: string
+      readonly actor: string
+    },
+  ): Promise<SessionState | null> =>
     scope.write(
       async (transaction) => {
         const nowSeconds = scope.nowSeconds()
         const { organizationId, sessionId, version, actor } = input
         const locked = await lockState(transaction, organizationId, sessionId, nowSeconds)
         if (locked === null) return null
+        await requireBrowser(transaction, input, nowSeconds)
         let { session } = locked
         if (session.consentedAtSeconds === null) {
           const sequence = session.sequence + 1

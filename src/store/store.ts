@@ -121,6 +121,7 @@ export interface Store extends Tables {
     work: (tables: {
       readonly sessions: Tables['sessions']
       readonly wallets: Tables['sessionWallets']
+      readonly apiKeys: Tables['apiKeys']
     }) => Promise<Result>,
     options?: TransactionOptions,
   ): Promise<Result>
@@ -208,7 +209,11 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
       sessionTransaction: (work, settings) =>
         database.transaction((transaction) => {
           const own = transactionScope(transaction, clock)
-          return work({ sessions: createSessionTable(own), wallets: createSessionWalletTable(own) })
+          return work({
+            sessions: createSessionTable(own),
+            wallets: createSessionWalletTable(own),
+            apiKeys: createApiKeyTable(own),
+          })
         }, settings),
       checkWritable: createWriteCheck(database, clock),
       upkeep,

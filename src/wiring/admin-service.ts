@@ -113,12 +113,13 @@ const sessionMaker = (registerIn: (tables: Tables) => Register): Services['ident
       ...session,
       request: { walletAddress, originUrl },
       sessionId: newSessionId(),
+      keyId: null,
       forcedOutcome: null,
     })
     return { created, sessionId, link: link.url }
   },
   link: async (tables, organizationId, sessionId) =>
-    (await registerIn(tables).relink(organizationId, sessionId, false)).url,
+    (await registerIn(tables).relink(organizationId, sessionId, false, null)).url,
 })
 
 export interface Admin {

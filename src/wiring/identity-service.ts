@@ -204,11 +204,10 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     reach: dependencies.webhookReach,
     clock: systemClock,
   })
-  const registerBy = { providers, portalUrl, qrCodeOf: createQrCodes(portalUrl) }
+  const registerBy = { providers, portalUrl, clock: systemClock, qrCodeOf: createQrCodes(portalUrl) }
   const register = createRegister({
     ...registerBy,
     together: createChangeTogether((work) => store.sessionTransaction(work, { survives: 'process-crash' }), listener),
-    sessions: store.sessions,
   })
   const ticking = setInterval(hub.tick, 1_000 / TICKS_PER_SECOND)
   ticking.unref()
@@ -230,10 +229,10 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     changes,
     providers,
     evidence: evidenceParts.evidence,
-    registerIn: ({ sessions, sessionWallets: wallets }) => {
+    registerIn: ({ sessions, sessionWallets: wallets, apiKeys }) => {
       const silent = { stateChanged: () => undefined, standingChanged: () => undefined }
       const changes = createSessionChanges({ sessions, wallets, listener: silent })
-      return createRegister({ ...registerBy, sessions, together: (work) => work(changes, { sessions, wallets }) })
+      return createRegister({ ...registerBy, together: (work) => work(changes, { sessions, wallets, apiKeys }) })
     },
     readings: evidenceParts.readings,
     decisionFacts: evidenceParts.decisionFacts,

@@ -25,12 +25,13 @@ const register = async (
   const registered = await createRegister({
     together,
     providers,
-    sessions: store.sessions,
+    clock: identity.clock,
     qrCodeOf: () => 'data:',
     portalUrl: 'https://verify.example.com',
   }).register({
     organizationId: ours,
     environment,
+    keyId: null,
     actor: 'key:keykeykeykey',
     checkType: 'kyc',
     request: { walletAddress, originUrl: null },

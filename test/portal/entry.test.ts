@@ -557,8 +557,8 @@ describe('a link for a wallet that has a session', () => {
     const { sessionId } = await insider({ walletAddress: account.address })
     const { id } = host.organization
     const register = host.identity.registerIn(host.store)
-    const theirs = await register.relink(id, sessionId, false)
-    const replayed = await register.relink(id, sessionId, true)
+    const theirs = await register.relink(id, sessionId, false, null)
+    const replayed = await register.relink(id, sessionId, true, null)
     expect(await enterBy(replayed.url)).toBe('elsewhere')
     expect(await enterBy(theirs.url)).toBe('entered')
     await end(sessionId)

@@ -33,9 +33,14 @@ const CONTENT = 'countersign evidence content'
 const NAME = 'countersign evidence file name'
 const WRITE_BYTES = 65_536
 
-export const targetOf = ({ organizationId, id }: Pick<EvidenceSession, 'organizationId' | 'id'>): EvidenceTarget => ({
+export const targetOf = ({
+  organizationId,
+  id,
+  cookieHash,
+}: Pick<EvidenceSession, 'organizationId' | 'id' | 'cookieHash'>): EvidenceTarget => ({
   organizationId,
   sessionId: id,
+  cookieHash,
 })
 
 /** Binds a wrapped key to its piece of evidence, so that it is useless in another row. */

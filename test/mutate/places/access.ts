@@ -76,6 +76,13 @@ export const access: readonly Place[] = [
       'if (key === null) return key',
     ],
   ]),
+  ...placesOf(['test/admin/rights.test.ts'], 'src/http/authenticate.ts', [
+    [
+      'a revoked key finishes its change',
+      "if (key === null || apiKeyStatus(key, clock.unixSeconds()) !== 'active') throw new KeyUnusableError()",
+      'if (key === null) throw new KeyUnusableError()',
+    ],
+  ]),
   ...placesOf(['test/admin/rights.test.ts'], 'src/admin/rights.ts', [
     [
       'a key touches what needs the deployment’s rights',
@@ -86,11 +93,6 @@ export const access: readonly Place[] = [
       'a role in one organization is one in all',
       'if (!mayIn(now, organizationId, role)) throw new RoleInsufficientError(role)',
       '',
-    ],
-    [
-      'a revoked key finishes its change',
-      "if (key === null || apiKeyStatus(key, clock.unixSeconds()) !== 'active') throw new KeyUnusableError()",
-      'if (key === null) throw new KeyUnusableError()',
     ],
     [
       'a disabled account finishes its change',

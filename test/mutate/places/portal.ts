@@ -24,6 +24,10 @@ export const portal: readonly Place[] = [
       'await links.moveLink(asked, hash)',
     ],
   ]),
+  ...placesOf(['test/portal/released-browser.test.ts'], 'src/store/portal-browsers.ts', [
+    ['a released browser finishes its change', 'if (bound !== 1) throw new BrowserUnknownError()', ''],
+    ['a browser changes another session', 'cookie_hash = ? AND session_id = ? AND', "cookie_hash = ? AND ? <> '' AND"],
+  ]),
   ...placesOf(['test/portal/session.test.ts', 'test/portal/entry.test.ts'], 'src/portal/session-routes.ts', [
     ['a final session is changed', 'if (isSessionFinal(status)) throw new SessionClosedError(status)', ''],
     [

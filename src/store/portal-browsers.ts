@@ -1,0 +1,49 @@
+// Browsers that may open a session of the verification page; portal-links.ts binds them.
+import { BrowserUnknownError } from '../domain/session-errors.ts'
+import type { ByBrowser, LinkSession } from '../domain/wallet.ts'
+import type { Transaction } from './database.ts'
+
+/** How long an unused browser can still open its session. */
+export const UNUSED_SECONDS = 30 * 86_400
+
+/**
+ * Releases browsers, so that they open nothing. The row of a browser whose link is no longer valid is deleted; the row
+ * of a valid link stays, so that the link stays bound.
+ * @param browsers the condition after WHERE
+ * @returns how many browsers were released
+ */
+export const releaseBrowsers = async (
+  transaction: Transaction,
+  browsers: string,
+  parameters: readonly (Uint8Array | string | number)[],
+): Promise<number> => {
+  const isCurrent = 'EXISTS (SELECT 1 FROM session_tokens WHERE hash = portal_browsers.link_hash)'
+  const forgotten = await transaction.execute(
+    `DELETE FROM portal_browsers WHERE ${browsers} AND NOT ${isCurrent}`,
+    parameters,
+  )
+  const kept = await transaction.execute(
+    `UPDATE portal_browsers SET bound_at_seconds = 0 WHERE ${browsers} AND ${isCurrent}`,
+    parameters,
+  )
+  return forgotten + kept
+}
+
+/**
+ * Call it in the transaction of a change that a person makes, with the session locked: the browser may have been released
+ * since it sent the change. Locks the browser, so that it is not released before the transaction ends.
+ * @throws BrowserUnknownError
+ */
+export const requireBrowser = async (
+  transaction: Transaction,
+  { sessionId, cookieHash }: Pick<LinkSession, 'sessionId'> & ByBrowser,
+  nowSeconds: number,
+): Promise<void> => {
+  if (cookieHash === undefined) return
+  const bound = await transaction.execute(
+    `UPDATE portal_browsers SET bound_at_seconds = bound_at_seconds
+     WHERE cookie_hash = ? AND session_id = ? AND bound_at_seconds > ?`,
+    [cookieHash, sessionId, nowSeconds - UNUSED_SECONDS],
+  )
+  if (bound !== 1) throw new BrowserUnknownError()
+}
