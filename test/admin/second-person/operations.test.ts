@@ -97,6 +97,24 @@ describe('where an account, a role or a link to an account is made', () => {
   }
 })
 
+test('the first key of an organization is that of whoever made the organization', async () => {
+  const world = await startWorld()
+  try {
+    const { root, store, call } = world
+    const body = { slug: 'gamma', name: 'Gamma', admin_key: true }
+    const gamma = await call('POST', '/organizations', { cookie: root.cookie, body })
+    const added = await call('POST', '/organizations/gamma/members', {
+      key: String(gamma.body['admin_key']),
+      body: { email: 'first@example.com', name: 'First', role: 'organization-admin' },
+    })
+    expect(added.status).toBe(201)
+    const { id } = (await store.users.findByEmail('first@example.com')) ?? { id: '' }
+    expect((await store.accountMakers.makersOf(id, gamma.body.id)).has(root.id)).toBe(true)
+  } finally {
+    await world.close()
+  }
+})
+
 test('who gives a right that is there already, or takes it away, makes nobody', async () => {
   const world = await startWorld()
   try {
