@@ -20,7 +20,7 @@ const signIn = ({ admin }: Deployment, email: string, from: string, password = P
   admin('POST', '/sign-in', { body: { email, password }, from, ...(cookie === undefined ? {} : { cookie }) })
 
 /** A person of an organization of their own, whom other attacks do not meet. */
-const bystander = async (deployment: Deployment, slug: string) => {
+export const bystander = async (deployment: Deployment, slug: string) => {
   const { must, deploymentKey, invite } = deployment
   const created = await must('POST', '/organizations', {
     key: deploymentKey,

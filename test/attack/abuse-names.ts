@@ -1,10 +1,10 @@
 // Attacks on screening by how a listed name is written.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createVisitor } from '../portal/support/visitor.ts'
+import { createVisitor, type Visitor } from '../portal/support/visitor.ts'
 import { runCommand } from '../service/start-service.ts'
 import { until } from '../support/until.ts'
-import type { Abuse } from './abuse.ts'
+import type { Abuse, Faults } from './abuse.ts'
 import type { Deployment } from './deployment.ts'
 
 const LIST = 'id,kind,name\nn1,person,Nikola Obraztsov Primerov\n'
@@ -17,18 +17,51 @@ const SPELLINGS = [
   'Nikola Obraztsov Primerov Juan Luis Carlos Pedro',
 ]
 
-/** Submits a session of a person of this name. @returns its id. @throws Error when it is not taken */
-export const submitted = async ({ api, urls }: Deployment, key: string, fullName: string): Promise<string> => {
+const BIRTH_DATE = '1970-01-01'
+const CLEARED_LIST = 'id,kind,name,birth_dates\nc1,person,Sergej Musterow,1950-03-21\n'
+
+interface Submitted {
+  readonly sessionId: string
+  readonly visitor: Visitor
+}
+
+/** Submits a session of a person of this name. @throws Error when it is not taken */
+export const submitted = async (
+  { api, urls }: Deployment,
+  key: string,
+  fullName: string,
+  birthDate = BIRTH_DATE,
+): Promise<Submitted> => {
   const { body } = await api('POST', '/api/v1/register/individual', { key, body: {} })
   const { sessionId, redirectUrl } = body as { sessionId: string; redirectUrl: string }
   const visitor = createVisitor(urls.portal)
   await visitor.visit(redirectUrl)
   await visitor.agree(sessionId)
   await visitor.connectEvm(sessionId, sessionId)
-  await visitor.call('PUT', `sessions/${sessionId}/fields`, { fullName, birthDate: '1970-01-01', country: 'DE' })
-  const answer = await visitor.call('POST', `sessions/${sessionId}/submit`, {})
-  if (answer.status !== 200) throw new Error(`${fullName}: ${answer.status} ${JSON.stringify(answer.body)}`)
-  return sessionId
+  await visitor.call('PUT', `sessions/${sessionId}/fields`, { fullName, birthDate, country: 'DE' })
+  const { status } = await visitor.call('POST', `sessions/${sessionId}/submit`, {})
+  if (status !== 200) throw new Error(`a session was not submitted: ${status}`)
+  return { sessionId, visitor }
+}
+
+const importList = async ({ service }: Deployment, name: string, content: string, faults: Faults): Promise<void> => {
+  const file = join(service.dataDirectory, `${name}.csv`)
+  writeFileSync(file, content)
+  const words = ['screening', 'import', name, file, '--format', 'csv']
+  const { code, stderr } = await runCommand(service.dataDirectory, ...words)
+  faults.holds(`the list was not taken: ${stderr}`, code === 0)
+}
+
+/** What was found, once the session’s checks are made. */
+const checkedBy = async ({ admin, alpha }: Deployment, sessionId: string) => {
+  const path = `/organizations/${alpha.slug}/sessions/${sessionId}/checks/lists`
+  const read = () => admin('GET', path, { key: alpha.keys.admin })
+  const isMade = async (): Promise<boolean> => {
+    const { body } = await read()
+    return body?.waiting === false && !['waiting', 'off'].includes(body.outcome)
+  }
+  await until(isMade, { limitMs: 60_000, what: 'the checks' })
+  return (await read()).body
 }
 
 export const NAME_ABUSES: readonly Abuse[] = [
@@ -37,21 +70,41 @@ export const NAME_ABUSES: readonly Abuse[] = [
     name: 'listed-name-in-disguise',
     mustHappen: 'a listed name that is written otherwise is found, or is not passed',
     run: async (deployment, faults) => {
-      const { service, must, alpha } = deployment
-      const file = join(service.dataDirectory, 'names.csv')
-      writeFileSync(file, LIST)
-      const words = ['screening', 'import', 'names', file, '--format', 'csv']
-      const { code, stderr } = await runCommand(service.dataDirectory, ...words)
-      faults.holds(`the list was not taken: ${stderr}`, code === 0)
+      await importList(deployment, 'names', LIST, faults)
       for (const spelling of SPELLINGS) {
-        const sessionId = await submitted(deployment, alpha.keys.identity, spelling)
-        const path = `/organizations/${alpha.slug}/sessions/${sessionId}/checks/lists`
-        const read = () => must('GET', path, { key: alpha.keys.admin })
-        await until(async () => !['waiting', 'off'].includes((await read()).body?.outcome), { limitMs: 60_000 })
-        const { body } = await read()
+        const { sessionId } = await submitted(deployment, deployment.alpha.keys.identity, spelling)
+        const body = await checkedBy(deployment, sessionId)
         const isFound = (body.hits ?? []).length > 0
         faults.holds(`${spelling}: ${body.outcome}`, body.outcome !== 'passed' && (isFound || body.outcome !== 'look'))
       }
+    },
+  },
+  {
+    row: 57,
+    name: 'clearance-outlived',
+    mustHappen: 'a hit that was cleared for a similar name is open again for the listed name and birth date',
+    run: async (deployment, faults) => {
+      const { admin, alpha } = deployment
+      await importList(deployment, 'cleared', CLEARED_LIST, faults)
+      const { sessionId, visitor } = await submitted(deployment, alpha.keys.identity, 'S. Musterow', '1985-01-01')
+      const base = `/organizations/${alpha.slug}/sessions/${sessionId}`
+      const post = (path: string, body: object) => admin('POST', base + path, { key: alpha.keys.admin, body })
+      const decide = async (status: string, more: object = {}) => {
+        const { body } = await admin('GET', base, { key: alpha.keys.admin })
+        return post('/decide', { sequence: body.sequence, status, ...more })
+      }
+      const similar = (await checkedBy(deployment, sessionId)).hits
+      faults.holds(`${similar.length} hits for the similar name`, similar.length > 0)
+      for (const { id } of similar)
+        faults.status('clearing', await post(`/checks/lists/${id}`, { state: 'cleared', reason: 'born later' }), 200)
+      faults.status('sent back', await decide('retry', { corrections: ['fullName', 'birthDate'] }), 200)
+      const listed = { fullName: 'Sergej Musterow', birthDate: '1950-03-21' }
+      await visitor.call('PUT', `sessions/${sessionId}/fields`, listed)
+      await visitor.call('POST', `sessions/${sessionId}/submit`, {})
+      const exact = await checkedBy(deployment, sessionId)
+      const open = exact.hits.filter(({ state }: { state: string }) => state === 'open')
+      faults.holds(`the listed name: ${exact.outcome}`, exact.outcome === 'look' && open.length > 0)
+      faults.status('completed all the same', await decide('completed'), 409)
     },
   },
 ]

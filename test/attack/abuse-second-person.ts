@@ -79,7 +79,7 @@ const vanishingHit: Abuse = {
     const words = ['screening', 'import', 'second-person', file, '--format', 'csv']
     const { code, stderr } = await runCommand(service.dataDirectory, ...words)
     faults.holds(`the list was not taken: ${stderr}`, code === 0)
-    const sessionId = await submitted(deployment, await issue('identity'), 'Radoslava Hitova Primerov')
+    const { sessionId } = await submitted(deployment, await issue('identity'), 'Radoslava Hitova Primerov')
     await turnOn()
     const compared = async (threshold: number) => {
       const read = () => call('GET', `/sessions/${sessionId}/checks/lists`, { cookie: bob.cookie })

@@ -7,6 +7,7 @@ import { IDENTITY_ABUSES } from './abuse-identity.ts'
 import { LATE_ABUSES } from './abuse-late.ts'
 import { LIST_ABUSES } from './abuse-lists.ts'
 import { NAME_ABUSES } from './abuse-names.ts'
+import { RACE_ABUSES } from './abuse-races.ts'
 import { REUSE_ABUSES } from './abuse-reuse.ts'
 import { SECOND_PERSON_ABUSES } from './abuse-second-person.ts'
 import { UPLOAD_ABUSES } from './abuse-uploads.ts'
@@ -23,6 +24,7 @@ const ABUSES: readonly Abuse[] = [
   ...LATE_ABUSES,
   ...LIST_ABUSES,
   ...NAME_ABUSES,
+  ...RACE_ABUSES,
   ...REUSE_ABUSES,
   ...SECOND_PERSON_ABUSES,
   ...UPLOAD_ABUSES,

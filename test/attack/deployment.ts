@@ -89,12 +89,13 @@ const cookieOf = (headers: Headers): string =>
 export const policySource = (name: string): string =>
   `name: ${name}\ndefault: allow\nrules:\n  - id: dead\n    deny: wallet.address == address("0x000000000000000000000000000000000000dEaD")\n    code: DENIED\n    message: Denied.\n`
 
-export const startDeployment = async (): Promise<Deployment> => {
+export const startDeployment = async (environment: Readonly<Record<string, string>> = {}): Promise<Deployment> => {
   const service = await startAlone({
     environment: {
       COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.1/32',
       COUNTERSIGN_STREAMS_PER_KEY_MAX: '20',
       COUNTERSIGN_WORKERS: '1',
+      ...environment,
     },
   })
   const value = (name: string): string => service.quickstart[name] ?? ''
