@@ -1,10 +1,11 @@
 // Attacks on where lists of addresses come from. Each is tried on a service of its own, because that is killed.
 import { Database } from 'bun:sqlite'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cleanEnvironment } from '../service/run-to-end.ts'
 import { runCommand, startAlone } from '../service/start-service.ts'
+import { type CertificateFolder, createCertificateFolder } from '../support/certificates.ts'
 import { COMMAND_WORDS } from '../support/run-program.ts'
 import { until } from '../support/until.ts'
 import type { Abuse } from './abuse.ts'
@@ -70,4 +71,78 @@ const diesBetween: Abuse = {
   },
 }
 
-export const LIST_ABUSES: readonly Abuse[] = [diesBetween]
+/** A place on this machine, to which a screener of the operator may go and a list of an organization may not. */
+const startInside = (folder: CertificateFolder) => {
+  const authority = folder.authority('attacked')
+  const { certificate, key } = folder.server(authority, 'localhost', 'DNS:localhost')
+  const asked: { readonly path: string; readonly port: number }[] = []
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    tls: { cert: readFileSync(certificate, 'utf8'), key: readFileSync(key, 'utf8') },
+    fetch: (request, self) => {
+      asked.push({ path: new URL(request.url).pathname, port: self.requestIP(request)?.port ?? 0 })
+      return Response.json({ flagged: false })
+    },
+  })
+  return { url: `https://localhost:${server.port}`, authority: authority.certificate, asked, server }
+}
+
+const openConnection: Abuse = {
+  row: 15,
+  name: 'connection-of-a-wider-reach',
+  mustHappen: 'a list of an organization is not read over a connection that a screener on this machine has open',
+  run: async (_, faults) => {
+    const folder = createCertificateFolder()
+    const { url, authority, asked, server } = startInside(folder)
+    const config = join(folder.path, 'config.json')
+    const screener = { url: `${url}/screened/\${address}`, reach: 'loopback', answer: { flagged: '/flagged' } }
+    writeFileSync(config, JSON.stringify({ screeners: { inside: { ...screener, 'cache-seconds': 0 } } }))
+    const service = await startAlone({
+      arguments: ['--config', config],
+      environment: { NODE_EXTRA_CA_CERTS: authority },
+    })
+    try {
+      const { quickstart, dataDirectory } = service
+      const rules = [{ id: 'clean', allow: 'screener("inside").flagged == false' }]
+      const policy = join(folder.path, 'policy.json')
+      writeFileSync(policy, JSON.stringify({ name: 'Screened', default: 'deny', rules }))
+      const [{ id = '' } = {}] = JSON.parse((await runCommand(dataDirectory, 'policy', 'list', '--json')).stdout)
+      await runCommand(dataDirectory, 'policy', 'apply', policy, '--policy', id, '--config', config)
+      const body = { from: wallet(1), chain: 'base', verification_hash: quickstart['VERIFICATION_HASH'] }
+      const screened = async (): Promise<boolean> => {
+        await service.attest(body)
+        return asked.length > 1
+      }
+      await until(screened, { ...LIMIT, what: 'the screener to be asked' })
+      const admin = async (method: string, path: string, sent: object) => {
+        const response = await fetch(`${quickstart['DASHBOARD_URL']}/admin/v1/organizations/demo/lists${path}`, {
+          method,
+          headers: { authorization: `Bearer ${quickstart['ADMIN_API_KEY']}`, 'content-type': 'application/json' },
+          body: JSON.stringify(sent),
+        })
+        faults.holds(`${method} ${path}: ${response.status}`, response.status < 300)
+      }
+      await admin('POST', '', { name: 'listed' })
+      await admin('PUT', '/listed/source', { url: `${url}/listed`, format: 'csv' })
+      const failure = async (): Promise<string> => {
+        // As long as requests are answered, the connection stays open.
+        await service.attest(body)
+        const { stdout } = await runCommand(dataDirectory, 'lists', 'show', 'listed', '--json')
+        return /not allowed/.exec(stdout)?.[0] ?? ''
+      }
+      await until(async () => (await failure()) !== '', { ...LIMIT, what: 'the list to be refused' }).catch(
+        (error: unknown) => faults.add(String(error)),
+      )
+      const ports = new Set(asked.filter(({ path }) => path.startsWith('/screened/')).map(({ port }) => port))
+      faults.holds('no connection was used twice', ports.size < asked.length)
+      faults.holds('the list was read', !asked.some(({ path }) => path === '/listed'))
+    } finally {
+      await service.stop()
+      await server.stop(true)
+      folder.remove()
+    }
+  },
+}
+
+export const LIST_ABUSES: readonly Abuse[] = [openConnection, diesBetween]
