@@ -3,7 +3,7 @@
 // checks, an open hit or erased evidence. Random operations, one at a time and two at once, must do to a stored session what
 // they do to this one; of two at once, in one order or the other.
 import { isDeepStrictEqual } from 'node:util'
-import { newIdentifier, newSessionId } from '../../src/domain/identifier.ts'
+import { newIdentifier, newSessionId, newUuid } from '../../src/domain/identifier.ts'
 import { NAME_CHECK } from '../../src/domain/screening-hit.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -148,7 +148,7 @@ const perform = async (store: Store, subject: Subject, operation: Operation): Pr
         kind: operation.part,
         mediaType: 'image/png',
         byteLength: 1,
-        storageName: newIdentifier('file'),
+        storageName: newUuid(),
         sealedName: null,
         wrappedKey: new Uint8Array([2]),
         sealedUnder: KEY.wrappedKey,
