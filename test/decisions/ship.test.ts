@@ -131,9 +131,15 @@ test('growing segments are followed while many closed ones are shipped', async (
   await shipper.pass()
   expect(sent.slice(0, 9)).toEqual([
     'growing',
-    ...['closed', 'closed', 'closed', 'growing'],
-    ...['closed', 'closed', 'closed', 'growing'],
-  ] as typeof sent)
+    'closed',
+    'closed',
+    'closed',
+    'growing',
+    'closed',
+    'closed',
+    'closed',
+    'growing',
+  ] satisfies typeof sent)
 })
 
 describe.each([

@@ -1,7 +1,7 @@
 // `bun test/long/session-model.ts [--steps N] [--seed N]`: compares random operations on sessions with a model of them, over
 // SQLite and PostgreSQL, in the same order of a seed. Exit code 1 when a session is not what the model says.
 import { parseArgs } from 'node:util'
-import { compareWithModel } from '../store/session-model.ts'
+import { compareWithModel } from '../store/compare-sessions.ts'
 import { openOverPostgres, openTemporaryStore } from '../store/temporary-store.ts'
 import { createTemporaryDatabase, PATIENT_LIMITS } from '../support/postgres.ts'
 

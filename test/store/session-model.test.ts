@@ -1,7 +1,7 @@
 // Sessions against their model. `bun test/long/session-model.ts` compares as many steps as are wanted.
 import { expect, test } from 'bun:test'
+import { compareWithModel } from './compare-sessions.ts'
 import { describeStores } from './dialects.ts'
-import { compareWithModel } from './session-model.ts'
 
 describeStores((openTemporaryStore, dialect) => {
   test('a session is what a model says, whatever is done to it, also at once', async () => {

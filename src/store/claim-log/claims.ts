@@ -110,16 +110,16 @@ const carryOver = async (
   { node }: Pick<LoggedClaimsOptions, 'node'>,
 ): Promise<boolean> => {
   const rows = await table.listKept()
+  const isOwn = (row: KeptClaim): boolean => row.node === '' || row.node === node
   const append = (row: KeptClaim): Promise<null> => {
-    const isOwn = row.node === '' || row.node === node
-    const claimExpiresAtSeconds = isOwn ? row.claimExpiresAtSeconds : row.keepUntilSeconds
+    const claimExpiresAtSeconds = isOwn(row) ? row.claimExpiresAtSeconds : row.keepUntilSeconds
     const entry = { digest: digestOf(row), ...row, claimExpiresAtSeconds, released: false }
     return log.ask(entry.digest, (current) => ({ append: current === null ? entry : null, result: null }))
   }
   for (let start = 0; start < rows.length; start += CARRIED_AT_ONCE) {
     await Promise.all(rows.slice(start, start + CARRIED_AT_ONCE).map(append))
   }
-  return rows.some((row) => row.node !== '' && row.node !== node)
+  return !rows.every(isOwn)
 }
 
 /** Knows all claims that are kept. @throws StoreUnavailableError */
@@ -127,5 +127,6 @@ export const openLoggedClaims = async (options: LoggedClaimsOptions): Promise<Lo
   const log = createClaimLog(options)
   const table = createIdempotencyTable(databaseScope(options.database, options.clock))
   await log.load()
-  return operationsOf(log, (await carryOver(log, table, options)) ? table.findAnswer : null)
+  const hasOthers = await carryOver(log, table, options)
+  return operationsOf(log, hasOthers ? table.findAnswer : null)
 }

@@ -131,7 +131,8 @@ export const store: readonly Place[] = [
       'keepUntilSeconds - 900',
     ],
     ['what another node answered is signed again', "row.node === ''", "row.node !== 'x'"],
-    ['nothing is carried over', '  await carryOver(log, options)\n', ''],
+    ['nothing is carried over', 'await carryOver(log, table, options)', 'false'],
+    ['what another node answered is forgotten', 'hasOthers ? table.findAnswer : null', 'null'],
   ]),
   ...placesOf(['test/store/claim-log/log.test.ts'], 'src/store/claim-log/groups.ts', [
     ['the newest group is deleted', ' AND first_number < (SELECT MAX(first_number) FROM claim_groups)', ''],
