@@ -28,12 +28,12 @@ const FORMS: Readonly<Record<string, string>> = {
   ھ: 'ه',
   ە: 'ه',
   ۀ: 'ه',
-  ء: '',
+  ء: 'ع',
 }
 
 /** Consonants that Latin letters write for each; A, W and Y for the long vowels; `-` for nothing. */
 const SOUNDS: ReadonlyMap<string, readonly string[]> = new Map(
-  `ا A;ع -;و W v;ي Y;ب b p;پ p b;ت t;ة - t;ث t s;ج j g;چ C s;ح h;خ h k;د d;ذ d z;ر r;ز z;ژ z j;س s;ش s C;ص s;ض d z;ط t;ظ z d t;
+  `ا A;ع E;و W v;ي Y;ب b p;پ p b;ت t;ة - t;ث t s;ج j g;چ C s;ح h;خ h k;د d;ذ d z;ر r;ز z;ژ z j;س s;ش s C;ص s;ض d z;ط t;ظ z d t;
   غ g;ف f v;ق k g;ك k;گ g k;ل l;م m;ن n;ه h;ۀ h -;ټ t;ٹ t;ځ z j;څ s C;ډ d;ڈ d;ړ r;ڑ r;ږ z g;ښ s h;ڼ n;ں n;ڤ v;ڨ g;ڭ g`
     .split(/;\s*/)
     .map((row) => [row.slice(0, 1), alternatives(row.slice(2))]),
@@ -45,7 +45,7 @@ const KNOWN: ReadonlyMap<string, string> = new Map(
   عبد abdul; بن bin; ابن ibn; بنت bint; ولد ould; ال al; ابو abu; ابي abi; ام umm; الله allah; علي ali; طه taha; عيسي isa
   ملا mullah; مولوي mawlawi; قاري qari; حاجي haji; الحاج haji; حاج haji; شيخ sheikh; سيد sayed; سيدي sidi; دكتور dr; خان khan
   محمد muhammad; احمد ahmad; يوسف yusuf; ابراهيم ibrahim; حسين husayn; حسن hasan; اسامه usama; عمر umar; عثمان uthman
-  يحيي yahya; سليمان sulayman; اسماعيل ismail; مصطفي mustafa; جمال jamal; خالد khalid; سعيد saeed
+  يحيي yahya; سليمان sulayman; اسماعيل ismail; مصطفي mustafa; جمال jamal; خالد khalid
 `
     .trim()
     .split(/\s*[;\n]\s*/)
@@ -97,7 +97,7 @@ const partsOf = (pieces: readonly string[]): readonly Part[] => {
   })
 }
 
-const isGap = (sound: string): boolean => sound === 'A' || sound === 'W' || sound === 'Y'
+const isGap = (sound: string): boolean => 'AWYE'.includes(sound)
 
 /** A final h is a vowel's, as is that of Persian before the suffix `ای`; after some consonants Latin has a digraph. */
 const FINAL_H = /ه$/

@@ -32,6 +32,8 @@ const WHOLE_MIN = 0.97
 const WHOLE_LENGTH_MIN = 9
 /** Of the two names, the one with fewer matched words decides with this share. */
 const STRICTER_SHARE = 0.62
+/** Of a name in syllables nothing is left out. */
+const SYLLABIC_STRICTER_SHARE = 0.85
 
 export const weightOf = (role: WordRole, frequency: number): number =>
   role === 'name' || role === 'common'
@@ -198,7 +200,13 @@ export const compareNames = (
   let askedGain = 0
   let listedTotal = 0
   let listedGain = 0
-  const listedWeight = (at: number): number => weightOf(roleAt(listed[at]!), index.frequency(wordAt(listed[at]!)))
+  // A name in syllables has no particles: `il` and `lo` are names there.
+  const isSyllabic = words.some(({ spellings }) => spellings.length > 0)
+  const roleIn = (at: number): WordRole => {
+    const role = roleAt(listed[at]!)
+    return isSyllabic && role === 'particle' ? 'name' : role
+  }
+  const listedWeight = (at: number): number => weightOf(roleIn(at), index.frequency(wordAt(listed[at]!)))
   const take = (pairing: Pairing): void => {
     const { part, listedMask, similarity } = pairing
     if ((askedLeft & part.mask) !== part.mask || (listedLeft & listedMask) !== listedMask) return
@@ -225,7 +233,8 @@ export const compareNames = (
   for (let at = 0; at < listed.length; at++) if ((listedLeft & bit(at)) !== 0) listedTotal += listedWeight(at)
   const asked = askedGain / askedTotal
   const ofList = listedGain / listedTotal
-  const blended = STRICTER_SHARE * Math.min(asked, ofList) + (1 - STRICTER_SHARE) * Math.max(asked, ofList)
+  const strictness = isSyllabic ? SYLLABIC_STRICTER_SHARE : STRICTER_SHARE
+  const blended = strictness * Math.min(asked, ofList) + (1 - strictness) * Math.max(asked, ofList)
   const telling = chosen.filter(({ part }) => !isSmall(part.word.role)).length
   const likeness =
     telling > 1 || (words.length === 1 && listed.length === 1) || blended > 0.999 ? blended : blended * ONE_WORD_SHARE

@@ -47,14 +47,31 @@ export const skeletonOf = (word: string): Skeleton => {
   return skeleton.consonants === '' ? { consonants: word, gaps: null } : skeleton
 }
 
+/** Stands in a gap for a sound that Latin letters leave out, whatever its vowel. */
+const DROPPED_SOUND = 'E'
 /** What a long vowel of Arabic may be in Latin letters, by the sign that stands for it in a gap. */
 const LONG_VOWELS: Readonly<Record<string, RegExp>> = { A: /[aeo]/, W: /[ouw]/, Y: /[iye]/ }
 /** Vowels that are written for a short one. */
-const SHORT_VOWELS = /^(?:[aeiou]?|ou|oo|ee|aa)$/
+const SHORT_VOWEL = /^(?:[aeiou]?|ou|oo|ee|aa)$/
 
-const fits = (written: string, vowels: string): boolean =>
-  written === '' ? SHORT_VOWELS.test(vowels) : [...written].every((sign) => LONG_VOWELS[sign]?.test(vowels) ?? true)
+const fits = (written: string, vowels: string, isInner: boolean): boolean => {
+  if (written === '') return isInner ? SHORT_VOWEL.test(vowels) : vowels === ''
+  return [...written].every((sign) => LONG_VOWELS[sign]?.test(vowels) ?? true)
+}
 
-/** @returns how many gaps have vowels that the other word's long vowels rule out */
-export const misfits = (arabic: Skeleton, latin: Skeleton): number =>
-  arabic.gaps?.filter((written, at) => at > 0 && !fits(written, latin.gaps?.[at] ?? '')).length ?? 0
+/** @returns how many gaps have vowels that those of the Arabic word rule out */
+export const misfits = (arabic: Skeleton, latin: Skeleton): number => {
+  const last = arabic.consonants.length
+  return (
+    arabic.gaps?.filter((written, at) => {
+      const vowels = latin.gaps?.[at] ?? ''
+      // Any vowel may be the first one, long or short.
+      return at === 0
+        ? (written === '') !== (vowels === '') && !written.includes(DROPPED_SOUND)
+        : !fits(written, vowels, at < last)
+    }).length ?? 0
+  )
+}
+
+/** @returns how many vowels are written as letters of their own */
+export const lettersIn = (gaps: Skeleton['gaps']): number => (gaps ?? []).join('').replaceAll(DROPPED_SOUND, '').length

@@ -4,6 +4,7 @@ import { spellCantonese } from './cantonese.ts'
 import { toAscii } from './fold.ts'
 import { readingsOf } from './han-readings.ts'
 import { familyLength, spellFamilyName, spellGivenName } from './korean.ts'
+import { spellMandarin } from './mandarin.ts'
 import { combine } from './spellings.ts'
 
 export interface EastAsianWord {
@@ -34,8 +35,10 @@ const FAMILY_READINGS: ReadonlyMap<string, string> = new Map(
 /** The longest name of a person that is written without spaces: two and two. */
 const UNSPACED_MAX = 4
 
-const pinyin = (text: string): string =>
-  [...text].map((character) => toAscii(character).replaceAll(NOT_ASCII_WORD, '')).join('')
+const syllablesOf = (text: string): readonly string[] =>
+  [...text].map((character) => toAscii(character).replaceAll(NOT_ASCII_WORD, ''))
+
+const pinyin = (text: string): string => syllablesOf(text).join('')
 
 /** @returns family name and given name; null if the pieces do not show which is which */
 const splitName = (pieces: readonly string[]): readonly [family: string, given: string] | null => {
@@ -64,6 +67,8 @@ const inHangul = (text: string): readonly string[] =>
 const inKorean = (texts: readonly string[], spell: (syllables: string) => readonly string[]): EastAsianWord =>
   spelled([...new Set(texts.flatMap(spell))])
 
+const inMandarin = (syllables: readonly string[]): EastAsianWord => spelled(spellMandarin(syllables))
+
 const inCantonese = (text: string): EastAsianWord =>
   spelled(spellCantonese([...text].map((character) => readingsOf(character, 'cantonese'))))
 
@@ -77,7 +82,7 @@ export const readEastAsian = (pieces: readonly string[]): readonly (readonly Eas
   // A married woman's name in Hong Kong: her husband's family name, her own, and her given name.
   const isMarried = family.length === 1 && given.length === UNSPACED_MAX - 1
   const readings = [
-    [plain(FAMILY_READINGS.get(family) ?? pinyin(family)), plain(pinyin(given))],
+    [inMandarin([FAMILY_READINGS.get(family) ?? pinyin(family)]), inMandarin(syllablesOf(given))],
     [inKorean(inHangul(family), spellFamilyName), inKorean(inHangul(given), spellGivenName)],
     [inCantonese(family), inCantonese(given)],
     ...(isMarried ? [[family, given.slice(0, 1), given.slice(1)].map(inCantonese)] : []),

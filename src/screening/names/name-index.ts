@@ -2,7 +2,7 @@
 // words as they are written and as they are folded, and for each word the names that have it. Kept in flat arrays: thirty
 // thousand names take a few megabytes.
 import { below, bytesIn, type FlatArrays, prefixed, wordsIn } from '../flat-arrays.ts'
-import { misfits, skeletonOf } from './consonants.ts'
+import { lettersIn, misfits, type Skeleton, skeletonOf } from './consonants.ts'
 import { foldWord, WORD_MAX } from './fold.ts'
 import type { NameWord, WordRole } from './read-name.ts'
 import { buildWordTable, openWordTable, type WordTable } from './word-table.ts'
@@ -86,16 +86,19 @@ const TOLERATED_SOUNDS = (length: number): number => (length <= 4 ? 0 : length <
 const TOLERATED_IN_JOINS = (length: number): number => Math.min(2, Math.floor(length * 0.22))
 /** Sounds the same, and is written otherwise. */
 const FOLDED_SIMILARITY = 0.97
-/** Of words that were written without vowels: the fewer consonants agree, and the more long vowels differ, the less it says. */
-const SKELETON_SIMILARITY: readonly (readonly number[])[] = [
-  [0.6],
-  [0.9, 0.7, 0.6],
-  [0.93, 0.86, 0.75],
-  [0.95, 0.92, 0.86],
+/** Of words that were written without short vowels, by the number of their letters: the more agree, the more it says. */
+const SKELETON_SIMILARITY = [0.6, 0.7, 0.85, 0.92]
+/** What is left of it where one long vowel is another one, and where several are, by the number of consonants. */
+const MISFIT_SHARE: readonly (readonly [one: number, several: number])[] = [
+  [0.5, 0.5],
+  [0.7, 0.4],
+  [0.84, 0.5],
 ]
-const skeletonSimilarity = (length: number, misfit: number): number => {
-  const row = SKELETON_SIMILARITY[Math.min(length, SKELETON_SIMILARITY.length - 1)] ?? []
-  return row[Math.min(misfit, row.length - 1)] ?? 0
+const limited = <Item>(items: readonly Item[], length: number): Item => items[Math.min(length, items.length) - 1]!
+const skeletonSimilarity = ({ consonants, gaps }: Skeleton, misfit: number): number => {
+  const letters = consonants.length + lettersIn(gaps)
+  const share = misfit === 0 ? 1 : limited(limited(MISFIT_SHARE, consonants.length), misfit)
+  return limited(SKELETON_SIMILARITY, letters) * share
 }
 
 /** What a word is worth that is some keys off: the first key costs less than the second. */
@@ -365,9 +368,9 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
     }
     for (const reading of readings) {
       withConsonants(reading.consonants, (word) => {
-        const isSame = isAbjad(word)
-        const misfit = isSame ? 0 : misfits(reading, skeletonOf(textOf(word)))
-        offer(word, isSame ? 1 : skeletonSimilarity(reading.consonants.length, misfit), null)
+        const other = textOf(word)
+        const misfit = isAbjad(word) ? 1 : misfits(reading, skeletonOf(other))
+        offer(word, isAbjad(word) && other === text ? 1 : skeletonSimilarity(reading, misfit), null)
       })
     }
     if (spellings.length + readings.length === 0) {
@@ -381,7 +384,7 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
         // Two words with vowels are compared by their letters.
         const { consonants } = skeletonOf(text)
         withConsonants(consonants, (word) => {
-          if (isAbjad(word)) offer(word, skeletonSimilarity(consonants.length, 1), null)
+          if (isAbjad(word)) offer(word, skeletonSimilarity(skeletonOf(text), 0), null)
         })
       }
     }

@@ -91,7 +91,7 @@ const readRun = (pieces: readonly string[], kind: NameKind): readonly (readonly 
   const [first = ''] = pieces
   if (ARABIC.test(first)) {
     return readArabic(pieces, labelOf).map((words) =>
-      words.map((word) => ({ ...toWord(word.text), skeletons: word.skeletons })),
+      words.map(({ text, skeletons }) => ({ ...toWord(text), skeletons, isExact: skeletons.length === 0 })),
     )
   }
   if (HEBREW.test(first)) {

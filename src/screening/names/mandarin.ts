@@ -1,0 +1,43 @@
+// Spellings of Mandarin syllables in Latin letters: Pinyin without tones, and Wade-Giles without its marks, as Taiwan writes
+// names. Source: ISO 7098; H. Giles, "A Chinese-English Dictionary" (1892).
+import { combine } from './spellings.ts'
+
+/** In order: the first that fits is used. */
+const INITIALS: readonly (readonly [RegExp, string])[] = [
+  [/^zh|^j|^q/, 'ch'],
+  [/^x/, 'hs'],
+  [/^z|^c(?!h)/, 'ts'],
+  [/^b/, 'p'],
+  [/^d/, 't'],
+  [/^g/, 'k'],
+  [/^r/, 'j'],
+]
+/** Each rule sees what the one before has left. */
+const FINALS: readonly (readonly [RegExp, string])[] = [
+  [/^yi$/, 'i'],
+  [/^you$/, 'yu'],
+  [/^yan$/, 'yen'],
+  [/ian$/, 'ien'],
+  [/ong$/, 'ung'],
+  [/(?<=[kh])e$/, 'o'],
+  [/(?<=[^kh])uo$/, 'o'],
+  [/([iuy])e$/, '$1eh'],
+  [/(?<=ch|sh|^j)i$/, 'ih'],
+  [/^tsi$/, 'tzu'],
+  [/^si$/, 'ssu'],
+]
+/** Syllables whose i is no vowel: that of `ji`, `qi` and `xi` is one. */
+const VOWEL_I = /^[jqx]i$/
+
+const toWadeGiles = (syllable: string): string => {
+  const [pattern, initial] = INITIALS.find(([each]) => each.test(syllable)) ?? [/^/, '']
+  let text = syllable.replace(pattern, initial)
+  if (VOWEL_I.test(syllable)) return text
+  for (const [final, replacement] of FINALS) text = text.replace(final, replacement)
+  return text
+}
+
+/** @param syllables in Pinyin @returns every spelling in lower case, that of Pinyin first */
+export const spellMandarin = (syllables: readonly string[]): readonly string[] => [
+  ...new Set([syllables.join(''), ...combine(syllables.map((syllable) => [syllable, toWadeGiles(syllable)]))]),
+]
