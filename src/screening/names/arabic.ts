@@ -33,7 +33,7 @@ const FORMS: Readonly<Record<string, string>> = {
 
 /** Consonants that Latin letters write for each; A, W and Y for the long vowels; `-` for nothing. */
 const SOUNDS: ReadonlyMap<string, readonly string[]> = new Map(
-  `ا A;ع E;و W v;ي Y;ب b p;پ p b;ت t;ة - t;ث t s;ج j g;چ C s;ح h;خ h k;د d;ذ d z;ر r;ز z;ژ z j;س s;ش s C;ص s;ض d z;ط t;ظ z d t;
+  `ا A;ع E;و W v;ي Y;ب b p;پ p b;ت t;ة A t;ث t s;ج j g;چ C s;ح h;خ h k;د d;ذ d z;ر r;ز z;ژ z j;س s;ش s C;ص s;ض d z;ط t;ظ z d t;
   غ g;ف f v;ق k g;ك k;گ g k;ل l;م m;ن n;ه h;ۀ h -;ټ t;ٹ t;ځ z j;څ s C;ډ d;ڈ d;ړ r;ڑ r;ږ z g;ښ s h;ڼ n;ں n;ڤ v;ڨ g;ڭ g`
     .split(/;\s*/)
     .map((row) => [row.slice(0, 1), alternatives(row.slice(2))]),

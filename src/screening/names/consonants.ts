@@ -54,23 +54,29 @@ const LONG_VOWELS: Readonly<Record<string, RegExp>> = { A: /[aeo]/, W: /[ouw]/, 
 /** Vowels that are written for a short one. */
 const SHORT_VOWEL = /^(?:[aeiou]?|ou|oo|ee|aa)$/
 
+/** And after the last consonant. */
+const FINAL_VOWEL = /^[ae]?$/
+
 const fits = (written: string, vowels: string, isInner: boolean): boolean => {
-  if (written === '') return isInner ? SHORT_VOWEL.test(vowels) : vowels === ''
+  if (written === '') return isInner ? SHORT_VOWEL.test(vowels) : FINAL_VOWEL.test(vowels)
   return [...written].every((sign) => LONG_VOWELS[sign]?.test(vowels) ?? true)
+}
+
+/** Any vowel may be the first one, long or short. */
+const fitsFirst = (written: string, vowels: string): boolean => {
+  const signs = written.replaceAll(DROPPED_SOUND, '')
+  if (signs === '') return written !== '' || vowels === ''
+  return signs.length === 1 ? vowels !== '' : fits(signs, vowels, true)
 }
 
 /** @returns how many gaps have vowels that those of the Arabic word rule out */
 export const misfits = (arabic: Skeleton, latin: Skeleton): number => {
   const last = arabic.consonants.length
-  return (
-    arabic.gaps?.filter((written, at) => {
-      const vowels = latin.gaps?.[at] ?? ''
-      // Any vowel may be the first one, long or short.
-      return at === 0
-        ? (written === '') !== (vowels === '') && !written.includes(DROPPED_SOUND)
-        : !fits(written, vowels, at < last)
-    }).length ?? 0
-  )
+  const isMisfit = (written: string, at: number): boolean => {
+    const vowels = latin.gaps?.[at] ?? ''
+    return at === 0 ? !fitsFirst(written, vowels) : !fits(written, vowels, at < last)
+  }
+  return arabic.gaps?.filter(isMisfit).length ?? 0
 }
 
 /** @returns how many vowels are written as letters of their own */

@@ -90,9 +90,9 @@ const FOLDED_SIMILARITY = 0.97
 const SKELETON_SIMILARITY = [0.6, 0.7, 0.85, 0.92]
 /** What is left of it where one long vowel is another one, and where several are, by the number of consonants. */
 const MISFIT_SHARE: readonly (readonly [one: number, several: number])[] = [
-  [0.5, 0.5],
-  [0.7, 0.4],
-  [0.84, 0.5],
+  [0.6, 0.5],
+  [0.75, 0.5],
+  [0.88, 0.55],
 ]
 const limited = <Item>(items: readonly Item[], length: number): Item => items[Math.min(length, items.length) - 1]!
 const skeletonSimilarity = ({ consonants, gaps }: Skeleton, misfit: number): number => {
