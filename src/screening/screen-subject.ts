@@ -7,7 +7,8 @@ import { below, decodeFlat, encodeFlat, openTexts, packTexts, prefixed, wordsIn 
 import { createNameFinder, type FoundName, type NameFinder } from './names/find-names.ts'
 import { createNameIndexBuilder, openNameIndex } from './names/name-index.ts'
 import type { NameProblem } from './names/name-problems.ts'
-import { type NameKind, type NameReading, readName, readWords } from './names/read-name.ts'
+import { type NameReading, readName, readWords } from './names/read-name.ts'
+import type { NameKind } from './names/read-scripts.ts'
 import { scoreBirthDate, scoreCountry } from './narrow.ts'
 
 export interface ScorePart {

@@ -1,6 +1,7 @@
 // Reads words in Arabic letters, also those of Persian, Pashto and Urdu: without short vowels, with letters that Latin spells
 // in several ways, and with names of two words that Latin writes as one (`نصر الله`, Nasrallah).
 import { type Skeleton, skeletonFrom } from './consonants.ts'
+import { WORD_MAX } from './fold.ts'
 import { alternatives, combine } from './spellings.ts'
 
 export interface ArabicWord {
@@ -104,7 +105,7 @@ const FINAL_H = /ه$/
 const MAYBE_SILENT = /ح$|ه(?=اي$)|(?<=[تدذزسشصضطظقكگ])[هح]/g
 
 const skeletonsOf = (letters: string): readonly Skeleton[] => {
-  const heard = letters.replace(FINAL_H, 'ا').replaceAll(MAYBE_SILENT, 'ۀ')
+  const heard = letters.slice(0, WORD_MAX).replace(FINAL_H, 'ا').replaceAll(MAYBE_SILENT, 'ۀ')
   const sounds = [...heard].flatMap((letter) => [SOUNDS.get(letter) ?? []])
   const skeletons = combine(sounds.filter((each) => each.length > 0)).map((text) => skeletonFrom(text, isGap))
   return skeletons.filter(({ consonants }) => consonants !== '')

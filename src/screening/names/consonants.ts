@@ -70,7 +70,7 @@ const fitsFirst = (written: string, vowels: string): boolean => {
 }
 
 /** @returns how many gaps have vowels that those of the Arabic word rule out */
-export const misfits = (arabic: Skeleton, latin: Skeleton): number => {
+const misfits = (arabic: Skeleton, latin: Skeleton): number => {
   const last = arabic.consonants.length
   const isMisfit = (written: string, at: number): boolean => {
     const vowels = latin.gaps?.[at] ?? ''
@@ -79,5 +79,25 @@ export const misfits = (arabic: Skeleton, latin: Skeleton): number => {
   return arabic.gaps?.filter(isMisfit).length ?? 0
 }
 
-/** @returns how many vowels are written as letters of their own */
-export const lettersIn = (gaps: Skeleton['gaps']): number => (gaps ?? []).join('').replaceAll(DROPPED_SOUND, '').length
+/** How near words with the same consonants are, by the number of letters that are written: the more agree, the more it says. */
+const LIKENESS = [0.6, 0.7, 0.85, 0.92]
+/** What is left of it where one long vowel is another one, and where several are, by the number of consonants. */
+const MISFIT_SHARE: readonly (readonly [one: number, several: number])[] = [
+  [0.6, 0.5],
+  [0.75, 0.5],
+  [0.88, 0.55],
+]
+const limited = <Item>(items: readonly Item[], length: number): Item => items[Math.min(length, items.length) - 1]!
+
+/**
+ * How near two words are that have the same consonants.
+ * @param latin null where the other word has no vowels either
+ * @returns 0 to 1; words that are written the same are not compared by it
+ */
+export const likenessOf = (word: Skeleton, latin: Skeleton | null): number => {
+  const { consonants, gaps } = word
+  const letters = consonants.length + (gaps ?? []).join('').replaceAll(DROPPED_SOUND, '').length
+  const misfit = latin === null ? 1 : misfits(word, latin)
+  const share = misfit === 0 ? 1 : limited(limited(MISFIT_SHARE, consonants.length), misfit)
+  return limited(LIKENESS, letters) * share
+}

@@ -2,7 +2,7 @@
 // words as they are written and as they are folded, and for each word the names that have it. Kept in flat arrays: thirty
 // thousand names take a few megabytes.
 import { below, bytesIn, type FlatArrays, prefixed, wordsIn } from '../flat-arrays.ts'
-import { lettersIn, misfits, type Skeleton, skeletonOf } from './consonants.ts'
+import { likenessOf, skeletonOf } from './consonants.ts'
 import { foldWord, WORD_MAX } from './fold.ts'
 import type { NameWord, WordRole } from './read-name.ts'
 import { buildWordTable, openWordTable, type WordTable } from './word-table.ts'
@@ -86,21 +86,6 @@ const TOLERATED_SOUNDS = (length: number): number => (length <= 4 ? 0 : length <
 const TOLERATED_IN_JOINS = (length: number): number => Math.min(2, Math.floor(length * 0.22))
 /** Sounds the same, and is written otherwise. */
 const FOLDED_SIMILARITY = 0.97
-/** Of words that were written without short vowels, by the number of their letters: the more agree, the more it says. */
-const SKELETON_SIMILARITY = [0.6, 0.7, 0.85, 0.92]
-/** What is left of it where one long vowel is another one, and where several are, by the number of consonants. */
-const MISFIT_SHARE: readonly (readonly [one: number, several: number])[] = [
-  [0.6, 0.5],
-  [0.75, 0.5],
-  [0.88, 0.55],
-]
-const limited = <Item>(items: readonly Item[], length: number): Item => items[Math.min(length, items.length) - 1]!
-const skeletonSimilarity = ({ consonants, gaps }: Skeleton, misfit: number): number => {
-  const letters = consonants.length + lettersIn(gaps)
-  const share = misfit === 0 ? 1 : limited(limited(MISFIT_SHARE, consonants.length), misfit)
-  return limited(SKELETON_SIMILARITY, letters) * share
-}
-
 /** What a word is worth that is some keys off: the first key costs less than the second. */
 const editSimilarity = (distance: number, length: number): number => 1 - (distance * 0.9) / length
 
@@ -369,8 +354,8 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
     for (const reading of readings) {
       withConsonants(reading.consonants, (word) => {
         const other = textOf(word)
-        const misfit = isAbjad(word) ? 1 : misfits(reading, skeletonOf(other))
-        offer(word, isAbjad(word) && other === text ? 1 : skeletonSimilarity(reading, misfit), null)
+        const isSame = isAbjad(word) && other === text
+        offer(word, isSame ? 1 : likenessOf(reading, isAbjad(word) ? null : skeletonOf(other)), null)
       })
     }
     if (spellings.length + readings.length === 0) {
@@ -382,9 +367,9 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
       }
       if (thorough && hasAbjad) {
         // Two words with vowels are compared by their letters.
-        const { consonants } = skeletonOf(text)
-        withConsonants(consonants, (word) => {
-          if (isAbjad(word)) offer(word, skeletonSimilarity(skeletonOf(text), 0), null)
+        const skeleton = skeletonOf(text)
+        withConsonants(skeleton.consonants, (word) => {
+          if (isAbjad(word)) offer(word, likenessOf(skeleton, null), null)
         })
       }
     }
@@ -393,8 +378,10 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
 
   const cached = (word: NameWord, thorough: boolean): readonly WordMatch[] => {
     const cache = caches[thorough ? 0 : 1]
-    const key = `${word.isExact ? '=' : ''}${word.written} ${word.skeletons.map(({ consonants }) => consonants).join(' ')}`
     if (word.spellings.length > 0) return scan(word, thorough)
+    const [skeleton] = word.skeletons
+    const read = [word.skeletons.length, skeleton?.consonants, skeleton?.gaps?.join()].join(' ')
+    const key = `${word.isExact ? '=' : ''}${word.written} ${skeleton === undefined ? '' : read}`
     const known = cache.get(key)
     if (known !== undefined) {
       // The one that was not asked for the longest is the first.

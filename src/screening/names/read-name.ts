@@ -2,11 +2,10 @@
 // titles and its punctuation. Invariants: the work is bounded, however long the name is; a name whose words do not show whose
 // it is has a problem.
 import { readNameText } from '../../domain/name-text.ts'
-import { readArabic } from './arabic.ts'
-import { type Skeleton, skeletonOf } from './consonants.ts'
-import { readEastAsian } from './east-asian.ts'
-import { foldWord, toAscii, WORD_MAX } from './fold.ts'
+import type { Skeleton } from './consonants.ts'
+import { foldWord, WORD_MAX } from './fold.ts'
 import type { NameProblem } from './name-problems.ts'
+import { type NameKind, type RawWord, readScripts, toRawWord } from './read-scripts.ts'
 import { COMMON_COMPANY_WORDS, COMPANY_FORMS, FORM_PHRASES, HONORIFICS, PARTICLES } from './words.ts'
 
 /** A longer name is compared with nothing: nobody is called that, and to read a part of it would hide the rest. */
@@ -32,7 +31,6 @@ export interface NameWord {
   readonly isExact: boolean
 }
 
-export type NameKind = 'person' | 'organization'
 export interface NameReading {
   /** The words to compare; none if there is nothing to compare. */
   readonly words: readonly NameWord[]
@@ -44,97 +42,10 @@ export interface NameReading {
   readonly problem: NameProblem | null
 }
 
-const ARABIC = /^\p{Script=Arabic}+$/u
-const HEBREW = /^\p{Script=Hebrew}+$/u
-const HAN = /^\p{Script=Han}+$/u
-const HANGUL = /^\p{Script=Hangul}+$/u
-const NOT_ASCII_WORD = /[^a-z0-9]/g
-
-const GREEK = /\p{Script=Greek}/u
-/** Pairs of letters that Greek writes for one sound. */
-const GREEK_PAIRS: readonly (readonly [RegExp, string])[] = [
-  [/μπ/g, 'b'],
-  [/ντ/g, 'd'],
-  [/γκ/g, 'g'],
-  [/γγ/g, 'ng'],
-  [/τζ/g, 'j'],
-  [/[οό][υύ]/g, 'u'],
-  [/([αάεέ])[υύ]/g, '$1v'],
-]
-
-const spokenGreek = (text: string): string =>
-  GREEK_PAIRS.reduce((spoken, [pair, sound]) => spoken.replaceAll(pair, sound), text.toLowerCase())
-
 /** "Servant of", before one of the names of God: written apart, together, with the article and without. */
 const SERVANT_OF = 'abdul'
 const SERVANT = /^abd(?:[aeiou]|ou)?l?$/
 const SERVANT_AND_MASTER = /^abd(?:[aeiou]|ou)(?!l{1,3}ah?i?$)(?:l(?=[a-z]{3})|(?=[b-df-hj-km-np-tv-z][a-z]{3}))/
-
-interface RawWord {
-  readonly text: string
-  readonly skeletons: readonly Skeleton[]
-  readonly spellings: readonly string[]
-  readonly isExact: boolean
-}
-
-const toWord = (text: string): RawWord => ({
-  text: text.replaceAll(NOT_ASCII_WORD, ''),
-  skeletons: [],
-  spellings: [],
-  isExact: false,
-})
-
-const labelOf = (text: string): string => toAscii(text).replaceAll(NOT_ASCII_WORD, '')
-
-/** The words of neighbouring pieces of one script, in each way to read them: at least one. */
-const readRun = (pieces: readonly string[], kind: NameKind): readonly (readonly RawWord[])[] => {
-  const [first = ''] = pieces
-  if (ARABIC.test(first)) {
-    return readArabic(pieces, labelOf).map((words) =>
-      words.map(({ text, skeletons }) => ({ ...toWord(text), skeletons, isExact: skeletons.length === 0 })),
-    )
-  }
-  if (HEBREW.test(first)) {
-    return [
-      pieces.map((piece) => {
-        const word = toWord(toAscii(piece))
-        return { ...word, skeletons: [{ ...skeletonOf(word.text), gaps: null }] }
-      }),
-    ]
-  }
-  if ((HAN.test(first) || HANGUL.test(first)) && kind === 'person') {
-    return readEastAsian(pieces).map((words) =>
-      words.map(({ text, spellings }) => ({
-        ...toWord(text),
-        spellings,
-        isExact: HAN.test(first) || spellings.length > 0,
-      })),
-    )
-  }
-  return [
-    pieces.map((piece) => ({
-      ...toWord(toAscii(GREEK.test(piece) ? spokenGreek(piece) : piece)),
-      isExact: HAN.test(piece),
-    })),
-  ]
-}
-
-const scriptOf = (piece: string): RegExp | undefined =>
-  [ARABIC, HEBREW, HAN, HANGUL].find((script) => script.test(piece))
-
-/** @returns the words in each way to read them: at least one */
-const rawWordsOf = (pieces: readonly string[], kind: NameKind): readonly (readonly RawWord[])[] => {
-  const runs: string[][] = []
-  for (const [at, piece] of pieces.entries()) {
-    if (at > 0 && scriptOf(piece) === scriptOf(pieces[at - 1] ?? '')) runs.at(-1)?.push(piece)
-    else runs.push([piece])
-  }
-  const read = runs.map((run) => readRun(run, kind))
-  const ways = Math.max(1, ...read.map(({ length }) => length))
-  return Array.from({ length: ways }, (_, way) =>
-    read.flatMap((readings) => readings[Math.min(way, readings.length - 1)] ?? []).filter(({ text }) => text !== ''),
-  )
-}
 
 /** @returns what follows "servant of" in the word, empty where it stands alone, null where it is another word */
 const servantsMaster = (text: string): string | null => {
@@ -170,7 +81,7 @@ const withForms = (texts: readonly RawWord[]): readonly RawWord[] => {
   for (const [phrase, canonical] of FORM_PHRASES) {
     if (text.includes(` ${phrase} `)) text = text.replace(` ${phrase} `, ` ${canonical} `)
   }
-  return text.trim().split(' ').map(toWord)
+  return text.trim().split(' ').map(toRawWord)
 }
 
 const NUMBER_WORDS: Readonly<Record<string, string>> = {
@@ -253,13 +164,13 @@ const wordsOf = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] =
 
 /** @param texts one word each @returns the words to compare, each once, at most as many as a name has */
 export const readWords = (texts: readonly string[], kind: NameKind): readonly NameWord[] =>
-  withoutRepeats(wordsOf(rawWordsOf(texts, kind)[0] ?? [], kind)).slice(0, WORDS_MAX)
+  withoutRepeats(wordsOf(readScripts(texts, kind)[0] ?? [], kind)).slice(0, WORDS_MAX)
 
 export const readName = (name: string, kind: NameKind): NameReading => {
   const nothing = (problem: NameProblem): NameReading => ({ words: [], others: [], letters: '', problem })
   if (name.length > NAME_LENGTH_MAX) return nothing('too-long')
   const pieces = readNameText(name)
-  const [raw = [], ...otherWays] = rawWordsOf(
+  const [raw = [], ...otherWays] = readScripts(
     pieces.map(({ text }) => text),
     kind,
   )
