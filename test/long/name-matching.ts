@@ -9,7 +9,7 @@ import { buildScreening, openScreening } from '../../src/screening/screen-subjec
 import { DEFAULT_THRESHOLD } from '../../src/screening/thresholds.ts'
 import { answerHelp } from '../support/head-help.ts'
 import { createRandom, VARIANTS, type Variant } from './support/name-variants.ts'
-import { ordinaryNames } from './support/ordinary-names.ts'
+import { nativeNames, ordinaryNames } from './support/ordinary-names.ts'
 import { screeningProcessMemory } from './support/screening-memory.ts'
 
 answerHelp(import.meta)
@@ -107,9 +107,57 @@ for (const { name, locale } of ordinary) {
   hitByCountry.set(locale, (hitByCountry.get(locale) ?? 0) + 1)
   wrong.push(`${name} (${locale}) as ${hit.name}, ${hit.score}`)
 }
+const wrongOrdinary = wrong.length
 console.log(
-  `hits among ${ordinary.length} ordinary names of ${new Set(ordinary.map(({ locale }) => locale)).size} countries and languages: ${percent(wrong.length, ordinary.length)}`,
+  `hits among ${ordinary.length} ordinary names of ${new Set(ordinary.map(({ locale }) => locale)).size} countries and languages: ${percent(wrongOrdinary, ordinary.length)}`,
 )
+
+// Names that lists publish in two scripts: that of the language is looked for where only the Latin ones are listed.
+const OTHER_SCRIPT = /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/u
+const pairs = [...csvRows(readFileSync(`${import.meta.dir}/../data/screening/native-names.csv`, 'utf8'))].slice(1)
+const pairedNames = new Map(pairs.map(([, , list, entry, names = '']) => [`${list} ${entry}`, names.split(';')]))
+const latinOnly = lists.map(({ list, entries }) => ({
+  list,
+  entries: entries.flatMap((entry) => {
+    const listedNames = [...entry.names, ...(pairedNames.get(`${list} ${entry.id}`) ?? [])]
+    const names = [...new Set(listedNames)].filter((name) => !OTHER_SCRIPT.test(name))
+    return names.length === 0 ? [] : [{ ...entry, names }]
+  }),
+}))
+const inLatin = openScreening(buildScreening(latinOnly))
+const byScript = new Map<string, { found: number; tried: number }>()
+let nativeFound = 0
+for (const [script = '', native = '', list = '', entry = '', names = ''] of pairs) {
+  const count = byScript.get(script) ?? { found: 0, tried: 0 }
+  byScript.set(script, count)
+  count.tried += 1
+  const { hits } = inLatin.screen({ name: native, kind: 'person' }, DEFAULT_THRESHOLD)
+  if (!hits.some((hit) => hit.list === list && hit.entry === entry)) missed.push(`${script}: ${names} as ${native}`)
+  else {
+    count.found += 1
+    nativeFound += 1
+  }
+}
+console.log('names that lists publish in two scripts')
+for (const [script, { found, tried }] of byScript) {
+  console.log(`  ${script.padEnd(12)} ${percent(found, tried).padStart(8)} of ${tried}`)
+}
+console.log(`  together ${percent(nativeFound, pairs.length)} of ${pairs.length}`)
+const natives = nativeNames(random, ORDINARY).filter(({ name }) => !isListed.has(name.toLowerCase()))
+const wrongNatives = natives.filter(({ name, locale }) => {
+  const [hit] = hitsOf(name, 'person')
+  if (hit === undefined || hit.why[0]?.points === 100) return false
+  wrong.push(`${name} (${locale}) as ${hit.name}, ${hit.score}`)
+  return true
+})
+console.log(
+  `hits among ${natives.length} ordinary names in Arabic, Hebrew, Chinese, Japanese and Korean signs: ${percent(wrongNatives.length, natives.length)}`,
+)
+const languages = new Set(natives.map(({ locale }) => locale.slice(0, 2)))
+for (const language of languages) {
+  const isOf = ({ locale }: { readonly locale: string }): boolean => locale.startsWith(language)
+  console.log(`  ${language} ${percent(wrongNatives.filter(isOf).length, natives.filter(isOf).length)}`)
+}
 
 // Each name in several rounds, each with nothing remembered from the one before: the least time is that of the search, and
 // what is above it is what else the machine did.
@@ -181,5 +229,9 @@ for (const [name = '', asked = '', score] of moov) {
 console.log(`  ${near} of ${moov.length} are within 25 points`)
 if (process.env['SHOW_MISSED'] !== undefined) console.log([...missed, ...wrong].join('\n'))
 
-const failed = foundInAll < 0.98 * triedInAll || wrong.length > 0.02 * ordinary.length
+const failed =
+  foundInAll < 0.98 * triedInAll ||
+  nativeFound < 0.9 * pairs.length ||
+  wrongOrdinary > 0.02 * ordinary.length ||
+  wrongNatives.length > 0.02 * natives.length
 process.exit(failed ? 1 : 0)

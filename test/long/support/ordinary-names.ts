@@ -25,10 +25,22 @@ const COUNTRIES = Object.entries(allLocales).flatMap(([locale, { person }]) => {
   return given.length < GIVEN_MIN || family.length < FAMILY_MIN ? [] : [{ locale, given, family }]
 })
 
-export const ordinaryNames = (random: () => number, count: number): readonly OrdinaryName[] => {
+const inSyllables = /^[\p{Script=Han}\p{Script=Hangul}]+$/u
+
+const namesFrom = (countries: typeof COUNTRIES, random: () => number, count: number): readonly OrdinaryName[] => {
   const pick = (names: readonly string[]): string => names[Math.floor(random() * names.length)]!
   return Array.from({ length: count }, (_, at) => {
-    const { locale, given, family } = COUNTRIES[at % COUNTRIES.length]!
-    return { locale, name: `${pick(given)} ${pick(family)}` }
+    const { locale, given, family } = countries[at % countries.length]!
+    const [first, last] = [pick(given), pick(family)]
+    return { locale, name: inSyllables.test(first + last) ? last + first : `${first} ${last}` }
   })
 }
+
+export const ordinaryNames = (random: () => number, count: number): readonly OrdinaryName[] =>
+  namesFrom(COUNTRIES, random, count)
+
+/** Countries and languages whose names are in letters that leave vowels out, or in signs for syllables. */
+const NATIVE = COUNTRIES.filter(({ locale }) => /^(?:ar|fa|he|ja|ko|ku_ckb|ur|zh)/.test(locale))
+
+export const nativeNames = (random: () => number, count: number): readonly OrdinaryName[] =>
+  namesFrom(NATIVE, random, count)

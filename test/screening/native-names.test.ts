@@ -1,0 +1,128 @@
+// Names in the scripts of their languages, against lists that write them in Latin letters.
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { ListedEntry } from '../../src/screening/entry.ts'
+import { csvRows } from '../../src/screening/formats/csv-rows.ts'
+import { buildScreening, openScreening } from '../../src/screening/screen-subject.ts'
+import { DEFAULT_THRESHOLD } from '../../src/screening/thresholds.ts'
+import { createRandom } from '../long/support/name-variants.ts'
+import { nativeNames } from '../long/support/ordinary-names.ts'
+
+const personOf = (id: string, names: readonly string[]): ListedEntry => ({
+  id,
+  names,
+  kind: 'person',
+  birthDates: [],
+  countries: [],
+  wallets: [],
+})
+
+const LISTED = [
+  'KIM, Jong Un',
+  'HWANG, Pyong So',
+  'CHOE, Ryong Hae',
+  'RI, Yong Mu',
+  "PAK, To'-Ch'un",
+  'Il-U CHO',
+  'Eun-hye NAMGUNG',
+  'LEE, Seung-hyun',
+  'Tony CHANG Ching-hsien',
+  'Yuet-ngor LAM CHENG',
+  'Kwok-ki CHAN',
+  'Zhang CHUNXIAN',
+  'ZENG Qinghong',
+  'Hasan NASRALLAH',
+  'Saif-al-Din AL-MASHHADANI',
+  'Noor ud Din TURABI',
+  'Abdelkader LAAGOUB',
+  'Yacine BOUGHANEMI',
+  'Gibran BASSIL',
+  'Salih AL-QARAAWI',
+  'Vahid HAGHANIAN',
+  'Mohammad Javad ZARIF',
+  'Gholamreza SOLEIMANI',
+  'Mojtaba KHAMENEI',
+  'Aamir CHAUDHRI',
+  'Qais AL-KHAZALI',
+]
+const smallList = openScreening(
+  buildScreening([{ list: 'small', entries: LISTED.map((name, at) => personOf(`${at}`, [name])) }]),
+)
+const namesFound = (name: string): readonly string[] =>
+  smallList.screen({ name, kind: 'person' }, DEFAULT_THRESHOLD).hits.map((hit) => hit.name)
+
+describe('names as their languages write them', () => {
+  test.each([
+    ['김정은', 'KIM, Jong Un', 'Hangul, spelled in the North'],
+    ['김 정은', 'KIM, Jong Un', 'Hangul with a space'],
+    ['김 정 은', 'KIM, Jong Un', 'Hangul with spaces'],
+    ['金正恩', 'KIM, Jong Un', 'Chinese characters of a Korean'],
+    ['황병서', 'HWANG, Pyong So', 'McCune-Reischauer'],
+    ['최용해', 'CHOE, Ryong Hae', 'initial-sound law in a given name'],
+    ['이용무', 'RI, Yong Mu', 'initial-sound law in a family name'],
+    ['李用茂', 'RI, Yong Mu', 'initial-sound law, in Chinese characters'],
+    ['박도춘', "PAK, To'-Ch'un", 'marks of McCune-Reischauer'],
+    ['조일우', 'Il-U CHO', 'a syllable that is an article elsewhere'],
+    ['남궁은혜', 'Eun-hye NAMGUNG', 'a family name of two syllables'],
+    ['이승현', 'LEE, Seung-hyun', 'a spelling of its own'],
+    ['張慶賢', 'Tony CHANG Ching-hsien', 'Wade-Giles'],
+    ['林鄭月娥', 'Yuet-ngor LAM CHENG', 'Cantonese, two family names'],
+    ['陈国基', 'Kwok-ki CHAN', 'Cantonese, simplified characters'],
+    ['张春贤', 'Zhang CHUNXIAN', 'Pinyin'],
+    ['曾庆红', 'ZENG Qinghong', 'a character that is read otherwise as a family name'],
+    ['حسن نصر الله', 'Hasan NASRALLAH', 'two words that Latin joins'],
+    ['حسن نصرالله', 'Hasan NASRALLAH', 'the same as one word'],
+    ['سيف الدين المشهداني', 'Saif-al-Din AL-MASHHADANI', 'two words that Latin writes apart'],
+    ['نورالدین ترابی', 'Noor ud Din TURABI', 'one word that Latin writes as three'],
+    ['عبد القادر لاغوب', 'Abdelkader LAAGOUB', 'ق as k, doubled a'],
+    ['ياسين بوغانمي', 'Yacine BOUGHANEMI', 'c as s, ou as و'],
+    ['جبران باسيل', 'Gibran BASSIL', 'ج as g'],
+    ['صالح القرعاوي', 'Salih AL-QARAAWI', 'a final h that is heard, ع as a vowel'],
+    ['وحید حقانیان', 'Vahid HAGHANIAN', 'و as v, ق as gh'],
+    ['محمدجواد ظریف', 'Mohammad Javad ZARIF', 'two given names written as one'],
+    ['غلامرضا سلیمانی', 'Gholamreza SOLEIMANI', 'two given names that Latin joins, too'],
+    ['مجتبی خامنه\u200cای', 'Mojtaba KHAMENEI', 'a silent h before a suffix'],
+    ['عامر چودري', 'Aamir CHAUDHRI', 'چ as ch'],
+    ['قيس الخزعلي', 'Qais AL-KHAZALI', 'the article'],
+  ])('%s is %s (%s)', (name, listed) => {
+    expect(namesFound(name)).toEqual([listed])
+  })
+
+  test.each([
+    ['김정훈', 'another given name'],
+    ['은정김', 'the family name last'],
+    ['金正日', 'another given name'],
+    ['陈国华', 'another given name'],
+    ['حسن سليم', 'another family name'],
+    ['حسين نصر الله', 'another given name'],
+    ['قوس الخزاعيل', 'other long vowels'],
+  ])('%s is nobody (%s)', (name) => {
+    expect(namesFound(name)).toEqual([])
+  })
+})
+
+describe('names that lists publish in both scripts', () => {
+  const rows = [...csvRows(readFileSync(`${import.meta.dir}/../data/screening/native-names.csv`, 'utf8'))].slice(1)
+  const pairs = rows.map(([script = '', native = '', list = '', entry = '', names = '']) => ({
+    script,
+    native,
+    id: `${list} ${entry}`,
+    names: names.split(';'),
+  }))
+  const namesOf = new Map(pairs.map(({ id, names }) => [id, names]))
+  const screening = openScreening(
+    buildScreening([{ list: 'both', entries: [...namesOf].map(([id, names]) => personOf(id, names)) }]),
+  )
+  const hitsOf = (name: string) => screening.screen({ name, kind: 'person' }, DEFAULT_THRESHOLD).hits
+
+  test.each([...new Set(pairs.map(({ script }) => script))])('nine of ten are found in %s', (script) => {
+    const tried = pairs.filter((pair) => pair.script === script)
+    const missed = tried.filter(({ native, id }) => !hitsOf(native).some(({ entry }) => entry === id))
+    expect(missed.length).toBeLessThanOrEqual(tried.length / 10)
+  })
+
+  test('at most two in a hundred ordinary names are hits', () => {
+    const names = nativeNames(createRandom(20260227), 2_000)
+    expect(names.filter(({ name }) => hitsOf(name).length > 0).length).toBeLessThanOrEqual(0.02 * names.length)
+  })
+})
