@@ -64,9 +64,9 @@ export const requireProject = async (
   return project
 }
 
-/** The policy's name, with a note when it has no active revision. */
-export const policyText = ({ name, activeRevisionId }: Policy): string =>
-  activeRevisionId === null ? `${name} (none of its revisions is live)` : name
+/** The policy's name and id, because two policies may have one name, with a note when it has no active revision. */
+export const policyText = ({ name, id, activeRevisionId }: Policy): string =>
+  `${name} (${id}${activeRevisionId === null ? ', none of its revisions is live' : ''})`
 
 export const PROJECT_ROUTES = [
   route('listProjects', 'GET', '/organizations/{organization}/projects', {
@@ -109,7 +109,7 @@ export const PROJECT_ROUTES = [
           subject: policy.id,
           name: body.name,
           changes: [
-            { what: 'policy', before: null, after: policy.name },
+            { what: 'policy', before: null, after: policyText(policy) },
             {
               what: 'lifetime in seconds',
               before: null,
@@ -239,7 +239,7 @@ export const PROJECT_ROUTES = [
           name: project.name,
           changes: [
             ...change('name', project.name, body.name),
-            ...(then.id === now.id ? [] : change('policy', policyText(now), policyText(then))),
+            ...change('policy', policyText(now), policyText(then)),
             ...change('lifetime in seconds', project.lifetimeSeconds, body.lifetime_seconds),
           ],
           basis: [now.id, now.activeRevisionId, then.activeRevisionId],

@@ -42,8 +42,10 @@ const readCurrent = async (
   return { policy_id: policy.id, name: policy.name, revision: revision?.number ?? null }
 }
 
-const inWords = ({ name, revision }: Static<typeof SESSION_POLICY>): string =>
-  name === null ? 'people' : revision === null ? `people (${name} is not live)` : `${name}, revision ${revision}`
+const inWords = ({ policy_id: id, name, revision }: Static<typeof SESSION_POLICY>): string => {
+  if (name === null) return 'people'
+  return revision === null ? `people (${name} (${id}) is not live)` : `${name} (${id}), revision ${revision}`
+}
 
 const OUTCOME = oneOf(['completed', 'rejected', 'review'], '`review`: it was left to a person')
 

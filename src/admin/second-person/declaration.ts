@@ -135,7 +135,7 @@ export const change = <Value extends string | number | boolean>(
  * Refuses a request in which an approver would see no change.
  * @throws ConflictError
  */
-export const requireVisibleChange = ({ changes, differences = [] }: Seen): void => {
-  if (differences.length > 0 || changes.some(({ before, after }) => before !== after)) return
+export const requireVisibleChange = ({ changes }: Seen): void => {
+  if (changes.some(({ before, after }) => before !== after)) return
   throw new ConflictError('this changes nothing that an approver could see')
 }

@@ -39,6 +39,18 @@ describe('a puppet', () => {
     return signIn((await world.store.users.findByEmail(email))?.id ?? '')
   }
 
+  test('asks for nothing that its maker alone could approve', async () => {
+    const { ada, bob, carol, root, rita, rob } = world
+    const first = await puppetOf(ada, bob, 'first@example.com')
+    const unable = [bob, carol].map(({ id }) => world.store.memberships.setRole(world.alpha.id, id, 'viewer'))
+    await Promise.all([...unable, ...[root, rita, rob].map(({ id }) => world.store.users.setDisabled(id, true))])
+    for (const asker of [ada, first]) {
+      const refused = await world.asks(asker, 'activateRevision')
+      expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('nobody could approve')])
+    }
+    expect(await world.store.approvals.countPending(world.alpha.id)).toBe(0)
+  })
+
   test('is nobody before someone else approves it', async () => {
     const asked = await world.asks(world.ada, 'addMember')
     const own = await world.decide(asked.body.id, true, world.ada)
@@ -338,11 +350,28 @@ describe('a project', () => {
     expect(asked.body).toMatchObject({
       action: 'project.change',
       name: 'Vault',
-      changes: [{ what: 'policy', before: 'Strict', after: 'Lax' }],
+      changes: [{ what: 'policy', before: `Strict (${world.strict.id})`, after: `Lax (${world.lax.id})` }],
     })
     expect(await policyOfProject()).toBe(world.strict.id)
     expect((await world.decide(asked.body.id, true, world.bob)).status).toBe(200)
     expect(await policyOfProject()).toBe(world.lax.id)
+  })
+
+  test('does not move to another policy of the same name unseen', async () => {
+    const { ada, alpha, strict } = world
+    const made = await world.call('POST', '/organizations/alpha/policies', {
+      cookie: ada.cookie,
+      body: { source: 'name: Strict\nrules: []\n' },
+    })
+    const { id } = made.body['policy'] as { id: string }
+    const revision = made.body['revision'] as { id: string }
+    await world.store.policies.activateRevision(alpha.id, id, revision.id)
+    const body = { policy_id: id, lifetime_seconds: 60 }
+    const policy = { what: 'policy', before: `Strict (${strict.id})`, after: `Strict (${id})` }
+    const moved = await world.asks(ada, 'changeProject', { body })
+    expect(moved.body['changes']).toEqual([policy, expect.objectContaining({ what: 'lifetime in seconds' })])
+    const created = await world.asks(ada, 'createProject', { body: { name: 'New', policy_id: id } })
+    expect(created.body['changes']).toContainEqual({ ...policy, before: null })
   })
 
   test('does not move to a policy that has become another meanwhile', async () => {
@@ -370,6 +399,15 @@ describe('a project', () => {
 })
 
 describe('a policy that is to decide sessions', () => {
+  test('is not chosen again, and another one of its name looks different', async () => {
+    const { ada, alpha, ofSessions, store } = world
+    await store.sessionPolicies.set(alpha.id, ofSessions.id)
+    expect((await world.asks(ada, 'changeSessionPolicy')).status).toBe(409)
+    await store.sessionPolicies.set(alpha.id, null)
+    const { body } = await world.asks(ada, 'changeSessionPolicy')
+    expect(body['changes']).toMatchObject([{ before: 'people', after: `People (${ofSessions.id}), revision 1` }])
+  })
+
   test('is not chosen with another revision than the one that the approver saw', async () => {
     const { store, alpha, ofSessions } = world
     const asked = await world.asks(world.ada, 'changeSessionPolicy')
