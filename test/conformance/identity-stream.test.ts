@@ -79,7 +79,7 @@ describe('the framing', () => {
     const stream = await follow(live, sessionId)
     const pending = JSON.stringify(await live.statusOf(sessionId))
     expect(await stream.until('"status":"pending"')).toBe(`retry: 3000\nid: 1\ndata: ${pending}\n\n`)
-    await decide(service, sessionId, 'completed')
+    await decide(service, sessionId, 'completed', '--override')
     const completed = JSON.stringify(await live.statusOf(sessionId))
     expect(await stream.until('"status":"completed"')).toBe(
       `retry: 3000\nid: 1\ndata: ${pending}\n\nid: 2\ndata: ${completed}\n\n`,
@@ -107,7 +107,7 @@ describe('events', () => {
     await stream.until('"status":"pending"')
     for (const outcome of ['retry', 'submitted', 'completed', 'rejected'] as const) {
       // A submitted session is not reused, so an operator takes it on.
-      if (outcome === 'completed') await decide(service, sessionId, 'completed')
+      if (outcome === 'completed') await decide(service, sessionId, 'completed', '--override')
       else if (outcome === 'rejected') await decide(service, sessionId, 'rejected', '--revoke')
       else await sandbox.registered({ body: { walletAddress }, headers: { [OUTCOME]: outcome } })
     }
@@ -172,7 +172,8 @@ describe('clients', () => {
     for await (const chunk of child.stdout) {
       const before = text
       text += decoder.decode(chunk)
-      if (!before.includes('pending') && text.includes('pending')) await decide(service, sessionId, 'completed')
+      if (!before.includes('pending') && text.includes('pending'))
+        await decide(service, sessionId, 'completed', '--override')
       if (text.includes('completed')) break
     }
     child.kill()
@@ -199,7 +200,7 @@ describe('clients', () => {
       const { status } = JSON.parse(data) as StatusObject
       messages.push({ status, id: lastEventId })
       if (status === 'completed') seen.resolve()
-      else void decide(service, sessionId, 'completed')
+      else void decide(service, sessionId, 'completed', '--override')
     }
     await seen.promise
     source.close()

@@ -3,7 +3,10 @@
 import { parseArgs } from 'node:util'
 import { compareWithModel } from '../store/compare-sessions.ts'
 import { openOverPostgres, openTemporaryStore } from '../store/temporary-store.ts'
+import { answerHelp } from '../support/head-help.ts'
 import { createTemporaryDatabase, PATIENT_LIMITS } from '../support/postgres.ts'
+
+answerHelp(import.meta)
 
 const { values } = parseArgs({
   options: {

@@ -62,7 +62,15 @@ const FAITH = 'الدين'
 const ARTICLE = /^و?ال(?=..)/u
 /** Second words that Latin writes together with the first. */
 const JOINED_SECOND: ReadonlySet<string> = new Set([
-  ...[GOD, FAITH, 'الرحمن', 'الرحمان', 'الحق', 'الاسلام', 'خيل', 'زاده', 'جان'],
+  GOD,
+  FAITH,
+  'الرحمن',
+  'الرحمان',
+  'الحق',
+  'الاسلام',
+  'خيل',
+  'زاده',
+  'جان',
 ])
 /** First words that may be written together with the second. */
 const PREFIXES: readonly string[] = [SERVANT, FATHER, 'محمد', 'علي', 'امير', 'غلام']

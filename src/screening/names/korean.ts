@@ -7,18 +7,16 @@ const SYLLABLES_START = 0xac00
 const VOWELS = 21
 const TAILS = 28
 
-const LEADS = [
-  ...['g k', 'kk gg k', 'n', 'd t', 'tt dd t', 'r l', 'm', 'b p', 'pp bb p', 's', 'ss s', '-', 'j ch', 'jj ch'],
-  ...['ch', 'k kh', 't th', 'p ph', 'h'],
-].map(alternatives)
-const VOWEL_SPELLINGS = [
-  ...['a', 'ae ai', 'ya', 'yae', 'eo o u', 'e', 'yeo yo you yu', 'ye', 'o', 'wa', 'wae', 'oe oi', 'yo', 'u oo'],
-  ...['wo weo', 'we', 'wi', 'yu yoo you', 'eu u', 'ui i ee eui', 'i ee'],
-].map(alternatives)
-const TAIL_SPELLINGS = [
-  ...['-', 'k g', 'k g', 'k', 'n', 'n', 'n', 't', 'l', 'k', 'm', 'l', 'l', 'l', 'l', 'l', 'm', 'p b', 'p', 't s', 't'],
-  ...['ng', 't', 't', 'k', 't', 'p', '-'],
-].map(alternatives)
+const LEADS = 'g k, kk gg k, n, d t, tt dd t, r l, m, b p, pp bb p, s, ss s, -, j ch, jj ch, ch, k kh, t th, p ph, h'
+  .split(', ')
+  .map(alternatives)
+const VOWEL_SPELLINGS =
+  'a, ae ai, ya, yae, eo o u, e, yeo yo you yu, ye, o, wa, wae, oe oi, yo, u oo, wo weo, we, wi, yu yoo you, eu u, ui i ee eui, i ee'
+    .split(', ')
+    .map(alternatives)
+const TAIL_SPELLINGS = '-, k g, k g, k, n, n, n, t, l, k, m, l, l, l, l, l, m, p b, p, t s, t, ng, t, t, k, t, p, -'
+  .split(', ')
+  .map(alternatives)
 
 const LEAD_N = 2
 const LEAD_R = 5

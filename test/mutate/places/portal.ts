@@ -57,7 +57,11 @@ export const portal: readonly Place[] = [
   ...placesOf(['test/portal/entry.test.ts', 'test/store/interleaved.test.ts'], 'src/store/portal-links.ts', [
     ['a wallet’s address opens its session', 'token.requires_proof === 1 && ', 'token.requires_proof === 2 && '],
     ['a stranger stays in the session of a proven wallet', 'await endOthers(transaction, challenge)', ''],
-    ['a browser passes on a session that it has lost', 'if (browsers.length === 0) return false', ''],
+    [
+      'a browser passes on a session that it has lost',
+      'await requireBrowser(transaction, link, scope.nowSeconds())',
+      '',
+    ],
     [
       'any number of links to pass on wait',
       "await keepNewest(transaction, 'portal_handovers', 'hash', link, WAITING_PER_SESSION_MAX)",
