@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
-import { ALLOCATOR_ENVIRONMENT } from '../src/processes/allocator.ts'
+import { ALLOCATOR_ENVIRONMENT } from '../src/cluster/allocator.ts'
 
 export interface ProcessOptions {
   readonly name: string

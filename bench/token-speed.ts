@@ -2,9 +2,9 @@
 // table of docs/hardware-keys.md, or writes it there. Needs softhsm2 and opensc.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createToken } from '../src/signing/pkcs11/token.ts'
+import { createToken } from '../src/modules/hardware-keys/token.ts'
 import { chooseSecp256k1Backend } from '../src/signing/secp256k1-backends.ts'
-import { softHsm, TOKEN } from '../test/pkcs11/soft-hsm.ts'
+import { softHsm, TOKEN } from '../test/hardware-keys/soft-hsm.ts'
 import { answerHelp } from '../test/support/head-help.ts'
 import { createTokenKeys } from '../workers/signing/token-thread.ts'
 import { readMachine, readRuntime } from './machine.ts'

@@ -7,8 +7,8 @@ import { parse } from 'yaml'
 import { apiDocument } from '../src/admin/openapi/api.ts'
 import { SETTINGS, type Setting, variableOf } from '../src/config/settings.ts'
 import { VERSION } from '../src/config/version.ts'
+import { policyJsonSchemaText } from '../src/policy/document/json-schema.ts'
 import { FACTS } from '../src/policy/facts.ts'
-import { policyJsonSchemaText } from '../src/policy/json-schema.ts'
 import { postmanCollection } from './postman.ts'
 
 export interface GeneratedTable {

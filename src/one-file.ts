@@ -9,7 +9,7 @@ import { systemLibraryPaths } from './signing/secp256k1-system.ts'
 /** Paths from the root of the repository, as `ownProcess` names them. */
 export const PROCESSES: Readonly<Record<string, () => Promise<unknown>>> = {
   'src/main.ts': () => import('./main.ts'),
-  'src/http/bundle-page.process.ts': () => import('./http/bundle-page.process.ts'),
+  'src/pages/bundle-page.process.ts': () => import('./pages/bundle-page.process.ts'),
   'src/identity/evidence/check-pdf.process.ts': () => import('./identity/evidence/check-pdf.process.ts'),
   'src/identity/evidence/reencode.process.ts': () => import('./identity/evidence/reencode.process.ts'),
   'workers/documents/read-picture.process.ts': () => import('../workers/documents/read-picture.process.ts'),

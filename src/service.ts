@@ -1,14 +1,14 @@
 // The composition root: opens what there is, serves, and takes it down in reverse.
 import type { NewLink } from './admin/accounts/links.ts'
 import type { LiveReading } from './admin/live/point.ts'
+import { createClosers } from './compose/closers.ts'
+import { openService } from './compose/opening.ts'
+import type { ServicePlace } from './compose/service-place.ts'
+import { serve } from './compose/serving.ts'
+import { stopService } from './compose/stopping.ts'
 import type { Config } from './config/config.ts'
 import type { Quickstart } from './setup/quickstart.ts'
 import type { Logger } from './telemetry/log.ts'
-import { createClosers } from './wiring/closers.ts'
-import { openService } from './wiring/opening.ts'
-import type { ServicePlace } from './wiring/service-place.ts'
-import { serve } from './wiring/serving.ts'
-import { stopService } from './wiring/stopping.ts'
 
 export interface Service {
   readonly url: string

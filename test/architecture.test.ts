@@ -8,171 +8,202 @@ import { IDENTITY_PATHS } from '../src/identity/paths.ts'
 
 const ROOT = join(import.meta.dir, '..')
 
-/** Folder → what of ours it may import: a folder, or one file of a folder. Its own files are always allowed. */
+/**
+ * Folder → the folders that it may import, from the bottom up: each names only folders above its own line, so that no two
+ * depend on each other. `src/lib` is open to all. A module is a folder of `src/modules`. Single files of `workers` are the
+ * messages and entries of a process, whose code the folder does not run.
+ */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  'src/lib': [],
   'src/domain': [],
-  // How the program finds what ships with it, and starts its own threads and processes.
   'src/program': [],
   'src/telemetry': ['src/domain'],
-  // The templates are files of the documentation. A source of facts names the type of what asks it. Replays read decision
-  // records.
-  'src/policy': ['src/domain', 'src/decisions/types.ts', 'docs/policies', 'src/facts/asker.ts'],
-  'src/policy/sources/*/ask.ts': ['src/domain', 'src/policy', 'src/facts'],
-  'src/facts': ['src/domain', 'src/policy/types', 'src/policy/sources'],
-  // Lists and names: it opens no file, asks no server and knows no session.
-  'src/screening': ['src/domain', 'src/identity/evidence/countries.ts'],
+  'src/decision-log': ['src/domain'],
+  'src/policy': ['src/domain', 'src/decision-log', 'docs/policies'],
+  'src/facts': ['src/domain', 'src/policy'],
   'src/signing': ['src/domain', 'src/program'],
-  'src/decisions': ['src/domain', 'src/transparency', 'src/program/durable-file.ts'],
-  // A tree knows hashes and no decisions.
-  'src/transparency': [],
-  'src/pool': ['src/domain', 'src/policy/types', 'src/signing/types.ts', 'src/decisions/types.ts'],
-  'src/http': ['src/domain', 'src/telemetry', 'src/program'],
+  'src/store': [
+    'src/domain',
+    'src/program',
+    'src/decision-log',
+    'src/policy',
+    'src/modules/transparency/store/tables.ts',
+  ],
+  'src/pool': ['src/domain', 'src/telemetry', 'src/policy', 'src/signing'],
+  'src/server': ['src/domain', 'src/telemetry'],
   'src/attestation': [
     'src/domain',
+    'src/telemetry',
+    'src/decision-log',
     'src/policy',
     'src/facts',
+    'src/signing',
+    'src/store',
     'src/pool',
-    'src/http',
-    'src/signing/types.ts',
-    'src/telemetry',
+    'src/server',
   ],
-  // The admin API shows and changes what the others keep: it knows the store's tables, the log's lines and the policy
-  // language, and of the pool and of identity only shapes. It is told by its services what it can't do by itself. The
-  // index and long tasks are asked through their processes, of which it knows the words.
+  'src/identity': ['src/domain', 'src/program', 'src/telemetry', 'src/policy', 'src/server'],
+  // The published package holds what it imports: constants, and nothing that imports more.
+  'src/client': ['src/attestation/paths.ts', 'src/identity/paths.ts'],
+  'src/pages': ['src/program'],
+  'src/portal': ['src/domain', 'src/telemetry', 'src/server', 'src/identity', 'src/pages', 'src/modules/documents'],
   'src/admin': [
     'src/domain',
-    'src/http',
-    'src/policy',
-    'src/facts/lists',
-    'src/screening',
-    'src/store',
+    'src/program',
     'src/telemetry',
-    'src/decisions',
-    'src/identity/evidence-types.ts',
-    'src/identity/paths.ts',
-    'src/attestation/paths.ts',
-    'src/pool/statistics.ts',
-    'src/pool/histogram.ts',
-    'src/processes/kept-process.ts',
+    'src/decision-log',
+    'src/policy',
+    'src/facts',
+    'src/signing',
+    'src/store',
+    'src/pool',
+    'src/server',
+    'src/attestation',
+    'src/identity',
+    'src/modules/screening',
     'workers/index/decision-index-protocol.ts',
     'workers/tasks/task-protocol.ts',
   ],
-  'src/pages': [],
-  // How documents are read and compared: no store, no HTTP, no files.
-  'src/documents': ['src/domain/name-text.ts'],
-  'src/dashboard': [
-    'src/domain',
-    'src/http',
-    'src/admin',
-    'src/pages',
-    'src/attestation/paths.ts',
-    'src/identity/paths.ts',
-  ],
-  'src/portal': ['src/domain', 'src/http', 'src/identity', 'src/telemetry', 'src/pages', 'src/documents'],
-  'src/identity': [
-    'src/domain',
-    'src/http',
-    'src/telemetry',
-    'src/documents',
-    'src/policy/sources/identity/rules.ts',
-    'src/policy/types/session-facts.ts',
-    'src/program',
-  ],
-  // The decision index finds places in the log.
-  'src/store': ['src/domain', 'src/policy/types', 'src/decisions/located.ts', 'src/transparency', 'src/program'],
-  // The published package holds what it imports: constants, and nothing that imports more.
-  'src/client': ['src/attestation/paths.ts', 'src/identity/paths.ts'],
-  // Threads that sign have no use for a database.
-  'workers/signing': [
-    'src/domain',
-    'src/policy',
-    'src/signing',
-    'src/decisions',
-    'src/pool/port.ts',
-    'src/pool/protocol.ts',
-    'src/pool/wire.ts',
-    'src/program',
-  ],
-  'workers/index': ['src/domain', 'src/decisions', 'src/store/decision-index', 'workers/background-process.ts'],
-  'workers/ship': ['src/domain', 'src/decisions', 'workers/background-process.ts'],
-  // Signs heads and nothing else: no policy and no request comes near it.
-  'workers/tree': [
-    'src/domain',
-    'src/decisions',
-    'src/transparency',
-    'src/http/bounded-fetch.ts',
-    'src/store',
-    'src/signing',
-    'workers/background-process.ts',
-  ],
-  // Opens strangers' pictures: it knows nothing of the service but how a zone is read.
-  'workers/documents': ['src/documents'],
-  'workers/tasks': [
-    'src/domain',
-    'src/policy',
-    'src/decisions',
-    'src/transparency',
-    'src/store',
-    'workers/background-process.ts',
-    'src/program/headed-bytes.ts',
-  ],
-  // They get lists and names, and answer: no store and no key comes near them.
-  'workers/screening': ['src/screening', 'workers/background-process.ts', 'src/program/headed-bytes.ts'],
-  workers: [],
-  // The settings, and what a setting's text may be: where each kind is used says how it is read.
+  'src/dashboard': ['src/domain', 'src/server', 'src/attestation', 'src/identity', 'src/pages', 'src/admin'],
   'src/config': [
     'src/domain',
-    'src/decisions/ship-target.ts',
-    'src/facts/screener-settings.ts',
-    'src/http/client-address.ts',
-    'src/http/listen-address.ts',
-    'src/identity/evidence/clamd.ts',
-    'src/processes/plan.ts',
-    'src/processes/processors.ts',
-    'src/transparency/note.ts',
+    'src/facts',
+    'src/server',
+    'src/identity',
+    'src/modules/log-shipping',
+    'src/modules/transparency',
     'package.json',
   ],
-  // What a start finds in the data folder or makes there.
   'src/setup': [
     'src/domain',
-    'src/policy',
-    'src/signing',
-    'src/identity',
-    'src/store',
-    'src/config',
-    'src/transparency',
     'src/program',
-    'src/attestation/paths.ts',
+    'src/telemetry',
+    'src/policy',
+    'src/facts',
+    'src/signing',
+    'src/store',
+    'src/server',
+    'src/attestation',
+    'src/identity',
+    'src/admin',
+    'src/config',
   ],
-  // Several processes of a node, and what they and other nodes must know of each other. What is asked of all of them are
-  // the live page's figures.
-  'src/processes': [
+  'src/cluster': [
     'src/domain',
+    'src/program',
     'src/telemetry',
     'src/store',
     'src/pool',
-    'src/attestation/paths.ts',
-    'src/http/deadline.ts',
-    'src/http/listen-address.ts',
-    'src/admin/live',
-    'src/setup/data-folder.ts',
-    'src/setup/file-access.ts',
+    'src/server',
+    'src/attestation',
+    'src/admin',
     'src/config',
-    'src/program',
+    'src/setup',
   ],
-  // The composition: one part of the service put together a file. src/service.ts calls them in the order of the house.
-  'src/wiring': ['src', 'workers', 'package.json'],
+  'src/modules/hardware-keys': [
+    'src/program',
+    'src/telemetry',
+    'src/signing',
+    'src/pool',
+    'src/config',
+    'src/setup',
+    'src/cluster',
+    'workers/signing/token-check.process.ts',
+  ],
+  'src/modules/documents': ['src/domain', 'src/identity'],
+  'src/modules/screening': [
+    'src/domain',
+    'src/program',
+    'src/telemetry',
+    'src/facts',
+    'src/store',
+    'src/identity',
+    'src/cluster',
+    'src/modules/documents',
+    'workers/screening/screening-protocol.ts',
+  ],
+  'src/modules/session-policies': ['src/domain', 'src/telemetry', 'src/policy', 'src/store', 'src/identity'],
+  'src/modules/log-shipping': [
+    'src/program',
+    'src/telemetry',
+    'src/decision-log',
+    'src/store',
+    'src/config',
+    'src/cluster',
+    'workers/ship/decision-ship-protocol.ts',
+  ],
+  'src/modules/transparency': [
+    'src/domain',
+    'src/program',
+    'src/telemetry',
+    'src/decision-log',
+    'src/signing',
+    'src/store',
+    'src/server',
+    'src/admin',
+    'src/config',
+    'src/setup',
+    'src/cluster',
+    'src/modules/log-shipping',
+    'workers/tree/decision-tree-protocol.ts',
+  ],
+  // Threads that sign have no use for a database.
+  'workers/signing': [
+    'src/domain',
+    'src/program',
+    'src/decision-log',
+    'src/policy',
+    'src/signing',
+    'src/pool',
+    'src/modules/hardware-keys',
+  ],
+  'workers/index': [
+    'src/domain',
+    'src/decision-log',
+    'src/store/decision-index',
+    'src/modules/log-shipping',
+    'workers/background-process.ts',
+  ],
+  'workers/ship': ['src/modules/log-shipping', 'workers/background-process.ts'],
+  // Signs heads and nothing else: it reads no policy and no request.
+  'workers/tree': [
+    'src/decision-log',
+    'src/signing',
+    'src/store',
+    'src/modules/log-shipping',
+    'src/modules/transparency',
+    'workers/background-process.ts',
+  ],
+  // Opens strangers' pictures: it knows nothing of the service but how a zone is read.
+  'workers/documents': ['src/modules/documents/reader', 'src/modules/documents/portrait-hash.ts'],
+  'workers/tasks': [
+    'src/domain',
+    'src/decision-log',
+    'src/policy',
+    'src/store',
+    'src/modules/transparency',
+    'workers/background-process.ts',
+  ],
+  // Gets lists and names, and answers: it reads no store and no key.
+  'workers/screening': [
+    'src/modules/screening/formats',
+    'src/modules/screening/matching',
+    'workers/background-process.ts',
+  ],
+  workers: [],
+  // One part of the service per file. src/service.ts calls them in order.
+  'src/compose': ['src', 'workers', 'package.json'],
   'src/cli': ['src', 'package.json'],
   src: ['src', 'workers', 'package.json'],
 }
 
 /** Packages and built-ins that only some places may use. */
 const RESERVED: ReadonlyArray<{ pattern: RegExp; places: readonly string[]; why: string }> = [
-  { pattern: /^bun:sqlite$/, places: ['src/store/'], why: 'SQL lives in the store' },
+  { pattern: /^bun:sqlite$/, places: ['src/store/', 'src/modules/transparency/store/'], why: 'SQL lives in the store' },
   {
     pattern: /^elysia$/,
-    places: ['src/http/', 'src/app.ts', 'src/attestation/routes.ts', 'src/identity/routes.ts'],
-    why: 'Elysia stays in http, app and the routes files',
+    places: ['src/server/', 'src/compose/app.ts', 'src/attestation/routes.ts', 'src/identity/routes.ts'],
+    why: 'Elysia stays in the server, the app and the routes files',
   },
   {
     pattern: /^sharp$/,
@@ -181,7 +212,7 @@ const RESERVED: ReadonlyArray<{ pattern: RegExp; places: readonly string[]; why:
   },
   {
     pattern: /^bun:ffi$/,
-    places: ['src/signing/', 'src/processes/end-with-supervisor.ts'],
+    places: ['src/signing/', 'src/modules/hardware-keys/', 'src/cluster/end-with-supervisor.ts'],
     why: 'native code is called by the signing backends, and to end a process with its supervisor',
   },
 ]
@@ -195,12 +226,9 @@ const importsOf = (source: string): string[] =>
     .map((match) => match[1] ?? match[2] ?? match[3] ?? '')
     .filter((specifier) => specifier !== '')
 
-const ASK_FILE = /^src\/policy\/sources\/[^/]+\/ask\.ts$/
-
 const folderOf = (path: string): string => {
-  if (ASK_FILE.test(path)) return 'src/policy/sources/*/ask.ts'
   const parts = path.split('/')
-  return parts.length === 2 ? `${parts[0]}` : `${parts[0]}/${parts[1]}`
+  return parts.slice(0, Math.min(parts.length - 1, parts[1] === 'modules' ? 3 : 2)).join('/')
 }
 
 // What a build of the client's package left is no source.
@@ -226,7 +254,8 @@ const violations = (path: string, source: string): string[] => {
     }
     const target = relative(ROOT, normalize(join(ROOT, dirname(path), specifier)))
     const inside = folderOf(target) === folder || dirname(target) === dirname(path)
-    if (!inside && !allowed.some((entry) => target === entry || target.startsWith(`${entry}/`))) {
+    const isGeneral = target.startsWith('src/lib/')
+    if (!inside && !isGeneral && !allowed.some((entry) => target === entry || target.startsWith(`${entry}/`))) {
       found.push(`${path} imports ${target}`)
     }
   }
@@ -297,11 +326,21 @@ describe('the import table', () => {
   })
 
   test('reports an edge that is not in it', () => {
-    expect(violations('src/domain/x.ts', `import { a } from '../http/errors.ts'`)).toEqual([
-      'src/domain/x.ts imports src/http/errors.ts',
+    expect(violations('src/domain/x.ts', `import { a } from '../server/errors.ts'`)).toEqual([
+      'src/domain/x.ts imports src/server/errors.ts',
     ])
-    expect(violations('src/http/x.ts', `import { Database } from 'bun:sqlite'`)).toHaveLength(1)
+    expect(violations('src/server/x.ts', `import { Database } from 'bun:sqlite'`)).toHaveLength(1)
     expect(violations('src/nowhere/x.ts', '')).toHaveLength(1)
+  })
+
+  test('lets no folder of the core depend on one below its line', () => {
+    const folders = Object.keys(ALLOWED)
+    const upward = folders.flatMap((folder, index) =>
+      (ALLOWED[folder] ?? [])
+        .filter((entry) => folders.indexOf(entry) > index && !entry.startsWith('src/modules/'))
+        .map((entry) => `${folder} → ${entry}`),
+    )
+    expect(upward).toEqual(['src/compose → src', 'src/cli → src'])
   })
 
   test('holds for every file', () => {
@@ -310,7 +349,7 @@ describe('the import table', () => {
 
   // The page's types are derived from the routes: page and server agree, and nothing of the server is sent to browsers.
   test('the dashboard’s page takes types alone from the admin API, and those from its routes', () => {
-    const served = /^src\/(?!dashboard\/page\/|pages\/|domain\/|(attestation|identity)\/paths\.ts$)/
+    const served = /^src\/(?!dashboard\/page\/|pages\/|lib\/|domain\/|(attestation|identity)\/paths\.ts$)/
     const page = [...sources].filter(([path]) => path.startsWith('src/dashboard/page/'))
     const outside = (path: string, source: string): string[] =>
       importsOf(source)
@@ -320,7 +359,7 @@ describe('the import table', () => {
       new Set(['src/admin/client-types.ts', 'src/admin/route-table.ts']),
     )
     const loading = page.flatMap(([path]) => importsAtRunTime.get(path) ?? [])
-    expect(loading).toContain('src/domain/counted.ts')
+    expect(loading).toContain('src/lib/counted.ts')
     expect(loading.filter((target) => served.test(target))).toEqual([])
   })
 
@@ -336,29 +375,27 @@ describe('the import table', () => {
 
   test('a signing thread loads neither the reader of YAML nor signing in JavaScript: megabytes in each thread', () => {
     const reached = loadedWith(['workers/signing/attest.worker.ts'])
-    expect(reached).toContain('src/policy/compile-document.ts')
+    expect(reached).toContain('src/policy/document/compile-document.ts')
     expect([...reached].filter((name) => /^yaml$|^@noble\/curves/.test(name))).toEqual([])
   })
 
   test('a service loads viem, 10 MB, only where it asks a chain', () => {
-    const reached = loadedWith(['src/service.ts', ...files.filter((path) => ASK_FILE.test(path))])
+    const reached = loadedWith(['src/service.ts', ...files.filter((path) => path.startsWith('src/facts/sources/'))])
     expect(reached).toContain('src/facts/evm-registry.ts')
     expect([...reached].filter((name) => /^viem/.test(name))).toEqual([])
   })
 
-  test('what asks for facts is loaded neither with policies nor by signing threads or pages', () => {
-    const asking = files.filter((path) => ASK_FILE.test(path))
-    expect(asking).toContain('src/policy/sources/base-fee/ask.ts')
+  test('signing threads, pages and the policy language load no code that queries facts', () => {
     const without = files.filter((path) => /^(src\/policy|workers\/signing|src\/\w+\/page)\//.test(path))
-    const reached = loadedWith(without.filter((path) => !asking.includes(path)))
-    expect(reached).toContain('src/policy/sources/base-fee/rules.ts')
-    expect([...reached].filter((path) => path.startsWith('src/facts/') || asking.includes(path))).toEqual([])
+    const reached = loadedWith(without)
+    expect(reached).toContain('src/policy/sources/base-fee.ts')
+    expect([...reached].filter((path) => path.startsWith('src/facts/'))).toEqual([])
   })
 
-  test('each folder of a source of facts has one line in the list of sources', () => {
-    const places = [...(sources.get('src/policy/sources/list.ts') ?? '').matchAll(/^export \{.*\} from '\.\/(.*)'$/gm)]
-    const folders = files.flatMap((path) => /^src\/policy\/sources\/(.+)\//.exec(path)?.[1] ?? [])
-    expect(places.map(([, place]) => place).sort()).toEqual([...new Set(folders)].map((name) => `${name}/rules.ts`))
+  test('each fact source has one line in the list of sources', () => {
+    const listed = [...(sources.get('src/policy/sources/list.ts') ?? '').matchAll(/^export \{.*\} from '\.\/(.*)'$/gm)]
+    const declared = files.filter((path) => /import \{ defineSource/.test(sources.get(path) ?? ''))
+    expect(listed.map(([, name]) => `src/policy/sources/${name}`).sort()).toEqual(declared)
   })
 
   test('a circle is found, whatever leads into it', () => {

@@ -27,7 +27,7 @@ import {
 } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ALLOCATOR_ENVIRONMENT } from '../src/processes/allocator.ts'
+import { ALLOCATOR_ENVIRONMENT } from '../src/cluster/allocator.ts'
 import type { PostgresServer } from './support/postgres-server.ts'
 import { PROGRAM_LIST } from './support/run-program.ts'
 
@@ -59,11 +59,12 @@ const LONGEST = [
   'admin',
   'conformance',
   'examples',
-  'decisions',
+  'decision-log',
+  'transparency',
   'release',
   'cli',
   'pool',
-  'http',
+  'server',
   'cluster',
   'portal',
   'signing',
@@ -71,7 +72,7 @@ const LONGEST = [
   'deploy',
   'client',
   'clients',
-  'pkcs11',
+  'hardware-keys',
   'policy',
 ]
 /** Of what a failed test printed: the last lines, which hold the error. */

@@ -2,7 +2,7 @@
 // makes the requests to it, on an EVM chain for the quick start's contract or on Solana for its program.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parsePolicyDocument } from '../../src/policy/document.ts'
+import { parsePolicyDocument } from '../../src/policy/document/document.ts'
 import type { AnswerPlan, BodyPlan } from '../load/plan.ts'
 import { bodyText, makeBody } from '../load/requests.ts'
 import type { Processes } from '../processes.ts'

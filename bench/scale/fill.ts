@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { addressOfKey } from '../../src/domain/address-key.ts'
-import { systemClock } from '../../src/domain/time.ts'
 import { createEntrySink } from '../../src/facts/lists/entry-sink.ts'
 import { replaceList } from '../../src/facts/lists/write-list.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import type { Store, Tables } from '../../src/store/store.ts'
 import { type RunningService, withStore } from './running-service.ts'
 

@@ -1,7 +1,7 @@
 // Starts a service of its own for a part of the benchmark, as a user would; fills it through its store.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { freePort, type ManagedProcess, type Processes, waitUntilReady } from '../processes.ts'
 import { parseEnvironmentFile, type Quickstart, requiredValue } from '../quickstart.ts'

@@ -1,6 +1,6 @@
 // The requests that every stage works on: on-chain EVM calls with 68 bytes of calldata, as the load runs send them.
 // Several requests in turn: with a single one, branch prediction and caches would be unrealistically good.
-import type { DecisionRecord } from '../../src/decisions/types.ts'
+import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import { EVM_ZERO_ADDRESS, type EvmAddress } from '../../src/domain/address.ts'
 import type { AttestationRequest } from '../../src/domain/attestation.ts'
 import type { Statement } from '../../src/signing/types.ts'

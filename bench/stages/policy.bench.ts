@@ -1,7 +1,7 @@
 // Evaluating policies: compiled once, on the facts of one request after the other.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { compilePolicy } from '../../src/policy/compile.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import type { EvaluationFacts } from '../../src/policy/types/facts.ts'
 import type { ListReader } from '../../src/policy/types/list-reader.ts'
 import { EXAMPLES, EXPIRATION_SECONDS, examples, requestOf } from './example.ts'

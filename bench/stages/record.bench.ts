@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { answerOf } from '../../src/decisions/answer.ts'
-import { openSegment } from '../../src/decisions/segment.ts'
+import { answerOf } from '../../src/decision-log/answer.ts'
+import { openSegment } from '../../src/decision-log/segment.ts'
 import { exampleAt, recordOf } from './example.ts'
 import type { StageBenchmark } from './harness.ts'
 

@@ -102,7 +102,7 @@ export const makeOciImage = async (options: OciImageOptions): Promise<OciImage> 
           'PATH=/usr/bin:/bin',
           'HOME=/tmp',
           'NODE_ENV=production',
-          // The allocator keeps what it has for a while, for speed: src/processes/allocator.ts.
+          // The allocator keeps what it has for a while, for speed: src/cluster/allocator.ts.
           'MIMALLOC_PURGE_DELAY=5000',
           'MIMALLOC_PURGE_HOLES=0',
           'COUNTERSIGN_DATA_DIR=/data',

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Glob } from 'bun'
 import { readLockedPackages, readManifest } from '../../src/cli/locked-packages.ts'
-import { bundlePage } from '../../src/http/bundle-page.ts'
-import { BASE_PLACE, PAGE_NAMES } from '../../src/http/bundled-page.ts'
+import { bundlePage } from '../../src/pages/bundle-page.ts'
+import { BASE_PLACE, PAGE_NAMES } from '../../src/pages/bundled-page.ts'
 import type { BuiltPage } from '../../src/program/built.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')

@@ -1,7 +1,7 @@
 // How the API shows changes that wait for a second person: as the person who asked saw them, never the request itself, which
 // may hold secrets. The rule is in second-person/.
-import { isoTime } from '../domain/time.ts'
-import type { Approval } from '../store/approvals.ts'
+import { isoTime } from '../lib/time.ts'
+import type { Approval } from '../store/accounts/approvals.ts'
 import type { Tables } from '../store/store.ts'
 import { closed, named, nullable, oneOf, Type, time, timeOrNull } from './schema.ts'
 import { APPROVAL_ACTIONS, type ApprovalAction, type SeenChange } from './second-person/declaration.ts'

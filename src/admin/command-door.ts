@@ -2,7 +2,7 @@
 // same checks, and the change with its audit entries in one transaction. Operations take a Request as their input, so one is
 // made; nothing goes over a network.
 import { fixedError } from '../domain/errors.ts'
-import type { Deadline } from '../http/deadline.ts'
+import type { Deadline } from '../server/deadline.ts'
 import type { CommandActor } from './actor.ts'
 import { RoleInsufficientError } from './errors.ts'
 import { authorize } from './gate.ts'

@@ -2,12 +2,12 @@
 // is read.
 
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
-import type { Clock } from '../domain/time.ts'
-import type { Authenticator } from '../http/authenticate.ts'
-import { KeyScopeError } from '../http/authenticate.ts'
-import { parseBearer } from '../http/bearer.ts'
-import type { RateLimiter, RateLimitState } from '../http/rate-limit.ts'
-import type { Organization } from '../store/organizations.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Authenticator } from '../server/authenticate.ts'
+import { KeyScopeError } from '../server/authenticate.ts'
+import { parseBearer } from '../server/bearer.ts'
+import type { RateLimiter, RateLimitState } from '../server/rate-limit.ts'
+import type { Organization } from '../store/organizations/organizations.ts'
 import type { Store, Tables } from '../store/store.ts'
 import type { DashboardOrigins } from './accounts/origin.ts'
 import { requireFactorFor } from './accounts/required-factor.ts'

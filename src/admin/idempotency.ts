@@ -1,7 +1,7 @@
 // Idempotency keys of the admin API. A change and the completion of its claim are one transaction (perform.ts), so an open
 // claim has changed nothing, and is released when its request fails.
-import type { Clock } from '../domain/time.ts'
-import { createIdempotencyGuard, type IdempotencyGuard } from '../http/idempotency.ts'
+import type { Clock } from '../lib/time.ts'
+import { createIdempotencyGuard, type IdempotencyGuard } from '../server/idempotency.ts'
 import type { IdempotencyClaim, IdempotencyTable } from '../store/idempotency.ts'
 
 export interface AdminIdempotencyDependencies {

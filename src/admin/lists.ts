@@ -1,7 +1,7 @@
 // Changes lists of addresses: single entries, or a whole file. A file becomes the list's content in one step, in the
 // transaction that writes the audit entry.
 import { addressKey, addressOfKey, parseAnyAddress } from '../domain/address-key.ts'
-import { CountersignError, FieldInvalidError, NamedError } from '../domain/errors.ts'
+import { CountersignError, FieldInvalidError } from '../domain/errors.ts'
 import { DUTY_LIST_NAMES } from '../domain/list.ts'
 import { ListTooLongError } from '../facts/lists/entry-sink.ts'
 import { csvField } from '../facts/lists/line-reader.ts'
@@ -14,9 +14,10 @@ import {
   replaceList,
   rewriteList,
 } from '../facts/lists/write-list.ts'
-import { MediaTypeUnsupportedError } from '../http/json-body.ts'
-import type { BaseActivation } from '../store/list-bases.ts'
-import type { AddressList, EditResult } from '../store/lists.ts'
+import { NamedError } from '../lib/named-error.ts'
+import { MediaTypeUnsupportedError } from '../server/json-body.ts'
+import type { BaseActivation } from '../store/lists/list-bases.ts'
+import type { AddressList, EditResult } from '../store/lists/lists.ts'
 import type { Store, Tables } from '../store/store.ts'
 import { ConflictError, SignInRequiredError, SubjectUnknownError } from './errors.ts'
 import type { Note } from './route.ts'

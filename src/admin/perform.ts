@@ -2,9 +2,9 @@
 // over what the path names, and runs the route's handler with `write`, which makes a change and its audit entries in one
 // transaction.
 import { Value } from '@sinclair/typebox/value'
-import type { Deadline } from '../http/deadline.ts'
-import { IdempotencyTwinInFlightError } from '../http/idempotency.ts'
-import { requestQuery } from '../http/request-path.ts'
+import type { Deadline } from '../server/deadline.ts'
+import { IdempotencyTwinInFlightError } from '../server/idempotency.ts'
+import { requestQuery } from '../server/request-path.ts'
 import { ConstraintViolatedError } from '../store/errors.ts'
 import type { IdempotencyClaim } from '../store/idempotency.ts'
 import type { Tables } from '../store/store.ts'

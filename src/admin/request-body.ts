@@ -1,6 +1,6 @@
 // The body of an admin request: JSON where the route declares one, refused where it declares none.
-import { readJsonBody } from '../http/json-body.ts'
-import { parseStrictJsonObject } from '../http/strict-json.ts'
+import { readJsonBody } from '../server/json-body.ts'
+import { parseStrictJsonObject } from '../server/strict-json.ts'
 import type { Route } from './route.ts'
 import { checkValue } from './validate.ts'
 

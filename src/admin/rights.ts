@@ -3,10 +3,10 @@
 // path names the thing, so the rule covers every declared route.
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import { ORGANIZATION_ROLES, type OrganizationRole } from '../domain/role.ts'
-import type { Clock } from '../domain/time.ts'
-import { requireActiveKey } from '../http/authenticate.ts'
+import type { Clock } from '../lib/time.ts'
+import { requireActiveKey } from '../server/authenticate.ts'
+import type { User } from '../store/accounts/users.ts'
 import type { Tables } from '../store/store.ts'
-import type { User } from '../store/users.ts'
 import { type Actor, mayDeployment, mayIn, roleIn } from './actor.ts'
 import { RoleInsufficientError, SignInRequiredError } from './errors.ts'
 import type { Route } from './route.ts'

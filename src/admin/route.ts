@@ -2,8 +2,8 @@
 // tests are derived from it.
 
 import type { OrganizationRole } from '../domain/role.ts'
-import type { Deadline } from '../http/deadline.ts'
-import type { Organization } from '../store/organizations.ts'
+import type { Deadline } from '../server/deadline.ts'
+import type { Organization } from '../store/organizations/organizations.ts'
 import type { Tables } from '../store/store.ts'
 import type { Caller, FoundSession } from './accounts/sessions.ts'
 import type { Actor, PersonActor } from './actor.ts'

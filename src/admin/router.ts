@@ -1,5 +1,5 @@
 // Finds the route for a method and a path in the declared table. An unknown path is 404, a method that the path lacks 405.
-import { MethodNotAllowedError, RouteNotFoundError } from '../http/route-errors.ts'
+import { MethodNotAllowedError, RouteNotFoundError } from '../server/route-errors.ts'
 import type { Route } from './route.ts'
 
 interface Match {

@@ -9,7 +9,7 @@ import {
   type TUnsafe,
   Type,
 } from '@sinclair/typebox'
-import { isoTime } from '../domain/time.ts'
+import { isoTime } from '../lib/time.ts'
 
 /** An object that has no other members than these; another member is refused. */
 export const closed = <Properties extends TProperties>(

@@ -1,12 +1,12 @@
-// What the routes of the admin API use. src/wiring makes it.
+// What the routes of the admin API use. src/compose makes it.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import type { Reach } from '../domain/list.ts'
 import type { NearNames } from '../domain/screening-hit.ts'
 import type { CheckType } from '../domain/session.ts'
-import type { Clock } from '../domain/time.ts'
 import type { DecisionFacts, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
+import type { Clock } from '../lib/time.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
 import type { SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { Store, Tables } from '../store/store.ts'

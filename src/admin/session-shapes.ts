@@ -10,10 +10,10 @@ import {
   type SessionEvent,
   type SessionState,
 } from '../domain/session.ts'
-import { isoTime } from '../domain/time.ts'
-import type { Agreement } from '../store/portal-progress.ts'
-import type { SessionAssignment } from '../store/session-assignments.ts'
-import type { WalletProof } from '../store/session-wallets.ts'
+import { isoTime } from '../lib/time.ts'
+import type { Agreement } from '../store/sessions/portal-progress.ts'
+import type { SessionAssignment } from '../store/sessions/session-assignments.ts'
+import type { WalletProof } from '../store/sessions/session-wallets.ts'
 import type { Tables } from '../store/store.ts'
 import { keyIdOf } from './actor.ts'
 import { closed, named, nullable, oneOf, Type, time, timeOrNull } from './schema.ts'

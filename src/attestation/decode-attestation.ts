@@ -8,9 +8,9 @@
 import { zeroAddressOf } from '../domain/address.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import { FieldInvalidError, FieldMissingError, fixedError } from '../domain/errors.ts'
-import { parseIpAddress } from '../domain/ip-address.ts'
 import type { OptionalField } from '../domain/target.ts'
-import type { JsonObject } from '../http/strict-json.ts'
+import { parseIpAddress } from '../lib/ip-address.ts'
+import type { JsonObject } from '../server/strict-json.ts'
 import type { DecodedCall } from './job.ts'
 import {
   alternativeText,

@@ -6,7 +6,7 @@
 import type { ChainTable, EvmChain } from '../domain/chain.ts'
 import { ChainUnsupportedError, FieldInvalidError } from '../domain/errors.ts'
 import type { OptionalField } from '../domain/target.ts'
-import type { JsonObject, JsonValue } from '../http/strict-json.ts'
+import type { JsonObject, JsonValue } from '../server/strict-json.ts'
 import type { DecodedCall } from './job.ts'
 import {
   decodeAddress,

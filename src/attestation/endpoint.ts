@@ -1,11 +1,11 @@
 // The steps that a request of interface A takes behind the gate: body, idempotency, use case, answer. Both endpoints
 // use this one function, so that neither can omit a step.
 import { type CountersignError, DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
-import type { Call, Endpoint, Gate, GateSettings } from '../http/gate.ts'
-import type { IdempotencyGuard } from '../http/idempotency.ts'
-import { readJsonBody } from '../http/json-body.ts'
-import { API_KEY_CHALLENGE, jsonResponse } from '../http/response.ts'
-import { type JsonObject, parseStrictJsonObject } from '../http/strict-json.ts'
+import type { Call, Endpoint, Gate, GateSettings } from '../server/gate.ts'
+import type { IdempotencyGuard } from '../server/idempotency.ts'
+import { readJsonBody } from '../server/json-body.ts'
+import { API_KEY_CHALLENGE, jsonResponse } from '../server/response.ts'
+import { type JsonObject, parseStrictJsonObject } from '../server/strict-json.ts'
 import type { DecisionKind, Metrics } from '../telemetry/metrics.ts'
 import type { DecodedCall, Perform } from './job.ts'
 

@@ -1,8 +1,8 @@
 // Collects the facts that a target's policy needs before its job goes to a worker, and writes them as the text that
 // travels with the job. A policy that needs no facts causes no work here.
 import { createHmac } from 'node:crypto'
-import type { Timers } from '../domain/time.ts'
 import type { VelocityCounters, VelocityTicket } from '../facts/velocity.ts'
+import type { Timers } from '../lib/time.ts'
 import { FACT_SOURCES } from '../policy/sources/all.ts'
 import type { CarriedFacts, ExternalFacts, FactDigests } from '../policy/types/facts.ts'
 import type { FactCollector, FactNeed, FactSubject, WatchQuestion } from '../policy/types/needs.ts'

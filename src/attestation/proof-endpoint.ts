@@ -1,8 +1,8 @@
 // `GET /v2/attestations/{uuid}/proof`: the proof that a decision of the key's organization is in the log.
 import { fixedError } from '../domain/errors.ts'
-import type { Endpoint, Gate } from '../http/gate.ts'
-import { parameterReader } from '../http/public-route.ts'
-import { API_KEY_CHALLENGE, jsonResponse } from '../http/response.ts'
+import type { Endpoint, Gate } from '../server/gate.ts'
+import { parameterReader } from '../server/public-route.ts'
+import { API_KEY_CHALLENGE, jsonResponse } from '../server/response.ts'
 import { ATTESTATION_PATHS } from './paths.ts'
 
 /**

@@ -1,8 +1,8 @@
 // Interface A on Elysia. The bodies are read and decoded by the endpoints themselves: decoded once, strictly.
 import { Elysia } from 'elysia'
-import type { Endpoint } from '../http/gate.ts'
-import { routerPath } from '../http/public-route.ts'
-import type { Harden } from '../http/security-headers.ts'
+import type { Endpoint } from '../server/gate.ts'
+import { routerPath } from '../server/public-route.ts'
+import type { Harden } from '../server/security-headers.ts'
 import { ATTESTATION_PATHS } from './paths.ts'
 
 export interface AttestationEndpoints {

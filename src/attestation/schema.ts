@@ -10,8 +10,8 @@ import {
   FieldMissingError,
   fixedError,
 } from '../domain/errors.ts'
-import { misspeltName, nearNames } from '../domain/near-name.ts'
-import type { JsonObject, JsonValue } from '../http/strict-json.ts'
+import { misspeltName, nearNames } from '../lib/edit-distance.ts'
+import type { JsonObject, JsonValue } from '../server/strict-json.ts'
 
 /** Maximum bytes of `data` (decisions §2). */
 const DATA_MAX_BYTES = 65_536

@@ -1,7 +1,7 @@
 // `countersign account-key`: rotates the key that encrypts the secrets of one-time codes.
 
+import type { AccountKeyRotation } from '../setup/account-key-rotation.ts'
 import type { Store } from '../store/store.ts'
-import type { AccountKeyRotation } from '../wiring/account-key-rotation.ts'
 import { type CommandOutput, findVerb, parseCommand, runToExitCode, UsageError, type Verbs } from './output.ts'
 
 const USAGE = `Usage: countersign account-key rotate [--json]

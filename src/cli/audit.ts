@@ -1,8 +1,8 @@
 // `countersign audit`: lists the audit log and verifies it. The log has changes from the command line, the dashboard and the
 // admin API.
 
-import { parseShipPlace, type ShipPlace, type ShipTarget } from '../decisions/ship-target.ts'
-import { verifyShippedAudit } from '../wiring/audit-ship.ts'
+import { verifyShippedAudit } from '../modules/log-shipping/service/audit-ship.ts'
+import { parseShipPlace, type ShipPlace, type ShipTarget } from '../modules/log-shipping/ship-target.ts'
 import { type AnswerOf, type Open, type Opened, readPages } from './door.ts'
 import { findOrganization } from './in-organization.ts'
 import { parseLimit } from './key-options.ts'

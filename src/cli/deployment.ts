@@ -2,18 +2,18 @@
 // service to be stopped.
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { openShipTarget, ShipAccessMissingError } from '../decisions/ship-access.ts'
-import type { ShipPlace, ShipTarget } from '../decisions/ship-target.ts'
-import { type Clock, systemClock } from '../domain/time.ts'
+import { type Clock, systemClock } from '../lib/time.ts'
+import { bucketAccessOf, foreignSessionToken } from '../modules/log-shipping/service/ship-service.ts'
+import { openShipTarget, ShipAccessMissingError } from '../modules/log-shipping/ship-access.ts'
+import type { ShipPlace, ShipTarget } from '../modules/log-shipping/ship-target.ts'
 import { type DataFolder, dataFolderAt } from '../setup/data-folder.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
 import { locateStore, storeMayExist } from '../setup/store-location.ts'
 import { StoreUnusableError } from '../store/errors.ts'
-import { lockFolder } from '../store/folder-lock.ts'
 import { findUsers } from '../store/in-use.ts'
+import { lockFolder } from '../store/sqlite/folder-lock.ts'
 import type { Store } from '../store/store.ts'
 import { createLogger } from '../telemetry/log.ts'
-import { bucketAccessOf, foreignSessionToken } from '../wiring/ship-service.ts'
 import type { Opened } from './door.ts'
 import { openDoor } from './open-door.ts'
 import { CommandFailedError } from './output.ts'
@@ -142,7 +142,7 @@ export const createDeployment = ({ config, configFile, clock, user, override }: 
         override,
         openKeys: () => openKeys(store),
         openEvidence: async () =>
-          (await import('../wiring/evidence-service.ts')).createEvidenceParts({
+          (await import('../compose/evidence-service.ts')).createEvidenceParts({
             store,
             keys: await openKeys(store),
             folder: folder.evidence,
@@ -161,7 +161,7 @@ export const createDeployment = ({ config, configFile, clock, user, override }: 
     /** @throws StoreUnusableError when another process uses the data folder or the store */
     beginTree: () =>
       runAlone(config, folder, async (store) => {
-        const { beginTree } = await import('../wiring/begin-tree.ts')
+        const { beginTree } = await import('../modules/transparency/service/begin-tree.ts')
         const passphrase = locatePassphrase(config, folder, false)
         return beginTree({ folder, store, target: await locateStore(config, folder), passphrase, now: new Date() })
       }),

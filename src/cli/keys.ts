@@ -1,7 +1,7 @@
 // `countersign keys …`: issues, lists, regenerates and revokes API keys. Only issue and regenerate print a key, once, to stdout.
 // Source: decisions §1, "Keys".
 import { type ApiKeyRateLimit, DEFAULT_RATE_LIMIT } from '../domain/api-key.ts'
-import { type Clock, isoSeconds } from '../domain/time.ts'
+import { type Clock, isoSeconds } from '../lib/time.ts'
 import { type AnswerOf, type Open, type Opened, readPages } from './door.ts'
 import { findOrganization } from './in-organization.ts'
 import { parseDuration, parseExpiry, parseKeyId, parseRateLimit, printable } from './key-options.ts'

@@ -1,13 +1,14 @@
 // Opens the command line's door over an open store, with the services that operations need from the settings and the data folder.
+
+import type { EvidenceParts } from '../compose/evidence-service.ts'
 import type { Config } from '../config/config.ts'
-import type { Clock } from '../domain/time.ts'
-import { listenUrl } from '../http/listen-address.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
+import type { Clock } from '../lib/time.ts'
+import { createSessionKnowledge } from '../modules/session-policies/session-knowledge.ts'
+import { listenUrl } from '../server/listen-address.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
 import type { Store } from '../store/store.ts'
-import type { EvidenceParts } from '../wiring/evidence-service.ts'
-import { createSessionKnowledge } from '../wiring/session-knowledge.ts'
 import { createDoor, type Opened } from './door.ts'
 import type { Override } from './second-person.ts'
 
@@ -52,7 +53,7 @@ export const openDoor = ({
     const { createDashboardOrigins } = await import('../admin/accounts/origin.ts')
     const { createCommandDoor, ServiceNeededError } = await import('../admin/command-door.ts')
     const { COMMAND_ROUTES } = await import('../admin/route-table.ts')
-    const { createOperationServices } = await import('../wiring/operation-services.ts')
+    const { createOperationServices } = await import('../compose/operation-services.ts')
     return createCommandDoor({
       routes: COMMAND_ROUTES,
       actor: { kind: 'command-line', user, author: user, override },

@@ -1,7 +1,7 @@
 // `countersign org`: lists and creates organizations, and changes their level, rules, trust and brand.
 import { readFileSync } from 'node:fs'
 import { LEVELS, type LevelName } from '../domain/level.ts'
-import { TRUSTED_MAX } from '../store/verification-trust.ts'
+import { TRUSTED_MAX } from '../store/organizations/verification-trust.ts'
 import { type Open, type Opened, readPages } from './door.ts'
 import { findOrganization, type Organization, runOpened } from './in-organization.ts'
 import { parseWhole } from './key-options.ts'

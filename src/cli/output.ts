@@ -1,6 +1,6 @@
 // Arguments, output and exit codes of every verb: 0 done, 1 a problem was found, 2 the call is wrong.
 import { parseArgs } from 'node:util'
-import { NamedError } from '../domain/errors.ts'
+import { NamedError } from '../lib/named-error.ts'
 import { explainArguments, usageOf } from './usage.ts'
 
 export interface CommandOutput {

@@ -1,10 +1,11 @@
 // Runs the verbs of the command line with their dependencies. Each verb's code is imported on use, because importing all of it
 // takes longer than most commands.
-import type { ShipPlace } from '../decisions/ship-target.ts'
-import type { Clock } from '../domain/time.ts'
-import { readLogKey } from '../setup/log-key.ts'
+
+import type { Clock } from '../lib/time.ts'
+import type { ShipPlace } from '../modules/log-shipping/ship-target.ts'
+import { readLogKey } from '../modules/transparency/service/log-key.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
-import { openBackupBucket } from './backup-place.ts'
+import { openBackupBucket } from './backup/backup-place.ts'
 import { noteCommand } from './command-note.ts'
 import type { CommandDeployment } from './deployment.ts'
 import { describeGivenSettings } from './given-settings.ts'
@@ -90,16 +91,19 @@ export const runVerb = async (
     case 'webhook':
       return (await import('./webhook.ts')).runWebhook(commandArguments, { output, open })
     case 'lists':
-      return (await import('./lists.ts')).runLists(commandArguments, {
+      return (await import('./lists/lists.ts')).runLists(commandArguments, {
         output,
         open,
         clock,
         user,
       })
     case 'screening':
-      return (await import('./screening.ts')).runScreening(commandArguments, { output, open, clock })
+      return (await import('./screening/screening.ts')).runScreening(commandArguments, { output, open, clock })
     case 'screener-stub':
-      return (await import('./screener-stub.ts')).runScreenerStub(commandArguments, { output, stopped: untilSignal })
+      return (await import('./screening/screener-stub.ts')).runScreenerStub(commandArguments, {
+        output,
+        stopped: untilSignal,
+      })
     case 'geo':
       return (await import('./geo.ts')).runGeo(commandArguments, {
         output,
@@ -122,12 +126,12 @@ export const runVerb = async (
         output,
         openStore,
         rotate: async (store) => {
-          const { rotateAccountKey } = await import('../wiring/account-key-rotation.ts')
+          const { rotateAccountKey } = await import('../setup/account-key-rotation.ts')
           return deployment.rotateAlone(() => rotateAccountKey({ config, folder, store }))
         },
       })
     case 'policy':
-      return (await import('./policy.ts')).runPolicy(commandArguments, {
+      return (await import('./policy/policy.ts')).runPolicy(commandArguments, {
         output,
         open,
         decisionsDirectory: folder.decisions,
@@ -143,32 +147,32 @@ export const runVerb = async (
         open,
       })
     case 'decisions':
-      return (await import('./decisions.ts')).runDecisions(commandArguments, {
+      return (await import('./decisions/decisions.ts')).runDecisions(commandArguments, {
         dataDirectory: config.dataDir,
         ...output,
         shipEveryMs: config.decisionsShipIntervalSeconds * 1_000,
         openTarget: deployment.shipTarget,
         beginTree: deployment.beginTree,
         openTree: async () =>
-          (await import('./decisions-tree.ts')).openTreeForCommand(openStore, {
+          (await import('./decisions/decisions-tree.ts')).openTreeForCommand(openStore, {
             folder,
             target: await deployment.locateStore(),
             shipTarget: config.decisionsShip === null ? null : () => deployment.shipTarget(null),
           }),
       })
     case 'proof':
-      return (await import('./proof.ts')).runProof(commandArguments, {
+      return (await import('./decisions/proof.ts')).runProof(commandArguments, {
         output,
         readKey: () => deployment.withStore((store) => readLogKey(store.deployment, folder)),
       })
     case 'witness':
-      return (await import('./witness.ts')).runWitness(commandArguments, {
+      return (await import('./witness/witness.ts')).runWitness(commandArguments, {
         output,
         unixSeconds: clock.unixSeconds,
         signal: untilStopped(),
       })
     case 'backup':
-      return (await import('./backup.ts')).runBackup(commandArguments, {
+      return (await import('./backup/backup.ts')).runBackup(commandArguments, {
         output,
         folder,
         configFile: deployment.configFile,
@@ -180,16 +184,16 @@ export const runVerb = async (
         stopped: untilStopped,
       })
     case 'restore':
-      return (await import('./restore.ts')).runRestore(commandArguments, {
+      return (await import('./backup/restore.ts')).runRestore(commandArguments, {
         output,
         folder,
         monotonicMs: clock.monotonicMs,
         locateStore: deployment.locateStore,
         openBucket,
         inspectTokenKeys: async (attesters, restored) => {
-          const { inspectTokenKeys } = await import('./doctor-token.ts')
-          const { createTokenCheck } = await import('../wiring/token-check.ts')
-          const { tokenSettingsOf } = await import('../setup/token-settings.ts')
+          const { inspectTokenKeys } = await import('./doctor/doctor-token.ts')
+          const { createTokenCheck } = await import('../modules/hardware-keys/token-check.ts')
+          const { tokenSettingsOf } = await import('../modules/hardware-keys/token-settings.ts')
           return inspectTokenKeys(attesters, createTokenCheck(tokenSettingsOf(config, restored)))
         },
         trial: () => ({
@@ -199,7 +203,7 @@ export const runVerb = async (
         }),
       })
     case 'migrate':
-      return (await import('./migrate.ts')).runMigrate(commandArguments, {
+      return (await import('./backup/migrate.ts')).runMigrate(commandArguments, {
         output,
         dataDirectory: config.dataDir,
         environment: place.environment,
@@ -210,7 +214,11 @@ export const runVerb = async (
       return (await import('./audit.ts')).runAudit(commandArguments, {
         output,
         keptHeadProblems: async (store) =>
-          (await import('../wiring/audit-head.ts')).keptHeadProblems(store, folder, await deployment.locateStore()),
+          (await import('../modules/transparency/service/audit-head.ts')).keptHeadProblems(
+            store,
+            folder,
+            await deployment.locateStore(),
+          ),
         open,
         openTarget: deployment.shipTarget,
       })
@@ -221,7 +229,7 @@ export const runVerb = async (
         settings: config.chainSettings.get('solana'),
       })
     case 'doctor':
-      return (await import('./doctor.ts')).runDoctor(commandArguments, {
+      return (await import('./doctor/doctor.ts')).runDoctor(commandArguments, {
         output,
         config,
         folder,

@@ -1,7 +1,7 @@
 // `countersign webhook`: the endpoints that receive an organization's session events, and the state of each message. Only add and
 // rotate print a secret, once, to stdout.
 import { VERIFICATION_SERVICES } from '../domain/verification-service.ts'
-import { WEBHOOK_MESSAGE_STATES } from '../store/webhook-messages.ts'
+import { WEBHOOK_MESSAGE_STATES } from '../store/webhooks/webhook-messages.ts'
 import { type AnswerOf, type InputOf, type Open, type Opened, readPages } from './door.ts'
 import { runInOrganization } from './in-organization.ts'
 import { parseDuration, parseLimit } from './key-options.ts'

@@ -2,9 +2,9 @@
 // never what was given: whoever reads the setting names it.
 
 import { resolve } from 'node:path'
-import type { ListenAddress } from '../http/listen-address.ts'
 import type { ScannerAddress } from '../identity/evidence/clamd.ts'
-import { parseVerifierKey, type VerifierKey } from '../transparency/note.ts'
+import { parseVerifierKey, type VerifierKey } from '../modules/transparency/tree/note.ts'
+import type { ListenAddress } from '../server/listen-address.ts'
 
 /** `host:port`, `[v6]:port` or `:port`, which listens on loopback only. */
 export const parseListen = (text: string): ListenAddress => {

@@ -1,10 +1,10 @@
 // Every setting, once: its flag, its variable, its default, its check and its help line. How a value is read is in
 // setting-values.ts, where it comes from in config.ts.
 import { resolve } from 'node:path'
-import { parseShipPlace } from '../decisions/ship-target.ts'
-import { NamedError } from '../domain/errors.ts'
-import { parseNetworks } from '../http/client-address.ts'
-import { PROCESSES_MAX } from '../processes/plan.ts'
+import { NamedError } from '../lib/named-error.ts'
+import { parseShipPlace } from '../modules/log-shipping/ship-target.ts'
+import { parseNetworks } from '../server/client-address.ts'
+import { PROCESSES_MAX } from './process-plan.ts'
 import {
   parseBoolean,
   parseByListener,

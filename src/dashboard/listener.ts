@@ -1,13 +1,13 @@
 // The dashboard's own listener: the admin API, the API reference, and the pages. Nothing else of the service answers here,
 // so that it can be kept off the networks that the other listeners are on.
 import { ADMIN_PREFIX, type AdminApi } from '../admin/admin-api.ts'
-import type { ClientAddress } from '../http/client-address.ts'
-import { type ListenAddress, type ListenerTls, listenUrl, serverOptions } from '../http/listen-address.ts'
-import type { RequestIdSource } from '../http/request-id.ts'
-import { requestPath } from '../http/request-path.ts'
-import { problemResponse } from '../http/response.ts'
-import { MethodNotAllowedError, RouteNotFoundError } from '../http/route-errors.ts'
-import { createHarden } from '../http/security-headers.ts'
+import type { ClientAddress } from '../server/client-address.ts'
+import { type ListenAddress, type ListenerTls, listenUrl, serverOptions } from '../server/listen-address.ts'
+import type { RequestIdSource } from '../server/request-id.ts'
+import { requestPath } from '../server/request-path.ts'
+import { problemResponse } from '../server/response.ts'
+import { MethodNotAllowedError, RouteNotFoundError } from '../server/route-errors.ts'
+import { createHarden } from '../server/security-headers.ts'
 import type { ReferencePages } from './reference.ts'
 
 /** Answers for the pages; null for a path that is none of theirs. */

@@ -1,9 +1,9 @@
 // The dashboard's pages: one document for every address, its files, and what browsers are told about it. Which page an
 // address is, the document itself finds out.
 import { randomBytes } from 'node:crypto'
-import { ASSET_PATH } from '../http/bundled-page.ts'
-import { assetResponse, buildPageAssets, type PageAssets } from '../http/page-assets.ts'
-import { PAGE_HEADERS } from '../http/security-headers.ts'
+import { ASSET_PATH } from '../pages/bundled-page.ts'
+import { assetResponse, buildPageAssets, type PageAssets } from '../pages/page-assets.ts'
+import { PAGE_HEADERS } from '../server/security-headers.ts'
 import type { DashboardPages } from './listener.ts'
 
 const NONCE_BYTES = 18

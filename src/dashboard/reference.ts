@@ -2,8 +2,8 @@
 // asked of anyone else, and the policy of the page sees to it that nothing could be.
 import { createHash } from 'node:crypto'
 import type { ApiDocuments } from '../admin/routes/reference.ts'
-import { RouteNotFoundError } from '../http/route-errors.ts'
-import { PAGE_HEADERS } from '../http/security-headers.ts'
+import { RouteNotFoundError } from '../server/route-errors.ts'
+import { PAGE_HEADERS } from '../server/security-headers.ts'
 import TOKENS from './page/styles/tokens.css' with { type: 'text' }
 import type { OpenApiDocument } from './reference/document.ts'
 import { type ReferencePage, renderPage } from './reference/page.ts'

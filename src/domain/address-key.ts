@@ -1,6 +1,7 @@
 // An address as the bytes it stands for: 20 on EVM chains, the same on each of them, and 32 on Solana. Lists are stored,
 // sorted and searched by these, so that no spelling of an address slips past one (threats row 11).
 import bs58 from 'bs58'
+import { BASE58_DIGITS } from '../lib/base58.ts'
 import {
   type EvmAddress,
   parseEvmAddress,
@@ -8,7 +9,6 @@ import {
   type SolanaAddress,
   type WalletAddress,
 } from './address.ts'
-import { BASE58_DIGITS } from './base58.ts'
 
 /** Bytes of a key, which also tell the two families apart. */
 export type KeyWidth = 20 | 32

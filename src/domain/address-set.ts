@@ -1,6 +1,8 @@
 // A set of addresses as one block of shared memory: filled once, then only read, by any number of threads, without a
 // copy. Keys are kept whole and in order, so that a look-up can't be wrong: an index over their first bits narrows it to
 // a few neighbours, and a binary search decides, however skewed the addresses are.
+
+import { NamedError } from '../lib/named-error.ts'
 import {
   EVM_KEY_WIDTH,
   KEY_WIDTHS,
@@ -9,7 +11,6 @@ import {
   readAddressWords,
   SOLANA_KEY_WIDTH,
 } from './address-key.ts'
-import { NamedError } from './errors.ts'
 
 /** Words: how many EVM keys, how many Solana keys. Each family's index and keys follow. */
 const HEADER_WORDS = 2

@@ -1,7 +1,7 @@
 // Addresses, parsed once at the edge into one canonical text per byte string, so that equality of text is equality of
 // bytes from there on (decisions §2; threats row 11).
 import bs58 from 'bs58'
-import { isBase58Of32Bytes } from './base58.ts'
+import { isBase58Of32Bytes } from '../lib/base58.ts'
 import type { ChainFamily } from './chain.ts'
 
 declare const brand: unique symbol

@@ -1,6 +1,8 @@
 // What can go wrong, as callers may see it. `detail` is chosen text that reaches the caller; the cause stays inside.
 // A denial is never an error (invariant 1): it is a Verdict.
 
+import { DetailedError } from '../lib/named-error.ts'
+
 /** Every stable code of the error body and the HTTP status it is answered with. Source: decisions §1, RFC 9457. */
 export const ERROR_STATUS = {
   MALFORMED_JSON: 400,
@@ -48,20 +50,6 @@ export interface CountersignErrorOptions {
   readonly retryAfterSeconds?: number
   /** The request is known to have left no signature and no decision record: it may be made anew under another uuid. */
   readonly nothingSigned?: boolean
-}
-
-/** Base of an error that code recognises by its class. Its name, which logs show, is the name of the class. */
-export class NamedError extends Error {
-  override readonly name: string = this.constructor.name
-}
-
-/** Base of an error whose text is chosen for an operator and holds no secret. */
-export class DetailedError extends NamedError {
-  readonly detail: string
-  constructor(detail: string, cause?: unknown) {
-    super(detail, cause === undefined ? undefined : { cause })
-    this.detail = detail
-  }
 }
 
 /** The base of every error whose text a caller may see. */
@@ -150,11 +138,3 @@ export class QueueFullError extends CountersignError {
     super('OVERLOADED', 'the service is at capacity; retry with exponential backoff', { retryAfterSeconds })
   }
 }
-
-/** What may be logged of any error: its text may hold anything, the name of its class does not. */
-export const errorClassOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error)
-
-/** The system's code of an error, such as `ENOENT`; undefined where it has none. */
-export const errorCodeOf = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code
-
-export const isMissingFile = (error: unknown): boolean => errorCodeOf(error) === 'ENOENT'

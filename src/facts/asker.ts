@@ -1,6 +1,6 @@
-// How a source of facts is asked (policy/sources/*/ask.ts), and what it is given for that.
+// How a source of facts is asked (./sources), and what it is given for that.
 import type { WalletAddress } from '../domain/address.ts'
-import type { IdentityFacts } from '../policy/sources/identity/rules.ts'
+import type { IdentityFacts } from '../policy/sources/identity.ts'
 import type { FactSubject } from '../policy/types/needs.ts'
 import type { ReadableChains } from './chain-reads.ts'
 import type { Geography } from './geography.ts'

@@ -2,7 +2,7 @@
 // under way at a time, and its answer is cached for at most one block time. A chain that does not answer is a failure,
 // never a guess.
 import { DependencyUnavailableError } from '../domain/errors.ts'
-import type { Clock } from '../domain/time.ts'
+import type { Clock } from '../lib/time.ts'
 import { numberOf } from './evm-answer.ts'
 import { createJsonRpc } from './json-rpc.ts'
 

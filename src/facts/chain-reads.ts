@@ -2,9 +2,9 @@
 // turn of the event loop are sent together, and when one RPC URL fails the next is asked. A value that can't be read is
 // null.
 import type { AttestationRequest } from '../domain/attestation.ts'
-import type { Clock } from '../domain/time.ts'
+import { type Breaker, createBreaker } from '../lib/breaker.ts'
+import type { Clock } from '../lib/time.ts'
 import type { ReadDefinition, ReadValue } from '../policy/types/reads.ts'
-import { type Breaker, createBreaker } from './breaker.ts'
 import { type ChainEndpoint, createChainEndpoint } from './chain-endpoint.ts'
 import { type ReadCall, readCallOf } from './read-call.ts'
 import type { RemoteCounts } from './remote.ts'

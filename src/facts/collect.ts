@@ -3,7 +3,7 @@
 // null.
 import { familyOf } from '../domain/address.ts'
 import { SOLANA } from '../domain/chain.ts'
-import { type Clock, lastingTimers, type Timers } from '../domain/time.ts'
+import { type Clock, lastingTimers, type Timers } from '../lib/time.ts'
 import { type SourceKind, sourceOf } from '../policy/sources/all.ts'
 import type { ExternalFacts, ScreenerFacts } from '../policy/types/facts.ts'
 import {

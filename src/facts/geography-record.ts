@@ -1,8 +1,8 @@
 // Translates a record of an MMDB file into geography facts. Files differ: MaxMind and DB-IP nest (`country.iso_code`),
 // others are flat (`country_code`). What a record does not state is unknown and stays null.
 // Source: https://dev.maxmind.com/geoip/docs/databases, https://ipinfo.io/developers/database-download.
-import { isObject } from '../domain/is-object.ts'
-import type { GeographyFacts } from '../policy/sources/geography/rules.ts'
+import { isObject } from '../lib/is-object.ts'
+import type { GeographyFacts } from '../policy/sources/geography.ts'
 
 export const GEOGRAPHY_UNKNOWN: GeographyFacts = Object.freeze({
   country: null,

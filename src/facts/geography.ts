@@ -5,9 +5,9 @@ import { readFile, stat } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { Reader } from 'mmdb-lib'
-import { DetailedError } from '../domain/errors.ts'
-import type { Clock } from '../domain/time.ts'
-import type { GeographyFacts } from '../policy/sources/geography/rules.ts'
+import { DetailedError } from '../lib/named-error.ts'
+import type { Clock } from '../lib/time.ts'
+import type { GeographyFacts } from '../policy/sources/geography.ts'
 import { GEOGRAPHY_UNKNOWN, readGeographyRecord } from './geography-record.ts'
 
 export interface GeographyFile {

@@ -3,8 +3,8 @@
 // rather than fetch, because only node:http can connect to the very address that was checked.
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import { DetailedError, errorCodeOf, NamedError } from '../domain/errors.ts'
 import type { Reach } from '../domain/list.ts'
+import { DetailedError, errorCodeOf, NamedError } from '../lib/named-error.ts'
 import { createGuardedLookup, parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
 /**

@@ -1,6 +1,6 @@
 // JSON-RPC to one URL of a chain's node: limited in time and size from the first byte to the last, without redirects. A
 // response that is not valid JSON-RPC is an error. Source: JSON-RPC 2.0.
-import { DetailedError } from '../domain/errors.ts'
+import { DetailedError } from '../lib/named-error.ts'
 import { fetchBody, type GuardedRequest } from './guarded-fetch.ts'
 import { nodeReach } from './reachable.ts'
 

@@ -3,7 +3,7 @@
 // without a policy can't evict those that have one. A chain that does not answer is a failure, never "none".
 import { LRUCache } from 'lru-cache'
 import { DependencyUnavailableError } from '../domain/errors.ts'
-import type { Clock } from '../domain/time.ts'
+import type { Clock } from '../lib/time.ts'
 import type { ChainRegistry } from './registry.ts'
 import type { RpcChoice } from './rpc-choice.ts'
 

@@ -3,8 +3,8 @@
 // checked and to another when it is used. Source: IANA special-purpose address registries (RFC 6890).
 import { lookup as resolveName } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
-import { DetailedError } from '../domain/errors.ts'
 import type { Reach } from '../domain/list.ts'
+import { DetailedError } from '../lib/named-error.ts'
 
 /** The URL, or an address that it resolves to, is not allowed. `detail` is for the operator. */
 export class UrlRefusedError extends DetailedError {}

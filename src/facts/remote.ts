@@ -1,8 +1,8 @@
 // Common access to every source outside this process: one question at a time for the same key, a cache, a limit on
 // questions under way, and a breaker. When there is no answer the result is null, never a guess.
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../domain/time.ts'
-import { type Breaker, createBreaker } from './breaker.ts'
+import { type Breaker, createBreaker } from '../lib/breaker.ts'
+import type { Clock } from '../lib/time.ts'
 
 /** Totals since the start. */
 export interface RemoteCounts {

@@ -1,8 +1,9 @@
 // Combines several RPC URLs of one chain. Each URL is checked to serve that chain before its answers are used; when one
 // fails the next is asked; and where the deployment requires it, two URLs must agree (threats: a lying RPC).
-import { DetailedError } from '../domain/errors.ts'
-import type { Clock } from '../domain/time.ts'
-import { type Breaker, createBreaker } from './breaker.ts'
+
+import { type Breaker, createBreaker } from '../lib/breaker.ts'
+import { DetailedError } from '../lib/named-error.ts'
+import type { Clock } from '../lib/time.ts'
 import type { JsonRpc } from './json-rpc.ts'
 
 /** No URL answered, or the URLs do not agree. `detail` is for the operator. */

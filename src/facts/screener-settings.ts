@@ -1,7 +1,8 @@
 // How to ask a screener and how to read its answer, as configured in the config file's `screeners`.
-import { NamedError } from '../domain/errors.ts'
-import { isObject } from '../domain/is-object.ts'
+
 import { REACHES, type Reach } from '../domain/list.ts'
+import { isObject } from '../lib/is-object.ts'
+import { NamedError } from '../lib/named-error.ts'
 import { parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
 /** A mistake in screeners.<name>. `message` is one line that names the setting. */

@@ -1,8 +1,9 @@
 // Writes this process's wallet counts to the store and reads those of the other processes, in the background. The
 // intervals limit how far a velocity limit can be overshot: the others know a decision after one write and one read,
 // half a second with up to fifty processes; until then each counts without it. Counts in the store outlive the process.
-import type { Clock, Timers } from '../domain/time.ts'
+
 import type { VelocityTally } from '../domain/velocity.ts'
+import type { Clock, Timers } from '../lib/time.ts'
 import type { VelocityCounters } from './velocity.ts'
 
 /** The part of the store used here (src/store/velocity-tallies.ts). */

@@ -1,5 +1,6 @@
 // The parts of a session's evidence, and what the verification page may do with it. Source: threats rows 17 and 18.
-import type { Zone } from '../documents/zone/zone.ts'
+
+import type { Zone } from '../domain/document-zone.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
 import type { EvidenceTarget } from '../domain/evidence.ts'
 import type { Level } from '../domain/level.ts'

@@ -1,6 +1,6 @@
 // Interface B on Elysia. The endpoints read and decode bodies and parameters themselves, once and strictly.
 import { Elysia } from 'elysia'
-import { routerPath } from '../http/public-route.ts'
+import { routerPath } from '../server/public-route.ts'
 import type { IdentityEndpoints } from './endpoints.ts'
 import { IDENTITY_PATHS } from './paths.ts'
 import type { ProviderEndpoints } from './webhooks/provider-endpoints.ts'

@@ -4,8 +4,8 @@ import type { WalletAddress } from '../domain/address.ts'
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { CHECK_TYPES, type CheckType, parseSessionType } from '../domain/session.ts'
 import { parseWalletAddress } from '../domain/wallet.ts'
-import type { JsonObject, JsonValue } from '../http/strict-json.ts'
-import { decodeOriginUrl } from './origin-url.ts'
+import type { JsonObject, JsonValue } from '../server/strict-json.ts'
+import { decodeOriginUrl } from './sessions/origin-url.ts'
 
 const QR_SIZE_MIN = 80
 const QR_SIZE_MAX = 2_000

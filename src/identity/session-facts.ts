@@ -1,9 +1,10 @@
 // What a policy that decides sessions may read of one: made of the stored checks, their hits and what the person typed. What
 // is not certain is null, so that a rule that reads it fails and a person decides: a name in another script is neither
 // "matches" nor its opposite, and an error of ours is no fact at all (invariant 12).
-import { ageOn } from '../documents/compare.ts'
+
 import { NAME_CHECK, WALLET_CHECKS } from '../domain/screening-hit.ts'
 import { SESSION_TYPES, type Session } from '../domain/session.ts'
+import { ageOn } from '../lib/calendar.ts'
 import type { SessionFacts } from '../policy/types/session-facts.ts'
 import type { EvidenceFields } from './evidence-types.ts'
 

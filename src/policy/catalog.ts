@@ -2,9 +2,9 @@
 // organization gives it a new stamp. A cached entry, and a load under way, is valid only for the stamp with which it
 // began, so a load that overlaps a change can't leave the old policy in the cache.
 import { LRUCache } from 'lru-cache'
-import { atMostEntries } from '../domain/cache-limit.ts'
 import type { PolicyRevision } from '../domain/target.ts'
-import type { Clock } from '../domain/time.ts'
+import { atMostEntries } from '../lib/cache-limit.ts'
+import type { Clock } from '../lib/time.ts'
 import { PolicyUnusableError } from './errors.ts'
 import { keyOfNeed, NO_NEEDS } from './needs.ts'
 import { createRevisionCache, type LoadedRevision, sentRevisionOf } from './revision-cache.ts'

@@ -1,7 +1,8 @@
 // Errors of policies: mistakes in a policy's text (the author's, each with its place), and failures of one evaluation.
 // An evaluation that fails is never a verdict (invariant 1).
-import { counted } from '../domain/counted.ts'
+
 import { CountersignError } from '../domain/errors.ts'
+import { counted } from '../lib/counted.ts'
 
 /** One mistake in a policy's text. Lines and columns count from 1; a column counts UTF-16 code units. */
 export interface PolicyIssue {

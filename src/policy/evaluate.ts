@@ -5,9 +5,9 @@
 // Failures inside a rule follow CEL: `a || b` is true when either is true, even if the other fails, and `a && b` is
 // false when either is false; the same holds for `exists` and `all` over a list. Any other failure ends the rule.
 import type { Verdict } from '../domain/verdict.ts'
+import type { CompiledExpression } from './cel/expression.ts'
 import { PolicyEvaluationError } from './errors.ts'
 import type { Evaluation } from './evaluation.ts'
-import type { CompiledExpression } from './expression.ts'
 import type { PolicyDocument, PolicyRule } from './types/document.ts'
 import type { EvaluationFacts } from './types/facts.ts'
 

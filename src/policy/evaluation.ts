@@ -2,10 +2,10 @@
 // bound to one request after another: evaluating is synchronous, and nothing of a request is kept afterwards.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { AddressValue } from './address-value.ts'
-import type { CallTable, DecodedCall } from './call-table.ts'
+import type { CallTable, DecodedCall } from './calls/call-table.ts'
+import { Uint256 } from './calls/uint256.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 import type { EvaluationFacts } from './types/facts.ts'
-import { Uint256 } from './uint256.ts'
 
 const NOTHING: EvaluationFacts = {}
 const NO_REQUEST = new FactUnavailableError('the request')

@@ -2,10 +2,10 @@
 // policy requires, the sources that it needs and the table in the documentation are derived from it. Values are
 // computed only when they are read.
 import type { AddressValue } from './address-value.ts'
+import type { Uint256 } from './calls/uint256.ts'
+import { durationValue } from './cel/syntax.ts'
 import { type FactGroup, matching, oneOf } from './fact-field.ts'
 import { FACT_SOURCES } from './sources/all.ts'
-import { durationValue } from './syntax.ts'
-import type { Uint256 } from './uint256.ts'
 
 const SELECTOR = /^0x[0-9a-f]{8}$/
 const DISCRIMINATOR = /^0x[0-9a-f]{16}$/

@@ -3,13 +3,9 @@
 
 import { isListName, LIST_NAME_RULE } from '../domain/list.ts'
 import type { AddressValue } from './address-value.ts'
-import { UnreadableValue } from './decoding.ts'
-import { NAME, NAME_RULE } from './document-reader.ts'
-import { type FactField, intOf, isOfType } from './fact-field.ts'
-import { FactUnavailableError } from './fact-unavailable.ts'
-import { POLICY_LIMITS } from './limits.ts'
-import { toReadValue } from './read-value.ts'
-import type { PolicyScope } from './scope.ts'
+import { UnreadableValue } from './calls/decoding.ts'
+import { POLICY_LIMITS } from './cel/limits.ts'
+import type { PolicyScope } from './cel/scope.ts'
 import {
   constantValue,
   isConstant,
@@ -19,7 +15,11 @@ import {
   type SyntaxNode,
   secondsOfDuration,
   type ValueBounds,
-} from './syntax.ts'
+} from './cel/syntax.ts'
+import { NAME, NAME_RULE } from './document/document-reader.ts'
+import { toReadValue } from './document/read-value.ts'
+import { type FactField, intOf, isOfType } from './fact-field.ts'
+import { FactUnavailableError } from './fact-unavailable.ts'
 import type { ScreenerFacts } from './types/facts.ts'
 import { type FactNeed, type ScreenerNeed, screenerKey } from './types/needs.ts'
 

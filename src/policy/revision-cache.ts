@@ -3,7 +3,7 @@
 // in parsed form.
 import { LRUCache } from 'lru-cache'
 import type { OptionalField, PolicyRevision } from '../domain/target.ts'
-import type { Clock } from '../domain/time.ts'
+import type { Clock } from '../lib/time.ts'
 import { compileRevision } from './revision.ts'
 import { weightOf } from './revision-weight.ts'
 import { createSharedLoads } from './shared-loads.ts'

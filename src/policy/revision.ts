@@ -3,10 +3,10 @@
 // anything.
 import { createHash } from 'node:crypto'
 import type { PolicyRevision } from '../domain/target.ts'
-import { compileSaved, compileSource } from './compile.ts'
+import { compileSaved, compileSource } from './cel/compile.ts'
+import type { KnownSources } from './cel/scope.ts'
 import { PolicyInvalidError, type PolicyIssue, PolicyUnusableError } from './errors.ts'
-import { runPolicyTests, type TestResult } from './policy-tests.ts'
-import type { KnownSources } from './scope.ts'
+import { runPolicyTests, type TestResult } from './tools/policy-tests.ts'
 import type { CompiledPolicy } from './types/program.ts'
 
 /** SHA-256 of the text's UTF-8 bytes, lower-case hex. */

@@ -1,7 +1,7 @@
 // Shares loads under way among callers that miss the same key at the same time. A caller joins a load only if its
 // result can't be outdated for that caller (the same stamp), and only for a limited time, so that a load that hangs
 // does not block its key forever.
-import type { Clock } from '../domain/time.ts'
+import type { Clock } from '../lib/time.ts'
 
 interface Load<Value> {
   readonly promise: Promise<Value>

@@ -2,9 +2,9 @@
 // decoder before its first job. In a fresh thread a costly policy takes many times as long.
 import type { EvmAddress } from '../domain/address.ts'
 import type { AttestationRequest } from '../domain/attestation.ts'
-import { compileDocument } from './compile-document.ts'
-import { GEOGRAPHY } from './sources/geography/rules.ts'
-import { finish } from './steps.ts'
+import { finish } from './cel/steps.ts'
+import { compileDocument } from './document/compile-document.ts'
+import { GEOGRAPHY } from './sources/geography.ts'
 import type { PolicyDocument, PolicyRule } from './types/document.ts'
 import type { EvaluationFacts } from './types/facts.ts'
 import type { ListReader } from './types/list-reader.ts'

@@ -1,7 +1,7 @@
 // Replaces the attester keys in two steps: every worker opens the new keys beside the old ones, then all workers
 // switch. If one worker can't open them, every worker keeps the old set. No job waits or fails meanwhile.
-import { DetailedError } from '../domain/errors.ts'
-import type { Timers } from '../domain/time.ts'
+import { DetailedError } from '../lib/named-error.ts'
+import type { Timers } from '../lib/time.ts'
 import type { AttesterReference, WorkerReport } from './protocol.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 

@@ -1,7 +1,7 @@
 // Every unsettled job, ordered by its absolute deadline, under one shared timer (invariant 4). All deadlines have the
 // same length, so jobs arrive almost in order: an insertion steps back past the few later ones, and a removal is two
 // assignments.
-import type { Clock, Timers } from '../domain/time.ts'
+import type { Clock, Timers } from '../lib/time.ts'
 import type { Entry } from './entry.ts'
 
 export interface DeadlineList {

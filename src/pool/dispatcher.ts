@@ -1,7 +1,7 @@
 // Hands queued jobs to the least-loaded workers. Jobs of one turn of the event loop go out together, one message per
 // worker. A job during which a worker was lost goes out alone, to a worker that holds nothing else.
 import { type CountersignError, DependencyUnavailableError } from '../domain/errors.ts'
-import type { Clock, Timers } from '../domain/time.ts'
+import type { Clock, Timers } from '../lib/time.ts'
 import { type Entry, JobOutdatedError } from './entry.ts'
 import type { PoolLimits } from './limits.ts'
 import type { WaitingJobs } from './queue.ts'

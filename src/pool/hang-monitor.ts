@@ -1,6 +1,6 @@
 // Detects workers that have jobs but whose heartbeat stands still. If the main thread itself was blocked, the heartbeat
 // proves nothing, so a check that runs late only records the current value.
-import type { Clock, Timers } from '../domain/time.ts'
+import type { Clock, Timers } from '../lib/time.ts'
 import type { PoolLimits } from './limits.ts'
 import { LATCH_COMMITTING } from './protocol.ts'
 import type { WorkerHandle } from './worker-handle.ts'

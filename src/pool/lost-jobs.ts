@@ -2,8 +2,8 @@
 // that is over. Nothing here takes longer than `recoverTimeoutMs`, so the jobs are answered within a second of the
 // loss.
 import type { CountersignError } from '../domain/errors.ts'
-import { errorClassOf, NamedError } from '../domain/errors.ts'
-import type { Timers } from '../domain/time.ts'
+import { errorClassOf, NamedError } from '../lib/named-error.ts'
+import type { Timers } from '../lib/time.ts'
 import type { Entry, PoolAnswer } from './entry.ts'
 import type { PoolEventListener } from './events.ts'
 import type { PoolLimits } from './limits.ts'

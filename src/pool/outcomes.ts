@@ -1,7 +1,7 @@
 // Handles the outcomes that workers report: an answer or a failure settles its job; a job whose target the worker has
 // forgotten is sent again with the target. An answer that comes too late is withheld (invariant 4).
 import { CountersignError, DependencyUnavailableError } from '../domain/errors.ts'
-import type { Clock } from '../domain/time.ts'
+import type { Clock } from '../lib/time.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { Entry } from './entry.ts'
 import type { PoolEventListener } from './events.ts'

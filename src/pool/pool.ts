@@ -4,7 +4,7 @@
 import { CountersignError, DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
-import { type Clock, systemTimers, type Timers } from '../domain/time.ts'
+import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import { createAdmission } from './admission.ts'
 import { createAttesterRotation } from './attester-rotation.ts'

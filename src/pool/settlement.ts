@@ -1,7 +1,7 @@
 // Settles jobs: each is answered, fails or expires exactly once, whichever comes first. It holds every unsettled job,
 // so it also knows when none is left.
 import { type CountersignError, DeadlineExceededError } from '../domain/errors.ts'
-import type { Clock, Timers } from '../domain/time.ts'
+import type { Clock, Timers } from '../lib/time.ts'
 import { createDeadlineList } from './deadlines.ts'
 import type { Entry, PoolAnswer } from './entry.ts'
 import type { WaitingJobs } from './queue.ts'

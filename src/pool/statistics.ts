@@ -1,6 +1,7 @@
 // The pool's counters, and the forecast of how long a job submitted now would wait.
+
+import { createHistogram, type HistogramSnapshot } from '../lib/histogram.ts'
 import type { LossCause } from './events.ts'
-import { createHistogram, type HistogramSnapshot } from './histogram.ts'
 
 export interface PoolStats {
   /** Workers that take jobs. */

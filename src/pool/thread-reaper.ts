@@ -1,6 +1,6 @@
 // Terminates threads and reports when they have ended. A JavaScript loop ends in milliseconds. Native code can't be
 // interrupted: a thread that is stuck in it is counted until it ends by itself.
-import type { Timers } from '../domain/time.ts'
+import type { Timers } from '../lib/time.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
 export interface ThreadReaper {

@@ -4,8 +4,8 @@
 // raw line breaks, so it need not be escaped and parsed again.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ErrorCode } from '../domain/errors.ts'
-import { NamedError } from '../domain/errors.ts'
 import { createJobStages, type WorkerStages } from '../domain/job-stages.ts'
+import { NamedError } from '../lib/named-error.ts'
 import type { Job, Outcome } from './protocol.ts'
 
 /** A job on its way to a worker. Its `deadlineMs` is on the worker's clock. */

@@ -1,7 +1,7 @@
 // One worker as the pool sees it: the messages that it was sent, the targets that it knows, and the
 // offset of its clock. The handle decides nothing: the supervisor reads it to judge the thread, the pool to choose a
 // worker.
-import type { Clock } from '../domain/time.ts'
+import type { Clock } from '../lib/time.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { Entry } from './entry.ts'
 import type { OpenPort } from './port.ts'

@@ -1,7 +1,7 @@
 // Keeps as many workers alive as requested: starts them, detects their death and hanging, replaces them, retires them.
 // It never touches a job: the jobs of a lost worker are handed over once the worker can no longer record anything.
-import { DetailedError } from '../domain/errors.ts'
-import type { Clock, Timers } from '../domain/time.ts'
+import { DetailedError } from '../lib/named-error.ts'
+import type { Clock, Timers } from '../lib/time.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { Entry } from './entry.ts'
 import type { LossCause, PoolEventListener } from './events.ts'

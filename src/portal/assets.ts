@@ -1,5 +1,5 @@
 // The verification page's own files, which know the page's public address.
-import { buildPageAssets, type PageAssets } from '../http/page-assets.ts'
+import { buildPageAssets, type PageAssets } from '../pages/page-assets.ts'
 import type { Language } from './contract.ts'
 
 /** The files with the page's words: each visitor needs one. */

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 /** 144 random bits: 24 base64url characters. */
 const SECRET_BYTES = 18
 const SECRET = /^[A-Za-z0-9_-]{24}$/
-/** 30 days after the last use, as the server keeps its side (src/store/portal-links.ts). */
+/** 30 days after the last use, as the server keeps its side (src/store/sessions/portal-links.ts). */
 const MAX_AGE_SECONDS = 30 * 86_400
 
 export interface BrowserCookies {

@@ -1,7 +1,6 @@
 // The routes by which a person submits fields and documents. The evidence service checks everything when it stores it.
 import { FieldInvalidError } from '../domain/errors.ts'
 import { type DocumentKind, type FieldName, partOf, requirementsOf } from '../domain/requirements.ts'
-import { jsonResponse } from '../http/response.ts'
 import { DocumentTooLargeError } from '../identity/evidence/errors.ts'
 import {
   DOCUMENT_BYTES_MAX,
@@ -9,6 +8,7 @@ import {
   type EvidenceSession,
   parseDocumentKind,
 } from '../identity/evidence-types.ts'
+import { jsonResponse } from '../server/response.ts'
 import { DocumentBodyMissingError } from './errors.ts'
 import type { PortalGate, PortalRoute } from './gate.ts'
 import { readObject } from './json.ts'

@@ -1,9 +1,9 @@
 // Every request to an endpoint of the verification page goes through this function: request id, origin, deadline, then
 // the endpoint's own work. Errors are mapped and counted, and get a `reason`, by which the page chooses its words.
 import { CountersignError } from '../domain/errors.ts'
-import type { Deadline, Deadlines } from '../http/deadline.ts'
-import { problemBody, toProblem } from '../http/problem.ts'
-import type { RequestIdSource } from '../http/request-id.ts'
+import type { Deadline, Deadlines } from '../server/deadline.ts'
+import { problemBody, toProblem } from '../server/problem.ts'
+import type { RequestIdSource } from '../server/request-id.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { checkSameOrigin } from './same-origin.ts'
 

@@ -1,7 +1,7 @@
 // Reads fields of the page's own requests. The page is ours, so only malformed values are refused.
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
-import { readJsonBody } from '../http/json-body.ts'
-import { type JsonObject, parseStrictJsonObject } from '../http/strict-json.ts'
+import { readJsonBody } from '../server/json-body.ts'
+import { type JsonObject, parseStrictJsonObject } from '../server/strict-json.ts'
 
 /** Larger than the largest body that the page sends, a contract wallet's signature. */
 const BODY_MAX_BYTES = 65_536

@@ -1,6 +1,6 @@
 // Headers of the verification page in addition to those of every answer: browsers run and load only what this host
 // serves. Source: threats rows 2, 17 and 23; CSP Level 3.
-import { PAGE_HEADERS } from '../http/security-headers.ts'
+import { PAGE_HEADERS } from '../server/security-headers.ts'
 
 /** Features that the page never uses, and the camera, which it asks for itself. */
 const PERMISSIONS = [

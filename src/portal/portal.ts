@@ -1,9 +1,9 @@
 // The hosted verification page, put together: its files, its API and its listener.
 
-import type { ClientAddress } from '../http/client-address.ts'
-import type { Deadlines } from '../http/deadline.ts'
-import type { ListenerTls } from '../http/listen-address.ts'
-import type { RequestIdSource } from '../http/request-id.ts'
+import type { ClientAddress } from '../server/client-address.ts'
+import type { Deadlines } from '../server/deadline.ts'
+import type { ListenerTls } from '../server/listen-address.ts'
+import type { RequestIdSource } from '../server/request-id.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { buildPortalAssets } from './assets.ts'
 import { createEntry } from './entry.ts'

@@ -1,8 +1,8 @@
 // Limits how often the page may change one session, because checking signatures, asking chains and drawing QR codes
 // cost time that other visitors wait for. The limit is far above what a person does.
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
-import type { Clock } from '../domain/time.ts'
-import { createRateLimiter } from '../http/rate-limit.ts'
+import type { Clock } from '../lib/time.ts'
+import { createRateLimiter } from '../server/rate-limit.ts'
 
 /** Connecting twenty wallets in a row takes forty requests. */
 export const SESSION_CHANGES: ApiKeyRateLimit = { requestsPerSecond: 2, burst: 120 }

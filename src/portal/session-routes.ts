@@ -4,8 +4,8 @@
 
 import { isSessionFinal, isSessionOpen, type SessionState } from '../domain/session.ts'
 import { BrowserUnknownError, SessionClosedError } from '../domain/session-errors.ts'
-import { jsonResponse } from '../http/response.ts'
-import { createPortalLink } from '../identity/portal-link.ts'
+import { createPortalLink } from '../identity/sessions/portal-link.ts'
+import { jsonResponse } from '../server/response.ts'
 import { AGREEMENT_VERSION, type HandoverAnswer, LANGUAGES } from './contract.ts'
 import { AgreementMissingError, AgreementOutdatedError, EvidenceIncompleteError, WalletForeignError } from './errors.ts'
 import type { PortalCall, PortalGate, PortalRoute } from './gate.ts'

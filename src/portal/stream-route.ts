@@ -1,7 +1,7 @@
 // The stream by which the page follows its session: the same as the organization's backend gets, opened by the cookie.
 import { isSessionFinal } from '../domain/session.ts'
 import { SessionClosedError } from '../domain/session-errors.ts'
-import { eventStreamResponse } from '../http/event-stream.ts'
+import { eventStreamResponse } from '../server/event-stream.ts'
 import type { PortalGate, PortalRoute } from './gate.ts'
 import type { SessionTools } from './session-routes.ts'
 import type { PortalParts } from './types.ts'

@@ -2,7 +2,7 @@
 import { checksumAddress } from '../domain/checksum-address.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
 import { parseWalletAddress, type WalletOnChain } from '../domain/wallet.ts'
-import type { JsonObject } from '../http/strict-json.ts'
+import type { JsonObject } from '../server/strict-json.ts'
 import { AddressChecksumError } from './errors.ts'
 import { chainIdOf, textOf } from './json.ts'
 

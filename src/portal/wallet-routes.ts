@@ -1,7 +1,7 @@
 // The routes for a session's wallets: request the message to sign, submit the signature, remove a wallet. Identity
 // checks the proofs.
 import { walletAddressText } from '../domain/wallet.ts'
-import { jsonResponse } from '../http/response.ts'
+import { jsonResponse } from '../server/response.ts'
 import type { ChallengeAnswer } from './contract.ts'
 import type { PortalGate, PortalRoute } from './gate.ts'
 import { readObject, textOf } from './json.ts'

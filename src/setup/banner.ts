@@ -3,7 +3,7 @@
 import { relative } from 'node:path'
 import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import type { Config } from '../config/config.ts'
-import { isoSeconds } from '../domain/time.ts'
+import { isoSeconds } from '../lib/time.ts'
 import { PROGRAM } from '../program/words.ts'
 import { dataFolderAt } from './data-folder.ts'
 import type { Quickstart } from './quickstart.ts'

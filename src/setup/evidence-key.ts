@@ -12,7 +12,7 @@ import {
   type OrganizationKeys,
 } from '../identity/evidence/organization-keys.ts'
 import { type KeyRotation, rotateDeploymentKey } from '../identity/evidence/rotate-key.ts'
-import { EVIDENCE_KEY_CLAIM } from '../store/organization-keys.ts'
+import { EVIDENCE_KEY_CLAIM } from '../store/organizations/organization-keys.ts'
 import type { Store } from '../store/store.ts'
 import type { DataFolder } from './data-folder.ts'
 import { makeKeyFile, nextKeyPath, readKey, readKeyFile, readKeysInUse, syncFolder, takePlace } from './key-file.ts'

@@ -4,7 +4,7 @@ import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmS
 import { dirname } from 'node:path'
 import type { SecretSource } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
-import { errorCodeOf, isMissingFile } from '../domain/errors.ts'
+import { errorCodeOf, isMissingFile } from '../lib/named-error.ts'
 
 /** There whole or not at all; of several that start together, also on other machines, one makes it and all read it. */
 export const makeKeyFile = (path: string): void => {

@@ -1,6 +1,6 @@
 // Errors with keys and signatures, in words for the operator. No message ever holds a key, a passphrase or a part of a
 // keystore's text (invariant 5), and no cause is kept whose text could.
-import { DetailedError } from '../domain/errors.ts'
+import { DetailedError } from '../lib/named-error.ts'
 
 /** Base class. `detail` is a text of our choice that may be logged; it is not meant for callers of the API. */
 export class SigningError extends DetailedError {}

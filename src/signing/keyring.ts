@@ -3,7 +3,6 @@
 // derived from its key, never taken from elsewhere.
 import { readFile } from 'node:fs/promises'
 import bs58 from 'bs58'
-import { isTokenKey } from '../domain/token-key.ts'
 import { evmAddressOf } from './address.ts'
 import { createEd25519Signer } from './ed25519.ts'
 import {
@@ -17,6 +16,7 @@ import {
 import { decryptKeystorePkcs8 } from './keystore-pkcs8.ts'
 import { decryptKeystoreV3 } from './keystore-v3.ts'
 import { PassphraseMissingError } from './passphrase.ts'
+import { isTokenKey } from './token-key.ts'
 import type { EvmAttester, Keyring, KeystoreReference, Secp256k1Backend, SolanaAttester, TokenSigner } from './types.ts'
 
 /** The passphrases that may open a keystore now, the newest first. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { writeDurably } from '../program/durable-file.ts'
+import { writeDurably } from '../lib/durable-file.ts'
 
 /** Creates the folder (0700) if it is missing. An existing folder keeps its mode, because it may not be ours. */
 export const makePrivateDirectory = async (path: string): Promise<void> => {

@@ -1,8 +1,8 @@
 // How long each organization waited for its verdicts, as a histogram for each quarter of an hour. Several processes add to
 // the same row.
-import type { BucketCounts } from '../domain/bucket-counts.ts'
+import type { BucketCounts } from '../lib/bucket-counts.ts'
+import type { TableScope } from './copy/table-scope.ts'
 import { sweepRows } from './sweep.ts'
-import type { TableScope } from './table-scope.ts'
 
 /** A quarter of an hour, because time zones begin their days at any of the four. */
 const LATENCY_STEP_SECONDS = 900

@@ -2,10 +2,10 @@
 // SHA-256 of the entry before, over all organizations, so that none can be altered, inserted or removed from the middle
 // unnoticed. The database refuses to change or delete entries; the chain reveals anyone who bypasses the database.
 import { createHash } from 'node:crypto'
+import type { TableScope } from './copy/table-scope.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
 import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
 import { lockDeployment } from './row-locks.ts'
-import type { TableScope } from './table-scope.ts'
 
 /** A change that was made. Holds no secret, not even in `detail`. */
 export interface AuditRecord {
@@ -36,6 +36,13 @@ export interface AuditEntry extends Required<AuditRecord> {
 
 type AuditRow = RowOf<Omit<AuditEntry, 'detail'>> & {
   readonly detail: string
+}
+
+/** The newest entry of the log. */
+export interface AuditHead {
+  readonly sequence: number
+  /** Hex. */
+  readonly hash: string
 }
 
 /** The previous hash of the first entry. */

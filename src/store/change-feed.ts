@@ -1,7 +1,7 @@
 // Reports to this process every change that any process, thread or machine makes, itself included. It polls, so that no
 // change is lost between two reads, and knows when it could not read (`healthy`). Where the database announces commits,
 // these wake it earlier, and it polls less often.
-import type { Clock } from '../domain/time.ts'
+import type { Clock } from '../lib/time.ts'
 import { type Change, readChanges, readLastSequence } from './changes.ts'
 import type { ChangeWatch, Database } from './database.ts'
 

@@ -1,8 +1,9 @@
 // Records the changes that invalidate caches. Each row is part of the transaction that makes the change, so both become
 // visible together (invariant 7). Read by change-feed.ts.
+
+import type { TableScope } from './copy/table-scope.ts'
 import type { DeferredStatement, Statements, Transaction } from './database.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
-import type { TableScope } from './table-scope.ts'
 
 export type ChangeTopic =
   | 'organization'

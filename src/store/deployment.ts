@@ -1,9 +1,9 @@
 // Values of the deployment itself: its id, when it was made, whether the first run is done. They belong to no organization.
 import { randomBytes } from 'node:crypto'
 import { newUuid } from '../domain/identifier.ts'
+import type { TableScope } from './copy/table-scope.ts'
 import type { TransactionOptions } from './database.ts'
-import { USER_KEY_NAME } from './persons.ts'
-import type { TableScope } from './table-scope.ts'
+import { USER_KEY_NAME } from './sessions/persons.ts'
 
 export const createDeploymentTable = (scope: TableScope) => {
   const read = async (name: string): Promise<string | null> => {

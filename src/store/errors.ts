@@ -1,5 +1,6 @@
 // Errors of the store. Callers see only `detail`; SQL, paths and values stay in the cause.
-import { CountersignError, DetailedError, NamedError } from '../domain/errors.ts'
+import { CountersignError } from '../domain/errors.ts'
+import { DetailedError, NamedError } from '../lib/named-error.ts'
 
 /** The store is locked for too long, the disk is full or failing, or the store is closed: 503, nothing was written. */
 export class StoreUnavailableError extends CountersignError {

@@ -1,7 +1,7 @@
 // Finds things of an organization by a part of their name, or by their id: a few of each kind. It reads rows of this
 // organization only, and of these no text longer than a name.
 import type { ApiKeyScope } from '../domain/api-key.ts'
-import type { TableScope } from './table-scope.ts'
+import type { TableScope } from './copy/table-scope.ts'
 
 export const FOUND_KINDS = ['policy', 'project', 'key', 'list', 'member', 'webhook'] as const
 type FoundKind = (typeof FOUND_KINDS)[number]

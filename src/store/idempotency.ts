@@ -2,9 +2,9 @@
 // it is dispatched, and a retry gets the stored answer, a refusal, or the same uuid (invariant 3). Where every retry can be
 // answered from the decision log, the answer is not stored here.
 
+import type { TableScope } from './copy/table-scope.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
-import type { TableScope } from './table-scope.ts'
 
 /** The right to answer for an idempotency key until the claim expires. Passed back to `complete` or `release`. */
 export interface IdempotencyClaim {

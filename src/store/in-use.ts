@@ -1,8 +1,8 @@
 // Finds processes that serve from a database by their beat, which every live process increments (live-processes.ts).
-import { systemClock } from '../domain/time.ts'
+import { systemClock } from '../lib/time.ts'
+import { databaseScope } from './copy/table-scope.ts'
 import type { Database } from './database.ts'
 import { createLiveProcessTable } from './live-processes.ts'
-import { databaseScope } from './table-scope.ts'
 
 /** Longer than three beats. */
 const WATCH_MS = 7_000

@@ -2,8 +2,9 @@
 // process takes the lease over when it has seen the same beat for long enough by its own clock, so that differing
 // clocks never make two leaders. A write that a former leader must not make checks the term in its own transaction
 // (`holdsLease`).
+
+import type { TableScope } from './copy/table-scope.ts'
 import type { Transaction } from './database.ts'
-import type { TableScope } from './table-scope.ts'
 
 export interface LeaderLease {
   /** The process's id; '' when nobody holds it. */

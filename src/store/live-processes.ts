@@ -1,14 +1,15 @@
 // The live processes of the deployment: each increments its own beat now and then, and readers check whether the beat
 // increases; they never compare clocks. The deployment's own administration: no row belongs to an organization.
+
+import type { TableScope } from './copy/table-scope.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
-import type { TableScope } from './table-scope.ts'
 
 interface LiveProcess {
   readonly id: string
   /** For people: the machine's name and the process's number. */
   readonly name: string
   readonly beat: number
-  /** The processes' own time (src/processes/shared-time.ts), milliseconds. */
+  /** The processes' own time (src/cluster/shared-time.ts), milliseconds. */
   readonly clockMs: number
 }
 

@@ -1,11 +1,11 @@
 // Opens the database at an address and migrates it. Only this file knows both dialects.
-import type { Clock } from '../domain/time.ts'
+import type { Clock } from '../lib/time.ts'
+import { refuseMovedStore } from './copy/moved.ts'
 import type { Database } from './database.ts'
 import { StoreUnusableError } from './errors.ts'
 import { isUpToDate, migrate, wasMigrated } from './migrations.ts'
-import { refuseMovedStore } from './moved.ts'
-import { openPostgresDatabase, type PostgresOptions } from './postgres.ts'
-import { openSqliteDatabase, type SqliteOptions } from './sqlite.ts'
+import { openPostgresDatabase, type PostgresOptions } from './postgres/postgres.ts'
+import { openSqliteDatabase, type SqliteOptions } from './sqlite/sqlite.ts'
 import { describeStore, type StoreTarget } from './store-address.ts'
 
 interface CommonOptions {

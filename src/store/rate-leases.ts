@@ -1,10 +1,11 @@
 // The rate-limit tokens of each API key that no process holds. A process settles what it spent and takes what it will
 // soon need, for many keys in one transaction and never while a request waits. Tokens are refilled by the time that the
 // processes share (shared-time.ts), not by a machine's wall clock. The deployment's own administration.
+
+import type { TableScope } from './copy/table-scope.ts'
 import type { Transaction } from './database.ts'
 import { chunkRows } from './row-chunks.ts'
 import { sweepRows } from './sweep.ts'
-import type { TableScope } from './table-scope.ts'
 
 interface LeaseRequest {
   readonly keyId: string

@@ -4,7 +4,7 @@ import { missingParts, type SessionPart } from '../domain/requirements.ts'
 import { isSessionOpen, type Session } from '../domain/session.ts'
 import { ChangesUnsubmittedError } from '../domain/session-errors.ts'
 import type { Statements, Transaction } from './database.ts'
-import { FIELDS_KIND, OF_SESSION, splitNames } from './evidence-rows.ts'
+import { FIELDS_KIND, OF_SESSION, splitNames } from './evidence/evidence-rows.ts'
 
 type Target = Pick<Session, 'organizationId' | 'id'>
 

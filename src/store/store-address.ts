@@ -2,7 +2,7 @@
 // database may hold its password, so no message here repeats any part of it. A connection that leaves this machine verifies
 // the server's certificate unless the address names a weaker mode, and never falls back from TLS to clear text.
 // Source: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS.
-import { isLoopbackHost } from '../domain/loopback.ts'
+import { isLoopbackHost } from '../lib/loopback.ts'
 
 export type TlsMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'
 

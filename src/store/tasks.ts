@@ -1,9 +1,9 @@
 // Tasks take longer than a request: their input, their progress and their result. Their table and the prefix of their ids
 // keep the name "jobs", as the admin API does.
 import { newIdentifier } from '../domain/identifier.ts'
+import type { TableScope } from './copy/table-scope.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
-import type { TableScope } from './table-scope.ts'
 
 export type TaskState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
 

@@ -1,8 +1,8 @@
 // Regular work of the store in a running server: writes batched rows and deletes expired ones.
 import type { AnswerLatencyTable } from './answer-latencies.ts'
 import { trimChanges } from './changes.ts'
+import type { TableScope } from './copy/table-scope.ts'
 import type { LastUsedWriter } from './last-used.ts'
-import type { TableScope } from './table-scope.ts'
 
 export interface UpkeepOptions {
   /** Key id → Unix seconds of the last use, for the keys used since the last call. */

@@ -3,11 +3,11 @@
 // which other processes find the rows that are new to them. The rows outlive the process: later processes use its
 // counts.
 import type { VelocityTally } from '../domain/velocity.ts'
+import type { TableScope } from './copy/table-scope.ts'
 import type { SqlParameter } from './database.ts'
 import { chunkRows } from './row-chunks.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
-import type { TableScope } from './table-scope.ts'
 
 /** How far a process has written. */
 interface VelocityWriter {

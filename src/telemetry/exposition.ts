@@ -3,7 +3,7 @@
 // only an addition on the hot path; prom-client's own counters hash their labels at each increment.
 import type { Metric } from 'prom-client'
 import Registry from 'prom-client/lib/registry.js'
-import type { DurationSnapshot } from './duration-histogram.ts'
+import type { DurationSnapshot } from '../lib/duration-histogram.ts'
 import type { MetricDefinition } from './metric-table.ts'
 
 export interface Sample {

@@ -3,9 +3,9 @@
 // an error's class and place, not its text. For a refusal not even its detail is logged: it may name what was sent, and
 // an API key is easily sent in the wrong field.
 import { CountersignError, ERROR_STATUS, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
-import { createLineLimit } from './line-limit.ts'
+import { createLineLimit } from '../lib/line-limit.ts'
+import { createThrottle } from '../lib/throttle.ts'
 import type { Logger } from './log.ts'
-import { createThrottle } from './throttle.ts'
 
 export interface FailureReportDependencies {
   readonly log: Pick<Logger, 'error' | 'warn' | 'info'>

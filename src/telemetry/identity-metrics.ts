@@ -1,6 +1,6 @@
 // Metrics of evidence, webhooks and automatic decisions: counts of this process, and the webhook queue that all processes share. No label or
 // value names a person, a session or an organization.
-import { createDurationHistogram, type DurationSnapshot } from './duration-histogram.ts'
+import { createDurationHistogram, type DurationSnapshot } from '../lib/duration-histogram.ts'
 import { type Exposition, histogramSamples, type Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 

@@ -1,9 +1,10 @@
 // Writes one line of JSON per event: `time`, `level`, `message`, then fields. Field names are written in snake case,
 // however the code spells them; names inside a field's value stay as they are. The message is a constant text; variable
 // parts go into fields, where they are redacted and cut. Logging never throws and never stops a request.
+
+import { createLineWriter } from '../lib/standard-error.ts'
 import { loggable } from './loggable.ts'
 import { isSecretName, REDACTED, redactText } from './redact.ts'
-import { createLineWriter } from './standard-error.ts'
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]

@@ -1,6 +1,6 @@
 // Counts how long each organization waits for its verdicts. Once a minute the counts are moved to the store.
-import type { BucketCounts } from '../domain/bucket-counts.ts'
-import { createFineHistogram, type FineHistogram } from './fine-histogram.ts'
+import type { BucketCounts } from '../lib/bucket-counts.ts'
+import { createFineHistogram, type FineHistogram } from '../lib/fine-histogram.ts'
 
 export interface OrganizationLatency {
   /** Called for each verdict. */

@@ -1,8 +1,8 @@
 // Durations and numbers of each route's answers, by status. The set of routes is the one that the application
 // registers.
-import { createDurationHistogram, type DurationHistogram } from './duration-histogram.ts'
+import { createDurationHistogram, type DurationHistogram } from '../lib/duration-histogram.ts'
+import { createFineHistogram, FINE_BUCKETS, type FineHistogram } from '../lib/fine-histogram.ts'
 import { histogramSamples, type Sample } from './exposition.ts'
-import { createFineHistogram, FINE_BUCKETS, type FineHistogram } from './fine-histogram.ts'
 import { METRICS } from './metric-table.ts'
 
 /** Counts one answer. */

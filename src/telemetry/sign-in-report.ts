@@ -1,6 +1,6 @@
 // Logs every sign-in and other proof of identity, accepted or refused: kind, account, source address and the answer's
 // code. Never logs what was typed, not even the email address, because people easily type a password there.
-import { createLineLimit } from './line-limit.ts'
+import { createLineLimit } from '../lib/line-limit.ts'
 import type { Logger } from './log.ts'
 
 export interface ReportedAttempt {

@@ -1,8 +1,8 @@
 // Sends finished traces to a collector in the background: a bounded buffer, one request at a time, each with a time limit.
 // A collector that is away, slow or answers nonsense costs traces, which are counted, and one line in the log.
 
-import { errorClassOf } from '../domain/errors.ts'
-import type { Timers } from '../domain/time.ts'
+import { errorClassOf } from '../lib/named-error.ts'
+import type { Timers } from '../lib/time.ts'
 import { createFailureLog } from './failure-log.ts'
 import type { Logger } from './log.ts'
 import { OTLP_CONTENT_TYPE, readRejectedSpans } from './otlp.ts'

@@ -2,7 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { csvLine } from '../../src/domain/csv.ts'
+import { csvLine } from '../../src/lib/csv.ts'
 import { AUDIT_ROOT, type AuditEntry, auditHash } from '../../src/store/audit.ts'
 import { allKeys } from '../support/all-rows.ts'
 import { type Harness, type Organization, startHarness } from './support/harness.ts'

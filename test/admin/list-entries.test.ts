@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { pageEntries } from '../../src/admin/list-entries.ts'
 import { parseAddressSearch } from '../../src/admin/list-search.ts'
 import { DependencyUnavailableError } from '../../src/domain/errors.ts'
-import type { AddressList } from '../../src/store/lists.ts'
+import type { AddressList } from '../../src/store/lists/lists.ts'
 
 type ListStore = Parameters<typeof pageEntries>[0]
 

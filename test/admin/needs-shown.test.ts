@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { exampleFactsOf, wordsOf } from '../../src/admin/policies/needs-shown.ts'
 import { simulatePolicy } from '../../src/admin/policies/simulate.ts'
-import { compilePolicy } from '../../src/policy/compile.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import type { FactField } from '../../src/policy/fact-field.ts'
 import { FACT_SOURCES } from '../../src/policy/sources/all.ts'
 import { WARM_UP_FACTS } from '../../src/policy/warm-up.ts'

@@ -1,7 +1,7 @@
 // What the overview says of an organization, and how many decisions it counts: its own only, with names, in whole quarters.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { failingSince, growsOld } from '../../src/admin/routes/overview.ts'
-import type { WebhookMessage } from '../../src/store/webhook-messages.ts'
+import type { WebhookMessage } from '../../src/store/webhooks/webhook-messages.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { decisionRecord } from './support/decisions.ts'
 import { startHarness } from './support/harness.ts'

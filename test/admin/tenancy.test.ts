@@ -2,7 +2,7 @@
 // stays as it is.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
-import { newWebhookEndpointId } from '../../src/store/webhook-endpoints.ts'
+import { newWebhookEndpointId } from '../../src/store/webhooks/webhook-endpoints.ts'
 import { allKeys, allPolicies } from '../support/all-rows.ts'
 import { decisionRecord, uuidOf } from './support/decisions.ts'
 import { startHarness } from './support/harness.ts'

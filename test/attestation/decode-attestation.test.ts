@@ -12,7 +12,7 @@ import {
 } from '../../src/domain/address.ts'
 import { BUILT_IN_CHAINS, createChainTable } from '../../src/domain/chain.ts'
 import type { ErrorCode } from '../../src/domain/errors.ts'
-import { type JsonObject, type JsonValue, parseStrictJsonObject } from '../../src/http/strict-json.ts'
+import { type JsonObject, type JsonValue, parseStrictJsonObject } from '../../src/server/strict-json.ts'
 import { refusalOf } from './refusal.ts'
 
 const chains = createChainTable()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { decodeTaskRequest } from '../../src/attestation/decode-task.ts'
 import { parseEvmAddress } from '../../src/domain/address.ts'
 import { BUILT_IN_CHAINS, createChainTable } from '../../src/domain/chain.ts'
-import { type JsonObject, type JsonValue, parseStrictJsonObject } from '../../src/http/strict-json.ts'
+import { type JsonObject, type JsonValue, parseStrictJsonObject } from '../../src/server/strict-json.ts'
 import { refusalOf } from './refusal.ts'
 
 const chains = createChainTable([{ name: 'mine', family: 'evm', chainId: Number.MAX_SAFE_INTEGER }])

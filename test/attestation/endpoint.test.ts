@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { createBatchEndpoint } from '../../src/attestation/batch-endpoint.ts'
 import { createEndpoint } from '../../src/attestation/endpoint.ts'
 import { QueueFullError } from '../../src/domain/errors.ts'
-import type { Principal } from '../../src/http/authenticate.ts'
-import type { Gate, GateSettings } from '../../src/http/gate.ts'
+import type { Principal } from '../../src/server/authenticate.ts'
+import type { Gate, GateSettings } from '../../src/server/gate.ts'
 
 const PRINCIPAL: Principal = {
   keyId: 'key_1',

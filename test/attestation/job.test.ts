@@ -10,9 +10,9 @@ import {
   QueueFullError,
 } from '../../src/domain/errors.ts'
 import type { OptionalField } from '../../src/domain/target.ts'
-import { KeyUnusableError } from '../../src/http/authenticate.ts'
 import type { ResolvedTarget } from '../../src/policy/types/source.ts'
 import { JobOutdatedError, type PoolAnswer } from '../../src/pool/entry.ts'
+import { KeyUnusableError } from '../../src/server/authenticate.ts'
 import { targetOf } from '../pool/support/jobs.ts'
 import { requestOf } from '../support/request.ts'
 

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'bun:test'
 import { createBatchEndpoint } from '../../src/attestation/batch-endpoint.ts'
 import { createEndpoint } from '../../src/attestation/endpoint.ts'
 import type { CallAnswer, CallContext, DecodedCall } from '../../src/attestation/job.ts'
-import { KeyUnusableError, type Principal } from '../../src/http/authenticate.ts'
-import type { Call, Gate } from '../../src/http/gate.ts'
-import type { FreshAnswer, IdempotentAnswer, IdempotentRequest, OnDispatch } from '../../src/http/idempotency.ts'
+import { KeyUnusableError, type Principal } from '../../src/server/authenticate.ts'
+import type { Call, Gate } from '../../src/server/gate.ts'
+import type { FreshAnswer, IdempotentAnswer, IdempotentRequest, OnDispatch } from '../../src/server/idempotency.ts'
 import { requestOf } from '../support/request.ts'
 
 const PRINCIPAL: Principal = {

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { filledWallet, fillWallets } from '../../bench/identity/fill.ts'
 import { requestBytes } from '../../bench/identity/request-load.ts'
 import { createStreamSet } from '../../bench/identity/streams.ts'
-import { systemClock } from '../../src/domain/time.ts'
 import { parseWalletAddress } from '../../src/domain/wallet.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import { openStore } from '../../src/store/store.ts'
 
 const folders: string[] = []

@@ -3,7 +3,7 @@
 import type { Hex } from 'viem'
 import { parseEvmAddress } from '../../src/domain/address.ts'
 import { BUILT_IN_CHAINS, type EvmChain } from '../../src/domain/chain.ts'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import { dataFolderAt } from '../../src/setup/data-folder.ts'
 import { openStore } from '../../src/store/store.ts'
 import { type RunningService, startService } from '../service/start-service.ts'

@@ -8,10 +8,14 @@ import { join } from 'node:path'
 import { runAudit } from '../../src/cli/audit.ts'
 import { isNoted, noteCommand } from '../../src/cli/command-note.ts'
 import { operatingUser } from '../../src/cli/operating-user.ts'
-import { createFolderTarget } from '../../src/decisions/ship-folder.ts'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
+import {
+  AuditDivergedError,
+  type ShippedAuditReport,
+  shipAudit,
+} from '../../src/modules/log-shipping/service/audit-ship.ts'
+import { createFolderTarget } from '../../src/modules/log-shipping/ship-folder.ts'
 import { openStore } from '../../src/store/store.ts'
-import { AuditDivergedError, type ShippedAuditReport, shipAudit } from '../../src/wiring/audit-ship.ts'
 import { runCountersign } from '../service/run-to-end.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
 import { openOver } from './door-over.ts'

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type FakeBucket, startFakeBucket } from '../decisions/fake-bucket.ts'
+import { type FakeBucket, startFakeBucket } from '../log-shipping/fake-bucket.ts'
 import { runCountersign } from '../service/run-to-end.ts'
 import { type CommandWorld, openCommandWorld } from './world.ts'
 

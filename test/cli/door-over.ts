@@ -4,7 +4,7 @@ import type { Open } from '../../src/cli/door.ts'
 import { openDoor } from '../../src/cli/open-door.ts'
 import type { Override } from '../../src/cli/second-person.ts'
 import { loadConfig } from '../../src/config/config.ts'
-import type { Clock } from '../../src/domain/time.ts'
+import type { Clock } from '../../src/lib/time.ts'
 import { dataFolderAt } from '../../src/setup/data-folder.ts'
 import type { Store } from '../../src/store/store.ts'
 

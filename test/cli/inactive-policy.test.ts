@@ -1,7 +1,7 @@
 // A project whose policy has no active revision is named, with what to do, by `project list` and by `doctor`.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import { openStore } from '../../src/store/store.ts'
 import { runCountersign } from '../service/run-to-end.ts'
 import { temporaryFolder } from '../store/temporary-store.ts'

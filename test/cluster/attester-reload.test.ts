@@ -1,8 +1,8 @@
 // A keystore that another node made is on its way: the keys in use sign on, that is said, and the new one is loaded when it
 // has arrived, without a restart and without another change. What was retired meanwhile signs no more.
 import { beforeEach, expect, test } from 'bun:test'
+import { type AttesterReload, createAttesterReload } from '../../src/pool/attester-reload.ts'
 import type { AttesterReference } from '../../src/pool/protocol.ts'
-import { type AttesterReload, createAttesterReload } from '../../src/wiring/attester-reload.ts'
 
 const attester = (id: string, status: AttesterReference['status'] = 'active'): AttesterReference => ({
   id,

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import { openStore } from '../../src/store/store.ts'
 import { parseStoreAddress } from '../../src/store/store-address.ts'
 import { findBinaries } from '../support/postgres-binaries.ts'

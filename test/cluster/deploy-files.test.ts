@@ -159,9 +159,9 @@ describe('manifests', () => {
   })
 
   test('whoever stops a node waits for its deadline and its closing', () => {
-    // src/processes/host.ts: the supervisor ends a process this long after it was told to stop.
+    // src/cluster/host.ts: the supervisor ends a process this long after it was told to stop.
     const slackMs = Number(
-      /STOP_SLACK_MS = ([\d_]+)/.exec(readFileSync(join(ROOT, 'src/processes/host.ts'), 'utf8'))?.[1]?.replace('_', ''),
+      /STOP_SLACK_MS = ([\d_]+)/.exec(readFileSync(join(ROOT, 'src/cluster/host.ts'), 'utf8'))?.[1]?.replace('_', ''),
     )
     const stopSeconds = (Number(SETTINGS.deadlineMs.defaultText) + slackMs) / 1_000
     const first = (path: string, pattern: RegExp): number => Number(pattern.exec(read(path))?.[1])

@@ -1,7 +1,7 @@
 // What the dashboard's own server answers for its pages and files: headers, sizes, and nothing beside them.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { buildDashboardAssets, createDashboardPages } from '../../src/dashboard/pages.ts'
-import type { PageAssets } from '../../src/http/page-assets.ts'
+import type { PageAssets } from '../../src/pages/page-assets.ts'
 
 let assets: PageAssets
 beforeAll(async () => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { Glob } from 'bun'
 import { relativeTime } from '../../src/dashboard/page/ui/relative-time.ts'
-import { counted } from '../../src/domain/counted.ts'
+import { counted } from '../../src/lib/counted.ts'
 
 const NUMBERS = [0, 1, 2, 1_000]
 const CALL = /counted\( ?[^']*?, '([^']+)', '([^']+)',? ?\)/g

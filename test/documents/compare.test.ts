@@ -1,9 +1,10 @@
 // What is typed beside what a document says: names in every order and spelling, days and countries.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { ageOn, compareZone } from '../../src/documents/compare.ts'
-import { compareNames, nameKey } from '../../src/documents/names.ts'
-import type { Zone } from '../../src/documents/zone/zone.ts'
+import type { Zone } from '../../src/domain/document-zone.ts'
+import { ageOn } from '../../src/lib/calendar.ts'
+import { compareZone } from '../../src/modules/documents/compare.ts'
+import { compareNames, nameKey } from '../../src/modules/documents/names.ts'
 
 const NOW = Date.UTC(2026, 10, 23, 12) / 1000
 const ZONE: Zone = {

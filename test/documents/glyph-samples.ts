@@ -1,10 +1,10 @@
 // Cells of invented documents with what they show, found by the reader's own search: what training sees is what reading
 // sees. The text is random, every character as likely as any other, with runs of fillers.
 
-import { type Cell, findGrids, patchOf } from '../../src/documents/reader/grid.ts'
-import { findPieces } from '../../src/documents/reader/ink.ts'
-import { findRows } from '../../src/documents/reader/rows.ts'
-import { ALPHABET } from '../../src/documents/zone/alphabet.ts'
+import { type Cell, findGrids, patchOf } from '../../src/modules/documents/reader/grid.ts'
+import { findPieces } from '../../src/modules/documents/reader/ink.ts'
+import { findRows } from '../../src/modules/documents/reader/rows.ts'
+import { ALPHABET } from '../../src/modules/documents/zone/alphabet.ts'
 import { makeSpecimen, randomOf } from './specimen.ts'
 
 export interface GlyphSample {

@@ -1,7 +1,8 @@
 // An error is known by its class, and logs tell it by its class's name.
 import { expect, test } from 'bun:test'
-import { CountersignError, errorClassOf, fixedError, QueueFullError } from '../../src/domain/errors.ts'
+import { CountersignError, fixedError, QueueFullError } from '../../src/domain/errors.ts'
 import { SessionUnknownError } from '../../src/domain/session-errors.ts'
+import { errorClassOf } from '../../src/lib/named-error.ts'
 import { KeystoreLockedError, SigningError } from '../../src/signing/errors.ts'
 
 test('an error is named after its class', () => {

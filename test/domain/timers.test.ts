@@ -1,5 +1,5 @@
 import { beforeEach, expect, spyOn, test } from 'bun:test'
-import { systemTimers } from '../../src/domain/time.ts'
+import { systemTimers } from '../../src/lib/time.ts'
 
 const setTimer = spyOn(globalThis, 'setTimeout')
 // Timers of what other files left running are not this one's.

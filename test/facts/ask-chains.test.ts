@@ -2,7 +2,7 @@
 // node fails is in base-fee.test.ts.
 import { expect, test } from 'bun:test'
 import { askChains } from '../../src/facts/ask-chains.ts'
-import { createManualClock } from '../http/manual-clock.ts'
+import { createManualClock } from '../server/manual-clock.ts'
 import { NOTHING_ELSE, subjectOf, WALLET } from './fixtures.ts'
 
 const OTHER = `0x${'b2'.repeat(20)}`

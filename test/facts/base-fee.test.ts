@@ -1,7 +1,7 @@
 // The base fee of a chain's latest block, over nodes of the test's own.
 import { describe, expect, test } from 'bun:test'
-import { askBaseFee } from '../../src/policy/sources/base-fee/ask.ts'
-import { createManualClock } from '../http/manual-clock.ts'
+import { askBaseFee } from '../../src/facts/sources/base-fee.ts'
+import { createManualClock } from '../server/manual-clock.ts'
 import { chainOf } from '../support/request.ts'
 import { NOTHING_ELSE, subjectOf } from './fixtures.ts'
 

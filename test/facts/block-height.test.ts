@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { DependencyUnavailableError } from '../../src/domain/errors.ts'
 import { createBlockHeightSource } from '../../src/facts/block-height.ts'
 import { failureReason } from '../../src/facts/failure-reason.ts'
-import { createManualClock } from '../http/manual-clock.ts'
 import { RawAnswer, startFakeNode } from '../registry/support.ts'
+import { createManualClock } from '../server/manual-clock.ts'
 import { startStalledNode } from './stalled-node.ts'
 
 const started: { stop(): Promise<void> }[] = []

@@ -6,7 +6,7 @@ import { waitForTransactionReceipt } from 'viem/actions'
 import { createChainReads } from '../../src/facts/chain-reads.ts'
 import type { AbiFunctionItem, ReadDefinition, ReadOperand, ReadType, ReadValue } from '../../src/policy/types/reads.ts'
 import { type AnvilProcess, describeOnChain, startAnvil } from '../chain/anvil.ts'
-import { createManualClock } from '../http/manual-clock.ts'
+import { createManualClock } from '../server/manual-clock.ts'
 import { requestOf, WALLET } from './fixtures.ts'
 
 /** A token of every standard at once, and views of several types. */

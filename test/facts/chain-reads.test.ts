@@ -5,7 +5,7 @@ import type { ChainEndpoint } from '../../src/facts/chain-endpoint.ts'
 import { createChainReads, type ReadableChain } from '../../src/facts/chain-reads.ts'
 import { type ReadCall, readCallOf } from '../../src/facts/read-call.ts'
 import type { AbiFunctionItem, ReadDefinition, ReadType } from '../../src/policy/types/reads.ts'
-import { createManualClock } from '../http/manual-clock.ts'
+import { createManualClock } from '../server/manual-clock.ts'
 import { chainOf } from '../support/request.ts'
 import { CONTRACT, requestOf, WALLET } from './fixtures.ts'
 

@@ -1,14 +1,16 @@
 // Facts from all sources: only what is asked for, at once where it is at hand, and null where it can't be had.
+
 import { describe, expect, test } from 'bun:test'
 import type { AskContext } from '../../src/facts/asker.ts'
 import { createFactCollector, type FactCollectorDependencies } from '../../src/facts/collect.ts'
 import { GEOGRAPHY_UNKNOWN } from '../../src/facts/geography-record.ts'
+import { SOURCE_OPENERS } from '../../src/facts/sources/openers.ts'
 import { FACT_SOURCES } from '../../src/policy/sources/all.ts'
-import type { GeographyFacts } from '../../src/policy/sources/geography/rules.ts'
+import type { GeographyFacts } from '../../src/policy/sources/geography.ts'
 import type { ScreenerFacts } from '../../src/policy/types/facts.ts'
 import type { FactNeed } from '../../src/policy/types/needs.ts'
 import type { ReadDefinition, ReadValue } from '../../src/policy/types/reads.ts'
-import { createManualClock } from '../http/manual-clock.ts'
+import { createManualClock } from '../server/manual-clock.ts'
 import { CONTRACT, subjectOf, WALLET } from './fixtures.ts'
 
 const GEOGRAPHY: FactNeed = { kind: 'geography' }
@@ -26,7 +28,9 @@ const PLACE: GeographyFacts = { ...GEOGRAPHY_UNKNOWN, country: 'DE' }
 const PERSON = { verified: true, type: 'individual', level: 2, verifiedAtSeconds: 5 } as const
 const SCREENED: ScreenerFacts = { flagged: false, score: 1, categories: null }
 
-const openers = await Promise.all(FACT_SOURCES.map(async ({ kind, open }) => ({ kind, opener: await open() })))
+const openers = await Promise.all(
+  FACT_SOURCES.map(async ({ kind }) => ({ kind, opener: await SOURCE_OPENERS[kind]() })),
+)
 
 type Overrides = Partial<FactCollectorDependencies & Pick<AskContext, 'geography' | 'identityOf'>>
 

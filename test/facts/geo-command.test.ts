@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runGeo } from '../../src/cli/geo.ts'
 import { recordOutput } from '../cli/recorded-output.ts'
-import { createManualClock } from '../http/manual-clock.ts'
+import { createManualClock } from '../server/manual-clock.ts'
 import { temporaryFolder } from '../store/temporary-store.ts'
 import { writeMmdb } from './mmdb-writer.ts'
 

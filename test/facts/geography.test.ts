@@ -9,7 +9,7 @@ import {
   openGeographyFile,
 } from '../../src/facts/geography.ts'
 import { GEOGRAPHY_UNKNOWN, readGeographyRecord } from '../../src/facts/geography-record.ts'
-import { createManualClock } from '../http/manual-clock.ts'
+import { createManualClock } from '../server/manual-clock.ts'
 import { temporaryFolder } from '../store/temporary-store.ts'
 import { type MmdbFile, type MmdbValue, writeMmdb } from './mmdb-writer.ts'
 

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runLists } from '../../src/cli/lists.ts'
+import { runLists } from '../../src/cli/lists/lists.ts'
 import { LIST_EDITS_MAX } from '../../src/domain/list.ts'
 import { openOver } from '../cli/door-over.ts'
 import { recordOutput } from '../cli/recorded-output.ts'

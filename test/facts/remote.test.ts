@@ -1,8 +1,8 @@
 // Asking a source that may fail: breaker, answers that are kept, questions that are shared.
 import { describe, expect, test } from 'bun:test'
-import { createBreaker } from '../../src/facts/breaker.ts'
 import { createRemote } from '../../src/facts/remote.ts'
-import { createManualClock } from '../http/manual-clock.ts'
+import { createBreaker } from '../../src/lib/breaker.ts'
+import { createManualClock } from '../server/manual-clock.ts'
 
 describe('a breaker', () => {
   test('opens within ten failures in a row, and not for fewer between successes', () => {

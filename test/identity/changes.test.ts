@@ -1,7 +1,7 @@
 // Changes that are committed together: all or none, and told in their order after the commit.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { SessionState } from '../../src/domain/session.ts'
-import { type ChangeTogether, createChangeTogether } from '../../src/identity/changes.ts'
+import { type ChangeTogether, createChangeTogether } from '../../src/identity/sessions/changes.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { evmWallet, openIdentity, type TestIdentity } from './support.ts'
 

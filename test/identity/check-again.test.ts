@@ -1,8 +1,8 @@
 // Checks that are made again, over sessions and a store of the test's own.
 import { expect, test } from 'bun:test'
 import type { Session } from '../../src/domain/session.ts'
-import { createCheckAgain } from '../../src/identity/check-again.ts'
-import { partOf, type RepeatedPart } from '../../src/identity/checks.ts'
+import { createCheckAgain } from '../../src/identity/checks/check-again.ts'
+import { partOf, type RepeatedPart } from '../../src/identity/checks/checks.ts'
 
 test('a session whose first checks are under way is not compared with what was read before', async () => {
   const waiting = new Set(['s1'])

@@ -1,8 +1,8 @@
 // Checks of sessions that were handed in: each is made once, what fails is tried again, and no error rejects anybody.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Session, SessionStatus } from '../../src/domain/session.ts'
-import { createCheckRunner } from '../../src/identity/check-runner.ts'
-import type { CheckPart, NewSessionCheck } from '../../src/identity/checks.ts'
+import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'
+import type { CheckPart, NewSessionCheck } from '../../src/identity/checks/checks.ts'
 import { openIdentity, type TestIdentity } from './support.ts'
 
 const FOUND: NewSessionCheck = { name: 'first.thing', outcome: 'passed', detail: { sessions: [] }, version: 'v1' }

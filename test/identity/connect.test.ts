@@ -8,11 +8,11 @@ import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts
 import { createChainTable } from '../../src/domain/chain.ts'
 import type { Session } from '../../src/domain/session.ts'
 import { WALLETS_PER_SESSION_MAX, walletOn } from '../../src/domain/wallet.ts'
-import { type Connect, createConnect, NONCE_LIFETIME_SECONDS } from '../../src/identity/connect.ts'
-import { createVerifyProof } from '../../src/identity/proof.ts'
-import { evmChainName, walletChain } from '../../src/identity/wallet-chain.ts'
+import { type Connect, createConnect, NONCE_LIFETIME_SECONDS } from '../../src/identity/sessions/connect.ts'
+import { createVerifyProof } from '../../src/identity/sessions/proof.ts'
+import { evmChainName, walletChain } from '../../src/identity/sessions/wallet-chain.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
-import { decodeSessionSubject } from '../../src/store/session-changes.ts'
+import { decodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
 import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
 
 const accountOf = (number: number) =>

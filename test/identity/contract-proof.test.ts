@@ -3,7 +3,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { EvmAddress } from '../../src/domain/address.ts'
 import { createRpcTransport } from '../../src/facts/rpc-transport.ts'
-import { createContractProofVerifier } from '../../src/identity/contract-proof.ts'
+import { createContractProofVerifier } from '../../src/identity/sessions/contract-proof.ts'
 import { startFloodingNode, startStalledNode } from '../facts/stalled-node.ts'
 
 const started: { stop(): unknown }[] = []

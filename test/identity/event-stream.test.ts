@@ -1,6 +1,6 @@
 // One client's stream: the bytes, and readers that are slow, stopped or gone.
 import { describe, expect, test } from 'bun:test'
-import { createEventStream } from '../../src/http/event-stream.ts'
+import { createEventStream } from '../../src/server/event-stream.ts'
 
 const event = (sequence: number, data = `{"n":${sequence}}`) => ({ sequence, data })
 const frame = (sequence: number): string => `id: ${sequence}\ndata: {"n":${sequence}}\n\n`

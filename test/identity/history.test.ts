@@ -1,6 +1,6 @@
 // The session after each of its changes, read back, is what was told when the change was made.
 import { afterAll, expect, test } from 'bun:test'
-import { buildStatus } from '../../src/identity/status.ts'
+import { buildStatus } from '../../src/identity/sessions/status.ts'
 import { evmWallet, openIdentity } from './support.ts'
 
 const identity = await openIdentity()

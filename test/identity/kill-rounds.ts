@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import { openStore } from '../../src/store/store.ts'
 import { freePort, type RunningService, startService } from '../service/start-service.ts'
 

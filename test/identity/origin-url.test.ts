@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { FieldInvalidError } from '../../src/domain/errors.ts'
-import { HTTPS_LINK_MAX } from '../../src/domain/https-link.ts'
-import { decodeOriginUrl } from '../../src/identity/origin-url.ts'
+import { decodeOriginUrl } from '../../src/identity/sessions/origin-url.ts'
+import { HTTPS_LINK_MAX } from '../../src/lib/https-link.ts'
 
 describe('originUrl', () => {
   test.each([

@@ -7,8 +7,8 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { createSiweMessage, parseSiweMessage } from 'viem/siwe'
 import { parseEvmAddress, parseSolanaAddress, type WalletAddress } from '../../src/domain/address.ts'
 import { walletOn } from '../../src/domain/wallet.ts'
-import { createVerifyProof } from '../../src/identity/proof.ts'
-import { buildProofMessage, type ProofMessageFields, printableName } from '../../src/identity/proof-message.ts'
+import { createVerifyProof } from '../../src/identity/sessions/proof.ts'
+import { buildProofMessage, type ProofMessageFields, printableName } from '../../src/identity/sessions/proof-message.ts'
 import { evmWallet } from './support.ts'
 
 const seedOf = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import { SESSION_STATUSES, type SessionStatus } from '../../src/domain/session.ts'
-import { createProviders, type DecisionProvider } from '../../src/identity/providers.ts'
-import { createRegister } from '../../src/identity/register.ts'
-import { parseSandboxOutcome } from '../../src/identity/sandbox.ts'
+import { createProviders, type DecisionProvider } from '../../src/identity/sessions/providers.ts'
+import { createRegister } from '../../src/identity/sessions/register.ts'
+import { parseSandboxOutcome } from '../../src/identity/sessions/sandbox.ts'
 import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
 
 let identity: TestIdentity

@@ -3,10 +3,16 @@ import fc from 'fast-check'
 import decodeQr from 'jsqr'
 import { PNG } from 'pngjs'
 import { create } from 'qrcode/lib/core/qrcode.js'
-import { createPortalLink, hashToken, linkPrefix, parseToken, TOKEN_LENGTH } from '../../src/identity/portal-link.ts'
-import { createQrCodes } from '../../src/identity/qr-code.ts'
-import { createQrEncoder, isDark } from '../../src/identity/qr-matrix.ts'
-import { scaleFor } from '../../src/identity/qr-png.ts'
+import {
+  createPortalLink,
+  hashToken,
+  linkPrefix,
+  parseToken,
+  TOKEN_LENGTH,
+} from '../../src/identity/sessions/portal-link.ts'
+import { createQrCodes } from '../../src/identity/sessions/qr-code.ts'
+import { createQrEncoder, isDark } from '../../src/lib/qr-matrix.ts'
+import { scaleFor } from '../../src/lib/qr-png.ts'
 
 const PORTAL = 'https://verify.example.com'
 const qrCodeOf = createQrCodes(PORTAL)

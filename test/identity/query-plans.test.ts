@@ -1,13 +1,13 @@
 // Look-ups that every request makes go by an index that leads to a few rows, however many sessions there are: a plan that
 // walks an organization's sessions is a mistake that small test data would never show.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { LAST_REJECTED, REUSABLE } from '../../src/store/session-registration.ts'
+import { LAST_REJECTED, REUSABLE } from '../../src/store/sessions/session-registration.ts'
 import {
   PERSON_WALLETS,
   PERSON_WALLETS_UNORDERED,
   STANDING_SESSIONS,
   STANDING_SESSIONS_UNORDERED,
-} from '../../src/store/wallet-standings.ts'
+} from '../../src/store/sessions/wallet-standings.ts'
 import { openIdentity } from './support.ts'
 
 const identity = await openIdentity()

@@ -1,7 +1,7 @@
 // The index against a plain list of what was put in, with hashes few enough that runs meet, wrap around and close again.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createRecordIndex } from '../../src/identity/record-index.ts'
+import { createRecordIndex } from '../../src/identity/standing/record-index.ts'
 
 const HASHES = [0, 1, 2, 1_022, 1_023, 1_024, 2_047, 0xffff_ffff]
 const step = fc.tuple(fc.constantFrom('add', 'remove', 'move'), fc.nat(40), fc.constantFrom(...HASHES))

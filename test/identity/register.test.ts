@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
-import { createPortalLink } from '../../src/identity/portal-link.ts'
+import { createPortalLink } from '../../src/identity/sessions/portal-link.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
-import { decodeSessionSubject } from '../../src/store/session-changes.ts'
-import { TOKENS_PER_SESSION_MAX } from '../../src/store/session-tokens.ts'
+import { decodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
+import { TOKENS_PER_SESSION_MAX } from '../../src/store/sessions/session-tokens.ts'
 import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
 
 const WALLET = evmWallet(1)

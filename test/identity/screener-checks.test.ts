@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { Session } from '../../src/domain/session.ts'
 import type { SessionWallet } from '../../src/domain/wallet.ts'
-import { createScreenerChecks } from '../../src/identity/screener-checks.ts'
+import { createScreenerChecks } from '../../src/modules/screening/checks/screener-checks.ts'
 import { evmWallet } from './support.ts'
 
 test('at most eight are, and as many again once they are answered', async () => {

@@ -2,9 +2,14 @@
 // a memory so small that records push each other out.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { KnownStanding, StandingsByType, StandingType } from '../../src/identity/standing.ts'
-import { createStandingMemory, type StandingRecord } from '../../src/identity/standing-memory.ts'
-import { NEVER_SEEN, RECORD_BYTES_MAX, readStandingAt, writeStandings } from '../../src/identity/standing-record.ts'
+import type { KnownStanding, StandingsByType, StandingType } from '../../src/identity/standing/standing.ts'
+import { createStandingMemory, type StandingRecord } from '../../src/identity/standing/standing-memory.ts'
+import {
+  NEVER_SEEN,
+  RECORD_BYTES_MAX,
+  readStandingAt,
+  writeStandings,
+} from '../../src/identity/standing/standing-record.ts'
 import { evmWallet, SOLANA_WALLET } from './support.ts'
 
 const TYPES: readonly StandingType[] = ['any', 'kyc', 'kyb']

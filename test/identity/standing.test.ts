@@ -1,7 +1,7 @@
 // The level rule as a table: what verifies a wallet, and what is answered about it.
 import { describe, expect, test } from 'bun:test'
 import type { WalletSession } from '../../src/domain/standing.ts'
-import { judgeStanding } from '../../src/identity/standing.ts'
+import { judgeStanding } from '../../src/identity/standing/standing.ts'
 
 /** Ids rise with the number. */
 const session = (number: number, changes: Partial<WalletSession> = {}): WalletSession => ({

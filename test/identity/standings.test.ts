@@ -1,9 +1,9 @@
 // Verification over the real store: levels, persons, consent between organizations, environments, and the cache.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StandingSource } from '../../src/domain/standing.ts'
-import { createIdentityFacts } from '../../src/identity/facts.ts'
-import { createStandings } from '../../src/identity/standings.ts'
-import { createVerifyWallet } from '../../src/identity/verify.ts'
+import { createVerifyWallet } from '../../src/identity/sessions/verify.ts'
+import { createIdentityFacts } from '../../src/identity/standing/facts.ts'
+import { createStandings } from '../../src/identity/standing/standings.ts'
 import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
 
 const [W1, W2, W3] = [evmWallet(1), evmWallet(2), evmWallet(3)]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { SESSION_STATUSES, type Session, type SessionState } from '../../src/domain/session.ts'
-import { buildStatus } from '../../src/identity/status.ts'
+import { buildStatus } from '../../src/identity/sessions/status.ts'
 import { evmWallet } from './support.ts'
 
 const session: Session = {

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { FoundHit, HitAction } from '../../src/domain/screening-hit.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
-import type { NewSessionCheck } from '../../src/identity/checks.ts'
+import type { NewSessionCheck } from '../../src/identity/checks/checks.ts'
 import { evmWallet } from './support.ts'
 import { openWebhooks, startReceiver } from './webhooks/support.ts'
 

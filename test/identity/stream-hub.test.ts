@@ -3,8 +3,8 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Session, SessionState } from '../../src/domain/session.ts'
-import type { EventStream } from '../../src/http/event-stream.ts'
-import { createStreamHub, type StreamHub, type StreamRequest } from '../../src/identity/stream-hub.ts'
+import { createStreamHub, type StreamHub, type StreamRequest } from '../../src/identity/streams/stream-hub.ts'
+import type { EventStream } from '../../src/server/event-stream.ts'
 
 const ID = '01a1f8ae-78a5-736f-b344-07aea9a52566'
 

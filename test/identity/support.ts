@@ -7,17 +7,17 @@ import { newSessionId } from '../../src/domain/identifier.ts'
 import type { Level } from '../../src/domain/level.ts'
 import type { CheckType, SessionState, SessionStatus, StatusChange } from '../../src/domain/session.ts'
 import { walletOn } from '../../src/domain/wallet.ts'
+import { type CheckTables, createStoreChecks } from '../../src/identity/checks/store-checks.ts'
 import {
   type ChangeListener,
   type ChangeTogether,
   createChangeTogether,
   createSessionChanges,
-} from '../../src/identity/changes.ts'
-import { createPortalLink } from '../../src/identity/portal-link.ts'
-import { createManualProvider, createProviders } from '../../src/identity/providers.ts'
-import { createSandboxProvider } from '../../src/identity/sandbox.ts'
-import { createStandings, type StandingChange } from '../../src/identity/standings.ts'
-import { type CheckTables, createStoreChecks } from '../../src/identity/store-checks.ts'
+} from '../../src/identity/sessions/changes.ts'
+import { createPortalLink } from '../../src/identity/sessions/portal-link.ts'
+import { createManualProvider, createProviders } from '../../src/identity/sessions/providers.ts'
+import { createSandboxProvider } from '../../src/identity/sessions/sandbox.ts'
+import { createStandings, type StandingChange } from '../../src/identity/standing/standings.ts'
 import { openTemporaryStore } from '../store/temporary-store.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 

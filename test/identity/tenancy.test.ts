@@ -2,7 +2,7 @@
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { walletOn } from '../../src/domain/wallet.ts'
-import { createPortalLink } from '../../src/identity/portal-link.ts'
+import { createPortalLink } from '../../src/identity/sessions/portal-link.ts'
 import { evmWallet, openIdentity } from './support.ts'
 
 const identity = await openIdentity()

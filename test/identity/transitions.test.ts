@@ -9,7 +9,7 @@ import {
   type StatusChange,
 } from '../../src/domain/session.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
-import { decodeSessionSubject, encodeSessionSubject } from '../../src/store/session-changes.ts'
+import { decodeSessionSubject, encodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
 import { evmWallet, openIdentity } from './support.ts'
 
 const identity = await openIdentity()

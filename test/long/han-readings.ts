@@ -1,4 +1,4 @@
-// Writes the readings of Chinese characters that screening uses, to src/screening/names/han-readings.txt: Sino-Korean and
+// Writes the readings of Chinese characters that screening uses, to src/modules/screening/matching/names/han-readings.txt: Sino-Korean and
 // Cantonese, one syllable per line with its characters. Source: Unicode Han Database (UAX #38), fields kHangul, kCantonese,
 // kGradeLevel, kTraditionalVariant. Debian's package unicode-data has the files, packed.
 //   bun test/long/han-readings.ts UNIHAN_READINGS.TXT UNIHAN_DICTIONARYLIKEDATA.TXT UNIHAN_VARIANTS.TXT

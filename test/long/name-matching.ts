@@ -2,11 +2,11 @@
 // countries, time and memory, and a comparison with what two other projects publish.
 //   bun test/long/name-matching.ts SDN.CSV ALT.CSV ADD.CSV UN.XML [seed]
 import { readFileSync } from 'node:fs'
-import type { ListedEntry } from '../../src/screening/entry.ts'
-import { csvRows } from '../../src/screening/formats/csv-rows.ts'
-import { readScreeningList } from '../../src/screening/read-screening-list.ts'
-import { buildScreening, openScreening } from '../../src/screening/screen-subject.ts'
-import { DEFAULT_THRESHOLD } from '../../src/screening/thresholds.ts'
+import { DEFAULT_THRESHOLD } from '../../src/domain/screening-hit.ts'
+import { csvRows } from '../../src/modules/screening/formats/csv-rows.ts'
+import { readScreeningList } from '../../src/modules/screening/formats/read-screening-list.ts'
+import type { ListedEntry } from '../../src/modules/screening/matching/entry.ts'
+import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
 import { answerHelp } from '../support/head-help.ts'
 import { createRandom, VARIANTS, type Variant } from './support/name-variants.ts'
 import { nativeNames, ordinaryNames } from './support/ordinary-names.ts'

@@ -4,9 +4,9 @@
 // Ends with 0 when everything agreed, and with 1 at the first that did not, naming the sizes.
 import { createHash } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { edgeOf, edgeTiles, rootOf } from '../../src/transparency/grow.ts'
-import { proveConsistency, proveInclusion, readRoot } from '../../src/transparency/prove.ts'
-import { verifyConsistency } from '../../src/transparency/verify.ts'
+import { edgeOf, edgeTiles, rootOf } from '../../src/modules/transparency/tree/grow.ts'
+import { proveConsistency, proveInclusion, readRoot } from '../../src/modules/transparency/tree/prove.ts'
+import { verifyConsistency } from '../../src/modules/transparency/tree/verify.ts'
 import { answerHelp } from '../support/head-help.ts'
 import { createGrownTree } from '../transparency/grown-tree.ts'
 import { createRememberingTree } from '../transparency/remembering-tree.ts'

@@ -4,7 +4,7 @@
 // --keep keeps the pictures that were not read. Needs the font "OCR B" (Debian: fonts-ocr-b).
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { readZone } from '../../src/documents/reader/read-zone.ts'
+import { readZone } from '../../src/modules/documents/reader/read-zone.ts'
 import { encodeZone } from '../documents/encode-zone.ts'
 import { inventContent } from '../documents/invented-person.ts'
 import { makeSpecimen, randomOf } from '../documents/specimen.ts'

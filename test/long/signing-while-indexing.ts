@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { openSegment } from '../../src/decisions/segment.ts'
+import { openSegment } from '../../src/decision-log/segment.ts'
 import { decisionRecord, FIRST_MS } from '../admin/support/decisions.ts'
 import { freePort, startService } from '../service/start-service.ts'
 import { answerHelp } from '../support/head-help.ts'

@@ -1,7 +1,7 @@
 // Rules over the chain's base fee: from the document's own tests to the need that it names.
 import { expect, test } from 'bun:test'
-import { compilePolicy } from '../../src/policy/compile.ts'
-import { runPolicyTests } from '../../src/policy/policy-tests.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
+import { runPolicyTests } from '../../src/policy/tools/policy-tests.ts'
 
 const policyOf = (tests: string): string => `name: Not while gas is dear
 default: allow

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { encodeFunctionData, parseAbi } from 'viem'
-import { compilePolicy } from '../../src/policy/compile.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import { PolicyEvaluationError } from '../../src/policy/errors.ts'
 import { EVM_WALLET, facts, issuesOf, SOLANA } from './support.ts'
 

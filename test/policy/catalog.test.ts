@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { PolicyRevision, Target } from '../../src/domain/target.ts'
 import { type Catalog, type CatalogDependencies, createCatalog } from '../../src/policy/catalog.ts'
-import { parsePolicyDocument } from '../../src/policy/document.ts'
+import { parsePolicyDocument } from '../../src/policy/document/document.ts'
 import { PolicyUnusableError } from '../../src/policy/errors.ts'
 import { contentHashOf } from '../../src/policy/revision.ts'
 import type { ResolvedTarget, TargetRecord } from '../../src/policy/types/source.ts'

@@ -1,6 +1,6 @@
 // A thread as a signing worker begins: warmed up, and then given a policy that it has never compiled. Answers its longest
 // step.
-import { compileDocument } from '../../src/policy/compile-document.ts'
+import { compileDocument } from '../../src/policy/document/compile-document.ts'
 import type { PolicyDocument } from '../../src/policy/types/document.ts'
 import { warmUpPolicies } from '../../src/policy/warm-up.ts'
 import { threadMs } from './thread-time.ts'

@@ -3,12 +3,12 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { compilePolicy } from '../../src/policy/compile.ts'
-import { compileExpression } from '../../src/policy/expression.ts'
-import { POLICY_LIMITS } from '../../src/policy/limits.ts'
-import { createPolicyScope } from '../../src/policy/scope.ts'
-import { finish } from '../../src/policy/steps.ts'
-import { childrenOf, isConstant, type SyntaxNode } from '../../src/policy/syntax.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
+import { compileExpression } from '../../src/policy/cel/expression.ts'
+import { POLICY_LIMITS } from '../../src/policy/cel/limits.ts'
+import { createPolicyScope } from '../../src/policy/cel/scope.ts'
+import { finish } from '../../src/policy/cel/steps.ts'
+import { childrenOf, isConstant, type SyntaxNode } from '../../src/policy/cel/syntax.ts'
 import { facts, issuesOf, NO_PARTS } from './support.ts'
 
 const compiled = (expression: string) => {

@@ -1,7 +1,7 @@
 // What is different between two policies: by meaning, not by spelling.
 import { expect, test } from 'bun:test'
-import { compilePolicy } from '../../src/policy/compile.ts'
-import { describeRules, diffPolicies } from '../../src/policy/diff.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
+import { describeRules, diffPolicies } from '../../src/policy/document/diff.ts'
 
 const BASE = `name: P
 default: deny

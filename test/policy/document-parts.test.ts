@@ -2,8 +2,8 @@
 // stands.
 import { describe, expect, test } from 'bun:test'
 import { parseEvmAddress, SOLANA_ZERO_ADDRESS } from '../../src/domain/address.ts'
-import { compilePolicy } from '../../src/policy/compile.ts'
-import { parsePolicyDocument } from '../../src/policy/document.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
+import { parsePolicyDocument } from '../../src/policy/document/document.ts'
 import { draftRevision } from '../../src/policy/revision.ts'
 import { FACT_SOURCES } from '../../src/policy/sources/all.ts'
 import { issuesOf } from './support.ts'

@@ -1,6 +1,6 @@
 // The document's form: what is accepted, and every wrong shape refused with its line and column (decisions §4).
 import { describe, expect, test } from 'bun:test'
-import { parsePolicyDocument } from '../../src/policy/document.ts'
+import { parsePolicyDocument } from '../../src/policy/document/document.ts'
 import { PolicyInvalidError } from '../../src/policy/errors.ts'
 import { issuesOf, NO_PARTS, thrownBy } from './support.ts'
 

@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FUNCTIONS } from '../../src/policy/language.ts'
 import { draftRevision } from '../../src/policy/revision.ts'
 import { SESSION_FACTS } from '../../src/policy/session-facts.ts'
+import { FUNCTIONS } from '../../src/policy/tools/language.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const pages = ['README.md', 'docs/policies.md'].map((page) => readFileSync(join(ROOT, page), 'utf8')).join('\n')

@@ -1,5 +1,5 @@
 // A thread as a signing worker begins: warmed up, and then given a policy that it has never evaluated.
-import { compilePolicy } from '../../src/policy/compile.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import type { EvaluationFacts } from '../../src/policy/types/facts.ts'
 import { warmUpPolicies } from '../../src/policy/warm-up.ts'
 import { threadMs } from './thread-time.ts'

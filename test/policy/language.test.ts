@@ -1,9 +1,9 @@
 // What the policy language leaves out is refused when a policy is saved, in plain words (threats row 13).
 import { describe, expect, test } from 'bun:test'
-import { createPolicyEnvironment } from '../../src/policy/environment.ts'
+import { createPolicyEnvironment } from '../../src/policy/cel/environment.ts'
+import { POLICY_LIMITS } from '../../src/policy/cel/limits.ts'
 import { FACTS } from '../../src/policy/facts.ts'
-import { FUNCTIONS, METHODS } from '../../src/policy/language.ts'
-import { POLICY_LIMITS } from '../../src/policy/limits.ts'
+import { FUNCTIONS, METHODS } from '../../src/policy/tools/language.ts'
 import { holds, refusalOf } from './support.ts'
 
 const REGEX = 'regular expressions are not part of the policy language: use ==, in, startsWith, endsWith or contains'

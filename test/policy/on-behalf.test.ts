@@ -1,8 +1,8 @@
 // The user whom a relayer represents: as policies and the organization's own lists see them.
 import { describe, expect, test } from 'bun:test'
-import { compilePolicy } from '../../src/policy/compile.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import { dutyVerdict } from '../../src/policy/duties.ts'
-import { runPolicyTests } from '../../src/policy/policy-tests.ts'
+import { runPolicyTests } from '../../src/policy/tools/policy-tests.ts'
 import type { ListReader } from '../../src/policy/types/list-reader.ts'
 import { EVM_WALLET, holds, issuesOf, policyOf } from './support.ts'
 

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { stringify } from 'yaml'
-import { compilePolicy } from '../../src/policy/compile.ts'
-import { readPolicyDocument } from '../../src/policy/document.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
+import { readPolicyDocument } from '../../src/policy/document/document.ts'
 import { PolicyInvalidError } from '../../src/policy/errors.ts'
 import { issuesOf, NO_PARTS, thrownBy } from './support.ts'
 

@@ -1,13 +1,13 @@
 // A policy over recorded decisions: what would change, and what can't be told from the record.
 import { describe, expect, test } from 'bun:test'
 import { createChainTable } from '../../src/domain/chain.ts'
-import { compilePolicy } from '../../src/policy/compile.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import {
   createReplayTally,
   type ReplayableDecision,
   type ReplayOptions,
   replayDecision,
-} from '../../src/policy/replay.ts'
+} from '../../src/policy/tools/replay.ts'
 import { EVM_WALLET, EVM_ZERO } from './support.ts'
 
 const decision = (changes: Partial<ReplayableDecision> = {}): ReplayableDecision => ({

@@ -1,6 +1,6 @@
 // A policy requires exactly the optional request fields that its rules read, found without evaluating (decisions §2).
 import { describe, expect, test } from 'bun:test'
-import { compilePolicy } from '../../src/policy/compile.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import { policyOf } from './support.ts'
 
 describe('an expression requires', () => {

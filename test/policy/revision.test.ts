@@ -1,10 +1,10 @@
 // A revision is named by the hash of its text and decides only while the text is the one that was saved.
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { diffPolicies } from '../../src/policy/diff.ts'
+import { diffPolicies } from '../../src/policy/document/diff.ts'
 import { PolicyInvalidError, PolicyUnusableError } from '../../src/policy/errors.ts'
-import { runPolicyTests } from '../../src/policy/policy-tests.ts'
 import { compileRevision, contentHashOf, draftRevision } from '../../src/policy/revision.ts'
+import { runPolicyTests } from '../../src/policy/tools/policy-tests.ts'
 import { facts, thrownBy } from './support.ts'
 
 const SOURCE = 'name: Prüfung\ndefault: allow\nquorum: 2\nrules: [{id: a, deny: tx.value > 5}]\n'

@@ -1,7 +1,7 @@
 // Ordered rules, the first decisive one wins (decisions §4); a failing rule is an error, never a verdict.
 import { describe, expect, test } from 'bun:test'
 import type { Verdict } from '../../src/domain/verdict.ts'
-import { compilePolicy } from '../../src/policy/compile.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import { PolicyEvaluationError } from '../../src/policy/errors.ts'
 import { chainOf } from '../support/request.ts'
 import { EVM_WALLET, type FactChanges, facts, holds, policyOf, SOLANA, thrownBy, verdictOf } from './support.ts'

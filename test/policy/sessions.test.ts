@@ -1,10 +1,10 @@
 // Policies that decide sessions: what they may say, what they may read, and that whatever is not clear waits for a person.
 import { describe, expect, test } from 'bun:test'
-import { compilePolicy } from '../../src/policy/compile.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import { decideSession } from '../../src/policy/decide-session.ts'
 import { draftRevision } from '../../src/policy/revision.ts'
 import { SESSION_FACTS } from '../../src/policy/session-facts.ts'
-import { replaySessions } from '../../src/policy/session-replay.ts'
+import { replaySessions } from '../../src/policy/tools/session-replay.ts'
 import type { SessionFacts } from '../../src/policy/types/session-facts.ts'
 import { issuesOf } from './support.ts'
 

@@ -1,6 +1,6 @@
 // Policies that say the same in their rules share what was compiled, and nothing else.
 import { expect, test } from 'bun:test'
-import { compilePolicy } from '../../src/policy/compile.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import type { CompiledPolicy } from '../../src/policy/types/program.ts'
 import { facts } from './support.ts'
 

@@ -2,11 +2,11 @@
 // fails the rule, for unknown is never "no".
 import { describe, expect, test } from 'bun:test'
 import { LIST_NAME_RULE } from '../../src/domain/list.ts'
-import { compilePolicy } from '../../src/policy/compile.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import { PolicyEvaluationError } from '../../src/policy/errors.ts'
 import { FactUnavailableError } from '../../src/policy/fact-unavailable.ts'
-import { readerOfLists } from '../../src/policy/policy-tests.ts'
-import type { GeographyFacts } from '../../src/policy/sources/geography/rules.ts'
+import type { GeographyFacts } from '../../src/policy/sources/geography.ts'
+import { readerOfLists } from '../../src/policy/tools/policy-tests.ts'
 import type { ExternalFacts } from '../../src/policy/types/facts.ts'
 import { EVM_WALLET, type FactChanges, facts, issuesOf, thrownBy } from './support.ts'
 

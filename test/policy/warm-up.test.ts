@@ -1,6 +1,6 @@
 // The warm-up evaluates whole, and ends in time on a machine that is slow.
 import { expect, test } from 'bun:test'
-import { compilePolicy } from '../../src/policy/compile.ts'
+import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import { WARM_UP, WARM_UP_FACTS, warmUpPolicies } from '../../src/policy/warm-up.ts'
 
 test('every rule is evaluated: nothing in it fails', () => {

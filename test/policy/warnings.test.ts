@@ -1,10 +1,10 @@
 // What is likely not meant is said where it stands, with what probably is, and keeps nothing from being saved.
 import { describe, expect, test } from 'bun:test'
 import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
-import { compileSource } from '../../src/policy/compile.ts'
+import { compileSource } from '../../src/policy/cel/compile.ts'
 import { PolicyInvalidError } from '../../src/policy/errors.ts'
 import { draftRevision } from '../../src/policy/revision.ts'
-import { readTemplates } from '../../src/policy/templates.ts'
+import { readTemplates } from '../../src/policy/tools/templates.ts'
 
 const chains = new Set(BUILT_IN_CHAINS.map(({ name }) => name))
 const documentOf = (...rules: string[]): string =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createHistogram, HISTOGRAM_BOUNDS_MS } from '../../src/pool/histogram.ts'
+import { createHistogram, HISTOGRAM_BOUNDS_MS } from '../../src/lib/histogram.ts'
 
 test('each duration is counted once, in the first bucket whose bound is not below it', () => {
   fc.assert(

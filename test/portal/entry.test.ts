@@ -1,6 +1,6 @@
 // Coming in by a link: who is let in, who is not, and what each of them learns (threats rows 2, 4 and 5).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { hashToken } from '../../src/identity/portal-link.ts'
+import { hashToken } from '../../src/identity/sessions/portal-link.ts'
 import { type PortalHost, startPortalHost } from './support/portal-host.ts'
 import { createVisitor, enter, tokenOf, type Visitor } from './support/visitor.ts'
 import { evmAccount, solanaKey } from './support/wallets.ts'

@@ -1,7 +1,7 @@
 // The page's own files and what browsers are told about them (threats rows 2, 17 and 23), and how little there is to load.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
-import { type Asset, chooseEncoding } from '../../src/http/page-assets.ts'
+import { type Asset, chooseEncoding } from '../../src/pages/page-assets.ts'
 import { buildPortalAssets } from '../../src/portal/assets.ts'
 import { startPortalHost } from './support/portal-host.ts'
 

@@ -7,8 +7,8 @@ import { checkChainSettings, parseChainSettings } from '../../src/config/chain-s
 import { loadConfig } from '../../src/config/config.ts'
 import { SettingInvalidError } from '../../src/config/settings.ts'
 import { createChainTable } from '../../src/domain/chain.ts'
-import { createRegistries } from '../../src/wiring/registry-service.ts'
-import { createManualClock } from '../http/manual-clock.ts'
+import { createRegistries } from '../../src/setup/configured-registries.ts'
+import { createManualClock } from '../server/manual-clock.ts'
 
 const REGISTRY = '0xe15a8Ca5BD8464283818088c1760d8f23B6a216E'
 const PROGRAM = 'GjXtvmWihnf22Bg48srpzYrs6iGhSUvu1tzsf9L4u9Ck'

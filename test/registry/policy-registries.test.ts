@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { DependencyUnavailableError } from '../../src/domain/errors.ts'
 import { createPolicyRegistries } from '../../src/facts/policy-registries.ts'
 import type { ChainRegistry } from '../../src/facts/registry.ts'
-import { createManualClock } from '../http/manual-clock.ts'
+import { createManualClock } from '../server/manual-clock.ts'
 
 type Answer = string | null | Promise<string | null>
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonRpc } from '../../src/facts/json-rpc.ts'
 import { createRpcChoice, RpcUnavailableError } from '../../src/facts/rpc-choice.ts'
-import { createManualClock } from '../http/manual-clock.ts'
+import { createManualClock } from '../server/manual-clock.ts'
 
 type Behaviour = () => string | Promise<string>
 

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { makeOneFile, ONE_FILE_TARGETS, type OneFile, type OneFileTarget } from '../../deploy/release/one-file.ts'
 import { PROCESSES } from '../../src/one-file.ts'
-import { readTemplates } from '../../src/policy/templates.ts'
+import { readTemplates } from '../../src/policy/tools/templates.ts'
 import { startEditor } from '../cli/language-editor.ts'
 import { resultOf } from '../service/run-to-end.ts'
 import { freePort, parseEnvironmentFile } from '../service/start-service.ts'
@@ -40,9 +40,9 @@ describe('from the source', () => {
       // The list of packages, which the file has inside; see BUILT.
       'src/cli/locked-packages.ts',
       // The schema for editors, which is named where it is there.
-      'src/cli/policy-documents.ts',
+      'src/cli/policy/policy-documents.ts',
       // Pages, which the file has inside.
-      'src/http/bundle-page.ts',
+      'src/pages/bundle-page.ts',
       'src/program/entries.ts',
       // The package's own place, where the file has none.
       'src/signing/secp256k1-node.ts',

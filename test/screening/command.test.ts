@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runScreening } from '../../src/cli/screening.ts'
+import { runScreening } from '../../src/cli/screening/screening.ts'
 import { openOver } from '../cli/door-over.ts'
 import { recordOutput } from '../cli/recorded-output.ts'
 import { openTemporaryStore, type TemporaryStore, temporaryFolder } from '../store/temporary-store.ts'

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { packEntries, unpackEntries } from '../../src/screening/entry-lines.ts'
-import { ScreeningListInvalidError } from '../../src/screening/formats/csv-rows.ts'
-import { countryCodeOf } from '../../src/screening/formats/list-countries.ts'
-import { parseListDates } from '../../src/screening/formats/list-dates.ts'
-import type { ScreeningFormat } from '../../src/screening/publishers.ts'
-import { type ListExpectations, readScreeningList } from '../../src/screening/read-screening-list.ts'
+import { ScreeningListInvalidError } from '../../src/modules/screening/formats/csv-rows.ts'
+import { packEntries, unpackEntries } from '../../src/modules/screening/formats/entry-lines.ts'
+import { countryCodeOf } from '../../src/modules/screening/formats/list-countries.ts'
+import { parseListDates } from '../../src/modules/screening/formats/list-dates.ts'
+import type { ScreeningFormat } from '../../src/modules/screening/formats/publishers.ts'
+import { type ListExpectations, readScreeningList } from '../../src/modules/screening/formats/read-screening-list.ts'
 
 const fileOf = (name: string): Uint8Array =>
   new Uint8Array(readFileSync(`${import.meta.dir}/../data/screening/${name}`))

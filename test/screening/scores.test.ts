@@ -1,9 +1,9 @@
 // What each part of a score adds, at its bounds.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { EntryKind, ListedEntry } from '../../src/screening/entry.ts'
-import { scoreBirthDate } from '../../src/screening/narrow.ts'
-import { buildScreening, openScreening } from '../../src/screening/screen-subject.ts'
+import type { EntryKind, ListedEntry } from '../../src/modules/screening/matching/entry.ts'
+import { scoreBirthDate } from '../../src/modules/screening/matching/narrow.ts'
+import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
 
 const day = (year: number, month: number, date: number): string =>
   `${year}-${`${month}`.padStart(2, '0')}-${`${date}`.padStart(2, '0')}`

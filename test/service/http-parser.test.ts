@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { exchange } from '../http/exchange.ts'
+import { exchange } from '../server/exchange.ts'
 import { atFreePorts, freePort, type RunningService, startService } from './start-service.ts'
 
 const HOST = 'Host: 127.0.0.1\r\nConnection: close\r\n'

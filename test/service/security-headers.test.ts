@@ -1,7 +1,7 @@
 // Every kind of answer of every listener tells browsers the same (ASVS 3.4): asked of the real service, whose public
 // addresses are https.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { createHarden, STRICT_TRANSPORT_SECURITY } from '../../src/http/security-headers.ts'
+import { createHarden, STRICT_TRANSPORT_SECURITY } from '../../src/server/security-headers.ts'
 import { freePort, type RunningService, startAlone } from './start-service.ts'
 
 setDefaultTimeout(60_000)

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseByListener } from '../../src/config/setting-values.ts'
 import { SettingInvalidError } from '../../src/config/settings.ts'
-import { readListenerTls } from '../../src/wiring/tls-files.ts'
+import { readListenerTls } from '../../src/setup/tls-files.ts'
 import { runCountersign, runToEnd } from './run-to-end.ts'
 import { type RunningService, startAlone } from './start-service.ts'
 

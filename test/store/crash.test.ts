@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
 import { openStore } from '../../src/store/store.ts'
 import { describeDatabases } from './dialects.ts'

@@ -1,6 +1,6 @@
 // What every implementation of the database interface does alike.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import type { Database, Transaction } from '../../src/store/database.ts'
 import {
   ConstraintViolatedError,

@@ -4,9 +4,9 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openSegment } from '../../src/decisions/segment.ts'
-import { listSegments } from '../../src/decisions/segment-name.ts'
-import type { DecisionRecord, LogRecord } from '../../src/decisions/types.ts'
+import { openSegment } from '../../src/decision-log/segment.ts'
+import { listSegments } from '../../src/decision-log/segment-name.ts'
+import type { DecisionRecord, LogRecord } from '../../src/decision-log/types.ts'
 import {
   TALLY_STEPS_MS,
   type TallyBy,

@@ -2,10 +2,10 @@
 // PostgreSQL; where that is missing, one skipped test says why.
 import { describe, test } from 'bun:test'
 import { join } from 'node:path'
-import type { Clock } from '../../src/domain/time.ts'
+import type { Clock } from '../../src/lib/time.ts'
 import type { Database } from '../../src/store/database.ts'
-import { openPostgresDatabase } from '../../src/store/postgres.ts'
-import { openSqliteDatabase } from '../../src/store/sqlite.ts'
+import { openPostgresDatabase } from '../../src/store/postgres/postgres.ts'
+import { openSqliteDatabase } from '../../src/store/sqlite/sqlite.ts'
 import type { StoreTarget } from '../../src/store/store-address.ts'
 import { createTemporaryDatabase, PATIENT_LIMITS, POSTGRES_MISSING } from '../support/postgres.ts'
 import { openOverPostgres, openTemporaryStore, type TemporaryStore, temporaryFolder } from './temporary-store.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import type { Database } from '../../src/store/database.ts'
 import { StoreUnusableError } from '../../src/store/errors.ts'
 import { MIGRATIONS, type Migration, migrate } from '../../src/store/migrations.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { bindingSubject } from '../../src/store/bindings.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { bindingSubject } from '../../src/store/organizations/bindings.ts'
 import { allRevisions } from '../support/all-rows.ts'
 import { describeStores } from './dialects.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'

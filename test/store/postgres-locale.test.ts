@@ -1,9 +1,9 @@
 // A PostgreSQL database whose own language sorts otherwise than by code: what the service keeps there compares as in SQLite
 // all the same, so that pages, seeks and copies agree.
 import { afterEach, describe, expect, test } from 'bun:test'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
+import { copyTables, openCopySource, openForCopying } from '../../src/store/copy/table-copy.ts'
 import { openStore } from '../../src/store/store.ts'
-import { copyTables, openCopySource, openForCopying } from '../../src/store/table-copy.ts'
 import { PATIENT_LIMITS, POSTGRES_MISSING, sharedPostgres, targetOf } from '../support/postgres.ts'
 import { temporaryFolder } from './temporary-store.ts'
 

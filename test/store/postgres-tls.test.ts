@@ -5,12 +5,12 @@ import { chmodSync, chownSync, copyFileSync, statSync, writeFileSync } from 'nod
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import type { Database } from '../../src/store/database.ts'
 import { StoreUnusableError } from '../../src/store/errors.ts'
-import { openPostgresDatabase } from '../../src/store/postgres.ts'
-import { watchPostgresChanges } from '../../src/store/postgres-listener.ts'
-import { CHANGES_CHANNEL } from '../../src/store/postgres-words.ts'
+import { openPostgresDatabase } from '../../src/store/postgres/postgres.ts'
+import { watchPostgresChanges } from '../../src/store/postgres/postgres-listener.ts'
+import { CHANGES_CHANNEL } from '../../src/store/postgres/postgres-words.ts'
 import { type CertificateFiles, createCertificateFolder, OPENSSL_MISSING } from '../support/certificates.ts'
 import { POSTGRES_MISSING, targetOf } from '../support/postgres.ts'
 import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from '../support/postgres-server.ts'
@@ -191,8 +191,8 @@ describeTls(`PostgreSQL over TLS${MISSING === null ? '' : ` (skipped: ${MISSING}
       const source = join(import.meta.dir, '..', '..', 'src')
       writeFileSync(
         script,
-        `import { openPostgresDatabase } from '${source}/store/postgres.ts'
-import { systemClock } from '${source}/domain/time.ts'
+        `import { openPostgresDatabase } from '${source}/store/postgres/postgres.ts'
+import { systemClock } from '${source}/lib/time.ts'
 const target = JSON.parse(process.argv[2] ?? '')
 const database = await openPostgresDatabase({ target, clock: systemClock, connectLimitMs: 20_000 })
 await database.close()

@@ -2,10 +2,10 @@
 // come back, and a password that must be nowhere.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import type { Database, Transaction } from '../../src/store/database.ts'
 import { StoreUnavailableError, StoreUnusableError } from '../../src/store/errors.ts'
-import { openPostgresDatabase, type PostgresOptions } from '../../src/store/postgres.ts'
+import { openPostgresDatabase, type PostgresOptions } from '../../src/store/postgres/postgres.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase, targetOf } from '../support/postgres.ts'
 import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { until } from '../support/until.ts'

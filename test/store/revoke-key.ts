@@ -1,6 +1,6 @@
 // Run as a process of its own by change-feed.test.ts: revokes the key named on its command line and prints when it was
 // committed, Unix milliseconds.
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import { openStore } from '../../src/store/store.ts'
 import { parseStoreAddress } from '../../src/store/store-address.ts'
 

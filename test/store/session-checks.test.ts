@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { newIdentifier, newSessionId } from '../../src/domain/identifier.ts'
 import type { BoundHit } from '../../src/domain/screening-hit.ts'
-import { findOthers } from '../../src/store/session-traces.ts'
+import { findOthers } from '../../src/store/sessions/session-traces.ts'
 import { replaceChecks } from '../support/replace-checks.ts'
 import { describeStores } from './dialects.ts'
 import type { TemporaryStore } from './temporary-store.ts'

@@ -2,17 +2,17 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { listSegments, listSlots } from '../../src/decisions/segment-name.ts'
-import { createShipper } from '../../src/decisions/ship.ts'
-import { createFolderTarget } from '../../src/decisions/ship-folder.ts'
-import type { ShipTarget } from '../../src/decisions/ship-target.ts'
-import type { DecisionRecord, LogRecord } from '../../src/decisions/types.ts'
-import { systemClock } from '../../src/domain/time.ts'
+import { listSegments, listSlots } from '../../src/decision-log/segment-name.ts'
+import type { DecisionRecord, LogRecord } from '../../src/decision-log/types.ts'
+import { systemClock } from '../../src/lib/time.ts'
+import { createShipper } from '../../src/modules/log-shipping/ship.ts'
+import { createFolderTarget } from '../../src/modules/log-shipping/ship-folder.ts'
+import type { ShipTarget } from '../../src/modules/log-shipping/ship-target.ts'
+import { readCatalog } from '../../src/store/copy/table-catalog.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createSharedIndexReader } from '../../src/store/decision-index/shared-reader.ts'
 import { prepareSharedIndex } from '../../src/store/decision-index/shared-tables.ts'
 import { createSharedIndexWriter } from '../../src/store/decision-index/shared-writer.ts'
-import { readCatalog } from '../../src/store/table-catalog.ts'
 import { createSharedDecisionFinder } from '../../workers/index/shared-decision-finder.ts'
 import { createSharedIndexBuilder } from '../../workers/index/shared-index-builder.ts'
 import {
@@ -24,7 +24,7 @@ import {
   START_MS,
   temporaryDirectory,
   withheld,
-} from '../decisions/fixtures.ts'
+} from '../decision-log/fixtures.ts'
 import { type DatabasePlace, describeDatabases } from './dialects.ts'
 
 const ORGANIZATION = attestation(0).organization

@@ -1,9 +1,9 @@
 // What tells the reading connection from the writing one.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { systemClock } from '../../src/domain/time.ts'
-import { openSqliteDatabase } from '../../src/store/sqlite.ts'
-import { openSqliteConnection } from '../../src/store/sqlite-connection.ts'
+import { systemClock } from '../../src/lib/time.ts'
+import { openSqliteDatabase } from '../../src/store/sqlite/sqlite.ts'
+import { openSqliteConnection } from '../../src/store/sqlite/sqlite-connection.ts'
 import { temporaryFolder } from './temporary-store.ts'
 
 let folder: ReturnType<typeof temporaryFolder>

@@ -2,10 +2,10 @@ import { Database as BunDatabase } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import type { Database, Transaction } from '../../src/store/database.ts'
 import { StoreUnavailableError, StoreUnusableError } from '../../src/store/errors.ts'
-import { openSqliteDatabase } from '../../src/store/sqlite.ts'
+import { openSqliteDatabase } from '../../src/store/sqlite/sqlite.ts'
 import { createManualClock, temporaryFolder } from './temporary-store.ts'
 
 let folder: ReturnType<typeof temporaryFolder>

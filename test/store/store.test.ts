@@ -1,6 +1,6 @@
 import { Database as BunDatabase } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import { StoreUnavailableError, StoreUnusableError, TransactionMisuseError } from '../../src/store/errors.ts'
 import { openStore } from '../../src/store/store.ts'
 import { describeDatabases, describeStores } from './dialects.ts'

@@ -1,10 +1,10 @@
 // What a table amounts to: each row once and in order, however many there are, and another hash for anything else.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
+import { createContentHash, readRows } from '../../src/store/copy/table-content.ts'
 import type { Database, SqlValue } from '../../src/store/database.ts'
-import { openSqliteDatabase } from '../../src/store/sqlite.ts'
-import { createContentHash, readRows } from '../../src/store/table-content.ts'
+import { openSqliteDatabase } from '../../src/store/sqlite/sqlite.ts'
 import { temporaryFolder } from './temporary-store.ts'
 
 const TABLE = { name: 'items', columns: ['one', 'two'], key: ['one', 'two'] }

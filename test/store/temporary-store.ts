@@ -2,7 +2,7 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Clock } from '../../src/domain/time.ts'
+import type { Clock } from '../../src/lib/time.ts'
 import { openMigratedDatabase } from '../../src/store/open-database.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import type { StoreTarget } from '../../src/store/store-address.ts'

@@ -2,9 +2,9 @@
 // beyond the number of rows that may be read. And a session's links: the newest ten.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
-import { judgeStanding } from '../../src/identity/standing.ts'
-import { queueChecks } from '../../src/store/session-checks.ts'
-import { PERSON_WALLETS, STANDING_SESSIONS } from '../../src/store/wallet-standings.ts'
+import { judgeStanding } from '../../src/identity/standing/standing.ts'
+import { queueChecks } from '../../src/store/sessions/session-checks.ts'
+import { PERSON_WALLETS, STANDING_SESSIONS } from '../../src/store/sessions/wallet-standings.ts'
 import { openHit } from '../admin/support/open-hit.ts'
 import { describeStores } from './dialects.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'

@@ -1,7 +1,7 @@
 // Run as a process of its own by crash.test.ts: makes organizations until it is killed, and prints each one's slug
 // once its transaction was acknowledged.
 import { writeSync } from 'node:fs'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import { openStore } from '../../src/store/store.ts'
 import { parseStoreAddress } from '../../src/store/store-address.ts'
 

@@ -1,8 +1,8 @@
 // Connects an EVM wallet to a session as if its proof had been checked: the nonce is real, the signature is not.
 import type { WalletAddress } from '../../src/domain/address.ts'
 import { newUuid } from '../../src/domain/identifier.ts'
-import { systemClock } from '../../src/domain/time.ts'
 import { walletOn } from '../../src/domain/wallet.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import type { Store } from '../../src/store/store.ts'
 
 export const connectUnproved = async (

@@ -1,9 +1,9 @@
 // PostgreSQL for tests: one server for all files of a process, or of the whole suite, and a fresh database for whoever
 // asks. Without binaries for the platform, POSTGRES_MISSING says so and tests are skipped with it in their names.
 import { SQL } from 'bun'
-import { systemClock } from '../../src/domain/time.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import { migrate } from '../../src/store/migrations.ts'
-import { openPostgresDatabase } from '../../src/store/postgres.ts'
+import { openPostgresDatabase } from '../../src/store/postgres/postgres.ts'
 import { type PostgresTarget, parseStoreAddress } from '../../src/store/store-address.ts'
 import { atEnd, hasEnd } from './at-end.ts'
 import { findBinaries } from './postgres-binaries.ts'

@@ -1,8 +1,8 @@
 // Makes addresses the wallets of a list of sanctioned people, and shares them as the service does.
-import type { Clock } from '../../src/domain/time.ts'
-import { packEntries, unpackEntries } from '../../src/screening/entry-lines.ts'
+import type { Clock } from '../../src/lib/time.ts'
+import { packEntries, unpackEntries } from '../../src/modules/screening/formats/entry-lines.ts'
+import { createWalletSharing } from '../../src/modules/screening/lists/sanctioned-wallets.ts'
 import type { Store } from '../../src/store/store.ts'
-import { createWalletSharing } from '../../src/wiring/sanctioned-wallets.ts'
 
 export const readWallets = async (packed: Uint8Array): Promise<string[]> =>
   [...unpackEntries(packed)].flatMap(({ wallets }) => wallets)

@@ -1,5 +1,5 @@
 // A clock and timers that a test turns by hand; what the timers start is let finish before time goes on.
-import type { Clock } from '../../src/domain/time.ts'
+import type { Clock } from '../../src/lib/time.ts'
 
 export interface TurnedTime extends Clock {
   after(delayMs: number, callback: () => void): () => void

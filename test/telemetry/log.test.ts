@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { mintApiKey } from '../../src/domain/api-key.ts'
 import { DependencyUnavailableError } from '../../src/domain/errors.ts'
+import { createLineWriter, type LineStream } from '../../src/lib/standard-error.ts'
 import { createLogger, type LoggerOptions } from '../../src/telemetry/log.ts'
 import { loggable } from '../../src/telemetry/loggable.ts'
 import { REDACTED } from '../../src/telemetry/redact.ts'
-import { createLineWriter, type LineStream } from '../../src/telemetry/standard-error.ts'
 
 const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5, 678)
 

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { createRequestTrace, type FinishedTrace, type RequestTrace } from '../../src/telemetry/request-trace.ts'
 import { createTracer } from '../../src/telemetry/tracer.ts'
-import { createManualClock, type ManualClock } from '../http/manual-clock.ts'
+import { createManualClock, type ManualClock } from '../server/manual-clock.ts'
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
 const PARENT_ID = '00f067aa0ba902b7'

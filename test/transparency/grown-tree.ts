@@ -1,6 +1,6 @@
 // A tree that is grown in memory, tile by tile, as the store keeps it.
-import { EMPTY_TREE, growTree, rootOf, type TreeEdge } from '../../src/transparency/grow.ts'
-import type { ReadTiles } from '../../src/transparency/prove.ts'
+import { EMPTY_TREE, growTree, rootOf, type TreeEdge } from '../../src/modules/transparency/tree/grow.ts'
+import type { ReadTiles } from '../../src/modules/transparency/tree/prove.ts'
 
 export interface GrownTree {
   edge(): TreeEdge

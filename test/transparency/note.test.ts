@@ -1,7 +1,6 @@
 // Notes and checkpoints: the examples of the C2SP documents, and what must not be accepted.
 import { describe, expect, test } from 'bun:test'
-import { createEd25519Signer } from '../../src/signing/ed25519.ts'
-import { openCheckpoint, parseCheckpoint, signCheckpoint } from '../../src/transparency/checkpoint.ts'
+import { openCheckpoint, parseCheckpoint, signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
 import {
   encodeNote,
   encodeVerifierKey,
@@ -10,8 +9,9 @@ import {
   parseNote,
   parseVerifierKey,
   verifierKeyOf,
-} from '../../src/transparency/note.ts'
-import { parseTilePath, tilePath } from '../../src/transparency/tiles.ts'
+} from '../../src/modules/transparency/tree/note.ts'
+import { parseTilePath, tilePath } from '../../src/modules/transparency/tree/tiles.ts'
+import { createEd25519Signer } from '../../src/signing/ed25519.ts'
 
 /** https://c2sp.org/signed-note, "Example". */
 const EXAMPLE_KEY = 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k'

@@ -1,10 +1,15 @@
 // The tree against vectors, against the RFC's definition, and against itself in tiles.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { edgeOf, edgeTiles, rootOf } from '../../src/transparency/grow.ts'
-import { EMPTY_ROOT, hashLeaf, hashNode } from '../../src/transparency/hash.ts'
-import { proveConsistency, proveInclusion, readRoot, TileTooShortError } from '../../src/transparency/prove.ts'
-import { verifyConsistency } from '../../src/transparency/verify.ts'
+import { edgeOf, edgeTiles, rootOf } from '../../src/modules/transparency/tree/grow.ts'
+import { EMPTY_ROOT, hashLeaf, hashNode } from '../../src/modules/transparency/tree/hash.ts'
+import {
+  proveConsistency,
+  proveInclusion,
+  readRoot,
+  TileTooShortError,
+} from '../../src/modules/transparency/tree/prove.ts'
+import { verifyConsistency } from '../../src/modules/transparency/tree/verify.ts'
 import { createGrownTree } from './grown-tree.ts'
 import { naiveConsistency, naiveLeaf, naivePath, naiveRoot } from './naive-tree.ts'
 import { verifyInclusion } from './verify-inclusion.ts'

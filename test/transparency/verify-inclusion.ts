@@ -1,6 +1,6 @@
 // Checks an inclusion proof with nothing but the root. Source: RFC 9162, 2.1.3.2. The service makes such proofs; its clients
 // check them by code of their own (src/client/decision-proof.ts and clients/).
-import { hashNode } from '../../src/transparency/hash.ts'
+import { hashNode } from '../../src/modules/transparency/tree/hash.ts'
 
 export interface InclusionProof {
   readonly index: number

@@ -1,8 +1,8 @@
 // One batch in this thread: recorded before answered, all or nothing, and never by a worker that was given up.
 import { describe, expect, test } from 'bun:test'
-import { answerOf } from '../../src/decisions/answer.ts'
-import { DecisionLogError } from '../../src/decisions/errors.ts'
-import type { DecisionRecord, LogRecord } from '../../src/decisions/types.ts'
+import { answerOf } from '../../src/decision-log/answer.ts'
+import { DecisionLogError } from '../../src/decision-log/errors.ts'
+import type { DecisionRecord, LogRecord } from '../../src/decision-log/types.ts'
 import {
   CURRENT_NONE,
   createSharedState,
@@ -19,7 +19,7 @@ import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
 import { createAttest } from '../../workers/signing/attest.ts'
 import { type Decision, TOO_LATE } from '../../workers/signing/decide.ts'
 import { createRecorder } from '../../workers/signing/recorder.ts'
-import { attestation, denial } from '../decisions/fixtures.ts'
+import { attestation, denial } from '../decision-log/fixtures.ts'
 import { jobOf, uuidOf } from '../pool/support/jobs.ts'
 
 interface World {

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { verifyDecisions } from '../../src/decisions/verify.ts'
+import { verifyDecisions } from '../../src/decision-log/verify.ts'
 import {
   type AttesterReference,
   createSharedState,
@@ -13,7 +13,7 @@ import {
 import type { Keyring } from '../../src/signing/types.ts'
 import { type ControllerDependencies as Controlled, createController } from '../../workers/signing/controller.ts'
 import { openWorkerParts } from '../../workers/signing/setup.ts'
-import { recordsOf } from '../decisions/fixtures.ts'
+import { recordsOf } from '../decision-log/fixtures.ts'
 import { jobOf } from '../pool/support/jobs.ts'
 import { testKey } from '../signing/test-keys.ts'
 import { requestOf } from '../support/request.ts'

@@ -1,10 +1,10 @@
 // A worker's decisions on facts: lists it looks up itself, what came with the job, the organization's own lists before the
 // policy, the shadow beside it, and what of all this stands in the record.
 import { describe, expect, test } from 'bun:test'
-import { encodeRecord, MAX_LINE_BYTES, parseRecordLine } from '../../src/decisions/record.ts'
-import type { DecisionRecord } from '../../src/decisions/types.ts'
+import { encodeRecord, MAX_LINE_BYTES, parseRecordLine } from '../../src/decision-log/record.ts'
+import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import { DependencyUnavailableError } from '../../src/domain/errors.ts'
-import { readerOfLists } from '../../src/policy/policy-tests.ts'
+import { readerOfLists } from '../../src/policy/tools/policy-tests.ts'
 import type { CarriedFacts } from '../../src/policy/types/facts.ts'
 import type { ListReader } from '../../src/policy/types/list-reader.ts'
 import { createDecide } from '../../workers/signing/decide.ts'

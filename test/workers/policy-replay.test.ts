@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createPrepareTask, type TaskPreparation } from '../../src/compose/admin-tasks.ts'
 import type { Task } from '../../src/store/tasks.ts'
-import { createPrepareTask, type TaskPreparation } from '../../src/wiring/admin-tasks.ts'
 import { replayPolicy } from '../../workers/tasks/policy-replay.ts'
 
 const source = `name: Saved

@@ -1,6 +1,6 @@
 // Shared by the processes that search decisions, whichever index they search: takes a question of the service, asks the
 // finder, and sends the answer back with the question's number.
-import { errorClassOf } from '../../src/domain/errors.ts'
+import { errorClassOf } from '../../src/lib/named-error.ts'
 import type { TallyQuestion } from '../../src/store/decision-index/tallies.ts'
 import { exportHeader, exportRows } from './decision-export.ts'
 import type { FoundDecisions } from './decision-finder.ts'

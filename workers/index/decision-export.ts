@@ -1,6 +1,6 @@
 // Decisions as rows of a file: newline-delimited JSON, or CSV.
-import type { DecisionRecord } from '../../src/decisions/types.ts'
-import { csvLine } from '../../src/domain/csv.ts'
+import type { DecisionRecord } from '../../src/decision-log/types.ts'
+import { csvLine } from '../../src/lib/csv.ts'
 
 export type ExportFormat = 'ndjson' | 'csv'
 

@@ -1,6 +1,6 @@
 // Finds decisions by the index, and reads them from the log, so that people see what the log says. It only reads.
-import { type ProvenLine, readPlaces, readProven } from '../../src/decisions/located.ts'
-import type { DecisionRecord } from '../../src/decisions/types.ts'
+import { type ProvenLine, readPlaces, readProven } from '../../src/decision-log/located.ts'
+import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import type { IndexFile } from '../../src/store/decision-index/file.ts'
 import { createIndexReader } from '../../src/store/decision-index/reader.ts'
 import type { TallyQuestion, TallyRow } from '../../src/store/decision-index/tallies.ts'

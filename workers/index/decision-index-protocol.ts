@@ -1,6 +1,6 @@
 // The messages between the service and the two processes of the decision index: one builds the index, the other
 // searches.
-import type { ProvenLine } from '../../src/decisions/located.ts'
+import type { ProvenLine } from '../../src/decision-log/located.ts'
 import type { TallyQuestion, TallyRow } from '../../src/store/decision-index/tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
 import type { ExportFormat } from './decision-export.ts'

@@ -1,6 +1,6 @@
 // Entry of the process that builds the decision index: `bun decision-index.process.ts LOG-DIRECTORY INDEX-FILE`.
 // Another process searches the index. Ends with its parent.
-import { errorClassOf } from '../../src/domain/errors.ts'
+import { errorClassOf } from '../../src/lib/named-error.ts'
 import { runWhenIdle, stayInBackground } from '../background-process.ts'
 import { createDecisionIndex } from './decision-index.ts'
 import type { BuildOperation, BuildRequest, IndexQuestion, IndexResults } from './decision-index-protocol.ts'

@@ -1,7 +1,7 @@
 // Reads new lines of all slots of the log, oldest first, and prepares them for the decision index: the rows, the
 // position reached in each slot, and the segments that were cut off.
-import { createSlotScanner, type ScannedLine, type SlotScanner } from '../../src/decisions/scan.ts'
-import { listSlots } from '../../src/decisions/segment-name.ts'
+import { createSlotScanner, type ScannedLine, type SlotScanner } from '../../src/decision-log/scan.ts'
+import { listSlots } from '../../src/decision-log/segment-name.ts'
 import type { IndexedDecision, IndexedLine } from '../../src/store/decision-index/types.ts'
 import type { CutSegment, SlotPosition } from '../../src/store/decision-index/writer.ts'
 

@@ -1,7 +1,7 @@
 // Entry of the process that searches decisions of all nodes: `bun shared-search.process.ts LOG-DIRECTORY`, with a
 // SharedIndexInput on standard input. Its messages are those of decision-search.process.ts. Ends with its parent.
-import { openShipTarget } from '../../src/decisions/ship-access.ts'
-import { nodeNameOf } from '../../src/decisions/ship-names.ts'
+import { openShipTarget } from '../../src/modules/log-shipping/ship-access.ts'
+import { nodeNameOf } from '../../src/modules/log-shipping/ship-names.ts'
 import { openSharedIndex } from '../../src/store/decision-index/shared-index.ts'
 import { ASKED_PRIORITY, stayInBackground } from '../background-process.ts'
 import { answerFinds } from './answer-finds.ts'

@@ -1,9 +1,10 @@
 // Entry of the process that reads a list's files. The files are large and come from strangers, so they are read in a
 // process that delays no request and can be killed. Input: one line of JSON, then the files. Output: one line of JSON,
 // then the packed entries.
-import { packEntries } from '../../src/screening/entry-lines.ts'
-import { ScreeningListInvalidError } from '../../src/screening/formats/csv-rows.ts'
-import { readScreeningList } from '../../src/screening/read-screening-list.ts'
+
+import { ScreeningListInvalidError } from '../../src/modules/screening/formats/csv-rows.ts'
+import { packEntries } from '../../src/modules/screening/formats/entry-lines.ts'
+import { readScreeningList } from '../../src/modules/screening/formats/read-screening-list.ts'
 import { stayInBackground } from '../background-process.ts'
 import { decodeFiles, encodeReading } from './screening-protocol.ts'
 

@@ -1,6 +1,6 @@
 // Entry of the process that reads the wallet addresses of a list's version. Input: the packed entries. Output: the addresses
 // as JSON.
-import { unpackEntries } from '../../src/screening/entry-lines.ts'
+import { unpackEntries } from '../../src/modules/screening/formats/entry-lines.ts'
 import { stayInBackground } from '../background-process.ts'
 
 stayInBackground()

@@ -1,6 +1,6 @@
 // Entry of the process that screens: it reads the arranged names from standard input and answers questions until the
 // service ends it. When a list changes, a new process replaces it.
-import { openScreening } from '../../src/screening/screen-subject.ts'
+import { openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
 import { ASKED_PRIORITY, stayInBackground } from '../background-process.ts'
 import type { ScreeningQuestion, ScreeningReply } from './screening-protocol.ts'
 

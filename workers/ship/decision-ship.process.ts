@@ -1,9 +1,9 @@
 // Entry of the process that ships the decision log, with a ShipInput on standard input. Ends with its parent.
 
-import { createShipper } from '../../src/decisions/ship.ts'
-import { openShipTarget } from '../../src/decisions/ship-access.ts'
-import { nodeNameOf } from '../../src/decisions/ship-names.ts'
-import { errorClassOf } from '../../src/domain/errors.ts'
+import { errorClassOf } from '../../src/lib/named-error.ts'
+import { createShipper } from '../../src/modules/log-shipping/ship.ts'
+import { openShipTarget } from '../../src/modules/log-shipping/ship-access.ts'
+import { nodeNameOf } from '../../src/modules/log-shipping/ship-names.ts'
 import { listenForOrders, stayInBackground } from '../background-process.ts'
 import type { ShipInput, ShipOrder, ShipReport } from './decision-ship-protocol.ts'
 

@@ -1,9 +1,10 @@
 // Handles one batch of jobs: decides each job, records all decisions in one append, and only then returns the answers
 // (invariant 2). All effects are injected, so it runs in any thread.
-import { answerOf } from '../../src/decisions/answer.ts'
-import type { DecisionRecord } from '../../src/decisions/types.ts'
-import { CountersignError, errorClassOf } from '../../src/domain/errors.ts'
+import { answerOf } from '../../src/decision-log/answer.ts'
+import type { DecisionRecord } from '../../src/decision-log/types.ts'
+import { CountersignError } from '../../src/domain/errors.ts'
 import type { WorkerStages } from '../../src/domain/job-stages.ts'
+import { errorClassOf } from '../../src/lib/named-error.ts'
 import { CURRENT_NONE, hasLease, type Outcome, SHARED_CURRENT, SHARED_HEARTBEAT } from '../../src/pool/protocol.ts'
 import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
 import { type Decision, type Failure, TOO_LATE, type WorkerClock } from './decide.ts'

@@ -1,10 +1,11 @@
 // Decides one job: evaluates the policy, signs if the verdict is compliant, and returns the decision record. A denial
 // is recorded like any other verdict; a failure has no record and no signature (invariant 1). Nothing is evaluated or
 // signed after the deadline (invariant 4).
-import type { DecisionRecord, ShadowVerdict } from '../../src/decisions/types.ts'
-import { DependencyUnavailableError, type ErrorCode, errorClassOf } from '../../src/domain/errors.ts'
+import type { DecisionRecord, ShadowVerdict } from '../../src/decision-log/types.ts'
+import { DependencyUnavailableError, type ErrorCode } from '../../src/domain/errors.ts'
 import type { WorkerStages } from '../../src/domain/job-stages.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
+import { errorClassOf } from '../../src/lib/named-error.ts'
 import { dutyVerdict } from '../../src/policy/duties.ts'
 import { PolicyEvaluationError, PolicyUnusableError } from '../../src/policy/errors.ts'
 import { FactUnavailableError } from '../../src/policy/fact-unavailable.ts'

@@ -1,6 +1,6 @@
 // The facts of one job, as its policy reads them, and as its record shows them.
-import type { RecordedFacts, RecordedList } from '../../src/decisions/types.ts'
-import { shownFactsOf } from '../../src/policy/recorded-facts.ts'
+import type { RecordedFacts, RecordedList } from '../../src/decision-log/types.ts'
+import { shownFactsOf } from '../../src/policy/tools/recorded-facts.ts'
 import type { CarriedFacts, EvaluationFacts, ExternalFacts } from '../../src/policy/types/facts.ts'
 import type { ListReader } from '../../src/policy/types/list-reader.ts'
 

@@ -2,12 +2,12 @@
 // large policy does not delay other jobs. When there are too many, the least recently used are dropped. A job whose
 // target or revision is missing is sent back, never decided on a guess.
 import { LRUCache } from 'lru-cache'
-import { atMostEntries } from '../../src/domain/cache-limit.ts'
 import type { Target } from '../../src/domain/target.ts'
-import { compileDocument } from '../../src/policy/compile-document.ts'
+import { atMostEntries } from '../../src/lib/cache-limit.ts'
+import type { Steps } from '../../src/policy/cel/steps.ts'
+import { compileDocument } from '../../src/policy/document/compile-document.ts'
 import { PolicyUnusableError } from '../../src/policy/errors.ts'
 import { weightOf } from '../../src/policy/revision-weight.ts'
-import type { Steps } from '../../src/policy/steps.ts'
 import type { PolicyDocument } from '../../src/policy/types/document.ts'
 import type { PolicyProgram, SentRevision } from '../../src/policy/types/program.ts'
 

@@ -1,6 +1,6 @@
 // Builds the decision record of one job: the decision, its facts, and the signatures. Personal facts are recorded only
 // as keyed hashes; a part that is too long for a line of the log is recorded as its hash.
-import type { DecisionRecord, RecordedFacts, ShadowVerdict } from '../../src/decisions/types.ts'
+import type { DecisionRecord, RecordedFacts, ShadowVerdict } from '../../src/decision-log/types.ts'
 import type { Target } from '../../src/domain/target.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import type { Job } from '../../src/pool/protocol.ts'

@@ -1,6 +1,6 @@
 // Every append of a worker is made here, inside the latch that the pool closes before it gives the worker's jobs to
 // another (invariant 3): a worker that was given up records nothing more, however late it wakes up.
-import type { LogRecord, SegmentWriter } from '../../src/decisions/types.ts'
+import type { LogRecord, SegmentWriter } from '../../src/decision-log/types.ts'
 import { beginCommit, endCommit } from '../../src/pool/protocol.ts'
 
 export type CommitResult =

@@ -1,8 +1,8 @@
 // Opens everything that a signing thread needs: the backend, the keys, the log segment of its slot, its digesters.
-import { openSegment } from '../../src/decisions/segment.ts'
-import { slotName } from '../../src/decisions/segment-name.ts'
-import type { SegmentWriter } from '../../src/decisions/types.ts'
-import { DetailedError, errorClassOf } from '../../src/domain/errors.ts'
+import { openSegment } from '../../src/decision-log/segment.ts'
+import { slotName } from '../../src/decision-log/segment-name.ts'
+import type { SegmentWriter } from '../../src/decision-log/types.ts'
+import { DetailedError, errorClassOf } from '../../src/lib/named-error.ts'
 import { warmUpPolicies } from '../../src/policy/warm-up.ts'
 import { type AttesterReference, SHARED_HEARTBEAT, type WorkerSettings } from '../../src/pool/protocol.ts'
 import { SigningError } from '../../src/signing/errors.ts'

@@ -1,8 +1,9 @@
 // Chooses the keys that sign a compliant verdict, and the digest that they sign. v2: the first active key of the
 // chain's family. v1: the first active EVM keys, as many as the policy's quorum, in ascending order of address
 // (decisions §2 and §3).
-import { DetailedError } from '../../src/domain/errors.ts'
+
 import type { Target } from '../../src/domain/target.ts'
+import { DetailedError } from '../../src/lib/named-error.ts'
 import type { SignableJob } from '../../src/pool/protocol.ts'
 import type { SolanaMessageBuilder } from '../../src/signing/solana-message.ts'
 import type { StatementDigester } from '../../src/signing/statement.ts'

@@ -1,9 +1,9 @@
 // Checks whether keys are in the hardware token and can sign. It is a process of its own, because the vendor's code may
 // hang or crash, and the caller must not. It reads the PIN itself, from the place in the settings.
 import { createHash } from 'node:crypto'
-import { errorClassOf } from '../../src/domain/errors.ts'
+import { errorClassOf } from '../../src/lib/named-error.ts'
+import { createToken, type TokenKeyReference } from '../../src/modules/hardware-keys/token.ts'
 import { SigningError } from '../../src/signing/errors.ts'
-import { createToken, type TokenKeyReference } from '../../src/signing/pkcs11/token.ts'
 import { loadNobleSecp256k1 } from '../../src/signing/secp256k1-noble.ts'
 import type { TokenSettings } from '../../src/signing/types.ts'
 

@@ -1,9 +1,9 @@
 // The thread that talks to the hardware token for one signing worker. It has its own session with the token, so a call
 // that blocks it blocks nothing else. It answers every error and never ends because of one.
 
-import { errorClassOf } from '../../src/domain/errors.ts'
+import { errorClassOf } from '../../src/lib/named-error.ts'
+import { createToken, type Token, type TokenKeyReference } from '../../src/modules/hardware-keys/token.ts'
 import { SigningError, TokenUnavailableError } from '../../src/signing/errors.ts'
-import { createToken, type Token, type TokenKeyReference } from '../../src/signing/pkcs11/token.ts'
 import { chooseSecp256k1Backend } from '../../src/signing/secp256k1-backends.ts'
 import {
   ANSWERED,

@@ -1,8 +1,9 @@
 // The input of a task's process, on its standard input: one line of JSON, then the bytes of the lists that the line
 // names. A command line would be too short, and everyone on the machine can read it.
-import type { TreeToCheck } from '../../src/decisions/check-tree.ts'
+
 import type { ListImage } from '../../src/domain/list-image.ts'
-import { headOf, withHead } from '../../src/program/headed-bytes.ts'
+import { headOf, withHead } from '../../src/lib/headed-bytes.ts'
+import type { TreeToCheck } from '../../src/modules/transparency/verify/check-tree.ts'
 import type { StoreTarget } from '../../src/store/store-address.ts'
 
 export interface TaskInput {

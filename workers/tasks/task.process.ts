@@ -1,15 +1,16 @@
 // Entry of a task's process: reads the task from standard input, sends its progress and then its result, and ends.
-import { checkTree } from '../../src/decisions/check-tree.ts'
-import { DecisionDirectoryMissingError } from '../../src/decisions/errors.ts'
-import { verifyDecisions } from '../../src/decisions/verify.ts'
-import type { TreeReport } from '../../src/decisions/verify-tree.ts'
-import { errorClassOf } from '../../src/domain/errors.ts'
-import { compileSaved } from '../../src/policy/compile.ts'
+
+import { DecisionDirectoryMissingError } from '../../src/decision-log/errors.ts'
+import { verifyDecisions } from '../../src/decision-log/verify.ts'
+import { errorClassOf } from '../../src/lib/named-error.ts'
+import { parseVerifierKey } from '../../src/modules/transparency/tree/note.ts'
+import { checkTree } from '../../src/modules/transparency/verify/check-tree.ts'
+import type { TreeReport } from '../../src/modules/transparency/verify/verify-tree.ts'
+import { compileSaved } from '../../src/policy/cel/compile.ts'
 import { PolicyInvalidError } from '../../src/policy/errors.ts'
-import type { ReplayChange } from '../../src/policy/replay.ts'
-import { replaySessions } from '../../src/policy/session-replay.ts'
+import type { ReplayChange } from '../../src/policy/tools/replay.ts'
+import { replaySessions } from '../../src/policy/tools/session-replay.ts'
 import type { DecidedSession } from '../../src/policy/types/session-facts.ts'
-import { parseVerifierKey } from '../../src/transparency/note.ts'
 import { stayInBackground } from '../background-process.ts'
 import { type PolicyReplay, replayPolicy } from './policy-replay.ts'
 import { decodeTaskInput, type TaskInput, type TreeTaskInput } from './task-input.ts'
@@ -40,7 +41,7 @@ const checkAgainstTree = async (
 ): Promise<TreeReport | null> => {
   if (facts === null) return null
   // Imported here, because other kinds of tasks need no database.
-  const { openDecisionTreeReader } = await import('../../src/store/decision-tree/open.ts')
+  const { openDecisionTreeReader } = await import('../../src/modules/transparency/store/open.ts')
   const { target, key, saltKey, ...more } = facts
   const tree = await openDecisionTreeReader(target)
   try {

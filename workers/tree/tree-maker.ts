@@ -1,20 +1,20 @@
 // Makes one pass of the tree. Every node hands in the new lines of its log. The leading node then makes leaves of all
 // that was handed in, signs the new head and writes it to its file. Shipping the head is a separate step.
-import { createLineIntake, type LineIntake } from '../../src/decisions/line-hashes.ts'
-import type { ShipTarget } from '../../src/decisions/ship-target.ts'
+import { createLineIntake, type LineIntake } from '../../src/decision-log/line-hashes.ts'
+import type { ShipTarget } from '../../src/modules/log-shipping/ship-target.ts'
+import type { DecisionTree } from '../../src/modules/transparency/store/open.ts'
+import type { LeafRun, StoredHead } from '../../src/modules/transparency/store/types.ts'
+import type { LogSigner } from '../../src/modules/transparency/tree/checkpoint.ts'
+import { EMPTY_ROOT } from '../../src/modules/transparency/tree/hash.ts'
+import { leafHashesOf } from '../../src/modules/transparency/tree/leaf.ts'
 import {
   headProblem,
   readHeadFile,
   readShippedHead,
   shipHead,
   TreeRolledBackError,
-} from '../../src/decisions/tree-heads.ts'
+} from '../../src/modules/transparency/verify/tree-heads.ts'
 import { writePrivateFile } from '../../src/signing/private-file.ts'
-import type { DecisionTree } from '../../src/store/decision-tree/open.ts'
-import type { LeafRun, StoredHead } from '../../src/store/decision-tree/types.ts'
-import type { LogSigner } from '../../src/transparency/checkpoint.ts'
-import { EMPTY_ROOT } from '../../src/transparency/hash.ts'
-import { leafHashesOf } from '../../src/transparency/leaf.ts'
 
 export interface TreeMakerOptions {
   readonly directory: string

@@ -1,7 +1,7 @@
 // Challenges for passkeys. They are signed, not stored: anyone may ask for one, so asking must not write (threats row 35).
 // A challenge holds its purpose and its expiry under an HMAC. It is stored as used once a passkey has answered it.
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../../domain/time.ts'
+import type { Clock } from '../../lib/time.ts'
 import { deriveKeys, isMacOf, macOf, type RotatingKeys } from './derived-key.ts'
 
 /** The purpose and the account that an answer is for. The account's id is null where it is not known before the answer. */

@@ -1,6 +1,6 @@
 // Reads credentials from requests, and finds the account that they are for.
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
-import type { User } from '../../store/users.ts'
+import type { User } from '../../store/accounts/users.ts'
 import { CredentialWrongError, OriginRefusedError, SubjectUnknownError } from '../errors.ts'
 import { Type } from '../schema.ts'
 import type { Services } from '../services.ts'

@@ -1,9 +1,9 @@
 // Two ways into an organization: an invitation, whose link sets the password of a new account, and an offer, which the owner
 // of an existing account accepts.
-import { isoTime } from '../../domain/time.ts'
-import type { MembershipOffer } from '../../store/membership-offers.ts'
+import { isoTime } from '../../lib/time.ts'
+import type { MembershipOffer } from '../../store/accounts/membership-offers.ts'
+import type { User } from '../../store/accounts/users.ts'
 import type { Tables } from '../../store/store.ts'
-import type { User } from '../../store/users.ts'
 import { type Actor, actorId, actorName } from '../actor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import type { Services } from '../services.ts'

@@ -1,7 +1,7 @@
 // A browser keeps a signed cookie that says which accounts have signed in from it. Wrong passwords from such a browser are
 // counted apart, so that strangers who guess can't lock the account's owner out. The cookie gives no access.
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../../domain/time.ts'
+import type { Clock } from '../../lib/time.ts'
 import { deriveKeys, isMacOf, macOf, type RotatingKeys } from './derived-key.ts'
 
 /** Half a year, from the last sign-in. */

@@ -1,8 +1,8 @@
 // One-time links: for the first account, for an invitation, for a new password. The secret is in the URL's fragment, which
 // browsers do not send, so no server logs it. The store keeps its hash only.
-import type { Clock } from '../../domain/time.ts'
+import type { Clock } from '../../lib/time.ts'
+import type { UserLinkPurpose, UserLinkTable } from '../../store/accounts/user-links.ts'
 import type { Tables } from '../../store/store.ts'
-import type { UserLinkPurpose, UserLinkTable } from '../../store/user-links.ts'
 import { recordMaker } from '../second-person/approvers.ts'
 import { newToken } from './token.ts'
 

@@ -7,8 +7,8 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/server'
 import { FieldInvalidError } from '../../domain/errors.ts'
-import type { Passkey, PasskeyTable } from '../../store/passkeys.ts'
-import type { User } from '../../store/users.ts'
+import type { Passkey, PasskeyTable } from '../../store/accounts/passkeys.ts'
+import type { User } from '../../store/accounts/users.ts'
 import { CredentialWrongError } from '../errors.ts'
 import type { Challenges, ChallengeUse } from './challenges.ts'
 

@@ -1,7 +1,7 @@
 // Encrypts the secrets of one-time codes for the database. The key is a file outside of the database, so a copy of the
 // database alone decrypts nothing. AES-256-GCM (NIST SP 800-38D).
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { NamedError } from '../../domain/errors.ts'
+import { NamedError } from '../../lib/named-error.ts'
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16

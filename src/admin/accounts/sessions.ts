@@ -1,9 +1,9 @@
 // The dashboard's sessions. A session is found by the request's cookie and prolonged by use, for at most twelve hours. When an
 // account is disabled or a session is ended, the next request is refused.
-import type { Clock } from '../../domain/time.ts'
+import type { Clock } from '../../lib/time.ts'
+import type { UserSession, UserSessionState } from '../../store/accounts/user-sessions.ts'
+import type { User } from '../../store/accounts/users.ts'
 import type { Store } from '../../store/store.ts'
-import type { UserSession, UserSessionState } from '../../store/user-sessions.ts'
-import type { User } from '../../store/users.ts'
 import type { PersonActor } from '../actor.ts'
 import { SignInRequiredError } from '../errors.ts'
 import type { Cookies } from './cookie.ts'

@@ -2,10 +2,10 @@
 // throttle.ts slows guesses of passwords and codes. Every failure has the same text, whatever was wrong.
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { CountersignError, type ErrorCode } from '../../domain/errors.ts'
-import type { Clock } from '../../domain/time.ts'
+import type { Clock } from '../../lib/time.ts'
+import type { UserSession } from '../../store/accounts/user-sessions.ts'
+import type { User } from '../../store/accounts/users.ts'
 import type { Store } from '../../store/store.ts'
-import type { UserSession } from '../../store/user-sessions.ts'
-import type { User } from '../../store/users.ts'
 import { CredentialWrongError } from '../errors.ts'
 import { DEVICE_SECONDS, type KnownDevices } from './known-device.ts'
 import type { Passkeys } from './passkeys.ts'

@@ -4,9 +4,9 @@
 // processes and nodes; full counters are remembered in memory, so that a flood causes few writes (threats rows 27, 35).
 import { LRUCache } from 'lru-cache'
 import { QueueFullError } from '../../domain/errors.ts'
-import { networkOf } from '../../domain/ip-address.ts'
-import type { Clock } from '../../domain/time.ts'
-import type { CounterTake, SignInCounterTable } from '../../store/sign-in-counters.ts'
+import { networkOf } from '../../lib/ip-address.ts'
+import type { Clock } from '../../lib/time.ts'
+import type { CounterTake, SignInCounterTable } from '../../store/accounts/sign-in-counters.ts'
 import { TooManyAttemptsError } from '../errors.ts'
 import { deriveKeys, macOf, type RotatingKeys } from './derived-key.ts'
 

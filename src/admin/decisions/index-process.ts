@@ -8,8 +8,8 @@ import type {
   IndexResults,
 } from '../../../workers/index/decision-index-protocol.ts'
 import { DependencyUnavailableError, QueueFullError } from '../../domain/errors.ts'
-import type { Timers } from '../../domain/time.ts'
-import { keepProcess } from '../../processes/kept-process.ts'
+import type { Timers } from '../../lib/time.ts'
+import { keepProcess } from '../../program/kept-process.ts'
 
 export interface IndexProcess {
   send(question: IndexQuestion): void

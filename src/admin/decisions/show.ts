@@ -1,7 +1,7 @@
 // How the API shows a decision: a summary, the facts it was decided on, and its place in the log's hash chain.
-import type { DecisionRecord } from '../../decisions/types.ts'
-import { isoTime } from '../../domain/time.ts'
-import { bindingSubject } from '../../store/bindings.ts'
+import type { DecisionRecord } from '../../decision-log/types.ts'
+import { isoTime } from '../../lib/time.ts'
+import { bindingSubject } from '../../store/organizations/bindings.ts'
 import type { Tables } from '../../store/store.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time } from '../schema.ts'
 

@@ -1,9 +1,9 @@
 // One second (or minute) of the service for the live page: rates from the counters of two readings, and the gauges of the
 // later one. Pure.
 import { ERROR_STATUS, type ErrorCode } from '../../domain/errors.ts'
-import type { HistogramSnapshot } from '../../pool/histogram.ts'
+import { finePercentileMs } from '../../lib/fine-histogram.ts'
+import type { HistogramSnapshot } from '../../lib/histogram.ts'
 import type { PoolStats } from '../../pool/statistics.ts'
-import { finePercentileMs } from '../../telemetry/fine-histogram.ts'
 import type { MetricTotals } from '../../telemetry/metrics.ts'
 import { closed, nullable, type Static, Type } from '../schema.ts'
 

@@ -1,7 +1,7 @@
 // The live page's event streams. Each second is encoded once and sent to all watchers. A watcher who loses the right to watch is
 // disconnected within 15 seconds, and one who stops reading sooner.
 import { QueueFullError } from '../../domain/errors.ts'
-import { createEventStream, type EventStream, type StreamEvent } from '../../http/event-stream.ts'
+import { createEventStream, type EventStream, type StreamEvent } from '../../server/event-stream.ts'
 import type { LiveMonitor, LiveSecond } from './monitor.ts'
 
 const STREAMS_MAX = 100

@@ -1,7 +1,7 @@
 // Makes an OpenAPI 3.1 document of described operations. OpenAPI's schemas are JSON Schema 2020-12, and so are TypeBox values.
 // Source: https://spec.openapis.org/oas/v3.1.1.html.
 
-import { isObject } from '../../domain/is-object.ts'
+import { isObject } from '../../lib/is-object.ts'
 import type { TSchema } from '../schema.ts'
 import type { DescribedAnswer, DescribedInterface, DescribedOperation } from './operation.ts'
 import { PROBLEM } from './problem.ts'

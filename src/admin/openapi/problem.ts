@@ -1,4 +1,4 @@
-// The body of every answer other than 2xx, as documents show it (RFC 9457; src/http/problem.ts).
+// The body of every answer other than 2xx, as documents show it (RFC 9457; src/server/problem.ts).
 import { POLICY_ISSUE } from '../policies/issue.ts'
 import { named, Type } from '../schema.ts'
 

@@ -2,7 +2,7 @@
 import { FieldInvalidError } from '../../domain/errors.ts'
 import type { PolicySubject } from '../../policy/types/document.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
-import type { Policy, StoredRevision } from '../../store/policies.ts'
+import type { Policy, StoredRevision } from '../../store/organizations/policies.ts'
 import type { Store, Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import type { Services } from '../services.ts'

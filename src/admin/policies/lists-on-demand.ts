@@ -1,13 +1,13 @@
 // Reads lists from the store for a simulation. Rules ask synchronously: an unknown answer aborts the simulation, is fetched,
 // and the simulation runs again, until nothing is missing.
 
-import type { RecordedList } from '../../decisions/types.ts'
+import type { RecordedList } from '../../decision-log/types.ts'
 import { addressKey } from '../../domain/address-key.ts'
-import { NamedError } from '../../domain/errors.ts'
 import { listAgeSeconds } from '../../domain/list-image.ts'
-import type { Clock } from '../../domain/time.ts'
+import { NamedError } from '../../lib/named-error.ts'
+import type { Clock } from '../../lib/time.ts'
 import type { ListReader } from '../../policy/types/list-reader.ts'
-import type { AddressList } from '../../store/lists.ts'
+import type { AddressList } from '../../store/lists/lists.ts'
 import type { Store } from '../../store/store.ts'
 
 /** More than the questions that a policy can ask about one request. */

@@ -1,6 +1,6 @@
 // Which revision of a policy decides, and which is evaluated beside it.
 import { compileRevision } from '../../policy/revision.ts'
-import type { Policy } from '../../store/policies.ts'
+import type { Policy } from '../../store/organizations/policies.ts'
 import type { Tables } from '../../store/store.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import type { Note } from '../route.ts'

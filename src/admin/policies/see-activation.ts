@@ -1,11 +1,12 @@
 // What the person who activates a revision sees, and the person who approves it: the policy's name, the changes of its rules,
 // the projects it decides for, and its known effects.
-import { counted } from '../../domain/counted.ts'
+
 import { DependencyUnavailableError } from '../../domain/errors.ts'
-import { describeRules, diffPolicies } from '../../policy/diff.ts'
+import { counted } from '../../lib/counted.ts'
+import { describeRules, diffPolicies } from '../../policy/document/diff.ts'
 import { compileRevision } from '../../policy/revision.ts'
 import type { ShadowOutcome } from '../../store/decision-index/types.ts'
-import type { Policy, StoredRevision } from '../../store/policies.ts'
+import type { Policy, StoredRevision } from '../../store/organizations/policies.ts'
 import type { Tables } from '../../store/store.ts'
 import type { Seen } from '../second-person/declaration.ts'
 import type { Services } from '../services.ts'

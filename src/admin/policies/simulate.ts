@@ -3,7 +3,7 @@
 
 import type { AttestationRequest } from '../../domain/attestation.ts'
 import type { Verdict } from '../../domain/verdict.ts'
-import { compilePolicy } from '../../policy/compile.ts'
+import { compilePolicy } from '../../policy/cel/compile.ts'
 import { decideSession, type SessionVerdict } from '../../policy/decide-session.ts'
 import { dutyVerdict } from '../../policy/duties.ts'
 import { PolicyEvaluationError } from '../../policy/errors.ts'

@@ -1,6 +1,6 @@
 // Reads and compiles the document of a trial, which is in the request or in a revision.
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
-import { compilePolicy, compileSaved } from '../../policy/compile.ts'
+import { compilePolicy, compileSaved } from '../../policy/cel/compile.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { Type } from '../schema.ts'

@@ -1,6 +1,6 @@
 // A policy decides sessions only by a revision that was tried on past sessions lately. The trial is a replay of exactly the
 // revision's document that is done, whichever door it was asked for through.
-import type { StoredRevision } from '../../store/policies.ts'
+import type { StoredRevision } from '../../store/organizations/policies.ts'
 import type { Tables } from '../../store/store.ts'
 import { ConflictError } from '../errors.ts'
 

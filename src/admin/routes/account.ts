@@ -1,6 +1,6 @@
 // One's own account: its name, its password, and where it is signed in.
-import { isoTime } from '../../domain/time.ts'
-import type { UserSession } from '../../store/user-sessions.ts'
+import { isoTime } from '../../lib/time.ts'
+import type { UserSession } from '../../store/accounts/user-sessions.ts'
 import {
   CHALLENGE_ID,
   CREDENTIAL,

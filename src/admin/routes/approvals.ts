@@ -1,5 +1,5 @@
 // Changes that wait for a second person: listed, counted, decided.
-import type { ApprovalState } from '../../store/approvals.ts'
+import type { ApprovalState } from '../../store/accounts/approvals.ts'
 import { APPROVAL, showApproval, showApprovals } from '../approvals.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import {

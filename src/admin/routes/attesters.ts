@@ -1,9 +1,9 @@
 // The keys that sign, and whether the chains know them. A key is made on this machine and never leaves it; what is shown is
 // its address.
-import { isoTime } from '../../domain/time.ts'
-import { isTokenKey } from '../../domain/token-key.ts'
-import type { Attester } from '../../store/attesters.ts'
+import { isoTime } from '../../lib/time.ts'
+import { isTokenKey } from '../../signing/token-key.ts'
 import { StoreUnavailableError } from '../../store/errors.ts'
+import type { Attester } from '../../store/organizations/attesters.ts'
 import type { Tables } from '../../store/store.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { CALLER, DEPLOYMENT, declareRoutes, type Note } from '../route.ts'

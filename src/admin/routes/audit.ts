@@ -1,6 +1,6 @@
 // The audit log.
-import { csvLine } from '../../domain/csv.ts'
-import { isoTime } from '../../domain/time.ts'
+import { csvLine } from '../../lib/csv.ts'
+import { isoTime } from '../../lib/time.ts'
 import type { AuditEntry, AuditFilter, AuditTable } from '../../store/audit.ts'
 import type { Page, PagePosition } from '../../store/paging.ts'
 import { createSubjectNames } from '../audit-names.ts'

@@ -1,9 +1,9 @@
 // Which contracts and programs belong to a project.
 import { parseAddress, type WalletAddress } from '../../domain/address.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
-import { isoTime } from '../../domain/time.ts'
 import { walletAddressText } from '../../domain/wallet.ts'
-import type { Binding } from '../../store/bindings.ts'
+import { isoTime } from '../../lib/time.ts'
+import type { Binding } from '../../store/organizations/bindings.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { requirePolicy } from '../policies/find.ts'

@@ -1,6 +1,6 @@
 // What the service found of a session, for whoever decides, and what the organization asks of a
 // person's age.
-import { isoTime } from '../../domain/time.ts'
+import { isoTime } from '../../lib/time.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, REVIEWER } from '../route.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time } from '../schema.ts'

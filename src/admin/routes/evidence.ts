@@ -1,9 +1,9 @@
 // The evidence of a session: its list, its fields, its documents, and erasing it. Every read is in the audit log.
 import { partOf } from '../../domain/requirements.ts'
 import type { Session } from '../../domain/session.ts'
-import { isoTime } from '../../domain/time.ts'
-import { SECURITY_HEADERS } from '../../http/security-headers.ts'
 import type { EvidenceFields, EvidenceSession } from '../../identity/evidence-types.ts'
+import { isoTime } from '../../lib/time.ts'
+import { SECURITY_HEADERS } from '../../server/security-headers.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER } from '../route.ts'
 import { closed, named, nullable, Type, time } from '../schema.ts'

@@ -7,7 +7,7 @@ import {
   SCOPES_BY_KIND,
 } from '../../domain/api-key.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
-import { isoTime } from '../../domain/time.ts'
+import { isoTime } from '../../lib/time.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { requireRights, rightsOfKey, scopeBeyond } from '../rights.ts'

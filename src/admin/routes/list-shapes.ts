@@ -1,8 +1,8 @@
 // Shared by the routes of lists: the owner in the path, and how the API shows a list.
 import { AUTHOR_LENGTH_MAX, LIST_KEEPERS } from '../../domain/list.ts'
-import { isoTime } from '../../domain/time.ts'
-import type { AddressList } from '../../store/lists.ts'
-import type { Organization } from '../../store/organizations.ts'
+import { isoTime } from '../../lib/time.ts'
+import type { AddressList } from '../../store/lists/lists.ts'
+import type { Organization } from '../../store/organizations/organizations.ts'
 import { type Actor, authorName } from '../actor.ts'
 import type { Write } from '../lists.ts'
 import { DEPLOYMENT, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'

@@ -1,8 +1,8 @@
 // Sources of lists: a URL that is fetched regularly and replaces the list's content, and the result of the last fetch. A file
 // of this machine can be a source too, but only the command line sets one.
-import { isoTime } from '../../domain/time.ts'
-import type { ListSource } from '../../store/list-sources.ts'
-import type { AddressList } from '../../store/lists.ts'
+import { isoTime } from '../../lib/time.ts'
+import type { ListSource } from '../../store/lists/list-sources.ts'
+import type { AddressList } from '../../store/lists/lists.ts'
 import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { requireList, requireNotScreening } from '../lists.ts'

@@ -1,8 +1,8 @@
 // Open offers of membership, for the organization and for the person. Only the person's acceptance makes the membership. It
 // takes the link's code as well as a session of the account, so that an account that somebody else made for this email address
 // does not become a member instead.
-import { isoTime } from '../../domain/time.ts'
-import type { MembershipOffer } from '../../store/membership-offers.ts'
+import { isoTime } from '../../lib/time.ts'
+import type { MembershipOffer } from '../../store/accounts/membership-offers.ts'
 import type { Tables } from '../../store/store.ts'
 import { newOfferCode, offerLink } from '../accounts/links.ts'
 import { hashToken } from '../accounts/token.ts'

@@ -1,7 +1,7 @@
 // The members of an organization. The service sends no mail: the answer has the invitation's link, once, for the caller to pass
 // on. A person who has an account gets an offer instead, and becomes a member by accepting it.
-import { isoTime } from '../../domain/time.ts'
-import type { Member } from '../../store/memberships.ts'
+import { isoTime } from '../../lib/time.ts'
+import type { Member } from '../../store/accounts/memberships.ts'
 import type { Tables } from '../../store/store.ts'
 import { invite, mayInvite, offerMembership, requireAccount } from '../accounts/invitations.ts'
 import { actorId } from '../actor.ts'

@@ -1,6 +1,6 @@
 // The minimum age that an organization requires, at every level or at one.
 import { ADULT_YEARS, LEVELS, type LevelName } from '../../domain/level.ts'
-import type { MinimumAges } from '../../store/minimum-ages.ts'
+import type { MinimumAges } from '../../store/sessions/minimum-ages.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, nullable, partial, type Static, Type } from '../schema.ts'
 

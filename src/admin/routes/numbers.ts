@@ -1,8 +1,8 @@
 // What an organization's overview counts and draws: decisions and latency of some days, and of a day hour by hour, and what
 // its rules decided. Summed up here, so that the page reads what it shows and no more.
 import { FieldInvalidError } from '../../domain/errors.ts'
+import { FINE_BUCKETS, finePercentileMs } from '../../lib/fine-histogram.ts'
 import { tallyStart } from '../../store/decision-index/tallies.ts'
-import { FINE_BUCKETS, finePercentileMs } from '../../telemetry/fine-histogram.ts'
 import { filterOf } from '../decisions/filter.ts'
 import { declareRoutes, VIEWER } from '../route.ts'
 import { closed, named, nullable, type Static, Type, time } from '../schema.ts'

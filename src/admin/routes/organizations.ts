@@ -1,8 +1,8 @@
 // Organizations: name, level, and the rule of the second person.
 import { DEFAULT_RATE_LIMIT } from '../../domain/api-key.ts'
 import { LEVELS, type LevelName, levelName, parseLevel } from '../../domain/level.ts'
-import { isoTime } from '../../domain/time.ts'
-import type { Organization } from '../../store/organizations.ts'
+import { isoTime } from '../../lib/time.ts'
+import type { Organization } from '../../store/organizations/organizations.ts'
 import type { Tables } from '../../store/store.ts'
 import { visibleOrganizations } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'

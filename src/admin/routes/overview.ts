@@ -1,8 +1,8 @@
 // What needs an organization's attention: what waits, fails, or expires soon. Counts are read from an index and stop at a limit.
 import { apiKeyStatus } from '../../domain/api-key.ts'
-import { isoTime } from '../../domain/time.ts'
-import type { ListSource } from '../../store/list-sources.ts'
-import type { WebhookMessage } from '../../store/webhook-messages.ts'
+import { isoTime } from '../../lib/time.ts'
+import type { ListSource } from '../../store/lists/list-sources.ts'
+import type { WebhookMessage } from '../../store/webhooks/webhook-messages.ts'
 import { mayIn } from '../actor.ts'
 import { scopeBeyond } from '../rights.ts'
 import { declareRoutes, VIEWER } from '../route.ts'

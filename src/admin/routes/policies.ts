@@ -1,9 +1,9 @@
 // Policies and their revisions: save, compare, activate, shadow. src/policy compiles and checks the documents.
-import { isoTime } from '../../domain/time.ts'
-import { diffPolicies } from '../../policy/diff.ts'
+import { isoTime } from '../../lib/time.ts'
+import { diffPolicies } from '../../policy/document/diff.ts'
 import { compileRevision, draftRevision } from '../../policy/revision.ts'
 import { POLICY_SUBJECTS } from '../../policy/types/document.ts'
-import type { Policy, StoredRevision } from '../../store/policies.ts'
+import type { Policy, StoredRevision } from '../../store/organizations/policies.ts'
 import type { Tables } from '../../store/store.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'

@@ -1,9 +1,10 @@
 // The policy language: its facts, its functions, the schema of documents, and templates.
+
+import { POLICY_JSON_SCHEMA } from '../../policy/document/json-schema.ts'
 import { FACTS } from '../../policy/facts.ts'
-import { POLICY_JSON_SCHEMA } from '../../policy/json-schema.ts'
-import { FUNCTIONS, METHODS } from '../../policy/language.ts'
 import { SESSION_FACTS } from '../../policy/session-facts.ts'
-import { readTemplates } from '../../policy/templates.ts'
+import { FUNCTIONS, METHODS } from '../../policy/tools/language.ts'
+import { readTemplates } from '../../policy/tools/templates.ts'
 import { POLICY_SUBJECTS } from '../../policy/types/document.ts'
 import { CALLER, declareRoutes } from '../route.ts'
 import { closed, named, oneOf, Type } from '../schema.ts'

@@ -1,12 +1,12 @@
 // Tries policies: checks a document, runs its tests, evaluates it on a request. Nothing is saved, signed or recorded.
 
-import type { RecordedFacts } from '../../decisions/types.ts'
+import type { RecordedFacts } from '../../decision-log/types.ts'
 import { FieldMissingError } from '../../domain/errors.ts'
 import { PolicyInvalidError } from '../../policy/errors.ts'
-import { runPolicyTests } from '../../policy/policy-tests.ts'
-import { recordedAnswersOf } from '../../policy/recorded-facts.ts'
 import { draftRevision } from '../../policy/revision.ts'
 import { FACT_SOURCES, sourceOf } from '../../policy/sources/all.ts'
+import { runPolicyTests } from '../../policy/tools/policy-tests.ts'
+import { recordedAnswersOf } from '../../policy/tools/recorded-facts.ts'
 import { POLICY_SUBJECTS } from '../../policy/types/document.ts'
 import type { ExternalFacts } from '../../policy/types/facts.ts'
 import { type FactNeed, screenerKey } from '../../policy/types/needs.ts'

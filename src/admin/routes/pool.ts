@@ -2,7 +2,7 @@
 
 import { availableParallelism } from 'node:os'
 import { FieldInvalidError } from '../../domain/errors.ts'
-import { eventStreamResponse } from '../../http/event-stream.ts'
+import { eventStreamResponse } from '../../server/event-stream.ts'
 import { LIVE_EVENT, readChanges } from '../live/events.ts'
 import { LIVE_POINT } from '../live/point.ts'
 import { PROCESS_ROW } from '../live/process-row.ts'

@@ -2,10 +2,10 @@
 
 import { ATTESTATION_PATHS } from '../../attestation/paths.ts'
 import { LIFETIME_SECONDS_MAX } from '../../domain/attestation.ts'
-import { isoTime } from '../../domain/time.ts'
+import { isoTime } from '../../lib/time.ts'
 import { compileRevision } from '../../policy/revision.ts'
-import type { Policy } from '../../store/policies.ts'
-import { DEFAULT_LIFETIME_SECONDS, type Project } from '../../store/projects.ts'
+import type { Policy } from '../../store/organizations/policies.ts'
+import { DEFAULT_LIFETIME_SECONDS, type Project } from '../../store/organizations/projects.ts'
 import type { Tables } from '../../store/store.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'

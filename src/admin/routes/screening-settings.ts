@@ -2,8 +2,13 @@
 // looked up in, and what a new hit does to somebody who is verified.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { DUTY_LIST_NAMES } from '../../domain/list.ts'
-import { HIT_ACTIONS, type ScreeningSettings } from '../../domain/screening-hit.ts'
-import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../../screening/thresholds.ts'
+import {
+  DEFAULT_THRESHOLD,
+  HIT_ACTIONS,
+  type ScreeningSettings,
+  THRESHOLD_MAX,
+  THRESHOLD_MIN,
+} from '../../domain/screening-hit.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, oneOf, partial, type Static, Type } from '../schema.ts'
 import { changedFields } from '../second-person/declaration.ts'

@@ -1,12 +1,13 @@
 // Lists of sanctioned people and companies, and the hits of a session: what was compared, what was found, and what a reviewer
 // decided about it.
-import { counted } from '../../domain/counted.ts'
+
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { HIT_STATES } from '../../domain/screening-hit.ts'
-import { isoTime } from '../../domain/time.ts'
-import { PUBLISHERS, publisherOf, SCREENING_FORMATS } from '../../screening/publishers.ts'
-import type { StoredHit } from '../../store/screening-checks.ts'
-import type { ScreeningList } from '../../store/screening-lists.ts'
+import { counted } from '../../lib/counted.ts'
+import { isoTime } from '../../lib/time.ts'
+import { PUBLISHERS, publisherOf, SCREENING_FORMATS } from '../../modules/screening/formats/publishers.ts'
+import type { StoredHit } from '../../store/lists/screening-checks.ts'
+import type { ScreeningList } from '../../store/lists/screening-lists.ts'
 import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { DEPLOYMENT, declareRoutes, REVIEWER } from '../route.ts'

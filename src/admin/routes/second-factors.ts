@@ -1,7 +1,7 @@
 // The signed-in person's own second factors: one-time codes, recovery codes, passkeys.
 import { randomBytes } from 'node:crypto'
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
-import { isoTime } from '../../domain/time.ts'
+import { isoTime } from '../../lib/time.ts'
 import { CHALLENGE_ID, CREDENTIAL, OPTIONS, requireOrigin, requireUser } from '../accounts/credentials.ts'
 import { requireFactorLeft } from '../accounts/required-factor.ts'
 import { totpContext } from '../accounts/sign-in.ts'

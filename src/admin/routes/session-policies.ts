@@ -1,10 +1,10 @@
 // Which policy decides an organization's sessions, if any, and what policies made of one session: by which rule, and on which
 // facts.
-import { isoTime } from '../../domain/time.ts'
-import { describeRules } from '../../policy/diff.ts'
+import { isoTime } from '../../lib/time.ts'
+import { describeRules } from '../../policy/document/diff.ts'
 import { compileRevision } from '../../policy/revision.ts'
-import type { Policy } from '../../store/policies.ts'
-import type { EvaluatedRevision, SessionPolicyDecision } from '../../store/session-policies.ts'
+import type { Policy } from '../../store/organizations/policies.ts'
+import type { EvaluatedRevision, SessionPolicyDecision } from '../../store/sessions/session-policies.ts'
 import type { Tables } from '../../store/store.ts'
 import { requirePolicy, requirePolicyOf, requireRevision } from '../policies/find.ts'
 import { seeEffects } from '../policies/see-activation.ts'

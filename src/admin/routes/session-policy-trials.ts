@@ -1,7 +1,7 @@
 // Policies that decide sessions, tried: on one session, and on those that people have decided. Nothing is decided.
-import { compilePolicy } from '../../policy/compile.ts'
+import { compilePolicy } from '../../policy/cel/compile.ts'
 import { contentHashOf } from '../../policy/revision.ts'
-import { replaySessions, type SessionReplay } from '../../policy/session-replay.ts'
+import { replaySessions, type SessionReplay } from '../../policy/tools/session-replay.ts'
 import { actorId } from '../actor.ts'
 import { ConflictError } from '../errors.ts'
 import { RULE_OUTCOME, simulateSession } from '../policies/simulate.ts'

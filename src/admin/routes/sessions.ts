@@ -1,11 +1,11 @@
 // The review of identity sessions: the queue, a session with its history, its assignment, and the decision. A reviewer sends the
 // state that they saw, so that two of them can't overwrite each other.
 import { FieldInvalidError } from '../../domain/errors.ts'
-import { HTTPS_LINK_MAX, parseHttpsLink } from '../../domain/https-link.ts'
 import { LEVELS } from '../../domain/level.ts'
 import { HIT_STATES } from '../../domain/screening-hit.ts'
 import { CHECK_TYPES, COMMENT_MAX, isSessionOpen, type Session } from '../../domain/session.ts'
 import { parseWalletAddress } from '../../domain/wallet.ts'
+import { HTTPS_LINK_MAX, parseHttpsLink } from '../../lib/https-link.ts'
 import type { Page } from '../../store/paging.ts'
 import type { Tables } from '../../store/store.ts'
 import type { Actor } from '../actor.ts'

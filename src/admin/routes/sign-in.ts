@@ -1,7 +1,7 @@
 // Sign-in and sign-out: by password and second factor, by passkey, or by one-time link.
 
-import { isoTime } from '../../domain/time.ts'
-import type { UserLink } from '../../store/user-links.ts'
+import { isoTime } from '../../lib/time.ts'
+import type { UserLink } from '../../store/accounts/user-links.ts'
 import {
   CHALLENGE_ID,
   CODE,

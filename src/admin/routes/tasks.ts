@@ -1,7 +1,7 @@
 // Tasks, which take longer than a request: their progress and results. In paths, operation ids, audit actions and ids a task is
 // called "job", as callers know it.
 import type { TaskResult } from '../../../workers/tasks/task-protocol.ts'
-import { isoTime } from '../../domain/time.ts'
+import { isoTime } from '../../lib/time.ts'
 import type { Task } from '../../store/tasks.ts'
 import { type Actor, mayIn } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'

@@ -1,7 +1,6 @@
 // What another threshold would have caught: the newest sessions against today's lists, by score, with what was decided about
 // those that are hits already.
-import { HIT_STATES, type NearName } from '../../domain/screening-hit.ts'
-import { DEFAULT_THRESHOLD, TRIAL_THRESHOLDS } from '../../screening/thresholds.ts'
+import { DEFAULT_THRESHOLD, HIT_STATES, type NearName, TRIAL_THRESHOLDS } from '../../domain/screening-hit.ts'
 import { ConflictError } from '../errors.ts'
 import { declareRoutes, REVIEWER } from '../route.ts'
 import { closed, named, oneOf, type Static, Type } from '../schema.ts'

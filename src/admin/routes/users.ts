@@ -1,8 +1,8 @@
 // All accounts of the deployment. The service sends no mail: an answer has its link, once, for the caller to pass on.
-import { isoTime } from '../../domain/time.ts'
-import { COMMAND_LINE } from '../../store/account-makers.ts'
+import { isoTime } from '../../lib/time.ts'
+import { COMMAND_LINE } from '../../store/accounts/account-makers.ts'
+import type { User } from '../../store/accounts/users.ts'
 import type { Tables } from '../../store/store.ts'
-import type { User } from '../../store/users.ts'
 import { invite, requireAccount } from '../accounts/invitations.ts'
 import { recoverAccount } from '../accounts/links.ts'
 import { accountOf, actorId } from '../actor.ts'

@@ -1,8 +1,8 @@
 // Which other organizations' verifications an organization accepts.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { IDENTITY_PATHS } from '../../identity/paths.ts'
+import { TRUSTED_MAX, type TrustedOrganizations } from '../../store/organizations/verification-trust.ts'
 import type { Tables } from '../../store/store.ts'
-import { TRUSTED_MAX, type TrustedOrganizations } from '../../store/verification-trust.ts'
 import { type Actor, roleIn } from '../actor.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, oneOf, type Static, Type } from '../schema.ts'

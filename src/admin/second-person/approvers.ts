@@ -1,7 +1,7 @@
 // Who may approve another person's change. Two accounts count as two people only if neither made the other, directly or through
 // accounts in between, and no account that recovered one of them made or recovered the other.
-import type { Administrator, MakerKind } from '../../store/account-makers.ts'
-import type { Approval } from '../../store/approvals.ts'
+import type { Administrator, MakerKind } from '../../store/accounts/account-makers.ts'
+import type { Approval } from '../../store/accounts/approvals.ts'
 import type { Tables } from '../../store/store.ts'
 import { accountOf, keyIdOf } from '../actor.ts'
 import { ConflictError } from '../errors.ts'

@@ -1,5 +1,5 @@
 // Approves or rejects a waiting request. Approval runs the request's own route in the transaction that approves it.
-import type { Approval } from '../../store/approvals.ts'
+import type { Approval } from '../../store/accounts/approvals.ts'
 import type { Tables } from '../../store/store.ts'
 import type { PersonActor } from '../actor.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'

@@ -1,6 +1,6 @@
 // While the rule is on, a change that needs a second person runs in a transaction that is rolled back, so that an impossible
 // change is refused immediately. Then the request is stored as it was sent, with what the requester saw.
-import { NamedError } from '../../domain/errors.ts'
+import { NamedError } from '../../lib/named-error.ts'
 import type { Tables } from '../../store/store.ts'
 import type { Actor, CommandActor } from '../actor.ts'
 import { showApproval } from '../approvals.ts'

@@ -2,9 +2,9 @@
 // `allow` only withholds signatures, so it needs none. For other lists, only the policies that read them know which way is safe.
 
 import { addressKey, parseAnyAddress } from '../../domain/address-key.ts'
-import { counted } from '../../domain/counted.ts'
-import type { ListSource } from '../../store/list-sources.ts'
-import type { AddressList } from '../../store/lists.ts'
+import { counted } from '../../lib/counted.ts'
+import type { ListSource } from '../../store/lists/list-sources.ts'
+import type { AddressList } from '../../store/lists/lists.ts'
 import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { type ListOwner, requireList, type StagedUpload } from '../lists.ts'

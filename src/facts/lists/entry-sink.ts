@@ -7,8 +7,8 @@ import {
   SOLANA_KEY_WIDTH,
   writeAddressKey,
 } from '../../domain/address-key.ts'
-import { NamedError } from '../../domain/errors.ts'
 import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListNote } from '../../domain/list.ts'
+import { NamedError } from '../../lib/named-error.ts'
 
 /** A file may repeat an address, so it may have more lines than a list may have entries. */
 const LINES_MAX = 2 * LIST_ENTRIES_MAX

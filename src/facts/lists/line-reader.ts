@@ -1,8 +1,8 @@
 // Reads a list as people write it: one address per line, or CSV of address and memo. A line that can't be used is
 // reported with its number and the reason; the other lines are still read.
 import { parseAnyAddress } from '../../domain/address-key.ts'
-import { escapeFormula, unescapeFormula } from '../../domain/csv.ts'
 import { isMemo, MEMO_RULE } from '../../domain/list.ts'
+import { escapeFormula, unescapeFormula } from '../../lib/csv.ts'
 import { otherChainOf } from './other-chains.ts'
 
 export interface BadLine {

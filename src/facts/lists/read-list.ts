@@ -1,8 +1,9 @@
 // Streams a list file of any supported format into entries. Nothing is applied here: bad lines are reported, and the
 // caller decides.
-import { DetailedError, errorCodeOf } from '../../domain/errors.ts'
+
 import type { ListFormat } from '../../domain/list.ts'
-import { XmlInvalidError } from '../../domain/xml-scanner.ts'
+import { DetailedError, errorCodeOf } from '../../lib/named-error.ts'
+import { XmlInvalidError } from '../../lib/xml-scanner.ts'
 import { createEntrySink, type EntrySink } from './entry-sink.ts'
 import { type BadLine, createLineReader } from './line-reader.ts'
 import { createSdnReader } from './sdn-reader.ts'

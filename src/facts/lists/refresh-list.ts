@@ -2,10 +2,10 @@
 // last good content and ages; policies may refuse a list that is too old (threats row 14).
 
 import { createReadStream } from 'node:fs'
-import { counted } from '../../domain/counted.ts'
-import { errorCodeOf } from '../../domain/errors.ts'
 import type { ListFormat, Reach } from '../../domain/list.ts'
-import type { Clock } from '../../domain/time.ts'
+import { counted } from '../../lib/counted.ts'
+import { errorCodeOf } from '../../lib/named-error.ts'
+import type { Clock } from '../../lib/time.ts'
 import { FetchFailedError, guardedFetch } from '../guarded-fetch.ts'
 import { type ListReading, readList } from './read-list.ts'
 import {
@@ -16,7 +16,7 @@ import {
   replaceList,
 } from './write-list.ts'
 
-/** As the store keeps it (src/store/list-sources.ts). */
+/** As the store keeps it (src/store/lists/list-sources.ts). */
 export interface RefreshedSource {
   readonly listId: string
   readonly location: string

@@ -3,7 +3,7 @@
 // VersionDetail. Source: OFAC, "Sanctions List Service, Advanced XML" (UN Advanced Sanctions Data Model).
 import { parseAnyAddress } from '../../domain/address-key.ts'
 import { MEMO_LENGTH_MAX } from '../../domain/list.ts'
-import { createXmlScanner, XmlInvalidError, type XmlListener } from '../../domain/xml-scanner.ts'
+import { createXmlScanner, XmlInvalidError, type XmlListener } from '../../lib/xml-scanner.ts'
 
 const FEATURE_TYPE_PREFIX = 'Digital Currency Address - '
 const ADDRESS_LENGTH_MAX = 256

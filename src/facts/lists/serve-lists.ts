@@ -4,12 +4,12 @@
 
 import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth, SOLANA_KEY_WIDTH } from '../../domain/address-key.ts'
 import { AddressSetInvalidError, createAddressSetBuilder, EMPTY_ADDRESS_SET } from '../../domain/address-set.ts'
-import { NamedError } from '../../domain/errors.ts'
 import type { ListEdit, ListKeeper } from '../../domain/list.ts'
 import { type ListImage, type ListMembers, openListImage } from '../../domain/list-image.ts'
-import type { Clock } from '../../domain/time.ts'
+import { NamedError } from '../../lib/named-error.ts'
+import type { Clock } from '../../lib/time.ts'
 
-/** A list as the store knows it (src/store/lists.ts). */
+/** A list as the store knows it (src/store/lists/lists.ts). */
 export interface StoredListRow {
   readonly id: string
   readonly organizationId: string | null

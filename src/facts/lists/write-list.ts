@@ -1,11 +1,11 @@
 // Replaces a list's content in one step, or leaves it as it is. A file may replace a list or be added to it; a list is
 // also rewritten unchanged once too many single entries have changed.
 import { KEY_WIDTHS } from '../../domain/address-key.ts'
-import { DetailedError } from '../../domain/errors.ts'
 import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListEdit, type ListEntry } from '../../domain/list.ts'
+import { DetailedError } from '../../lib/named-error.ts'
 import { ListTooLongError } from './entry-sink.ts'
 
-/** What the store offers (src/store/lists.ts and list-bases.ts). */
+/** What the store offers (src/store/lists/lists.ts and list-bases.ts). */
 export interface ListContents {
   readonly bases: {
     begin(listId: string): Promise<string>

@@ -4,8 +4,9 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { mkdir, open, opendir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DependencyUnavailableError, isMissingFile } from '../../domain/errors.ts'
-import { writeDurably } from '../../program/durable-file.ts'
+import { DependencyUnavailableError } from '../../domain/errors.ts'
+import { writeDurably } from '../../lib/durable-file.ts'
+import { isMissingFile } from '../../lib/named-error.ts'
 import { EvidenceUnreadableError } from './errors.ts'
 
 export interface StoredFile {

@@ -4,7 +4,7 @@ import { CountersignError, OrganizationKeyExchangedError } from '../../domain/er
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import type { SessionState } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
-import type { Clock } from '../../domain/time.ts'
+import type { Clock } from '../../lib/time.ts'
 import type { EvidenceSession } from '../evidence-types.ts'
 import type { EvidenceChange, EvidenceStore } from './store-types.ts'
 import type { NewEvidence, Vault } from './vault.ts'

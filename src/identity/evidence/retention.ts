@@ -1,7 +1,7 @@
 // Erases expired evidence, and deletes files that no row names, which crashes and failed deletions leave behind.
 
 import type { EvidenceTarget } from '../../domain/evidence.ts'
-import type { Clock } from '../../domain/time.ts'
+import type { Clock } from '../../lib/time.ts'
 import type { EvidenceFiles } from './evidence-files.ts'
 import type { EvidenceRetentionStore } from './store-types.ts'
 

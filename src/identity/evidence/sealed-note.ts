@@ -2,7 +2,7 @@
 // like evidence.
 import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import type { EvidenceRecord } from '../../domain/evidence.ts'
-import type { Clock } from '../../domain/time.ts'
+import type { Clock } from '../../lib/time.ts'
 import type { EvidenceSession, SealedNote } from '../evidence-types.ts'
 import { SEAL_ATTEMPTS } from './record-writer.ts'
 import { collect } from './sealed-stream.ts'

@@ -1,7 +1,7 @@
 // Turns an upload into a document that may be stored: reads it up to the limit, recognizes its type by its content, and re-encodes
 // pictures or checks PDFs. Stores nothing.
 
-import { BodyFragmentedError, isFragmented } from '../../http/json-body.ts'
+import { BodyFragmentedError, isFragmented } from '../../server/json-body.ts'
 import {
   DOCUMENT_BYTES_MAX,
   DOCUMENT_RULES,

@@ -1,9 +1,10 @@
 // Makes one attempt to deliver a message, and decides what follows: done, another attempt later, or giving up. Only a
 // 2xx means that the receiver has the message. Source: Standard Webhooks 1.0.0, "Delivery" and "Retries".
-import type { Clock } from '../../domain/time.ts'
+
 import type { WebhookOutcome } from '../../domain/webhook-message.ts'
-import { type OutboundAnswer, OutboundFailedError, type OutboundPost } from '../../http/outbound-post.ts'
-import { signWebhook } from '../../http/webhook-signature.ts'
+import type { Clock } from '../../lib/time.ts'
+import { type OutboundAnswer, OutboundFailedError, type OutboundPost } from '../../server/outbound-post.ts'
+import { signWebhook } from '../../server/webhook-signature.ts'
 import { messageBody } from './message.ts'
 import type { EndpointSecrets } from './secrets.ts'
 import type { ClaimedMessage, WebhookEndpointStore } from './types.ts'

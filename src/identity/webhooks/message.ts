@@ -2,10 +2,10 @@
 // messages orders them. No message holds any of the evidence.
 import { levelName } from '../../domain/level.ts'
 import { parsePolicyActor, SESSION_TYPES } from '../../domain/session.ts'
-import { isoTime } from '../../domain/time.ts'
 import type { WebhookMessageType } from '../../domain/webhook-message.ts'
+import { isoTime } from '../../lib/time.ts'
 import { IDENTITY_PATHS } from '../paths.ts'
-import { buildStatus } from '../status.ts'
+import { buildStatus } from '../sessions/status.ts'
 import type { ClaimedMessage } from './types.ts'
 
 /** The path on the API's own address to which a decider sends its answer. */

@@ -3,7 +3,7 @@
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
 import { isUnprintable } from '../../domain/list.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../domain/session.ts'
-import { isJsonObject, type JsonObject } from '../../http/strict-json.ts'
+import { isJsonObject, type JsonObject } from '../../server/strict-json.ts'
 
 export interface DecisionResult {
   readonly status: SessionStatus

@@ -2,8 +2,8 @@
 // session's checks are made (see store/webhook-queue.ts), and its result comes back through provider-endpoints.ts.
 // Operators may also decide: the first decision counts.
 import { WEBHOOK_PROVIDER } from '../../domain/webhook-message.ts'
-import type { SessionChanges } from '../changes.ts'
-import { createManualProvider, type DecisionProvider } from '../providers.ts'
+import type { SessionChanges } from '../sessions/changes.ts'
+import { createManualProvider, type DecisionProvider } from '../sessions/providers.ts'
 import type { WebhookEndpointStore } from './types.ts'
 
 export const createWebhookProvider = (changes: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => ({

@@ -1,7 +1,8 @@
 // Opens an endpoint's secrets when they are needed and does not keep them: the current one and, during a rotation, the
 // previous one.
-import type { Clock } from '../../domain/time.ts'
+
 import type { WebhookEndpoint } from '../../domain/webhook-message.ts'
+import type { Clock } from '../../lib/time.ts'
 import type { OrganizationKeys } from '../evidence/organization-keys.ts'
 
 type Sealed = Pick<

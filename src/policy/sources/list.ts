@@ -1,5 +1,5 @@
 // The sources of facts that are asked at most once per request: one line each. all.ts derives the rest.
 // biome-ignore-all lint/performance/noBarrelFile: each source is in use wherever the list is
-export { BASE_FEE } from './base-fee/rules.ts'
-export { GEOGRAPHY } from './geography/rules.ts'
-export { IDENTITY, ON_BEHALF_IDENTITY } from './identity/rules.ts'
+export { BASE_FEE } from './base-fee.ts'
+export { GEOGRAPHY } from './geography.ts'
+export { IDENTITY, ON_BEHALF_IDENTITY } from './identity.ts'

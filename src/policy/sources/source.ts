@@ -1,12 +1,11 @@
-// A source of facts that is asked at most once per request, with everything that other modules need to know about it.
-// To add one: a folder here, and a line in list.ts; see docs/architecture.md, "A new source of facts".
+// A fact source that is queried at most once per request: its facts, tests and record. The code that queries it is in
+// src/facts/sources. To add one, see docs/architecture.md, "A new source of facts".
 
 import type { OptionalField } from '../../domain/target.ts'
-import type { OpenAsker } from '../../facts/asker.ts'
-import type { MappingReader } from '../document-reader.ts'
+import type { MappingReader } from '../document/document-reader.ts'
+import type { Schema } from '../document/schema-shapes.ts'
 import { type FactField, type FactGroup, isOfType } from '../fact-field.ts'
 import { FactUnavailableError } from '../fact-unavailable.ts'
-import type { Schema } from '../schema-shapes.ts'
 import type { SourceNeed } from '../types/needs.ts'
 
 /** A fact that a source's answer holds. */
@@ -37,8 +36,6 @@ export interface SourceDeclaration<Kind extends string, Part extends string, Ans
   readonly testSchema: Schema
   /** The initial answer in a trial. */
   readonly example: Answer
-  /** Loads its ask.ts. Only what collects facts calls it: a thread that signs loads no code that asks. */
-  readonly open: () => Promise<OpenAsker<Answer>>
 }
 
 /** Called as defineSource<Answer>()({ … }), because kind and part are inferred and the answer can't be. */

@@ -1,5 +1,7 @@
 // What a request may do with its idempotency key's claim where the answers are in the decision log (invariant 3), over
 // SQLite. It says what the table in idempotency.ts says; a test holds the two together.
+
+import { databaseScope } from '../copy/table-scope.ts'
 import {
   ANYWHERE,
   type ClaimResult,
@@ -8,7 +10,6 @@ import {
   type IdempotencyTable,
   type KeptClaim,
 } from '../idempotency.ts'
-import { databaseScope } from '../table-scope.ts'
 import { type ClaimEntry, digestOf, sameHash } from './entry.ts'
 import { type ClaimLog, type ClaimLogDependencies, createClaimLog, type Decision } from './log.ts'
 

@@ -1,6 +1,7 @@
 // The table of the claim log: one row for the claims of one commit, numbered one after another by all processes.
+
+import type { TableScope } from '../copy/table-scope.ts'
 import { sweepRows } from '../sweep.ts'
-import type { TableScope } from '../table-scope.ts'
 
 /** A row: claims with consecutive numbers, each of ENTRY_BYTES. */
 export interface ClaimGroup {

@@ -1,11 +1,11 @@
 // A log of claims over SQLite. They are only appended, those of many requests in one row, and found by a table in memory:
 // an indexed row each costs several times as much. The write lock of the database puts the processes in an order: each
 // reads what the others appended before it decides what it may append.
-import type { Clock } from '../../domain/time.ts'
+import type { Clock } from '../../lib/time.ts'
 import { createBacklog } from '../backlog.ts'
+import { databaseScope, transactionScope } from '../copy/table-scope.ts'
 import type { Database } from '../database.ts'
 import { StoreUnavailableError } from '../errors.ts'
-import { databaseScope, transactionScope } from '../table-scope.ts'
 import {
   type ClaimEntry,
   ENTRY_BYTES,

@@ -1,6 +1,6 @@
 // Opens the shared index: its own few connections, with limits that suit searches and large batches.
-import { systemClock } from '../../domain/time.ts'
-import { openPostgresDatabase } from '../postgres.ts'
+import { systemClock } from '../../lib/time.ts'
+import { openPostgresDatabase } from '../postgres/postgres.ts'
 import type { PostgresTarget } from '../store-address.ts'
 import { createSharedIndexReader, type SharedIndexReader } from './shared-reader.ts'
 import { prepareSharedIndex } from './shared-tables.ts'

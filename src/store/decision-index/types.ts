@@ -1,5 +1,5 @@
 // Questions to the decision index and its answers. The index only finds places in the log: what people see is read there.
-import type { LinePlace } from '../../decisions/located.ts'
+import type { LinePlace } from '../../decision-log/located.ts'
 
 /** `different`: the verdict or the deciding rule differs. */
 export type ShadowOutcome = 'same' | 'different' | 'failed'

@@ -7,7 +7,7 @@ export const latencyAndLabels: Migration = {
   name: 'latency-and-labels',
   worksWith: 24,
   statements: ({ integer, tableEnd }) => [
-    // Counts by bucket of src/telemetry/fine-histogram.ts, of all processes together.
+    // Counts by bucket of src/lib/fine-histogram.ts, of all processes together.
     `CREATE TABLE answer_latencies (
        organization_id TEXT NOT NULL REFERENCES organizations (id),
        at_seconds ${integer} NOT NULL,

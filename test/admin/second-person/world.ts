@@ -3,8 +3,8 @@
 import { ADMIN_ROUTES } from '../../../src/admin/route-table.ts'
 import { VERIFICATION_SERVICES } from '../../../src/domain/verification-service.ts'
 import { contentHashOf } from '../../../src/policy/revision.ts'
-import { readCatalog } from '../../../src/store/table-catalog.ts'
-import { newWebhookEndpointId } from '../../../src/store/webhook-endpoints.ts'
+import { readCatalog } from '../../../src/store/copy/table-catalog.ts'
+import { newWebhookEndpointId } from '../../../src/store/webhooks/webhook-endpoints.ts'
 import { type Harness, type Person, startHarness } from '../support/harness.ts'
 import type { CallOptions } from '../support/request.ts'
 

@@ -1,5 +1,5 @@
 // Decision records for searching: everything about the n-th is a function of n and of what a test asks for.
-import type { DecisionRecord } from '../../../src/decisions/types.ts'
+import type { DecisionRecord } from '../../../src/decision-log/types.ts'
 
 const hex = (n: number, digits: number): string => n.toString(16).padStart(digits, '0')
 

@@ -1,6 +1,6 @@
 // A session with an open hit, as if it had been compared with a list.
-import { packEntries } from '../../../src/screening/entry-lines.ts'
-import type { StoredHit } from '../../../src/store/screening-checks.ts'
+import { packEntries } from '../../../src/modules/screening/formats/entry-lines.ts'
+import type { StoredHit } from '../../../src/store/lists/screening-checks.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { replaceChecks } from '../../support/replace-checks.ts'
 

@@ -5,7 +5,7 @@ import type { ListImage } from '../../../src/domain/list-image.ts'
 import { createServedLists, type ServedListsDependencies } from '../../../src/facts/lists/serve-lists.ts'
 import { replaceList, rewriteList } from '../../../src/facts/lists/write-list.ts'
 import { createLists } from '../../../workers/signing/worker-lists.ts'
-import { createManualClock } from '../../http/manual-clock.ts'
+import { createManualClock } from '../../server/manual-clock.ts'
 import { chunksOf, evm, openStoredLists, SOLANA, type StoredLists } from './stored-lists.ts'
 
 let stored: StoredLists

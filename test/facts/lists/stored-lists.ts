@@ -3,7 +3,7 @@ import { addressKey, addressOfKey } from '../../../src/domain/address-key.ts'
 import type { ListChunk } from '../../../src/domain/list.ts'
 import { createEntrySink } from '../../../src/facts/lists/entry-sink.ts'
 import { type ListContents, readEntries } from '../../../src/facts/lists/write-list.ts'
-import type { AddressList } from '../../../src/store/lists.ts'
+import type { AddressList } from '../../../src/store/lists/lists.ts'
 import { openTemporaryStore, seedOrganization, type TemporaryStore } from '../../store/temporary-store.ts'
 
 export const SOLANA = 'So11111111111111111111111111111111111111112'

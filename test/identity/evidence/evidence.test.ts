@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { readFileSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Zone } from '../../../src/documents/zone/zone.ts'
+import type { Zone } from '../../../src/domain/document-zone.ts'
 import type { Session, SessionStatus } from '../../../src/domain/session.ts'
 import {
   EvidenceErasedError,
@@ -11,7 +11,6 @@ import {
   SessionClosedError,
   SessionUnknownError,
 } from '../../../src/domain/session-errors.ts'
-import { BodyFragmentedError } from '../../../src/http/json-body.ts'
 import {
   DocumentInvalidError,
   DocumentLimitError,
@@ -24,6 +23,7 @@ import { createReencoder } from '../../../src/identity/evidence/reencode.ts'
 import { createUploadSlots, UPLOAD_LIMITS } from '../../../src/identity/evidence/upload-slots.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
 import { DOCUMENT_BYTES_MAX } from '../../../src/identity/evidence-types.ts'
+import { BodyFragmentedError } from '../../../src/server/json-body.ts'
 import { StoreUnavailableError } from '../../../src/store/errors.ts'
 import { evmWallet } from '../support.ts'
 import { describeImage, emptyZip, jpeg, jpegWithMetadata, pdf, png, streamOf } from './images.ts'

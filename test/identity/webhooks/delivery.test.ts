@@ -2,9 +2,9 @@
 // looked at and undone.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { SessionClosedError } from '../../../src/domain/session-errors.ts'
-import { newWebhookSecret } from '../../../src/http/webhook-signature.ts'
 import { ATTEMPTS_MAX, delayAfter } from '../../../src/identity/webhooks/deliver.ts'
 import { createDeliveryLoop } from '../../../src/identity/webhooks/delivery-loop.ts'
+import { newWebhookSecret } from '../../../src/server/webhook-signature.ts'
 import { evmWallet } from '../support.ts'
 import { openWebhooks, startReceiver, verifies } from './support.ts'
 

@@ -1,7 +1,7 @@
 // An outside decider's answer that arrives while an operator sends the session back.
 import { expect, test } from 'bun:test'
 import { newUuid } from '../../../src/domain/identifier.ts'
-import { signWebhook } from '../../../src/http/webhook-signature.ts'
+import { signWebhook } from '../../../src/server/webhook-signature.ts'
 import { describeStores } from '../../store/dialects.ts'
 import { interleave } from '../../store/interleave.ts'
 import { openWebhookService } from './support.ts'

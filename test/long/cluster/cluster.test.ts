@@ -1,7 +1,7 @@
 // Three nodes over one PostgreSQL behind the nginx of deploy/: what one does holds on the others, within their times.
 // Failures of nodes and of the database, and the times under load: test/long/cluster.ts.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { BEAT_MS } from '../../../src/processes/live-processes.ts'
+import { BEAT_MS } from '../../../src/cluster/live-processes.ts'
 import { type Balancer, NGINX_MISSING, startBalancer } from '../../cluster/balancer.ts'
 import { administer, attest, attested, follow, register, walletOf } from '../../cluster/caller.ts'
 import { type Cluster, type Node, startCluster } from '../../cluster/cluster.ts'

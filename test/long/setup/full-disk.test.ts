@@ -16,8 +16,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StoreUnavailableError } from '../../../src/store/errors.ts'
-import { explainFileProblem, fileProblem } from '../../../src/store/file-problem.ts'
-import { lockFolder } from '../../../src/store/folder-lock.ts'
+import { explainFileProblem, fileProblem } from '../../../src/store/sqlite/file-problem.ts'
+import { lockFolder } from '../../../src/store/sqlite/folder-lock.ts'
 import { runToEnd } from '../../service/run-to-end.ts'
 import { freePort, startAlone } from '../../service/start-service.ts'
 

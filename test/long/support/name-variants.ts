@@ -1,6 +1,6 @@
 // Ways in which a listed name is written otherwise: by who mistypes it, abbreviates it, or writes it in another alphabet.
 import anyAscii from 'any-ascii'
-import type { ListedEntry } from '../../../src/screening/entry.ts'
+import type { ListedEntry } from '../../../src/modules/screening/matching/entry.ts'
 
 /** Mulberry32: the same numbers for the same seed. */
 export const createRandom = (seed: number): (() => number) => {

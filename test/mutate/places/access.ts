@@ -14,7 +14,7 @@ export const access: readonly Place[] = [
     ['a revoked key works', "if (key.revokedAtSeconds !== null) return 'revoked'", ''],
     ['any checksum is taken', 'if (Bun.hash.crc32(text.slice(0, BODY_LENGTH)) !== checksum) return null', ''],
   ]),
-  ...placesOf(['test/http/authenticate.test.ts'], 'src/http/authenticate.ts', [
+  ...placesOf(['test/server/authenticate.test.ts'], 'src/server/authenticate.ts', [
     [
       'any secret opens a known key',
       '!matchesApiKey(text, entry === null ? NO_HASH : entry.credential.hash) || entry === null',
@@ -39,7 +39,7 @@ export const access: readonly Place[] = [
       '',
     ],
   ]),
-  ...placesOf(['test/http/gate.test.ts', 'test/attestation/endpoint.test.ts'], 'src/http/gate.ts', [
+  ...placesOf(['test/server/gate.test.ts', 'test/attestation/endpoint.test.ts'], 'src/server/gate.ts', [
     [
       'a slow body’s key is not asked for again',
       'if (nowMs - confirmedMs < maxAgeMs) return undefined',
@@ -48,7 +48,7 @@ export const access: readonly Place[] = [
     ['a body of exactly 250 ms is not slow', 'nowMs - confirmedMs < maxAgeMs', 'nowMs - confirmedMs <= maxAgeMs'],
     ['the rate limit is not taken', 'rateLimit = limiter.take(principal)', 'rateLimit = null'],
   ]),
-  ...placesOf(['test/store/api-keys.test.ts'], 'src/store/api-keys.ts', [
+  ...placesOf(['test/store/api-keys.test.ts'], 'src/store/organizations/api-keys.ts', [
     ['a new key has its kind’s rights instead of the old one’s', 'scopes: old.scopes,\n', ''],
     [
       'the old key outlives its own expiry',
@@ -76,7 +76,7 @@ export const access: readonly Place[] = [
       'if (key === null) return key',
     ],
   ]),
-  ...placesOf(['test/admin/rights.test.ts'], 'src/http/authenticate.ts', [
+  ...placesOf(['test/admin/rights.test.ts'], 'src/server/authenticate.ts', [
     [
       'a revoked key finishes its change',
       "if (key === null || apiKeyStatus(key, clock.unixSeconds()) !== 'active') throw new KeyUnusableError()",
@@ -221,7 +221,7 @@ export const access: readonly Place[] = [
   ),
   ...placesOf(
     ['test/admin/sign-in.test.ts', 'test/admin/confirmation.test.ts', 'test/admin/access.test.ts'],
-    'src/store/user-sessions.ts',
+    'src/store/accounts/user-sessions.ts',
     [
       [
         'a session that has expired is found',
@@ -303,7 +303,7 @@ export const access: readonly Place[] = [
     ['a known counter asks the store each time', '      if (waitMs > 0) throw', '      if (waitMs > 1e12) throw'],
     ['right guesses stay counted', '      await counters.giveBack(takes, forgiven)\n', ''],
   ]),
-  ...placesOf(['test/store/sign-in-counters.test.ts'], 'src/store/sign-in-counters.ts', [
+  ...placesOf(['test/store/sign-in-counters.test.ts'], 'src/store/accounts/sign-in-counters.ts', [
     ['one attempt more than the free ones', 'nowSeconds + (free - 1) * secondsEach', 'nowSeconds + free * secondsEach'],
     [
       'a clock that was set back locks for ever',
@@ -420,7 +420,7 @@ export const access: readonly Place[] = [
       ],
     ],
   ),
-  ...placesOf(['test/admin/second-person/ways-around.test.ts'], 'src/store/account-makers.ts', [
+  ...placesOf(['test/admin/second-person/ways-around.test.ts'], 'src/store/accounts/account-makers.ts', [
     ['a puppet’s puppet is somebody else', '        waiting.push(row.maker_id)\n', ''],
     [
       'disabled administrators count',
@@ -428,7 +428,7 @@ export const access: readonly Place[] = [
       'WHERE users.deployment_admin = 1',
     ],
   ]),
-  ...placesOf(['test/store/approvals.test.ts'], 'src/store/approvals.ts', [
+  ...placesOf(['test/store/approvals.test.ts'], 'src/store/accounts/approvals.ts', [
     [
       'of two who decide at once both do',
       "AND id = ? AND state = 'pending' AND expires_at_seconds > ? RETURNING",
@@ -440,7 +440,7 @@ export const access: readonly Place[] = [
       "state = 'pending' AND expires_at_seconds + 1000000000 > ? RETURNING",
     ],
   ]),
-  ...placesOf(['test/admin/member-offers.test.ts'], 'src/store/membership-offers.ts', [
+  ...placesOf(['test/admin/member-offers.test.ts'], 'src/store/accounts/membership-offers.ts', [
     [
       'an offer is taken up without its code',
       "${codeHash === null ? '' : 'AND code_hash = ?'} RETURNING",
@@ -534,7 +534,7 @@ export const access: readonly Place[] = [
       ],
     ],
   ),
-  ...placesOf(['test/admin/sign-in.test.ts'], 'src/store/users.ts', [
+  ...placesOf(['test/admin/sign-in.test.ts'], 'src/store/accounts/users.ts', [
     [
       'of two who use one code both get in',
       'WHERE id = ? AND totp_last_step < ?',
@@ -546,7 +546,7 @@ export const access: readonly Place[] = [
       "'DELETE FROM user_recovery_codes WHERE (user_id = ? OR 1 = 1) AND hash = ?'",
     ],
   ]),
-  ...placesOf(['test/admin/sign-in.test.ts', 'test/admin/member-offers.test.ts'], 'src/store/user-links.ts', [
+  ...placesOf(['test/admin/sign-in.test.ts', 'test/admin/member-offers.test.ts'], 'src/store/accounts/user-links.ts', [
     [
       'a link opens twice',
       '`DELETE FROM user_links WHERE hash = ? AND expires_at_seconds > ? RETURNING ${COLUMNS}`',

@@ -2,29 +2,33 @@
 import { type Place, placesOf } from '../place.ts'
 
 export const decisions: readonly Place[] = [
-  ...placesOf(['test/decisions/segment.test.ts', 'test/decisions/faults.test.ts'], 'src/decisions/segment.ts', [
-    ['a batch that failed is appended to', '      current = null\n      failed = open\n', ''],
+  ...placesOf(
+    ['test/decision-log/segment.test.ts', 'test/decision-log/faults.test.ts'],
+    'src/decision-log/segment.ts',
     [
-      'a segment that failed is not cut back',
-      'const cut = succeeds(() => files.truncate(descriptor, length))',
-      'const cut = succeeds(() => undefined)',
+      ['a batch that failed is appended to', '      current = null\n      failed = open\n', ''],
+      [
+        'a segment that failed is not cut back',
+        'const cut = succeeds(() => files.truncate(descriptor, length))',
+        'const cut = succeeds(() => undefined)',
+      ],
+      [
+        'a batch is not flushed',
+        '      writeFully(files, open.descriptor, buffer, length)\n      if (sync) files.syncData(open.descriptor)',
+        '      writeFully(files, open.descriptor, buffer, length)',
+      ],
+      ['a new segment’s folder is not flushed', '      files.syncPath(slotDirectory)\n', ''],
+      ['a segment is used beyond its day', ' && Math.floor(nowMs / DAY_MS) === current.day', ''],
+      ['a full segment takes one more batch', 'current.length < maxBytes', 'current.length <= maxBytes'],
+      ['the chain does not move on', '    open.hash = hash\n', ''],
+      ['a short write loses the rest', 'done += count', 'done = length'],
+      ['torn bytes are not told', 'tornBytes,\n  })', 'tornBytes: 0,\n  })'],
+      ['a stray segment is not part of the chain', '=== stray.length) tie = stray', '=== stray.length) tie = null'],
+      ['a closed writer appends', "if (closed) throw new DecisionLogError('closed')", ''],
+      ['records are written that can not be read back', 'for (const record of records) checkRecordable(record)', ''],
     ],
-    [
-      'a batch is not flushed',
-      '      writeFully(files, open.descriptor, buffer, length)\n      if (sync) files.syncData(open.descriptor)',
-      '      writeFully(files, open.descriptor, buffer, length)',
-    ],
-    ['a new segment’s folder is not flushed', '      files.syncPath(slotDirectory)\n', ''],
-    ['a segment is used beyond its day', ' && Math.floor(nowMs / DAY_MS) === current.day', ''],
-    ['a full segment takes one more batch', 'current.length < maxBytes', 'current.length <= maxBytes'],
-    ['the chain does not move on', '    open.hash = hash\n', ''],
-    ['a short write loses the rest', 'done += count', 'done = length'],
-    ['torn bytes are not told', 'tornBytes,\n  })', 'tornBytes: 0,\n  })'],
-    ['a stray segment is not part of the chain', '=== stray.length) tie = stray', '=== stray.length) tie = null'],
-    ['a closed writer appends', "if (closed) throw new DecisionLogError('closed')", ''],
-    ['records are written that can not be read back', 'for (const record of records) checkRecordable(record)', ''],
-  ]),
-  ...placesOf(['test/decisions/record.test.ts'], 'src/decisions/record.ts', [
+  ),
+  ...placesOf(['test/decision-log/record.test.ts'], 'src/decision-log/record.ts', [
     ['keys that do not belong are read', 'if (encodeRecord(record, prev) !== line) throw', 'if (prev === line) throw'],
     ['a denial may have a signature', "require(count === 0, 'attesters')", ''],
     [
@@ -35,7 +39,7 @@ export const decisions: readonly Place[] = [
     ['a denial may have an expiration', "require(record.expiration === 0, 'expiration')", ''],
     ['the represented user is left out of the line', 'on_behalf: record.on_behalf,\n', ''],
   ]),
-  ...placesOf(['test/decisions/verify.test.ts'], 'src/decisions/verify-segment.ts', [
+  ...placesOf(['test/decision-log/verify.test.ts'], 'src/decision-log/verify-segment.ts', [
     ['a line’s hash is not compared', 'if (prev !== previousHash) note', 'if (prev === lastHash) note'],
     [
       'a changed last line of the segment before is not seen',
@@ -51,7 +55,7 @@ export const decisions: readonly Place[] = [
     ],
     ['a missing segment is not seen', 'header.previous_segment !== before.name', 'header.previous_segment === null'],
   ]),
-  ...placesOf(['test/decisions/verify.test.ts'], 'src/decisions/verify.ts', [
+  ...placesOf(['test/decision-log/verify.test.ts'], 'src/decision-log/verify.ts', [
     [
       'a repeated uuid is not seen in a first pass',
       'if (!ledger.add(uuid, use)) return false',
@@ -68,11 +72,15 @@ export const decisions: readonly Place[] = [
       "(kind === '' ? 'withheld' : 'decision')",
     ],
   ]),
-  ...placesOf(['test/decisions/uuid-ledger.test.ts', 'test/decisions/verify.test.ts'], 'src/decisions/uuid-ledger.ts', [
-    ['a uuid that was withheld passes for decided twice', '(seen & FLAGS[use]) !== 0', 'seen !== 0'],
-    ['a range is skipped', 'rangeStart += rangeWidth', 'rangeStart += 2 * rangeWidth'],
-  ]),
-  ...placesOf(['test/decisions/recall.test.ts'], 'src/decisions/recall.ts', [
+  ...placesOf(
+    ['test/decision-log/uuid-ledger.test.ts', 'test/decision-log/verify.test.ts'],
+    'src/decision-log/uuid-ledger.ts',
+    [
+      ['a uuid that was withheld passes for decided twice', '(seen & FLAGS[use]) !== 0', 'seen !== 0'],
+      ['a range is skipped', 'rangeStart += rangeWidth', 'rangeStart += 2 * rangeWidth'],
+    ],
+  ),
+  ...placesOf(['test/decision-log/recall.test.ts'], 'src/decision-log/recall.ts', [
     [
       'the first slot without it ends the search',
       'if ((peekTime(bytes) ?? sinceMs) < sinceMs) break',
@@ -103,7 +111,7 @@ export const decisions: readonly Place[] = [
     ],
     ['a long line ends the search', 'short.length > 0 ? short : wholeLines(start, MAX_LINE_BYTES + 1)', 'short'],
   ]),
-  ...placesOf(['test/decisions/recall.test.ts'], 'src/decisions/time-position.ts', [
+  ...placesOf(['test/decision-log/recall.test.ts'], 'src/decision-log/time-position.ts', [
     ['lines of the time itself are passed over', 'line.atMs < sinceMs', 'line.atMs <= sinceMs'],
     ['the newest file is read, whatever the time', 'one.stamp <= stamp', 'one.stamp <= `9${stamp}`'],
     [
@@ -112,7 +120,7 @@ export const decisions: readonly Place[] = [
       'high = middle\n      else high = middle',
     ],
   ]),
-  ...placesOf(['test/decisions/recover.test.ts'], 'src/decisions/recover.ts', [
+  ...placesOf(['test/decision-log/recover.test.ts'], 'src/decision-log/recover.ts', [
     [
       'a damaged line passes for one of another job',
       "if (peeked === null) throw new DecisionLineMalformedError('a line near the end of the log is damaged')",
@@ -125,7 +133,7 @@ export const decisions: readonly Place[] = [
       "peeked.kind !== 'withheld'",
     ],
   ]),
-  ...placesOf(['test/decisions/scan.test.ts'], 'src/decisions/scan.ts', [
+  ...placesOf(['test/decision-log/scan.test.ts'], 'src/decision-log/scan.ts', [
     [
       'lines between the last look and the rotation are lost',
       '      segment.complete = true\n      return true\n',
@@ -138,14 +146,16 @@ export const decisions: readonly Place[] = [
     ],
     ['a position is one byte off', 'offset: next.offset + next.length + 1 }', 'offset: next.offset + next.length }'],
   ]),
-  ...placesOf(['test/decisions/answer.test.ts'], 'src/decisions/answer.ts', [
+  ...placesOf(['test/decision-log/answer.test.ts'], 'src/decision-log/answer.ts', [
     ['a compliant answer has a reason', 'record.compliant || (record.code', 'record.compliant && (record.code'],
     ['the task’s expiry is left out', 'expiry_block: record.expiration', 'expiry_block: 0'],
   ]),
-  ...placesOf(['test/decisions/segment.test.ts', 'test/decisions/faults.test.ts'], 'src/decisions/segment-tie.ts', [
-    ['the hash of the last line includes its newline', 'position < end - 1; )', 'position < end; )'],
-  ]),
-  ...placesOf(['test/decisions/tail.test.ts'], 'src/decisions/tail.ts', [
+  ...placesOf(
+    ['test/decision-log/segment.test.ts', 'test/decision-log/faults.test.ts'],
+    'src/decision-log/segment-tie.ts',
+    [['the hash of the last line includes its newline', 'position < end - 1; )', 'position < end; )']],
+  ),
+  ...placesOf(['test/decision-log/tail.test.ts'], 'src/decision-log/tail.ts', [
     [
       'slots are merged the wrong way',
       'cursor.next.record.at > newest.next.record.at',
@@ -153,7 +163,7 @@ export const decisions: readonly Place[] = [
     ],
     ['following repeats the last line', 'offset: end.end }', 'offset: 0 }'],
   ]),
-  ...placesOf(['test/decisions/tail.test.ts'], 'src/decisions/follow.ts', [
+  ...placesOf(['test/decision-log/tail.test.ts'], 'src/decision-log/follow.ts', [
     [
       'a segment with a successor is read for ever',
       'if (!full && following !== undefined)',
@@ -165,7 +175,7 @@ export const decisions: readonly Place[] = [
       'if (!more && signal.aborted) await wait()',
     ],
   ]),
-  ...placesOf(['test/decisions/since.test.ts'], 'src/decisions/since.ts', [
+  ...placesOf(['test/decision-log/since.test.ts'], 'src/decision-log/since.ts', [
     ['the segment that holds the time is left out', 'const next = segments[index + 1]', 'const next = segments[index]'],
   ]),
   ...placesOf(['test/store/decision-index.test.ts'], 'src/store/decision-index/writer.ts', [

@@ -41,7 +41,7 @@ export const facts: readonly Place[] = [
     ],
     ['what could not be told is lost', 'for (const own of told) untold.add(own)', ''],
   ]),
-  ...placesOf(['test/facts/remote.test.ts', 'test/facts/screener.test.ts'], 'src/facts/breaker.ts', [
+  ...placesOf(['test/facts/remote.test.ts', 'test/facts/screener.test.ts'], 'src/lib/breaker.ts', [
     ['it opens one failure late', 'inARow >= failures', 'inARow > failures'],
     ['many try at once when it may be tried again', '      nextTryMs = nowMs + openMs\n', ''],
     ['a success leaves it open', '      inARow = 0\n', ''],

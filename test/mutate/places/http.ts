@@ -2,7 +2,7 @@
 import { type Place, placesOf } from '../place.ts'
 
 export const http: readonly Place[] = [
-  ...placesOf(['test/http/idempotency.test.ts'], 'src/http/idempotency.ts', [
+  ...placesOf(['test/server/idempotency.test.ts'], 'src/server/idempotency.ts', [
     [
       'a claim is released though something may have been signed',
       "found.outcome === 'claimed' && !(dispatched && mayHaveActed(error))",
@@ -63,7 +63,7 @@ export const http: readonly Place[] = [
     ['what was taken over is kept no longer', '(memory?.keepSeconds ?? 0) : 0', '(memory?.keepSeconds ?? 0) : 1e12'],
     ['a twin is told to come back at once', 'Math.max(1, found.expiresAtSeconds - clock.unixSeconds())', '1'],
   ]),
-  ...placesOf(['test/http/deadline.test.ts'], 'src/http/deadline.ts', [
+  ...placesOf(['test/server/deadline.test.ts'], 'src/server/deadline.ts', [
     [
       'a request’s last millisecond is its deadline',
       'entry.deadlineMs <= nowMs; entry',
@@ -77,7 +77,7 @@ export const http: readonly Place[] = [
       '              resolve(result)',
     ],
   ]),
-  ...placesOf(['test/http/rate-limit.test.ts'], 'src/http/rate-limit.ts', [
+  ...placesOf(['test/server/rate-limit.test.ts'], 'src/server/rate-limit.ts', [
     [
       'more than the burst is saved up',
       'Math.min(burst, bucket.tokens + ((nowMs',
@@ -86,7 +86,7 @@ export const http: readonly Place[] = [
     ['a token more than there is', 'if (bucket.tokens + ROUNDING < cost)', 'if (bucket.tokens + 1 < cost)'],
     ['some are granted beyond what is there', 'Math.min(wanted, tokensOf(bucket))', 'wanted'],
   ]),
-  ...placesOf(['test/http/shared-rate-limit.test.ts'], 'src/http/rate-bucket.ts', [
+  ...placesOf(['test/server/shared-rate-limit.test.ts'], 'src/server/rate-bucket.ts', [
     ['each process uses the whole balance', 'Math.max(0, believed) / sharers', 'Math.max(0, believed)'],
     [
       'what was spent alone is not told',
@@ -99,7 +99,7 @@ export const http: readonly Place[] = [
       'Math.min(burst, bucket.lease + refilled)',
     ],
   ]),
-  ...placesOf(['test/http/strict-json.test.ts'], 'src/http/strict-json.ts', [
+  ...placesOf(['test/server/strict-json.test.ts'], 'src/server/strict-json.ts', [
     [
       'a key that comes twice is taken',
       'if (parsed !== written) throw new JsonKeyDuplicateError()',
@@ -116,7 +116,7 @@ export const http: readonly Place[] = [
       'value === null) {\n    throw new JsonShapeError',
     ],
   ]),
-  ...placesOf(['test/http/json-body.test.ts'], 'src/http/json-body.ts', [
+  ...placesOf(['test/server/json-body.test.ts'], 'src/server/json-body.ts', [
     [
       'a body of a byte too much is taken',
       'if (Number(contentLength) > maxBytes)',
@@ -135,7 +135,7 @@ export const http: readonly Place[] = [
     ['a byte order mark is hidden', 'fatal: true, ignoreBOM: true', 'fatal: true, ignoreBOM: false'],
     ['another content type is taken', "parts[0]?.trim() !== 'application/json'", "parts[0]?.trim() === 'text/plain'"],
   ]),
-  ...placesOf(['test/http/client-address.test.ts'], 'src/http/client-address.ts', [
+  ...placesOf(['test/server/client-address.test.ts'], 'src/server/client-address.ts', [
     [
       'the leftmost address is believed',
       'for (const text of hops.slice(-HOPS_MAX).reverse()) {',
@@ -148,7 +148,7 @@ export const http: readonly Place[] = [
     ],
     ['what stands left of something unreadable is believed', 'if (hop === null) break', 'if (hop === null) continue'],
   ]),
-  ...placesOf(['test/http/outbound-post.test.ts'], 'src/http/outbound-post.ts', [
+  ...placesOf(['test/server/outbound-post.test.ts'], 'src/server/outbound-post.ts', [
     ['connections are used again', 'agent: false,', ''],
     ['a long answer is read to its end', 'if (received > answerBytesMax) break', ''],
     [

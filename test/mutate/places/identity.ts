@@ -5,7 +5,7 @@ const STANDING = ['test/identity/standing.test.ts']
 const WALLETS = ['test/identity/connect.test.ts', 'test/store/races.test.ts']
 
 export const identity: readonly Place[] = [
-  ...placesOf(STANDING, 'src/identity/standing.ts', [
+  ...placesOf(STANDING, 'src/identity/standing/standing.ts', [
     [
       'the newest session decides instead of the newest decision',
       "decidedLast(ofType, isOwnDecision)?.status === 'rejected'",
@@ -56,7 +56,7 @@ export const identity: readonly Place[] = [
       'left.sessionId >= right.sessionId ? right : left',
     ],
   ]),
-  ...placesOf(['test/identity/standings.test.ts'], 'src/identity/standings.ts', [
+  ...placesOf(['test/identity/standings.test.ts'], 'src/identity/standing/standings.ts', [
     [
       'a level read before a change is kept after it',
       'if (changesBefore === organizationChanges) levels.set',
@@ -82,7 +82,7 @@ export const identity: readonly Place[] = [
   ]),
   ...placesOf(
     ['test/identity/standing-memory.test.ts', 'test/identity/standings.test.ts'],
-    'src/identity/standing-memory.ts',
+    'src/identity/standing/standing-memory.ts',
     [
       ['a record of before a wallet’s change is used', 'if (marks[walletMark()]! > readAt) return false', ''],
       [
@@ -103,7 +103,7 @@ export const identity: readonly Place[] = [
       ['what was read before an organization was forgotten is kept', 'if (readAt < since) return', ''],
     ],
   ),
-  ...placesOf(['test/identity/stream-hub.test.ts'], 'src/identity/stream-hub.ts', [
+  ...placesOf(['test/identity/stream-hub.test.ts'], 'src/identity/streams/stream-hub.ts', [
     ['a gap of exactly one is not seen', 'sequence > topic.published + 1', 'sequence > topic.published + 2'],
     ['every change is taken for a gap', 'sequence > topic.published + 1', 'sequence >= topic.published + 1'],
     [
@@ -132,61 +132,65 @@ export const identity: readonly Place[] = [
     ['a stopping hub takes streams', 'if (closing) throw new StreamsStoppingError()\n        if', 'if'],
     ['a failed opening keeps its place', '        remove(subscription)\n        throw error', '        throw error'],
   ]),
-  ...placesOf(['test/identity/register.test.ts', 'test/store/races.test.ts'], 'src/store/session-registration.ts', [
+  ...placesOf(
+    ['test/identity/register.test.ts', 'test/store/races.test.ts'],
+    'src/store/sessions/session-registration.ts',
     [
-      'a session completed before a rejection is used again',
-      'if (rejected === undefined || isDecidedAfter(row, rejected)) return toSession(row)',
-      'return toSession(row)',
+      [
+        'a session completed before a rejection is used again',
+        'if (rejected === undefined || isDecidedAfter(row, rejected)) return toSession(row)',
+        'return toSession(row)',
+      ],
+      [
+        'a completed session without its wallet is used again',
+        "AND status IN ('pending', 'retry')",
+        "AND status IN ('pending', 'retry', 'completed')",
+      ],
+      [
+        'a completed session below the level is used again',
+        "AND status = 'completed' AND level >= ?",
+        "AND status = 'completed' AND level >= ? - 1",
+      ],
+      [
+        'an answered request that comes again says created',
+        'const created = reusable.id === input.sessionId',
+        'const created = true',
+      ],
+      [
+        'an open session keeps the level of before',
+        "if (isSessionOpen(session.status) && session.level !== level) await note('level-changed', { level })",
+        '',
+      ],
+      [
+        'a completed session gets the level of today',
+        'isSessionOpen(session.status) && session.level !== level',
+        'session.level !== level',
+      ],
+      [
+        'of two rejections the first counts',
+        "AS seen WHERE status = 'rejected' ORDER BY decided DESC",
+        "AS seen WHERE status = 'rejected' ORDER BY decided ASC",
+      ],
+      [
+        'a session that was decided meanwhile is used',
+        'if (locked !== null && locked.status === found.status) return locked',
+        'if (locked !== null) return locked',
+      ],
+      [
+        'a new session with a wallet is not announced',
+        'if (walletAddress !== null) await announceSession(transaction, { session, wallets: [] }, nowSeconds)',
+        '',
+      ],
+      [
+        'a test key’s request finds a live session',
+        'session?.environment === input.environment && session.checkType === input.checkType ? session : null',
+        'session',
+      ],
     ],
-    [
-      'a completed session without its wallet is used again',
-      "AND status IN ('pending', 'retry')",
-      "AND status IN ('pending', 'retry', 'completed')",
-    ],
-    [
-      'a completed session below the level is used again',
-      "AND status = 'completed' AND level >= ?",
-      "AND status = 'completed' AND level >= ? - 1",
-    ],
-    [
-      'an answered request that comes again says created',
-      'const created = reusable.id === input.sessionId',
-      'const created = true',
-    ],
-    [
-      'an open session keeps the level of before',
-      "if (isSessionOpen(session.status) && session.level !== level) await note('level-changed', { level })",
-      '',
-    ],
-    [
-      'a completed session gets the level of today',
-      'isSessionOpen(session.status) && session.level !== level',
-      'session.level !== level',
-    ],
-    [
-      'of two rejections the first counts',
-      "AS seen WHERE status = 'rejected' ORDER BY decided DESC",
-      "AS seen WHERE status = 'rejected' ORDER BY decided ASC",
-    ],
-    [
-      'a session that was decided meanwhile is used',
-      'if (locked !== null && locked.status === found.status) return locked',
-      'if (locked !== null) return locked',
-    ],
-    [
-      'a new session with a wallet is not announced',
-      'if (walletAddress !== null) await announceSession(transaction, { session, wallets: [] }, nowSeconds)',
-      '',
-    ],
-    [
-      'a test key’s request finds a live session',
-      'session?.environment === input.environment && session.checkType === input.checkType ? session : null',
-      'session',
-    ],
-  ]),
+  ),
   ...placesOf(
     ['test/identity/transitions.test.ts', 'test/identity/standings.test.ts', 'test/identity/evidence/evidence.test.ts'],
-    'src/store/session-status.ts',
+    'src/store/sessions/session-status.ts',
     [
       [
         'a decision on another state is taken',
@@ -215,7 +219,7 @@ export const identity: readonly Place[] = [
       ['a person is identified anew', 'completed && session.personId === null ? await', 'completed ? await'],
     ],
   ),
-  ...placesOf(['test/wiring/screening-service.test.ts'], 'src/store/session-status.ts', [
+  ...placesOf(['test/screening/screening-service.test.ts'], 'src/store/sessions/session-status.ts', [
     ['a session is completed though a hit on a list is open', 'await requireNoOpenHit(transaction, session)', ''],
   ]),
   ...placesOf(['test/identity/transitions.test.ts', 'test/identity/connect.test.ts'], 'src/domain/session.ts', [
@@ -226,7 +230,7 @@ export const identity: readonly Place[] = [
       "status === 'pending' || status === 'retry' || status === 'submitted'",
     ],
   ]),
-  ...placesOf(WALLETS, 'src/store/session-wallets.ts', [
+  ...placesOf(WALLETS, 'src/store/sessions/session-wallets.ts', [
     ['a nonce is good twice', 'if (spent !== 1) throw new ProofInvalidError()', ''],
     [
       'the sandbox’s proof is taken by a live session',
@@ -255,7 +259,7 @@ export const identity: readonly Place[] = [
       'AND session_id = ? AND (address = ? OR 1 = 1)\n       AND chain = ?',
     ],
   ]),
-  ...placesOf(['test/identity/connect.test.ts'], 'src/store/session-nonces.ts', [
+  ...placesOf(['test/identity/connect.test.ts'], 'src/store/sessions/session-nonces.ts', [
     [
       'a nonce lives for ever',
       'WHERE nonce = ? AND organization_id = ? AND session_id = ? AND expires_at_seconds > ?',
@@ -264,7 +268,7 @@ export const identity: readonly Place[] = [
   ]),
   ...placesOf(
     ['test/store/wallet-standings.test.ts', 'test/identity/standings.test.ts'],
-    'src/store/wallet-standings.ts',
+    'src/store/sessions/wallet-standings.ts',
     [
       [
         'a session that is not shared is seen',
@@ -288,7 +292,7 @@ export const identity: readonly Place[] = [
       ],
     ],
   ),
-  ...placesOf(['test/identity/connect.test.ts'], 'src/identity/connect.ts', [
+  ...placesOf(['test/identity/connect.test.ts'], 'src/identity/sessions/connect.ts', [
     ['a proof for another host is taken', 'asked === null || asked.portalHost !== portalHost', 'asked === null'],
     ['any signature is taken', 'if (kind === null) throw new ProofInvalidError()', ''],
     [
@@ -297,7 +301,7 @@ export const identity: readonly Place[] = [
       '',
     ],
   ]),
-  ...placesOf(['test/identity/proof.test.ts'], 'src/identity/proof.ts', [
+  ...placesOf(['test/identity/proof.test.ts'], 'src/identity/sessions/proof.ts', [
     [
       'anybody’s signature is the wallet’s',
       "if (recoverSigner(message, bytes) === wallet.address) return 'eip191'",
@@ -311,7 +315,7 @@ export const identity: readonly Place[] = [
       "contractVerifier === undefined || (await contractVerifier({ wallet, message, signature })) ? 'erc1271' : null",
     ],
   ]),
-  ...placesOf(['test/identity/changes.test.ts'], 'src/identity/changes.ts', [
+  ...placesOf(['test/identity/changes.test.ts'], 'src/identity/sessions/changes.ts', [
     [
       'a removed wallet’s standing stays',
       '...[...wallets, ...gone.flatMap((state) => state.wallets)]',
@@ -323,12 +327,12 @@ export const identity: readonly Place[] = [
       'stateChanged: (state) => listener.stateChanged(state)',
     ],
   ]),
-  ...placesOf(['test/conformance/identity-verify.test.ts'], 'src/identity/verify.ts', [
+  ...placesOf(['test/conformance/identity-verify.test.ts'], 'src/identity/sessions/verify.ts', [
     ['a wallet with a status is verified', 'verified: verifying !== null', 'verified: status !== null'],
   ]),
   ...placesOf(
     ['test/identity/evidence/evidence.test.ts', 'test/identity/register.test.ts'],
-    'src/store/session-rows.ts',
+    'src/store/sessions/session-rows.ts',
     [
       [
         'registering again keeps evidence for longer',

@@ -22,7 +22,7 @@ export const policy: readonly Place[] = [
   ]),
   ...placesOf(
     ['test/policy/cost.test.ts', 'test/policy/language.test.ts', 'test/policy/uint256.test.ts'],
-    'src/policy/cost.ts',
+    'src/policy/cel/cost.ts',
     [
       [
         'a loop costs one turn',
@@ -42,7 +42,7 @@ export const policy: readonly Place[] = [
       ],
     ],
   ),
-  ...placesOf(['test/policy/uint256.test.ts'], 'src/policy/uint256.ts', [
+  ...placesOf(['test/policy/uint256.test.ts'], 'src/policy/calls/uint256.ts', [
     ['a negative int is an operand', 'if (operand < 0n) throw NEGATIVE_OPERAND', ''],
     [
       'an equal value is less',
@@ -50,7 +50,7 @@ export const policy: readonly Place[] = [
       "'<': (left, right) => bigintOf(left) <= bigintOf(right)",
     ],
   ]),
-  ...placesOf(['test/policy/abi-codec.test.ts'], 'src/policy/abi-codec.ts', [
+  ...placesOf(['test/policy/abi-codec.test.ts'], 'src/policy/calls/abi-codec.ts', [
     [
       'dirty bytes before an address are taken',
       'if (at + WORD > this.#text.length || !this.#text.startsWith(ZEROS.slice(0, zeros), at)) throw MALFORMED',
@@ -74,7 +74,7 @@ export const policy: readonly Place[] = [
       'return this.#text.slice(at, at + WORD)',
     ],
   ]),
-  ...placesOf(['test/policy/calls.test.ts'], 'src/policy/borsh-codec.ts', [
+  ...placesOf(['test/policy/calls.test.ts'], 'src/policy/calls/borsh-codec.ts', [
     ['an option of 2 is none', 'if (byte > 1) throw MALFORMED', ''],
     [
       'numbers are read from the other end',

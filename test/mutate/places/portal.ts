@@ -54,7 +54,7 @@ export const portal: readonly Place[] = [
   ...placesOf(['test/portal/entry.test.ts', 'test/portal/session.test.ts'], 'src/portal/browser-cookie.ts', [
     ['scripts read the cookie', 'Path=/; HttpOnly; SameSite', 'Path=/; SameSite'],
   ]),
-  ...placesOf(['test/portal/entry.test.ts', 'test/store/interleaved.test.ts'], 'src/store/portal-links.ts', [
+  ...placesOf(['test/portal/entry.test.ts', 'test/store/interleaved.test.ts'], 'src/store/sessions/portal-links.ts', [
     ['a wallet’s address opens its session', 'token.requires_proof === 1 && ', 'token.requires_proof === 2 && '],
     ['a stranger stays in the session of a proven wallet', 'await endOthers(transaction, challenge)', ''],
     [
@@ -105,7 +105,7 @@ export const portal: readonly Place[] = [
       ],
     ],
   ),
-  ...placesOf(['test/portal/session.test.ts'], 'src/store/portal-progress.ts', [
+  ...placesOf(['test/portal/session.test.ts'], 'src/store/sessions/portal-progress.ts', [
     [
       'what was corrected is forgotten by the next correction',
       'new Set([...corrections.done, ...parts])',

@@ -1,11 +1,11 @@
 // Several processes: who leads, who lives, the supervisor.
 import { type Place, placesOf } from '../place.ts'
 
-const LEADER = ['test/processes/leader.test.ts', 'test/processes/leader-slow-store.test.ts']
-const SUPERVISOR = ['test/processes/process-supervisor.test.ts']
+const LEADER = ['test/cluster/leader.test.ts', 'test/cluster/leader-slow-store.test.ts']
+const SUPERVISOR = ['test/cluster/process-supervisor.test.ts']
 
 export const processes: readonly Place[] = [
-  ...placesOf(LEADER, 'src/processes/leader.ts', [
+  ...placesOf(LEADER, 'src/cluster/leader.ts', [
     [
       'a renewal is trusted from its answer on',
       'const sentMs = clock.monotonicMs()\n    const renewed = await lease.renew(id, held)',
@@ -24,7 +24,7 @@ export const processes: readonly Place[] = [
     ['what another holds is taken without a wait', 'if (!free && (!same ||', 'if (!free && (same &&'],
     ['the lease is given up before the duties have stopped', '      await atWork\n      if (held', '      if (held'],
   ]),
-  ...placesOf(SUPERVISOR, 'src/processes/process-supervisor.ts', [
+  ...placesOf(SUPERVISOR, 'src/cluster/process-supervisor.ts', [
     ['a process that dies is left alone', 'place.cancelRestart = after(delayMs, () => startIn(place))', ''],
     [
       'a process that dies at once is started again at once',
@@ -49,7 +49,7 @@ export const processes: readonly Place[] = [
     ],
     ['a failed start leaves the others', '      await stop()\n      throw error', '      throw error'],
   ]),
-  ...placesOf(['test/processes/live-processes.test.ts'], 'src/processes/live-processes.ts', [
+  ...placesOf(['test/cluster/live-processes.test.ts'], 'src/cluster/live-processes.ts', [
     [
       'a process that is gone counts',
       'lastReadMs - atMs < GONE_MS ? [other] : []',
@@ -57,7 +57,7 @@ export const processes: readonly Place[] = [
     ],
     ['a beat that stands still counts as new', 'if (seen.get(row.id)?.beat !== row.beat) seen.set', 'seen.set'],
   ]),
-  ...placesOf(['test/processes/end-with-supervisor.test.ts'], 'src/processes/end-with-supervisor.ts', [
+  ...placesOf(['test/cluster/end-with-supervisor.test.ts'], 'src/cluster/end-with-supervisor.ts', [
     ['an orphan whose supervisor ended earlier lives on', 'if (host.ppid !== supervisorPid) endOrphaned()', ''],
     ['a closed channel is not noticed', "host.on('disconnect', endOrphaned)", ''],
   ]),

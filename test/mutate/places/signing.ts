@@ -113,7 +113,7 @@ export const signing: readonly Place[] = [
     ['an existing keystore is overwritten', 'if (existsSync(path)) throw', "if (existsSync('')) throw"],
     ['an empty passphrase locks a key', 'destination.passphrase.length === 0', 'destination.passphrase.length < 0'],
   ]),
-  ...placesOf(['test/pkcs11/token.test.ts'], 'src/signing/pkcs11/checked-signature.ts', [
+  ...placesOf(['test/hardware-keys/token.test.ts'], 'src/modules/hardware-keys/checked-signature.ts', [
     ['a token’s signature keeps a high s', 'if (s * 2n <= ORDER ||', 'if (s > 0n ||'],
     [
       'an EVM signature of another key leaves',
@@ -122,11 +122,11 @@ export const signing: readonly Place[] = [
     ],
     ['a Solana signature of another key leaves', 'if (!verify(null, message, key, raw)) throw', 'if (!key) throw'],
   ]),
-  ...placesOf(['test/pkcs11/token.test.ts'], 'src/signing/pkcs11/login.ts', [
+  ...placesOf(['test/hardware-keys/token.test.ts'], 'src/modules/hardware-keys/login.ts', [
     ['a refused PIN is tried again', 'if (wasRefused(refusedFile, pin)) throw', "if (pin.toString() === '') throw"],
     ['a refused PIN is not remembered', '        rememberRefused(refusedFile, pin)\n', ''],
   ]),
-  ...placesOf(['test/pkcs11/token.test.ts'], 'src/signing/pkcs11/token.ts', [
+  ...placesOf(['test/hardware-keys/token.test.ts'], 'src/modules/hardware-keys/token.ts', [
     ['another key in the token signs', 'address !== null && key.address !== address', "address === ''"],
     ['a lost session is not opened anew', 'if (isOpened) throw error', 'throw error'],
     ['a token that is away is asked at each request', 'failure.atMs < AGAIN_MS', 'failure.atMs < 0'],

@@ -36,7 +36,7 @@ export const store: readonly Place[] = [
     ['an unknown migration that says nothing works with anything', '?? Number.POSITIVE_INFINITY', '?? 0'],
     ['a migration tells another number', 'migration.worksWith ?? migration.number', 'migration.number'],
   ]),
-  ...placesOf(['test/store/table-copy.test.ts'], 'src/store/table-copy.ts', [
+  ...placesOf(['test/store/table-copy.test.ts'], 'src/store/copy/table-copy.ts', [
     [
       'PostgreSQL is not read as of one moment',
       "await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')",
@@ -59,7 +59,7 @@ export const store: readonly Place[] = [
       'namesOf(sourceSchema) !== namesOf(targetSchema)',
     ],
   ]),
-  ...placesOf(['test/store/table-content.test.ts'], 'src/store/table-content.ts', [
+  ...placesOf(['test/store/table-content.test.ts'], 'src/store/copy/table-content.ts', [
     ['a text and bytes hash alike', "typeof value === 'string' ? 't' : 'b'", "'b'"],
     ['the row at a batch’s end is read twice', 'WHERE (${listed(key)}) > (', 'WHERE (${listed(key)}) >= ('],
     [
@@ -155,34 +155,42 @@ export const store: readonly Place[] = [
       'generation',
     ],
   ]),
-  ...placesOf(['test/store/group-commit.test.ts', 'test/store/sqlite.test.ts'], 'src/store/sqlite-transactions.ts', [
-    ['a transaction that failed keeps what it wrote', "['ROLLBACK TO member', 'RELEASE member']", "['RELEASE member']"],
+  ...placesOf(
+    ['test/store/group-commit.test.ts', 'test/store/sqlite.test.ts'],
+    'src/store/sqlite/sqlite-transactions.ts',
     [
-      'a failed statement that was caught is committed',
-      'if (failure !== undefined) throw failure\n      return result',
-      'return result',
+      [
+        'a transaction that failed keeps what it wrote',
+        "['ROLLBACK TO member', 'RELEASE member']",
+        "['RELEASE member']",
+      ],
+      [
+        'a failed statement that was caught is committed',
+        'if (failure !== undefined) throw failure\n      return result',
+        'return result',
+      ],
+      [
+        'a statement runs after its transaction',
+        "if (!state.open) throw new TransactionMisuseError('the transaction has ended')",
+        '',
+      ],
+      [
+        'results are told before the commit',
+        "      await retryWhileLocked(() => writer.run('COMMIT'), deadlineMs)\n",
+        "      for (const outcome of outcomes) if (outcome.kind === 'done') outcome.member.resolve(outcome.result)\n      await retryWhileLocked(() => writer.run('COMMIT'), deadlineMs)\n",
+      ],
+      [
+        'a transaction whose turn came too late is done',
+        "if (clock.monotonicMs() > deadlineMs) throw new StoreUnavailableError(new Error('no turn in time'))",
+        '',
+      ],
+      [
+        'the disk is not waited for',
+        "survives === 'power-loss' ? 'PRAGMA synchronous = FULL'",
+        "survives === 'power-loss' ? 'PRAGMA synchronous = NORMAL'",
+      ],
     ],
-    [
-      'a statement runs after its transaction',
-      "if (!state.open) throw new TransactionMisuseError('the transaction has ended')",
-      '',
-    ],
-    [
-      'results are told before the commit',
-      "      await retryWhileLocked(() => writer.run('COMMIT'), deadlineMs)\n",
-      "      for (const outcome of outcomes) if (outcome.kind === 'done') outcome.member.resolve(outcome.result)\n      await retryWhileLocked(() => writer.run('COMMIT'), deadlineMs)\n",
-    ],
-    [
-      'a transaction whose turn came too late is done',
-      "if (clock.monotonicMs() > deadlineMs) throw new StoreUnavailableError(new Error('no turn in time'))",
-      '',
-    ],
-    [
-      'the disk is not waited for',
-      "survives === 'power-loss' ? 'PRAGMA synchronous = FULL'",
-      "survives === 'power-loss' ? 'PRAGMA synchronous = NORMAL'",
-    ],
-  ]),
+  ),
   ...placesOf(['test/store/change-feed.test.ts'], 'src/store/change-feed.ts', [
     [
       'a change that could not be handled is lost',
@@ -213,7 +221,7 @@ export const store: readonly Place[] = [
     ['a wake during a poll is lost', '    else wokenAgain = true', ''],
   ]),
   ...placesOf(
-    ['test/http/shared-rate-limit.test.ts', 'test/long/service/sharing.test.ts'],
+    ['test/server/shared-rate-limit.test.ts', 'test/long/service/sharing.test.ts'],
     'src/store/rate-leases.ts',
     [
       ['what a process owes is not taken', 'Math.min(burst, refilled - owed)', 'Math.min(burst, refilled)'],
@@ -221,7 +229,7 @@ export const store: readonly Place[] = [
     ],
   ),
   ...placesOf(
-    ['test/processes/leader.test.ts', 'test/processes/leader-slow-store.test.ts', 'test/store/duty-races.test.ts'],
+    ['test/cluster/leader.test.ts', 'test/cluster/leader-slow-store.test.ts', 'test/store/duty-races.test.ts'],
     'src/store/leader-lease.ts',
     [
       [
@@ -257,10 +265,10 @@ export const store: readonly Place[] = [
       'found.filter(({ at }) => at > 0)',
     ],
   ]),
-  ...placesOf(['test/store/postgres-locale.test.ts'], 'src/store/postgres-words.ts', [
+  ...placesOf(['test/store/postgres-locale.test.ts'], 'src/store/postgres/postgres-words.ts', [
     ['texts are sorted by the database’s own language', '\'TEXT COLLATE "C"\'', "'TEXT'"],
   ]),
-  ...placesOf(['test/long/cli/migrate.test.ts'], 'src/store/moved.ts', [
+  ...placesOf(['test/long/cli/migrate.test.ts'], 'src/store/copy/moved.ts', [
     ['a store that was moved away is opened', 'if (row !== undefined) throw movedError(row.value)', ''],
   ]),
 ]

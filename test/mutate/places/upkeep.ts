@@ -5,7 +5,7 @@ const BACKUP = ['test/long/cli/backup.test.ts']
 const SERIES = ['test/cli/backup-series.test.ts']
 
 export const upkeep: readonly Place[] = [
-  ...placesOf(BACKUP, 'src/cli/backup.ts', [
+  ...placesOf(BACKUP, 'src/cli/backup/backup.ts', [
     [
       'a half-written last line goes into the backup',
       'await copy(path, `decisions/${slot}/${name}`, recordedLength(path))',
@@ -19,7 +19,7 @@ export const upkeep: readonly Place[] = [
       '',
     ],
   ]),
-  ...placesOf(SERIES, 'src/cli/backup-series.ts', [
+  ...placesOf(SERIES, 'src/cli/backup/backup-series.ts', [
     [
       'backups of another deployment are removed',
       'kept.manifest.deploymentId === manifest.deploymentId)',
@@ -29,7 +29,7 @@ export const upkeep: readonly Place[] = [
     ['each start makes a backup', 'return newestMs <= nowMs ? newestMs + everyMs : nowMs', 'return nowMs'],
     ['what is half made by another is swept', 'now().getTime() - DAY_MS', 'now().getTime() + DAY_MS'],
   ]),
-  ...placesOf(BACKUP, 'src/cli/restore.ts', [
+  ...placesOf(BACKUP, 'src/cli/backup/restore.ts', [
     [
       'a data folder that is in use is written over',
       'if (existsSync(root) && readdirSync(root).some((name) => name !== OF_THE_SYSTEM)) {',
@@ -41,14 +41,14 @@ export const upkeep: readonly Place[] = [
       '    throw error',
     ],
   ]),
-  ...placesOf(BACKUP, 'src/cli/file-copy.ts', [
+  ...placesOf(BACKUP, 'src/cli/backup/file-copy.ts', [
     [
       'a copy is readable by everyone',
       "open(to, 'wx', 0o600)\n    try {\n      const hash",
       "open(to, 'wx', 0o644)\n    try {\n      const hash",
     ],
   ]),
-  ...placesOf(['test/long/cli/migrate.test.ts'], 'src/cli/migrate.ts', [
+  ...placesOf(['test/long/cli/migrate.test.ts'], 'src/cli/backup/migrate.ts', [
     ['a store in use is moved', 'if (users.length > 0) {', 'if (users.length < 0) {'],
     ['a moved store is used again', '      await markMoved(from, target)\n', ''],
     [
@@ -57,7 +57,7 @@ export const upkeep: readonly Place[] = [
       '',
     ],
   ]),
-  ...placesOf(['test/decisions/ship.test.ts'], 'src/decisions/ship.ts', [
+  ...placesOf(['test/log-shipping/ship.test.ts'], 'src/modules/log-shipping/ship.ts', [
     [
       'what the target holds is not compared',
       'if (!(await target.isIntact(name, digest)))\n      throw',
@@ -75,7 +75,7 @@ export const upkeep: readonly Place[] = [
       '',
     ],
   ]),
-  ...placesOf(['test/workers/decision-export.test.ts'], 'src/domain/csv.ts', [
+  ...placesOf(['test/workers/decision-export.test.ts'], 'src/lib/csv.ts', [
     ['a line break in a cell begins a row', '/[",\\r\\n]/.test(safe)', '/[",]/.test(safe)'],
     ['a formula is run by a spreadsheet', "typeof value === 'string' ? escapeFormula(plain)", "plain === '=' ? ''"],
   ]),

@@ -2,7 +2,7 @@
 import { type Place, placesOf } from '../place.ts'
 
 export const webhooks: readonly Place[] = [
-  ...placesOf(['test/http/webhook-signature.test.ts'], 'src/http/webhook-signature.ts', [
+  ...placesOf(['test/server/webhook-signature.test.ts'], 'src/server/webhook-signature.ts', [
     [
       'an old message verifies',
       'Math.abs(nowSeconds - Number(timestamp)) <= TIMESTAMP_TOLERANCE_SECONDS',
@@ -34,7 +34,7 @@ export const webhooks: readonly Place[] = [
   ]),
   ...placesOf(
     ['test/identity/webhooks/delivery.test.ts', 'test/store/duty-races.test.ts'],
-    'src/store/webhook-messages.ts',
+    'src/store/webhooks/webhook-messages.ts',
     [
       [
         'two processes send one message',

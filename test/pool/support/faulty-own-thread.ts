@@ -1,7 +1,7 @@
 // The real worker in the test's own thread, with the faults that a thread can survive. What would end a thread is an error
 // outside of any job's own handling, which ends the worker: it is thrown by the clock.
 
-import { systemTimers } from '../../../src/domain/time.ts'
+import { systemTimers } from '../../../src/lib/time.ts'
 import type { OpenPort, WorkerPort } from '../../../src/pool/port.ts'
 import { SHARED_CURRENT } from '../../../src/pool/protocol.ts'
 import { createOwnThreadPort } from '../../../workers/signing/own-thread.ts'

@@ -1,5 +1,5 @@
 // Time that a test turns by hand: a clock, timers and the end of a turn of the event loop.
-import type { Clock, Timers } from '../../../src/domain/time.ts'
+import type { Clock, Timers } from '../../../src/lib/time.ts'
 
 export interface ManualTime {
   readonly clock: Clock

@@ -1,6 +1,6 @@
 // Policies for the workers' tests: real texts, compiled by the worker itself.
 import type { Target } from '../../../src/domain/target.ts'
-import { readPolicyDocument } from '../../../src/policy/document.ts'
+import { readPolicyDocument } from '../../../src/policy/document/document.ts'
 import type { SentRevision } from '../../../src/policy/types/program.ts'
 
 /** Denies one wallet with words and one without, fails on a value over 10^18, allows the rest. */

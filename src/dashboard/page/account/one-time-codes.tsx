@@ -1,7 +1,7 @@
 // One-time codes of an authenticator app: switched on with a code that proves the app has the secret, and with recovery
 // codes that are shown once.
 import { useState } from 'preact/hooks'
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import { useAction } from '../data/use-action.ts'
 import { useForm } from '../data/use-form.ts'

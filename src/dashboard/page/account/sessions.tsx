@@ -1,6 +1,6 @@
 // The browsers in which one is signed in, each of which can be put out.
 
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { UserSession } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'

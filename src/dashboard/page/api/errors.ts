@@ -1,5 +1,5 @@
 // What a call to the admin API can fail with, and what people are told about it.
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 
 /** As the server names it: `rate_limit.burst` must be a whole number. */
 export interface FieldFault {

@@ -1,6 +1,6 @@
 // Who changed what: an organization’s changes, or all of the deployment, newest first, in a chain of hashes.
 import { useContext, useState } from 'preact/hooks'
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { addressFor, call } from '../api/client.ts'
 import type { AuditEntry, AuditVerification } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'

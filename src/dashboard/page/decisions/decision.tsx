@@ -3,8 +3,8 @@
 
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
-import { counted } from '../../../domain/counted.ts'
 import { amountText, currencyOf } from '../../../domain/currency.ts'
+import { counted } from '../../../lib/counted.ts'
 import { type AnswerOf, call } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
 import { type Query, useQuery } from '../data/use-query.ts'

@@ -1,6 +1,6 @@
 // The newest signed head of the log, and whether its witnesses cosign in time.
 
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { LogHead } from '../api/types.ts'
 import { useQuery } from '../data/use-query.ts'

@@ -1,6 +1,6 @@
 // Checking every line of the log: a task of the service, followed here, with what it found.
 import { useEffect, useState } from 'preact/hooks'
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { Task } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'

@@ -1,7 +1,7 @@
 // Single addresses: to look through page by page, to find by how they begin, and a few to put in or take out.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import { fieldProblemOf } from '../api/errors.ts'
 import type { ListEntry } from '../api/types.ts'

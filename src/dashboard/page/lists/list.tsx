@@ -1,6 +1,6 @@
 // One list: what is in it, single entries, whole files, the source it is read from, and its end.
 import { useState } from 'preact/hooks'
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { addressFor, call } from '../api/client.ts'
 import type { AddressList } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'

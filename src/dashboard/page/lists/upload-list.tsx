@@ -1,6 +1,6 @@
 // A whole file into a list: in place of what is there or beside it; all of it or nothing, unless asked otherwise.
 import { useState } from 'preact/hooks'
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { UploadedList } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'

@@ -2,7 +2,7 @@
 // new ones are there within seconds; what the live stream says is shown meanwhile.
 
 import { useEffect } from 'preact/hooks'
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { Pool } from '../api/types.ts'
 import { type Form, useForm } from '../data/use-form.ts'

@@ -1,7 +1,7 @@
 // All accounts of the deployment: who may administer it, and how someone who lost everything comes in again.
 
 import { useState } from 'preact/hooks'
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { OneTimeLink, User } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'

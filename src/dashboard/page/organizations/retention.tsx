@@ -1,6 +1,6 @@
 // For how long what people handed in stays, by what became of their session.
 
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { EvidenceRetention } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'

@@ -2,7 +2,7 @@
 // names between the organization's threshold and the one that is looked at.
 
 import { useState } from 'preact/hooks'
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { ThresholdTrial } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'

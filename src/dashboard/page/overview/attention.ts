@@ -1,6 +1,6 @@
 // What needs someone, as sentences with a link each: what waits, what fails, what ends soon. The most urgent first.
 
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import type { Overview } from '../api/types.ts'
 import { ageTone, ageWord } from '../reviews/age.ts'
 import { VERIFIED_HITS } from '../reviews/queue.ts'

@@ -1,6 +1,6 @@
 // The day in a few numbers, each a link to what it counts.
 
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import type { Overview } from '../api/types.ts'
 import { searchOf } from '../decisions/search.ts'
 import { ageWord } from '../reviews/age.ts'

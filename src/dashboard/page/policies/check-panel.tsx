@@ -1,6 +1,6 @@
 // Beside the editor: what is wrong and where, what the document says once nothing is, and its own tests.
 
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { CheckedPolicy, PolicyIssue } from '../api/types.ts'
 import { useQuery } from '../data/use-query.ts'

@@ -1,7 +1,7 @@
 // One project: its hash, its policy, the contracts and programs that belong to it, and a first call to copy.
 
 import { useState } from 'preact/hooks'
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import { TryIt } from '../attest/try-it.tsx'
 import { useQuery } from '../data/use-query.ts'

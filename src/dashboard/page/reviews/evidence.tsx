@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { type AnswerOf, call } from '../api/client.ts'
 import type { EvidenceDocument, SessionDetail } from '../api/types.ts'
 import { type Query, useQuery } from '../data/use-query.ts'

@@ -1,7 +1,7 @@
 // Beside the evidence: who reviews the session, the decision, and what the session is.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import type { SessionDetail } from '../api/types.ts'
 import type { Query } from '../data/use-query.ts'
 import { Button } from '../ui/button.tsx'

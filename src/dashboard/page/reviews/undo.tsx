@@ -1,6 +1,6 @@
 // What an organization admin may do beyond a decision: take a completed session back, and erase what was handed in.
 
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { SessionDetail } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'

@@ -1,6 +1,6 @@
 // Says above the queue that somebody who is verified has a hit that nobody has decided: such a session waits in no queue.
 
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'

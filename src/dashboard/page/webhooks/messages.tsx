@@ -1,6 +1,6 @@
 // What was sent to the endpoints, what waits to be tried again, and what nobody took.
 
-import { counted } from '../../../domain/counted.ts'
+import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { WebhookEndpoint, WebhookMessage } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'

@@ -2,7 +2,7 @@
 // the message was sent, so it must be as recent as in our own messages. Sources:
 // docs.withpersona.com/webhooks-best-practices, docs.withpersona.com/webhooks, docs.withpersona.com/reference-ids.
 import { createHmac } from 'node:crypto'
-import { isTimely, requireSignature, WebhookSignatureInvalidError } from '../../../http/webhook-signature.ts'
+import { isTimely, requireSignature, WebhookSignatureInvalidError } from '../../../server/webhook-signature.ts'
 import { commentOf, messageIdOf, objectAt, textAt, timeAt, type VerificationService } from './service.ts'
 
 const PAIR = /^t=(\d+),v1=([0-9a-f]{64})$/

@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto'
 import { FieldInvalidError } from '../../../domain/errors.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../../domain/session.ts'
 import type { VerificationServiceName } from '../../../domain/verification-service.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../http/strict-json.ts'
-import type { verifyWebhook } from '../../../http/webhook-signature.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../server/strict-json.ts'
+import type { verifyWebhook } from '../../../server/webhook-signature.ts'
 
 export interface ServiceDecision {
   /** The id that the service has for the session; it decides only when it is our session's id. */

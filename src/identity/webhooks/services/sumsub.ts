@@ -2,8 +2,8 @@
 // its age is counted from the event. Sources: docs.sumsub.com/docs/webhook-manager,
 // docs.sumsub.com/docs/user-verification-webhooks, docs.sumsub.com/docs/receive-and-interpret-results-via-api.
 import { createHmac } from 'node:crypto'
-import type { JsonObject } from '../../../http/strict-json.ts'
-import { requireSignature, WebhookSignatureInvalidError } from '../../../http/webhook-signature.ts'
+import type { JsonObject } from '../../../server/strict-json.ts'
+import { requireSignature, WebhookSignatureInvalidError } from '../../../server/webhook-signature.ts'
 import {
   commentOf,
   messageIdOf,

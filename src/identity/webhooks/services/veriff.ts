@@ -2,7 +2,7 @@
 // from the decision. Sources: devdocs.veriff.com/docs/hmac-authentication-and-endpoint-security,
 // devdocs.veriff.com/docs/decision-webhook, devdocs.veriff.com/docs/webhooks-guide.
 import { createHmac } from 'node:crypto'
-import { requireSignature } from '../../../http/webhook-signature.ts'
+import { requireSignature } from '../../../server/webhook-signature.ts'
 import { commentOf, messageIdOf, objectAt, textAt, timeAt, type VerificationService } from './service.ts'
 
 const STATUSES: ReadonlyMap<string, 'completed' | 'rejected' | 'retry'> = new Map([

@@ -1,6 +1,6 @@
 // Reads the machine-readable zone of a picture on this device. Loaded when the first picture is chosen, because the
 // reader and its weights are large.
-import { readZone } from '../../../documents/reader/read-zone.ts'
+import { readZone } from '../../../modules/documents/reader/read-zone.ts'
 import type { Draft } from './draft.ts'
 
 /** Longest side of the picture, pixels, at each try, as on the server. */

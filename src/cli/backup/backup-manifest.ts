@@ -1,0 +1,129 @@
+// A backup is a folder with a manifest, which names every file with its size and SHA-256. A folder whose files differ from its
+// manifest is not restored.
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { lstat, readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import type { TokenAttester } from '../../store/sqlite/sqlite-snapshot.ts'
+import { CommandFailedError } from '../output.ts'
+
+export const MANIFEST = 'manifest.json'
+export const BACKUP_FORMAT = 1
+
+export interface BackedUpFile {
+  /** Relative, with slashes. */
+  readonly path: string
+  readonly bytes: number
+  /** Lower-case hex. */
+  readonly sha256: string
+}
+
+export interface BackupManifest {
+  readonly format: typeof BACKUP_FORMAT
+  /** Version of the program that made the backup. */
+  readonly version: string
+  /** ISO 8601, UTC. */
+  readonly createdAt: string
+  readonly deploymentId: string
+  /** Number of the newest migration in the backup's database. */
+  readonly schema: number
+  /** Kind of the original database. The backup itself always has a SQLite file. */
+  readonly store: 'sqlite' | 'postgres'
+  /** Attesters whose keys are in a hardware token and so not in the backup; older versions leave it out. */
+  readonly tokenAttesters?: readonly TokenAttester[]
+  readonly withSecrets: boolean
+  readonly withDecisions: boolean
+  readonly files: readonly BackedUpFile[]
+}
+
+export interface VerifyBackupProgress {
+  readonly bytes: number
+  readonly bytesTotal: number
+}
+
+/** Whether a path stays inside the backup and in one of its known folders. */
+const isOwnPath = (path: string): boolean =>
+  /^(countersign\.db|decision-tree\.db|settings\.json|config-file|quickstart\.env|(keystores|evidence|secrets|decisions)(\/[A-Za-z0-9_.-]+){1,2})$/.test(
+    path,
+  ) && !path.split('/').some((part) => part === '.' || part === '..')
+
+const isTokenAttester = (value: unknown): boolean => {
+  const { kind, address, key } = (value ?? {}) as Record<string, unknown>
+  return (kind === 'secp256k1' || kind === 'ed25519') && typeof address === 'string' && typeof key === 'string'
+}
+
+export const isManifest = (value: unknown): value is BackupManifest => {
+  if (typeof value !== 'object' || value === null) return false
+  const { format, files, deploymentId, schema, store, tokenAttesters = [] } = value as Record<string, unknown>
+  return (
+    format === BACKUP_FORMAT &&
+    typeof deploymentId === 'string' &&
+    typeof schema === 'number' &&
+    (store === 'sqlite' || store === 'postgres') &&
+    Array.isArray(tokenAttesters) &&
+    tokenAttesters.every(isTokenAttester) &&
+    Array.isArray(files) &&
+    files.every((file: unknown) => {
+      const { path, bytes, sha256 } = (file ?? {}) as Record<string, unknown>
+      return (
+        typeof path === 'string' && isOwnPath(path) && Number.isSafeInteger(bytes) && /^[0-9a-f]{64}$/.test(`${sha256}`)
+      )
+    })
+  )
+}
+
+/** @returns paths of all files below a folder, relative to it */
+export const listFiles = async (folder: string): Promise<readonly string[]> => {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true })
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort()
+}
+
+const digestOfFile = async (path: string, onChunk: (bytes: number) => void): Promise<string> => {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    hash.update(chunk)
+    onChunk(chunk.length)
+  }
+  return hash.digest('hex')
+}
+
+/**
+ * Reads the manifest and compares every file with it.
+ * @throws CommandFailedError that names the first thing that is wrong.
+ */
+export const verifyBackup = async (
+  folder: string,
+  onProgress: (progress: VerifyBackupProgress) => void = () => undefined,
+): Promise<BackupManifest> => {
+  let manifest: unknown
+  try {
+    manifest = JSON.parse(await readFile(join(folder, MANIFEST), 'utf8'))
+  } catch {
+    throw new CommandFailedError(`there is no backup in ${folder}: its ${MANIFEST} is missing or damaged`)
+  }
+  if (!isManifest(manifest)) throw new CommandFailedError(`the ${MANIFEST} in ${folder} is not one of this version`)
+  const found = new Set(await listFiles(folder))
+  found.delete(MANIFEST)
+  const bytesTotal = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0)
+  let bytes = 0
+  for (const file of manifest.files) {
+    if (!found.delete(file.path)) throw new CommandFailedError(`the backup lacks ${file.path}`)
+    const path = join(folder, file.path)
+    const stats = await lstat(path)
+    const isWhole = stats.isFile() && stats.size === file.bytes
+    const digest = isWhole
+      ? await digestOfFile(path, (size) => {
+          bytes += size
+          onProgress({ bytes, bytesTotal })
+        })
+      : ''
+    if (digest !== file.sha256)
+      throw new CommandFailedError(`${file.path} in the backup is not what its ${MANIFEST} says`)
+  }
+  const [stranger] = found
+  if (stranger !== undefined) throw new CommandFailedError(`${stranger} in the backup is not in its ${MANIFEST}`)
+  return manifest
+}

@@ -1,0 +1,213 @@
+// Keeps a series of backups in a folder or in a bucket. A backup is complete when its manifest is there: the manifest is
+// written last and removed first.
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { BucketError } from '../../modules/log-shipping/ship-bucket.ts'
+import { digestOf, parseShipPlace, type ShipPlace, type ShipTarget } from '../../modules/log-shipping/ship-target.ts'
+import { CommandFailedError, UsageError } from '../output.ts'
+import { type BackupManifest, isManifest, MANIFEST } from './backup-manifest.ts'
+
+export interface KeptBackup {
+  /** The backup's time, as `2026-11-23T04-30-00Z`. */
+  readonly name: string
+  readonly manifest: BackupManifest
+}
+
+export interface BackupPlace {
+  /** @returns the backup's path or URL, for people */
+  readonly whereIs: (name: string) => string
+  /** @returns complete backups, oldest first */
+  readonly list: () => Promise<readonly KeptBackup[]>
+  readonly make: (name: string) => Promise<BackupManifest>
+  readonly remove: (name: string) => Promise<void>
+  /** Removes incomplete backups that were begun before that time. */
+  readonly sweep: (beforeMs: number) => Promise<void>
+}
+
+/** @throws UsageError when the text is not s3://bucket/prefix */
+export const readBucket = (text: string, option: string): ShipPlace => {
+  try {
+    return parseShipPlace(text)
+  } catch (error) {
+    throw new UsageError(`${option} ${error instanceof Error ? error.message : 'is malformed'}`)
+  }
+}
+
+/** Wraps a bucket so that its faults become CommandFailedError with one line of text. */
+export const openBackupBucket = (target: ShipTarget): ShipTarget => {
+  const explain = (error: unknown): never => {
+    const { code } = (error ?? {}) as { code?: unknown }
+    const reason = error instanceof BucketError ? error.message : typeof code === 'string' ? code : 'it failed'
+    throw new CommandFailedError(`${target.description}: ${reason}`)
+  }
+  const read = async function* (name: string) {
+    try {
+      yield* target.read(name)
+    } catch (error) {
+      explain(error)
+    }
+  }
+  return {
+    description: target.description,
+    list: (prefix) => target.list(prefix).catch(explain),
+    put: (name, content) => target.put(name, content).catch(explain),
+    isIntact: (name, digest) => target.isIntact(name, digest).catch(explain),
+    read,
+    readRange: (name, offset, length) => target.readRange(name, offset, length).catch(explain),
+    remove: (name) => target.remove(name).catch(explain),
+  }
+}
+
+/** Makes a backup in a folder that does not exist yet. */
+type MakeBackup = (to: string) => Promise<BackupManifest>
+
+const NAME = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/
+/** Name of a backup's folder while it is made; `backup.ts` renames it at the end. */
+const PARTIAL = /^\.(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z)\.[0-9a-f]{12}\.partial$/
+/** A manifest of ten million files fits in it. */
+const MANIFEST_BYTES_MAX = 2 ** 30
+
+/** The name of a backup made now. A second backup in the same second is refused, because its folder exists. */
+export const nameAt = (date: Date): string =>
+  date
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+    .replaceAll(':', '-')
+/** @returns Unix milliseconds; NaN when the text is not the name of a backup */
+export const timeOf = (name: string): number =>
+  Date.parse(
+    name.replace(/T(\d{2})-(\d{2})-(\d{2})Z$/, (_, hours, minutes, seconds) => `T${hours}:${minutes}:${seconds}Z`),
+  )
+
+/** @returns null when the text is not a manifest; that folder is neither counted nor removed */
+const parseManifest = (text: string): BackupManifest | null => {
+  try {
+    const manifest: unknown = JSON.parse(text)
+    return isManifest(manifest) ? manifest : null
+  } catch {
+    return null
+  }
+}
+
+const readOrNull = async (path: string): Promise<string> => {
+  try {
+    return await readFile(path, 'utf8')
+  } catch {
+    // No manifest: not a complete backup.
+    return ''
+  }
+}
+
+const withManifests = async (
+  names: readonly string[],
+  read: (name: string) => Promise<string>,
+): Promise<readonly KeptBackup[]> => {
+  const manifests = await Promise.all(names.map(async (name) => parseManifest(await read(name))))
+  return names.flatMap((name, index) => {
+    const manifest = manifests[index] ?? null
+    return manifest === null ? [] : [{ name, manifest }]
+  })
+}
+
+export const createBackupFolder = (folder: string, make: MakeBackup): BackupPlace => ({
+  whereIs: (name) => join(folder, name),
+  list: async () => {
+    if (!existsSync(folder)) return []
+    const names = (await readdir(folder)).filter((name) => NAME.test(name)).sort()
+    return withManifests(names, (name) => readOrNull(join(folder, name, MANIFEST)))
+  },
+  make: (name) => make(join(folder, name)),
+  remove: (name) => rm(join(folder, name), { recursive: true }),
+  sweep: async (beforeMs) => {
+    if (!existsSync(folder)) return
+    for (const entry of await readdir(folder)) {
+      const name = PARTIAL.exec(entry)?.[1]
+      if (name !== undefined && timeOf(name) < beforeMs) await rm(join(folder, entry), { recursive: true })
+    }
+  },
+})
+
+const readManifestText = async (target: ShipTarget, name: string): Promise<string> =>
+  Buffer.from((await target.readRange(name, 0, MANIFEST_BYTES_MAX)) ?? []).toString('utf8')
+
+/** Uploads a file and checks that the bucket has the same content. @throws CommandFailedError */
+const putFile = async (target: ShipTarget, name: string, path: string): Promise<void> => {
+  const file = Bun.file(path)
+  await target.put(name, file)
+  if (!(await target.isIntact(name, await digestOf(file.stream())))) {
+    throw new CommandFailedError(`${target.description}${name} is not what was sent`)
+  }
+}
+
+export const createBackupBucket = (target: ShipTarget, make: MakeBackup): BackupPlace => {
+  const namesIn = async (): Promise<readonly string[]> => {
+    const names = (await target.list('')).map(({ name }) => name.split('/')[0] ?? '')
+    return [...new Set(names)].filter((name) => NAME.test(name)).sort()
+  }
+  const list = async () => withManifests(await namesIn(), (name) => readManifestText(target, `${name}/${MANIFEST}`))
+  const remove = async (backup: string): Promise<void> => {
+    // Remove the manifest first: without it the folder does not count as a backup.
+    await target.remove(`${backup}/${MANIFEST}`)
+    for (const { name } of await target.list(`${backup}/`)) await target.remove(name)
+  }
+  return {
+    whereIs: (name) => `${target.description}${name}`,
+    list,
+    make: async (name) => {
+      if ((await target.list(`${name}/`)).length > 0) {
+        throw new CommandFailedError(`${target.description}${name} is there already`)
+      }
+      const scratch = await mkdtemp(join(tmpdir(), 'countersign-backup-'))
+      try {
+        const made = join(scratch, name)
+        const manifest = await make(made)
+        for (const { path } of manifest.files) await putFile(target, `${name}/${path}`, join(made, path))
+        await putFile(target, `${name}/${MANIFEST}`, join(made, MANIFEST))
+        return manifest
+      } finally {
+        await rm(scratch, { recursive: true, force: true })
+      }
+    },
+    remove,
+    sweep: async (beforeMs) => {
+      const whole = new Set((await list()).map(({ name }) => name))
+      for (const name of await namesIn()) {
+        if (!whole.has(name) && timeOf(name) < beforeMs) await remove(name)
+      }
+    },
+  }
+}
+
+/** @throws CommandFailedError when a file is missing, or has another size than in the manifest */
+const requireSizes = async (target: ShipTarget, { files }: BackupManifest): Promise<void> => {
+  const sizes = new Map((await target.list('')).map(({ name, bytes }) => [name, bytes]))
+  for (const { path, bytes } of files) {
+    const found = sizes.get(path)
+    if (found === bytes) continue
+    const problem = found === undefined ? 'is missing' : `has ${found} bytes instead of ${bytes}`
+    throw new CommandFailedError(`${target.description}${path} ${problem}`)
+  }
+}
+
+/**
+ * Downloads the files that a backup's manifest names, if all of them have the size that it names.
+ * @throws CommandFailedError when there is no such backup, or it is not whole
+ */
+export const fetchBackup = async (target: ShipTarget, into: string): Promise<void> => {
+  const text = await readManifestText(target, MANIFEST)
+  const manifest = parseManifest(text)
+  if (manifest === null) throw new CommandFailedError(`there is no backup in ${target.description}`)
+  await requireSizes(target, manifest)
+  for (const { path } of manifest.files) {
+    await mkdir(dirname(join(into, path)), { recursive: true })
+    const file = Bun.file(join(into, path)).writer()
+    for await (const chunk of target.read(path)) {
+      file.write(chunk)
+      await file.flush()
+    }
+    await file.end()
+  }
+  await Bun.write(join(into, MANIFEST), text)
+}

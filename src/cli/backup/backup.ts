@@ -1,0 +1,330 @@
+// `countersign backup`: copies a deployment into a folder while the service runs. The database is copied first: the files that
+// it names exist by then, and newer files without a row are deleted after a restore.
+import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, openSync, readdirSync, statSync } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { VERSION } from '../../config/version.ts'
+import { wholeLength } from '../../decision-log/backwards.ts'
+import { listSegments, listSlots } from '../../decision-log/segment-name.ts'
+import { CountersignError } from '../../domain/errors.ts'
+import { isMissingFile } from '../../lib/named-error.ts'
+import type { ShipPlace, ShipTarget } from '../../modules/log-shipping/ship-target.ts'
+import { copyDecisionTreeToFile } from '../../modules/transparency/store/copy.ts'
+import { PROGRAM } from '../../program/words.ts'
+import type { DataFolder } from '../../setup/data-folder.ts'
+import { copyTables, openCopySource, openForCopying } from '../../store/copy/table-copy.ts'
+import { StoreUnusableError } from '../../store/errors.ts'
+import { MIGRATIONS } from '../../store/migrations.ts'
+import { describeSqlite, snapshotSqlite } from '../../store/sqlite/sqlite-snapshot.ts'
+import type { StoreTarget } from '../../store/store-address.ts'
+import { parseDuration, parseWhole } from '../key-options.ts'
+import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, UsageError } from '../output.ts'
+import { BACKUP_FORMAT, type BackedUpFile, type BackupManifest, MANIFEST } from './backup-manifest.ts'
+import { createBackupBucket, createBackupFolder, readBucket } from './backup-place.ts'
+import { runSeries } from './backup-series.ts'
+import { copyFileHashed, syncPath, writeFileHashed } from './file-copy.ts'
+
+const USAGE = `Usage: ${PROGRAM} backup --to FOLDER [--with-secrets] [--with-decisions] [--json]
+       ${PROGRAM} backup --into PLACE [--every 24h] [--keep N] [--with-secrets] [--with-decisions] [--json]
+
+Makes FOLDER (--to), or one in PLACE that is named by the time (--into; a folder, or s3://BUCKET/PREFIX), with the database, the keystores (encrypted), the
+evidence (encrypted), the settings that this command sees, and a manifest with the SHA-256 of each file. The service may run
+meanwhile; nothing of it waits. Whatever the store is, the database in the backup is a SQLite file.
+
+  --every DURATION  Goes on until it is stopped: the next one this long after the newest in PLACE (at least 1m; 24h, 7d). One
+                    that fails is said and tried again within 15 minutes.
+  --keep N          Removes all but the N newest of this deployment in PLACE, once a new one is whole.
+  --with-secrets    Also what the data folder itself keeps to open all that: the passphrase, the evidence key, the key of
+                    one-time codes, and the first keys in quickstart.env. Without them a restore needs them from elsewhere.
+                    And the config file, whose RPC URLs may hold keys.
+  --with-decisions  Also the decision log of this node as it is, and the tree of all. It may be large: decisions-ship copies it
+                    all along.
+
+Attester keys in a hardware token are in no backup: back the token up by its own means.
+
+A bucket is reached as decisions-ship reaches its own: by the same endpoint, region and credentials. A backup for it is made in
+TMPDIR first. What it holds is as readable as the database: let the bucket encrypt it, and keep the secrets elsewhere.
+`
+
+export interface BackupContext {
+  readonly output: CommandOutput
+  readonly folder: DataFolder
+  readonly locateStore: () => Promise<StoreTarget>
+  /** This command's settings without secrets, stored in the backup for people to read. */
+  readonly describeSettings: () => Readonly<Record<string, unknown>>
+  /** Path of the config file; null when there is none. */
+  readonly configFile: string | null
+  readonly openBucket: (place: ShipPlace) => ShipTarget
+  /** Writes an audit entry, because a backup contains secrets. */
+  readonly note: () => Promise<void>
+  readonly now: () => Date
+  /** Aborted when the command is to stop. */
+  readonly stopped: () => AbortSignal
+}
+
+const filesIn = (folder: string): readonly string[] =>
+  existsSync(folder)
+    ? readdirSync(folder, { withFileTypes: true })
+        .filter((entry) => entry.isFile() && !entry.name.endsWith('.tmp') && !entry.name.startsWith('.'))
+        .map(({ name }) => name)
+    : []
+
+const recordedLength = (path: string): number => {
+  const descriptor = openSync(path, 'r')
+  try {
+    return wholeLength(descriptor, statSync(path).size)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+const removeSqlite = async (path: string): Promise<void> => {
+  for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true })
+}
+
+/** Copies a database of either kind into one SQLite file without a WAL. */
+const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
+  if (source.kind === 'sqlite') {
+    snapshotSqlite(source.path, to)
+    return
+  }
+  const tables = `${to}.tables`
+  const from = await openCopySource(source)
+  try {
+    const target = await openForCopying({ kind: 'sqlite', path: tables })
+    try {
+      await copyTables(from, target)
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await from.close()
+  }
+  snapshotSqlite(tables, to)
+  await removeSqlite(tables)
+}
+
+/** Copies the decision log's tree into a SQLite file. @returns false when there is no tree */
+const copyTree = async (source: StoreTarget, folder: DataFolder, to: string): Promise<boolean> => {
+  if (source.kind === 'sqlite') {
+    if (!existsSync(folder.decisionTree)) return false
+    snapshotSqlite(folder.decisionTree, to)
+    return true
+  }
+  const tables = `${to}.tables`
+  const hasTree = await copyDecisionTreeToFile(source, tables)
+  if (hasTree) snapshotSqlite(tables, to)
+  await removeSqlite(tables)
+  return hasTree
+}
+
+/** A text that changes when a secret is rotated: files copied before and after a rotation do not belong together. */
+const describeSecrets = (folder: DataFolder): string => {
+  const secrets = dirname(folder.passphrase)
+  const describe = (name: string): string => {
+    const { ino, mtimeMs, size } = statSync(join(secrets, name))
+    return `${name} ${ino} ${mtimeMs} ${size}`
+  }
+  return filesIn(secrets).map(describe).sort().join('\n')
+}
+
+interface Choice {
+  readonly withSecrets: boolean
+  readonly withDecisions: boolean
+}
+
+const fill = async (
+  into: string,
+  source: StoreTarget,
+  context: BackupContext,
+  choice: Choice,
+): Promise<BackupManifest> => {
+  const { folder, configFile, now } = context
+  const files: BackedUpFile[] = []
+  const createdAt = now().toISOString()
+  const secretsBefore = describeSecrets(folder)
+  const copy = async (from: string, path: string, length?: number): Promise<void> => {
+    try {
+      files.push({ path, ...(await copyFileHashed(from, join(into, path), length)) })
+    } catch (error) {
+      // The evidence was erased after the database was copied. Its key is gone, so the file would be useless.
+      if (!(path.startsWith('evidence/') && isMissingFile(error))) throw error
+    }
+  }
+
+  const database = join(into, 'countersign.db')
+  await copyDatabase(source, database)
+  const facts = describeSqlite(database)
+  await rename(database, `${database}.made`)
+  await copy(`${database}.made`, 'countersign.db')
+  await rm(`${database}.made`)
+
+  for (const name of filesIn(folder.keystores)) await copy(join(folder.keystores, name), `keystores/${name}`)
+  for (const name of filesIn(folder.evidence)) await copy(join(folder.evidence, name), `evidence/${name}`)
+  if (choice.withSecrets) {
+    const secrets = dirname(folder.passphrase)
+    for (const name of filesIn(secrets)) await copy(join(secrets, name), `secrets/${name}`)
+    if (existsSync(folder.quickstart)) await copy(folder.quickstart, 'quickstart.env')
+    if (configFile !== null) await copy(configFile, 'config-file')
+  }
+  if (choice.withDecisions) {
+    // Copy the tree before the log, so that it has no line that the copied log lacks.
+    const tree = join(into, 'decision-tree.db.made')
+    if (await copyTree(source, folder, tree)) {
+      await copy(tree, 'decision-tree.db')
+      await rm(tree)
+    }
+    for (const name of filesIn(folder.decisions)) await copy(join(folder.decisions, name), `decisions/${name}`)
+    for (const slot of listSlots(folder.decisions)) {
+      for (const { name } of listSegments(join(folder.decisions, slot))) {
+        const path = join(folder.decisions, slot, name)
+        await copy(path, `decisions/${slot}/${name}`, recordedLength(path))
+      }
+    }
+  }
+  const settings = `${JSON.stringify(context.describeSettings(), null, 2)}\n`
+  files.push({ path: 'settings.json', ...(await writeFileHashed(join(into, 'settings.json'), settings)) })
+
+  if (describeSecrets(folder) !== secretsBefore) {
+    throw new CommandFailedError('a secret was rotated while it was copied: make the backup again afterwards')
+  }
+  const manifest: BackupManifest = {
+    format: BACKUP_FORMAT,
+    version: VERSION,
+    createdAt,
+    ...facts,
+    store: source.kind,
+    ...choice,
+    files,
+  }
+  // Write the manifest last: it makes the backup complete.
+  await writeFileHashed(join(into, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
+  for (const name of new Set(files.map(({ path }) => dirname(path)))) await syncPath(join(into, name))
+  await syncPath(into)
+  return manifest
+}
+
+const print = (manifest: BackupManifest, to: string, { stdout, stderr }: CommandOutput): void => {
+  const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0)
+  stdout(`${to}: ${manifest.files.length} files, ${bytes} bytes, each with its SHA-256 in ${MANIFEST}\n`)
+  if (!manifest.withSecrets) {
+    stderr('Not in it: passphrase, evidence key and account key. Without them it opens nothing: keep them elsewhere.\n')
+  }
+  const { tokenAttesters = [] } = manifest
+  if (tokenAttesters.length > 0) {
+    const addresses = tokenAttesters.map(({ address }) => address).join(', ')
+    stderr(`Not in it: the keys of ${addresses}. They are in the hardware token, which has a backup of its own.\n`)
+  }
+  if (!manifest.withDecisions) stderr('Not in it: the decision log (--with-decisions, or decisions-ship).\n')
+}
+
+/** Writes the audit entry. If that fails, the backup is still good, and a warning is printed. */
+const noteBackup = async ({ schema }: BackupManifest, { note, output }: BackupContext): Promise<void> => {
+  try {
+    // Opening an older store would migrate it, which a backup before an upgrade must not do.
+    if (schema === MIGRATIONS.length) {
+      await note()
+      return
+    }
+    output.stderr('Not in the audit log: the database is of another version than this command.\n')
+  } catch (error) {
+    const why = error instanceof StoreUnusableError || error instanceof CountersignError ? error.detail : 'it failed'
+    output.stderr(`Not in the audit log: ${why}.\n`)
+  }
+}
+
+const make = async (to: string, choice: Choice, context: BackupContext): Promise<BackupManifest> => {
+  if (existsSync(to)) throw new CommandFailedError(`${to} is there already: choose a new folder`)
+  if (!existsSync(context.folder.keystores)) {
+    throw new CommandFailedError(`there is no deployment in ${context.folder.root}`)
+  }
+  const partial = join(dirname(to), `.${basename(to)}.${randomBytes(6).toString('hex')}.partial`)
+  await mkdir(partial, { recursive: true, mode: 0o700 })
+  try {
+    const manifest = await fill(partial, await context.locateStore(), context, choice)
+    await rename(partial, to)
+    await syncPath(dirname(to))
+    return manifest
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true })
+    throw error
+  }
+}
+
+const EVERY_MIN_SECONDS = 60
+
+const readInterval = (text: string | undefined): number | null => {
+  if (text === undefined) return null
+  const seconds = parseDuration(text, '--every')
+  if (seconds < EVERY_MIN_SECONDS) throw new UsageError('--every must be at least 1m')
+  return seconds * 1000
+}
+
+const readKeep = (text: string | undefined): number | null => {
+  if (text === undefined) return null
+  const keep = parseWhole(text, '--keep')
+  if (keep < 1) throw new UsageError('--keep must be at least 1')
+  return keep
+}
+
+const sleepUnless = async (milliseconds: number, signal: AbortSignal): Promise<void> => {
+  try {
+    await sleep(milliseconds, undefined, { signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+}
+
+/** Returns the exit code: 0 done, 1 it can't be done and nothing is left behind, 2 usage. */
+export const runBackup = (commandArguments: readonly string[], context: BackupContext): Promise<number> =>
+  runToExitCode(context.output, USAGE, commandArguments, async () => {
+    const { output } = context
+    const command = parseCommand(commandArguments, {
+      to: { type: 'string' },
+      into: { type: 'string' },
+      every: { type: 'string' },
+      keep: { type: 'string' },
+      'with-secrets': { type: 'boolean' },
+      'with-decisions': { type: 'boolean' },
+      json: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    })
+    if (command.flag('help')) {
+      output.stdout(USAGE)
+      return 0
+    }
+    if (command.positionals.length > 0) throw new UsageError('backup takes options only')
+    const choice = { withSecrets: command.flag('with-secrets'), withDecisions: command.flag('with-decisions') }
+    const makeIn = (to: string): Promise<BackupManifest> => make(to, choice, context)
+    const tell = async (where: string, manifest: BackupManifest): Promise<void> => {
+      if (command.flag('json')) output.stdout(`${JSON.stringify({ folder: where, ...manifest })}\n`)
+      else print(manifest, where, output)
+      await noteBackup(manifest, context)
+    }
+    const everyMs = readInterval(command.text('every'))
+    const keep = readKeep(command.text('keep'))
+    if (command.text('into') === undefined) {
+      if (everyMs !== null || keep !== null) throw new UsageError('--every and --keep need --into')
+      const to = command.text('to')
+      if (to === undefined || to === '') throw new UsageError('--to or --into is required')
+      const folder = resolve(to)
+      await tell(folder, await makeIn(folder))
+      return 0
+    }
+    if (command.text('to') !== undefined) throw new UsageError('give --to or --into, not both')
+    const into = command.required('into')
+    return runSeries({
+      place: into.startsWith('s3://')
+        ? createBackupBucket(context.openBucket(readBucket(into, '--into')), makeIn)
+        : createBackupFolder(resolve(into), makeIn),
+      everyMs,
+      keep,
+      output,
+      now: context.now,
+      sleep: sleepUnless,
+      signal: everyMs === null ? new AbortController().signal : context.stopped(),
+      tell,
+    })
+  })

@@ -1,0 +1,213 @@
+// `countersign migrate`: copies a database into an empty one, each SQLite or PostgreSQL. The source keeps its content and is marked
+// as moved, so that no service continues with it by mistake.
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, renameSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { SettingInvalidError } from '../../config/settings.ts'
+import { copyDecisionTree, copyDecisionTreeToFile } from '../../modules/transparency/store/copy.ts'
+import { PROGRAM } from '../../program/words.ts'
+import { dataFolderAt } from '../../setup/data-folder.ts'
+import { rememberedStore, rememberStore } from '../../setup/store-place.ts'
+import { markMoved, unmarkMoved } from '../../store/copy/moved.ts'
+import { type CopiedTable, copyTables, openCopySource, openForCopying, openMoved } from '../../store/copy/table-copy.ts'
+import { findUsers } from '../../store/in-use.ts'
+import { type FolderLock, lockFolder } from '../../store/sqlite/folder-lock.ts'
+import { describeStore, parseStoreAddress, type StoreTarget } from '../../store/store-address.ts'
+import {
+  CommandFailedError,
+  type CommandOutput,
+  formatTable,
+  parseCommand,
+  runToExitCode,
+  UsageError,
+} from '../output.ts'
+
+const USAGE = `Usage: ${PROGRAM} migrate --from ADDRESS --to ADDRESS [--json]
+       ${PROGRAM} migrate --take-back ADDRESS
+
+Copies a whole database into an empty one, table by table, and compares what arrived by count and SHA-256. The target
+has all of it at the end, or stays empty. No service may use the source meanwhile, and nothing opens it afterwards: it
+keeps its content and says where the deployment went.
+
+ADDRESS is sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE. One with a password belongs into a variable or a file,
+where the list of processes does not show it: env:NAME or file:PATH. A PostgreSQL database has to be there already.
+
+--take-back makes a store that was moved away usable again as it was then, for a move that is given up. What was changed
+in the new place since is not in it: stop every service there first, and use one of the two only.
+
+The tree over the decision log goes along: into PostgreSQL, or from there into the data folder. The keystores, evidence and
+decision log stay in the data folder. Afterwards set COUNTERSIGN_STORE to the target.
+`
+
+const PROGRESS_MS = 1_000
+
+export interface MigrateContext {
+  readonly output: CommandOutput
+  /** The data folder, whose service must not run. */
+  readonly dataDirectory: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly monotonicMs: () => number
+  readonly wait: (milliseconds: number) => Promise<void>
+}
+
+const readAddress = (option: string, text: string, environment: MigrateContext['environment']): StoreTarget => {
+  const [, kind, name = ''] = /^(env|file):(.*)$/s.exec(text) ?? []
+  let address = text
+  if (kind === 'env') address = environment[name] ?? ''
+  if (kind === 'file') {
+    try {
+      address = readFileSync(name, 'utf8')
+    } catch {
+      throw new SettingInvalidError(`the file of ${option} can't be read: ${name}`)
+    }
+  }
+  try {
+    const target = parseStoreAddress(address.trim())
+    return target.kind === 'sqlite' ? { kind: 'sqlite', path: resolve(target.path) } : target
+  } catch (error) {
+    throw new UsageError(`${option} ${error instanceof Error ? error.message : 'is malformed'}`)
+  }
+}
+
+/** Locks the source's folders, so that no service starts during the copy. @throws StoreUnusableError when one runs */
+const lockSource = (dataDirectory: string, source: StoreTarget): readonly FolderLock[] => {
+  const folders = new Set(source.kind === 'sqlite' ? [dirname(source.path)] : [])
+  // Also the configured data folder, whose service may use this database.
+  if (existsSync(join(dataDirectory, 'service.lock'))) folders.add(dataDirectory)
+  const locks: FolderLock[] = []
+  try {
+    for (const folder of folders) {
+      const path = join(folder, 'service.lock')
+      if (existsSync(path)) locks.push(lockFolder(path, folder))
+    }
+    return locks
+  } catch (error) {
+    for (const lock of locks) lock.release()
+    throw error
+  }
+}
+
+/** Renames an older tree file, and moves the new one into its place. */
+const takeTreeFile = (made: string, place: string): void => {
+  const aside = `${place}.${new Date().toISOString().replaceAll(/[-:]/g, '')}`
+  for (const suffix of ['-wal', '-shm', '']) {
+    if (existsSync(place + suffix)) renameSync(place + suffix, aside + suffix)
+  }
+  renameSync(made, place)
+}
+
+/** Copies the tables and the tree. With SQLite, the tree is a file in the data folder; with PostgreSQL, it is in the database. */
+const copyAll = async (source: StoreTarget, target: StoreTarget, context: MigrateContext, json: boolean) => {
+  const { output, monotonicMs, wait } = context
+  const { decisionTree: treeFile } = dataFolderAt(resolve(context.dataDirectory))
+  const from = await openCopySource(source)
+  try {
+    const users = await findUsers(from, { wait })
+    if (users.length > 0) {
+      throw new CommandFailedError(
+        `${users.length} processes use ${describeStore(source)}: stop them (${users.join(', ')})`,
+      )
+    }
+    const to = await openForCopying(target)
+    try {
+      let printedMs = monotonicMs()
+      const newTree = `${treeFile}.${randomBytes(6).toString('hex')}.made`
+      const copied = await copyTables(from, to, {
+        alongside: async (transaction) => {
+          const tree: StoreTarget = source.kind === 'sqlite' ? { kind: 'sqlite', path: treeFile } : source
+          if (target.kind === 'postgres') {
+            if (source.kind === 'postgres' || existsSync(treeFile)) await copyDecisionTree(tree, to, transaction)
+          } else if (source.kind === 'postgres') await copyDecisionTreeToFile(tree, newTree)
+        },
+        onProgress: ({ table, rows, tablesDone, tablesTotal }) => {
+          if (json || monotonicMs() - printedMs < PROGRESS_MS) return
+          printedMs = monotonicMs()
+          output.stderr(`${tablesDone} of ${tablesTotal} tables; ${table}: ${rows} rows\n`)
+        },
+      })
+      // The folder may have an older tree, from before the deployment moved to PostgreSQL.
+      if (existsSync(newTree)) takeTreeFile(newTree, treeFile)
+      await markMoved(from, target)
+      return copied
+    } finally {
+      await to.close()
+    }
+  } finally {
+    await from.close()
+  }
+}
+
+const print = (copied: readonly CopiedTable[], target: StoreTarget, { stdout }: CommandOutput): void => {
+  stdout(
+    formatTable([['TABLE', 'ROWS', 'SHA-256'], ...copied.map(({ name, rows, sha256 }) => [name, `${rows}`, sha256])]),
+  )
+  const rows = copied.reduce((sum, table) => sum + table.rows, 0)
+  stdout(`${copied.length} tables with ${rows} rows are in ${describeStore(target)}, the same on both sides.\n`)
+  stdout('Set COUNTERSIGN_STORE to it, for the service and for commands; nothing opens the source any more.\n')
+}
+
+/** Stores the target's location in each folder whose store was the source. */
+const rememberInFolders = async (dataDirectory: string, source: StoreTarget, target: StoreTarget): Promise<void> => {
+  const folder = dataFolderAt(resolve(dataDirectory))
+  const holdsSource = source.kind === 'sqlite' && source.path === folder.database
+  if (holdsSource || rememberedStore(folder) === describeStore(source)) await rememberStore(folder, target)
+  if (source.kind === 'sqlite' && !holdsSource) {
+    const other = dataFolderAt(dirname(source.path))
+    if (source.path === other.database) await rememberStore(other, target)
+  }
+}
+
+const takeBack = async (store: StoreTarget, dataDirectory: string, { stdout }: CommandOutput): Promise<void> => {
+  const database = await openMoved(store)
+  try {
+    if (!(await unmarkMoved(database))) throw new CommandFailedError(`${describeStore(store)} was not moved away`)
+  } finally {
+    await database.close()
+  }
+  const folder = dataFolderAt(resolve(dataDirectory))
+  if (store.kind === 'sqlite' && store.path === folder.database) await rememberStore(folder, store)
+  stdout(`${describeStore(store)} can be used again, as it was when it was moved.\n`)
+}
+
+/** Returns the exit code: 0 done, 1 it can't be done and nothing was copied, 2 usage. */
+export const runMigrate = (commandArguments: readonly string[], context: MigrateContext): Promise<number> =>
+  runToExitCode(context.output, USAGE, commandArguments, async () => {
+    const { output, environment, dataDirectory } = context
+    const options = { from: { type: 'string' }, to: { type: 'string' }, json: { type: 'boolean' } } as const
+    const command = parseCommand(commandArguments, {
+      ...options,
+      'take-back': { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    })
+    if (command.flag('help')) {
+      output.stdout(USAGE)
+      return 0
+    }
+    if (command.positionals.length > 0) throw new UsageError('migrate takes options only')
+    const moved = command.text('take-back')
+    if (moved !== undefined) {
+      if (command.text('from') !== undefined || command.text('to') !== undefined) {
+        throw new UsageError('--take-back stands alone')
+      }
+      await takeBack(readAddress('--take-back', moved, environment), dataDirectory, output)
+      return 0
+    }
+    const source = readAddress('--from', command.required('from'), environment)
+    const target = readAddress('--to', command.required('to'), environment)
+    if (source.kind === 'sqlite' && !existsSync(source.path)) {
+      throw new CommandFailedError(`there is no database in ${source.path}`)
+    }
+    if (source.kind === 'sqlite' && target.kind === 'sqlite' && source.path === target.path) {
+      throw new UsageError('--from and --to are the same')
+    }
+    const locks = lockSource(dataDirectory, source)
+    try {
+      const copied = await copyAll(source, target, context, command.flag('json'))
+      await rememberInFolders(dataDirectory, source, target)
+      if (command.flag('json')) output.stdout(`${JSON.stringify({ tables: copied })}\n`)
+      else print(copied, target, output)
+      return 0
+    } finally {
+      for (const lock of locks) lock.release()
+    }
+  })

@@ -1,0 +1,213 @@
+// `countersign restore --try`: whether a backup would bring the deployment back. It is restored into a temporary folder, a
+// service is started from it on loopback, and what that service has and says is compared. It delivers and fetches nothing
+// (trial-service.ts), and its tree begins anew under another key, so that nothing of the trial can be taken for the deployment.
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { zeroAddress } from 'viem'
+import { createCountersignClient } from '../../client/client.ts'
+import { checkDecisionProof } from '../../client/decision-proof.ts'
+import { RequestRefusedError } from '../../client/errors.ts'
+import { verifyEvmAttestation } from '../../client/evm-attestation.ts'
+import { refusedPinFile } from '../../modules/hardware-keys/login.ts'
+import { type DataFolder, dataFolderAt } from '../../setup/data-folder.ts'
+import { countLastingRows } from '../../store/copy/lasting-rows.ts'
+import { CommandFailedError } from '../output.ts'
+import type { BackupManifest } from './backup-manifest.ts'
+import type { RestoreContext } from './restore.ts'
+import { startTrialService } from './trial-service.ts'
+
+export interface TrialFinding {
+  readonly check: 'files' | 'token' | 'start' | 'database' | 'decisions' | 'last decision' | 'verdict'
+  readonly result: 'ok' | 'problem' | 'left out'
+  readonly detail: string
+}
+
+export interface TrialInput {
+  readonly manifest: BackupManifest
+  /** This command's own deployment: its secrets open the backup where the backup has none. */
+  readonly folder: DataFolder
+  /** Settings that name secrets, as the service reads them. */
+  readonly secretSettings: Readonly<Record<string, string>>
+  readonly inspectTokenKeys: RestoreContext['inspectTokenKeys']
+  /** Restores into this folder, which does not exist. */
+  readonly restoreInto: (folder: DataFolder) => Promise<void>
+  /** A command with these settings alone. @throws CommandFailedError */
+  readonly run: (environment: Readonly<Record<string, string>>, ...words: readonly string[]) => Promise<string>
+  readonly monotonicMs: () => number
+  readonly signal: AbortSignal
+}
+
+/** A new key, project or line is known to the service within a second or two. */
+const KNOWN_LIMIT_MS = 30_000
+const RETRY_MS = 100
+const ALLOWED = `0x${'11'.repeat(20)}` as const
+const DENIED = `0x${'22'.repeat(20)}` as const
+const POLICY = `name: Trial of a restore
+rules:
+  - id: one-wallet
+    allow: wallet.address == address("${ALLOWED}")
+    code: ALLOWED
+`
+
+/** Room for the restored files, and for the index and the tree that the service makes of them. */
+const requireRoom = (place: string, { files }: BackupManifest): void => {
+  const needed = 2 * files.reduce((sum, { bytes }) => sum + bytes, 0)
+  const { bavail, bsize } = statfsSync(place)
+  if (bavail * bsize < needed) {
+    throw new CommandFailedError(`${place} has too little room for the trial (${needed} bytes): set TMPDIR to another`)
+  }
+}
+
+/** Lends the trial each secret that the backup has no copy of and no setting names. */
+const lendSecrets = (from: DataFolder, to: DataFolder): void => {
+  for (const name of ['passphrase', 'evidenceKey', 'accountKey'] as const) {
+    if (existsSync(to[name]) || !existsSync(from[name])) continue
+    mkdirSync(dirname(to[name]), { recursive: true, mode: 0o700 })
+    copyFileSync(from[name], join(dirname(to[name]), basename(from[name])))
+  }
+  // A PIN that the token refused before is not tried again here either.
+  const refused = refusedPinFile(from.tokenLogin)
+  if (existsSync(refused)) copyFileSync(refused, refusedPinFile(to.tokenLogin))
+}
+
+/** Repeats a call that is refused while the service does not know yet what it is about. */
+const onceKnown = async <Result>(call: () => Promise<Result>, { monotonicMs, signal }: TrialInput): Promise<Result> => {
+  const endMs = monotonicMs() + KNOWN_LIMIT_MS
+  for (;;) {
+    try {
+      return await call()
+    } catch (error) {
+      if (!(error instanceof RequestRefusedError) || monotonicMs() > endMs) throw error
+      await sleep(RETRY_MS, undefined, { signal })
+    }
+  }
+}
+
+const compareCounts = (
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+  { schema }: BackupManifest,
+): TrialFinding => {
+  const differing = [...before].filter(([table, rows]) => after.get(table) !== rows)
+  const rows = [...before.values()].reduce((sum, count) => sum + count, 0)
+  const [first] = differing
+  if (first === undefined) {
+    return {
+      check: 'database',
+      result: 'ok',
+      detail: `${rows} rows in ${before.size} tables, all there after the start`,
+    }
+  }
+  const [table, count] = first
+  const detail = `${table} had ${count} rows and has ${after.get(table) ?? 0} (schema ${schema})`
+  return { check: 'database', result: 'problem', detail }
+}
+
+export const tryRestore = async (input: TrialInput): Promise<readonly TrialFinding[]> => {
+  const { manifest, restoreInto, run, monotonicMs, signal } = input
+  const scratch = mkdtempSync(join(tmpdir(), 'countersign-restore-trial-'))
+  const folder = dataFolderAt(join(scratch, 'data'))
+  const environment = { ...input.secretSettings, COUNTERSIGN_DATA_DIR: folder.root }
+  const command = (...words: readonly string[]) => run(environment, ...words)
+  const findings: TrialFinding[] = []
+  const add = (check: TrialFinding['check'], result: TrialFinding['result'], detail: string): void =>
+    void findings.push({ check, result, detail })
+  /** A step that fails is a finding, and the next one is taken all the same. */
+  const attempt = async (check: TrialFinding['check'], step: () => Promise<string>): Promise<void> => {
+    try {
+      add(check, 'ok', await step())
+    } catch (error) {
+      signal.throwIfAborted()
+      add(check, 'problem', error instanceof Error ? error.message.trim() : 'it failed')
+    }
+  }
+  try {
+    requireRoom(scratch, manifest)
+    await restoreInto(folder)
+    add('files', 'ok', `${manifest.files.length}, all as the manifest says`)
+    lendSecrets(input.folder, folder)
+    for (const { subject, result, detail } of await input.inspectTokenKeys(manifest.tokenAttesters ?? [], folder)) {
+      add('token', result === 'problem' ? 'problem' : 'ok', `${subject}: ${detail}`)
+    }
+    let last: { readonly uuid: string; readonly organization: string } | null = null
+    if (manifest.withDecisions) {
+      await attempt('decisions', async () => {
+        // In a backup of a deployment on PostgreSQL there is no tree: the chains are checked alone.
+        const chains = existsSync(folder.decisionTree) ? [] : ['--chains']
+        const { decisions } = JSON.parse(await command('decisions', 'verify', '--json', ...chains)) as {
+          decisions: number
+        }
+        const line = (await command('decisions', 'tail', '--lines', '1', '--json')).trim()
+        if (line !== '') last = JSON.parse(line) as typeof last
+        return `${decisions} in the log, which verifies`
+      })
+      await command('decisions', 'begin-tree')
+    } else add('decisions', 'left out', 'the backup has no decision log')
+
+    const before = countLastingRows(folder.database)
+    const startedMs = monotonicMs()
+    const service = await startTrialService(environment, signal)
+    try {
+      add('start', 'ok', `ready after ${((monotonicMs() - startedMs) / 1_000).toFixed(1)} s`)
+      findings.push(compareCounts(before, countLastingRows(folder.database), manifest))
+      const overriding = ['--override-second-person', '--reason', 'trial of a restore'] as const
+      const issueKey = async (organization: string): Promise<string> => {
+        const words = ['--kind', 'attestation', '--name', 'trial of a restore', '--json'] as const
+        return (JSON.parse(await command('keys', 'issue', '--org', organization, ...words)) as { key: string }).key
+      }
+      const clientWith = (attestationApiKey: string) =>
+        createCountersignClient({ attestationUrl: service.url, attestationApiKey })
+
+      if (last === null) add('last decision', 'left out', 'the backup has none')
+      else {
+        const { uuid, organization } = last as { uuid: string; organization: string }
+        await attempt('last decision', async () => {
+          const client = clientWith(await issueKey(organization))
+          const proof = await onceKnown(() => client.proof(uuid), input)
+          checkDecisionProof(proof, (await command('proof', 'key')).trim())
+          return `${uuid}: the service knows it, and its proof holds`
+        })
+      }
+      const attesters = JSON.parse(await command('attester', 'list', '--json')) as { kind: string; status: string }[]
+      const canSign = attesters.some(({ kind, status }) => kind === 'secp256k1' && status === 'active')
+      if (!canSign) add('verdict', 'left out', 'no attester for EVM chains is active')
+      else
+        await attempt('verdict', async () => {
+          const slug = `restore-trial-${crypto.randomUUID().slice(0, 8)}`
+          const policyFile = join(scratch, 'policy.yaml')
+          writeFileSync(policyFile, POLICY)
+          await command('org', 'create', slug, ...overriding)
+          const organization = ['--org', slug, '--json', ...overriding] as const
+          const { policy } = JSON.parse(await command('policy', 'apply', policyFile, ...organization)) as {
+            policy: string
+          }
+          const made = await command('project', 'create', '--name', 'Trial', '--policy', policy, ...organization)
+          const [{ verificationHash }] = JSON.parse(made) as [{ verificationHash: string }]
+          const client = clientWith(await issueKey(slug))
+          // Not for any contract: the signature can't be spent.
+          const ask = (from: `0x${string}`) => client.attest({ chain: 'ethereum', from, verificationHash })
+          const allowed = await onceKnown(() => ask(ALLOWED), input)
+          const denied = await ask(DENIED)
+          if (!allowed.isCompliant || denied.isCompliant)
+            throw new CommandFailedError('the verdicts are not the policy’s')
+          const call = { chainId: 1, from: ALLOWED, to: zeroAddress, verificationHash }
+          if (!(await verifyEvmAttestation(call, allowed.attestation))) {
+            throw new CommandFailedError('the signature is not the attester’s')
+          }
+          return `one wallet allowed, signed by ${allowed.attestation.attester}, and one denied`
+        })
+    } finally {
+      await service.stop()
+    }
+    return findings
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof CommandFailedError)) throw error
+    add('start', 'problem', error.message)
+    return findings
+  } finally {
+    rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
+  }
+}

@@ -1,0 +1,248 @@
+// `countersign restore`: a data folder, and the database that the settings name, from a backup that was verified first.
+// There is all of it at the end or nothing: files are made beside their place and put there by renaming.
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, mkdtemp, rename, rm, rmdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { ShipPlace, ShipTarget } from '../../modules/log-shipping/ship-target.ts'
+import { copyDecisionTree, forgetAuditHead } from '../../modules/transparency/store/copy.ts'
+import { PROGRAM } from '../../program/words.ts'
+import type { DataFolder } from '../../setup/data-folder.ts'
+import { rememberStore } from '../../setup/store-place.ts'
+import { copyTables, openForCopying } from '../../store/copy/table-copy.ts'
+import type { Transaction } from '../../store/database.ts'
+import type { TokenAttester } from '../../store/sqlite/sqlite-snapshot.ts'
+import { describeStore, type StoreTarget } from '../../store/store-address.ts'
+import type { Finding } from '../doctor/doctor-machine.ts'
+import {
+  CommandFailedError,
+  type CommandOutput,
+  formatTable,
+  type ParsedCommand,
+  parseCommand,
+  runToExitCode,
+  UsageError,
+} from '../output.ts'
+import { type BackupManifest, verifyBackup } from './backup-manifest.ts'
+import { fetchBackup, readBucket } from './backup-place.ts'
+import { copyFileHashed, syncPath } from './file-copy.ts'
+import { type TrialInput, tryRestore } from './restore-trial.ts'
+
+const USAGE = `Usage: ${PROGRAM} restore --from FOLDER --data-dir NEW-FOLDER [--json]
+       ${PROGRAM} restore --from FOLDER --check [--json]
+       ${PROGRAM} restore --from FOLDER --try [--json]
+
+FOLDER is a backup, here or in a bucket (s3://BUCKET/PREFIX/2026-11-23T04-30-00Z, which is copied into TMPDIR first). Compares
+every file of it with its manifest, then makes the data folder from it. The data folder must not exist
+or be empty. Where COUNTERSIGN_STORE names a PostgreSQL database, an empty one, the tables go there instead.
+
+Attester keys in a hardware token are in no backup: at the end it says of each whether pkcs11-module, pkcs11-token and
+COUNTERSIGN_PKCS11_PIN reach it here.
+
+With --check it compares, and restores nothing.
+
+With --try it also restores into a temporary folder (TMPDIR; about twice the backup's size), starts a service from it on
+loopback, and compares: the rows of the tables, the decision log, the proof of its last decision, and a verdict with its
+signature. Then all of it is removed. Where the backup has no secrets, those of --data-dir or of the settings open it. The
+trial sends no webhook, fetches no list, ships nothing, and signs no head with the deployment's log key. It ends with 1 when
+something differs.
+`
+
+const PROGRESS_MS = 1_000
+const DATABASE = 'countersign.db'
+
+export interface RestoreContext {
+  readonly output: CommandOutput
+  readonly folder: DataFolder
+  readonly locateStore: () => Promise<StoreTarget>
+  readonly monotonicMs: () => number
+  readonly openBucket: (place: ShipPlace) => ShipTarget
+  /** Lets attester keys in the hardware token sign. */
+  readonly inspectTokenKeys: (attesters: readonly TokenAttester[], folder: DataFolder) => Promise<readonly Finding[]>
+  /** For `--try`. */
+  readonly trial: () => Pick<TrialInput, 'run' | 'secretSettings' | 'signal'>
+}
+
+/** Whether a file of the backup belongs in the data folder; the others are for people to read. */
+const isForDataFolder = (path: string): boolean => path !== 'settings.json' && path !== 'config-file'
+
+/** A folder that the file system itself makes in a volume. */
+const OF_THE_SYSTEM = 'lost+found'
+
+const requireRoom = (root: string): void => {
+  if (existsSync(root) && readdirSync(root).some((name) => name !== OF_THE_SYSTEM)) {
+    throw new CommandFailedError(`${root} is not empty: nothing is written over; choose a new --data-dir`)
+  }
+}
+
+/** Copies the backup's files for the data folder, and checks each once more while it is copied. */
+const fill = async (into: string, from: string, manifest: BackupManifest): Promise<void> => {
+  for (const file of manifest.files.filter(({ path }) => isForDataFolder(path))) {
+    const { sha256 } = await copyFileHashed(join(from, file.path), join(into, file.path))
+    if (sha256 !== file.sha256) throw new CommandFailedError(`${file.path} changed while it was restored`)
+  }
+  const folders = manifest.files.map(({ path }) => dirname(join(into, path))).filter((path) => existsSync(path))
+  for (const path of new Set(folders)) await syncPath(path)
+}
+
+/** @param tree its file in the folder; null: it stays there, or there is none */
+const fillDatabase = async (path: string, target: StoreTarget, tree: string | null): Promise<void> => {
+  const source = await openForCopying({ kind: 'sqlite', path })
+  try {
+    const database = await openForCopying(target)
+    try {
+      const alongside = async (transaction: Transaction): Promise<void> => {
+        if (tree !== null) await copyDecisionTree({ kind: 'sqlite', path: tree }, database, transaction)
+      }
+      await copyTables(source, database, { alongside })
+    } finally {
+      await database.close()
+    }
+  } finally {
+    await source.close()
+  }
+  for (const file of [path, ...(tree === null ? [] : [tree])]) {
+    for (const suffix of ['', '-wal', '-shm']) await rm(file + suffix, { force: true })
+  }
+}
+
+/** Into a folder that is there, since it may be a volume: the database last, without which it is no deployment. */
+const moveInto = async (root: string, partial: string): Promise<void> => {
+  const names = readdirSync(partial).sort((left, right) => Number(left === DATABASE) - Number(right === DATABASE))
+  const moved: string[] = []
+  try {
+    for (const name of names) {
+      await rename(join(partial, name), join(root, name))
+      moved.push(name)
+    }
+    await rmdir(partial)
+    await syncPath(root)
+  } catch (error) {
+    for (const name of moved) await rm(join(root, name), { recursive: true, force: true })
+    throw error
+  }
+}
+
+const restoreTo = async (from: string, manifest: BackupManifest, folder: DataFolder, target: StoreTarget) => {
+  const { root } = folder
+  const elsewhere = target.kind === 'postgres' || resolve(target.path) !== resolve(folder.database)
+  const existed = existsSync(root)
+  const name = `.${basename(root)}.${randomBytes(6).toString('hex')}.partial`
+  // On the same volume as its place.
+  const partial = join(existed ? root : dirname(root), name)
+  await mkdir(partial, { recursive: true, mode: 0o700 })
+  try {
+    await fill(partial, from, manifest)
+    // What may fail comes before the tables, and they come before the step that hardly can.
+    const tree = join(partial, basename(folder.decisionTree))
+    const hasTree = existsSync(tree)
+    if (hasTree) await forgetAuditHead({ kind: 'sqlite', path: tree })
+    const moves = hasTree && target.kind === 'postgres'
+    if (elsewhere) await fillDatabase(join(partial, DATABASE), target, moves ? tree : null)
+    await rememberStore({ database: folder.database, storePlace: join(partial, basename(folder.storePlace)) }, target)
+    if (existed) await moveInto(root, partial)
+    else {
+      await rename(partial, root)
+      await syncPath(dirname(root))
+    }
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true })
+    throw error
+  }
+}
+
+const print = (
+  from: string,
+  manifest: BackupManifest,
+  folder: DataFolder,
+  target: StoreTarget,
+  output: CommandOutput,
+) => {
+  output.stdout(`${folder.root} is the deployment ${manifest.deploymentId} as of ${manifest.createdAt}.\n`)
+  if (target.kind === 'postgres') output.stdout(`Its tables are in ${describeStore(target)}.\n`)
+  if (!manifest.withSecrets) {
+    output.stderr(
+      `Put the passphrase, evidence-key and account-key back into ${dirname(folder.passphrase)} before a start,\n`,
+    )
+    output.stderr('as far as settings do not name them.\n')
+  }
+  output.stderr(`The settings that it ran with, as far as the backup saw them, are in ${from}/settings.json.\n`)
+}
+
+/** What the options ask for, with a backup that is in the folder `from`; people know it as `given`. */
+const restoreFrom = async (
+  from: string,
+  given: string,
+  command: ParsedCommand,
+  context: RestoreContext,
+): Promise<number> => {
+  const { output, folder, monotonicMs } = context
+  const json = command.flag('json')
+  let printedMs = monotonicMs()
+  const manifest = await verifyBackup(from, ({ bytes, bytesTotal }) => {
+    if (json || monotonicMs() - printedMs < PROGRESS_MS) return
+    printedMs = monotonicMs()
+    output.stderr(`compared ${Math.floor((100 * bytes) / Math.max(bytesTotal, 1))}% of ${bytesTotal} bytes\n`)
+  })
+  const { files, ...facts } = manifest
+  if (command.flag('check')) {
+    output.stdout(
+      json
+        ? `${JSON.stringify({ ...facts, files: files.length })}\n`
+        : `${given}: ${files.length} files, all as they should be\n`,
+    )
+    return 0
+  }
+  if (command.flag('try')) {
+    const findings = await tryRestore({
+      manifest,
+      folder,
+      monotonicMs,
+      inspectTokenKeys: context.inspectTokenKeys,
+      restoreInto: (into) => restoreTo(from, manifest, into, { kind: 'sqlite', path: into.database }),
+      ...context.trial(),
+    })
+    const ok = findings.every(({ result }) => result !== 'problem')
+    if (json) output.stdout(`${JSON.stringify({ ok, ...facts, findings })}\n`)
+    else output.stdout(formatTable(findings.map(({ check, result, detail }) => [check, result, detail])))
+    return ok ? 0 : 1
+  }
+  const target = await context.locateStore()
+  await restoreTo(from, manifest, folder, target)
+  const tokenKeys = await context.inspectTokenKeys(manifest.tokenAttesters ?? [], folder)
+  if (json) output.stdout(`${JSON.stringify({ ...facts, files: files.length, dataFolder: folder.root, tokenKeys })}\n`)
+  else print(given, manifest, folder, target, output)
+  for (const { subject, result, detail } of tokenKeys) output.stderr(`attester ${subject}: ${result}: ${detail}\n`)
+  return 0
+}
+
+/** Returns the exit code: 0 done, 1 it can't be done and nothing was restored, 2 usage. */
+export const runRestore = (commandArguments: readonly string[], context: RestoreContext): Promise<number> =>
+  runToExitCode(context.output, USAGE, commandArguments, async () => {
+    const { output, folder } = context
+    const command = parseCommand(commandArguments, {
+      from: { type: 'string' },
+      check: { type: 'boolean' },
+      try: { type: 'boolean' },
+      json: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    })
+    if (command.flag('help')) {
+      output.stdout(USAGE)
+      return 0
+    }
+    if (command.positionals.length > 0) throw new UsageError('restore takes options only')
+    const given = command.required('from')
+    const isTrial = command.flag('try')
+    if (isTrial && command.flag('check')) throw new UsageError('give --check or --try, not both')
+    if (!isTrial && !command.flag('check')) requireRoom(folder.root)
+    if (!given.startsWith('s3://')) return restoreFrom(resolve(given), resolve(given), command, context)
+    const copy = await mkdtemp(join(tmpdir(), 'countersign-restore-'))
+    try {
+      await fetchBackup(context.openBucket(readBucket(given, '--from')), copy)
+      return await restoreFrom(copy, given, command, context)
+    } finally {
+      await rm(copy, { recursive: true, force: true })
+    }
+  })

@@ -1,0 +1,51 @@
+// `countersign decisions publish`: writes the tree as static files (tlog-tiles) to a folder or bucket, for witnesses and
+// auditors. The checkpoint is written last, so that nobody reads a head before its tiles are there.
+import type { ShipTarget } from '../../modules/log-shipping/ship-target.ts'
+import type { TreeAccess } from '../../modules/transparency/service/tree-access.ts'
+import { parseCheckpoint } from '../../modules/transparency/tree/checkpoint.ts'
+import { HASH_BYTES } from '../../modules/transparency/tree/hash.ts'
+import { parseNote } from '../../modules/transparency/tree/note.ts'
+import { TileTooShortError } from '../../modules/transparency/tree/prove.ts'
+import { levelWidth, TILE_WIDTH, tilePath } from '../../modules/transparency/tree/tiles.ts'
+import { widthIn } from '../../modules/transparency/tree/witness.ts'
+import { headProblem, readHeadObject } from '../../modules/transparency/verify/tree-heads.ts'
+import { CommandFailedError } from '../output.ts'
+
+const CHECKPOINT = 'checkpoint'
+
+const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
+
+/** @returns the published head's number of lines. @throws CommandFailedError when the place has another log's history */
+export const publishTree = async (
+  { tree, key }: Pick<TreeAccess, 'tree' | 'key'>,
+  target: ShipTarget,
+): Promise<number> => {
+  const checkpoint = (await tree?.published()) ?? null
+  const head = (await tree?.head()) ?? null
+  if (tree === null || head === null || checkpoint === null) throw new CommandFailedError('there is no signed head yet')
+  const size = sizeOf(checkpoint)
+  const published = await readHeadObject(target, CHECKPOINT)
+  let from = 0
+  if (published !== null) {
+    const problem = await headProblem(published, key, head, tree.readTiles)
+    if (problem !== null)
+      throw new CommandFailedError(`what is published at ${target.description} is not of this tree: ${problem}`)
+    from = sizeOf(published)
+  }
+  for (let level = 0; levelWidth(level, size) > 0; level++) {
+    const last = Math.floor((levelWidth(level, size) - 1) / TILE_WIDTH)
+    for (let number = Math.floor(levelWidth(level, from) / TILE_WIDTH); number <= last; number++) {
+      const width = widthIn({ level, number }, size)
+      const [hashes = new Uint8Array(0)] = await tree.readTiles([{ level, number }])
+      if (hashes.length < width * HASH_BYTES) throw new TileTooShortError(`tile ${level}/${number}`)
+      const content = new Blob([Uint8Array.from(hashes.subarray(0, width * HASH_BYTES))])
+      await target.put(tilePath({ level, number }, width), content)
+    }
+  }
+  // Another run may have published a newer head meanwhile. Do not replace it: that would look like a log that was rolled back.
+  const newest = await readHeadObject(target, CHECKPOINT)
+  const newestSize = newest === null ? 0 : sizeOf(newest)
+  if (newestSize > size) return newestSize
+  await target.put(CHECKPOINT, new Blob([checkpoint]))
+  return size
+}

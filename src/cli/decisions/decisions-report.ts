@@ -1,0 +1,27 @@
+// Prints the verification of a log as text, and texts of the log safely for a terminal.
+import type { VerifyReport } from '../../decision-log/verify.ts'
+
+/** Quotes a text of a policy or caller, and escapes characters that could control the terminal. */
+export const shown = (text: string): string =>
+  JSON.stringify(text).replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${(character.codePointAt(0) as number).toString(16)}}`,
+  )
+
+export const isoTime = (atMs: number): string => new Date(atMs).toISOString()
+
+export const printReport = (report: VerifyReport, stdout: (text: string) => void): void => {
+  const newest = new Map<string, string>()
+  for (const segment of report.segments) {
+    const { slot, name, lines, firstAt, lastAt, lastHash, problem, warnings } = segment
+    if (lastHash !== null) newest.set(slot, lastHash)
+    const span = firstAt === null || lastAt === null ? '' : ` ${isoTime(firstAt)} to ${isoTime(lastAt)}`
+    const state = problem === null ? 'ok' : `PROBLEM at line ${problem.line}: ${shown(problem.detail)}`
+    stdout(`${slot}/${name} ${lines} lines${span} ${state}\n`)
+    for (const warning of warnings) stdout(`  warning: ${shown(warning)}\n`)
+  }
+  for (const [slot, hash] of newest) stdout(`${slot} last line ${hash}\n`)
+  const bad = report.segments.filter((segment) => !segment.ok).length
+  const state = bad === 0 ? 'ok' : `${bad} with problems`
+  stdout(`${report.decisions} decisions, ${report.withheld} withheld, ${report.segments.length} segments: ${state}\n`)
+}

@@ -1,0 +1,117 @@
+// `countersign doctor` on this machine: the data folder, the owners of its files, free disk space, and the code that signs.
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Config } from '../../config/config.ts'
+import type { DataFolder } from '../../setup/data-folder.ts'
+import { inspectAccess, type SecretSettings } from '../../setup/file-access.ts'
+import { SignerUnusableError } from '../../signing/errors.ts'
+import { chooseSecp256k1Backend } from '../../signing/secp256k1-backends.ts'
+
+/** One line of the report. Its detail says what to do. */
+export interface Finding {
+  readonly check: string
+  readonly subject: string
+  /** `problem`: something fails or soon will. `note`: worth knowing. */
+  readonly result: 'ok' | 'note' | 'problem'
+  readonly detail: string
+}
+
+export const SPACE_PROBLEM_BYTES = 256 * 2 ** 20
+export const SPACE_NOTE_BYTES = 2 * 2 ** 30
+
+/** Free space of a disk. Without any, the decision log can't be written and requests are refused. */
+export const spaceFinding = (path: string, freeBytes: number): Finding => {
+  const free = freeBytes < 2 ** 30 ? `${Math.floor(freeBytes / 2 ** 20)} MiB` : `${Math.floor(freeBytes / 2 ** 30)} GiB`
+  const advice = 'make room, give it a larger disk, or ship decisions elsewhere and put old files away'
+  const found = { check: 'disk', subject: path } as const
+  if (freeBytes >= SPACE_NOTE_BYTES) return { ...found, result: 'ok', detail: `${free} free` }
+  return {
+    ...found,
+    result: freeBytes < SPACE_PROBLEM_BYTES ? 'problem' : 'note',
+    detail: `${free} free: ${advice}`,
+  }
+}
+
+/** Checks each disk once: data, decisions and evidence may be on disks of their own. */
+const inspectSpace = ({ root, decisions, evidence }: DataFolder): Finding[] => {
+  const disks = new Map<number, string>()
+  for (const path of [root, decisions, evidence]) {
+    if (!existsSync(path)) continue
+    const { dev } = statSync(path)
+    if (!disks.has(dev)) disks.set(dev, path)
+  }
+  return [...disks.values()].map((path) => {
+    const { bavail, bsize } = statfsSync(path)
+    return spaceFinding(path, bavail * bsize)
+  })
+}
+
+const READABLE_BY_OTHERS = 0o044
+
+const mayWrite = (path: string): boolean => {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
+    return true
+  } catch {
+    // For whatever reason, this user can't use the folder.
+    return false
+  }
+}
+
+/** Finds files of another user, for example from a command run as root, which the service may be unable to read. */
+const inspectOwners = ({ root, keystores, passphrase, decisions, evidence }: DataFolder): Finding[] => {
+  const owner = statSync(root).uid
+  const folders = [root, keystores, dirname(passphrase), decisions, evidence].filter((path) => existsSync(path))
+  return folders.flatMap((folder) => {
+    if (!mayWrite(folder)) {
+      const detail = 'this user can’t read and write it: run doctor as the service’s user, or chown the folder to it'
+      return [{ check: 'access', subject: folder, result: 'problem', detail }] as const
+    }
+    const closed = readdirSync(folder).filter((name) => {
+      const stats = statSync(join(folder, name), { throwIfNoEntry: false })
+      // A mounted secret may belong to another user, if the service's group can read it.
+      return stats !== undefined && stats.uid !== owner && (stats.mode & READABLE_BY_OTHERS) === 0
+    })
+    if (closed.length === 0) return []
+    const detail = `${closed.length} in it, such as ${closed[0]}, belong to another user than the data folder, who alone can read them: chown -R ${owner} ${folder}`
+    return [{ check: 'access', subject: folder, result: 'problem', detail }] as const
+  })
+}
+
+const inspectFolder = (folder: DataFolder): Finding[] => {
+  if (!existsSync(folder.root)) {
+    const detail = 'there is no such folder: start the service once, or set --data-dir'
+    return [{ check: 'folder', subject: folder.root, result: 'problem', detail }]
+  }
+  // Windows has no POSIX owners and modes.
+  const owners = process.platform === 'win32' ? [] : inspectOwners(folder)
+  return [...owners, ...inspectSpace(folder)]
+}
+
+const inspectSigner = (name: Config['signer']): Finding => {
+  try {
+    const { backend } = chooseSecp256k1Backend(name)
+    const found = { check: 'signer', subject: backend.name } as const
+    if (backend.name !== 'noble') return { ...found, result: 'ok', detail: backend.description }
+    const detail =
+      'attestations are signed in JavaScript, at about a third of the speed: install libsecp256k1, then restart'
+    return { ...found, result: 'note', detail }
+  } catch (error) {
+    if (!(error instanceof SignerUnusableError)) throw error
+    return { check: 'signer', subject: name, result: 'problem', detail: `${error.detail}: set signer to auto` }
+  }
+}
+
+export const inspectMachine = (
+  folder: DataFolder,
+  config: SecretSettings & Pick<Config, 'signer'>,
+): readonly Finding[] => [
+  ...inspectFolder(folder),
+  ...inspectAccess(folder, config).map(({ path, detail, refused }) => ({
+    check: 'access',
+    subject: path,
+    result: refused ? ('problem' as const) : ('note' as const),
+    detail,
+  })),
+  inspectSigner(config.signer),
+]

@@ -1,0 +1,129 @@
+// `countersign doctor` on the store: projects without an active policy, outdated lists and geography, missing backups, and the
+// database's clock.
+import type { Clock } from '../../lib/time.ts'
+import { readDatabaseClock } from '../../store/database-clock.ts'
+import type { Store } from '../../store/store.ts'
+import { openGeoFile } from '../geo.ts'
+import { durationText } from '../lists/list-context.ts'
+import { CommandFailedError } from '../output.ts'
+import type { Finding } from './doctor-machine.ts'
+
+const DAY_SECONDS = 86_400
+/** The same threshold as in deploy/prometheus/alerts.yaml. */
+const LIST_OLD_SECONDS = 2 * DAY_SECONDS
+const GEOGRAPHY_OLD_SECONDS = 45 * DAY_SECONDS
+const BACKUP_OLD_SECONDS = 2 * DAY_SECONDS
+/** Smaller differences between the clocks of service and database do no harm. */
+const CLOCK_NOTE_SECONDS = 2
+const CLOCK_PROBLEM_SECONDS = 15
+
+/** Projects whose policy has no active revision. */
+const inspectProjects = async ({ organizations, projects }: Store): Promise<Finding[]> => {
+  const findings: Finding[] = []
+  for (const { id, slug } of await organizations.list()) {
+    for (const { name, policyId, policyActive } of await projects.list(id)) {
+      if (policyActive) continue
+      const detail =
+        `its policy has no active revision, so every request for it is refused: ` +
+        `countersign policy activate ${policyId} --revision N --org ${slug}`
+      findings.push({ check: 'project', subject: `${slug}: ${name}`, result: 'problem', detail })
+    }
+  }
+  return findings
+}
+
+const inspectLists = async ({ lists, listSources, organizations }: Store, nowSeconds: number): Promise<Finding[]> => {
+  const slugs = new Map((await organizations.list()).map(({ id, slug }) => [id, slug]))
+  const named = new Map((await lists.listAll()).map((list) => [list.id, list]))
+  return (await listSources.listAll()).flatMap((source): Finding[] => {
+    const list = named.get(source.listId)
+    if (list === undefined) return []
+    const slug = list.organizationId === null ? null : (slugs.get(list.organizationId) ?? '')
+    const subject = slug === null ? list.name : `${slug}: ${list.name}`
+    const age = source.confirmedAtSeconds === null ? null : nowSeconds - source.confirmedAtSeconds
+    const said = age === null ? 'its source was never read whole' : `its source confirmed it ${durationText(age)} ago`
+    const reason = source.failure === null ? '' : `, and the last try failed: ${source.failure}`
+    const isOld = age === null || age > Math.max(LIST_OLD_SECONDS, 2 * source.intervalSeconds)
+    if (!isOld && reason === '') return [{ check: 'list', subject, result: 'ok', detail: said }]
+    const command = `countersign lists refresh ${list.name} ${slug === null ? '--shared' : `--org ${slug}`}`
+    return [{ check: 'list', subject, result: isOld ? 'problem' : 'note', detail: `${said}${reason}: ${command}` }]
+  })
+}
+
+const inspectScreening = async ({ screeningLists }: Store, nowSeconds: number): Promise<Finding[]> =>
+  (await screeningLists.list()).map(({ name, urls, confirmedAtSeconds, intervalSeconds, failure }): Finding => {
+    const subject = `screening ${name}`
+    const age = confirmedAtSeconds === null ? null : nowSeconds - confirmedAtSeconds
+    const said = age === null ? 'it was never read' : `it was confirmed ${durationText(age)} ago`
+    const reason = failure === null ? '' : `, and the last try failed: ${failure}`
+    const isOld = age === null || age > Math.max(LIST_OLD_SECONDS, 2 * intervalSeconds)
+    if (!isOld && reason === '') return { check: 'list', subject, result: 'ok', detail: said }
+    const advice = urls.length === 0 ? `countersign screening import ${name} FILE` : 'countersign screening status'
+    return { check: 'list', subject, result: isOld ? 'problem' : 'note', detail: `${said}${reason}: ${advice}` }
+  })
+
+/** Verified people with a hit that nobody has decided: they wait in no queue. */
+const inspectHits = async ({ organizations, sessionCounts }: Store): Promise<Finding[]> => {
+  const findings: Finding[] = []
+  for (const { id, slug } of await organizations.list()) {
+    const { count, exact } = await sessionCounts.withOpenHits(id)
+    if (count === 0) continue
+    const who = `${exact ? '' : 'over '}${count} verified session${count === 1 ? ' has' : 's have'}`
+    const detail =
+      `${who} a hit that nobody has decided: ` +
+      `countersign session list --status completed --hits open --org ${slug}, and the dashboard’s reviews`
+    findings.push({ check: 'hits', subject: slug, result: 'note', detail })
+  }
+  return findings
+}
+
+const inspectGeography = async (path: string, clock: Clock): Promise<Finding[]> => {
+  if (path === '') return []
+  try {
+    const { file } = await openGeoFile(path, clock)
+    const age = clock.unixSeconds() - file.builtAtSeconds
+    const said = `the geography file was built ${durationText(Math.max(0, age))} ago`
+    const isOld = age > GEOGRAPHY_OLD_SECONDS
+    const detail = isOld ? `${said}: put a new one from its publisher in its place` : said
+    return [{ check: 'geography', subject: path, result: isOld ? 'note' : 'ok', detail }]
+  } catch (error) {
+    if (!(error instanceof CommandFailedError)) throw error
+    return [{ check: 'geography', subject: path, result: 'problem', detail: `${error.message}: put a good one there` }]
+  }
+}
+
+/** Each backup writes an entry into the audit log: the newest entry tells the age of the newest backup. */
+const inspectBackups = async ({ audit }: Store, nowSeconds: number): Promise<Finding> => {
+  const { items } = await audit.page({ action: 'command.backup' }, { after: null, limit: 1 })
+  const [newest] = items
+  const command = 'countersign backup --into FOLDER --every 24h --keep 14'
+  const age = newest === undefined ? null : nowSeconds - newest.atSeconds
+  if (age !== null && age <= BACKUP_OLD_SECONDS) {
+    return { check: 'backup', subject: 'backup', result: 'ok', detail: `the newest is ${durationText(age)} old` }
+  }
+  const said = age === null ? 'none was ever made' : `the newest is ${durationText(age)} old`
+  return { check: 'backup', subject: 'backup', result: 'note', detail: `${said} by this program: ${command}` }
+}
+
+const inspectDatabaseClock = async ({ database }: Store, clock: Clock): Promise<Finding[]> => {
+  const theirs = await readDatabaseClock(database)
+  if (theirs === null) return []
+  const apart = Math.abs(Math.round(clock.unixSeconds() - theirs))
+  const detail = `the database’s clock and this machine’s are ${apart} s apart`
+  if (apart <= CLOCK_NOTE_SECONDS) return [{ check: 'clock', subject: 'store', result: 'ok', detail }]
+  const result = apart > CLOCK_PROBLEM_SECONDS ? 'problem' : 'note'
+  return [{ check: 'clock', subject: 'store', result, detail: `${detail}: set both by NTP` }]
+}
+
+export const inspectStore = async (store: Store, clock: Clock, geoipFile: string): Promise<readonly Finding[]> => {
+  const nowSeconds = clock.unixSeconds()
+  return [
+    ...(await inspectProjects(store)),
+    ...(await inspectDatabaseClock(store, clock)),
+    ...(await inspectLists(store, nowSeconds)),
+    ...(await inspectScreening(store, nowSeconds)),
+    ...(await inspectHits(store)),
+    ...(await inspectGeography(geoipFile, clock)),
+    await inspectBackups(store, nowSeconds),
+  ]
+}

@@ -1,0 +1,21 @@
+// Checks, for doctor and after a restore, that attester keys in the hardware token sign.
+
+import type { AskToken } from '../../modules/hardware-keys/token-check.ts'
+import type { TokenAttester } from '../../store/sqlite/sqlite-snapshot.ts'
+import type { Finding } from './doctor-machine.ts'
+
+/** Lets each key sign once. */
+export const inspectTokenKeys = async (attesters: readonly TokenAttester[], ask: AskToken): Promise<Finding[]> => {
+  const findings = await ask(attesters)
+  return attesters.map(({ address, key }, index): Finding => {
+    const finding = findings[index]
+    const found = { check: 'token', subject: address } as const
+    if (finding?.ok !== true) {
+      const why = finding?.detail ?? 'the token does not answer'
+      return { ...found, result: 'problem', detail: `${key} can’t sign: ${why}; see pkcs11-module` }
+    }
+    if (!finding.isExtractable) return { ...found, result: 'ok', detail: `${key} signs, and can’t be taken out` }
+    const detail = `${key} signs, but the token lets it out (CKA_EXTRACTABLE): add one that it keeps, and retire this`
+    return { ...found, result: 'note', detail }
+  })
+}

@@ -1,0 +1,169 @@
+// `countersign doctor`: checks every configured chain, its registry and our attesters in it; then the machine, the listeners
+// and the store. Each finding says what to do. Changes nothing. Prints RPC URLs as hosts, since their paths may hold keys.
+
+import { existsSync } from 'node:fs'
+import type { Config } from '../../config/config.ts'
+import { SettingInvalidError } from '../../config/settings.ts'
+import type { Clock } from '../../lib/time.ts'
+import { createTokenCheck } from '../../modules/hardware-keys/token-check.ts'
+import { type TokenConfig, tokenSettingsOf } from '../../modules/hardware-keys/token-settings.ts'
+import type { WitnessSettings } from '../../modules/transparency/service/tree-service.ts'
+import { inspectCertificateTerms } from '../../setup/certificate-term.ts'
+import { type ChainCheck, inspectChains } from '../../setup/chain-inspection.ts'
+import type { DataFolder } from '../../setup/data-folder.ts'
+import { inspectExposure, type ListenSettings } from '../../setup/exposure.ts'
+import type { SecretSettings } from '../../setup/file-access.ts'
+import { storeMayExist } from '../../setup/store-location.ts'
+import { readListenerTls, type TlsSettings } from '../../setup/tls-files.ts'
+import { isTokenKey } from '../../signing/token-key.ts'
+import { StoreUnusableError } from '../../store/errors.ts'
+import type { Attester } from '../../store/organizations/attesters.ts'
+import type { TokenAttester } from '../../store/sqlite/sqlite-snapshot.ts'
+import type { Store } from '../../store/store.ts'
+import type { StoreTarget } from '../../store/store-address.ts'
+import { type CommandOutput, formatTable, parseCommand, runToExitCode, UsageError } from '../output.ts'
+import { type Finding, inspectMachine } from './doctor-machine.ts'
+import { inspectStore } from './doctor-store.ts'
+import { inspectTokenKeys } from './doctor-token.ts'
+import { inspectWitnesses } from './doctor-witnesses.ts'
+
+const USAGE = `Usage: countersign doctor [--chain CHAIN]
+
+Checks each chain that has an RPC URL: that every URL answers and serves the chain, how far its latest block is from this
+machine's clock, and, where a registry is set, that there is one and that it knows our attesters. Then, each with what to do:
+
+  folder, access   Whether the data folder is there, and who owns, reads and can change it and the secrets
+  disk, signer     The room on its disks, and by which code attestations are signed
+  token            Whether attester keys in the hardware token sign, and whether it keeps them to itself
+  store, clock     Whether the store opens, and how far the database's clock is from this machine's
+  listener, store  What crosses a network unprotected: listeners on addresses that other machines reach, and the store
+  certificate      Certificates of listeners that are over or end within 14 days
+  project          Projects whose policy has no active revision
+  list, geography  Lists whose source has not confirmed them for two days, and a geography file over 45 days old
+  backup           No backup within two days, by the audit log
+  scanner          Whether documents are scanned
+  witness          Witnesses that have not cosigned the decision log in time
+
+  --chain CHAIN  This chain only, and nothing else
+  --json         Print JSON
+  --help         Print this
+
+Exit codes: 0 nothing is wrong, 1 a problem was found, 2 the call is wrong.
+`
+
+export interface DoctorCommandInput {
+  readonly output: CommandOutput
+  readonly config: Pick<Config, 'chains' | 'chainSettings'> &
+    ListenSettings &
+    TlsSettings &
+    SecretSettings &
+    WitnessSettings &
+    TokenConfig &
+    Pick<Config, 'scanner' | 'signer' | 'geoipFile'>
+  readonly folder: DataFolder
+  readonly clock: Clock
+  readonly openStore: () => Promise<Store>
+  readonly locateStore: () => Promise<StoreTarget>
+}
+
+const readAttesters = async (openStore: DoctorCommandInput['openStore']): Promise<readonly Attester[]> => {
+  const store = await openStore()
+  try {
+    return await store.attesters.list()
+  } finally {
+    await store.close()
+  }
+}
+
+const tokenAttestersOf = async ({ attesters }: Store): Promise<readonly TokenAttester[]> =>
+  (await attesters.list()).flatMap(({ kind, address, keystoreFile: key, status }) =>
+    status === 'active' && isTokenKey(key) ? [{ kind, address, key }] : [],
+  )
+
+const inspectScanner = ({ config }: DoctorCommandInput): Finding[] => {
+  if (config.scanner !== null) return []
+  const detail = 'documents that people hand in are not scanned for malware: scanner names a clamd that does'
+  return [{ check: 'scanner', subject: 'scanner', result: 'note', detail }]
+}
+
+/** Checks that the listeners' certificates load, and how long they are still valid. */
+const inspectCertificates = ({ config, clock }: DoctorCommandInput): readonly Finding[] => {
+  try {
+    return inspectCertificateTerms(readListenerTls(config), clock.unixSeconds())
+  } catch (error) {
+    if (!(error instanceof SettingInvalidError)) throw error
+    return [{ check: 'listener', subject: 'tls-certificate', result: 'problem', detail: error.message }]
+  }
+}
+
+/** The data folder and its disks, the signing code, what crosses a network, and what is in the store. */
+const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Finding[]> => {
+  const { config, folder, clock } = input
+  const target = await input.locateStore()
+  const findings = [
+    ...inspectMachine(folder, config),
+    ...inspectCertificates(input),
+    ...inspectExposure(config, target),
+    ...inspectScanner(input),
+  ]
+  if (!storeMayExist(target)) {
+    // The missing folder is a finding already.
+    if (!existsSync(folder.root)) return findings
+    const detail = 'there is no deployment here: the first start of the service makes one, or set --data-dir'
+    return [{ check: 'store', subject: 'store', result: 'note', detail }, ...findings]
+  }
+  try {
+    const store = await input.openStore()
+    try {
+      const witnesses = await inspectWitnesses({ config, folder, clock, deployment: store.deployment, target })
+      const token = await inspectTokenKeys(
+        await tokenAttestersOf(store),
+        createTokenCheck(tokenSettingsOf(config, folder)),
+      )
+      return [...(await inspectStore(store, clock, config.geoipFile)), ...token, ...witnesses, ...findings]
+    } finally {
+      await store.close()
+    }
+  } catch (error) {
+    if (!(error instanceof StoreUnusableError)) throw error
+    return [{ check: 'store', subject: 'store', result: 'problem', detail: error.detail }, ...findings]
+  }
+}
+
+const print = (output: CommandOutput, checks: readonly ChainCheck[], exposure: readonly Finding[]): void => {
+  if (checks.length === 0) output.stdout('no chain has an RPC URL: no chain is checked\n')
+  const rows = [
+    ...checks.map(({ chain, check, result, subject, detail }) => [chain, check, result, subject, detail]),
+    ...exposure.map(({ check, result, subject, detail }) => ['-', check, result, subject, detail]),
+  ]
+  if (rows.length > 0) output.stdout(formatTable([['CHAIN', 'CHECK', 'RESULT', 'OF', ''], ...rows]))
+}
+
+export const runDoctor = (commandArguments: readonly string[], input: DoctorCommandInput): Promise<number> =>
+  runToExitCode(input.output, USAGE, commandArguments, async () => {
+    const command = parseCommand(commandArguments, {
+      chain: { type: 'string' },
+      json: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    })
+    if (command.flag('help')) {
+      input.output.stdout(USAGE)
+      return 0
+    }
+    if (command.positionals.length > 0) throw new UsageError('doctor takes no words')
+    const only = command.text('chain')
+    const chain = only === undefined ? undefined : input.config.chains.byName(only)
+    if (only !== undefined && chain === undefined) throw new UsageError(`there is no chain ${only}`)
+    const checks = await inspectChains({
+      chains: input.config.chains,
+      chainSettings: input.config.chainSettings,
+      only: chain?.name,
+      readAttesters: () => readAttesters(input.openStore),
+      nowSeconds: input.clock.unixSeconds,
+    })
+    const exposure = only === undefined ? await inspectDeployment(input) : []
+    const ok = ![...checks, ...exposure].some(({ result }) => result === 'problem')
+    if (command.flag('json')) input.output.stdout(`${JSON.stringify({ ok, checks, exposure })}\n`)
+    else print(input.output, checks, exposure)
+    return ok ? 0 : 1
+  })

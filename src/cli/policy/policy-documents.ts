@@ -1,0 +1,83 @@
+// `countersign policy check|test|templates|new|schema`: works on documents alone and needs no deployment.
+import { existsSync } from 'node:fs'
+import { compileSource } from '../../policy/cel/compile.ts'
+import { policyJsonSchemaText } from '../../policy/document/json-schema.ts'
+import { runPolicyTests } from '../../policy/tools/policy-tests.ts'
+import { readTemplates } from '../../policy/tools/templates.ts'
+import type { FactNeed } from '../../policy/types/needs.ts'
+import { CommandFailedError, formatTable, print, UsageError } from '../output.ts'
+import { knownChains, type PolicyContext, printWarnings, readDraft, readSource } from './policy-context.ts'
+
+const SCHEMA = new URL('../../../docs/policy.schema.json', import.meta.url)
+
+/** Describes a need in a few words. */
+const describeNeed = (need: FactNeed): string => {
+  switch (need.kind) {
+    case 'list':
+      return `list ${need.list}${need.maxAgeSeconds === null ? '' : ` (at most ${need.maxAgeSeconds} s old)`}`
+    case 'screener':
+      return `screener ${need.screener}${need.onBehalf === true ? ' of onBehalf' : ''}`
+    case 'on-behalf-identity':
+      return 'identity of onBehalf'
+    case 'read':
+      return `read ${need.read}`
+    case 'velocity':
+      return `velocity over ${need.windowSeconds} s`
+    default:
+      return need.kind
+  }
+}
+
+export const check = (context: PolicyContext): number => {
+  const { source, compiled, contentHash, tests, warnings } = readDraft(
+    context.command.positionals[1],
+    knownChains(context),
+  )
+  const { document, requires, needs } = compiled
+  const rules = document.rules.length
+  const wants = [...requires, ...needs.map(describeNeed)]
+  const text = `${document.name}: valid, ${rules} rules, ${tests.length} tests passed`
+  print(
+    context,
+    { valid: true, name: document.name, contentHash, rules, tests: tests.length, requires, needs, warnings },
+    `${text}${wants.length === 0 ? '' : `; needs ${wants.join(', ')}`}\n`,
+  )
+  printWarnings(context, source, warnings)
+  return 0
+}
+
+export const test = (context: PolicyContext): number => {
+  const source = readSource(context.command.positionals[1])
+  const { policy, warnings } = compileSource(source, knownChains(context))
+  const results = runPolicyTests(policy)
+  const failed = results.filter(({ failure }) => failure !== null).length
+  const lines = results.map(({ name, failure }) => (failure === null ? `pass  ${name}\n` : `FAIL  ${failure}\n`))
+  const text = `${lines.join('')}${results.length - failed} passed, ${failed} failed\n`
+  print(context, { passed: results.length - failed, failed, tests: results, warnings }, text)
+  printWarnings(context, source, warnings)
+  return failed === 0 ? 0 : 1
+}
+
+export const templates = (context: PolicyContext): number => {
+  const all = readTemplates().map(({ name, title, description }) => ({ name, title, description }))
+  print(context, all, formatTable([['TEMPLATE', 'NAME'], ...all.map(({ name, title }) => [name, title])]))
+  return 0
+}
+
+/** A comment that names the schema's file for editors; empty when the program was installed without the schema. */
+const editorLine = (): string => (existsSync(SCHEMA) ? `# yaml-language-server: $schema=${SCHEMA.href}\n` : '')
+
+export const create = (context: PolicyContext): number => {
+  const name = context.command.text('template')
+  if (name === undefined) throw new UsageError('--template NAME is missing: policy templates lists them')
+  const template = readTemplates().find((one) => one.name === name)
+  if (template === undefined) throw new CommandFailedError(`there is no template ${name}`)
+  const source = `${editorLine()}${template.source}`
+  print(context, { template: name, source }, source)
+  return 0
+}
+
+export const schema = ({ output }: PolicyContext): number => {
+  output.stdout(policyJsonSchemaText())
+  return 0
+}

@@ -1,0 +1,159 @@
+// `countersign policy replay`: evaluates a revision or a file on the recorded decisions of a policy, and shows what would change.
+import { forEachLine } from '../../decision-log/forwards.ts'
+import { segmentsSince } from '../../decision-log/since.ts'
+import { readEntry } from '../../decision-log/tail.ts'
+import type { DecisionRecord } from '../../decision-log/types.ts'
+import { type ListImage, readListImages } from '../../domain/list-image.ts'
+import { createServedLists } from '../../facts/lists/serve-lists.ts'
+import type { Clock } from '../../lib/time.ts'
+import { createReplayTally, type ReplayChange, type ReplaySummary, replayDecision } from '../../policy/tools/replay.ts'
+import type { ListReader } from '../../policy/types/list-reader.ts'
+import { formatTable, print, UsageError } from '../output.ts'
+import { type PolicyStoreContext, requirePolicy, resolvePolicyText } from './policy-context.ts'
+import { replayOverSessions } from './policy-session-replay.ts'
+
+export interface ReplayContext extends PolicyStoreContext {
+  readonly decisionsDirectory: string
+  readonly clock: Clock
+  /** Whether progress can be redrawn in one line. */
+  readonly isTerminal: boolean
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const BAR_WIDTH = 30
+const DRAW_EVERY_MS = 100
+const TELL_EVERY_MS = 2_000
+
+/** Parses `36h` or `7d` (before now) or an RFC 3339 time. @returns Unix milliseconds */
+const parseMoment = (name: string, text: string, nowMs: number): number => {
+  const ago = /^([0-9]{1,9})([smhd])$/.exec(text)
+  if (ago !== null) return nowMs - Number(ago[1]) * (UNIT_MS[ago[2] ?? ''] ?? 0)
+  const moment = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(moment)) throw new UsageError(`--${name} is a time like 36h or 7d, or RFC 3339`)
+  return moment
+}
+
+/** The present content of the organization's lists and the shared ones. */
+const currentLists = async ({ store, organizationId, clock }: ReplayContext): Promise<ListReader> => {
+  const images: ListImage[] = []
+  const served = createServedLists({
+    lists: store.lists,
+    bases: store.listBases,
+    publish: (published) => {
+      images.push(
+        ...published.filter((image) => image.organizationId === organizationId || image.organizationId === null),
+      )
+    },
+    clock,
+    onError: () => undefined,
+  })
+  await served.load()
+  served.stop()
+  return readListImages(images, clock.unixSeconds)
+}
+
+/** Draws a progress bar on a terminal; elsewhere prints a line from time to time. */
+const createProgress = ({ output, isTerminal, clock }: ReplayContext, totalBytes: number) => {
+  let readBytes = 0
+  let shownMs = clock.monotonicMs()
+  const share = (): number => (totalBytes === 0 ? 1 : Math.min(1, readBytes / totalBytes))
+  const draw = (): void => {
+    const filled = Math.round(share() * BAR_WIDTH)
+    const percent = `${Math.floor(share() * 100)}%`
+    if (isTerminal) output.stderr(`\r[${'#'.repeat(filled)}${' '.repeat(BAR_WIDTH - filled)}] ${percent.padStart(4)}`)
+    else output.stderr(`${percent} of ${totalBytes} bytes read\n`)
+  }
+  return {
+    add: (bytes: number): void => {
+      readBytes += bytes
+      const nowMs = clock.monotonicMs()
+      if (nowMs - shownMs < (isTerminal ? DRAW_EVERY_MS : TELL_EVERY_MS)) return
+      shownMs = nowMs
+      draw()
+    },
+    end: (): void => {
+      if (!isTerminal) return
+      readBytes = totalBytes
+      draw()
+      output.stderr('\n')
+    },
+  }
+}
+
+const outcome = ({ compliant, rule }: ReplayChange['from']): string =>
+  `${compliant ? 'allow' : 'deny'} by ${rule ?? 'default'}`
+
+const render = (summary: ReplaySummary, unreadable: number): string => {
+  const { decisions, same, changes, unknown, failed, byLists } = summary
+  const add = (some: readonly ReplayChange[]): number => some.reduce((sum, { count }) => sum + count, 0)
+  const otherwise = changes.filter(({ from, to }) => from.compliant !== to.compliant)
+  const verdicts = add(otherwise)
+  const rulesOnly = add(changes) - verdicts
+  const head = `${decisions} decisions: ${same} the same, ${rulesOnly} the same verdict by another rule, ${verdicts} another verdict\n`
+  const rows = changes.map(({ from, to, count, examples }) => [
+    String(count),
+    outcome(from),
+    outcome(to),
+    examples[0] ?? '',
+  ])
+  const table = changes.length === 0 ? '' : `\n${formatTable([['COUNT', 'WAS', 'WOULD BE', 'FOR EXAMPLE'], ...rows])}`
+  const notes = [
+    ...failed.map(({ rule, count }) => `${count} would fail in rule ${rule}: no verdict, 503`),
+    ...unknown.map(({ fact, count }) => `${count} can't be replayed: ${fact} is not in the record`),
+    ...(byLists === 0 ? [] : [`${byLists} were decided by the organization's own lists, before any policy`]),
+    ...(unreadable === 0 ? [] : [`${unreadable} lines could not be read: see countersign decisions verify`]),
+  ]
+  return `${head}${table}${notes.length === 0 ? '' : `\n${notes.join('\n')}\n`}`
+}
+
+export const replay = async (context: ReplayContext): Promise<number> => {
+  const { command, clock, chains, organizationId, decisionsDirectory } = context
+  const reference = command.positionals[1]
+  if (reference === undefined) throw new UsageError('REVISION_OR_FILE is missing')
+  const untilMs =
+    command.text('until') === undefined
+      ? Number.POSITIVE_INFINITY
+      : parseMoment('until', command.required('until'), clock.unixSeconds() * 1000)
+  const { policy, policyId, source } = await resolvePolicyText(context, reference)
+  const ofSessions = policy.document.decides === 'sessions'
+  const sinceMs = parseMoment(
+    'since',
+    command.text('since') ?? (ofSessions ? '365d' : '7d'),
+    clock.unixSeconds() * 1000,
+  )
+  if (ofSessions) return replayOverSessions(context, source, { sinceMs, untilMs })
+  const subject = policyId ?? (await requirePolicy(context, command.text('policy'))).id
+  const lists = await currentLists(context)
+
+  const tally = createReplayTally()
+  let unreadable = 0
+  const isWanted = (record: DecisionRecord): boolean =>
+    record.organization === organizationId && record.policy === subject && record.at >= sinceMs && record.at < untilMs
+  const segments = segmentsSince(decisionsDirectory, sinceMs)
+  const progress = createProgress(
+    context,
+    segments.reduce((sum, { size }) => sum + size, 0),
+  )
+  for (const { slot, name, path, size } of segments) {
+    let isHeader = true
+    const onLine = (line: Buffer): void => {
+      const skip = isHeader
+      isHeader = false
+      if (skip) return
+      const entry = readEntry(slot, name, line)
+      if (entry === null) unreadable++
+      else if (entry.record.kind !== 'withheld' && isWanted(entry.record)) {
+        tally.add(entry.record, replayDecision(policy, entry.record, { chain: chains.byName, lists }))
+      }
+    }
+    await forEachLine(path, size, onLine, progress.add)
+  }
+  progress.end()
+  const summary = tally.summary()
+  print(
+    context,
+    { policy: subject, since: new Date(sinceMs).toISOString(), ...summary, unreadable },
+    render(summary, unreadable),
+  )
+  return 0
+}

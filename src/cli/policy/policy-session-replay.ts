@@ -1,0 +1,40 @@
+// `countersign policy replay` for a policy that decides sessions: evaluates it on sessions that people have decided.
+import type { SessionReplay } from '../../policy/tools/session-replay.ts'
+import { formatTable, print } from '../output.ts'
+import type { PolicyStoreContext } from './policy-context.ts'
+
+const reasonOf = ({ rule, problem }: SessionReplay['reasons'][number]): string =>
+  [rule === null ? 'no rule decides' : `rule ${rule}`, ...(problem === null ? [] : [problem])].join(': ')
+
+const render = (replay: SessionReplay): string => {
+  const { sessions, completed, rejected, left, agreed, disagreements, reasons } = replay
+  const otherwise = completed + rejected - agreed
+  const head = `${sessions} sessions: ${completed} completed, ${rejected} rejected, ${left} left to people; ${otherwise} otherwise than people did\n`
+  const rows = disagreements.map(({ decided, outcome, rule, count, sessions: examples }) => [
+    String(count),
+    decided,
+    `${outcome} by ${rule ?? 'default'}`,
+    examples[0] ?? '',
+  ])
+  const table = rows.length === 0 ? '' : `\n${formatTable([['COUNT', 'PEOPLE', 'THE POLICY', 'FOR EXAMPLE'], ...rows])}`
+  const notes = reasons.map((reason) => `${reason.count} left: ${reasonOf(reason)}\n`)
+  return `${head}${table}${notes.length === 0 ? '' : `\n${notes.join('')}`}`
+}
+
+export const replayOverSessions = async (
+  context: PolicyStoreContext,
+  source: string,
+  time: { readonly sinceMs: number; readonly untilMs: number },
+): Promise<number> => {
+  const textOf = (ms: number): string => new Date(ms).toISOString()
+  const replay = await context.door.call('POST /organizations/{organization}/session-policy/trial-here', {
+    params: { organization: context.organizationId },
+    body: {
+      source,
+      since: textOf(time.sinceMs),
+      ...(Number.isFinite(time.untilMs) ? { until: textOf(time.untilMs) } : {}),
+    },
+  })
+  print(context, replay, render(replay))
+  return 0
+}

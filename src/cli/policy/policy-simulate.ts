@@ -1,0 +1,33 @@
+// `countersign policy simulate`: a policy that decides sessions, on one of them.
+import { formatTable, print, UsageError } from '../output.ts'
+import { type PolicyStoreContext, resolvePolicyText } from './policy-context.ts'
+
+const OUTCOMES = { completed: 'completed', rejected: 'rejected', review: 'left to a person' } as const
+
+export const simulate = async (context: PolicyStoreContext): Promise<number> => {
+  const { command, door, organizationId: organization } = context
+  const reference = command.positionals[1]
+  if (reference === undefined) throw new UsageError('REVISION_OR_FILE is missing')
+  const { source } = await resolvePolicyText(context, reference)
+  const trial = await door.call('POST /organizations/{organization}/sessions/{session}/simulate', {
+    params: { organization, session: command.required('session') },
+    body: { source },
+  })
+  const { outcome, rule, code, message, problem, rules, facts } = trial
+  const why = [
+    rule === null ? 'no rule decides' : `rule ${rule}`,
+    ...(code === null ? [] : [code]),
+    ...(message === null ? [] : [message]),
+    ...(problem === null ? [] : [problem]),
+  ].join(': ')
+  const rows = rules.map(({ id, kind, value, reached, failure }) => [
+    id,
+    kind,
+    failure ?? String(value),
+    reached ? '' : 'not reached',
+  ])
+  const known = Object.entries(facts).map(([name, value]) => [name, value === null ? '-' : String(value)])
+  const text = `${OUTCOMES[outcome]}: ${why}\n\n${formatTable([['RULE', 'KIND', 'IS', ''], ...rows])}\n${formatTable([['FACT', 'IS'], ...known])}`
+  print(context, trial, text)
+  return 0
+}

@@ -1,0 +1,99 @@
+// `countersign screener-stub`: an HTTP screener for trials and tests. Its answer depends only on the last characters of the
+// address, and says so.
+
+import { parseListen } from '../../config/setting-values.ts'
+import { parseAnyAddress } from '../../domain/address-key.ts'
+import { type ListenAddress, listenUrl } from '../../server/listen-address.ts'
+import { type CommandOutput, parseCommand, runToExitCode, UsageError } from '../output.ts'
+
+const USAGE = `Usage: countersign screener-stub [--listen HOST:PORT]
+
+A screener for trials and tests, until it is stopped. It screens nothing: an address that ends in "dead" is flagged with
+a score of 100, any other is not and has 0. GET /screen/ADDRESS, or POST /screen with {"address": "…"}.
+docs/examples/screener.yaml is the configuration for it.
+
+  --listen HOST:PORT   Where to listen (default 127.0.0.1:8099)
+  --help               Print this
+`
+
+const NOTICE = 'This is a stub for trials and tests: it screens nothing.'
+const FLAGGED_ENDING = 'dead'
+const BODY_BYTES_MAX = 4_096
+
+export interface ScreenerStub {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+const answerTo = (text: unknown): Response => {
+  const address = typeof text === 'string' ? parseAnyAddress(text) : null
+  const headers = { 'x-stub': 'true' }
+  if (address === null) {
+    return Response.json(
+      { stub: true, notice: NOTICE, error: 'give an EVM or Solana address' },
+      { status: 400, headers },
+    )
+  }
+  const flagged = address.toLowerCase().endsWith(FLAGGED_ENDING)
+  const verdict = { flagged, score: flagged ? 100 : 0, categories: flagged ? ['stub'] : [] }
+  return Response.json({ stub: true, notice: NOTICE, address, ...verdict }, { headers })
+}
+
+const addressIn = async (request: Request): Promise<unknown> => {
+  const { pathname } = new URL(request.url)
+  if (request.method === 'GET') return decodeURIComponent(/^\/screen\/([^/]+)$/.exec(pathname)?.[1] ?? '')
+  if (request.method !== 'POST' || pathname !== '/screen') return null
+  const body: unknown = await request.json()
+  return typeof body === 'object' && body !== null && 'address' in body ? body.address : null
+}
+
+/** @throws when the address is in use. */
+export const startScreenerStub = ({ hostname, port }: ListenAddress): ScreenerStub => {
+  const server = Bun.serve({
+    hostname,
+    port,
+    maxRequestBodySize: BODY_BYTES_MAX,
+    fetch: async (request) => {
+      try {
+        return answerTo(await addressIn(request))
+      } catch {
+        // The request has no address.
+        return answerTo(null)
+      }
+    },
+  })
+  return {
+    url: listenUrl({ hostname, port: server.port ?? 0 }),
+    stop: () => server.stop(true),
+  }
+}
+
+const listenAddress = (text: string): ListenAddress => {
+  try {
+    return parseListen(text)
+  } catch (error) {
+    throw new UsageError(`--listen ${error instanceof Error ? error.message : 'is malformed'}`)
+  }
+}
+
+/** Runs until `stopped` resolves. */
+export const runScreenerStub = (
+  commandArguments: readonly string[],
+  { output, stopped }: { readonly output: CommandOutput; readonly stopped: () => Promise<void> },
+): Promise<number> =>
+  runToExitCode(output, USAGE, commandArguments, async () => {
+    const command = parseCommand(commandArguments, {
+      listen: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    })
+    if (command.flag('help')) {
+      output.stdout(USAGE)
+      return 0
+    }
+    if (command.positionals.length > 0) throw new UsageError('screener-stub takes options only')
+    const stub = startScreenerStub(listenAddress(command.text('listen') ?? '127.0.0.1:8099'))
+    output.stderr(`${NOTICE}\nlistening on ${stub.url}\n`)
+    await stopped()
+    await stub.stop()
+    return 0
+  })

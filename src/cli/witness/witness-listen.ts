@@ -1,0 +1,69 @@
+// `witness --listen`: the log posts each head with its proof, and the answer is the cosignature. Submissions are handled one at a
+// time, so that two heads can't be cosigned on the same old one. Source: https://c2sp.org/tlog-witness.
+
+import { judgeSubmission } from '../../modules/transparency/tree/add-checkpoint.ts'
+import type { VerifierKey } from '../../modules/transparency/tree/note.ts'
+import { HEAD_MAX_BYTES } from '../../modules/transparency/verify/tree-heads.ts'
+import { type ListenAddress, listenUrl } from '../../server/listen-address.ts'
+import { requestPath } from '../../server/request-path.ts'
+import type { CommandOutput } from '../output.ts'
+import type { WitnessState } from './witness-state.ts'
+
+/** Seconds until an idle connection is closed. */
+const IDLE_SECONDS = 30
+
+const text = (status: number, body: string): Response =>
+  new Response(body, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } })
+
+/** @throws what Bun throws when the address is taken */
+export const listenForHeads = (
+  listen: ListenAddress,
+  logKey: VerifierKey,
+  state: WitnessState,
+  { stdout, stderr }: CommandOutput,
+): { readonly url: string; stop(): Promise<void> } => {
+  let last: Promise<unknown> = Promise.resolve()
+  let hasEvidence = false
+
+  const judge = async (body: string): Promise<Response> => {
+    const before = await state.before()
+    const judged = judgeSubmission(before, body, logKey)
+    if (judged.status === 200) {
+      const line = await state.cosign(body.slice(body.indexOf('\n\n') + 2))
+      stdout(`cosigned ${judged.head.size} lines\n`)
+      return text(200, line)
+    }
+    if (judged.status !== 409) return text(judged.status, `${judged.reason}\n`)
+    // Once per run, so that repeated submissions do not fill the disk.
+    if (judged.isFork && before !== null && !hasEvidence) {
+      hasEvidence = true
+      const file = await state.keepEvidence(before, body.slice(body.indexOf('\n\n') + 2))
+      stderr(
+        `refused: the log has two histories of ${judged.size} lines; both heads, as it signed them, are in ${file}\n`,
+      )
+    }
+    return new Response(`${judged.size}\n`, { status: 409, headers: { 'content-type': 'text/x.tlog.size' } })
+  }
+
+  const server = Bun.serve({
+    hostname: listen.hostname,
+    port: listen.port,
+    reusePort: false,
+    idleTimeout: IDLE_SECONDS,
+    maxRequestBodySize: HEAD_MAX_BYTES,
+    fetch: async (request) => {
+      if (requestPath(request.url) !== '/add-checkpoint') return text(404, 'this witness answers /add-checkpoint\n')
+      if (request.method !== 'POST') return text(405, 'POST only\n')
+      const body = await request.text()
+      const answer = last.then(() => judge(body))
+      last = answer.catch(() => undefined)
+      return answer
+    },
+    error: (error) => {
+      stderr(`a head could not be looked at: ${error.name}\n`)
+      return text(500, 'the witness failed\n')
+    },
+  })
+  const port = server.port ?? listen.port
+  return { url: listenUrl({ hostname: listen.hostname, port }, false), stop: () => server.stop(true) }
+}

@@ -1,0 +1,64 @@
+// A witness's files: its key, the newest head that it cosigned, and evidence against the log. A head is flushed to disk before its
+// cosignature is shown, so that the witness can't sign another history after a restart.
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { cosign } from '../../modules/transparency/tree/cosignature.ts'
+import { encodeNote, parseNote, type VerifierKey, verifierKeyOf } from '../../modules/transparency/tree/note.ts'
+import { readHeadFile } from '../../modules/transparency/verify/tree-heads.ts'
+import { makeKeyFile, readKeyFile } from '../../setup/key-file.ts'
+import { createEd25519Signer } from '../../signing/ed25519.ts'
+import { writePrivateFile } from '../../signing/private-file.ts'
+import { StoreUnusableError } from '../../store/errors.ts'
+import { lockFolder } from '../../store/sqlite/folder-lock.ts'
+import { CommandFailedError } from '../output.ts'
+
+export interface WitnessState {
+  readonly key: VerifierKey
+  /** The last cosigned head, with its cosignature; null before the first. */
+  before(): Promise<string | null>
+  /** Stores the head. @returns the cosignature's line */
+  cosign(checkpoint: string): Promise<string>
+  /** Stores two heads that contradict each other, as the log signed them. @returns the file's path */
+  keepEvidence(before: string, offered: string): Promise<string>
+  close(): void
+}
+
+/** @throws CommandFailedError when another witness uses the folder; SettingInvalidError for a damaged key */
+export const openWitnessState = (folder: string, name: string, unixSeconds: () => number): WitnessState => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  let lock: ReturnType<typeof lockFolder>
+  try {
+    lock = lockFolder(join(folder, 'lock'), folder, `another witness uses ${folder}: stop it, or give this one its own`)
+  } catch (error) {
+    if (error instanceof StoreUnusableError) throw new CommandFailedError(error.detail)
+    throw error
+  }
+  try {
+    const keyFile = join(folder, 'key')
+    if (!existsSync(keyFile)) makeKeyFile(keyFile)
+    const { publicKey, sign } = createEd25519Signer(readKeyFile(keyFile, 'the witness key'))
+    const key = verifierKeyOf(name, 'cosignature', publicKey)
+    const cosigned = join(folder, 'cosigned')
+    return {
+      key,
+      before: () => readHeadFile(cosigned),
+      cosign: async (checkpoint) => {
+        const line = cosign(checkpoint, unixSeconds(), { key, sign })
+        const { text, signatures } = parseNote(checkpoint)
+        // The head may carry an older cosignature of this witness.
+        const others = signatures.filter(({ name, keyId }) => name !== key.name || keyId !== key.keyId)
+        await writePrivateFile(cosigned, encodeNote({ text, signatures: others }) + line)
+        return line
+      },
+      keepEvidence: async (before, offered) => {
+        const file = join(folder, `evidence-${unixSeconds()}`)
+        await writePrivateFile(file, `${before}\n${offered}`)
+        return file
+      },
+      close: lock.release,
+    }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}

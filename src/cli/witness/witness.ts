@@ -1,0 +1,186 @@
+// `countersign witness`: checks, on another machine, that each head of a log extends the last one, and cosigns it. It polls the
+// log's published files (--log), or the log sends its heads (--listen).
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseListen } from '../../config/setting-values.ts'
+import { fetchBounded } from '../../lib/bounded-fetch.ts'
+import {
+  encodeVerifierKey,
+  NoteInvalidError,
+  parseVerifierKey,
+  verifierKeyOf,
+} from '../../modules/transparency/tree/note.ts'
+import type { ReadTiles } from '../../modules/transparency/tree/prove.ts'
+import { TILE_BYTES, TILE_WIDTH, tilePath } from '../../modules/transparency/tree/tiles.ts'
+import { judgeHead, widthIn } from '../../modules/transparency/tree/witness.ts'
+import { HEAD_MAX_BYTES } from '../../modules/transparency/verify/tree-heads.ts'
+import { PROGRAM } from '../../program/words.ts'
+import { readLogKeyOption } from '../log-key-option.ts'
+import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, UsageError } from '../output.ts'
+import { listenForHeads } from './witness-listen.ts'
+import { openWitnessState } from './witness-state.ts'
+
+const USAGE = `Usage: ${PROGRAM} witness --listen ADDRESS --log-key KEY --state FOLDER --name NAME
+       ${PROGRAM} witness --log PLACE --log-key KEY --state FOLDER --name NAME [--interval SECONDS] [--once]
+
+Cosigns each head of a log that goes on from the last one that it cosigned. With --listen the log asks for that, where its
+setting witnesses names this one. With --log the witness looks by itself at the files that the log publishes.
+
+  --listen ADDRESS     host:port or :port, where POST /add-checkpoint is answered (C2SP tlog-witness), by http: put a proxy
+                       that speaks https before it.
+  --log PLACE          https://…, http://… or dir:/path, below which are checkpoint and tile/.
+  --log-key KEY        The log's verifier key (countersign proof key), from its operator, or a file that holds it.
+  --state FOLDER       Made where it is missing: the witness's key, and cosigned, the newest head with its cosignature.
+  --name NAME          The witness's own name, such as witness.example/1.
+  --interval SECONDS   Between two looks (default 10).
+  --once               One look, and its result as the exit code.
+
+With --log, a head that is older than the last or of another history ends the command with 1, also after a restart. Heads of
+two histories are kept in the folder as evidence. Only a head that goes on from the last one cosigned is cosigned after that.
+`
+
+const LIMIT_MS = 15_000
+
+/** @returns reads a file of the log; null when there is no such file */
+const createPlace = (place: string): ((path: string, maxBytes: number) => Promise<Buffer | null>) => {
+  if (place.startsWith('dir:') && isAbsolute(place.slice(4))) {
+    return async (path) => {
+      const file = join(place.slice(4), path)
+      return existsSync(file) ? readFile(file) : null
+    }
+  }
+  if (!/^https?:\/\//.test(place)) throw new UsageError('--log expects https://…, http://… or dir:/path')
+  return async (path, maxBytes) => {
+    const url = `${place.replace(/\/$/, '')}/${path}`
+    const { status, body } = await fetchBounded(url, { timeoutMs: LIMIT_MS, maxBytes })
+    if (status === 404) return null
+    if (status !== 200) throw new CommandFailedError(`the log answers ${status} for ${path}`)
+    return body
+  }
+}
+
+export interface WitnessContext {
+  readonly output: CommandOutput
+  readonly unixSeconds: () => number
+  readonly signal: AbortSignal
+}
+
+/** @throws UsageError */
+const parseKeys = (logKey: string, name: string): ReturnType<typeof parseVerifierKey> => {
+  try {
+    // Checks the name only, with zeros for the key, which does not exist yet.
+    verifierKeyOf(name, 'cosignature', new Uint8Array(32))
+    return parseVerifierKey(logKey)
+  } catch (error) {
+    if (error instanceof NoteInvalidError) throw new UsageError(error.message)
+    throw error
+  }
+}
+
+/** @throws UsageError */
+const parseAddress = (text: string): ReturnType<typeof parseListen> => {
+  try {
+    return parseListen(text)
+  } catch (error) {
+    throw new UsageError(`--listen ${error instanceof Error ? error.message : 'is malformed'}`)
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+
+/** Returns the exit code: 0 ended, 1 refused or not reached, 2 usage. */
+export const runWitness = (commandArguments: readonly string[], context: WitnessContext): Promise<number> =>
+  runToExitCode(context.output, USAGE, commandArguments, async () => {
+    const { output, unixSeconds, signal } = context
+    const command = parseCommand(commandArguments, {
+      log: { type: 'string' },
+      listen: { type: 'string' },
+      'log-key': { type: 'string' },
+      state: { type: 'string' },
+      name: { type: 'string' },
+      interval: { type: 'string' },
+      once: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    })
+    if (command.flag('help')) {
+      output.stdout(USAGE)
+      return 0
+    }
+    if (command.positionals.length > 0) throw new UsageError('witness takes options only')
+    const listenText = command.text('listen')
+    const listen = listenText === undefined ? null : parseAddress(listenText)
+    if (listen !== null && ((command.text('log') ?? command.text('interval')) !== undefined || command.flag('once'))) {
+      throw new UsageError('--listen stands without --log, --interval and --once')
+    }
+    const read = listen === null ? createPlace(command.required('log')) : null
+    const intervalSeconds = Number(command.text('interval') ?? '10')
+    if (!(intervalSeconds >= 1 && intervalSeconds <= 3_600))
+      throw new UsageError('--interval expects 1 to 3600 seconds')
+    const name = command.required('name')
+    const logKey = parseKeys(readLogKeyOption(command.required('log-key'), 'log-key'), name)
+    const state = openWitnessState(command.required('state'), name, unixSeconds)
+
+    const tilesOf =
+      (place: NonNullable<typeof read>, size: number): ReadTiles =>
+      async (tiles) =>
+        Promise.all(
+          tiles.map(async (tile) => {
+            const width = widthIn(tile, size)
+            const full = (): Promise<Buffer | null> => place(tilePath(tile), TILE_BYTES)
+            const found =
+              width === TILE_WIDTH ? await full() : ((await place(tilePath(tile, width), TILE_BYTES)) ?? (await full()))
+            return found ?? new Uint8Array(0)
+          }),
+        )
+
+    const look = async (place: NonNullable<typeof read>): Promise<'fine' | 'refused'> => {
+      const offered = (await place('checkpoint', HEAD_MAX_BYTES))?.toString('utf8')
+      if (offered === undefined) throw new CommandFailedError('the log has no checkpoint there')
+      const before = await state.before()
+      const judgement = await judgeHead(before, offered, logKey, (size) => tilesOf(place, size))
+      if (judgement.kind === 'refused') {
+        output.stderr(`refused: ${judgement.reason}\n`)
+        if (judgement.evidence && before !== null) {
+          const evidence = await state.keepEvidence(before, offered)
+          output.stderr(`both heads, as the log signed them, are in ${evidence}\n`)
+        }
+        return 'refused'
+      }
+      // Cosign an unchanged head again: the new time shows that the log was checked.
+      await state.cosign(offered)
+      if (judgement.kind === 'continued') output.stdout(`cosigned ${judgement.head.size} lines\n`)
+      return 'fine'
+    }
+
+    try {
+      output.stderr(`witness key: ${encodeVerifierKey(state.key)}\n`)
+      if (listen !== null) {
+        const server = listenForHeads(listen, logKey, state, output)
+        output.stderr(`listens at ${server.url}\n`)
+        await aborted(signal)
+        await server.stop()
+        return 0
+      }
+      for (;;) {
+        try {
+          if (read !== null && (await look(read)) === 'refused') return 1
+        } catch (error) {
+          // An unreachable log is not an offence; try again later.
+          const reason = error instanceof Error ? error.message : String(error)
+          if (command.flag('once')) throw new CommandFailedError(reason)
+          output.stderr(`the log could not be looked at: ${reason}\n`)
+        }
+        if (command.flag('once') || signal.aborted) return 0
+        await sleep(intervalSeconds * 1_000, undefined, { signal }).catch(() => undefined)
+        if (signal.aborted) return 0
+      }
+    } finally {
+      state.close()
+    }
+  })

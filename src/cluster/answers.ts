@@ -1,0 +1,86 @@
+// Answers a process's question about all processes: the supervisor asks each one for its own part and combines the
+// answers, metrics for a scrape and figures for the live view.
+import type { LiveReading } from '../admin/live/point.ts'
+import type { ProcessTarget } from '../admin/live/processes.ts'
+import type { Timers } from '../lib/time.ts'
+import type { FromProcess } from './messages.ts'
+import { mergeMetrics } from './metrics.ts'
+import { type Place, stateOf } from './place.ts'
+import { createRounds } from './rounds.ts'
+
+export interface ProcessAnswersOptions {
+  readonly places: () => readonly Place[]
+  readonly target: () => ProcessTarget
+  readonly processesMax: number
+  readonly after: Timers['after']
+}
+
+type Question = Extract<FromProcess, { type: 'collect' | 'metrics' | 'look' | 'figures' }>
+
+/** A process that is too busy to send its metrics within this time is left out. */
+const COLLECT_MS = 1_000
+/** The same for the figures, which are requested every second. */
+const LOOK_MS = 500
+
+export const createProcessAnswers = (options: ProcessAnswersOptions) => {
+  const { places, target, processesMax, after } = options
+  const metrics = createRounds<string>(COLLECT_MS, after)
+  const figures = createRounds<LiveReading | null>(LOOK_MS, after)
+  let labelled = false
+  /** A process that was always alone needs no process label; once there was a label, it stays. */
+  const several = (): boolean => {
+    labelled ||= target().processes > 1
+    return labelled
+  }
+
+  const listening = (): readonly Place[] => places().filter(({ ready }) => ready)
+
+  const collect = (asker: Place, askerId: number): void => {
+    const asked = listening()
+    metrics.begin(
+      asked.map(({ index }) => index),
+      (id) => {
+        for (const { process } of asked) process?.send({ type: 'report', id })
+      },
+      (texts) => {
+        const text = several() ? mergeMetrics(texts) : (texts.get(asker.index) ?? '')
+        asker.process?.send({ type: 'collected', id: askerId, text })
+      },
+    )
+  }
+
+  const look = (asker: Place, askerId: number): void => {
+    const asked = listening()
+    figures.begin(
+      asked.map(({ index }) => index),
+      (id) => {
+        for (const { process } of asked) process?.send({ type: 'show', id })
+      },
+      (readings) => {
+        const processes = places().map((place) => ({
+          index: place.index,
+          pid: place.process?.pid ?? null,
+          state: stateOf(place),
+          startedAtMs: place.process === null ? null : place.startedAtMs,
+          reading: readings.get(place.index) ?? null,
+        }))
+        asker.process?.send({ type: 'looked', id: askerId, look: { target: target(), processesMax, processes } })
+      },
+    )
+  }
+
+  return {
+    look,
+    take: (place: Place, message: Question): void => {
+      if (message.type === 'collect') collect(place, message.id)
+      else if (message.type === 'look') look(place, message.id)
+      else if (message.type === 'metrics') metrics.take(message.id, place.index, message.text)
+      else figures.take(message.id, place.index, message.reading)
+    },
+    /** Call when the process has ended. */
+    drop: (index: number): void => {
+      metrics.drop(index)
+      figures.drop(index)
+    },
+  }
+}

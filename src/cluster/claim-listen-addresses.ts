@@ -1,0 +1,52 @@
+// Checks whether the service can listen on the configured addresses before anything is created or written: a first
+// start that finds its port taken must not leave a deployment that names that port.
+
+import { SettingInvalidError } from '../config/settings.ts'
+import { errorCodeOf } from '../lib/named-error.ts'
+import type { ListenAddress } from '../server/listen-address.ts'
+
+/**
+ * Returns the address with a real port: port 0 becomes one that is free now.
+ * @throws SettingInvalidError with one line that names the setting
+ */
+const claimListenAddress = (setting: string, { hostname, port }: ListenAddress): ListenAddress => {
+  try {
+    const probe = Bun.listen({ hostname, port, exclusive: true, socket: { data: () => undefined } })
+    const claimed = { hostname, port: probe.port }
+    probe.stop(true)
+    return claimed
+  } catch (error) {
+    const code = errorCodeOf(error)
+    const why = code === 'EADDRINUSE' ? 'the address is in use' : 'this machine can not listen there'
+    throw new SettingInvalidError(`--${setting} ${hostname}:${port}: ${why}; choose another`)
+  }
+}
+
+export interface ListenAddresses {
+  readonly apiListen: ListenAddress
+  readonly portalListen: ListenAddress
+  readonly dashboardListen: ListenAddress
+}
+
+export interface WantedAddresses extends ListenAddresses {
+  /** Null when metrics have no listener of their own. */
+  readonly metricsListen: ListenAddress | null
+}
+
+/** Claims all addresses of the service, as claimListenAddress does. @throws SettingInvalidError */
+export const claimListenAddresses = (wanted: WantedAddresses): ListenAddresses => {
+  const claimed = new Map<string, string>()
+  const claim = (setting: string, address: ListenAddress): ListenAddress => {
+    const { hostname, port } = claimListenAddress(setting, address)
+    const other = claimed.get(`${hostname}:${port}`)
+    if (other !== undefined) throw new SettingInvalidError(`--${setting} ${hostname}:${port} is --${other} already`)
+    claimed.set(`${hostname}:${port}`, setting)
+    return { hostname, port }
+  }
+  if (wanted.metricsListen !== null) claim('metrics-listen', wanted.metricsListen)
+  return {
+    apiListen: claim('api-listen', wanted.apiListen),
+    portalListen: claim('portal-listen', wanted.portalListen),
+    dashboardListen: claim('dashboard-listen', wanted.dashboardListen),
+  }
+}

@@ -1,0 +1,179 @@
+// Runs the service as several processes behind one port, with a supervisor. When it is started with several processes,
+// this process is only the supervisor: it claims the addresses and the data folder for all of them, does not listen,
+// and opens neither the store nor keys. When it is started with one, this process is the first of them and supervises
+// further ones if they are requested later, so a single process has no extra hop.
+import type { Config } from '../config/config.ts'
+import { PROCESSES_MAX } from '../config/process-plan.ts'
+import { SettingInvalidError } from '../config/settings.ts'
+import { lastingTimers, systemClock, systemTimers } from '../lib/time.ts'
+import { ownProcess } from '../program/entries.ts'
+import { listenText } from '../server/listen-address.ts'
+import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
+import { checkAccess } from '../setup/file-access.ts'
+import { type FolderLock, lockFolder } from '../store/sqlite/folder-lock.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { ALLOCATOR_ENVIRONMENT } from './allocator.ts'
+import { claimListenAddresses } from './claim-listen-addresses.ts'
+import { createProcessLink, type ProcessLink } from './link.ts'
+import { ASSIGNMENT_VARIABLE, type FromProcess, type ProcessAssignment, type ToProcess } from './messages.ts'
+import type { ProcessListener, SupervisedProcess } from './place.ts'
+import { createProcessSupervisor, type ProcessSupervisor } from './process-supervisor.ts'
+import { sendToChild } from './send.ts'
+
+/** Added to the deadline: a stop does more than answer the requests under way. */
+const STOP_SLACK_MS = 15_000
+
+/** Only Linux distributes the connections to a shared port fairly. */
+export const CAN_SHARE_PORT = process.platform === 'linux'
+
+type Listen = Pick<ProcessAssignment, 'apiListen' | 'portalListen' | 'dashboardListen'>
+
+interface Claim {
+  readonly listen: Listen
+  readonly lock: FolderLock
+}
+
+const claim = (config: Config, log: Logger): Claim => {
+  const claimed = claimListenAddresses(config)
+  const folder = dataFolderAt(config.dataDir)
+  checkAccess(folder, config, log.warn)
+  makeDataFolder(folder)
+  return {
+    listen: {
+      apiListen: listenText(claimed.apiListen),
+      portalListen: listenText(claimed.portalListen),
+      dashboardListen: listenText(claimed.dashboardListen),
+    },
+    lock: lockFolder(folder.lock, folder.root),
+  }
+}
+
+const spawnProcess = (assignment: ProcessAssignment, listener: ProcessListener, log: Logger): SupervisedProcess => {
+  const program = ownProcess('src/main.ts')
+  const child = Bun.spawn([...program.words, ...process.argv.slice(2)], {
+    env: {
+      ...ALLOCATOR_ENVIRONMENT,
+      ...process.env,
+      ...program.environment,
+      [ASSIGNMENT_VARIABLE]: JSON.stringify(assignment),
+    },
+    stdio: ['ignore', 'inherit', 'inherit'],
+    ipc: (message: FromProcess) => listener.onMessage(message),
+    onExit: (_child, exitCode) => listener.onExit(exitCode),
+  })
+  log.info('a process is started', { process: assignment.index, pid: child.pid })
+  return {
+    pid: child.pid,
+    send: (message) => sendToChild(child, message),
+    kill: (signal) => child.kill(signal),
+  }
+}
+
+const supervisorOptions = (config: Config, log: Logger) => ({
+  target: { processes: config.processes, workers: config.workers },
+  processesMax: CAN_SHARE_PORT ? PROCESSES_MAX : 1,
+  stopMs: config.deadlineMs + STOP_SLACK_MS,
+  // When all children are dead, only the restart timer keeps the supervisor's process alive.
+  after: lastingTimers.after,
+  monotonicMs: systemClock.monotonicMs,
+  unixMs: Date.now,
+  log,
+})
+
+/** Claims addresses and data folder; starts nothing yet. @throws SettingInvalidError, StoreUnusableError */
+export const superviseProcesses = (config: Config, log: Logger): ProcessSupervisor => {
+  if (!CAN_SHARE_PORT) {
+    throw new SettingInvalidError(
+      '--processes above 1 and --workers 0 need Linux: elsewhere the system does not share a port fairly',
+    )
+  }
+  const { listen, lock } = claim(config, log)
+  const supervisor = createProcessSupervisor({
+    ...supervisorOptions(config, log),
+    spawn: (index, listener, workers) =>
+      spawnProcess({ index, supervisorPid: process.pid, workers, ...listen }, listener, log),
+  })
+  return {
+    ...supervisor,
+    start: async () => {
+      try {
+        return await supervisor.start()
+      } catch (error) {
+        lock.release()
+        throw error
+      }
+    },
+    stop: async () => {
+      await supervisor.stop()
+      lock.release()
+    },
+  }
+}
+
+/** The supervisor's place for its own process. A message to itself arrives in a later turn, as from another process. */
+const createOwnPlace = (assignment: ProcessAssignment) => {
+  let hear: (message: ToProcess) => void = () => undefined
+  let listener: ProcessListener | null = null
+  let stopService: () => Promise<void> = async () => undefined
+  const link = createProcessLink(
+    {
+      env: { [ASSIGNMENT_VARIABLE]: JSON.stringify(assignment) },
+      send: (message) => queueMicrotask(() => listener?.onMessage(message)),
+      on: (_event: 'message', heard: (message: ToProcess) => void) => {
+        hear = heard
+      },
+    },
+    systemTimers.after,
+  )
+  const stop = async (): Promise<void> => {
+    await stopService()
+    listener?.onExit(0)
+  }
+  return {
+    link: link as ProcessLink,
+    stopWith: (stopping: () => Promise<void>): void => {
+      stopService = stopping
+    },
+    begin: (hears: ProcessListener): SupervisedProcess => {
+      listener = hears
+      return {
+        pid: process.pid,
+        own: true,
+        send: (message) => queueMicrotask(() => hear(message)),
+        kill: (signal) => (signal === 'SIGKILL' ? process.exit(1) : void stop()),
+      }
+    },
+  }
+}
+
+export interface HostProcess {
+  /** The link of this process, the first of what may become several. */
+  readonly link: ProcessLink
+  /** Call it before anything can request a stop. */
+  stopWith(stopService: () => Promise<void>): void
+  /** Stops the other processes and this one's service. */
+  stop(): Promise<void>
+}
+
+/** @throws SettingInvalidError, StoreUnusableError */
+export const hostProcesses = (config: Config, log: Logger): HostProcess => {
+  const { listen, lock } = claim(config, log)
+  const own = createOwnPlace({ index: 0, supervisorPid: process.pid, workers: config.workers, ...listen })
+  const supervisor = createProcessSupervisor({
+    ...supervisorOptions(config, log),
+    spawn: (index, listener, workers) =>
+      index === 0
+        ? own.begin(listener)
+        : spawnProcess({ index, supervisorPid: process.pid, workers, ...listen }, listener, log),
+  })
+  // The service itself reports when it is ready; when it can't start, the process ends.
+  supervisor.start().catch((error: unknown) => log.error('the processes could not be supervised', { error }))
+  return {
+    link: own.link,
+    stopWith: own.stopWith,
+    stop: async () => {
+      await supervisor.stop()
+      lock.release()
+    },
+  }
+}

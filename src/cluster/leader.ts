@@ -1,0 +1,208 @@
+// Runs the duties that one process of the deployment does for all: refreshing lists, sending webhooks, deleting expired
+// rows. The process that holds a lease in the store does them. The holder stops before another process may begin: it
+// trusts a renewal for 4 s from before it sent the renewal, and another process takes the lease only when it has seen
+// the same beat for 5.5 s. Both count by their own monotonic clocks, so clocks of two machines are never compared.
+import { NamedError } from '../lib/named-error.ts'
+import type { Clock, Timers } from '../lib/time.ts'
+import type { Transaction } from '../store/database.ts'
+import { holdsLease, type LeaderLease, type LeaderLeaseTable } from '../store/leader-lease.ts'
+
+export interface Duty {
+  readonly name: string
+  /** Starts the duty in a fresh state each time. */
+  start(lead: Lead): void
+  /** Resolves when no work of the duty is under way. */
+  stop(): Promise<void>
+}
+
+/** What a duty can ask about the lease. */
+export interface Lead {
+  /** Check it before each write. */
+  leads(): boolean
+  /** The same check within a transaction: if true, no other process leads before the transaction has ended. */
+  holds(transaction: Transaction): Promise<boolean>
+}
+
+/** Another process leads now and continues the work. */
+export class LeadLostError extends NamedError {
+  readonly detail = 'another process does this now'
+}
+
+/** Wraps a function so that it is refused once the lead is lost. */
+export const whileLeading =
+  <Arguments extends readonly unknown[], Result>(
+    { leads }: Pick<Lead, 'leads'>,
+    call: (...given: Arguments) => Promise<Result>,
+  ): ((...given: Arguments) => Promise<Result>) =>
+  async (...given) => {
+    if (!leads()) throw new LeadLostError()
+    return call(...given)
+  }
+
+export interface LeaderDependencies {
+  readonly lease: LeaderLeaseTable
+  /** This process's id; new at each start. */
+  readonly id: string
+  readonly duties: readonly Duty[]
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly after: Timers['after']
+  readonly onChange?: (leads: boolean, term: number) => void
+  /** Called when the lease could not be read or renewed, or a duty could not be started or stopped. */
+  readonly onError: (error: unknown) => void
+}
+
+export interface Leader extends Lead {
+  /** The holder's id as last read; null when nobody holds the lease. */
+  holder(): string | null
+  /** Checks once, and then every two seconds. Resolves after the first check, whatever its result. */
+  start(): Promise<void>
+  /** Checks once, immediately. */
+  look(): Promise<void>
+  /** Stops the duties and releases the lease. */
+  stop(): Promise<void>
+}
+
+const LOOK_MS = 2_000
+/** How long a renewal is trusted: two renewals in a row may fail. */
+export const TRUSTED_MS = 4_000
+/**
+ * A lease that has stood still for this long may be taken. It is taken at most three checks later, within 8 s of the
+ * last renewal.
+ */
+const TAKEN_OVER_MS = 5_500
+const RETRY_MS = 500
+
+interface Watched {
+  readonly lease: LeaderLease
+  readonly sinceMs: number
+}
+
+export const createLeader = (dependencies: LeaderDependencies): Leader => {
+  const { lease, id, duties, clock, after, onChange, onError } = dependencies
+  let term: number | null = null
+  let trustedUntilMs = 0
+  let watched: Watched | null = null
+  let current: Promise<void> | undefined
+  let atWork: Promise<void> = Promise.resolve()
+  let cancelLook = (): void => undefined
+  let cancelEnd = (): void => undefined
+  let stopped = false
+
+  const leads = (): boolean => term !== null && clock.monotonicMs() < trustedUntilMs
+
+  const lead: Lead = {
+    leads,
+    holds: async (transaction) => {
+      const asked = term
+      return leads() && asked !== null && (await holdsLease(transaction, id, asked))
+    },
+  }
+
+  const endDuties = async (): Promise<void> => {
+    for (const result of await Promise.allSettled(duties.map((duty) => duty.stop()))) {
+      if (result.status === 'rejected') onError(result.reason)
+    }
+  }
+
+  const lose = (): void => {
+    if (term === null) return
+    cancelEnd()
+    onChange?.(false, term)
+    term = null
+    watched = null
+    atWork = atWork.then(endDuties)
+  }
+
+  /** @param sentMs the time before the request was sent to the store */
+  const trust = (sentMs: number): void => {
+    trustedUntilMs = sentMs + TRUSTED_MS
+    cancelEnd()
+    cancelEnd = after(Math.max(0, trustedUntilMs - clock.monotonicMs()), () => {
+      if (!leads()) lose()
+    })
+  }
+
+  /** Starts a duty. A duty that fails to start does not stop the others from starting; it is stopped like them. */
+  const begin = (duty: Duty): void => {
+    try {
+      duty.start(lead)
+    } catch (error) {
+      onError(error)
+    }
+  }
+
+  const gain = (won: LeaderLease, sentMs: number): void => {
+    // The answer took longer than the lease may be trusted. This process still holds it, and takes it again at the next
+    // check.
+    if (clock.monotonicMs() >= sentMs + TRUSTED_MS) return
+    term = won.term
+    watched = null
+    trust(sentMs)
+    onChange?.(true, won.term)
+    atWork = atWork.then(() => {
+      // Stopping the duties of an earlier term may have taken long: if the lease was lost meanwhile, start none.
+      if (leads() && term === won.term) for (const duty of duties) begin(duty)
+    })
+  }
+
+  const renew = async (held: number): Promise<void> => {
+    const sentMs = clock.monotonicMs()
+    const renewed = await lease.renew(id, held)
+    if (term !== held) return
+    if (renewed) trust(sentMs)
+    // The renewal came too late for this term, although nobody else has taken the lease: check again from the start.
+    if (!renewed || !leads()) lose()
+  }
+
+  const watch = async (): Promise<void> => {
+    const seen = await lease.read()
+    const seenMs = clock.monotonicMs()
+    const same = watched !== null && seen?.term === watched.lease.term && seen.beat === watched.lease.beat
+    if (seen !== null && !same) watched = { lease: seen, sinceMs: seenMs }
+    const free = seen === null || seen.holder === '' || seen.holder === id
+    if (!free && (!same || seenMs - (watched?.sinceMs ?? seenMs) < TAKEN_OVER_MS)) return
+    if (stopped) return
+    const sentMs = clock.monotonicMs()
+    const won = await lease.take(id, seen)
+    if (won !== null) gain(won, sentMs)
+  }
+
+  const lookOnce = async (): Promise<void> => {
+    if (term !== null && !leads()) lose()
+    await (term === null ? watch() : renew(term))
+  }
+
+  const look = (): Promise<void> => {
+    current ??= lookOnce().finally(() => {
+      current = undefined
+    })
+    return current
+  }
+
+  const keepLooking = async (): Promise<void> => {
+    let delayMs = LOOK_MS
+    try {
+      await look()
+    } catch (error) {
+      onError(error)
+      if (term !== null) delayMs = RETRY_MS
+    }
+    if (!stopped) cancelLook = after(delayMs, () => void keepLooking())
+  }
+
+  return {
+    ...lead,
+    holder: () => (term === null ? watched?.lease.holder || null : id),
+    start: keepLooking,
+    look,
+    stop: async () => {
+      stopped = true
+      cancelLook()
+      await current?.catch(() => undefined)
+      const held = term
+      lose()
+      await atWork
+      if (held !== null) await lease.release(id, held)
+    },
+  }
+}

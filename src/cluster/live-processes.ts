@@ -1,0 +1,134 @@
+// Knows how many processes serve the deployment, on this machine and others. Each increments its beat in the store
+// every two seconds; a process whose beat stands still is gone. A single process pays only one small write per beat.
+import type { Clock, Timers } from '../lib/time.ts'
+import type { LiveProcessTable } from '../store/live-processes.ts'
+import type { SharedTime } from './shared-time.ts'
+
+export interface ProcessRegistryDependencies {
+  readonly table: LiveProcessTable
+  /** New at each start. */
+  readonly id: string
+  readonly name: string
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly time: SharedTime
+  readonly after: Timers['after']
+  /** Called when a beat failed; the known processes stay as they are. */
+  readonly onError: (error: unknown) => void
+}
+
+export interface ProcessRegistry {
+  /** Number of live processes, this one included, as of the last successful beat. */
+  count(): number
+  /** Ids of the live processes, this one's included. */
+  living(): readonly string[]
+  /** Reads the live processes and joins them. Rejects when the store can't be used. */
+  start(): Promise<void>
+  /** Beats once, immediately. Rejects when the store can't be used. */
+  beat(): Promise<void>
+  /** Removes the rows of processes that have long been gone; only the leader calls it. */
+  sweep(): Promise<void>
+  stop(): Promise<void>
+}
+
+export const BEAT_MS = 2_000
+/**
+ * How often a new process reads the others' beats until each has beaten: what it read first may be up to one beat old.
+ */
+const LISTEN_MS = 100
+const LISTENS = Math.ceil(BEAT_MS / LISTEN_MS) + 2
+/** A bit more than three beats: a process that is silent for this long does not count. */
+export const GONE_MS = 7_000
+/** After this time, the row of a process that is gone is removed. */
+const FORGOTTEN_MS = 60_000
+
+interface Seen {
+  readonly beat: number
+  /** When this beat was first read. */
+  readonly atMs: number
+}
+
+export const createProcessRegistry = (dependencies: ProcessRegistryDependencies): ProcessRegistry => {
+  const { table, id, name, clock, time, after, onError } = dependencies
+  const seen = new Map<string, Seen>()
+  let beats = 0
+  let lastReadMs = clock.monotonicMs()
+  let current: Promise<void> | undefined
+  let cancel: (() => void) | undefined
+  let cancelListening: (() => void) | undefined
+  let stopped = false
+  // A variable, because every request reads it.
+  let count = 1
+
+  const living = (): string[] => [
+    id,
+    ...[...seen].flatMap(([other, { atMs }]) => (lastReadMs - atMs < GONE_MS ? [other] : [])),
+  ]
+
+  const beatOnce = async (): Promise<void> => {
+    beats += 1
+    await table.beat({ id, name, beat: beats, clockMs: time.nowMs() })
+    const rows = await table.list()
+    lastReadMs = clock.monotonicMs()
+    const there = new Set(rows.map((row) => row.id))
+    for (const known of [...seen.keys()]) if (!there.has(known)) seen.delete(known)
+    for (const row of rows) {
+      if (row.id === id) continue
+      time.see(row.clockMs)
+      if (seen.get(row.id)?.beat !== row.beat) seen.set(row.id, { beat: row.beat, atMs: lastReadMs })
+    }
+    count = living().length
+  }
+
+  const beat = (): Promise<void> => {
+    current ??= beatOnce().finally(() => {
+      current = undefined
+    })
+    return current
+  }
+
+  const listen = (times: number): void => {
+    if (times === 0 || stopped) return
+    cancelListening = after(LISTEN_MS, () => {
+      void table
+        .list()
+        .then((rows) => {
+          for (const row of rows) if (row.id !== id) time.see(row.clockMs)
+        }, onError)
+        .finally(() => listen(times - 1))
+    })
+  }
+
+  const schedule = (): void => {
+    cancel = after(BEAT_MS, () => {
+      void beat()
+        .catch(onError)
+        .finally(() => {
+          if (!stopped) schedule()
+        })
+    })
+  }
+
+  return {
+    count: () => count,
+    living,
+    start: async () => {
+      await beat()
+      schedule()
+      if (count > 1) listen(LISTENS)
+    },
+    beat,
+    sweep: async () => {
+      for (const [other, process] of seen) {
+        if (lastReadMs - process.atMs >= FORGOTTEN_MS) await table.remove(other, process.beat)
+      }
+    },
+    stop: async () => {
+      stopped = true
+      cancel?.()
+      cancelListening?.()
+      // A beat under way would create the row again.
+      await current?.catch(() => undefined)
+      await table.remove(id, null)
+    },
+  }
+}

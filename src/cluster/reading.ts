@@ -1,0 +1,69 @@
+// Reads one process's own figures for the live view: its counters, and its current state.
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { LiveReading } from '../admin/live/point.ts'
+import { DECISION_PATHS } from '../attestation/paths.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Pool } from '../pool/pool.ts'
+import type { Deadlines } from '../server/deadline.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+
+export interface ProcessReadingDependencies {
+  readonly pool: Pick<Pool, 'stats'>
+  readonly metrics: Pick<Metrics, 'totals' | 'durations'>
+  readonly deadlines: Pick<Deadlines, 'active'>
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  /** Open event streams. */
+  readonly streams: () => number
+}
+
+export interface ProcessReading {
+  read(): LiveReading
+  stop(): void
+}
+
+const EVENT_LOOP_RESOLUTION_MS = 20
+/** The figures of the event loop cover at least this interval, however often they are read. */
+const EVENT_LOOP_INTERVAL_MS = 900
+const NANOSECONDS_PER_MS = 1e6
+const MICROSECONDS_PER_SECOND = 1e6
+
+export const createProcessReading = (dependencies: ProcessReadingDependencies): ProcessReading => {
+  const { pool, metrics, deadlines, clock, streams } = dependencies
+  const delay = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS })
+  delay.enable()
+  let figures: LiveReading['eventLoop'] = null
+  let sinceMs = clock.monotonicMs()
+  const eventLoop = (): LiveReading['eventLoop'] => {
+    if (clock.monotonicMs() - sinceMs < EVENT_LOOP_INTERVAL_MS) return figures
+    sinceMs = clock.monotonicMs()
+    // Nothing was measured: null, because zeros would look like measured values.
+    figures =
+      delay.count === 0
+        ? null
+        : {
+            p50Ms: delay.percentile(50) / NANOSECONDS_PER_MS,
+            p99Ms: delay.percentile(99) / NANOSECONDS_PER_MS,
+            maxMs: delay.max / NANOSECONDS_PER_MS,
+          }
+    delay.reset()
+    return figures
+  }
+  return {
+    read: () => {
+      const { user, system } = process.cpuUsage()
+      return {
+        atMs: Date.now(),
+        monotonicMs: clock.monotonicMs(),
+        totals: metrics.totals(),
+        latency: metrics.durations(DECISION_PATHS),
+        pool: pool.stats(),
+        cpuSeconds: (user + system) / MICROSECONDS_PER_SECOND,
+        eventLoop: eventLoop(),
+        memoryBytes: process.memoryUsage.rss(),
+        activeRequests: deadlines.active(),
+        streams: streams(),
+      }
+    },
+    stop: () => delay.disable(),
+  }
+}

@@ -1,0 +1,83 @@
+// Child processes that work for the admin API: the decision index, and one process per task.
+
+import type { IndexQuestion, IndexReply } from '../../workers/index/decision-index-protocol.ts'
+import type { SharedIndexInput } from '../../workers/index/shared-index-input.ts'
+import { encodeTaskInput, type TaskInput } from '../../workers/tasks/task-input.ts'
+import type { TaskMessage } from '../../workers/tasks/task-protocol.ts'
+import type { IndexProcess, IndexProcessListener } from '../admin/decisions/index-process.ts'
+import type { IndexRole } from '../admin/decisions/search.ts'
+import type { TaskListener, TaskProcess } from '../admin/task-runner.ts'
+import { jsonInput, startBackgroundChild } from '../cluster/background-child.ts'
+import { errorClassOf } from '../lib/named-error.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import type { Task } from '../store/tasks.ts'
+
+const INDEX_ENTRIES: Readonly<Record<IndexRole, string>> = {
+  build: 'index/decision-index.process.ts',
+  find: 'index/decision-search.process.ts',
+}
+
+const SHARED_INDEX_ENTRIES: Readonly<Record<IndexRole, string>> = {
+  build: 'index/shared-index.process.ts',
+  find: 'index/shared-search.process.ts',
+}
+
+export const spawnIndexProcess =
+  (folder: Pick<DataFolder, 'decisions' | 'decisionIndex'>, shared: SharedIndexInput | null = null) =>
+  (role: IndexRole, { onReply, onExit }: IndexProcessListener): IndexProcess =>
+    startBackgroundChild<IndexReply, IndexQuestion>({
+      commandLine: [
+        (shared === null ? INDEX_ENTRIES : SHARED_INDEX_ENTRIES)[role],
+        folder.decisions,
+        folder.decisionIndex,
+      ],
+      input: shared === null ? null : jsonInput(shared),
+      onMessage: onReply,
+      onExit,
+    })
+
+export interface TaskSpawning {
+  /** Gathers everything that the task's process has to know. */
+  readonly prepare: (task: Task) => Promise<TaskInput>
+  readonly onFailed: (task: Task, errorClass: string) => void
+}
+
+export const spawnTaskProcess =
+  ({ prepare, onFailed }: TaskSpawning) =>
+  (task: Task, listener: TaskListener): TaskProcess => {
+    let child: { kill(): void } | null = null
+    let killed = false
+
+    const start = (input: TaskInput): void => {
+      if (killed) {
+        listener.onExit()
+        return
+      }
+      child = startBackgroundChild<TaskMessage, never>({
+        commandLine: ['tasks/task.process.ts'],
+        input: encodeTaskInput(input),
+        onMessage: (message) => {
+          if (message.type === 'progress') listener.onProgress(message.done, message.total)
+          else if (message.type === 'done') listener.onDone(message.result)
+          else {
+            onFailed(task, message.errorClass)
+            listener.onFailed(message.failure)
+          }
+        },
+        onExit: listener.onExit,
+      })
+    }
+    prepare(task)
+      .then(start)
+      .catch((error: unknown) => {
+        onFailed(task, errorClassOf(error))
+        listener.onFailed('the task could not be started')
+        listener.onExit()
+      })
+    return {
+      kill: () => {
+        killed = true
+        child?.kill()
+      },
+    }
+  }

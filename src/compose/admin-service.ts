@@ -1,0 +1,312 @@
+// Builds the admin API from the store, the pool, the metrics, the log, and the processes that work for it. Called by
+// the composition root, which owns all of them.
+import { createChallenges } from '../admin/accounts/challenges.ts'
+import { createCookies } from '../admin/accounts/cookie.ts'
+import { keepLastKeys } from '../admin/accounts/derived-key.ts'
+import { createKnownDevices } from '../admin/accounts/known-device.ts'
+import { makeLink, type NewLink } from '../admin/accounts/links.ts'
+import { createDashboardOrigins } from '../admin/accounts/origin.ts'
+import { createPasskeys } from '../admin/accounts/passkeys.ts'
+import { createPasswords } from '../admin/accounts/password.ts'
+import { createRotatingBox } from '../admin/accounts/secret-box.ts'
+import { createSessions } from '../admin/accounts/sessions.ts'
+import { createSignIn } from '../admin/accounts/sign-in.ts'
+import { createThrottle } from '../admin/accounts/throttle.ts'
+import { createAdminApi } from '../admin/admin-api.ts'
+import { createDecisionSearch } from '../admin/decisions/search.ts'
+import { createAdminGate } from '../admin/gate.ts'
+import { createAdminIdempotency } from '../admin/idempotency.ts'
+import type { ProcessControl } from '../admin/live/processes.ts'
+import { createLiveStreams } from '../admin/live/streams.ts'
+import { createLiveWatch } from '../admin/live/watch.ts'
+import { adminDocument } from '../admin/openapi/admin.ts'
+import { attestationDocument } from '../admin/openapi/attestation.ts'
+import { identityDocument } from '../admin/openapi/identity.ts'
+import { ADMIN_ROUTES } from '../admin/route-table.ts'
+import type { Services } from '../admin/services.ts'
+import { createTaskRunner } from '../admin/task-runner.ts'
+import type { Config } from '../config/config.ts'
+import { type DashboardListener, startDashboardListener } from '../dashboard/listener.ts'
+import { buildDashboardAssets, createDashboardPages } from '../dashboard/pages.ts'
+import { createReferencePages } from '../dashboard/reference.ts'
+import { newSessionId } from '../domain/identifier.ts'
+import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
+import type { Register } from '../identity/sessions/register.ts'
+import { once } from '../lib/once.ts'
+import { type Clock, systemTimers } from '../lib/time.ts'
+import type { TokenConfig } from '../modules/hardware-keys/token-settings.ts'
+import type { ShipSettings } from '../modules/log-shipping/service/ship-service.ts'
+import type { FactCollector } from '../policy/types/needs.ts'
+import type { Authenticator } from '../server/authenticate.ts'
+import { createClientAddress } from '../server/client-address.ts'
+import type { Deadlines } from '../server/deadline.ts'
+import type { ListenerTls } from '../server/listen-address.ts'
+import type { RateLimiter } from '../server/rate-limit.ts'
+import type { RequestIdSource } from '../server/request-id.ts'
+import { prepareAccountKey, readAccountKeys } from '../setup/account-key.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import type { Passphrase } from '../setup/passphrase.ts'
+import type { Store, Tables } from '../store/store.ts'
+import type { StoreTarget } from '../store/store-address.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { createSignInReport } from '../telemetry/sign-in-report.ts'
+import { spawnIndexProcess, spawnTaskProcess } from './admin-processes.ts'
+import { createPrepareTask } from './admin-tasks.ts'
+import type { Identity } from './identity-service.ts'
+import { createOperationServices } from './operation-services.ts'
+import { claimSecondsOf } from './request-path.ts'
+import { sharedIndexOf } from './shared-index.ts'
+import type { Sharing } from './sharing-service.ts'
+
+export interface AdminDependencies {
+  readonly config: Pick<
+    Config,
+    | 'chains'
+    | 'chainSettings'
+    | 'dashboardListen'
+    | 'trustedProxies'
+    | 'screeners'
+    | 'deadlineMs'
+    | 'docs'
+    | 'webhookReach'
+    | 'store'
+    | 'decisionsIndex'
+    | 'accountKey'
+  > &
+    ShipSettings &
+    TokenConfig
+  readonly tls: ListenerTls | null
+  readonly folder: DataFolder
+  readonly target: StoreTarget
+  readonly store: Store
+  readonly changesTold: Services['changesTold']
+  readonly processes: ProcessControl
+  readonly identity: Pick<Identity, 'evidence' | 'readings' | 'registerIn' | 'decisionFacts' | 'sessionKnowledge'>
+  readonly organizationKeys: Pick<OrganizationKeys, 'seal'>
+  readonly factCollector: FactCollector
+  readonly prove: Services['prove']
+  readonly attest: Services['attest']
+  readonly logHead: Services['logHead']
+  readonly auditHeadProblems: Services['auditHeadProblems']
+  readonly passphrase: Passphrase
+  readonly authenticator: Authenticator
+  readonly limiter: RateLimiter
+  /** Identifies this process as the one that runs a task, among all machines. */
+  readonly sharing: Pick<Sharing, 'processId' | 'failInterruptedTasks'>
+  readonly deadlines: Deadlines
+  readonly requestIds: RequestIdSource
+  readonly metrics: Metrics
+  readonly clock: Clock
+  readonly log: Logger
+  readonly report: (error: unknown, requestId: string) => void
+  readonly version: string
+  readonly signer: string
+  /** Public addresses, without a trailing slash. */
+  readonly urls: { readonly api: string; readonly dashboard: string }
+}
+
+/** Makes sessions for the dashboard as interface B does. */
+const sessionMaker = (registerIn: (tables: Tables) => Register): Services['identity']['sessions'] => ({
+  make: async (tables, { walletAddress, originUrl, ...session }) => {
+    const { created, sessionId, link } = await registerIn(tables).register({
+      ...session,
+      request: { walletAddress, originUrl },
+      sessionId: newSessionId(),
+      keyId: null,
+      forcedOutcome: null,
+    })
+    return { created, sessionId, link: link.url }
+  },
+  link: async (tables, organizationId, sessionId) =>
+    (await registerIn(tables).relink(organizationId, sessionId, false, null)).url,
+})
+
+export interface Admin {
+  readonly url: string
+  /** For the first account; null once there is one. */
+  readonly welcome: NewLink | null
+  readonly streams: { size(): number }
+  /** Ends the event streams, which would keep the listener from stopping. */
+  endStreams(): void
+  stop(): Promise<void>
+}
+
+const LIVE_TICK_MS = 1_000
+
+const prepareWelcome = async ({ store, clock }: AdminDependencies, dashboardUrl: string): Promise<NewLink | null> =>
+  (await store.users.countDeploymentAdmins()) > 0
+    ? null
+    : makeLink(store.userLinks, clock, dashboardUrl, 'first-admin', null)
+
+/** @throws SettingInvalidError, StoreUnavailableError; what the listener throws when its address is taken */
+export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin> => {
+  const { config, folder, store, processes, identity, clock, log, metrics, urls, version, signer } = dependencies
+  const origins = createDashboardOrigins(urls.dashboard)
+  await prepareAccountKey(config, folder, store.deployment)
+  const readKeys = () => readAccountKeys(config, folder)
+  const accountKeys = keepLastKeys(readKeys, (error) => log.warn('the account key could not be read', { error }))
+  const box = createRotatingBox(readKeys)
+  const passwords = createPasswords(undefined, store.users.exchangePassword)
+  const passkeys = createPasskeys(store.passkeys, createChallenges(accountKeys, clock))
+  const sessions = createSessions({ store, clock, cookies: createCookies(origins.secure) })
+  const throttle = createThrottle({ counters: store.signInCounters, clock, accountKeys })
+  const devices = createKnownDevices(accountKeys, clock)
+  const search = createDecisionSearch({
+    spawn: spawnIndexProcess(folder, await sharedIndexOf(config, folder)),
+    after: systemTimers.after,
+    onEvent: (event) => log.warn('the decision index failed; it is tried again', event),
+  })
+  const tasks = createTaskRunner({
+    tasks: { ...store.tasks, takeNext: () => store.tasks.takeNext(dependencies.sharing.processId) },
+    spawn: spawnTaskProcess({
+      prepare: createPrepareTask({
+        store,
+        folder,
+        target: dependencies.target,
+        ship: config,
+        chains: config.chains,
+        clock,
+        decidedByPeople: identity.sessionKnowledge.decidedByPeople,
+      }),
+      onFailed: (task, errorClass) => log.error('a task failed', { task: task.id, kind: task.kind, errorClass }),
+    }),
+    monotonicMs: clock.monotonicMs,
+    onError: (error) => log.warn('a task could not be written', { error }),
+  })
+  await dependencies.sharing.failInterruptedTasks()
+  const live = createLiveWatch({
+    control: processes,
+    monotonicMs: clock.monotonicMs,
+    unixMs: Date.now,
+    onError: (error) => log.warn('the processes could not be looked at', { error }),
+  })
+  const liveStreams = createLiveStreams(live.monitor)
+  const ticking = setInterval(() => void live.tick(), LIVE_TICK_MS)
+  ticking.unref()
+
+  // Built on first use, because the reference is rarely read.
+  const documents = {
+    admin: once(() => adminDocument(ADMIN_ROUTES, version, origins.secure)),
+    attestation: once(() => attestationDocument(version, urls.api)),
+    identity: once(() => identityDocument(version, urls.api)),
+  }
+  const services: Services = {
+    ...createOperationServices({
+      config,
+      folder,
+      store,
+      clock,
+      passphrase: () => dependencies.passphrase,
+      organizationKeys: async () => dependencies.organizationKeys,
+      evidence: async () => dependencies.identity.evidence,
+      collectFacts: dependencies.factCollector.collect,
+    }),
+    changesTold: dependencies.changesTold,
+    version,
+    signer,
+    origins,
+    passwords,
+    passkeys,
+    sessions,
+    box,
+    tasks,
+    live,
+    liveStreams,
+    processes,
+    apiUrl: urls.api,
+    signIn: createSignIn({
+      store,
+      clock,
+      passwords,
+      passkeys,
+      sessions,
+      box,
+      throttle,
+      devices,
+      attempted: createSignInReport({ log, monotonicMs: clock.monotonicMs }),
+    }),
+    identity: {
+      evidence: identity.evidence,
+      readings: identity.readings,
+      decisionFacts: identity.decisionFacts,
+      knowledge: identity.sessionKnowledge,
+      sessions: sessionMaker(identity.registerIn),
+    },
+    decisions: search,
+    prove: dependencies.prove,
+    attest: dependencies.attest,
+    logHead: dependencies.logHead,
+    auditHeadProblems: dependencies.auditHeadProblems,
+    documents: config.docs
+      ? {
+          get admin() {
+            return documents.admin()
+          },
+          get attestation() {
+            return documents.attestation()
+          },
+          get identity() {
+            return documents.identity()
+          },
+        }
+      : null,
+  }
+  const api = createAdminApi({
+    routes: ADMIN_ROUTES,
+    services,
+    gate: createAdminGate({
+      store,
+      sessions,
+      origins,
+      authenticator: dependencies.authenticator,
+      limiter: dependencies.limiter,
+    }),
+    deadlines: dependencies.deadlines,
+    idempotent: createAdminIdempotency({
+      store: store.adminIdempotency,
+      clock,
+      claimSeconds: claimSecondsOf(config),
+      report: (error) => log.warn('an idempotency key could not be stored', { error }),
+    }),
+    requestIds: dependencies.requestIds,
+    monotonicMs: clock.monotonicMs,
+    metrics,
+    report: dependencies.report,
+  })
+  const close = async (): Promise<void> => {
+    clearInterval(ticking)
+    liveStreams.close()
+    search.close()
+    await tasks.close()
+  }
+  let listener: DashboardListener
+  try {
+    listener = startDashboardListener({
+      listen: config.dashboardListen,
+      publicUrl: urls.dashboard,
+      tls: dependencies.tls,
+      api,
+      reference: createReferencePages(services.documents),
+      pages: createDashboardPages(await buildDashboardAssets()),
+      requestIds: dependencies.requestIds,
+      clientAddress: createClientAddress(config.trustedProxies),
+      report: dependencies.report,
+    })
+  } catch (error) {
+    await close()
+    throw error
+  }
+  tasks.wake()
+  return {
+    url: listener.url,
+    welcome: await prepareWelcome(dependencies, origins.url),
+    streams: liveStreams,
+    endStreams: liveStreams.close,
+    stop: async () => {
+      liveStreams.close()
+      await listener.stop()
+      await close()
+    },
+  }
+}

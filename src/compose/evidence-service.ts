@@ -1,0 +1,146 @@
+// Builds the evidence service, for the service and for commands: the store's rows, the folder of encrypted files, the
+// process that re-encodes images, and the sweep that deletes expired evidence.
+
+import { type Duty, type Lead, LeadLostError, whileLeading } from '../cluster/leader.ts'
+import { createPdfChecker } from '../identity/evidence/check-pdf.ts'
+import { createClamd, type ScannerAddress } from '../identity/evidence/clamd.ts'
+import { createEvidence } from '../identity/evidence/evidence.ts'
+import { createEvidenceFiles } from '../identity/evidence/evidence-files.ts'
+import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
+import { createReencoder, type Reencoder } from '../identity/evidence/reencode.ts'
+import { createRetentionSweep, type SweepResult } from '../identity/evidence/retention.ts'
+import { createDocumentScan } from '../identity/evidence/scan.ts'
+import { createSealedNote } from '../identity/evidence/sealed-note.ts'
+import { createVault } from '../identity/evidence/vault.ts'
+import type { DecisionFacts, DocumentReading, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
+import { systemClock } from '../lib/time.ts'
+import type { Store } from '../store/store.ts'
+import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
+import type { Logger } from '../telemetry/log.ts'
+
+export interface EvidencePartsDependencies {
+  readonly store: Store
+  readonly keys: OrganizationKeys
+  /** The folder of encrypted documents; created when it is first needed. */
+  readonly folder: string
+  readonly log: Pick<Logger, 'warn' | 'info'>
+  /** Called for each committed change; left out when nobody listens. */
+  readonly changed?: Parameters<typeof createEvidence>[0]['changed']
+  readonly reencoder?: Reencoder
+  /** Null or left out: documents are not scanned. */
+  readonly scanner?: ScannerAddress | null
+  readonly scannerAway?: 'refuse' | 'allow'
+}
+
+export interface EvidenceParts {
+  readonly evidence: EvidenceService
+  /** What the service read of documents. */
+  readonly readings: DocumentReadings
+  /** What policies decided sessions on. */
+  readonly decisionFacts: DecisionFacts
+  /** Counts since this process started. */
+  metrics(): Pick<IdentityMetrics, 'evidencePieces' | 'evidenceBytesStored' | 'retentionRuns'>
+  /** Erases expired evidence now. */
+  sweep(): Promise<SweepResult>
+  /** Sweeps every hour. */
+  readonly duty: Duty
+  /** Kills the processes that open documents. */
+  close(): Promise<void>
+}
+
+const SWEEP_INTERVAL_MS = 3_600_000
+
+export const createEvidenceParts = (dependencies: EvidencePartsDependencies): EvidenceParts => {
+  const { store, keys, folder, log, changed = () => undefined, reencoder = createReencoder() } = dependencies
+  const pdfChecker = createPdfChecker()
+  const { scanner = null, scannerAway: whenAway = 'refuse' } = dependencies
+  const files = createEvidenceFiles(folder)
+  const vault = createVault({ files, keys })
+  const scan =
+    scanner === null
+      ? undefined
+      : createDocumentScan({
+          scanner: createClamd({ address: scanner }),
+          whenAway,
+          found: async ({ organizationId, id }, signature) => {
+            log.warn('the scanner found something in a document, which was refused', { session: id, signature })
+            await store.audit.append({
+              organizationId,
+              subject: id,
+              detail: { signature },
+              requestId: '',
+              actor: 'person',
+              actorName: 'person',
+              action: 'evidence.infected',
+            })
+          },
+          away: (error) => log.warn('the scanner of documents can not be asked', { error, uploads: whenAway }),
+        })
+  const evidencePieces = { stored: 0, erased: 0 }
+  const retentionRuns = { completed: 0, failed: 0 }
+  let evidenceBytesStored = 0
+  const evidence = createEvidence({
+    reencoder,
+    pdfChecker,
+    changed,
+    scan,
+    counted: (change, pieces, bytes) => {
+      evidencePieces[change] += pieces
+      evidenceBytesStored += bytes
+    },
+    store: store.evidence,
+    findSession: store.sessions.find,
+    vault,
+    clock: systemClock,
+    onError: (error) => log.warn('an erased document could not be deleted; it is tried again', { error }),
+  })
+  const createSweep = (lead: Pick<Lead, 'leads'>) =>
+    createRetentionSweep({
+      clock: systemClock,
+      files: { list: files.list, remove: whileLeading(lead, files.remove) },
+      store: store.evidenceRetention,
+      erase: whileLeading(lead, evidence.eraseExpired),
+    })
+  let timer: ReturnType<typeof setInterval> | undefined
+  let current: Promise<void> = Promise.resolve()
+
+  const sweepOnce = async (lead: Lead): Promise<void> => {
+    if (!lead.leads()) return
+    try {
+      const { sessions, files: removed } = await createSweep(lead)()
+      retentionRuns.completed += 1
+      if (sessions + removed > 0) log.info('evidence past its time was erased', { sessions, files: removed })
+    } catch (error) {
+      if (error instanceof LeadLostError) return
+      retentionRuns.failed += 1
+      log.warn('evidence past its time could not be erased; it is tried again', { error })
+    }
+  }
+
+  const notes = { vault, store: store.evidence, clock: systemClock }
+  return {
+    evidence,
+    readings: createSealedNote<DocumentReading>({ ...notes, kind: 'reading' }),
+    decisionFacts: createSealedNote({ ...notes, kind: 'decision' }),
+    metrics: () => ({ evidencePieces, evidenceBytesStored, retentionRuns }),
+    sweep: createSweep({ leads: () => true }),
+    duty: {
+      name: 'retention of evidence',
+      start: (lead) => {
+        const sweepInTurn = (): void => {
+          current = current.then(() => sweepOnce(lead))
+        }
+        timer = setInterval(sweepInTurn, SWEEP_INTERVAL_MS)
+        timer.unref()
+        sweepInTurn()
+      },
+      stop: async () => {
+        clearInterval(timer)
+        await current
+      },
+    },
+    close: async () => {
+      await Promise.all([reencoder.close(), pdfChecker.close()])
+    },
+  }
+}

@@ -1,0 +1,227 @@
+// Builds the sources of facts: lists for the workers; geography, screeners and chains for requests. Called by the
+// composition root, which owns the change feed, the pool and the metrics.
+
+import { BLOCK_TIME_MS, BLOCK_TIME_MS_DEFAULT } from '../attestation/expiry.ts'
+import { type Duty, whileLeading } from '../cluster/leader.ts'
+import type { Config } from '../config/config.ts'
+import type { AskContext, Asker, IdentityOf } from '../facts/asker.ts'
+import type { ChainReads, ChainReadsDependencies, ReadableChain } from '../facts/chain-reads.ts'
+import { createFactCollector } from '../facts/collect.ts'
+import { failureReason } from '../facts/failure-reason.ts'
+import { createGeography, type Geography } from '../facts/geography.ts'
+import { createListRefresher, type ListRefresher, type RefreshResult } from '../facts/lists/refresh-list.ts'
+import { createServedLists, type ListMembership, type ServedList } from '../facts/lists/serve-lists.ts'
+import { createScreener, type Screener } from '../facts/screener.ts'
+import { SOURCE_OPENERS } from '../facts/sources/openers.ts'
+import { type Clock, isoTime } from '../lib/time.ts'
+import { FACT_SOURCES, type SourceKind } from '../policy/sources/all.ts'
+import type { FactCollector } from '../policy/types/needs.ts'
+import type { Pool } from '../pool/pool.ts'
+import type { Change } from '../store/changes.ts'
+import type { Store } from '../store/store.ts'
+import type { FactMetrics } from '../telemetry/fact-metrics.ts'
+import type { Logger } from '../telemetry/log.ts'
+
+export interface FactsDependencies {
+  readonly config: Pick<Config, 'geoipFile' | 'screeners' | 'chains' | 'chainSettings'>
+  readonly store: Pick<Store, 'lists' | 'listBases' | 'listSources'>
+  readonly pool: Pick<Pool, 'updateLists'>
+  /** For policies that read the identity of a wallet. */
+  readonly identityOf: IdentityOf
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export interface Facts {
+  /** Of an address, by the geography file; null where it says nothing, or there is none. */
+  readonly countryOf: (address: string) => string | null
+  readonly collector: FactCollector
+  /** Address lists as they are now. */
+  readonly listMemberships: () => readonly ListMembership[]
+  /** By name. */
+  readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
+  /**
+   * Reads all lists and passes them to the pool, and reads the geography file. Call it before the pool starts and after
+   * the change feed has started. Rejects when the store can't be read.
+   */
+  load(): Promise<void>
+  /** Watches the geography file. */
+  start(): void
+  /** In one process of the deployment: refreshes the lists' sources on schedule. */
+  readonly duty: Duty
+  /** Handles a change of the topic `list`, and ignores others. */
+  followChange(change: Change): void
+  /** Call when changes may have been missed. */
+  resync(): void
+  /** See ChangeFollower. */
+  behindSinceMs(): number | null
+  metrics(): FactMetrics
+  close(): Promise<void>
+}
+
+const RPC_TIMEOUT_MS = 3_000
+
+const readableChains = ({ chains, chainSettings }: FactsDependencies['config']): ReadableChain[] =>
+  chains.chains.flatMap((chain) => {
+    const settings = chainSettings.get(chain.name)
+    if (chain.family !== 'evm' || settings?.rpcUrls === undefined) return []
+    const blockTimeMs = settings.blockTimeMs ?? BLOCK_TIME_MS[chain.name] ?? BLOCK_TIME_MS_DEFAULT
+    return [{ name: chain.name, chainId: chain.chainId, rpcUrls: settings.rpcUrls, blockTimeMs }]
+  })
+
+const openGeography = ({ config, clock, log }: FactsDependencies): Geography | null =>
+  config.geoipFile === ''
+    ? null
+    : createGeography({
+        path: config.geoipFile,
+        clock,
+        onLoaded: ({ databaseType, builtAtSeconds }) => {
+          log.info('geography file read', { databaseType, builtAt: isoTime(builtAtSeconds) })
+        },
+        onError: (error) => log.error('the geography file can not be read', { error }),
+      })
+
+/** Where no chain can be read, what reads them is not loaded: viem is 10 MB of memory. */
+const openReads = async (dependencies: ChainReadsDependencies): Promise<ChainReads> => {
+  if (dependencies.chains.length === 0) return { read: () => null, counts: () => new Map() }
+  const { createChainReads } = await import('../facts/chain-reads.ts')
+  return createChainReads(dependencies)
+}
+
+const openAskers = async (context: AskContext): Promise<ReadonlyMap<SourceKind, Asker<unknown>>> =>
+  new Map(
+    await Promise.all(FACT_SOURCES.map(async ({ kind }) => [kind, (await SOURCE_OPENERS[kind]())(context)] as const)),
+  )
+
+/** Adds up the organizations' lists as one: their sizes, and the age of the oldest. */
+const summarize = (lists: readonly ServedList[]): FactMetrics['lists'] => {
+  const own = lists.filter(({ organizationId }) => organizationId !== null)
+  const ages = own.flatMap(({ ageSeconds }) => (ageSeconds === null ? [] : [ageSeconds]))
+  return [
+    {
+      name: 'organizations',
+      entries: own.reduce((sum, { entryCount }) => sum + entryCount, 0),
+      ageSeconds: ages.length === 0 ? null : Math.max(...ages),
+    },
+    ...lists.flatMap(({ organizationId, name, entryCount, ageSeconds }) =>
+      organizationId === null ? [{ name, entries: entryCount, ageSeconds }] : [],
+    ),
+  ]
+}
+
+export const createFacts = async (dependencies: FactsDependencies): Promise<Facts> => {
+  const { config, store, pool, identityOf, environment, clock, log } = dependencies
+  const geography = openGeography(dependencies)
+  const screeners = new Map(
+    [...config.screeners].map(([name, settings]) => [
+      name,
+      createScreener(settings, {
+        clock,
+        environment,
+        onError: (error) =>
+          log.warn('a screener did not answer', { screener: name, reason: failureReason(error), error }),
+      }),
+    ]),
+  )
+  const onChain = {
+    chains: readableChains(config),
+    timeoutMs: RPC_TIMEOUT_MS,
+    clock,
+    onError: (error: unknown, chain: string, url: string | null) => {
+      // Only the host: paths and queries of RPC URLs hold keys.
+      const host = url === null ? null : new URL(url).host
+      log.warn('a chain could not be read', { chain, host, reason: failureReason(error), error })
+    },
+  }
+  const reads = await openReads({ ...onChain, chainName: (name) => config.chains.byName(name)?.name })
+  const askers = await openAskers({ ...onChain, geography, identityOf })
+  const served = createServedLists({
+    lists: store.lists,
+    bases: store.listBases,
+    publish: pool.updateLists,
+    clock,
+    onError: (error) => log.warn('a list could not be read; it is tried again', { error }),
+  })
+  const loads = { loaded: 0, confirmed: 0, failed: 0 }
+  const report = (result: RefreshResult): void => {
+    loads[result.status] += 1
+    const { listId } = result
+    if (result.status === 'failed') log.error('the source of a list failed', { listId, failure: result.failure })
+    else log.info('the source of a list was read', { listId, status: result.status, entries: result.entries })
+  }
+  let refresher: ListRefresher | undefined
+
+  return {
+    listMemberships: served.memberships,
+    screeners,
+    collector: createFactCollector({
+      askers,
+      screeners,
+      reads,
+      clock,
+      onError: (error) => log.warn('a fact could not be had', { error }),
+    }),
+    countryOf: (address) => (address === '' ? null : (geography?.lookup(address)?.country ?? null)),
+    load: async () => {
+      await geography?.refresh()
+      await served.load()
+    },
+    start: () => geography?.start(),
+    duty: {
+      name: 'refresh of lists',
+      start: (lead) => {
+        refresher = createListRefresher({
+          contents: {
+            lists: store.lists,
+            bases: {
+              ...store.listBases,
+              begin: whileLeading(lead, store.listBases.begin),
+              append: whileLeading(lead, store.listBases.append),
+              activate: whileLeading(lead, store.listBases.activate),
+            },
+          },
+          sources: {
+            ...store.listSources,
+            takeDue: async (leaseSeconds) => (lead.leads() ? store.listSources.takeDue(leaseSeconds) : null),
+          },
+          clock,
+          onResult: report,
+          onError: (error) => log.warn('the sources of lists could not be asked for', { error }),
+        })
+        refresher.start()
+      },
+      // Aborts a reading under way: its source stays due, for the next leader.
+      stop: async () => {
+        await refresher?.stop()
+        refresher = undefined
+      },
+    },
+    followChange: ({ topic, subjectId }) => {
+      if (topic === 'list') served.changed(subjectId)
+    },
+    resync: served.changedAll,
+    behindSinceMs: served.behindSinceMs,
+    metrics: () => {
+      const lists = served.all()
+      const file = geography?.file() ?? null
+      return {
+        lists: summarize(lists),
+        listsBehind: lists.filter(({ current }) => !current).length,
+        listLoads: loads,
+        geographyAgeSeconds: file === null ? null : Math.max(0, clock.unixSeconds() - file.builtAtSeconds),
+        sources: [
+          ...[...screeners].map(([name, screener]) => ({ kind: 'screener', name, ...screener.counts() })),
+          ...[...reads.counts()].map(([name, counts]) => ({ kind: 'chain', name, ...counts })),
+          ...[...askers].flatMap(([kind, asker]) =>
+            [...(asker.counts?.() ?? [])].map(([name, counts]) => ({ kind, name, ...counts })),
+          ),
+        ],
+      }
+    },
+    close: async () => {
+      geography?.stop()
+      served.stop()
+    },
+  }
+}

@@ -1,0 +1,276 @@
+// Builds interface B from the store, the HTTP parts and identity. Called by the composition root, which owns the change
+// feed and the listeners.
+
+import type { Duty } from '../cluster/leader.ts'
+import type { Reach } from '../domain/list.ts'
+import { type CheckTables, createStoreChecks } from '../identity/checks/store-checks.ts'
+import { createTraces } from '../identity/checks/traces.ts'
+import { createIdentityEndpoints, type IdentityEndpoints } from '../identity/endpoints.ts'
+import type { ScannerAddress } from '../identity/evidence/clamd.ts'
+import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
+import type { DecisionFacts, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
+import {
+  type ChangeTogether,
+  createChangeTogether,
+  createSessionChanges,
+  type SessionChanges,
+  type SessionChangesDependencies,
+} from '../identity/sessions/changes.ts'
+import { createManualProvider, createProviders, type Providers } from '../identity/sessions/providers.ts'
+import { createQrCodes } from '../identity/sessions/qr-code.ts'
+import { createRegister, type Register } from '../identity/sessions/register.ts'
+import { createSandboxProvider } from '../identity/sessions/sandbox.ts'
+import { createVerifyWallet } from '../identity/sessions/verify.ts'
+import { createStandings, type Standings } from '../identity/standing/standings.ts'
+import { createStreamHub, type StreamHub } from '../identity/streams/stream-hub.ts'
+import { createDeciders, createWebhookProvider } from '../identity/webhooks/provider.ts'
+import type { ProviderEndpoints } from '../identity/webhooks/provider-endpoints.ts'
+import { systemClock } from '../lib/time.ts'
+import { createAgeChecks } from '../modules/documents/checks/age-checks.ts'
+import {
+  createScreeningService,
+  type ScreeningService,
+  type WalletSources,
+} from '../modules/screening/screening-service.ts'
+import { createPolicyDecider } from '../modules/session-policies/policy-decider.ts'
+import { createSessionKnowledge } from '../modules/session-policies/session-knowledge.ts'
+import type { SessionKnowledge } from '../policy/types/session-facts.ts'
+import type { Authenticator } from '../server/authenticate.ts'
+import type { Gate } from '../server/gate.ts'
+import type { IdempotencyGuard } from '../server/idempotency.ts'
+import type { SignedGate } from '../server/signed-gate.ts'
+import type { Change } from '../store/changes.ts'
+import { decodeSessionSubject } from '../store/sessions/session-changes.ts'
+import type { Store, Tables } from '../store/store.ts'
+import { createDecisionTimes, type IdentityMetrics } from '../telemetry/identity-metrics.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { createCheckParts } from './check-service.ts'
+import { createEvidenceParts } from './evidence-service.ts'
+import { createWebhookParts } from './webhook-service.ts'
+
+export interface IdentityDependencies {
+  readonly store: Store
+  /** Of createStoredStandings: policies read the same. */
+  readonly standings: Standings
+  readonly gate: Gate
+  readonly idempotent: IdempotencyGuard
+  readonly authenticator: Authenticator
+  readonly log: Logger
+  /** The verification page's public address, without a trailing slash. */
+  readonly portalUrl: string
+  readonly streamsMax: number
+  readonly streamsPerKeyMax: number
+  /** For callers that sign their messages instead of using a key. */
+  readonly signedGate: SignedGate
+  readonly organizationKeys: OrganizationKeys
+  /** The folder of encrypted documents. */
+  readonly evidenceFolder: string
+  readonly webhookReach: Reach
+  /** Null: documents are not scanned. */
+  readonly scanner: ScannerAddress | null
+  readonly scannerAway: 'refuse' | 'allow'
+  /** What connected wallets are looked up with. */
+  readonly walletSources: WalletSources
+}
+
+export interface Identity {
+  readonly endpoints: IdentityEndpoints & ProviderEndpoints
+  readonly streams: Pick<StreamHub, 'size' | 'open'>
+  /** For the page and its documents: every change of a session is made through this. */
+  readonly changes: SessionChanges
+  readonly providers: Providers
+  /** For the page and for whoever decides. */
+  readonly evidence: EvidenceService
+  /** Makes sessions and links in a transaction of the caller, who announces the change after the commit. */
+  readonly registerIn: (tables: Tables) => Register
+  /** What the service read of documents, for whoever decides. */
+  readonly readings: DocumentReadings
+  /** What policies decided sessions on. */
+  readonly decisionFacts: DecisionFacts
+  /** For trying a policy on sessions that people have decided. */
+  readonly sessionKnowledge: SessionKnowledge
+  /** Lists of sanctioned people, in the process that compares people with them. */
+  readonly screeningLists: ScreeningService['lists']
+  /** Metrics of webhooks and evidence. */
+  metrics(): IdentityMetrics
+  /** Handles changes of the topics `session` and `organization`, and ignores others. */
+  followChange(change: Change): void
+  /** Call when changes may have been missed. */
+  resync(): void
+  /** Reads the settings that registrations need. */
+  load(): Promise<void>
+  /** In one process of the deployment: sends webhooks, deletes expired evidence, and makes checks of sessions. */
+  readonly duties: readonly Duty[]
+  /** Ends the streams. */
+  close(): void
+  /** Waits for the work that `start` began. */
+  stop(): Promise<void>
+}
+
+const TICKS_PER_SECOND = 20
+
+/** The cache of which wallets are verified for whom: shared by the API and policies, so that the two never disagree. */
+export const createStoredStandings = (store: Pick<Store, 'walletStandings' | 'organizations'>): Standings =>
+  createStandings({
+    source: store.walletStandings,
+    loadLevel: async (organizationId) => (await store.organizations.find(organizationId))?.level ?? null,
+  })
+
+export const createIdentity = (dependencies: IdentityDependencies): Identity => {
+  const { store, standings, gate, idempotent, authenticator, log } = dependencies
+  const { portalUrl, streamsMax, streamsPerKeyMax } = dependencies
+  const hub = createStreamHub({
+    read: store.sessions.find,
+    readSince: store.sessions.findSince,
+    streamsMax,
+    streamsPerKeyMax,
+    ticksPerSecond: TICKS_PER_SECOND,
+    onError: (error) => log.warn('a stream could not be served; it is tried again', { error }),
+  })
+  const listener = { stateChanged: hub.publish, standingChanged: standings.sessionChanged }
+  const changesOver = (changeStatus: SessionChangesDependencies['sessions']['changeStatus']): SessionChanges =>
+    createSessionChanges({ sessions: { ...store.sessions, changeStatus }, wallets: store.sessionWallets, listener })
+  const changes = changesOver(store.sessions.changeStatus)
+  const together: ChangeTogether<CheckTables> = createChangeTogether(
+    (work) =>
+      store.transaction(
+        ({ sessions, sessionWallets, sessionChecks, screeningSettings }) =>
+          work({ sessions, wallets: sessionWallets, checks: sessionChecks, settings: screeningSettings }),
+        { survives: 'process-crash' },
+      ),
+    listener,
+  )
+  const deciders = createDeciders({
+    endpoints: store.webhookEndpoints,
+    onError: (error) => log.warn('who decides could not be read; what was known stays', { error }),
+  })
+  const providers = createProviders({
+    manual: createManualProvider(changes),
+    sandbox: createSandboxProvider(changes),
+    outside: { provider: createWebhookProvider(changes), decides: deciders.decides },
+  })
+  const evidenceParts = createEvidenceParts({
+    store,
+    log,
+    keys: dependencies.organizationKeys,
+    folder: dependencies.evidenceFolder,
+    scanner: dependencies.scanner,
+    scannerAway: dependencies.scannerAway,
+    changed: hub.publish,
+  })
+  const decisionTimes = createDecisionTimes()
+  const sessionKnowledge = createSessionKnowledge({ store, evidence: evidenceParts.evidence })
+  const traces = createTraces({ keys: dependencies.organizationKeys, store: store.sessionTraces })
+  const storeChecks = createStoreChecks(together, (organizationId, compared) =>
+    traces.valueOf(organizationId, 'hit', compared),
+  )
+  const screening = createScreeningService({
+    store,
+    log,
+    evidence: evidenceParts.evidence,
+    wallets: dependencies.walletSources,
+    further: [
+      createAgeChecks({
+        evidence: evidenceParts.evidence,
+        minimumAges: store.minimumAges.readAll,
+        clock: systemClock,
+        onError: (error, session) =>
+          log.warn('what a person typed in could not be read for their age', { error, session }),
+      }),
+    ],
+    storeAgain: storeChecks,
+    clock: systemClock,
+  })
+  const checks = createCheckParts({
+    store,
+    log,
+    parts: screening.parts,
+    storeChecks,
+    traces,
+    evidence: evidenceParts.evidence,
+    readings: evidenceParts.readings,
+    onChecked: createPolicyDecider({
+      store,
+      knowledge: sessionKnowledge,
+      decisionFacts: evidenceParts.decisionFacts,
+      changesOver,
+      onDecided: decisionTimes.record,
+      clock: systemClock,
+      log,
+    }),
+  })
+  const webhooks = createWebhookParts({
+    store,
+    changesOver,
+    log,
+    keys: dependencies.organizationKeys,
+    evidence: evidenceParts.evidence,
+    gate: dependencies.signedGate,
+    reach: dependencies.webhookReach,
+    clock: systemClock,
+  })
+  const registerBy = { providers, portalUrl, clock: systemClock, qrCodeOf: createQrCodes(portalUrl) }
+  const register = createRegister({
+    ...registerBy,
+    together: createChangeTogether((work) => store.sessionTransaction(work, { survives: 'process-crash' }), listener),
+  })
+  const ticking = setInterval(hub.tick, 1_000 / TICKS_PER_SECOND)
+  ticking.unref()
+
+  return {
+    endpoints: {
+      ...webhooks.endpoints,
+      ...createIdentityEndpoints({
+        gate,
+        idempotent,
+        authenticator,
+        hub,
+        sessions: store.sessions,
+        register,
+        verifyWallet: createVerifyWallet(standings),
+      }),
+    },
+    streams: hub,
+    changes,
+    providers,
+    evidence: evidenceParts.evidence,
+    registerIn: ({ sessions, sessionWallets: wallets, apiKeys }) => {
+      const silent = { stateChanged: () => undefined, standingChanged: () => undefined }
+      const changes = createSessionChanges({ sessions, wallets, listener: silent })
+      return createRegister({ ...registerBy, together: (work) => work(changes, { sessions, wallets, apiKeys }) })
+    },
+    readings: evidenceParts.readings,
+    decisionFacts: evidenceParts.decisionFacts,
+    sessionKnowledge,
+    metrics: () => ({
+      ...webhooks.metrics(),
+      ...evidenceParts.metrics(),
+      sessionDecisions: decisionTimes.snapshot(),
+    }),
+    followChange: ({ topic, subjectId }) => {
+      if (topic === 'organization') {
+        standings.organizationChanged(subjectId)
+        deciders.refresh()
+      }
+      if (topic !== 'session') return
+      const subject = decodeSessionSubject(subjectId)
+      standings.sessionChanged(subject)
+      hub.refresh(subject.sessionId, subject.sequence)
+    },
+    resync: () => {
+      standings.clear()
+      hub.refreshAll()
+      deciders.refresh()
+    },
+    load: deciders.load,
+    screeningLists: screening.lists,
+    duties: [webhooks.duty, evidenceParts.duty, screening.duty, checks.duty],
+    close: () => {
+      clearInterval(ticking)
+      hub.close()
+    },
+    stop: async () => {
+      await Promise.all([evidenceParts.close(), checks.close()])
+    },
+  }
+}

@@ -1,0 +1,195 @@
+// Opens everything that must exist before the first request: the store with what a first start creates in it, the pool
+// and its policies, the facts, the change feed, and the link to the deployment's other processes. It reads top to
+// bottom: nothing is used above the line that makes it.
+import type { Config } from '../config/config.ts'
+import { createIdentityFacts } from '../identity/standing/facts.ts'
+import { systemClock, systemTimers } from '../lib/time.ts'
+import { requireTokenKeys } from '../modules/hardware-keys/token-check.ts'
+import { tokenSettingsOf } from '../modules/hardware-keys/token-settings.ts'
+import { createAuditShipDuties } from '../modules/log-shipping/service/audit-ship-duty.ts'
+import { startShipping } from '../modules/log-shipping/service/ship-service.ts'
+import { prepareLogKey } from '../modules/transparency/service/log-key.ts'
+import { startTree } from '../modules/transparency/service/tree-service.ts'
+import { createCatalog } from '../policy/catalog.ts'
+import { createAttesterReload } from '../pool/attester-reload.ts'
+import { createAuthenticator } from '../server/authenticate.ts'
+import { listenUrl } from '../server/listen-address.ts'
+import { inspectCertificateTerms } from '../setup/certificate-term.ts'
+import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
+import { prepareOrganizationKeys } from '../setup/evidence-key.ts'
+import { inspectExposure } from '../setup/exposure.ts'
+import { locatePassphrase } from '../setup/passphrase.ts'
+import { isFirstStart, prepareQuickstart } from '../setup/quickstart.ts'
+import { locateStore } from '../setup/store-location.ts'
+import { rememberStore } from '../setup/store-place.ts'
+import { readListenerTls } from '../setup/tls-files.ts'
+import { readPassphrase } from '../signing/passphrase.ts'
+import { openStore } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { createOrganizationLatency } from '../telemetry/organization-latency.ts'
+import { followChanges } from './change-followers.ts'
+import type { Closers } from './closers.ts'
+import { createFacts } from './facts-service.ts'
+import { createStoredStandings } from './identity-service.ts'
+import { createOrganizationShares } from './organization-shares.ts'
+import type { ServicePlace } from './service-place.ts'
+import { createSharing } from './sharing-service.ts'
+import { createSigningPool, presentAttesters, readAttesters } from './signing-pool.ts'
+
+/** More workers than a process ever has, including lost ones that are still running in native code. */
+const SLOTS_PER_PROCESS = 1_000
+
+const clock = systemClock
+const { after } = systemTimers
+
+/** Opens the data folder and the store, and creates what a first start needs in them. */
+const openStorage = async (config: Config, log: Logger, isFirst: boolean, closers: Closers) => {
+  const folder = dataFolderAt(config.dataDir)
+  makeDataFolder(folder)
+  const tls = readListenerTls(config)
+  const target = await locateStore(config, folder)
+  if (isFirst) {
+    for (const { detail, subject } of inspectExposure(config, target)) {
+      log.warn('traffic may cross a network unprotected', { setting: subject, reason: detail })
+    }
+    for (const { detail, subject } of inspectCertificateTerms(tls, clock.unixSeconds())) {
+      log.warn('clients refuse a listener, or will soon', { listener: subject, reason: detail })
+    }
+  }
+  const store = await openStore({ target, clock, checkpoints: 'own-thread' })
+  closers.add(store.close)
+  if (isFirst) await rememberStore(folder, target)
+  const passphrase = locatePassphrase(config, folder, await isFirstStart(store, folder))
+  /** As callers and browsers know them, without a trailing slash. */
+  const urls = {
+    api: config.apiUrl === '' ? listenUrl(config.apiListen, tls.api !== null) : config.apiUrl,
+    portal: config.portalUrl === '' ? listenUrl(config.portalListen, tls.portal !== null) : config.portalUrl,
+    dashboard:
+      config.dashboardUrl === '' ? listenUrl(config.dashboardListen, tls.dashboard !== null) : config.dashboardUrl,
+  }
+  const keystores = { passphrase: await readPassphrase(passphrase.source), workFactor: passphrase.workFactor }
+  const quickstart = await prepareQuickstart({
+    ...keystores,
+    store,
+    folder,
+    chains: config.chains,
+    urls,
+    demo: !config.noDemo,
+  })
+  const logKey = await prepareLogKey({ ...keystores, store, folder })
+  const organizationKeys = await prepareOrganizationKeys(config, folder, store)
+  return { folder, tls, target, store, passphrase, urls, quickstart, organizationKeys, logKey }
+}
+
+/** @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator */
+export const openService = async (config: Config, log: Logger, { index }: ServicePlace, closers: Closers) => {
+  const isFirst = index === 0
+  const storage = await openStorage(config, log, isFirst, closers)
+  const { folder, store, passphrase, logKey } = storage
+  // Closed after the pool, so that it also ships what the pool writes last.
+  const shipping = isFirst ? startShipping({ config, directory: folder.decisions, clock, after, log }) : null
+  if (shipping !== null) closers.add(shipping.stop)
+  const tree = isFirst
+    ? startTree({
+        config,
+        folder,
+        target: storage.target,
+        logKey,
+        passphrase: passphrase.source,
+        store,
+        clock,
+        after,
+        log,
+      })
+    : null
+  if (tree !== null) closers.add(tree.stop)
+  const auditShipping = createAuditShipDuties({ config, store, log, after })
+
+  const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
+  const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
+  const shares = createOrganizationShares(config, store, log)
+  const stored = await readAttesters(store, folder)
+  const attesters = presentAttesters(stored, log)
+  const token = tokenSettingsOf(config, folder)
+  // Once a node: the other processes start after the first.
+  if (isFirst) await requireTokenKeys(attesters, token, log)
+  const { pool, signer, isLogHealthy, logFailures } = createSigningPool({
+    config,
+    folder,
+    passphrase: passphrase.source,
+    token,
+    attesters,
+    weightOf: shares.weightOf,
+    firstSlot: index * SLOTS_PER_PROCESS,
+    catalog,
+    clock,
+    log,
+  })
+  const standings = createStoredStandings(store)
+  const facts = await createFacts({
+    config,
+    store,
+    pool,
+    clock,
+    log,
+    environment: process.env,
+    identityOf: createIdentityFacts(standings),
+  })
+  const attesterReload = createAttesterReload({
+    pool,
+    log,
+    after,
+    inUse: attesters,
+    read: () => readAttesters(store, folder),
+  })
+  closers.add(attesterReload.stop)
+
+  const feed = followChanges(store, clock, log, {
+    catalog,
+    authenticator,
+    pool,
+    reloadAttesters: attesterReload.reload,
+  })
+  await feed.start()
+  closers.add(feed.stop)
+  closers.add(facts.close)
+  for (const follower of [...shares.followers, facts]) await feed.follow(follower)
+  await pool.start()
+  closers.add(() => pool.close())
+  // Retried until the missing keystores are there; `/readyz` reports it meanwhile.
+  if (attesters.length < stored.length) attesterReload.reload()
+
+  const sharing = createSharing({ store, clock, log, index, timers: systemTimers })
+  await sharing.join()
+  closers.add(sharing.stop)
+  const latency = createOrganizationLatency()
+  store.upkeep.start({
+    takeUses: authenticator.takeUses,
+    drainLatencies: latency.drain,
+    sweeps: sharing.leads,
+    onError: (error) => log.warn('a chore of the store failed', { error }),
+  })
+  return {
+    ...storage,
+    clock,
+    isFirst,
+    shipping,
+    tree,
+    auditShipping,
+    catalog,
+    authenticator,
+    latency,
+    capOf: shares.capOf,
+    pool,
+    signer,
+    isLogHealthy,
+    logFailures,
+    standings,
+    facts,
+    attesterReload,
+    feed,
+    sharing,
+  }
+}
+
+export type OpenedService = Awaited<ReturnType<typeof openService>>

@@ -1,0 +1,98 @@
+// The parts that operations need whether or not the service runs: the admin API's process and commands build them in
+// the same way.
+import { rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { Services } from '../admin/services.ts'
+import type { Config } from '../config/config.ts'
+import { DependencyUnavailableError, FieldInvalidError } from '../domain/errors.ts'
+import type { Reach } from '../domain/list.ts'
+import { parseReachableUrl, UrlRefusedError } from '../facts/reachable.ts'
+import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
+import type { EvidenceService } from '../identity/evidence-types.ts'
+import type { Clock } from '../lib/time.ts'
+import { createTokenCheck } from '../modules/hardware-keys/token-check.ts'
+import { type TokenConfig, tokenSettingsOf } from '../modules/hardware-keys/token-settings.ts'
+import { createNearNames } from '../modules/screening/checks/near-names.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import type { Passphrase } from '../setup/passphrase.ts'
+import { createAttesterKeystore } from '../signing/attester-files.ts'
+import { readPassphrase } from '../signing/passphrase.ts'
+import { tokenKeyOf } from '../signing/token-key.ts'
+import type { Store } from '../store/store.ts'
+
+export interface OperationServicesDependencies {
+  readonly config: Pick<Config, 'chains' | 'chainSettings' | 'screeners' | 'webhookReach'> & TokenConfig
+  readonly folder: Pick<DataFolder, 'keystores' | 'tokenLogin'>
+  readonly store: Store
+  readonly clock: Clock
+  /** Called when a key is created. */
+  readonly passphrase: () => Passphrase
+  /** Called when a secret is created. */
+  readonly organizationKeys: () => Promise<Pick<OrganizationKeys, 'seal'>>
+  /** Called when names are compared. */
+  readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>>
+  readonly collectFacts: Services['policyFacts']['collect']
+}
+
+const reachableUrl = (text: string, reach: Reach): string => {
+  try {
+    return parseReachableUrl(text, reach).href
+  } catch (error) {
+    if (error instanceof UrlRefusedError) throw new FieldInvalidError('url', error.detail)
+    throw error
+  }
+}
+
+export const createOperationServices = ({
+  config,
+  folder,
+  store,
+  clock,
+  passphrase,
+  organizationKeys,
+  evidence,
+  collectFacts,
+}: OperationServicesDependencies) =>
+  ({
+    store,
+    clock,
+    chains: config.chains,
+    createAttesterKey: async (kind) => {
+      const { source, workFactor } = passphrase()
+      const made = await createAttesterKeystore({
+        kind,
+        directory: folder.keystores,
+        passphrase: await readPassphrase(source),
+        workFactor,
+      })
+      return { kind, address: made.address, keystoreFile: basename(made.path) }
+    },
+    findTokenKey: async (kind, given) => {
+      const key = tokenKeyOf(given)
+      if (key === null) throw new FieldInvalidError('token_key', 'must be a label, or pkcs11: with object or id')
+      const [finding] = await createTokenCheck(tokenSettingsOf(config, folder))([{ kind, key, address: null }])
+      if (finding?.ok === true) return { kind, address: finding.address, keystoreFile: key }
+      const { name, detail } = finding ?? { name: 'TokenUnavailableError', detail: 'the token does not answer' }
+      if (name === 'TokenUnavailableError') throw new DependencyUnavailableError(detail)
+      throw new FieldInvalidError('token_key', `can’t be used: ${detail}`)
+    },
+    // A key in a token has no file here, and stays in the token.
+    discardKeystore: (keystoreFile) => rmSync(join(folder.keystores, basename(keystoreFile)), { force: true }),
+    policyFacts: {
+      collect: collectFacts,
+      screeners: new Set(config.screeners.keys()),
+      chains: new Set(config.chains.chains.map(({ name }) => name)),
+    },
+    reachableUrl,
+    webhooks: {
+      reach: config.webhookReach,
+      sealSecret: async (organizationId, endpointId, secret) =>
+        (await organizationKeys()).seal(organizationId, 'webhook secret', endpointId, secret),
+    },
+    nearNames: createNearNames({ store, evidence }),
+    // Loaded on first use: a command that lists rows needs no client of a chain.
+    inspectChains: async () => {
+      const { inspectChains } = await import('../setup/chain-inspection.ts')
+      return inspectChains({ ...config, readAttesters: store.attesters.list, nowSeconds: clock.unixSeconds })
+    },
+  }) satisfies Partial<Services>

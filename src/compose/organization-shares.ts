@@ -1,0 +1,34 @@
+// What each organization may have of the service under load, as configured: its weight in the queue, and its cap.
+
+import { createOrganizationNumbers, type OrganizationNumbers } from '../cluster/organization-numbers.ts'
+import type { Config } from '../config/config.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+
+export interface OrganizationShares {
+  /** Load these, and pass changes to them. */
+  readonly followers: readonly OrganizationNumbers[]
+  readonly weightOf: (organizationId: string) => number
+  /** Infinity for none; null where no organization has one. */
+  readonly capOf: ((organizationId: string) => number) | null
+}
+
+export const createOrganizationShares = (
+  config: Pick<Config, 'organizationWeights' | 'organizationConcurrency'>,
+  { organizations }: Pick<Store, 'organizations'>,
+  log: Logger,
+): OrganizationShares => {
+  const numbersOf = (setting: string, bySlug: ReadonlyMap<string, number>, fallback: number): OrganizationNumbers =>
+    createOrganizationNumbers({
+      organizations,
+      bySlug,
+      fallback,
+      onError: (error) =>
+        log.warn('the organizations could not be read; a setting stays as it was', { error, setting }),
+      onUnknown: (slugs) => log.warn('a setting names organizations that are not there', { setting, slugs }),
+    })
+  const weights = numbersOf('organization-weights', config.organizationWeights, 1)
+  const caps = numbersOf('organization-concurrency', config.organizationConcurrency, Number.POSITIVE_INFINITY)
+  const followers = [weights, caps]
+  return { followers, weightOf: weights.of, capOf: config.organizationConcurrency.size === 0 ? null : caps.of }
+}

@@ -1,0 +1,76 @@
+// Makes proofs of single decisions. A process of the decision index, started with the first proof, finds the line; the tree is read
+// here, a few tiles for each proof.
+import type { IndexResults } from '../../workers/index/decision-index-protocol.ts'
+import { createAskedProcess } from '../admin/decisions/index-process.ts'
+import type { Services } from '../admin/services.ts'
+import type { Config } from '../config/config.ts'
+import { DependencyUnavailableError } from '../domain/errors.ts'
+import type { Timers } from '../lib/time.ts'
+import type { ShipSettings } from '../modules/log-shipping/service/ship-service.ts'
+import type { LogKey } from '../modules/transparency/service/log-key.ts'
+import type { LogTree } from '../modules/transparency/service/log-tree.ts'
+import { encodeVerifierKey } from '../modules/transparency/tree/note.ts'
+import { proveLine } from '../modules/transparency/verify/prove-line.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import { spawnIndexProcess } from './admin-processes.ts'
+import { sharedIndexOf } from './shared-index.ts'
+
+export interface ProofDependencies {
+  readonly config: Pick<Config, 'store' | 'decisionsIndex'> & ShipSettings
+  readonly folder: DataFolder
+  readonly tree: Pick<LogTree, 'open'>
+  readonly logKey: LogKey
+  readonly after: Timers['after']
+}
+
+export interface Proofs {
+  readonly prove: Services['prove']
+  close(): Promise<void>
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+const once = <Result>(make: () => Promise<Result>): (() => Promise<Result>) => {
+  let made: Promise<Result> | null = null
+  return () => {
+    // After a failure, the next call tries again.
+    made ??= make().catch((error: unknown) => {
+      made = null
+      throw error
+    })
+    return made
+  }
+}
+
+export const createProofs = ({ config, folder, tree, logKey, after }: ProofDependencies): Proofs => {
+  const closers: (() => Promise<void> | void)[] = []
+  const openFinder = once(async () => {
+    const spawn = spawnIndexProcess(folder, await sharedIndexOf(config, folder))
+    const finder = createAskedProcess({
+      spawn: (listener) => spawn('find', listener),
+      after,
+      onEvent: () => undefined,
+    })
+    closers.push(finder.close)
+    return finder
+  })
+  return {
+    prove: async (organizationId, uuid) => {
+      if (!UUID.test(uuid)) return null
+      const finder = await openFinder()
+      const found = (await finder.ask({ operation: 'find', organizationId, uuid })) as IndexResults['find']
+      if (found === null) return null
+      const { line, proof } = found
+      const { segment, offset } = proof
+      // The shared index writes the node's name before the slot.
+      const slot = proof.slot.slice(proof.slot.lastIndexOf('/') + 1)
+      const proven = await proveLine(await tree.open(), logKey.saltKey, { slot, segment, offset, line })
+      if (proven === null)
+        throw new DependencyUnavailableError('no signed head of the log covers this decision yet; retry')
+      return { proof: proven, logKey: encodeVerifierKey(logKey.key) }
+    },
+    close: async () => {
+      for (const close of closers) await close()
+    },
+  }
+}

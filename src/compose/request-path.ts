@@ -1,0 +1,107 @@
+// Builds the steps that every request takes before its interface: request id, deadline, key, rate limit, idempotency,
+// in this order; and their counters.
+import type { Config } from '../config/config.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Authenticator } from '../server/authenticate.ts'
+import { createDeadlines, type Deadlines } from '../server/deadline.ts'
+import { createGate, type Gate } from '../server/gate.ts'
+import {
+  createIdempotencyGuard,
+  type IdempotencyGuard,
+  type IdempotencyStore,
+  type NodeMemory,
+} from '../server/idempotency.ts'
+import type { RateLimiter } from '../server/rate-limit.ts'
+import { createRequestIds, type RequestIdSource } from '../server/request-id.ts'
+import { createSignedGate } from '../server/signed-gate.ts'
+import { createTurnValve, type TurnValve } from '../server/turn-valve.ts'
+import type { IdempotencyClaim } from '../store/idempotency.ts'
+import type { Store } from '../store/store.ts'
+import { createFailureReport, type FailureReport } from '../telemetry/failure-report.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { createMetrics, type Metrics, type MetricsOptions } from '../telemetry/metrics.ts'
+import type { OrganizationLatency } from '../telemetry/organization-latency.ts'
+import type { Tracer } from '../telemetry/tracer.ts'
+
+const CLAIM_SLACK_SECONDS = 5
+/** Longer than the deadline, so that a claim's holder can't sign any more when another request takes it over. */
+export const claimSecondsOf = ({ deadlineMs }: Pick<Config, 'deadlineMs'>): number =>
+  Math.ceil(deadlineMs / 1000) + CLAIM_SLACK_SECONDS
+
+export interface RequestPathDependencies {
+  readonly config: Pick<Config, 'deadlineMs'>
+  readonly store: Pick<Store, 'idempotency'>
+  readonly authenticator: Authenticator
+  readonly limiter: RateLimiter
+  readonly latency: OrganizationLatency
+  readonly isStopping: () => boolean
+  /** Null: no request is traced. */
+  readonly tracer: Tracer | null
+  /** Where requests for attestations claim their keys. */
+  readonly claims: IdempotencyStore<IdempotencyClaim>
+  /** Looks up the decision of a request that was cut off. */
+  readonly memory: NodeMemory
+  /** The parts' counters, which the metrics read. */
+  readonly parts: Omit<MetricsOptions, 'activeRequests'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export interface RequestPath {
+  readonly requestIds: RequestIdSource
+  readonly deadlines: Deadlines
+  /** Limits its refusals together with those of the other gates. */
+  readonly valve: TurnValve
+  readonly gate: Gate
+  /** For callers that sign their messages instead of using a key. */
+  readonly signedGate: ReturnType<typeof createSignedGate>
+  /** For attestations. */
+  readonly idempotent: IdempotencyGuard
+  /** For sessions, whose rows say themselves what happened. */
+  readonly idempotentSessions: IdempotencyGuard
+  readonly metrics: Metrics
+  /** Logs a failure of ours, at most once a second each. */
+  readonly report: FailureReport
+}
+
+export const createRequestPath = (dependencies: RequestPathDependencies): RequestPath => {
+  const { config, store, authenticator, limiter, latency, isStopping, tracer, claims, memory, parts, clock, log } =
+    dependencies
+  const report = createFailureReport({ log, monotonicMs: clock.monotonicMs })
+  const requestIds = createRequestIds()
+  const deadlines = createDeadlines({
+    clock,
+    durationMs: config.deadlineMs,
+    reportLate: (error) => {
+      metrics.recordLateOutcome()
+      if (error !== undefined) log.debug('work failed after its deadline', { error })
+    },
+  })
+  const metrics = createMetrics({ ...parts, activeRequests: deadlines.active })
+  const valve = createTurnValve()
+  const gate = createGate({
+    authenticator,
+    limiter,
+    deadlines,
+    requestIds,
+    valve,
+    metrics,
+    latency,
+    report,
+    isStopping,
+    tracer,
+    monotonicMs: clock.monotonicMs,
+  })
+  const signedGate = createSignedGate({ deadlines, requestIds, clock, metrics, report })
+  const guarding = {
+    clock,
+    claimSeconds: claimSecondsOf(config),
+    report: (error: unknown) => {
+      metrics.recordIdempotencyFailure()
+      log.warn('an idempotency key could not be stored', { error })
+    },
+  }
+  const idempotent = createIdempotencyGuard({ store: claims, memory, ...guarding })
+  const idempotentSessions = createIdempotencyGuard({ store: store.idempotency, ...guarding })
+  return { requestIds, deadlines, valve, gate, signedGate, idempotent, idempotentSessions, metrics, report }
+}

@@ -1,0 +1,281 @@
+// Opens the listeners: the path that every request takes, interface A, interface B, and in the first process the pages.
+// In the order of the house: nothing is used above the line that makes it.
+import { apiDocument } from '../admin/openapi/api.ts'
+import { createDecisionMemory } from '../attestation/recall-answers.ts'
+import { createClaimTeller } from '../cluster/claim-teller.ts'
+import { createReadiness } from '../cluster/readiness.ts'
+import { createProcessReading } from '../cluster/reading.ts'
+import type { Config } from '../config/config.ts'
+import { VERSION } from '../config/version.ts'
+import { walletChain } from '../identity/sessions/wallet-chain.ts'
+import { once } from '../lib/once.ts'
+import { systemTimers } from '../lib/time.ts'
+import { knownNodeName, nodeNameOf } from '../modules/log-shipping/ship-names.ts'
+import { keptHeadProblems } from '../modules/transparency/service/audit-head.ts'
+import { readLogHead } from '../modules/transparency/service/log-head.ts'
+import { createLogTree } from '../modules/transparency/service/log-tree.ts'
+import { createPublishedLog } from '../modules/transparency/service/published-log.ts'
+import { KEEP_SLACK_SECONDS } from '../server/idempotency.ts'
+import { startMetricsListener } from '../server/metrics-listener.ts'
+import { createMetricsAnswer } from '../server/operations.ts'
+import { openLoggedClaims } from '../store/claim-log/claims.ts'
+import { withMovedClaims } from '../store/claim-log/moved.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { startAdmin } from './admin-service.ts'
+import { type App, startApp } from './app.ts'
+import { createAttestation } from './attestation-service.ts'
+import type { Closers } from './closers.ts'
+import { longestUse } from './expiry-service.ts'
+import { createIdentity } from './identity-service.ts'
+import type { OpenedService } from './opening.ts'
+import { startPortalService } from './portal-service.ts'
+import { createProofs } from './proof-service.ts'
+import { claimSecondsOf, createRequestPath } from './request-path.ts'
+import type { ServicePlace } from './service-place.ts'
+import { startTracing } from './tracing.ts'
+
+const BUN_IDLE_TIMEOUT_MAX_SECONDS = 255
+
+/** Longer than the deadline, or a slow answer would be cut off. */
+const idleTimeoutSecondsOf = ({ deadlineMs }: Config): number =>
+  Math.min(BUN_IDLE_TIMEOUT_MAX_SECONDS, Math.ceil(deadlineMs / 1000) + 10)
+
+/** @throws SettingInvalidError; what a listener throws when its address is taken */
+export const serve = async (
+  config: Config,
+  log: Logger,
+  place: ServicePlace,
+  opened: OpenedService,
+  closers: Closers,
+) => {
+  const { clock, isFirst, folder, tls, store, urls, organizationKeys, authenticator, catalog } = opened
+  const { pool, signer, facts, attesterReload, feed, sharing, shipping, tree } = opened
+  const { limiter } = sharing
+  const state = { listening: false, stopping: false }
+  const isStopping = (): boolean => state.stopping
+  /** Parts with open event streams. */
+  const streams: { size(): number }[] = []
+  const openStreams = (): number => streams.reduce((sum, { size }) => sum + size(), 0)
+
+  const node = knownNodeName(folder.decisions)
+  const logged = store.kind === 'postgres' ? null : await openLoggedClaims({ database: store.database, clock, node })
+  const claims = logged ?? (await withMovedClaims(store.idempotency, { database: store.database, clock }))
+  const memory = createDecisionMemory(folder.decisions, clock, {
+    // The nodes of a deployment share a PostgreSQL; a SQLite file is one node's.
+    node: store.kind === 'postgres' ? nodeNameOf(folder.decisions) : '',
+    usableSeconds: longestUse(config) + KEEP_SLACK_SECONDS,
+  })
+  const tracing = startTracing({ config, clock, after: systemTimers.after, log })
+  // Closed after the listener and the pool: what they trace last is sent as well.
+  if (tracing !== null) closers.add(tracing.stop)
+  const path = createRequestPath({
+    config,
+    store,
+    authenticator,
+    limiter,
+    latency: opened.latency,
+    clock,
+    log,
+    isStopping,
+    tracer: tracing?.tracer ?? null,
+    claims,
+    memory,
+    parts: {
+      chains: config.chains.chains.map(({ name }) => name),
+      build: { version: VERSION, runtime: Bun.version, signer, store: store.kind },
+      pool: pool.stats,
+      attestersCurrent: attesterReload.isCurrent,
+      changeFeedAgeSeconds: feed.ageSeconds,
+      logLinesDropped: log.dropped,
+      decisionLogFailures: opened.logFailures,
+      openStreams,
+      facts: facts.metrics,
+      tracing: () => tracing?.counts() ?? null,
+      sharing: sharing.metrics,
+      shipping: () => shipping?.metrics() ?? null,
+      tree: () => tree?.metrics() ?? null,
+    },
+  })
+  const { gate, signedGate, deadlines, requestIds, valve, metrics, report } = path
+  closers.add(metrics.stop)
+  if (isFirst && memory.node !== '') {
+    const teller = createClaimTeller({
+      memory,
+      clock,
+      claimSeconds: claimSecondsOf(config),
+      after: systemTimers.after,
+      claims: store.idempotency,
+      onError: (error) => log.warn('what became of cut-off requests could not be told to the other nodes', { error }),
+    })
+    teller.start()
+    closers.add(teller.stop)
+  }
+  const reading = createProcessReading({ pool, metrics, deadlines, clock, streams: openStreams })
+  closers.add(reading.stop)
+
+  const identity = createIdentity({
+    store,
+    standings: opened.standings,
+    gate,
+    signedGate,
+    idempotent: path.idempotentSessions,
+    authenticator,
+    log,
+    portalUrl: urls.portal,
+    streamsMax: config.streamsMax,
+    streamsPerKeyMax: config.streamsPerKeyMax,
+    organizationKeys,
+    evidenceFolder: folder.evidence,
+    webhookReach: config.webhookReach,
+    scanner: config.scanner,
+    scannerAway: config.scannerAway,
+    walletSources: {
+      lists: facts.listMemberships,
+      screeners: facts.screeners,
+      chainOf: (name) => walletChain(config.chains, name),
+    },
+  })
+  metrics.watchIdentity(identity.metrics)
+  closers.add(identity.stop)
+  await feed.follow(identity)
+  streams.push(identity.streams)
+  facts.start()
+  closers.add(identity.close)
+
+  const logTree = createLogTree(opened.target, folder)
+  closers.add(logTree.close)
+  const proofs = createProofs({
+    config,
+    folder,
+    tree: logTree,
+    logKey: opened.logKey,
+    after: systemTimers.after,
+  })
+  closers.add(proofs.close)
+
+  const refused = metrics.route('other', 'other')
+  const metricsAnswer = createMetricsAnswer({
+    requestIds,
+    contentType: metrics.contentType,
+    expose: () => place.collectMetrics(metrics.expose),
+  })
+  const attestation = createAttestation({
+    config,
+    path,
+    catalog,
+    pool,
+    sharing,
+    clock,
+    log,
+    storeBacklogMs: (logged ?? store.database).backlogMs,
+    capOf: opened.capOf,
+    collector: facts.collector,
+    prove: proofs.prove,
+    digestKey: await store.deployment.ensureSecret('fact_digest_key'),
+  })
+  const app: App = startApp({
+    listen: config.apiListen,
+    publicUrl: urls.api,
+    tls: tls.api,
+    shared: place.shared,
+    idleTimeoutSeconds: idleTimeoutSecondsOf(config),
+    endpoints: attestation,
+    identity: identity.endpoints,
+    operations: {
+      readiness: createReadiness({
+        store,
+        pool,
+        feed,
+        isLogHealthy: opened.isLogHealthy,
+        isListening: () => state.listening,
+        isStopping,
+      }),
+      describe: () => ({
+        version: VERSION,
+        signer,
+        store: store.kind,
+        workers: pool.stats().workers,
+        attesters: attesterReload.isCurrent() ? 'current' : 'outdated',
+        leader: sharing.leader(),
+      }),
+      requestIds,
+      metrics: config.metricsListen === null ? metricsAnswer : null,
+      document: config.docs ? once(() => apiDocument(VERSION, urls.api)) : null,
+    },
+    logFiles: config.logPublish ? createPublishedLog(logTree, clock.monotonicMs) : null,
+    requestIds,
+    valve,
+    recordRefusal: (status, code) => {
+      metrics.recordError(code)
+      refused(status, 0)
+    },
+    report,
+  })
+  // A start that fails from here on must not leave a listener behind.
+  closers.add(app.stopNow)
+  if (isFirst && config.metricsListen !== null) {
+    const listen = config.metricsListen
+    closers.add(startMetricsListener({ listen, tls: tls.metrics, answer: metricsAnswer, requestIds, report }).stop)
+  }
+  metrics.watchLists(identity.screeningLists)
+  const ofTree = tree === null ? [] : [tree.duty]
+  const duties = place.isTrial ? ofTree : [facts.duty, ...identity.duties, ...opened.auditShipping, ...ofTree]
+  closers.add((await sharing.lead(duties)).stop)
+
+  // After the API: bundling the pages takes longer than all the rest.
+  const portal = isFirst
+    ? await startPortalService({
+        config,
+        tls: tls.portal,
+        store,
+        identity,
+        portalUrl: urls.portal,
+        countryOf: facts.countryOf,
+        deadlines,
+        requestIds,
+        metrics,
+        clock,
+        report,
+      })
+    : null
+  if (portal !== null) closers.add(portal.stop)
+  const admin = isFirst
+    ? await startAdmin({
+        config,
+        tls: tls.dashboard,
+        folder,
+        target: opened.target,
+        store,
+        changesTold: feed.catchUp,
+        processes: place.control,
+        identity,
+        organizationKeys,
+        passphrase: opened.passphrase,
+        authenticator,
+        limiter,
+        sharing,
+        deadlines,
+        requestIds,
+        metrics,
+        clock,
+        log,
+        report,
+        signer,
+        version: VERSION,
+        factCollector: facts.collector,
+        prove: proofs.prove,
+        attest: attestation.attestation,
+        logHead: async () => readLogHead(await logTree.open(), opened.logKey, config, clock.unixSeconds()),
+        auditHeadProblems: () => keptHeadProblems(store, folder, opened.target),
+        urls,
+      })
+    : null
+  if (admin !== null) {
+    closers.add(admin.stop)
+    streams.push(admin.streams)
+  }
+  state.listening = true
+  return { state, app, identity, portal, admin, deadlines, metrics, reading }
+}
+
+export type ServingService = Awaited<ReturnType<typeof serve>>

@@ -1,0 +1,158 @@
+// Shares state with the deployment's other processes, on this machine and others: which processes live, which one leads, the rest
+// of each key's rate limit, and counts of wallets' attestations. Called by the composition root.
+import { hostname } from 'node:os'
+import { createLeader, type Duty, type Lead, type Leader } from '../cluster/leader.ts'
+import { createProcessRegistry } from '../cluster/live-processes.ts'
+import { createSharedTime } from '../cluster/shared-time.ts'
+import { randomBase62 } from '../domain/identifier.ts'
+import { createVelocityCounters, type VelocityCounters } from '../facts/velocity.ts'
+import { createVelocityExchange } from '../facts/velocity-exchange.ts'
+import type { Clock, Timers } from '../lib/time.ts'
+import { createSharedRateLimiter, type SharedRateLimiter } from '../server/shared-rate-limit.ts'
+import type { Store } from '../store/store.ts'
+import { VELOCITY_WRITE_MAX } from '../store/velocity-tallies.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { SharingMetrics } from '../telemetry/sharing-metrics.ts'
+
+export interface SharingDependencies {
+  readonly store: Pick<Store, 'liveProcesses' | 'leaderLease' | 'rateLeases' | 'velocityTallies' | 'tasks'>
+  /** Of this process among those of its machine, from 0. */
+  readonly index: number
+  readonly clock: Clock
+  readonly timers: Pick<Timers, 'after'>
+  readonly log: Pick<Logger, 'info' | 'warn'>
+}
+
+export interface Sharing {
+  /** Id of this process, new at each start; identifies the process that runs a task. */
+  readonly processId: string
+  /** Marks tasks of processes that have ended as interrupted. Rejects when the store is down. */
+  failInterruptedTasks(): Promise<void>
+  /** Registers this process and reads the others. Call it before serving. Rejects when the store is down. */
+  join(): Promise<void>
+  /** Runs the duties whenever this process holds the lease. Resolves after the first try to get the lease. */
+  lead(duties: readonly Duty[]): Promise<Leader>
+  readonly limiter: SharedRateLimiter
+  readonly velocity: VelocityCounters
+  /** Whether this process holds the lease. */
+  leads(): boolean
+  /** Where the leading process is, for `/readyz`, which is public and must not name processes. */
+  leader(): 'here' | 'elsewhere' | 'nobody'
+  metrics(): SharingMetrics
+  /** Gives back the lease and the rate limits, and unregisters this process. */
+  stop(): Promise<void>
+}
+
+const SWEEP_MS = 60_000
+/** Long enough that a process that was killed before this start counts as gone. */
+const FIRST_SWEEP_MS = 10_000
+
+export const createSharing = (dependencies: SharingDependencies): Sharing => {
+  const { store, index, clock, timers, log } = dependencies
+  const { after } = timers
+  // Short, because the row of each used key contains the ids of all processes that use it.
+  const id = randomBase62(12)
+  const time = createSharedTime(clock)
+  const registry = createProcessRegistry({
+    id,
+    clock,
+    time,
+    after,
+    table: store.liveProcesses,
+    name: `${hostname()}/${index}`,
+    onError: (error) => log.warn('this process could not tell the others that it lives', { error }),
+  })
+  let leader: Leader | null = null
+  const limiter = createSharedRateLimiter({
+    clock,
+    after,
+    processes: registry.count,
+    exchange: async (settlements) => {
+      const { answers, clockMs } = await store.rateLeases.exchange(id, time.nowMs(), settlements)
+      time.see(clockMs)
+      return answers
+    },
+    onError: (error) => log.warn('rate limits could not be settled with the other processes', { error }),
+  })
+  const velocity = createVelocityCounters()
+  const velocityExchange = createVelocityExchange({
+    clock,
+    after,
+    counters: velocity,
+    tallies: store.velocityTallies,
+    writeMax: VELOCITY_WRITE_MAX,
+    processId: id,
+    processes: registry.count,
+    onError: (error) => log.warn('velocity could not be told to the other processes, or heard of', { error }),
+  })
+
+  const failInterruptedTasks = async (): Promise<void> => {
+    await store.tasks.failInterrupted(registry.living())
+  }
+  const sweep = async ({ leads }: Lead): Promise<void> => {
+    await registry.sweep()
+    await failInterruptedTasks()
+    while (leads() && (await store.rateLeases.sweep(time.nowMs())) > 0);
+    while (leads() && (await store.velocityTallies.sweep()) > 0);
+  }
+  const createSweepDuty = (): Duty => {
+    let cancel = (): void => undefined
+    let current: Promise<void> = Promise.resolve()
+    return {
+      name: 'upkeep of what processes share',
+      start: (lead) => {
+        const turn = (): void => {
+          if (!lead.leads()) return
+          current = sweep(lead).catch((error: unknown) => log.warn('what processes share was not swept', { error }))
+          cancel = after(SWEEP_MS, turn)
+        }
+        cancel = after(FIRST_SWEEP_MS, turn)
+      },
+      stop: async () => {
+        cancel()
+        await current
+      },
+    }
+  }
+
+  return {
+    processId: id,
+    failInterruptedTasks,
+    join: async () => {
+      await registry.start()
+      await velocityExchange.load()
+      velocityExchange.start()
+    },
+    lead: async (duties) => {
+      leader = createLeader({
+        id,
+        clock,
+        after,
+        lease: store.leaderLease,
+        duties: [...duties, createSweepDuty()],
+        onChange: (leads, term) => {
+          if (leads) log.info('this process does the duties of the deployment', { term })
+          else log.info('this process does the duties no more', { term })
+        },
+        onError: (error) => log.warn('who does the duties could not be settled; it is tried again', { error }),
+      })
+      await leader.start()
+      return leader
+    },
+    limiter,
+    velocity,
+    leads: () => leader?.leads() ?? false,
+    leader: () => {
+      const holder = leader?.holder() ?? null
+      if (holder === null) return 'nobody'
+      return holder === id ? 'here' : 'elsewhere'
+    },
+    metrics: () => ({ leads: leader?.leads() ?? false, liveProcesses: registry.count(), limitsCut: limiter.cut() }),
+    stop: async () => {
+      await leader?.stop()
+      await limiter.stop()
+      await velocityExchange.stop()
+      await registry.stop()
+    },
+  }
+}

@@ -1,0 +1,210 @@
+// Configures the pool for this service: the keys, the place of the log, how a dead worker's log is read, what is
+// logged.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createOwnThreadPort } from '../../workers/signing/own-thread.ts'
+import { openWorkerParts } from '../../workers/signing/setup.ts'
+import { signersOf } from '../admin/live/processes.ts'
+import type { Config } from '../config/config.ts'
+import { answerOf } from '../decision-log/answer.ts'
+import { recoverDecisions } from '../decision-log/recover.ts'
+import { slotName } from '../decision-log/segment-name.ts'
+import { createThrottle, type Throttle } from '../lib/throttle.ts'
+import { type Clock, systemTimers } from '../lib/time.ts'
+import type { Catalog } from '../policy/catalog.ts'
+import type { PoolEvent } from '../pool/events.ts'
+import { createPool, type Pool } from '../pool/pool.ts'
+import type { OpenPort } from '../pool/port.ts'
+import type { AttesterReference } from '../pool/protocol.ts'
+import { createThreadPort } from '../pool/thread-port.ts'
+import { threadEntry } from '../program/entries.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import type { PassphraseSource } from '../signing/passphrase.ts'
+import { chooseSecp256k1Backend } from '../signing/secp256k1-backends.ts'
+import { isTokenKey } from '../signing/token-key.ts'
+import type { TokenSettings } from '../signing/types.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+
+export interface SigningPoolDependencies {
+  readonly config: Config
+  readonly folder: DataFolder
+  readonly passphrase: PassphraseSource
+  /** Null when no hardware token is configured. */
+  readonly token: TokenSettings | null
+  readonly attesters: readonly AttesterReference[]
+  /** An organization's weight: its share of the workers' time. */
+  readonly weightOf: (organizationId: string) => number
+  /** Number of the first worker's slot in the decision log. */
+  readonly firstSlot: number
+  readonly catalog: Catalog
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const keystorePathOf = (folder: DataFolder, keystoreFile: string): string =>
+  isTokenKey(keystoreFile) ? keystoreFile : join(folder.keystores, keystoreFile)
+
+/** The attesters that workers may load, oldest first, without retired ones. */
+export const readAttesters = async (store: Store, folder: DataFolder): Promise<AttesterReference[]> =>
+  (await store.attesters.list()).flatMap(({ id, kind, address, keystoreFile, status }) =>
+    status === 'retired' ? [] : [{ id, kind, address, status, keystorePath: keystorePathOf(folder, keystoreFile) }],
+  )
+
+/**
+ * The attesters whose keystores are here. A start continues without a missing keystore when another attester of its
+ * kind can sign: the file may be on its way from the node that made it, or be put back later. If a kind would have no
+ * active attester, nothing is left out, and the start fails with an error that names the file.
+ */
+export const presentAttesters = (
+  attesters: readonly AttesterReference[],
+  log: Pick<Logger, 'warn'>,
+): readonly AttesterReference[] => {
+  const missing = new Set(
+    attesters.filter(
+      ({ status, keystorePath }) => status === 'active' && !isTokenKey(keystorePath) && !existsSync(keystorePath),
+    ),
+  )
+  const present = attesters.filter((attester) => !missing.has(attester))
+  const canSign = new Set(present.filter(({ status }) => status === 'active').map(({ kind }) => kind))
+  if ([...missing].some(({ kind }) => !canSign.has(kind))) return attesters
+  for (const { id, kind, address, keystorePath } of missing) {
+    log.warn(
+      'the keystore of an attester is missing: it signs nothing here until the file is put back or it is retired',
+      {
+        attester: id,
+        kind,
+        address,
+        keystorePath,
+      },
+    )
+  }
+  return present
+}
+
+const logEvent = (log: Logger, throttle: Throttle, event: PoolEvent): void => {
+  switch (event.type) {
+    case 'worker-ready': {
+      const { slot, generation, report } = event
+      log.info('worker ready', { slot, generation, signer: report.signer })
+      break
+    }
+    case 'jobs-recovered':
+      log.info('jobs of a lost worker recovered', { ...event, type: undefined })
+      break
+    case 'withheld':
+      log.warn('answers withheld after their deadline', { count: event.uuids.length })
+      break
+    case 'worker-lost':
+      log.error('worker lost', { ...event, type: undefined })
+      break
+    case 'worker-unusable':
+      log.error('worker unusable', { ...event, type: undefined })
+      break
+    case 'recovery-failed':
+      log.error('the decision log of a lost worker can not be read', { ...event, type: undefined })
+      break
+    case 'job-failed': {
+      const unlogged = throttle(event.errorClass)
+      if (unlogged === null) break
+      const message =
+        event.errorClass === 'DecisionLogError'
+          ? 'decisions can not be recorded; nothing is signed'
+          : 'a request could not be evaluated'
+      log.error(message, { ...event, type: undefined, unlogged })
+      break
+    }
+  }
+}
+
+export interface SigningPool {
+  /** The pool, not started yet. */
+  readonly pool: Pool
+  /** The secp256k1 backend of every worker. */
+  readonly signer: string
+  /** False while the decision log refuses records. */
+  readonly isLogHealthy: () => boolean
+  /** How often the decision log refused a record since the start. */
+  readonly logFailures: () => number
+}
+
+const inThread: OpenPort = (listener) =>
+  createThreadPort(new Worker(threadEntry('workers/signing/attest.worker.ts')), listener)
+
+const inOwnThread =
+  (clock: Clock): OpenPort =>
+  (listener) =>
+    createOwnThreadPort(
+      {
+        open: (settings, isClosing) => openWorkerParts(settings, Date.now, isClosing),
+        clock: { monotonicMs: clock.monotonicMs, unixMs: Date.now },
+        nextTurn: systemTimers.endOfTurn,
+      },
+      listener,
+    )
+
+/** Without requests nobody writes to the log, so after this time a failure says nothing. */
+const LOG_FAILURE_VALID_MS = 5_000
+
+export const createSigningPool = (dependencies: SigningPoolDependencies): SigningPool => {
+  const { config, folder, catalog, clock, log } = dependencies
+  // Chosen once, so that no worker uses a slower backend than the others. No key is used here: only the self-test
+  // signs.
+  const { backend, skipped } = chooseSecp256k1Backend(config.signer)
+  for (const { name, reason } of skipped) log.info('signing backend not available', { backend: name, reason })
+  const signer = backend.name
+  if (signer === 'noble') {
+    log.warn(
+      'attestations are signed in JavaScript, at about a third of the speed: install libsecp256k1 on this system',
+      {
+        platform: `${process.platform}-${process.arch}`,
+      },
+    )
+  }
+  /** The newest failure of the log, and the number of jobs answered until then. */
+  let failure: { readonly answered: number; readonly atMs: number } | null = null
+  let logFailures = 0
+  const throttle = createThrottle({ monotonicMs: clock.monotonicMs })
+  const pool: Pool = createPool({
+    workers: signersOf(config.workers),
+    spawn: config.workers === 0 ? inOwnThread(clock) : inThread,
+    settings: {
+      signer,
+      attesters: dependencies.attesters,
+      passphrase: dependencies.passphrase,
+      token: dependencies.token,
+      decisionsDirectory: folder.decisions,
+      decisionsSync: config.decisionsSync,
+      segmentMaxBytes: config.decisionsSegmentBytes,
+      revisionCacheSize: config.policyCacheSize,
+      warmUp: config.warmUp,
+      solanaMessagePrefix: config.solanaMessagePrefix,
+    },
+    weightOf: dependencies.weightOf,
+    firstSlot: dependencies.firstSlot,
+    queueLimit: config.queueLimit,
+    recover: ({ slot, uuids }) => {
+      const records = recoverDecisions(join(folder.decisions, slotName(slot)), uuids, { sync: config.decisionsSync })
+      return new Map(
+        [...records].map(([uuid, record]) => [
+          uuid,
+          { compliant: record.compliant, ruleId: record.rule, body: answerOf(record) },
+        ]),
+      )
+    },
+    definitions: { revision: (revisionId) => catalog.cachedRevision(revisionId) },
+    clock,
+    limits: { hangMs: config.hangMs },
+    onEvent: (event) => {
+      logEvent(log, throttle, event)
+      if (event.type !== 'job-failed' || event.errorClass !== 'DecisionLogError') return
+      failure = { answered: pool.stats().answered, atMs: clock.monotonicMs() }
+      logFailures += 1
+    },
+  })
+  const isLogHealthy = (): boolean =>
+    failure === null ||
+    pool.stats().answered > failure.answered ||
+    clock.monotonicMs() - failure.atMs > LOG_FAILURE_VALID_MS
+  return { pool, signer, isLogHealthy, logFailures: () => logFailures }
+}

@@ -1,0 +1,145 @@
+// Builds webhooks in both directions: the queue in the store, the loop that sends it, and the endpoints that receive an outside
+// decider's messages. Only the leading process sends. Called by identity-service.ts.
+
+import type { Duty, Lead } from '../cluster/leader.ts'
+import type { Reach } from '../domain/list.ts'
+import { TransitionRefusedError } from '../domain/session-errors.ts'
+import { createGuardedLookup, parseReachableUrl } from '../facts/reachable.ts'
+import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
+import type { EvidenceService } from '../identity/evidence-types.ts'
+import type { createSessionChanges } from '../identity/sessions/changes.ts'
+import { createDeliver } from '../identity/webhooks/deliver.ts'
+import { createDeliveryLoop, type DeliveryLoop } from '../identity/webhooks/delivery-loop.ts'
+import { createProviderEndpoints, type ProviderEndpoints } from '../identity/webhooks/provider-endpoints.ts'
+import { createEndpointSecrets } from '../identity/webhooks/secrets.ts'
+import type { Clock } from '../lib/time.ts'
+import { createOutboundPost } from '../server/outbound-post.ts'
+import type { SignedGate } from '../server/signed-gate.ts'
+import type { Store } from '../store/store.ts'
+import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
+import type { Logger } from '../telemetry/log.ts'
+
+export interface WebhookPartsDependencies {
+  readonly store: Store
+  readonly keys: OrganizationKeys
+  readonly evidence: EvidenceService
+  readonly gate: SignedGate
+  /** Makes session changes that use the given `changeStatus` and are announced as usual. */
+  readonly changesOver: (
+    changeStatus: Parameters<typeof createSessionChanges>[0]['sessions']['changeStatus'],
+  ) => ReturnType<typeof createSessionChanges>
+  readonly reach: Reach
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'warn'>
+}
+
+export interface WebhookParts {
+  readonly endpoints: ProviderEndpoints
+  /** Attempts since this process started, and the queue's length, which only the sending process reads. */
+  metrics(): Pick<IdentityMetrics, 'deliveries' | 'webhookQueue'>
+  /** Sends waiting messages. Ending it waits for the messages that are being sent. */
+  readonly duty: Duty
+}
+
+/** Interval between two looks for due messages. */
+const LOOK_INTERVAL_MS = 500
+/** How old the queue's length may be in metrics. */
+const QUEUE_READ_INTERVAL_MS = 5_000
+
+export const createWebhookParts = (dependencies: WebhookPartsDependencies): WebhookParts => {
+  const { store, keys, evidence, gate, changesOver, reach, clock, log } = dependencies
+  const secretsOf = createEndpointSecrets(keys, clock)
+  const deliveries = { delivered: 0, retried: 0, dead: 0 }
+  let webhookQueue: IdentityMetrics['webhookQueue'] = null
+  let reading: Promise<void> = Promise.resolve()
+  let timer: ReturnType<typeof setInterval> | undefined
+  let loop: DeliveryLoop | undefined
+
+  const readQueue = async (): Promise<void> => {
+    try {
+      const { waiting, nextAttemptAtSeconds } = await store.webhookMessages.queueState()
+      const overdueSeconds = Math.max(0, clock.unixSeconds() - (nextAttemptAtSeconds ?? Number.POSITIVE_INFINITY))
+      webhookQueue = { waiting, overdueSeconds }
+    } catch (error) {
+      log.warn('the webhook queue could not be read for metrics', { error })
+    }
+  }
+  const readQueueInTurn = (): void => {
+    reading = reading.then(readQueue)
+  }
+
+  const deliver = createDeliver({
+    secretsOf,
+    clock,
+    random: Math.random,
+    endpoints: store.webhookEndpoints,
+    post: createOutboundPost({
+      guard: { parseUrl: (text) => parseReachableUrl(text, reach), lookup: createGuardedLookup(reach) },
+    }),
+    onError: (error) => log.warn('a webhook message could not be made; it is tried again', { error }),
+  })
+
+  const createLoop = (lead: Lead): DeliveryLoop =>
+    createDeliveryLoop({
+      onSettled: (state) => {
+        deliveries[state === 'waiting' ? 'retried' : state] += 1
+      },
+      messages: {
+        settle: store.webhookMessages.settle,
+        claim: async (limit, claimSeconds, underWay) =>
+          lead.leads() ? store.webhookMessages.claim(limit, claimSeconds, underWay, lead.holds) : [],
+      },
+      onError: (error) => log.warn('a webhook message could not be settled; it is sent again', { error }),
+      onDead: ({ id, endpointId }, failure) => log.warn('a webhook message is dead', { id, endpointId, failure }),
+      deliver,
+    })
+
+  return {
+    endpoints: createProviderEndpoints({
+      gate,
+      secretsOf,
+      evidence,
+      endpoints: store.webhookEndpoints,
+      clock,
+      findSession: store.sessions.find,
+      submittedTimes: store.sessions.findSubmittedTimes,
+      onLateDecision: (session, status) =>
+        log.warn('a verification service decided about a session that is decided: look at it', { session, status }),
+      spend: store.providerResults.spend,
+      decide: async (message, change) => {
+        let repeated = false
+        const changes = changesOver((statusChange) =>
+          store.transaction(async (tables) => {
+            const { organizationId, sessionId } = message
+            const before = await tables.sessions.lock(organizationId, sessionId)
+            repeated = !(await tables.providerResults.spend(message))
+            if (repeated || before === null) return before
+            // Ignore the decider once an operator has decided or sent the session back.
+            const { status } = before.session
+            if (status !== 'submitted') throw new TransitionRefusedError(status, statusChange.to)
+            return tables.sessions.changeStatus(statusChange)
+          }),
+        )
+        const state = await changes.changeStatus(change)
+        return repeated ? null : state
+      },
+    }),
+    metrics: () => ({ deliveries, webhookQueue }),
+    duty: {
+      name: 'webhooks',
+      start: (lead) => {
+        loop = createLoop(lead)
+        loop.start(LOOK_INTERVAL_MS)
+        readQueueInTurn()
+        timer = setInterval(readQueueInTurn, QUEUE_READ_INTERVAL_MS)
+        timer.unref()
+      },
+      stop: async () => {
+        clearInterval(timer)
+        await Promise.all([loop?.close(), reading])
+        loop = undefined
+        webhookQueue = null
+      },
+    },
+  }
+}

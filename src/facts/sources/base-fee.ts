@@ -1,0 +1,18 @@
+// Asks a chain's nodes for the base fee of the latest block.
+
+import type { BaseFeeFacts } from '../../policy/sources/base-fee.ts'
+import { askChains } from '../ask-chains.ts'
+import type { OpenAsker } from '../asker.ts'
+import { quantityOf } from '../evm-answer.ts'
+import { type JsonRpc, RpcFailedError } from '../json-rpc.ts'
+
+/** @returns null for a block from before EIP-1559, which has no base fee */
+const readBaseFee = async (rpc: JsonRpc): Promise<string | null> => {
+  const block = await rpc.request('eth_getBlockByNumber', ['latest', false])
+  if (typeof block !== 'object' || block === null) throw new RpcFailedError('the RPC answered what no node answers')
+  const { baseFeePerGas: fee } = block as { readonly baseFeePerGas?: unknown }
+  return fee === undefined || fee === null ? null : quantityOf(fee).toString()
+}
+
+export const askBaseFee: OpenAsker<BaseFeeFacts> = (context) =>
+  askChains(context, async (nodes) => ({ wei: await nodes.ask(readBaseFee) }))

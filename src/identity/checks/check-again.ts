@@ -1,0 +1,110 @@
+// Makes checks again when what they compare with has changed: for sessions that wait for a decision and for verified ones,
+// one organization at a time. Sessions that are handed in meanwhile do not wait for it: the runner checks them.
+import type { Session, SessionStatus } from '../../domain/session.ts'
+import { type Comparison, type NewSessionCheck, NOTHING, type RepeatedPart } from './checks.ts'
+
+export interface CheckAgainDependencies {
+  readonly organizations: () => Promise<readonly { readonly id: string }[]>
+  /** Sessions of a status whose checks of this part have another version, in the order of their ids. */
+  readonly outdated: (
+    organizationId: string,
+    status: SessionStatus,
+    made: { readonly part: string; readonly version: string },
+    afterId: string,
+    limit: number,
+  ) => Promise<readonly Session[]>
+  /** Which of these sessions still have checks to be made. */
+  readonly queued: (organizationId: string, sessionIds: readonly string[]) => Promise<ReadonlySet<string>>
+  /**
+   * Stores a part's checks of several sessions of an organization, all of them or none. Skips sessions that have changed
+   * since they were read. Returns how many hits are new, and how many sessions were skipped.
+   */
+  readonly store: (
+    part: string,
+    organizationId: string,
+    made: readonly { readonly session: Session; readonly checks: readonly NewSessionCheck[] }[],
+  ) => Promise<{ readonly opened: number; readonly skipped: number }>
+}
+
+export type StoreChecks = CheckAgainDependencies['store']
+
+interface MadeAgain {
+  /** Sessions whose checks were made again. */
+  readonly sessions: number
+  /** Hits that are new. */
+  readonly opened: number
+}
+
+const STATUSES: readonly SessionStatus[] = ['submitted', 'completed']
+const BATCH = 50
+
+export const createCheckAgain = (
+  { name, begin }: RepeatedPart,
+  { organizations, outdated, queued, store }: CheckAgainDependencies,
+) => {
+  /** The key of what all sessions were last compared with; null while sessions differ. */
+  let settledKey: string | null = null
+  /** The same for the sessions of each organization. */
+  const settled = new Map<string, string>()
+
+  const makeOf = async (
+    compare: Comparison['compare'],
+    organizationId: string,
+    version: string,
+    goesOn: () => boolean,
+  ): Promise<MadeAgain & { readonly isSettled: boolean }> => {
+    let [sessions, opened, seen] = [0, 0, 0]
+    for (const status of STATUSES) {
+      for (let after = ''; ; ) {
+        if (!goesOn()) return { sessions, opened, isSettled: false }
+        const found = await outdated(organizationId, status, { part: name, version }, after, BATCH)
+        const last = found.at(-1)
+        if (last === undefined) break
+        // What the runner reads for a session, such as its document's zone, is of an earlier submission until it is done.
+        const waiting = await queued(
+          organizationId,
+          found.map(({ id }) => id),
+        )
+        const batch = found.filter(({ id }) => !waiting.has(id))
+        seen += waiting.size
+        const checks = batch.length === 0 ? [] : await compare(batch)
+        // What sessions are compared with may change meanwhile, and the runner may have compared one with that already.
+        if ((await begin(organizationId))?.keyOf(organizationId) !== version)
+          return { sessions, opened, isSettled: false }
+        // Sessions that get no checks of this part are left out: a business has no age, for example.
+        const made = batch
+          .map((session, at) => ({ session, checks: checks[at] ?? [] }))
+          .filter((each) => version === NOTHING || each.checks.length > 0)
+        const stored = await store(name, organizationId, made)
+        seen += made.length
+        sessions += made.length - stored.skipped
+        opened += stored.opened
+        after = last.id
+      }
+    }
+    // Set it only when no session was left: the runner may have compared one with the earlier data.
+    return { sessions, opened, isSettled: seen === 0 }
+  }
+
+  /** Checks all sessions that were compared with other data, while `goesOn` returns true. */
+  return async (goesOn: () => boolean): Promise<MadeAgain> => {
+    const comparison = await begin(null)
+    let [sessions, opened] = [0, 0]
+    if (comparison === null || comparison.key === settledKey) return { sessions, opened }
+    // From here on some sessions have the new version, so no key holds for all of them.
+    settledKey = null
+    let isSettled = true
+    for (const { id } of await organizations()) {
+      const version = comparison.keyOf(id)
+      if (version === null || settled.get(id) === version) continue
+      settled.delete(id)
+      const made = await makeOf(comparison.compare, id, version, goesOn)
+      sessions += made.sessions
+      opened += made.opened
+      if (made.isSettled) settled.set(id, version)
+      else isSettled = false
+    }
+    if (isSettled) settledKey = comparison.key
+    return { sessions, opened }
+  }
+}

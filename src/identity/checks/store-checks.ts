@@ -1,0 +1,86 @@
+// Stores the results of checks. When a completed session has a new hit, the same transaction does what the
+// organization's settings say: the session stays completed and waits for a review, goes back to its person, or is
+// rejected.
+import type { BoundHit, ScreeningSettings } from '../../domain/screening-hit.ts'
+import { RETRIES_MAX } from '../../domain/session.ts'
+import type { ChangeTogether, SessionChanges, SessionTables } from '../sessions/changes.ts'
+import type { StoreChecks } from './check-again.ts'
+import type { NewSessionCheck } from './checks.ts'
+
+interface Target {
+  readonly organizationId: string
+  readonly sessionId: string
+}
+
+/** A check whose hits are bound to what was compared. */
+interface BoundCheck extends Omit<NewSessionCheck, 'hits'> {
+  readonly hits?: readonly BoundHit[]
+}
+
+export interface CheckTables extends SessionTables {
+  readonly checks: {
+    /**
+     * For sessions of one organization; skips those that changed since `sequence`. `opened`: new hits by session id.
+     */
+    replaceUnchanged(
+      organizationId: string,
+      part: string,
+      made: readonly {
+        readonly sessionId: string
+        readonly sequence: number
+        readonly checks: readonly BoundCheck[]
+      }[],
+    ): Promise<{ readonly opened: ReadonlyMap<string, number>; readonly skipped: number }>
+  }
+  readonly settings: { read(organizationId: string): Promise<ScreeningSettings> }
+}
+
+/** The actor of a change that follows from a new hit. */
+const ACTOR = 'screening'
+const REASON = 'A new hit was found when lists were looked at again: see the checks.'
+
+/**
+ * @param basisOf makes a keyed hash of what was compared with an entry
+ */
+export const createStoreChecks = (
+  together: ChangeTogether<CheckTables>,
+  basisOf: (organizationId: string, compared: string) => Promise<string>,
+): StoreChecks => {
+  const bind = (organizationId: string, checks: readonly NewSessionCheck[]): Promise<readonly BoundCheck[]> =>
+    Promise.all(
+      checks.map(async ({ hits, ...check }) => {
+        if (hits === undefined) return check
+        const bound = hits.map(async ({ compared, ...hit }) => ({
+          ...hit,
+          basis: await basisOf(organizationId, compared),
+        }))
+        return { ...check, hits: await Promise.all(bound) }
+      }),
+    )
+
+  const act = async (changes: SessionChanges, { sessions, settings }: CheckTables, target: Target): Promise<void> => {
+    const session = (await sessions.find(target.organizationId, target.sessionId))?.session
+    if (session?.status !== 'completed') return
+    const { onNewHit } = await settings.read(target.organizationId)
+    if (onNewHit === 'review') return
+    // A session that can't be sent back once more waits for a review.
+    if (onNewHit === 'retry' && session.retryCount >= RETRIES_MAX) return
+    const to = onNewHit === 'retry' ? 'retry' : 'rejected'
+    await changes.changeStatus({ ...target, to, actor: ACTOR, revoke: true, privateComment: REASON })
+  }
+
+  return async (part, organizationId, made) => {
+    const bound = await Promise.all(
+      made.map(async ({ session: { id, sequence }, checks }) => ({
+        sequence,
+        sessionId: id,
+        checks: await bind(organizationId, checks),
+      })),
+    )
+    return together(async (changes, tables) => {
+      const { opened, skipped } = await tables.checks.replaceUnchanged(organizationId, part, bound)
+      for (const sessionId of opened.keys()) await act(changes, tables, { organizationId, sessionId })
+      return { skipped, opened: [...opened.values()].reduce((sum, hits) => sum + hits, 0) }
+    })
+  }
+}

@@ -1,0 +1,53 @@
+// Makes traces of the evidence that people submit: hashes under a key that each organization has of its own, so that
+// the database alone reveals neither numbers nor names, and traces of two organizations never match.
+import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
+import type { OrganizationKeys } from '../evidence/organization-keys.ts'
+import { newKey } from '../evidence/sealed-bytes.ts'
+
+export interface TraceKeyStore {
+  findKey(organizationId: string): Promise<Uint8Array | null>
+  /** @returns the stored key: another process may have stored one first. @throws OrganizationKeyExchangedError */
+  addKey(organizationId: string, sealed: Uint8Array, sealedUnder: Uint8Array): Promise<Uint8Array>
+}
+
+export interface Traces {
+  /** 32 hex digits. */
+  valueOf(organizationId: string, kind: string, text: string): Promise<string>
+  /**
+   * Masks a hash whose differing bits are counted later: XOR with a secret hides the hash and keeps the distances.
+   * @param hash 16 hex digits
+   */
+  masked(organizationId: string, kind: string, hash: string): Promise<string>
+}
+
+const SEAL_ATTEMPTS = 3
+
+export const createTraces = (input: { readonly store: TraceKeyStore; readonly keys: OrganizationKeys }): Traces => {
+  const { store, keys } = input
+
+  const makeKey = async (organizationId: string): Promise<Uint8Array> => {
+    for (let attempt = 1; ; attempt++) {
+      const { sealed, sealedUnder } = await keys.seal(organizationId, 'trace key', organizationId, newKey())
+      try {
+        return await store.addKey(organizationId, sealed, sealedUnder)
+      } catch (error) {
+        if (!(error instanceof OrganizationKeyExchangedError) || attempt === SEAL_ATTEMPTS) throw error
+      }
+    }
+  }
+
+  const digest = async (organizationId: string, text: string): Promise<Buffer> => {
+    const sealed = (await store.findKey(organizationId)) ?? (await makeKey(organizationId))
+    const key = await keys.open(organizationId, 'trace key', organizationId, sealed)
+    return new Bun.CryptoHasher('sha256', key).update(text).digest()
+  }
+
+  return {
+    valueOf: async (organizationId, kind, text) =>
+      (await digest(organizationId, `${kind}\n${text}`)).toString('hex').slice(0, 32),
+    masked: async (organizationId, kind, hash) => {
+      const mask = (await digest(organizationId, kind)).readBigUInt64BE()
+      return (BigInt(`0x${hash}`) ^ mask).toString(16).padStart(16, '0')
+    },
+  }
+}

@@ -1,0 +1,102 @@
+// Every change of a session that this process makes goes through here: it is committed first and announced afterwards
+// (invariant 7), to the streams that follow the session and to the caches that hold its wallets.
+
+import type { Registered, Registration } from '../../domain/registration.ts'
+import type { SessionState, StatusChange } from '../../domain/session.ts'
+import { SessionUnknownError } from '../../domain/session-errors.ts'
+import type { StandingChange } from '../standing/standings.ts'
+import type { SessionStore, SessionWalletStore } from '../types.ts'
+
+export interface ChangeListener {
+  /** The session as it is after the change. */
+  stateChanged(state: SessionState): void
+  /** The verification status of these wallets or persons may have changed. */
+  standingChanged(change: StandingChange): void
+}
+
+export interface SessionChangesDependencies {
+  readonly sessions: SessionStore
+  readonly wallets: SessionWalletStore
+  readonly listener: ChangeListener
+}
+
+type Connection = Parameters<SessionWalletStore['connect']>[0]
+type Removal = Parameters<SessionWalletStore['remove']>[0]
+type Consent = Parameters<SessionStore['recordConsent']>[0]
+
+export interface SessionChanges {
+  register(registration: Registration): Promise<Registered>
+  /** As SessionStore.changeStatus. @throws also SessionUnknownError */
+  changeStatus(change: StatusChange): Promise<SessionState>
+  /** As SessionWalletStore.connect. @throws also SessionUnknownError */
+  connectWallet(connection: Connection): Promise<SessionState>
+  /** As SessionWalletStore.remove. @throws also SessionUnknownError */
+  removeWallet(removal: Removal): Promise<SessionState>
+  /** @throws SessionUnknownError */
+  recordConsent(consent: Consent): Promise<SessionState>
+}
+
+const standingOf = ({ session, wallets }: SessionState, gone: readonly SessionState[] = []): StandingChange => ({
+  environment: session.environment,
+  personId: session.personId,
+  addresses: [
+    ...(session.lockedAddress === null ? [] : [session.lockedAddress]),
+    ...[...wallets, ...gone.flatMap((state) => state.wallets)].map(({ address }) => address),
+  ],
+})
+
+export const createSessionChanges = ({ sessions, wallets, listener }: SessionChangesDependencies): SessionChanges => {
+  const tell = (state: SessionState | null, ...before: SessionState[]): SessionState => {
+    if (state === null) throw new SessionUnknownError()
+    listener.standingChanged(standingOf(state, before))
+    listener.stateChanged(state)
+    return state
+  }
+  return {
+    register: async (input) => {
+      const registered = await sessions.register(input)
+      // Reusing a session changes nothing that a stream or cache follows.
+      if (registered.created) listener.standingChanged(standingOf({ session: registered.session, wallets: [] }))
+      return registered
+    },
+    // Decisions made in this process are frequent and can be requested again; those of operators wait for the disk.
+    changeStatus: async (change) => tell(await sessions.changeStatus(change, { survives: 'process-crash' })),
+    connectWallet: async (connection) => tell(await wallets.connect(connection)),
+    removeWallet: async (removal) => {
+      const before = await sessions.find(removal.organizationId, removal.sessionId)
+      return tell(await wallets.remove(removal), ...(before === null ? [] : [before]))
+    },
+    recordConsent: async (consent) => tell(await sessions.recordConsent(consent)),
+  }
+}
+
+/** The tables used within a transaction that the caller opened. */
+export type SessionTables = Pick<SessionChangesDependencies, 'sessions' | 'wallets'>
+
+export type ChangeTogether<Tables extends SessionTables = SessionTables> = <Result>(
+  work: (changes: SessionChanges, tables: Tables) => Promise<Result>,
+) => Promise<Result>
+
+/** Makes several changes in one transaction: all or none. They are announced in order once they are committed. */
+export const createChangeTogether =
+  <Tables extends SessionTables>(
+    transaction: <Result>(work: (tables: Tables) => Promise<Result>) => Promise<Result>,
+    listener: ChangeListener,
+  ): ChangeTogether<Tables> =>
+  async (work) => {
+    const { result, told } = await transaction(async (tables) => {
+      const told: (() => void)[] = []
+      const { sessions, wallets } = tables
+      const changes = createSessionChanges({
+        sessions,
+        wallets,
+        listener: {
+          stateChanged: (state) => void told.push(() => listener.stateChanged(state)),
+          standingChanged: (change) => void told.push(() => listener.standingChanged(change)),
+        },
+      })
+      return { result: await work(changes, tables), told }
+    })
+    for (const tell of told) tell()
+    return result
+  }

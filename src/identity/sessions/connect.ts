@@ -1,0 +1,96 @@
+// Connects a wallet on the verification page: the page requests a message, the person signs it, and the page submits
+// the signature. The message is stored with its nonce, so a proof is checked against the text and the host for which it
+// was requested. Source: decisions §5, "Ownership proof"; threats rows 4 and 5.
+import { randomBase62 } from '../../domain/identifier.ts'
+import { isSessionOpen, type Session, type SessionState } from '../../domain/session.ts'
+import { ProofInvalidError, SessionClosedError, WalletLockedError } from '../../domain/session-errors.ts'
+import type { ByBrowser, ProofRequest, WalletOnChain } from '../../domain/wallet.ts'
+import type { Clock } from '../../lib/time.ts'
+import type { SessionNonceStore } from '../types.ts'
+import type { SessionChanges } from './changes.ts'
+import type { VerifyProof } from './proof.ts'
+import { buildProofMessage } from './proof-message.ts'
+
+export interface ConnectDependencies {
+  readonly nonces: SessionNonceStore
+  readonly changes: Pick<SessionChanges, 'connectWallet'>
+  readonly verifyProof: VerifyProof
+  readonly chainName: (chainId: number) => Promise<string>
+  readonly clock: Clock
+  /** The page's public address, without a trailing slash. */
+  readonly portalUrl: string
+}
+
+/** 131 random bits. */
+const NONCE_LENGTH = 22
+export const NONCE_LIFETIME_SECONDS = 600
+
+export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, portalUrl }: ConnectDependencies) => {
+  const portalHost = new URL(portalUrl).host
+
+  return {
+    /** The message to sign. @throws SessionClosedError, WalletLockedError */
+    requestProof: async (
+      session: Session & ByBrowser,
+      organizationName: string,
+      wallet: WalletOnChain,
+    ): Promise<Pick<ProofRequest, 'nonce' | 'message' | 'expiresAtSeconds'>> => {
+      if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)
+      if (session.lockedAddress !== null && session.lockedAddress !== wallet.address) throw new WalletLockedError()
+      const nonce = randomBase62(NONCE_LENGTH)
+      const issuedAtSeconds = clock.unixSeconds()
+      const expiresAtSeconds = issuedAtSeconds + NONCE_LIFETIME_SECONDS
+      const message = buildProofMessage({
+        portalHost,
+        portalUrl,
+        wallet,
+        nonce,
+        issuedAtSeconds,
+        expiresAtSeconds,
+        sessionId: session.id,
+        organizationName,
+      })
+      await nonces.add({
+        nonce,
+        portalHost,
+        wallet,
+        message,
+        expiresAtSeconds,
+        organizationId: session.organizationId,
+        sessionId: session.id,
+        cookieHash: session.cookieHash,
+        chain: wallet.family === 'evm' ? await chainName(wallet.chainId) : 'solana',
+      })
+      return { nonce, message, expiresAtSeconds }
+    },
+
+    /**
+     * The session with the wallet connected.
+     * @throws ProofInvalidError for an invalid signature, or a nonce that is spent, expired, of another session or of
+     * another host; SessionClosedError, WalletLockedError, WalletLimitError
+     */
+    connect: async (
+      session: Pick<Session, 'organizationId' | 'id'> & ByBrowser,
+      { nonce, signature }: { readonly nonce: string; readonly signature: string },
+    ): Promise<SessionState> => {
+      const asked = await nonces.find(session.organizationId, session.id, nonce)
+      if (asked === null || asked.portalHost !== portalHost) throw new ProofInvalidError()
+      const { wallet, chain, message } = asked
+      const kind = await verifyProof({ wallet, message, signature })
+      if (kind === null) throw new ProofInvalidError()
+      // The nonce is spent in the transaction that stores the wallet: if two requests bring it, only one succeeds.
+      return changes.connectWallet({
+        organizationId: session.organizationId,
+        sessionId: session.id,
+        cookieHash: session.cookieHash,
+        chain,
+        address: wallet.address,
+        nonce,
+        proof: { kind, message, signature },
+        actor: 'person',
+      })
+    },
+  }
+}
+
+export type Connect = ReturnType<typeof createConnect>

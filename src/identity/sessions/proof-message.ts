@@ -1,0 +1,65 @@
+// The message that a person signs to prove that a wallet is theirs. Both chain families use the same text, except for
+// the name of the account and the form of the chain id. It names the page's host, the requesting organization and the
+// session (threats row 4). Source: EIP-4361; for Solana the "Sign In With Solana" message of the Wallet Standard, which
+// has the same fields.
+
+import { type WalletOnChain, walletAddressText } from '../../domain/wallet.ts'
+import { isoTime } from '../../lib/time.ts'
+
+export interface ProofMessageFields {
+  /** Host of the page, with its port where it has one. */
+  readonly portalHost: string
+  /** The page's address, absolute. */
+  readonly portalUrl: string
+  readonly wallet: WalletOnChain
+  /** 8 or more alphanumeric characters. */
+  readonly nonce: string
+  readonly issuedAtSeconds: number
+  readonly expiresAtSeconds: number
+  readonly sessionId: string
+  readonly organizationName: string
+  /** The purpose of the signature: to connect the wallet (default), or to continue in another browser. */
+  readonly purpose?: 'connect' | 'continue'
+}
+
+const STATEMENTS = {
+  connect: (name: string) => `Connect this wallet to your identity verification for ${name}`,
+  continue: (name: string) => `Continue in this browser your identity verification for ${name}`,
+} as const
+
+/** Solana's clusters have no numeric id, so its messages name mainnet. */
+const SOLANA_CHAIN_ID = 'mainnet'
+const NAME_MAX = 80
+
+/**
+ * Reduces a name to what EIP-4361 allows in a statement, so that no wallet refuses the message and no name can add a
+ * line: visible ASCII without quotes and slashes of either kind. Any other character becomes a question mark.
+ */
+export const printableName = (name: string): string => {
+  let text = ''
+  // Drop accents rather than letters, because the person who signs must recognise the name.
+  for (const character of name.normalize('NFD').replaceAll(/\p{Mn}/gu, '')) {
+    const code = character.codePointAt(0) ?? 0
+    text += code >= 0x20 && code <= 0x7e && !'"<>\\^`{|}/%'.includes(character) ? character : '?'
+  }
+  return text.replaceAll(/ +/g, ' ').trim().slice(0, NAME_MAX)
+}
+
+export const buildProofMessage = (fields: ProofMessageFields): string => {
+  const { portalHost, portalUrl, wallet, nonce, sessionId } = fields
+  const statement = STATEMENTS[fields.purpose ?? 'connect'](printableName(fields.organizationName))
+  return [
+    `${portalHost} wants you to sign in with your ${wallet.family === 'evm' ? 'Ethereum' : 'Solana'} account:`,
+    walletAddressText(wallet.address),
+    '',
+    `${statement}${statement.endsWith('.') ? '' : '.'} This costs nothing and moves no funds.`,
+    '',
+    `URI: ${portalUrl}`,
+    'Version: 1',
+    `Chain ID: ${wallet.family === 'evm' ? wallet.chainId : SOLANA_CHAIN_ID}`,
+    `Nonce: ${nonce}`,
+    `Issued At: ${isoTime(fields.issuedAtSeconds)}`,
+    `Expiration Time: ${isoTime(fields.expiresAtSeconds)}`,
+    `Request ID: ${sessionId}`,
+  ].join('\n')
+}

@@ -1,0 +1,86 @@
+// Checks whether a wallet made a signature over a message. EVM: EIP-191 over the text, by recovering the signer;
+// contract wallets (EIP-1271 and 6492) are checked by a verifier that the deployment may add. Solana: Ed25519 over the
+// text's bytes. Uses audited JavaScript although it is slow: it runs only a few times per session.
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import bs58 from 'bs58'
+import { isHexBytes, type SolanaAddress, solanaAddressBytes } from '../../domain/address.ts'
+import type { ProofKind, WalletOnChain } from '../../domain/wallet.ts'
+
+export interface SignedProof {
+  readonly wallet: WalletOnChain
+  readonly message: string
+  /** EVM: `0x` hex. Solana: base58 or `0x` hex of 64 bytes. */
+  readonly signature: string
+}
+
+/**
+ * Asks a chain whether a contract wallet accepts the signature. False when it does not. Rejects when the chain can't be
+ * asked.
+ */
+export type ContractProofVerifier = (
+  proof: SignedProof & { readonly wallet: Extract<WalletOnChain, { family: 'evm' }> },
+) => Promise<boolean>
+
+/** Returns the kind of proof, or null when the proof is invalid. Rejects when a contract wallet can't be asked. */
+export type VerifyProof = (proof: SignedProof) => Promise<Exclude<ProofKind, 'sandbox'> | null>
+
+/** Contract wallets choose their own signature format; this length is enough for any of them. */
+const SIGNATURE_HEX_MAX = 16_386
+
+const encoder = new TextEncoder()
+
+/** EIP-191, version 0x45: the digest that wallets sign for a text. */
+const personalMessageDigest = (message: string): Uint8Array => {
+  const text = encoder.encode(message)
+  return keccak_256(Buffer.concat([encoder.encode(`\x19Ethereum Signed Message:\n${text.length}`), text]))
+}
+
+const hexBytes = (text: string): Uint8Array | null =>
+  text.length <= SIGNATURE_HEX_MAX && isHexBytes(text) ? Uint8Array.fromHex(text.slice(2)) : null
+
+/** The address that signed, or null. v is 27 or 28, or 0 or 1 as some hardware wallets send it. */
+const recoverSigner = (message: string, signature: Uint8Array): string | null => {
+  if (signature.length !== 65) return null
+  const v = signature[64]!
+  const recovery = v >= 27 ? v - 27 : v
+  if (recovery > 1) return null
+  try {
+    // Noble expects the recovery byte first.
+    const recoverable = Uint8Array.of(recovery, ...signature.subarray(0, 64))
+    const compressed = secp256k1.recoverPublicKey(recoverable, personalMessageDigest(message), { prehash: false })
+    const publicKey = secp256k1.Point.fromBytes(compressed).toBytes(false)
+    return `0x${keccak_256(publicKey.subarray(1)).subarray(12).toHex()}`
+  } catch {
+    // Not a point of the curve, so nobody can have made this signature.
+    return null
+  }
+}
+
+const base58Bytes = (text: string): Uint8Array | null => (text.length <= 90 ? (bs58.decodeUnsafe(text) ?? null) : null)
+
+const isSolanaSignature = async (address: SolanaAddress, message: string, text: string): Promise<boolean> => {
+  const signature = text.startsWith('0x') ? hexBytes(text) : base58Bytes(text)
+  if (signature?.length !== 64) return false
+  const { ed25519 } = await import('@noble/curves/ed25519.js')
+  try {
+    // Strict verification (RFC 8032, FIPS 186-5) refuses keys of small order, under which anyone can sign anything.
+    return ed25519.verify(signature, encoder.encode(message), solanaAddressBytes(address), { zip215: false })
+  } catch {
+    // The address is not a point of the curve, for example a program's address: nobody can sign for it.
+    return false
+  }
+}
+
+/** @param contractVerifier without it, contract wallets can't prove their ownership */
+export const createVerifyProof =
+  (contractVerifier?: ContractProofVerifier): VerifyProof =>
+  async ({ wallet, message, signature }) => {
+    if (wallet.family === 'solana') {
+      return (await isSolanaSignature(wallet.address, message, signature)) ? 'siws' : null
+    }
+    const bytes = hexBytes(signature)
+    if (bytes === null) return null
+    if (recoverSigner(message, bytes) === wallet.address) return 'eip191'
+    return contractVerifier !== undefined && (await contractVerifier({ wallet, message, signature })) ? 'erc1271' : null
+  }

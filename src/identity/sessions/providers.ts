@@ -1,0 +1,63 @@
+// The providers that decide about sessions, behind one interface. `manual`, the default, leaves the decision to
+// operators; `sandbox` serves test keys. A provider that asks an outside vendor is a further file here.
+import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
+import type { Session, SessionStatus } from '../../domain/session.ts'
+import type { ByBrowser } from '../../domain/wallet.ts'
+import type { SessionStore } from '../types.ts'
+import type { SessionChanges } from './changes.ts'
+
+export interface RegisterContext {
+  /** The outcome that the caller of a test key requested; always null for live keys. */
+  readonly forcedOutcome: SessionStatus | null
+  /** Makes changes in the transaction that registered the session. */
+  readonly changes: SessionChanges
+  readonly sessions: SessionStore
+}
+
+export interface DecisionProvider {
+  /** Stored with each session that this provider decides. */
+  readonly name: string
+  /** Called in the transaction that registered (created or reused) a session: when it rejects, nothing is registered. */
+  registered?(session: Session, context: RegisterContext): Promise<void>
+  /**
+   * Called after the person submitted everything that the session's level requires. The provider then changes the
+   * session's status, immediately or, if it waits for a decision, later.
+   */
+  submitted(session: Session & ByBrowser): Promise<void>
+}
+
+/** Operators decide: submitted sessions wait for them. */
+export const createManualProvider = (changes: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => ({
+  name: 'manual',
+  submitted: async ({ organizationId, id, cookieHash }) => {
+    await changes.changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person', cookieHash })
+  },
+})
+
+export interface Providers {
+  /** For a new session of an organization. */
+  forNew(environment: ApiKeyEnvironment, organizationId?: string): DecisionProvider
+  /** The provider with which the session was created, if it still exists; otherwise operators decide. */
+  of(session: Session): DecisionProvider
+}
+
+/**
+ * @param live decides for live keys; operators decide what it leaves open
+ * @param outside decides for the live keys of the organizations that chose it
+ */
+export const createProviders = (input: {
+  readonly manual: DecisionProvider
+  readonly sandbox: DecisionProvider
+  readonly live?: DecisionProvider
+  readonly outside?: { readonly provider: DecisionProvider; readonly decides: (organizationId: string) => boolean }
+}): Providers => {
+  const { manual, sandbox, live = manual, outside } = input
+  const all = [manual, sandbox, live, ...(outside === undefined ? [] : [outside.provider])]
+  return {
+    forNew: (environment, organizationId) => {
+      if (environment === 'test') return sandbox
+      return organizationId !== undefined && outside?.decides(organizationId) === true ? outside.provider : live
+    },
+    of: (session) => all.find(({ name }) => name === session.provider) ?? manual,
+  }
+}

@@ -1,0 +1,73 @@
+// The provider of test keys: the caller chooses the outcome of a session, for integration tests and benchmarks. It
+// works only on sessions of test keys, which are separate: no request with a live key can see them.
+import { fixedError } from '../../domain/errors.ts'
+import { SESSION_STATUSES, type Session, type SessionStatus } from '../../domain/session.ts'
+import { isEvmAddress } from '../../domain/wallet.ts'
+import type { SessionChanges } from './changes.ts'
+import { createManualProvider, type DecisionProvider, type RegisterContext } from './providers.ts'
+
+/** Header that names the status which a session is to get. Ignored with a live key. */
+export const SANDBOX_HEADER = 'countersign-sandbox-outcome'
+
+/** The header of a test key's request names no status. */
+class SandboxOutcomeInvalidError extends fixedError(
+  'INVALID_HEADER',
+  `the ${SANDBOX_HEADER} header must be one of ${SESSION_STATUSES.join(', ')}`,
+) {}
+
+/** Null without the header. @throws SandboxOutcomeInvalidError */
+export const parseSandboxOutcome = (header: string | null): SessionStatus | null => {
+  if (header === null) return null
+  const outcome = SESSION_STATUSES.find((status) => status === header)
+  if (outcome === undefined) throw new SandboxOutcomeInvalidError()
+  return outcome
+}
+
+const ACTOR = 'provider:sandbox'
+
+/** Makes the steps to a forced outcome part of the registration: all are kept, or none. */
+export const createSandboxProvider = (ownChanges: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => {
+  /**
+   * Marks the session's wallet as connected and the person's consent as given, which a real person would have to do
+   * first.
+   */
+  const prepare = async (
+    { organizationId, id, lockedAddress, consentedAtSeconds }: Session,
+    { changes, sessions }: RegisterContext,
+  ): Promise<void> => {
+    const target = { organizationId, sessionId: id, actor: ACTOR }
+    const state =
+      consentedAtSeconds === null
+        ? await changes.recordConsent({ ...target, version: 'sandbox' })
+        : await sessions.find(organizationId, id)
+    if (lockedAddress === null || state?.wallets.some(({ address }) => address === lockedAddress) === true) return
+    await changes.connectWallet({
+      ...target,
+      address: lockedAddress,
+      chain: isEvmAddress(lockedAddress) ? 'ethereum' : 'solana',
+      nonce: null,
+      proof: { kind: 'sandbox', message: '', signature: '' },
+    })
+  }
+
+  return {
+    name: 'sandbox',
+    registered: async (session, context) => {
+      const { forcedOutcome, changes } = context
+      if (session.environment !== 'test') throw new Error('the sandbox was asked about a live session')
+      if (forcedOutcome === null || forcedOutcome === session.status) return
+      if (session.status === 'pending' || session.status === 'retry') await prepare(session, context)
+      await changes.changeStatus({
+        organizationId: session.organizationId,
+        sessionId: session.id,
+        to: forcedOutcome,
+        actor: ACTOR,
+        revoke: true,
+        override: 'sandbox',
+        publicComment: forcedOutcome === 'retry' ? 'The sandbox asks for another try.' : null,
+      })
+    },
+    // Without a forced outcome, a test session waits like a live one that no operator has looked at yet.
+    submitted: createManualProvider(ownChanges).submitted,
+  }
+}

@@ -1,0 +1,35 @@
+// The only builder of the session status object: for the single answer, for every event of a stream, and for the tests.
+// Source: spec, "Session status object", with the presence rules of its table.
+import type { SessionState, SessionStatus } from '../../domain/session.ts'
+import { isoTime } from '../../lib/time.ts'
+
+export interface WalletEntry {
+  readonly id: string
+  readonly address: string
+  readonly chain: string
+}
+
+export interface SessionStatusObject {
+  readonly sessionId: string
+  readonly status: SessionStatus
+  /** Present once the session has identified someone. */
+  readonly userId?: string
+  /** ISO 8601. Only when completed. */
+  readonly completedAt?: string
+  /** Filled only when completed; then `unverifiedWallets` is empty. */
+  readonly verifiedWallets: readonly WalletEntry[]
+  readonly unverifiedWallets: readonly WalletEntry[]
+}
+
+export const buildStatus = ({ session, wallets }: SessionState): SessionStatusObject => {
+  const entries = wallets.map(({ id, addressText, chain }) => ({ id, address: addressText, chain }))
+  const completed = session.status === 'completed'
+  return {
+    sessionId: session.id,
+    status: session.status,
+    ...(session.userId === null ? {} : { userId: session.userId }),
+    ...(completed && session.completedAtSeconds !== null ? { completedAt: isoTime(session.completedAtSeconds) } : {}),
+    verifiedWallets: completed ? entries : [],
+    unverifiedWallets: completed ? [] : entries,
+  }
+}

@@ -1,0 +1,46 @@
+// The name of a wallet's chain in answers. The set is open: the chain table's own names first, then viem's names
+// (`polygon`), then `eip155:<id>` (decisions §5, "Wallet entry").
+import type { Chain, ChainTable } from '../../domain/chain.ts'
+
+interface KnownChains {
+  /** EIP-155 id → viem's name. */
+  readonly names: ReadonlyMap<number, string>
+  readonly ids: ReadonlyMap<string, number>
+}
+
+/** Loaded on first use: several hundred chains that most deployments never need. */
+let knownChains: Promise<KnownChains> | undefined
+
+const loadKnown = async (): Promise<KnownChains> => {
+  const chains: Readonly<Record<string, unknown>> = await import('viem/chains')
+  const names = new Map<number, string>()
+  const ids = new Map<string, number>()
+  // In alphabetical order, so that when two names share an id, every process chooses the same one.
+  for (const name of Object.keys(chains).sort()) {
+    const id = (chains[name] as { readonly id?: unknown } | null)?.id
+    if (typeof id !== 'number') continue
+    if (!names.has(id)) names.set(id, name)
+    ids.set(name, id)
+  }
+  return { names, ids }
+}
+
+const known = (): Promise<KnownChains> => {
+  knownChains ??= loadKnown()
+  return knownChains
+}
+
+export const evmChainName = async (table: ChainTable, chainId: number): Promise<string> => {
+  const own = table.byId(chainId)
+  if (own !== undefined) return own.name
+  return (await known()).names.get(chainId) ?? `eip155:${chainId}`
+}
+
+/** The chain of a name in answers; of a name that none of the three gives (the table once had it), the name alone. */
+export const walletChain = async (table: ChainTable, name: string): Promise<Chain | Pick<Chain, 'name'>> => {
+  const own = table.byName(name)
+  if (own !== undefined) return own
+  const written = /^eip155:(\d+)$/.exec(name)?.[1]
+  const chainId = written === undefined ? (await known()).ids.get(name) : Number(written)
+  return chainId === undefined ? { name } : { name, family: 'evm', chainId }
+}

@@ -1,0 +1,38 @@
+// The identity facts of a wallet for policies: `identity.verified`, `.type`, `.level`, `.verified_at`. They use the
+// same rule and the same cache as the verification endpoint, so that the two never disagree.
+import type { WalletAddress } from '../../domain/address.ts'
+import { SESSION_TYPES } from '../../domain/session.ts'
+import type { IdentityFacts } from '../../policy/sources/identity.ts'
+import type { KnownStanding, StandingCaller } from './standing.ts'
+import type { Standings } from './standings.ts'
+
+/**
+ * The facts of a wallet for the organization whose policy reads them. Answers synchronously when they are cached. They
+ * show a change of status within a second, wherever it was made. Rejects when the store is unavailable: there is then
+ * no verdict.
+ */
+export type IdentityFactsOf = (caller: StandingCaller, address: WalletAddress) => IdentityFacts | Promise<IdentityFacts>
+
+const UNVERIFIED: IdentityFacts = Object.freeze({
+  verified: false,
+  type: null,
+  level: 0,
+  verifiedAtSeconds: null,
+})
+
+const toFacts = ({ verifying }: KnownStanding): IdentityFacts =>
+  verifying === null
+    ? UNVERIFIED
+    : {
+        verified: true,
+        type: SESSION_TYPES[verifying.checkType],
+        level: verifying.level,
+        verifiedAtSeconds: verifying.completedAtSeconds,
+      }
+
+export const createIdentityFacts =
+  (standings: Pick<Standings, 'find'>): IdentityFactsOf =>
+  (caller, address) => {
+    const found = standings.find(caller, address, null)
+    return found instanceof Promise ? found.then(toFacts) : toFacts(found)
+  }

@@ -1,0 +1,224 @@
+// Caches some hundred thousand standings as bytes: a look-up takes about a microsecond, and the garbage collector sees
+// only a few large blocks. Records are written one after the other; when all blocks are full, the oldest is
+// overwritten. Invariant: every answer was read after the last change of its wallet and of each person that it names.
+// Changes set marks in a table that wallets and persons share by their hashes; on a collision, a standing is read again
+// unnecessarily.
+import { KEY_WORDS_MAX, readAddressWords } from '../../domain/address-key.ts'
+import { API_KEY_ENVIRONMENTS, type ApiKeyEnvironment } from '../../domain/api-key.ts'
+import type { Level } from '../../domain/level.ts'
+import { createRecordIndex } from './record-index.ts'
+import type { KnownStanding, StandingCaller, StandingsByType, StandingType } from './standing.ts'
+import { RECORD_BYTES_MAX, readStandingAt, writeStandings } from './standing-record.ts'
+
+export interface StandingRecord {
+  readonly caller: StandingCaller
+  readonly address: string
+  /** The organization's level by which the wallet was judged. */
+  readonly level: Level
+  readonly standings: StandingsByType
+  /** Persons whose change invalidates the record. */
+  readonly personIds: Iterable<string>
+  /** The value of `now` from before the first of its data was read. */
+  readonly readAt: number
+}
+
+export interface StandingMemory {
+  /** Number of changes so far. */
+  now(): number
+  /** Undefined when nothing is cached, or the cached record has changed since or was judged by another level. */
+  find(caller: StandingCaller, address: string, level: Level, type: StandingType): KnownStanding | undefined
+  keep(record: StandingRecord): void
+  changed(environment: ApiKeyEnvironment, addresses: readonly string[], personId: string | null): void
+  /** Drops everything read for an organization, because it changed what it requires of a verification. */
+  forget(organizationId: string): void
+  clear(): void
+}
+
+export interface StandingMemoryOptions {
+  /** Maximum bytes of the records; the index takes up to a tenth more. Memory is allocated when it is needed. */
+  readonly maxBytes: number
+  /** Bytes of one block; smaller in tests. */
+  readonly blockBytes?: number
+}
+
+const BLOCK_BYTES = 1_048_576
+const WORD_BYTES = 4
+const MARKS = 2 ** 19
+
+// A record, in words: hash, length, caller, when it was read (two words), level and widths, persons, key, standings.
+const HASH = 0
+const LENGTH = 1
+const CALLER = 2
+const READ_LOW = 3
+const READ_HIGH = 4
+const SHAPE = 5
+const HEADER_WORDS = 6
+const PERSONS_MAX = 3
+const TWO_32 = 2 ** 32
+/** 2^32 / the golden ratio: spreads consecutive numbers far apart. */
+const SPREAD = 0x9e3779b1
+
+interface Block {
+  readonly words: Uint32Array
+  readonly bytes: Buffer
+}
+
+const KEY_BYTES_MAX = KEY_WORDS_MAX * WORD_BYTES
+
+export const createStandingMemory = (options: StandingMemoryOptions): StandingMemory => {
+  const { maxBytes, blockBytes = BLOCK_BYTES } = options
+  const blockWords = blockBytes / WORD_BYTES
+  const blocksMax = Math.max(2, Math.floor(maxBytes / blockBytes))
+  const index = createRecordIndex()
+  const marks = new Float64Array(MARKS)
+  /** Each caller's number in records, and when it got that number: older records belong to another number. */
+  const callers = new Map<string, { readonly number: number; readonly since: number }>()
+  let numbered = 0
+  const key = new Uint32Array(KEY_WORDS_MAX)
+  const scratch = new Uint8Array(Math.min(RECORD_BYTES_MAX, blockBytes / 2))
+  let blocks: Block[] = []
+  let current = 0
+  let used = 0
+  let changes = 0
+  /** Everything read before this is dropped, including reads under way. */
+  let clearedAt = 0
+  /** Length of the address that was read last, in words. */
+  let keyWords = 0
+  let keyHash = 0
+
+  // Random numbers of this process for each byte (tabulation hashing): callers choose addresses, but can't choose which
+  // of them collide.
+  const numbers = crypto.getRandomValues(new Uint32Array(KEY_BYTES_MAX * 256))
+  const seed = numbers[0]!
+
+  const readKey = (environment: ApiKeyEnvironment, address: string): boolean => {
+    keyWords = readAddressWords(address, key)
+    keyHash = environment === 'live' ? 0 : seed
+    for (let word = 0, at = 0; word < keyWords; word++) {
+      for (let rest = key[word]!, end = at + 1_024; at < end; at += 256, rest >>>= 8) {
+        keyHash ^= numbers[at + (rest & 255)]!
+      }
+    }
+    keyHash >>>= 0
+    return keyWords > 0
+  }
+  const walletMark = (): number => keyHash % MARKS
+  const personMark = (personId: string): number => Bun.hash.xxHash32(personId, seed) % MARKS
+  const hashFor = (caller: number): number => (keyHash ^ Math.imul(caller + 1, SPREAD)) >>> 0
+  const callerText = ({ organizationId, environment }: StandingCaller): string => `${environment} ${organizationId}`
+
+  const isOfKey = ({ words }: Block, start: number, caller: number): boolean => {
+    const shape = words[start + SHAPE]!
+    if (words[start + CALLER] !== caller || (shape >>> 8) % 16 !== keyWords) return false
+    const keyStart = start + HEADER_WORDS + (shape >>> 16)
+    for (let word = 0; word < keyWords; word++) if (words[keyStart + word] !== key[word]) return false
+    return true
+  }
+
+  /** The place of the record with the key read last, counted in words over all blocks; -1 when there is none. */
+  const locate = (hash: number, caller: number): number =>
+    index.find(hash, (place) => isOfKey(blocks[Math.floor(place / blockWords)]!, place % blockWords, caller))
+
+  const isCurrent = ({ words }: Block, start: number): boolean => {
+    const readAt = words[start + READ_HIGH]! * TWO_32 + words[start + READ_LOW]!
+    if (marks[walletMark()]! > readAt) return false
+    for (let person = words[start + SHAPE]! >>> 16; person > 0; person--) {
+      if (marks[words[start + HEADER_WORDS + person - 1]!]! > readAt) return false
+    }
+    return true
+  }
+
+  const forgetBlock = (number: number): void => {
+    const { words } = blocks[number]!
+    for (let start = 0, length = words[LENGTH]!; length > 0; start += length, length = words[start + LENGTH] ?? 0) {
+      index.remove(words[start + HASH]!, number * blockWords + start)
+    }
+    words.fill(0)
+  }
+
+  /** Makes room for a record and returns its place. */
+  const reserve = (length: number): number => {
+    if (blocks.length === 0 || used + length > blockWords) {
+      current = blocks.length < blocksMax ? blocks.length : (current + 1) % blocksMax
+      used = 0
+      if (current < blocks.length) forgetBlock(current)
+      else {
+        const words = new Uint32Array(blockWords)
+        blocks.push({ words, bytes: Buffer.from(words.buffer) })
+      }
+    }
+    const place = current * blockWords + used
+    used += length
+    return place
+  }
+
+  const renumber = (text: string, since: number) => {
+    const entry = { number: numbered, since }
+    numbered += 1
+    callers.set(text, entry)
+    return entry
+  }
+
+  const clear = (): void => {
+    changes += 1
+    clearedAt = changes
+    index.clear()
+    callers.clear()
+    blocks = []
+  }
+
+  return {
+    now: () => changes,
+    find: (caller, address, level, type) => {
+      const known = callers.get(callerText(caller))
+      if (known === undefined || !readKey(caller.environment, address)) return undefined
+      const place = locate(hashFor(known.number), known.number)
+      if (place === -1) return undefined
+      const block = blocks[Math.floor(place / blockWords)]!
+      const start = place % blockWords
+      const shape = block.words[start + SHAPE]!
+      if (shape % 16 !== level || !isCurrent(block, start)) return undefined
+      const first = start + HEADER_WORDS + (shape >>> 16) + keyWords
+      const end = start + block.words[start + LENGTH]!
+      return readStandingAt(block.bytes, first * WORD_BYTES, end * WORD_BYTES, type)
+    },
+    keep: ({ caller, address, level, standings, personIds, readAt }) => {
+      const size = writeStandings(standings, scratch)
+      const persons = [...personIds].map((personId) => personMark(personId))
+      if (size === 0 || persons.length > PERSONS_MAX || readAt < clearedAt) return
+      if (!readKey(caller.environment, address)) return
+      const text = callerText(caller)
+      const { number, since } = callers.get(text) ?? renumber(text, 0)
+      if (readAt < since) return
+      const hash = hashFor(number)
+      const headWords = HEADER_WORDS + persons.length + keyWords
+      const length = headWords + Math.ceil(size / WORD_BYTES)
+      const place = reserve(length)
+      const { words, bytes } = blocks[current]!
+      const start = place % blockWords
+      words[start + HASH] = hash
+      words[start + LENGTH] = length
+      words[start + CALLER] = number
+      words[start + READ_LOW] = readAt % TWO_32
+      words[start + READ_HIGH] = Math.floor(readAt / TWO_32)
+      words[start + SHAPE] = level | (keyWords << 8) | (persons.length << 16)
+      words.set(persons, start + HEADER_WORDS)
+      words.set(keyWords === key.length ? key : key.subarray(0, keyWords), start + HEADER_WORDS + persons.length)
+      bytes.set(scratch.subarray(0, size), (start + headWords) * WORD_BYTES)
+      // Look it up only now, because making room may have overwritten the older record.
+      const older = locate(hash, number)
+      if (older === -1) index.add(hash, place)
+      else index.move(hash, older, place)
+    },
+    changed: (environment, addresses, personId) => {
+      changes += 1
+      for (const address of addresses) if (readKey(environment, address)) marks[walletMark()] = changes
+      if (personId !== null) marks[personMark(personId)] = changes
+    },
+    forget: (organizationId) => {
+      changes += 1
+      for (const environment of API_KEY_ENVIRONMENTS) renumber(callerText({ organizationId, environment }), changes)
+    },
+    clear,
+  }
+}

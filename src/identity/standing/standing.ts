@@ -1,0 +1,127 @@
+// Decides whether a wallet is verified for one organization, from the sessions in which it took part. Pure. Source:
+// spec, "Wallet verification response" and "Verification-level rule"; decisions §5, "Levels".
+
+import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
+import type { CheckType, SessionStatus } from '../../domain/session.ts'
+import type { VerifiedWallet, WalletSession } from '../../domain/standing.ts'
+
+/** The asking organization and its environment. */
+export interface StandingCaller {
+  readonly organizationId: string
+  readonly environment: ApiKeyEnvironment
+}
+
+/** A standing as answers need it. */
+export interface KnownStanding {
+  /** From the session that verifies the wallet. Null when it is not verified. */
+  readonly verifying: Pick<WalletSession, 'checkType' | 'level' | 'completedAtSeconds'> | null
+  /** As Standing.status. */
+  readonly status: SessionStatus | null
+  /** The person's id for this caller (pairwise). */
+  readonly userId: string | null
+  /** Empty unless verified. */
+  readonly wallets: readonly VerifiedWallet[]
+}
+
+/** The type of check that the caller asks about. */
+export type StandingType = CheckType | 'any'
+export type StandingsByType = Readonly<Record<StandingType, KnownStanding>>
+
+export interface Standing {
+  /** The newest of the sessions that verify the wallet. Null when it is not verified. */
+  readonly verifying: WalletSession | null
+  /**
+   * The status of the organization's own newest session or, if it has none, of the verifying one. Null when the wallet
+   * was never seen.
+   */
+  readonly status: SessionStatus | null
+  /** The person to whom the wallet belongs, verified or not. */
+  readonly personId: string | null
+}
+
+const CHECK_TYPES: readonly CheckType[] = ['kyc', 'kyb']
+
+/** Session ids increase with the time of creation. */
+const newer = (left: WalletSession | undefined, right: WalletSession | undefined): WalletSession | undefined => {
+  if (left === undefined || right === undefined) return left ?? right
+  return left.sessionId >= right.sessionId ? left : right
+}
+
+/** Of the matching sessions, the one that was decided last; if two have the same number, the newer session. */
+const decidedLast = (
+  sessions: readonly WalletSession[],
+  matches: (session: WalletSession) => boolean,
+): WalletSession | undefined =>
+  sessions.reduce<WalletSession | undefined>(
+    (last, session) => (matches(session) && (last === undefined || isDecidedAfter(session, last)) ? session : last),
+    undefined,
+  )
+
+const isDecidedAfter = (session: WalletSession, other: WalletSession): boolean => {
+  const difference = (session.decidedSequence ?? 0) - (other.decidedSequence ?? 0)
+  return difference === 0 ? session.sessionId > other.sessionId : difference > 0
+}
+
+const newestOf = (
+  sessions: readonly WalletSession[],
+  matches: (session: WalletSession) => boolean,
+): WalletSession | undefined =>
+  sessions.reduce<WalletSession | undefined>(
+    (newest, session) => (matches(session) ? newer(newest, session) : newest),
+    undefined,
+  )
+
+/**
+ * Whether the organization itself has decided about the wallet. A session under way is no decision, nor is one with an
+ * unproven wallet.
+ */
+const isOwnDecision = ({ own, connected, status }: WalletSession): boolean =>
+  own && (status === 'rejected' || (status === 'completed' && connected))
+
+/**
+ * Judges one type of check. A completed session verifies a wallet that was proven in it, at the session's level. If the
+ * organization's newest decision on the wallet is a rejection, that decision counts, whichever of its sessions was
+ * created first: a session completed before it, a session still under way, or another organization's result does not
+ * verify the wallet for this organization. Only a session of its own that is completed after the rejection does.
+ */
+const verifyingOf = (
+  sessions: readonly WalletSession[],
+  level: number,
+  checkType: CheckType,
+): WalletSession | undefined => {
+  const ofType = sessions.filter((session) => session.checkType === checkType)
+  if (decidedLast(ofType, isOwnDecision)?.status === 'rejected') return undefined
+  const rejection = decidedLast(ofType, ({ own, status }) => own && status === 'rejected')
+  return newestOf(
+    ofType,
+    (session) =>
+      session.connected &&
+      session.status === 'completed' &&
+      session.level >= level &&
+      !(session.own && rejection !== undefined && isDecidedAfter(rejection, session)),
+  )
+}
+
+/**
+ * @param sessions the sessions that the organization may see (StandingSource.loadSessions)
+ * @param level the organization's current level
+ * @param checkType null for all types
+ */
+export const judgeStanding = (
+  sessions: readonly WalletSession[],
+  level: number,
+  checkType: CheckType | null,
+): Standing => {
+  const types = checkType === null ? CHECK_TYPES : [checkType]
+  const considered = sessions.filter((session) => types.includes(session.checkType))
+  const latest = newestOf(considered, ({ own }) => own)
+  const verifying = types
+    .map((type) => verifyingOf(considered, level, type))
+    .reduce((left, right) => newer(left, right), undefined)
+  const identified = newestOf(considered, ({ own, connected, personId }) => own && connected && personId !== null)
+  return {
+    verifying: verifying ?? null,
+    status: latest?.status ?? verifying?.status ?? null,
+    personId: verifying?.personId ?? identified?.personId ?? null,
+  }
+}

@@ -1,0 +1,122 @@
+// Caches who is verified: each wallet's standing for each organization that asked, until a change invalidates it.
+// Invariant: what is cached was read after the last change that concerns it. The result of a read that overlaps a
+// change is used once and not cached.
+import { LRUCache } from 'lru-cache'
+import type { WalletAddress } from '../../domain/address.ts'
+import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
+import type { Level } from '../../domain/level.ts'
+import type { CheckType } from '../../domain/session.ts'
+import type { StandingSource, WalletSession } from '../../domain/standing.ts'
+import {
+  judgeStanding,
+  type KnownStanding,
+  type StandingCaller,
+  type StandingsByType,
+  type StandingType,
+} from './standing.ts'
+import { createStandingMemory } from './standing-memory.ts'
+import { NEVER_SEEN } from './standing-record.ts'
+
+/** The wallets and persons that a change concerns: see the store's session changes. */
+export interface StandingChange {
+  readonly environment: ApiKeyEnvironment
+  readonly personId: string | null
+  readonly addresses: readonly WalletAddress[]
+}
+
+export interface StandingsDependencies {
+  readonly source: StandingSource
+  /** An organization's level; null when the organization does not exist any more. */
+  readonly loadLevel: (organizationId: string) => Promise<Level | null>
+  /** Maximum bytes of the cached standings: 150 to 200 per wallet. */
+  readonly maxBytes?: number
+}
+
+export interface Standings {
+  /**
+   * Answers synchronously when the standing is cached. Rejects when the store is unavailable: that never means "not
+   * verified".
+   */
+  find(
+    caller: StandingCaller,
+    address: WalletAddress,
+    checkType: CheckType | null,
+  ): KnownStanding | Promise<KnownStanding>
+  sessionChanged(change: StandingChange): void
+  organizationChanged(organizationId: string): void
+  /** Clears the cache, because changes may have been missed. */
+  clear(): void
+}
+
+/** 128 MiB: room for some 700,000 wallets. */
+const MAX_BYTES = 128 * 1_048_576
+const MAX_ORGANIZATIONS = 10_000
+
+/** The type of all sessions, if they have only one. */
+const onlyTypeOf = (sessions: readonly WalletSession[]): CheckType | null => {
+  const [first] = sessions
+  return first !== undefined && sessions.every(({ checkType }) => checkType === first.checkType)
+    ? first.checkType
+    : null
+}
+
+export const createStandings = ({ source, loadLevel, maxBytes = MAX_BYTES }: StandingsDependencies): Standings => {
+  const memory = createStandingMemory({ maxBytes })
+  const levels = new LRUCache<string, Level>({ max: MAX_ORGANIZATIONS })
+  /** Incremented with every change of an organization: a level read before a change must not be cached after it. */
+  let organizationChanges = 0
+
+  const readLevel = async (organizationId: string): Promise<Level> => {
+    const changesBefore = organizationChanges
+    const level = await loadLevel(organizationId)
+    if (level === null) throw new Error('the organization is gone')
+    if (changesBefore === organizationChanges) levels.set(organizationId, level)
+    return level
+  }
+
+  const load = async (caller: StandingCaller, address: WalletAddress): Promise<StandingsByType> => {
+    const { organizationId, environment } = caller
+    const readAt = memory.now()
+    const level = levels.get(organizationId) ?? (await readLevel(organizationId))
+    const query = { organizationId, environment, level }
+    const sessions = await source.loadSessions(query, address)
+    const personIds = new Set<string>()
+
+    const complete = async (type: StandingType): Promise<KnownStanding> => {
+      const { personId, status, verifying } = judgeStanding(sessions, level, type === 'any' ? null : type)
+      if (personId === null) return status === null ? NEVER_SEEN : { verifying, status, userId: null, wallets: [] }
+      personIds.add(personId)
+      const userId = source.userIdOf(organizationId, personId)
+      const wallets = verifying === null ? [] : await source.loadPersonWallets(query, personId)
+      return { verifying, status, userId, wallets }
+    }
+    const any = await complete('any')
+    // Most wallets were checked in only one way, so one record answers for every type.
+    const only = onlyTypeOf(sessions)
+    const of = async (type: CheckType): Promise<KnownStanding> =>
+      only === type ? any : only === null && sessions.length > 0 ? complete(type) : NEVER_SEEN
+    const standings = { any, kyc: await of('kyc'), kyb: await of('kyb') }
+    memory.keep({ caller, address, level, standings, personIds, readAt })
+    return standings
+  }
+
+  return {
+    find: (caller, address, checkType) => {
+      const type = checkType ?? 'any'
+      const level = levels.get(caller.organizationId)
+      const known = level === undefined ? undefined : memory.find(caller, address, level, type)
+      return known ?? load(caller, address).then((standings) => standings[type])
+    },
+    sessionChanged: ({ environment, personId, addresses }) => memory.changed(environment, addresses, personId),
+    organizationChanged: (organizationId) => {
+      organizationChanges += 1
+      levels.delete(organizationId)
+      memory.forget(organizationId)
+    },
+    clear: () => {
+      organizationChanges += 1
+      levels.clear()
+      memory.clear()
+    },
+  }
+}

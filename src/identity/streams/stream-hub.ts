@@ -1,0 +1,263 @@
+// Tracks which streams follow which session. A stream subscribes first and then reads the current status, so that it
+// misses no change in between (invariant 7); the stream itself drops events that are not newer than what was read.
+// Keeps nothing of a client that has left.
+import { DeadlineExceededError, fixedError } from '../../domain/errors.ts'
+import type { SessionState } from '../../domain/session.ts'
+import { SessionUnknownError } from '../../domain/session-errors.ts'
+import { createEventStream, type EventStream, type StreamEvent } from '../../server/event-stream.ts'
+import { buildStatus } from '../sessions/status.ts'
+
+/** The key, or the service, has too many streams (threats row 20). */
+class StreamLimitError extends fixedError('RATE_LIMITED', 'too many open streams; close some, or retry later', {
+  retryAfterSeconds: 15,
+}) {}
+
+/** The service is stopping and takes no more streams. */
+class StreamsStoppingError extends fixedError('SHUTTING_DOWN', 'the service is stopping; connect again', {
+  retryAfterSeconds: 1,
+}) {}
+
+export interface StreamHubDependencies {
+  /** The current state; null when the organization has no such session. */
+  readonly read: (organizationId: string, sessionId: string) => Promise<SessionState | null>
+  /** The state after each change beyond a sequence, oldest first; empty when there is none. */
+  readonly readSince: (
+    organizationId: string,
+    sessionId: string,
+    afterSequence: number,
+  ) => Promise<readonly SessionState[]>
+  readonly streamsMax: number
+  readonly streamsPerKeyMax: number
+  /** Called when a change could not be read; the read is retried once a second. */
+  readonly onError: (error: unknown) => void
+  /** Calls of `tick` per second: with more calls, fewer streams are written to in one call. */
+  readonly ticksPerSecond?: number
+}
+
+export interface StreamRequest {
+  readonly organizationId: string
+  readonly sessionId: string
+  readonly keyId: string
+  /** Maximum number of streams for this key. Default: the hub's own limit. */
+  readonly streamsMax?: number
+  /**
+   * Whether the session has the type and environment that the caller asked for. If not, `open` throws
+   * SessionUnknownError.
+   */
+  readonly accepts: (state: SessionState) => boolean
+  /** Whether the key still works. If it throws or rejects, because that is not known, the stream continues. */
+  readonly allowed: () => boolean | Promise<boolean>
+  /** The request's signal: fires when the client leaves. */
+  readonly signal: AbortSignal
+  /** Whether the request has been answered otherwise (408): a stream opened now would have no reader. */
+  readonly isLate: () => boolean
+}
+
+export interface StreamHub {
+  /** @throws StreamLimitError 429, StreamsStoppingError 503, SessionUnknownError 404, and what `read` throws. */
+  open(request: StreamRequest): Promise<EventStream>
+  /** Call when a session changed in this process. */
+  publish(state: SessionState): void
+  /** Call when a session changed, perhaps elsewhere: reads what its followers have not seen. */
+  refresh(sessionId: string, sequence: number): void
+  /** Call when changes may have been missed: reads every followed session again. */
+  refreshAll(): void
+  /**
+   * Call `ticksPerSecond` times a second: sends keep-alives, checks keys, and ends streams whose reader stopped. Each
+   * stream's turn comes every 15 s.
+   */
+  tick(): void
+  /** Number of open streams. */
+  size(): number
+  /** Ends all streams and takes no new ones. */
+  close(): void
+}
+
+interface Subscription {
+  readonly request: StreamRequest
+  readonly stream: EventStream
+  readonly slot: Set<Subscription>
+}
+
+interface Topic {
+  readonly organizationId: string
+  readonly subscriptions: Set<Subscription>
+  /**
+   * Every subscription has been sent all changes up to this sequence that came after it began. 0: no subscription has
+   * begun.
+   */
+  published: number
+  /** Sequence of a newer change that is known but not read yet. */
+  wanted: number
+  reading: boolean
+}
+
+/** Interval between two keep-alives of a stream (decisions §5, "SSE"). */
+const KEEP_ALIVE_SECONDS = 15
+
+const toEvent = (state: SessionState): StreamEvent => ({
+  sequence: state.session.sequence,
+  data: JSON.stringify(buildStatus(state)),
+})
+
+export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub => {
+  const { read, readSince, streamsMax, streamsPerKeyMax, onError, ticksPerSecond = 1 } = dependencies
+  const topics = new Map<string, Topic>()
+  const perKey = new Map<string, number>()
+  const slots = Array.from({ length: KEEP_ALIVE_SECONDS * ticksPerSecond }, () => new Set<Subscription>())
+  let count = 0
+  let opened = 0
+  let turn = 0
+  let closing = false
+
+  const remove = (subscription: Subscription): boolean => {
+    const { request, slot } = subscription
+    if (!slot.delete(subscription)) return false
+    count -= 1
+    const left = (perKey.get(request.keyId) ?? 1) - 1
+    if (left === 0) perKey.delete(request.keyId)
+    else perKey.set(request.keyId, left)
+    const topic = topics.get(request.sessionId)
+    topic?.subscriptions.delete(subscription)
+    if (topic?.subscriptions.size === 0) topics.delete(request.sessionId)
+    return true
+  }
+
+  const end = (subscription: Subscription): void => {
+    if (remove(subscription)) subscription.stream.end()
+  }
+
+  const subscribe = (request: StreamRequest): Subscription => {
+    const { organizationId, sessionId, keyId } = request
+    const ofKeyMax = request.streamsMax ?? streamsPerKeyMax
+    const ofKey = perKey.get(keyId) ?? 0
+    if (closing) throw new StreamsStoppingError()
+    if (count >= streamsMax || ofKey >= ofKeyMax) throw new StreamLimitError()
+    const slot = slots[opened++ % slots.length]!
+    const subscription: Subscription = { request, slot, stream: createEventStream(() => remove(subscription)) }
+    slot.add(subscription)
+    count += 1
+    perKey.set(keyId, ofKey + 1)
+    let topic = topics.get(sessionId)
+    if (topic === undefined) {
+      topic = { organizationId, subscriptions: new Set(), published: 0, wanted: 0, reading: false }
+      topics.set(sessionId, topic)
+    }
+    topic.subscriptions.add(subscription)
+    return subscription
+  }
+
+  const send = (topic: Topic, state: SessionState): void => {
+    if (state.session.sequence <= topic.published) return
+    topic.published = state.session.sequence
+    const event = toEvent(state)
+    for (const { stream } of topic.subscriptions) stream.send(event)
+  }
+
+  const readAgain = async (sessionId: string, topic: Topic): Promise<void> => {
+    topic.reading = true
+    try {
+      while (topic.wanted > topic.published && topics.get(sessionId) === topic) {
+        const { wanted, published } = topic
+        const states = await readSince(topic.organizationId, sessionId, published)
+        for (const state of states) send(topic, state)
+        // The read returned everything there is: the wanted change is included, or will never come.
+        if (topic.wanted === wanted && topic.published >= published) topic.wanted = 0
+      }
+    } catch (error) {
+      onError(error)
+    } finally {
+      topic.reading = false
+    }
+  }
+
+  const want = (sessionId: string, topic: Topic, sequence: number): void => {
+    topic.wanted = Math.max(topic.wanted, sequence)
+    if (!topic.reading && topic.wanted > topic.published) void readAgain(sessionId, topic)
+  }
+
+  /**
+   * Starts a stream with the state that was read. If the session's other streams are ahead, the changes in between
+   * follow.
+   */
+  const begin = ({ request, stream }: Subscription, state: SessionState): void => {
+    stream.begin(toEvent(state))
+    const topic = topics.get(request.sessionId)
+    if (topic === undefined) return
+    const { published } = topic
+    const { sequence } = state.session
+    if (published === 0 || sequence < published) topic.published = sequence
+    if (sequence < published) want(request.sessionId, topic, published)
+  }
+
+  /** @param answers of this tick, by key: all streams of one key share one answer */
+  const checkKey = (subscription: Subscription, answers: Map<string, boolean | Promise<boolean>>): void => {
+    const { keyId, allowed: ask } = subscription.request
+    try {
+      const allowed = answers.get(keyId) ?? ask()
+      answers.set(keyId, allowed)
+      if (allowed === false) end(subscription)
+      else if (allowed !== true) {
+        allowed.then(
+          (stillAllowed) => {
+            if (!stillAllowed) end(subscription)
+          },
+          // A store that is down ends no stream: the key is checked again in 15 s.
+          (error: unknown) => onError(error),
+        )
+      }
+    } catch (error) {
+      onError(error)
+    }
+  }
+
+  return {
+    open: async (request) => {
+      const subscription = subscribe(request)
+      try {
+        request.signal.addEventListener('abort', () => remove(subscription), { once: true })
+        const state = await read(request.organizationId, request.sessionId)
+        if (state === null || !request.accepts(state)) throw new SessionUnknownError()
+        if (closing) throw new StreamsStoppingError()
+        if (request.isLate()) throw new DeadlineExceededError()
+        begin(subscription, state)
+        return subscription.stream
+      } catch (error) {
+        remove(subscription)
+        throw error
+      }
+    },
+    publish: (state) => {
+      const topic = topics.get(state.session.id)
+      if (topic === undefined) return
+      const { sequence } = state.session
+      // There is a gap: a change was made elsewhere in between and must be sent first.
+      if (topic.published > 0 && sequence > topic.published + 1) want(state.session.id, topic, sequence)
+      else send(topic, state)
+    },
+    refresh: (sessionId, sequence) => {
+      const topic = topics.get(sessionId)
+      if (topic !== undefined) want(sessionId, topic, sequence)
+    },
+    refreshAll: () => {
+      for (const [sessionId, topic] of topics) want(sessionId, topic, topic.published + 1)
+    },
+    tick: () => {
+      // Retry a failed read, so that no change is lost while the store is down.
+      if (turn % ticksPerSecond === 0) {
+        for (const [sessionId, topic] of topics) if (topic.wanted > topic.published) want(sessionId, topic, 0)
+      }
+      const slot = slots[turn++ % slots.length]!
+      const answers = new Map<string, boolean | Promise<boolean>>()
+      for (const subscription of [...slot]) {
+        if (subscription.stream.keepAlive()) checkKey(subscription, answers)
+        else if (remove(subscription)) subscription.stream.cut()
+      }
+    },
+    size: () => count,
+    close: () => {
+      closing = true
+      for (const slot of slots) for (const subscription of [...slot]) end(subscription)
+    },
+  }
+}

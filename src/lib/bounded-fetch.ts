@@ -1,0 +1,43 @@
+// Sends a request to a log, a witness or a collector with limits on its time and on the answer's size, so that the
+// other side can neither delay this process nor fill its memory.
+import { NamedError } from './named-error.ts'
+
+/** `message` is one line for the operator: it holds nothing that the other side said. */
+export class BoundedFetchFailedError extends NamedError {}
+
+export interface BoundedRequest {
+  /** The body of a POST; left out: GET. */
+  readonly post?: string | Uint8Array<ArrayBuffer>
+  readonly contentType?: string
+  /** Time limit from the call to the end of the answer. */
+  readonly timeoutMs: number
+  readonly maxBytes: number
+}
+
+/** @param url https or http: `fetch` opens files as well. @throws BoundedFetchFailedError */
+export const fetchBounded = async (
+  url: string,
+  { post, contentType, timeoutMs, maxBytes }: BoundedRequest,
+): Promise<{ readonly status: number; readonly headers: Headers; readonly body: Buffer }> => {
+  const parts: Uint8Array[] = []
+  let length = 0
+  try {
+    const response = await fetch(url, {
+      signal: AbortSignal.timeout(timeoutMs),
+      redirect: 'error',
+      ...(post === undefined ? {} : { method: 'POST', body: post }),
+      ...(contentType === undefined ? {} : { headers: { 'content-type': contentType } }),
+    })
+    for await (const part of response.body ?? []) {
+      length += part.length
+      // Leaving the loop ends the answer.
+      if (length > maxBytes) throw new BoundedFetchFailedError(`${url} answers too much`)
+      parts.push(part)
+    }
+    return { status: response.status, headers: response.headers, body: Buffer.concat(parts) }
+  } catch (error) {
+    if (error instanceof BoundedFetchFailedError) throw error
+    const { code, name } = error as { code?: unknown; name?: unknown }
+    throw new BoundedFetchFailedError(`${url} can't be reached (${String(typeof code === 'string' ? code : name)})`)
+  }
+}

@@ -1,0 +1,82 @@
+// Checks whether a person has the age that the organization requires at the session's level. When the organization changes
+// that age, sessions that wait for a decision and verified ones are checked again.
+
+import { ADULT_YEARS, type Level } from '../../../domain/level.ts'
+import type { Session } from '../../../domain/session.ts'
+import type { NewSessionCheck, RepeatedPart } from '../../../identity/checks/checks.ts'
+import { comparisonKey } from '../../../identity/checks/comparison-key.ts'
+import type { EvidenceFields, EvidenceService } from '../../../identity/evidence-types.ts'
+import { ageOn } from '../../../lib/calendar.ts'
+import type { Clock } from '../../../lib/time.ts'
+
+/** Minimum age in years: at all levels (null: none) and at single levels. */
+export interface MinimumAges {
+  readonly years: number | null
+  readonly levels: ReadonlyMap<Level, number>
+}
+
+export interface AgeCheckDependencies {
+  readonly evidence: Pick<EvidenceService, 'screenedFieldsOf'>
+  /** By organization: those that require an age. @param organizationId null: all organizations */
+  readonly minimumAges: (organizationId: string | null) => Promise<ReadonlyMap<string, MinimumAges>>
+  readonly clock: Clock
+  /** The fields that a session's person typed could not be read. */
+  readonly onError: (error: unknown, sessionId: string) => void
+}
+
+/** Name of the part and of its only check. */
+const AGE_CHECK = 'person.age'
+const VERSION = 'age 1'
+const NONE: MinimumAges = { years: null, levels: new Map() }
+const NO_DATE = 'there is no birth date: none was typed in, or it was erased'
+const UNREADABLE = 'what was typed in can not be read'
+
+export const createAgeChecks = ({ evidence, minimumAges, clock, onError }: AgeCheckDependencies): RepeatedPart => ({
+  name: AGE_CHECK,
+  begin: async (organization) => {
+    const ages = await minimumAges(organization)
+    const of = (organizationId: string): MinimumAges => ages.get(organizationId) ?? NONE
+    const askedBy = (organizationId: string) => {
+      const { years, levels } = of(organizationId)
+      return [years, [...levels].sort()]
+    }
+    const keyOf = (organizationId: string): string => comparisonKey([VERSION, askedBy(organizationId)])
+
+    const check = (
+      { organizationId, level }: Session,
+      birthDate: string,
+    ): Pick<NewSessionCheck, 'outcome' | 'detail'> => {
+      const { years, levels } = of(organizationId)
+      const required = levels.get(level) ?? years
+      const isOldEnough = ageOn(birthDate, clock.unixSeconds()) >= (required ?? ADULT_YEARS)
+      return {
+        outcome: isOldEnough ? 'passed' : required === null ? 'look' : 'failed',
+        detail: { minimum: required ?? ADULT_YEARS },
+      }
+    }
+
+    return {
+      key: comparisonKey([VERSION, [...ages.keys()].sort().map((id) => [id, askedBy(id)])]),
+      keyOf,
+      compare: async (sessions) => {
+        const fieldsOf = await evidence.screenedFieldsOf(sessions)
+        return Promise.all(
+          sessions.map(async (session): Promise<readonly NewSessionCheck[]> => {
+            if (session.checkType !== 'kyc') return []
+            const made = { name: AGE_CHECK, version: keyOf(session.organizationId) }
+            let fields: EvidenceFields
+            try {
+              fields = await fieldsOf(session)
+            } catch (error) {
+              onError(error, session.id)
+              return [{ ...made, outcome: 'not-done', detail: { problem: UNREADABLE } }]
+            }
+            const { birthDate } = fields
+            if (birthDate === undefined) return [{ ...made, outcome: 'not-done', detail: { problem: NO_DATE } }]
+            return [{ ...made, ...check(session, birthDate) }]
+          }),
+        )
+      },
+    }
+  },
+})

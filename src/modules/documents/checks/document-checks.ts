@@ -1,0 +1,126 @@
+// Checks of a person's identity document: its zone is read, and compared with what was typed and with today. What can't
+// be read is `unreadable`, which says nothing about the person. What was read is kept as evidence.
+
+import type { Zone } from '../../../domain/document-zone.ts'
+import type { Session } from '../../../domain/session.ts'
+import type { CheckPart, NewSessionCheck } from '../../../identity/checks/checks.ts'
+import type { Traces } from '../../../identity/checks/traces.ts'
+import { DocumentInvalidError } from '../../../identity/evidence/errors.ts'
+import { collect } from '../../../identity/evidence/sealed-stream.ts'
+import type { DocumentReadings, DocumentReceipt, EvidenceService } from '../../../identity/evidence-types.ts'
+import type { Clock } from '../../../lib/time.ts'
+import { compareZone } from '../compare.ts'
+import { READER_VERSION, type ZoneReading } from '../reader/read-zone.ts'
+
+/** The result for one document. `pdf`: it is not a picture; `picture`: the picture could not be opened in time. */
+type DocumentOutcome = ZoneReading['kind'] | 'pdf' | 'picture'
+
+export interface TraceStore {
+  /** Replaces the stored traces whose kinds begin with `group`. */
+  replace(
+    organizationId: string,
+    sessionId: string,
+    group: string,
+    traces: readonly { readonly kind: string; readonly value: string }[],
+  ): Promise<void>
+  /** Sessions of other persons of the organization. */
+  findValues(
+    session: Session,
+    kind: string,
+    values: readonly string[],
+  ): Promise<readonly { readonly sessionId: string }[]>
+  findKinds(
+    session: Session,
+    kinds: readonly string[],
+  ): Promise<readonly { readonly sessionId: string; readonly value: string }[]>
+}
+
+export interface DocumentCheckDependencies {
+  readonly evidence: Pick<EvidenceService, 'listEvidence' | 'openDocument' | 'readFields'>
+  readonly readings: Pick<DocumentReadings, 'put'>
+  /** Reads a stored picture. @throws DocumentInvalidError, EvidenceBusyError */
+  readonly readZone: (picture: Uint8Array) => Promise<ZoneReading>
+  readonly traces: Traces
+  readonly traceStore: Pick<TraceStore, 'replace' | 'findValues'>
+  readonly clock: Clock
+}
+
+/** The reader's name in the record of readings. */
+export const CHECK_ACTOR = 'check'
+/** Name of the part. */
+export const DOCUMENT_CHECKS = 'document'
+const GROUP = `${DOCUMENT_CHECKS}.`
+const NUMBER = 'document.number'
+
+interface ReadDocument {
+  readonly id: string
+  readonly outcome: DocumentOutcome
+  readonly zone: Zone | null
+}
+
+export const createDocumentChecks = (dependencies: DocumentCheckDependencies): CheckPart => {
+  const { evidence, readings, readZone, traces, traceStore, clock } = dependencies
+  const check = (name: string, outcome: NewSessionCheck['outcome'], detail = {}): NewSessionCheck => ({
+    name: `${GROUP}${name}`,
+    outcome,
+    detail,
+    version: READER_VERSION,
+  })
+
+  const readDocument = async (session: Session, { id, mediaType }: DocumentReceipt): Promise<ReadDocument> => {
+    if (mediaType === 'application/pdf') return { id, outcome: 'pdf', zone: null }
+    const opened = await evidence.openDocument(session, id, CHECK_ACTOR)
+    if (opened === null) return { id, outcome: 'picture', zone: null }
+    const picture = await collect(opened.stream)
+    try {
+      const reading = await readZone(picture)
+      return { id, outcome: reading.kind, zone: reading.kind === 'read' ? reading.decoded.zone : null }
+    } catch (error) {
+      if (!(error instanceof DocumentInvalidError)) throw error
+      return { id, outcome: 'picture', zone: null }
+    }
+  }
+
+  /** Whether zones were read, over all documents: a person has to look at documents that contradict each other. */
+  const ofZone = (documents: readonly ReadDocument[]): NewSessionCheck => {
+    const detail = { documents: documents.map(({ id, outcome }) => ({ id, outcome })) }
+    const numbers = new Set(documents.flatMap(({ zone }) => zone?.number ?? []))
+    if (numbers.size > 1) return check('zone', 'look', { ...detail, reason: 'documents-differ' })
+    if (numbers.size === 1) return check('zone', 'passed', detail)
+    const wasTried = documents.some(({ outcome }) => outcome === 'none' || outcome === 'doubtful')
+    return check('zone', wasTried ? 'unreadable' : 'not-done', detail)
+  }
+
+  const ofNumber = async (session: Session, { issuer, number }: Zone): Promise<NewSessionCheck> => {
+    const { organizationId, id } = session
+    const value = await traces.valueOf(organizationId, NUMBER, `${issuer}\n${number}`)
+    await traceStore.replace(organizationId, id, GROUP, [{ kind: NUMBER, value }])
+    const sessions = (await traceStore.findValues(session, NUMBER, [value])).map(({ sessionId }) => sessionId)
+    return check('number', sessions.length === 0 ? 'passed' : 'look', { sessions })
+  }
+
+  return {
+    name: DOCUMENT_CHECKS,
+    run: async (session) => {
+      const { documents } = await evidence.listEvidence(session)
+      const papers = documents.filter(({ kind }) => kind === 'identity-document')
+      if (session.checkType !== 'kyc' || papers.length === 0) return []
+      const read: ReadDocument[] = []
+      for (const paper of papers) read.push(await readDocument(session, paper))
+      const first = read.find(({ zone }) => zone !== null)
+      const zone = first?.zone ?? null
+      await readings.put(session, { documentId: first?.id ?? null, zone })
+      if (zone === null) {
+        await traceStore.replace(session.organizationId, session.id, GROUP, [])
+        return [ofZone(read)]
+      }
+      const typed = await evidence.readFields(session, CHECK_ACTOR)
+      const compared = compareZone(zone, typed, clock.unixSeconds())
+      return [
+        ofZone(read),
+        ...compared.map(({ name, finding }) => check(name, finding, { document: first?.id })),
+        await ofNumber(session, zone),
+      ]
+    },
+  }
+}

@@ -1,0 +1,91 @@
+// Checks of a person by their fields and their portrait: whether they submitted from their own country, and whether the
+// organization knows the same person or the same portrait under another identity. The age is in age-checks.ts.
+
+import type { Session } from '../../../domain/session.ts'
+import type { CheckPart, NewSessionCheck } from '../../../identity/checks/checks.ts'
+import type { Traces } from '../../../identity/checks/traces.ts'
+import { DocumentInvalidError } from '../../../identity/evidence/errors.ts'
+import { collect } from '../../../identity/evidence/sealed-stream.ts'
+import type { EvidenceFields, EvidenceService } from '../../../identity/evidence-types.ts'
+import { nameKey } from '../names.ts'
+import { CHECK_ACTOR, type TraceStore } from './document-checks.ts'
+import { DISTANCE_MAX, distanceOf, soughtKinds, storedKinds } from './portrait-trace.ts'
+
+export interface PersonCheckDependencies {
+  readonly evidence: Pick<EvidenceService, 'listEvidence' | 'openDocument' | 'readFields'>
+  /** Hashes a stored picture: 16 hex digits. @throws DocumentInvalidError, EvidenceBusyError */
+  readonly hashPortrait: (picture: Uint8Array) => Promise<string>
+  /** The country from which the session was submitted; null when it is not known. */
+  readonly originOf: (organizationId: string, sessionId: string) => Promise<string | null>
+  readonly traces: Traces
+  readonly traceStore: TraceStore
+}
+
+const VERSION = 'person 2'
+const GROUP = 'person.'
+const NAME = 'person.name'
+
+export const createPersonChecks = (dependencies: PersonCheckDependencies): CheckPart => {
+  const { evidence, hashPortrait, originOf, traces, traceStore } = dependencies
+  const check = (name: string, outcome: NewSessionCheck['outcome'], detail = {}): NewSessionCheck => ({
+    name: `${GROUP}${name}`,
+    outcome,
+    detail,
+    version: VERSION,
+  })
+
+  const nameTrace = async ({ organizationId }: Session, { fullName, birthDate }: EvidenceFields) => {
+    const name = fullName === undefined ? null : nameKey(fullName)
+    if (name === null || birthDate === undefined) return null
+    return traces.valueOf(organizationId, NAME, `${name}\n${birthDate}`)
+  }
+
+  /** Null when there is no portrait. */
+  const portraitTrace = async (session: Session): Promise<string | 'unreadable' | null> => {
+    const { documents } = await evidence.listEvidence(session)
+    const portrait = documents.find(({ kind }) => kind === 'portrait')
+    const opened = portrait && (await evidence.openDocument(session, portrait.id, CHECK_ACTOR))
+    if (!opened) return null
+    try {
+      const hash = await hashPortrait(await collect(opened.stream))
+      return await traces.masked(session.organizationId, 'person.portrait', hash)
+    } catch (error) {
+      if (!(error instanceof DocumentInvalidError)) throw error
+      return 'unreadable'
+    }
+  }
+
+  const ofPortrait = async (session: Session, hash: string): Promise<NewSessionCheck> => {
+    if (hash === 'unreadable') return check('portrait', 'unreadable')
+    const alike = await traceStore.findKinds(session, soughtKinds(hash))
+    const near = alike.filter(({ value }) => distanceOf(hash, value) <= DISTANCE_MAX)
+    const sessions = [...new Set(near.map(({ sessionId }) => sessionId))]
+    return check('portrait', sessions.length === 0 ? 'passed' : 'look', { sessions })
+  }
+
+  return {
+    name: 'person',
+    run: async (session) => {
+      if (session.checkType !== 'kyc') return []
+      const fields = await evidence.readFields(session, CHECK_ACTOR)
+      const name = await nameTrace(session, fields)
+      const portrait = await portraitTrace(session)
+      await traceStore.replace(session.organizationId, session.id, GROUP, [
+        ...(name === null ? [] : [{ kind: NAME, value: name }]),
+        ...(portrait === null || portrait === 'unreadable'
+          ? []
+          : storedKinds(portrait).map((kind) => ({ kind, value: portrait }))),
+      ])
+      const namesakes = name === null ? [] : await traceStore.findValues(session, NAME, [name])
+      const origin = await originOf(session.organizationId, session.id)
+      const sessions = namesakes.map(({ sessionId }) => sessionId)
+      return [
+        ...(origin === null || fields.country === undefined
+          ? []
+          : [check('address', origin === fields.country ? 'passed' : 'look')]),
+        ...(name === null ? [] : [check('name', sessions.length === 0 ? 'passed' : 'look', { sessions })]),
+        ...(portrait === null ? [] : [await ofPortrait(session, portrait)]),
+      ]
+    },
+  }
+}

@@ -1,0 +1,52 @@
+// Compares what a zone says with what was typed and with today. Says what was found and judges nobody: a document of
+// another country than the one of residence is common, so it asks for a look and is no failure.
+
+import type { Zone } from '../../domain/document-zone.ts'
+import { dayOf } from '../../lib/calendar.ts'
+import { compareNames, type NameMatch } from './names.ts'
+import { STATES } from './zone/states.ts'
+
+/** As the person typed it; what they left out is not compared. */
+export interface Typed {
+  readonly fullName?: string
+  /** YYYY-MM-DD */
+  readonly birthDate?: string
+  /** ISO 3166-1 alpha-2: of residence. */
+  readonly country?: string
+}
+
+export type Finding = 'passed' | 'look' | 'failed'
+
+export interface Comparison {
+  readonly name: 'name' | 'birth-date' | 'country' | 'expiry'
+  readonly finding: Finding
+}
+
+const OF_NAME: Readonly<Record<NameMatch, Finding>> = {
+  same: 'passed',
+  similar: 'look',
+  'not-comparable': 'look',
+  other: 'failed',
+}
+
+export const compareZone = (zone: Zone, typed: Typed, nowSeconds: number): readonly Comparison[] => {
+  const { fullName, birthDate, country } = typed
+  const countries = [zone.nationality, zone.issuer].map((code) => STATES.get(code))
+  return [
+    ...(fullName === undefined ? [] : [{ name: 'name', finding: OF_NAME[compareNames(fullName, zone)] } as const]),
+    ...(birthDate === undefined
+      ? []
+      : [
+          {
+            name: 'birth-date',
+            // A zone may leave out the month and the day: then nothing contradicts.
+            finding: zone.birthDate === null ? 'look' : zone.birthDate === birthDate ? 'passed' : 'failed',
+          } as const,
+        ]),
+    ...(country === undefined
+      ? []
+      : [{ name: 'country', finding: countries.includes(country) ? 'passed' : 'look' } as const]),
+    // Valid through its last day, wherever on earth the person is: a day more.
+    { name: 'expiry', finding: `${zone.expiryDate}` >= dayOf(nowSeconds - 86_400) ? 'passed' : 'failed' },
+  ]
+}

@@ -1,0 +1,75 @@
+// A zone's lines, once they are certain: what they say. Source: ICAO 9303-3 §4.
+
+import type { Zone } from '../../../domain/document-zone.ts'
+import { checkDigitOf } from './check-digit.ts'
+import type { FieldName, Span, ZoneLayout } from './layout.ts'
+
+export const textAt = (lines: readonly string[], { row, start, length }: Span): string =>
+  (lines[row] ?? '').slice(start, start + length)
+
+const plain = (text: string): string => text.replaceAll('<', ' ').trim().replace(/ +/g, ' ')
+
+/** Null for a day that is in no calendar. */
+const dateOf = (year: number, text: string): string | null => {
+  const date = `${year}-${text.slice(2, 4)}-${text.slice(4, 6)}`
+  const at = Date.parse(`${date}T00:00:00Z`)
+  return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === date ? date : null
+}
+
+/** The year has two digits: a birth is in the past, an expiry less than 50 years from now. */
+const birthDateOf = (text: string, nowSeconds: number): string | null => {
+  const now = new Date(nowSeconds * 1000).toISOString().slice(0, 10)
+  const date = dateOf(2000 + Number(text.slice(0, 2)), text)
+  return date !== null && date > now ? dateOf(1900 + Number(text.slice(0, 2)), text) : date
+}
+
+const expiryDateOf = (text: string, nowSeconds: number): string | null => {
+  const thisYear = new Date(nowSeconds * 1000).getUTCFullYear()
+  const year = 2000 + Number(text.slice(0, 2))
+  return dateOf(year - thisYear > 50 ? year - 100 : year, text)
+}
+
+/**
+ * Where the check digit of the number is a filler, the number goes on in the optional data, with its check digit last.
+ * Null where that check digit is wrong. Source: ICAO 9303-5 §4.2.4.
+ */
+const numberOf = (lines: readonly string[], layout: ZoneLayout): string | null => {
+  const first = textAt(lines, layout.fields.number ?? { row: 0, start: 0, length: 0 })
+  const digit = layout.checks.find(({ name }) => name === 'number')?.digit
+  if (digit === undefined || textAt(lines, digit) !== '<') return plain(first).replaceAll(' ', '')
+  const rest = layout.fields.optional === undefined ? '' : (textAt(lines, layout.fields.optional).split('<')[0] ?? '')
+  const number = first + rest.slice(0, -1)
+  return rest.length > 1 && checkDigitOf(number) === rest.at(-1) ? number : null
+}
+
+/** What lines say whose check digits hold; null where it makes no sense: no such day, or names in disorder. */
+export const zoneOf = (lines: readonly string[], layout: ZoneLayout, nowSeconds: number): Zone | null => {
+  const field = (name: FieldName): string => {
+    const place = layout.fields[name]
+    return place === undefined ? '' : textAt(lines, place)
+  }
+  const names = field('names')
+  // Surname, two fillers, given names with one filler between them, and fillers to the end.
+  if (!/^[A-Z]+(<[A-Z]+)*(<<[A-Z]+(<[A-Z]+)*)?<*$/.test(names)) return null
+  const [surname = '', givenNames = ''] = names.split('<<')
+  const expiryDate = expiryDateOf(field('expiryDate'), nowSeconds)
+  const birth = field('birthDate')
+  const birthDate = birth.includes('<') ? null : birthDateOf(birth, nowSeconds)
+  const number = numberOf(lines, layout)
+  if (number === null || number === '' || expiryDate === null) return null
+  if (birthDate === null && !/^\d{2}(<<|\d{2})<<$/.test(birth)) return null
+  const sex = field('sex')
+  return {
+    number,
+    expiryDate,
+    birthDate,
+    format: layout.format,
+    type: plain(field('type')),
+    issuer: field('issuer'),
+    nationality: field('nationality'),
+    surname: plain(surname),
+    givenNames: plain(givenNames),
+    namesCut: !names.endsWith('<'),
+    sex: sex === 'M' || sex === 'F' ? sex : null,
+  }
+}

@@ -1,0 +1,129 @@
+// Finds an attester's key in a token and reads its public half: the private key itself never leaves the token. Sources:
+// OASIS PKCS#11 3.0, section 5.7 (object search) and 6.3 (elliptic curves).
+import { ptr } from 'bun:ffi'
+import bs58 from 'bs58'
+import { evmAddressOf } from '../../signing/address.ts'
+import { TokenUnusableError } from '../../signing/errors.ts'
+import { formatTokenKey, type TokenKeyName } from '../../signing/token-key.ts'
+import {
+  CKA_ALWAYS_AUTHENTICATE,
+  CKA_CLASS,
+  CKA_EC_POINT,
+  CKA_EXTRACTABLE,
+  CKA_ID,
+  CKA_KEY_TYPE,
+  CKA_LABEL,
+  CKK_EC,
+  CKK_EC_EDWARDS,
+  CKO_PRIVATE_KEY,
+  CKO_PUBLIC_KEY,
+  CKR_ATTRIBUTE_TYPE_INVALID,
+  CKR_OK,
+  resultName,
+} from './constants.ts'
+import { attributeTemplate, type CryptokiModule } from './module.ts'
+
+export interface TokenKey {
+  readonly kind: 'secp256k1' | 'ed25519'
+  /** Of the private key; valid in its session only. */
+  readonly handle: bigint
+  /** 65 bytes with 0x04 first, or 32 bytes. */
+  readonly publicKey: Uint8Array
+  /** Checksummed EVM address or base58 public key. */
+  readonly address: string
+  /** Whether the token would give the private key away, wrapped. */
+  readonly isExtractable: boolean
+}
+
+/** More than one is refused, so the search ends at two. */
+const MAX_FOUND = 2
+const MAX_ATTRIBUTE_BYTES = 1024
+const DER_OCTET_STRING = 0x04
+
+type Attribute = readonly [type: bigint, value: Uint8Array | BigUint64Array]
+
+const find = (module: CryptokiModule, session: bigint, attributes: readonly Attribute[]): readonly bigint[] => {
+  module.must('C_FindObjectsInit', session, attributeTemplate(attributes), BigInt(attributes.length))
+  const handles = new BigUint64Array(MAX_FOUND)
+  const count = new BigUint64Array(1)
+  try {
+    module.must('C_FindObjects', session, handles, BigInt(MAX_FOUND), count)
+  } finally {
+    module.call('C_FindObjectsFinal', session)
+  }
+  return [...handles.subarray(0, Number(count[0]))]
+}
+
+/** @returns null when the object has no such attribute */
+const readAttribute = (module: CryptokiModule, session: bigint, handle: bigint, type: bigint): Uint8Array | null => {
+  const value = new Uint8Array(MAX_ATTRIBUTE_BYTES)
+  const template = BigUint64Array.of(type, BigInt(ptr(value)), BigInt(value.length))
+  const result = module.call('C_GetAttributeValue', session, handle, template, 1n)
+  if (result === CKR_ATTRIBUTE_TYPE_INVALID) return null
+  if (result !== CKR_OK) throw new TokenUnusableError(`an attribute of the key can't be read: ${resultName(result)}`)
+  const length = Number(template[2])
+  return length > value.length ? null : value.subarray(0, length)
+}
+
+/** CKA_EC_POINT is a DER octet string around the point; some modules leave the wrapping out. */
+const pointOf = (value: Uint8Array | null, pointBytes: number): Uint8Array | null => {
+  if (value?.length === pointBytes) return Uint8Array.from(value)
+  const isWrapped = value?.length === pointBytes + 2 && value[0] === DER_OCTET_STRING && value[1] === pointBytes
+  return isWrapped ? Uint8Array.from(value.subarray(2)) : null
+}
+
+const KINDS = {
+  secp256k1: { keyType: CKK_EC, pointBytes: 65, addressOf: evmAddressOf },
+  ed25519: { keyType: CKK_EC_EDWARDS, pointBytes: 32, addressOf: (publicKey: Uint8Array) => bs58.encode(publicKey) },
+} as const
+
+/**
+ * @throws TokenUnusableError when there is no such key, more than one, its public half is missing or on another curve's
+ * size, or it wants the PIN at each signature; TokenUnavailableError when the token does not answer
+ */
+export const findTokenKey = (
+  module: CryptokiModule,
+  session: bigint,
+  kind: TokenKey['kind'],
+  name: TokenKeyName,
+): TokenKey => {
+  const { keyType, pointBytes, addressOf } = KINDS[kind]
+  const text = formatTokenKey(name)
+  const ofClass = (objectClass: bigint): readonly Attribute[] => [
+    [CKA_CLASS, BigUint64Array.of(objectClass)],
+    [CKA_KEY_TYPE, BigUint64Array.of(keyType)],
+  ]
+  const label = (value: string): Attribute => [CKA_LABEL, Buffer.from(value)]
+  const named = [
+    ...(name.label === null ? [] : [label(name.label)]),
+    ...(name.id === null ? [] : [[CKA_ID, name.id] as const]),
+  ]
+  const found = find(module, session, [...ofClass(CKO_PRIVATE_KEY), ...named])
+  const [handle] = found
+  if (handle === undefined) throw new TokenUnusableError(`the token has no ${kind} key ${text}`)
+  if (found.length > 1) {
+    throw new TokenUnusableError(`the token has several ${kind} keys ${text}: name it by its id, pkcs11:id=%01`)
+  }
+  const read = (of: bigint, type: bigint): Uint8Array | null => readAttribute(module, session, of, type)
+  if (read(handle, CKA_ALWAYS_AUTHENTICATE)?.[0] === 1) {
+    throw new TokenUnusableError(`the key ${text} wants the PIN at each signature: make one that does not`)
+  }
+  // The two halves of a key pair share their id; where there is none, they share the label.
+  const id = name.id ?? read(handle, CKA_ID)
+  const isSame = id === null || id.length === 0 ? named : [[CKA_ID, id] as const]
+  const [publicHandle, ...others] = find(module, session, [...ofClass(CKO_PUBLIC_KEY), ...isSame])
+  if (publicHandle === undefined || others.length > 0) {
+    throw new TokenUnusableError(
+      `the token has ${publicHandle === undefined ? 'no' : 'several'} public keys of ${text}`,
+    )
+  }
+  const publicKey = pointOf(read(publicHandle, CKA_EC_POINT), pointBytes)
+  if (publicKey === null) throw new TokenUnusableError(`the public key of ${text} is not one of ${kind}`)
+  return {
+    kind,
+    handle,
+    publicKey,
+    address: addressOf(publicKey),
+    isExtractable: read(handle, CKA_EXTRACTABLE)?.[0] === 1,
+  }
+}

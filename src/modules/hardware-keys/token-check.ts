@@ -1,0 +1,113 @@
+// Checks attester keys in the hardware token, in a process that is killed after a time limit. A start checks all keys in the
+// token; `attester add`, doctor and restore check some.
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import type { TokenFinding, TokenQuestion } from '../../../workers/signing/token-check.process.ts'
+import { sendToChild } from '../../cluster/send.ts'
+import type { AttesterReference } from '../../pool/protocol.ts'
+import { ownProcess } from '../../program/entries.ts'
+import { TokenUnavailableError, TokenUnusableError } from '../../signing/errors.ts'
+import { isTokenKey } from '../../signing/token-key.ts'
+import type { TokenSettings } from '../../signing/types.ts'
+import type { Logger } from '../../telemetry/log.ts'
+import type { TokenKeyReference } from './token.ts'
+
+export type { TokenFinding } from '../../../workers/signing/token-check.process.ts'
+export type AskToken = (keys: TokenQuestion['keys']) => Promise<readonly TokenFinding[]>
+
+const PROGRAM = ownProcess('workers/signing/token-check.process.ts', true)
+/** Connecting to a network HSM, a login and a signature a key. */
+const TIME_LIMIT_MS = 20_000
+
+const notSet: AskToken = async (keys) =>
+  keys.map(() => ({ ok: false, name: 'TokenUnusableError', detail: 'pkcs11-module is not set' }))
+
+const askProcess = async (question: TokenQuestion): Promise<readonly TokenFinding[]> => {
+  const answered = Promise.withResolvers<readonly TokenFinding[] | null>()
+  // The module reads its own settings in the environment, and the PIN may be there.
+  const child = Bun.spawn([...PROGRAM.words], {
+    env: { ...process.env, ...PROGRAM.environment },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'ignore',
+    serialization: 'json',
+    timeout: TIME_LIMIT_MS,
+    killSignal: 'SIGKILL',
+    ipc: (findings: readonly TokenFinding[]) => answered.resolve(findings),
+    onExit: () => answered.resolve(null),
+  })
+  sendToChild(child, question)
+  const findings = await answered.promise
+  const detail =
+    child.signalCode === 'SIGKILL'
+      ? `the token does not answer within ${TIME_LIMIT_MS / 1_000} s`
+      : 'the PKCS#11 module ended the process that loaded it'
+  child.kill('SIGKILL')
+  return findings ?? question.keys.map(() => ({ ok: false, name: 'TokenUnavailableError', detail }))
+}
+
+/** Remembers keys that these settings have reached, each as a hash of settings and key. */
+const reachedKeys = ({ loginFile, module, token }: TokenSettings) => {
+  const path = `${loginFile}.reached`
+  const lines = new Set(existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [])
+  const lineOf = ({ kind, key, address }: TokenKeyReference): string =>
+    createHash('sha256')
+      .update(JSON.stringify([module, token, kind, key, address]))
+      .digest('hex')
+  return {
+    has: (key: TokenKeyReference): boolean => lines.has(lineOf(key)),
+    add: (keys: readonly TokenKeyReference[]): void => {
+      const added = keys.map(lineOf).filter((line) => !lines.has(line))
+      if (added.length > 0) writeFileSync(path, [...lines, ...added].join('\n'), { mode: 0o600 })
+    },
+  }
+}
+
+/** Findings are in the order of the keys. Failures of the token are findings too, never a rejection. */
+export const createTokenCheck = (settings: TokenSettings | null): AskToken => {
+  if (settings === null) return notSet
+  return async (keys) => {
+    if (keys.length === 0) return []
+    const findings = await askProcess({ settings, keys })
+    reachedKeys(settings).add(
+      keys.flatMap((key, index) => {
+        const finding = findings[index]
+        return finding?.ok === true ? [{ ...key, address: finding.address }] : []
+      }),
+    )
+    return findings
+  }
+}
+
+/** The attesters that must be found in the token. */
+const tokenAttesters = <Reference extends Pick<AttesterReference, 'keystorePath' | 'status'>>(
+  attesters: readonly Reference[],
+): readonly Reference[] =>
+  attesters.filter(({ keystorePath, status }) => status === 'active' && isTokenKey(keystorePath))
+
+/**
+ * Checks before the workers start that every attester key in the token signs. If the token is unreachable, the service still
+ * starts when the same settings have reached the same keys before, and other keys can sign.
+ * @throws TokenUnusableError or TokenUnavailableError with one line for the operator
+ */
+export const requireTokenKeys = async (
+  attesters: readonly AttesterReference[],
+  settings: TokenSettings | null,
+  log: Pick<Logger, 'warn'>,
+): Promise<void> => {
+  const wanted = tokenAttesters(attesters)
+  if (wanted.length === 0) return
+  const keys = wanted.map(({ kind, keystorePath: key, address }) => ({ kind, key, address }))
+  const findings = await createTokenCheck(settings)(keys)
+  for (const [index, finding] of findings.entries()) {
+    const key = keys[index]
+    if (finding.ok || key === undefined) continue
+    const detail = `the key of attester ${key.address} in the hardware token can't be used: ${finding.detail}`
+    if (finding.name !== 'TokenUnavailableError') throw new TokenUnusableError(detail)
+    if (settings === null || !reachedKeys(settings).has(key)) throw new TokenUnavailableError(detail)
+    log.warn('the hardware token is away: requests that its keys would sign fail until it is back', {
+      attester: key.address,
+      reason: finding.detail,
+    })
+  }
+}

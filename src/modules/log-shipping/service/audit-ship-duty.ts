@@ -1,0 +1,65 @@
+// Ships the audit log from one process of the deployment, as often as the decision log is shipped.
+
+import type { Duty } from '../../../cluster/leader.ts'
+import { SettingInvalidError } from '../../../config/settings.ts'
+import type { Timers } from '../../../lib/time.ts'
+import type { Store } from '../../../store/store.ts'
+import type { Logger } from '../../../telemetry/log.ts'
+import { openShipTarget } from '../ship-access.ts'
+import { AuditDivergedError, shipAudit } from './audit-ship.ts'
+import { bucketAccessOf, foreignSessionToken, type ShipSettings } from './ship-service.ts'
+
+export interface AuditShipDutyDependencies {
+  readonly config: ShipSettings
+  readonly store: Pick<Store, 'audit' | 'deploymentId'>
+  readonly after: Timers['after']
+  readonly log: Pick<Logger, 'warn' | 'error' | 'info'>
+}
+
+/** @returns no duties when nothing is shipped. @throws SettingInvalidError, ShipAccessMissingError */
+export const createAuditShipDuties = (dependencies: AuditShipDutyDependencies): readonly Duty[] => {
+  const { config, store, after, log } = dependencies
+  const place = config.decisionsShip
+  if (place === null) return []
+  const access = bucketAccessOf(config, place)
+  const foreign = foreignSessionToken(access)
+  if (foreign !== null) {
+    throw new SettingInvalidError(`${foreign} is set and belongs to other credentials: unset it for the service`)
+  }
+  const target = openShipTarget(place, access)
+  const intervalMs = config.decisionsShipIntervalSeconds * 1_000
+  let cancel = (): void => undefined
+  let current: Promise<void> = Promise.resolve()
+  let isFailing = false
+  const pass = async (): Promise<void> => {
+    try {
+      await shipAudit({ target, deploymentId: store.deploymentId, audit: store.audit })
+      if (isFailing) log.info('the audit log is shipped again')
+      isFailing = false
+    } catch (error) {
+      if (isFailing) return
+      isFailing = true
+      if (error instanceof AuditDivergedError) log.error('the audit log is not shipped', { reason: error.message })
+      else log.warn('the audit log could not be shipped; it is tried again', { error })
+    }
+  }
+  return [
+    {
+      name: 'shipping the audit log',
+      start: ({ leads }) => {
+        const turn = (): void => {
+          if (!leads()) return
+          current = pass().then(() => {
+            if (leads()) cancel = after(intervalMs, turn)
+          })
+        }
+        cancel = after(0, turn)
+      },
+      stop: async () => {
+        cancel()
+        await current
+        cancel()
+      },
+    },
+  ]
+}

@@ -1,0 +1,151 @@
+// Ships the audit log to where decisions are shipped: `audit-log/<deployment>/<first entry>.ndjson`, one entry per
+// line, each with its hash and that of the entry before. What was shipped is never replaced by something else: if the
+// store's log does not continue from the copy, shipping is refused, so that the copy reveals anyone who rewrites or
+// cuts the log in the database.
+
+import { NamedError } from '../../../lib/named-error.ts'
+import { AUDIT_ROOT, type AuditEntry, type AuditHead, type AuditTable, auditHashOf } from '../../../store/audit.ts'
+import { digestOf, type ShipTarget } from '../ship-target.ts'
+
+/** The store's audit log differs from the shipped one. `message` is one line for the operator. */
+export class AuditDivergedError extends NamedError {}
+
+/** A growing object is written again as a whole until it has this many lines. */
+const LINES_PER_OBJECT = 1_000
+const BATCH = 500
+
+export interface AuditShipOptions {
+  readonly target: ShipTarget
+  readonly deploymentId: string
+  readonly audit: Pick<AuditTable, 'listAfter'>
+  /** Smaller in tests. */
+  readonly linesPerObject?: number
+}
+
+const folderOf = (deploymentId: string): string => `audit-log/${deploymentId}/`
+const objectOf = (deploymentId: string, firstSequence: number): string =>
+  `${folderOf(deploymentId)}${String(firstSequence).padStart(12, '0')}.ndjson`
+
+const objectsOf = async (target: ShipTarget, deploymentId: string): Promise<readonly string[]> =>
+  (await target.list(folderOf(deploymentId)))
+    .map(({ name }) => name)
+    .filter((name) => /\/[0-9]{12}\.ndjson$/.test(name))
+    .sort()
+
+const readLines = async (target: ShipTarget, name: string): Promise<string[]> => {
+  const parts: Uint8Array[] = []
+  for await (const chunk of target.read(name)) parts.push(chunk)
+  return Buffer.concat(parts)
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+}
+
+/** Null when the line is not an entry, or its hash is wrong. */
+const parseLine = (line: string): AuditEntry | null => {
+  try {
+    const entry = JSON.parse(line) as AuditEntry
+    return auditHashOf(entry) === entry.hash ? entry : null
+  } catch {
+    return null
+  }
+}
+
+/** What the store has where a copy or a kept head of its log ends; null where it is the same entry. */
+export const auditProblem = async (audit: AuditShipOptions['audit'], head: AuditHead): Promise<string | null> => {
+  if (head.sequence === 0) return null
+  const [entry] = await audit.listAfter(head.sequence - 1, 1)
+  if (entry?.sequence === head.sequence && entry.hash === head.hash) return null
+  return `its entry ${head.sequence} is ${entry === undefined ? 'missing' : 'another one'}`
+}
+
+/** @throws AuditDivergedError when the store has no entry, or a different one, where the copy ends */
+const requireContinued = async (audit: AuditShipOptions['audit'], head: AuditHead): Promise<void> => {
+  const problem = await auditProblem(audit, head)
+  if (problem === null) return
+  throw new AuditDivergedError(
+    `the audit log of the store is not the one that was shipped: ${problem}; nothing is shipped over it`,
+  )
+}
+
+/**
+ * Ships what is new.
+ * @returns the number of entries that were shipped
+ * @throws AuditDivergedError; what the target or the store throws
+ */
+export const shipAudit = async (options: AuditShipOptions): Promise<number> => {
+  const { target, deploymentId, audit, linesPerObject = LINES_PER_OBJECT } = options
+  let name = (await objectsOf(target, deploymentId)).at(-1)
+  let lines = name === undefined ? [] : await readLines(target, name)
+  const last = lines.at(-1)
+  const newest = last === undefined ? null : parseLine(last)
+  if (last !== undefined && newest === null) throw new AuditDivergedError(`the copy ${name} does not end with an entry`)
+  let head: AuditHead = newest ?? { sequence: 0, hash: AUDIT_ROOT }
+  await requireContinued(audit, head)
+  let shipped = 0
+  for (;;) {
+    if (name === undefined || lines.length >= linesPerObject) {
+      name = objectOf(deploymentId, head.sequence + 1)
+      lines = []
+    }
+    const entries = await audit.listAfter(head.sequence, Math.min(BATCH, linesPerObject - lines.length))
+    if (entries.length === 0) return shipped
+    for (const entry of entries) {
+      if (entry.sequence !== head.sequence + 1 || entry.previousHash !== head.hash) {
+        throw new AuditDivergedError(`the audit log of the store is broken at entry ${head.sequence + 1}`)
+      }
+      lines.push(JSON.stringify(entry))
+      head = entry
+    }
+    const content = new Blob([`${lines.join('\n')}\n`])
+    await target.put(name, content)
+    if (!(await target.isIntact(name, await digestOf(content.stream())))) {
+      throw new Error('the target holds other bytes than it was given')
+    }
+    shipped += entries.length
+  }
+}
+
+export interface ShippedAuditReport {
+  readonly ok: boolean
+  /** Number of entries from the copy's beginning that are valid. */
+  readonly entries: number
+  /** The first entry of the copy that is missing or does not fit. */
+  readonly brokenAt: number | null
+  /** How the store and the copy differ, in words; null when they agree. */
+  readonly difference: string | null
+  /** Entries of the store that are missing from the copy: those of the last seconds, or more if the copy was cut. */
+  readonly behind: number
+}
+
+/**
+ * Checks the copy from its first entry to its last, and compares its end with the store. Problems are returned, not
+ * thrown.
+ */
+export const verifyShippedAudit = async (
+  { target, deploymentId, audit }: AuditShipOptions,
+  storeEntries: number,
+): Promise<ShippedAuditReport> => {
+  let head: AuditHead = { sequence: 0, hash: AUDIT_ROOT }
+  let brokenAt: number | null = null
+  for (const name of await objectsOf(target, deploymentId)) {
+    for (const line of await readLines(target, name)) {
+      const entry = parseLine(line)
+      if (entry === null || entry.sequence !== head.sequence + 1 || entry.previousHash !== head.hash) {
+        brokenAt = head.sequence + 1
+        break
+      }
+      head = entry
+    }
+    if (brokenAt !== null) break
+  }
+  let difference: string | null = null
+  try {
+    await requireContinued(audit, head)
+  } catch (error) {
+    if (!(error instanceof AuditDivergedError)) throw error
+    difference = error.message
+  }
+  const behind = Math.max(0, storeEntries - head.sequence)
+  return { ok: brokenAt === null && difference === null, entries: head.sequence, brokenAt, difference, behind }
+}

@@ -1,0 +1,17 @@
+// From what is configured to a target that can be written: the one place that knows both kinds.
+import { NamedError } from '../../lib/named-error.ts'
+import { type BucketAccess, createBucketTarget } from './ship-bucket.ts'
+import { createFolderTarget } from './ship-folder.ts'
+import type { ShipPlace, ShipTarget } from './ship-target.ts'
+
+/** The bucket's credentials are needed and not configured. `message` is one line for the operator. */
+export class ShipAccessMissingError extends NamedError {}
+
+/** @throws ShipAccessMissingError */
+export const openShipTarget = (place: ShipPlace, access: BucketAccess | null): ShipTarget => {
+  if (place.kind === 'folder') return createFolderTarget(place.path)
+  if (access === null) {
+    throw new ShipAccessMissingError('a bucket needs COUNTERSIGN_DECISIONS_SHIP_CREDENTIALS or …_CREDENTIALS_FILE')
+  }
+  return createBucketTarget(place, access)
+}

@@ -1,0 +1,184 @@
+// Compares what a session's person or company typed, and the name in the person's document, with the names of the lists. Both
+// are read in memory, and only what the list says is kept beside the session.
+
+import type { Zone } from '../../../domain/document-zone.ts'
+import {
+  DEFAULT_THRESHOLD,
+  type FoundHit,
+  NAME_CHECK,
+  type ScreeningSettingsOfAll,
+} from '../../../domain/screening-hit.ts'
+import type { CheckType, Session } from '../../../domain/session.ts'
+import type { RepeatedPart } from '../../../identity/checks/checks.ts'
+import { comparisonKey } from '../../../identity/checks/comparison-key.ts'
+import type { EvidenceFields, EvidenceService } from '../../../identity/evidence-types.ts'
+import { DOCUMENT_CHECKS } from '../../documents/checks/document-checks.ts'
+import { nameOfZone } from '../../documents/names.ts'
+import { STATES } from '../../documents/zone/states.ts'
+import type { ScreenedSubject } from '../matching/entry.ts'
+import { NAME_PROBLEMS } from '../matching/names/name-problems.ts'
+import type { ScreeningAnswer } from '../matching/screen-subject.ts'
+import type { ListVersions } from '../processes/list-versions.ts'
+import type { Screener } from '../processes/screening-processes.ts'
+
+export interface NameCheckDependencies {
+  /** The lists in use; null: none is. */
+  readonly versions: () => Promise<ListVersions | null>
+  /** The process that holds the names of these lists. */
+  readonly screenerFor: (versions: ListVersions) => Promise<Pick<Screener, 'screen'>>
+  readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
+  readonly evidence: Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>
+  /** What a session's person typed could not be read. */
+  readonly onError: (error: unknown, sessionId: string) => void
+}
+
+export interface NamedSubject {
+  readonly who: string
+  readonly subject: ScreenedSubject
+}
+
+/** Version of how names are read and compared. Sessions that were compared by another one are compared again. */
+const MATCHER = 'names 2'
+
+const subjectOfZone = (zone: Zone): NamedSubject => ({
+  who: 'document',
+  subject: {
+    name: nameOfZone(zone),
+    kind: 'person',
+    isCut: zone.namesCut,
+    birthDate: zone.birthDate ?? undefined,
+    country: STATES.get(zone.nationality) ?? undefined,
+  },
+})
+
+/** @param zone of the person's document; null: none was read */
+export const subjectsOf = (
+  checkType: CheckType,
+  fields: EvidenceFields,
+  zone: Zone | null,
+): readonly NamedSubject[] => {
+  const { fullName, birthDate, country, registeredName, owners = [] } = fields
+  const at = country === undefined ? {} : { country }
+  if (checkType === 'kyc') {
+    if (fullName === undefined) return []
+    const ofDocument = zone === null ? [] : [subjectOfZone(zone)]
+    return [
+      {
+        who: 'person',
+        subject: { name: fullName, kind: 'person', ...(birthDate === undefined ? {} : { birthDate }), ...at },
+      },
+      ...ofDocument,
+    ]
+  }
+  const business: readonly NamedSubject[] =
+    registeredName === undefined
+      ? []
+      : [{ who: 'business', subject: { name: registeredName, kind: 'organization', ...at } }]
+  // An owner may be a person or a company.
+  return [...business, ...owners.map(({ name }, at) => ({ who: `owner ${at + 1}`, subject: { name } }))]
+}
+
+const NO_NAME = 'there is no name to compare: nothing was typed in, or it was erased'
+const UNREADABLE = 'what was typed in can not be read'
+
+/** What is compared of a session, or why nothing is. */
+type Asked = { readonly problem: string } | { readonly subjects: readonly NamedSubject[] }
+/** `problem`: why a name could not be compared; null: all were. */
+interface Found {
+  readonly hits: readonly FoundHit[]
+  readonly problem: string | null
+}
+
+export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedPart => {
+  const { screenerFor, evidence, onError } = dependencies
+
+  const read = async (sessions: readonly Session[]): Promise<readonly Asked[]> => {
+    const fieldsOf = await evidence.screenedFieldsOf(sessions)
+    const zoneOf = await evidence.screenedZonesOf(sessions)
+    return Promise.all(
+      sessions.map(async (session): Promise<Asked> => {
+        try {
+          const subjects = subjectsOf(session.checkType, await fieldsOf(session), await zoneOf(session))
+          return subjects.length === 0 ? { problem: NO_NAME } : { subjects }
+        } catch (error) {
+          onError(error, session.id)
+          return { problem: UNREADABLE }
+        }
+      }),
+    )
+  }
+
+  const foundOf = (
+    subjects: readonly NamedSubject[],
+    answers: readonly ScreeningAnswer[],
+    versions: ListVersions,
+  ): Found => {
+    const problem = answers.find((answer) => answer.problem !== null)?.problem ?? null
+    const hits = answers.flatMap((answer, at) =>
+      answer.hits.map(
+        ({ content, ...hit }): FoundHit => ({
+          ...hit,
+          subject: subjects[at]?.who ?? '',
+          versionId: versions[hit.list] ?? '',
+          compared: JSON.stringify([subjects[at]?.subject, content]),
+        }),
+      ),
+    )
+    return { hits, problem: problem === null ? null : NAME_PROBLEMS[problem] }
+  }
+
+  /** One question for all of them. */
+  const find = async (
+    sessions: readonly Session[],
+    versions: ListVersions,
+    threshold: number,
+  ): Promise<readonly Found[]> => {
+    const asked = await read(sessions)
+    const subjects = asked.flatMap((each) => ('subjects' in each ? each.subjects : []))
+    const answers =
+      subjects.length === 0
+        ? []
+        : await (await screenerFor(versions)).screen(
+            subjects.map(({ subject }) => subject),
+            threshold,
+          )
+    let at = 0
+    return asked.map((each) => {
+      if ('problem' in each) return { ...each, hits: [] }
+      at += each.subjects.length
+      return foundOf(each.subjects, answers.slice(at - each.subjects.length, at), versions)
+    })
+  }
+
+  return {
+    name: 'lists',
+    after: [DOCUMENT_CHECKS],
+    begin: async (organization) => {
+      const versions = await dependencies.versions()
+      if (versions === null) return null
+      const { of, key } = await dependencies.settings(organization)
+      const thresholdOf = (organizationId: string): number => of(organizationId).threshold ?? DEFAULT_THRESHOLD
+      const keyOf = (organizationId: string): string => comparisonKey([MATCHER, versions, thresholdOf(organizationId)])
+      return {
+        key: comparisonKey([MATCHER, versions, key]),
+        keyOf,
+        compare: async (sessions) => {
+          const [first] = sessions
+          if (first === undefined) return []
+          const threshold = thresholdOf(first.organizationId)
+          const check = {
+            name: NAME_CHECK,
+            version: keyOf(first.organizationId),
+            settings: comparisonKey([threshold, Object.keys(versions).sort()]),
+          }
+          const detail = { threshold, versions }
+          return (await find(sessions, versions, threshold)).map(({ hits, problem }) => [
+            problem === null
+              ? { ...check, hits, detail, outcome: 'passed' }
+              : { ...check, hits, detail: { ...detail, problem }, outcome: 'not-done' },
+          ])
+        },
+      }
+    },
+  }
+}

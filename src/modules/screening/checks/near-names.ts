@@ -1,0 +1,116 @@
+// Compares an organization's newest sessions with today's lists, from a given score on, to show what another threshold would have
+// caught. Runs in a process that ends with the answer; stores nothing.
+import { fixedError } from '../../../domain/errors.ts'
+import type { NearName, NearNames } from '../../../domain/screening-hit.ts'
+import type { Session, SessionStatus } from '../../../domain/session.ts'
+import type { EvidenceService } from '../../../identity/evidence-types.ts'
+import type { Store } from '../../../store/store.ts'
+import { packLists, versionsOf } from '../processes/list-versions.ts'
+import { type Screener, type ScreeningProcesses, screeningProcesses } from '../processes/screening-processes.ts'
+import { type NamedSubject, subjectsOf } from './name-checks.ts'
+
+export interface NearNamesDependencies {
+  readonly store: Pick<Store, 'sessions' | 'screeningLists'>
+  readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>>
+  readonly processes?: Pick<ScreeningProcesses, 'startScreener'>
+}
+
+/** Most sessions of each status. Decrypting their fields is most of the work. */
+const SESSIONS_MAX = 500
+const STATUSES: readonly SessionStatus[] = ['submitted', 'completed']
+/** Sessions whose subjects the process is sent at once. */
+const BATCH = 50
+
+/** Only one comparison runs at a time in this process. */
+class ComparisonBusyError extends fixedError(
+  'OVERLOADED',
+  'names are being compared for someone else; ask again in a moment',
+  { retryAfterSeconds: 5 },
+) {}
+
+interface Asked extends NamedSubject {
+  readonly sessionId: string
+}
+
+export const createNearNames = ({ store, evidence, processes = screeningProcesses }: NearNamesDependencies) => {
+  let isBusy = false
+
+  const newest = async (organizationId: string) => {
+    const sessions: Session[] = []
+    let exact = true
+    for (const status of STATUSES) {
+      const page = await store.sessions.page({ organizationId, status }, { after: null, limit: SESSIONS_MAX })
+      sessions.push(...page.items)
+      if (page.next !== null) exact = false
+    }
+    return { sessions, exact }
+  }
+
+  const startScreener = async (): Promise<Screener | null> => {
+    const lists = await packLists(store.screeningLists, versionsOf(await store.screeningLists.list()))
+    return lists.length === 0 ? null : processes.startScreener(lists)
+  }
+
+  /** One session after the other: between two, the thread answers. */
+  const read = async (sessions: readonly Session[]) => {
+    const { screenedFieldsOf, screenedZonesOf } = await evidence()
+    const fieldsOf = await screenedFieldsOf(sessions)
+    const zoneOf = await screenedZonesOf(sessions)
+    const asked: Asked[] = []
+    let unread = 0
+    for (const session of sessions) {
+      try {
+        const subjects = subjectsOf(session.checkType, await fieldsOf(session), await zoneOf(session))
+        asked.push(...subjects.map((subject) => ({ ...subject, sessionId: session.id })))
+      } catch {
+        unread += 1
+      }
+    }
+    return { asked, unread }
+  }
+
+  const compare = async (screener: Screener, asked: readonly Asked[], lowest: number): Promise<readonly NearName[]> => {
+    if (asked.length === 0) return []
+    const answers = await screener.screen(
+      asked.map(({ subject }) => subject),
+      lowest,
+    )
+    return answers.flatMap(({ hits }, at) => {
+      const { sessionId = '', who = '' } = asked[at] ?? {}
+      return hits.map(({ list, entry, name, score }) => ({ list, entry, name, score, sessionId, subject: who }))
+    })
+  }
+
+  /** What was typed is held for one batch only. */
+  const compareAll = async (screener: Screener, sessions: readonly Session[], lowest: number) => {
+    const near: NearName[] = []
+    let unread = 0
+    for (let at = 0; at < sessions.length; at += BATCH) {
+      const batch = await read(sessions.slice(at, at + BATCH))
+      unread += batch.unread
+      near.push(...(await compare(screener, batch.asked, lowest)))
+    }
+    return { unread, near: near.sort((left, right) => right.score - left.score) }
+  }
+
+  /**
+   * @returns null while no list was read
+   * @throws ComparisonBusyError while another comparison of this process is under way, ScreeningProcessError
+   */
+  return async (organizationId: string, lowest: number): Promise<NearNames | null> => {
+    if (isBusy) throw new ComparisonBusyError()
+    isBusy = true
+    try {
+      const screener = await startScreener()
+      if (screener === null) return null
+      try {
+        const { sessions, exact } = await newest(organizationId)
+        return { sessions: sessions.length, exact, ...(await compareAll(screener, sessions, lowest)) }
+      } finally {
+        await screener.close()
+      }
+    } finally {
+      isBusy = false
+    }
+  }
+}

@@ -1,0 +1,136 @@
+// Asks the outside screeners that an organization uses about a session's wallets. A flagged wallet is a hit, which a person
+// clears or confirms. A screener that does not answer in time is `not-done`: it is asked again, and rejects nobody.
+import { type FoundHit, WALLET_CHECKS } from '../../../domain/screening-hit.ts'
+import type { SessionWallet } from '../../../domain/wallet.ts'
+import { type NewSessionCheck, NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
+import { comparisonKey } from '../../../identity/checks/comparison-key.ts'
+import { addressesOf, type WalletScreeningDependencies } from './wallet-checks.ts'
+
+export interface ScreenerAnswer {
+  readonly flagged: boolean | null
+  readonly score: number | null
+  readonly categories: readonly string[] | null
+}
+
+export interface ScreenerCheckDependencies extends WalletScreeningDependencies {
+  /** Names of all that are configured. */
+  readonly screeners: readonly string[]
+  /** @returns null when the screener has no answer; never rejects */
+  readonly ask: (screener: string, wallet: SessionWallet) => Promise<ScreenerAnswer | null>
+  /** A text that changes when the lists of sanctioned people change. */
+  readonly listsKey: () => Promise<string>
+  /** Resolves after so many milliseconds; replaced in tests. */
+  readonly wait?: (milliseconds: number) => Promise<void>
+}
+
+const PART = `${WALLET_CHECKS}.screeners`
+/** Limit for all wallets of one session, because other sessions wait. Later answers are used by the next attempt. */
+const TIME_LIMIT_MS = 3_000
+/** Questions under way at once, for all sessions: attestation requests ask the same screeners. */
+const QUESTIONS_MAX = 8
+const SURE = 100
+const SILENT = 'it does not answer, or says neither a flag nor a score that counts'
+const NOT_CONFIGURED = 'no such screener is configured'
+
+/** Whether the answer is a hit; null when it has neither a flag nor a score that counts. */
+const isHit = ({ flagged, score }: ScreenerAnswer, fromScore: number | null): boolean | null => {
+  if (flagged === true) return true
+  if (score !== null && fromScore !== null) return score >= fromScore
+  return flagged
+}
+
+const describe = ({ flagged, score, categories }: ScreenerAnswer): string =>
+  [...(flagged === true ? ['flagged'] : []), ...(score === null ? [] : [`score ${score}`]), ...(categories ?? [])].join(
+    ', ',
+  )
+
+export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): RepeatedPart => {
+  const { screeners, ask, settings, walletsOf, listsKey, wait = Bun.sleep } = dependencies
+  const waiting: (() => void)[] = []
+  let underWay = 0
+
+  const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (underWay >= QUESTIONS_MAX) await new Promise<void>((resolve) => waiting.push(resolve))
+    else underWay += 1
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) underWay -= 1
+      else next()
+    }
+  }
+
+  const hitOf = (screener: string, { addressText }: SessionWallet, answer: ScreenerAnswer): FoundHit => ({
+    list: screener,
+    entry: addressText,
+    versionId: '',
+    name: addressText,
+    subject: 'wallet',
+    score: SURE,
+    why: [{ part: 'screener', points: SURE, detail: describe(answer) }],
+    compared: JSON.stringify([addressText, answer.flagged, answer.score, answer.categories]),
+  })
+
+  const check = async (
+    screener: string,
+    wallets: readonly SessionWallet[],
+    fromScore: number | null,
+    version: string,
+  ): Promise<NewSessionCheck> => {
+    const name = `${PART}.${screener}`
+    const detail = { wallets: wallets.length }
+    if (!screeners.includes(screener)) {
+      return { name, version, outcome: 'not-done', hits: [], detail: { ...detail, problem: NOT_CONFIGURED } }
+    }
+    const hits: FoundHit[] = []
+    let told = 0
+    const askOne = async (wallet: SessionWallet): Promise<void> => {
+      const answer = await inTurn(() => ask(screener, wallet))
+      const hit = answer === null ? null : isHit(answer, fromScore)
+      if (hit !== null) told += 1
+      if (answer !== null && hit === true) hits.push(hitOf(screener, wallet, answer))
+    }
+    await Promise.race([Promise.all(wallets.map(askOne)), wait(TIME_LIMIT_MS)])
+    const found = { name, hits: [...hits], settings: comparisonKey([fromScore]) }
+    if (told === wallets.length) return { ...found, version, detail, outcome: 'passed' }
+    // Without a version it is asked again with the others.
+    return { ...found, version: '', outcome: 'not-done', detail: { ...detail, problem: SILENT }, isTriedAgain: true }
+  }
+
+  return {
+    name: PART,
+    begin: async (organization) => {
+      const { of, key } = await settings(organization)
+      const lists = await listsKey()
+      const askedFor = (organizationId: string): readonly string[] => of(organizationId).screeners ?? screeners
+      const versionOf = (organizationId: string): string =>
+        comparisonKey([
+          askedFor(organizationId),
+          of(organizationId).screenerScore,
+          of(organizationId).screenersAgain ? lists : '',
+        ])
+      return {
+        key: comparisonKey([screeners, key, lists]),
+        keyOf: (organizationId) => {
+          if (askedFor(organizationId).length === 0) return NOTHING
+          return of(organizationId).screenersAgain ? versionOf(organizationId) : null
+        },
+        compare: async (sessions) => {
+          const [first] = sessions
+          if (first === undefined) return []
+          const { organizationId } = first
+          const asked = askedFor(organizationId)
+          if (asked.length === 0) return sessions.map(() => [])
+          const { screenerScore } = of(organizationId)
+          const version = versionOf(organizationId)
+          return Promise.all(
+            (await addressesOf(walletsOf, organizationId, sessions)).map((wallets) =>
+              Promise.all(asked.map((screener) => check(screener, wallets, screenerScore, version))),
+            ),
+          )
+        },
+      }
+    },
+  }
+}

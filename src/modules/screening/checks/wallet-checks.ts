@@ -1,0 +1,144 @@
+// Looks up a session's wallets in address lists. An organization may name the lists; otherwise they are the shared
+// lists of sanctioned people and its own deny list. A listed wallet is a hit, which a person clears or confirms.
+import type { WalletAddress } from '../../../domain/address.ts'
+import { type FoundHit, type ScreeningSettingsOfAll, WALLET_CHECKS } from '../../../domain/screening-hit.ts'
+import type { Session } from '../../../domain/session.ts'
+import type { SessionWallet } from '../../../domain/wallet.ts'
+import { NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
+import { comparisonKey } from '../../../identity/checks/comparison-key.ts'
+import { NamedError } from '../../../lib/named-error.ts'
+
+export interface AddressListInUse {
+  readonly id: string
+  /** Null: a shared list of the deployment. */
+  readonly organizationId: string | null
+  readonly name: string
+  /** Whether the list's publisher lists sanctioned people. */
+  readonly isOfSanctioned: boolean
+  readonly version: number
+  /** False while the list has changed and its new content can't be read. */
+  readonly current: boolean
+  has(address: WalletAddress): boolean
+}
+
+export interface WalletScreeningDependencies {
+  readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
+  /** The wallets by session id, without sessions that have none. */
+  readonly walletsOf: (
+    organizationId: string,
+    sessionIds: readonly string[],
+  ) => Promise<ReadonlyMap<string, readonly SessionWallet[]>>
+}
+
+export interface WalletCheckDependencies extends WalletScreeningDependencies {
+  readonly lists: () => readonly AddressListInUse[]
+}
+
+/** The name of the part and of its only check. */
+const WALLET_CHECK = `${WALLET_CHECKS}.lists`
+/** The organization's deny list, which may not exist until it has an entry. */
+const DENY = 'deny'
+/** An address matches exactly or not at all, so each hit has the highest score. */
+const SURE = 100
+
+/** The new content of a changed list can't be read. */
+class ListBehindError extends NamedError {}
+
+/** The wallets of each session, in the sessions' order. An address on several chains comes once. */
+export const addressesOf = async (
+  walletsOf: WalletScreeningDependencies['walletsOf'],
+  organizationId: string,
+  sessions: readonly Session[],
+): Promise<readonly (readonly SessionWallet[])[]> => {
+  const wallets = await walletsOf(
+    organizationId,
+    sessions.map(({ id }) => id),
+  )
+  return sessions.map(({ id }) => [
+    ...new Map((wallets.get(id) ?? []).map((wallet) => [wallet.address, wallet])).values(),
+  ])
+}
+
+/** Lists by organization; the deployment's under null. */
+const byOwner = (lists: readonly AddressListInUse[]): ReadonlyMap<string | null, readonly AddressListInUse[]> =>
+  Map.groupBy(lists, ({ organizationId }) => organizationId)
+
+/** The lists that an organization's wallets are looked up in. */
+const listsFor = (
+  lists: ReturnType<typeof byOwner>,
+  organizationId: string,
+  named: readonly string[] | null,
+): readonly AddressListInUse[] =>
+  [...(lists.get(null) ?? []), ...(lists.get(organizationId) ?? [])]
+    .filter(
+      ({ name, organizationId: owner, isOfSanctioned }) =>
+        // Other shared lists do not count: they may list partners, for example.
+        named?.includes(name) ?? (owner === null ? isOfSanctioned : name === DENY),
+    )
+    .sort((left, right) => (left.name < right.name ? -1 : 1))
+
+export const createWalletChecks = (dependencies: WalletCheckDependencies): RepeatedPart => {
+  const { lists: readLists, settings, walletsOf } = dependencies
+
+  const hitsOf = ({ address, addressText }: SessionWallet, lists: readonly AddressListInUse[]): FoundHit[] =>
+    lists
+      .filter((list) => list.has(address))
+      .map(({ name, version }) => ({
+        list: name,
+        entry: addressText,
+        versionId: String(version),
+        name: addressText,
+        subject: 'wallet',
+        score: SURE,
+        why: [{ part: 'address', points: SURE, detail: 'the address is on the list' }],
+        compared: address,
+      }))
+
+  return {
+    name: WALLET_CHECK,
+    begin: async (organization) => {
+      const lists = readLists()
+      const owned = byOwner(lists)
+      const { of, key } = await settings(organization)
+      const usedBy = (organizationId: string) => listsFor(owned, organizationId, of(organizationId).addressLists)
+      const versionsFor = (used: readonly AddressListInUse[]) => used.map(({ id, version }) => [id, version])
+      const keyOf = (organizationId: string): string => {
+        const used = usedBy(organizationId)
+        const named = of(organizationId).addressLists
+        return used.length + (named?.length ?? 0) === 0 ? NOTHING : comparisonKey([versionsFor(used), named])
+      }
+      return {
+        key: organization === null ? comparisonKey([versionsFor(lists), key]) : '',
+        keyOf,
+        compare: async (sessions) => {
+          const [first] = sessions
+          if (first === undefined) return []
+          const { organizationId } = first
+          const version = keyOf(organizationId)
+          if (version === NOTHING) return sessions.map(() => [])
+          const used = usedBy(organizationId)
+          if (used.some(({ current }) => !current)) throw new ListBehindError()
+          const named = of(organizationId).addressLists ?? []
+          const missing = named.filter((name) => name !== DENY && !used.some((list) => list.name === name))
+          const check = {
+            version,
+            name: WALLET_CHECK,
+            outcome: missing.length === 0 ? 'passed' : 'not-done',
+            settings: comparisonKey([used.map(({ id }) => id), named]),
+          } as const
+          const detail = {
+            ...(missing.length === 0 ? {} : { problem: `there is no list ${missing.join(', ')}` }),
+            versions: Object.fromEntries(used.map((list) => [list.name, String(list.version)])),
+          }
+          return (await addressesOf(walletsOf, organizationId, sessions)).map((wallets) => [
+            {
+              ...check,
+              hits: wallets.flatMap((wallet) => hitsOf(wallet, used)),
+              detail: { ...detail, wallets: wallets.length },
+            },
+          ])
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,64 @@
+// The European Union's consolidated financial sanctions list, schema 1.1: everything is in attributes.
+// Source: https://webgate.ec.europa.eu/fsd/fsf, "XML (Based on XSD) - v1.1".
+import type { ListedEntry } from '../matching/entry.ts'
+import { ScreeningListInvalidError } from './csv-rows.ts'
+import { countryCodeOf } from './list-countries.ts'
+import { parseListDates } from './list-dates.ts'
+import { elementsOf, readXmlElements, type XmlElement } from './xml-elements.ts'
+
+/** Written for a country that is not known. */
+const UNKNOWN_COUNTRY = '00'
+
+const nameOf = ({ attribute }: XmlElement): string =>
+  attribute('wholeName').trim() ||
+  [attribute('firstName'), attribute('middleName'), attribute('lastName')].filter((part) => part !== '').join(' ')
+
+const dateOf = ({ attribute }: XmlElement): readonly string[] => {
+  const about = attribute('circa') === 'true' ? 'circa ' : ''
+  const [from, to] = [attribute('yearRangeFrom'), attribute('yearRangeTo')]
+  if (from !== '' && to !== '') return parseListDates(`${from}-${to}`)
+  const written = attribute('birthdate') || attribute('year')
+  return written === '' ? [] : parseListDates(about + written)
+}
+
+const entryOf = (element: XmlElement): ListedEntry => {
+  const [subject] = elementsOf(element, 'subjectType')
+  const isPerson = subject?.attribute('classificationCode') === 'P' || subject?.attribute('code') === 'person'
+  const places = [
+    ...elementsOf(element, 'citizenship'),
+    ...elementsOf(element, 'birthdate'),
+    ...(isPerson ? [] : elementsOf(element, 'address')),
+  ]
+  const countries = places
+    .map(({ attribute }) => attribute('countryIso2Code'))
+    .filter((code) => code !== UNKNOWN_COUNTRY)
+  return {
+    id: element.attribute('euReferenceNumber') || element.attribute('logicalId'),
+    kind: isPerson ? 'person' : 'organization',
+    names: [
+      ...new Set(
+        elementsOf(element, 'nameAlias')
+          .map(nameOf)
+          .filter((name) => name !== ''),
+      ),
+    ],
+    birthDates: [...new Set(elementsOf(element, 'birthdate').flatMap(dateOf))],
+    countries: [...new Set(countries.flatMap((code) => countryCodeOf(code) ?? []))],
+    wallets: [],
+  }
+}
+
+/** @throws ScreeningListInvalidError, XmlInvalidError */
+export const readEuXml = (text: string): readonly ListedEntry[] => {
+  const entries: ListedEntry[] = []
+  readXmlElements(
+    text,
+    new Set(['sanctionEntity']),
+    (root) => {
+      if (root !== 'export')
+        throw new ScreeningListInvalidError('it is no financial sanctions list of the European Union')
+    },
+    (element) => entries.push(entryOf(element)),
+  )
+  return entries
+}

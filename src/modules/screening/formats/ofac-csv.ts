@@ -1,0 +1,112 @@
+// The US Treasury's legacy CSV: sdn.csv (or cons_prim.csv), the aliases of alt.csv, the addresses of add.csv. No header; `-0-`
+// is empty; an entry's dates, countries and digital currency addresses are in its remarks.
+// Source: OFAC, "SDN List data formats and data schemas".
+import type { EntryKind, ListedEntry } from '../matching/entry.ts'
+import { csvRows, ScreeningListInvalidError } from './csv-rows.ts'
+import { countryCodeOf } from './list-countries.ts'
+import { parseListDates } from './list-dates.ts'
+
+const COLUMNS_PRIMARY = 12
+const COLUMNS_ALIAS = 5
+const COLUMNS_ADDRESS = 6
+const ENTITY_NUMBER = /^\d{1,9}$/
+
+const given = (field: string | undefined): string => (field === undefined || field === '-0-' ? '' : field)
+
+const KINDS: Readonly<Record<string, EntryKind>> = {
+  individual: 'person',
+  vessel: 'vessel',
+  aircraft: 'aircraft',
+  '': 'organization',
+}
+
+const rowsOf = (text: string, columns: number, file: string): readonly (readonly string[])[] => {
+  const rows = [...csvRows(text)]
+  const isBad = (row: readonly string[]): boolean => row.length !== columns || !ENTITY_NUMBER.test(row[0] ?? '')
+  const bad = rows.findIndex(isBad)
+  if (bad !== -1) {
+    throw new ScreeningListInvalidError(
+      `${file}: row ${bad + 1} has not the ${columns} columns of this file, or no number first`,
+    )
+  }
+  return rows
+}
+
+/** "LAST, First Middle" in the order in which it is spoken. */
+const spoken = (name: string, kind: EntryKind): string => {
+  const comma = name.indexOf(',')
+  return kind !== 'person' || comma === -1 ? name : `${name.slice(comma + 1).trim()} ${name.slice(0, comma)}`.trim()
+}
+
+interface Remarks {
+  readonly birthDates: readonly string[]
+  readonly countries: readonly string[]
+  readonly wallets: readonly string[]
+  /** Aliases that are written in the remarks only. */
+  readonly names: readonly string[]
+}
+
+const WALLET = /Digital Currency Address - \S+ (\S+)/
+
+const readRemarks = (remarks: string): Remarks => {
+  const birthDates: string[] = []
+  const countries: string[] = []
+  const wallets: string[] = []
+  const names: string[] = []
+  for (const piece of remarks.split(';')) {
+    const text = piece.trim().replace(/\.$/, '')
+    const wallet = WALLET.exec(text)?.[1]
+    if (wallet !== undefined) wallets.push(wallet)
+    else if (/^(?:alt\. )?DOB /.test(text)) birthDates.push(...parseListDates(text.replace(/^(?:alt\. )?DOB /, '')))
+    else if (/^(?:alt\. )?(?:nationality|citizen|POB) /.test(text)) {
+      const place = text.replace(/^(?:alt\. )?(?:nationality|citizen|POB) /, '')
+      const country = countryCodeOf(place.slice(place.lastIndexOf(',') + 1))
+      if (country !== null) countries.push(country)
+    } else {
+      const quoted = /^[af]\.k\.a\. '(.+)'$/.exec(text)?.[1]
+      if (quoted !== undefined) names.push(quoted)
+    }
+  }
+  return { birthDates, countries, wallets, names }
+}
+
+const groupOf = (rows: readonly (readonly string[])[], column: number): ReadonlyMap<string, readonly string[]> => {
+  const groups = new Map<string, string[]>()
+  for (const row of rows) {
+    const value = given(row[column])
+    if (value === '') continue
+    const group = groups.get(row[0] ?? '') ?? []
+    group.push(value)
+    groups.set(row[0] ?? '', group)
+  }
+  return groups
+}
+
+/** @throws ScreeningListInvalidError when a file is none of these */
+export const readOfacCsv = (files: {
+  readonly primary: string
+  readonly aliases: string | null
+  readonly addresses: string | null
+}): readonly ListedEntry[] => {
+  const primary = rowsOf(files.primary, COLUMNS_PRIMARY, 'the file of entries')
+  const aliases = groupOf(files.aliases === null ? [] : rowsOf(files.aliases, COLUMNS_ALIAS, 'the file of aliases'), 3)
+  const places = groupOf(
+    files.addresses === null ? [] : rowsOf(files.addresses, COLUMNS_ADDRESS, 'the file of addresses'),
+    4,
+  )
+  return primary.map((row) => {
+    const id = row[0] ?? ''
+    const kind = KINDS[given(row[2])] ?? 'other'
+    const remarks = readRemarks(given(row[11]))
+    const names = [given(row[1]), ...(aliases.get(id) ?? []), ...remarks.names]
+    const registered = kind === 'person' ? [] : (places.get(id) ?? []).flatMap((place) => countryCodeOf(place) ?? [])
+    return {
+      id,
+      kind,
+      names: [...new Set(names.filter((name) => name !== '').map((name) => spoken(name, kind)))],
+      birthDates: [...new Set(remarks.birthDates)],
+      countries: [...new Set([...remarks.countries, ...registered])],
+      wallets: remarks.wallets,
+    }
+  })
+}

@@ -1,0 +1,100 @@
+// Lists of an operator's own, in three formats: CSV with a header, JSON lines or an array of the same fields, and entities as
+// FollowTheMoney describes them, which is how OpenSanctions exports its data sets.
+// Source: https://followthemoney.tech/explorer, docs/screening.md "A list of your own".
+import { ENTRY_KINDS, type EntryKind, type ListedEntry } from '../matching/entry.ts'
+import { csvRows, ScreeningListInvalidError } from './csv-rows.ts'
+import { countryCodeOf } from './list-countries.ts'
+import { parseListDates } from './list-dates.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const SEPARATOR = ';'
+const COLUMNS = ['id', 'kind', 'name', 'aliases', 'birth_dates', 'countries', 'wallets']
+
+const textsOf = (value: unknown): readonly string[] => {
+  const values = Array.isArray(value) ? value : typeof value === 'string' ? value.split(SEPARATOR) : []
+  return values.flatMap((item) => (typeof item === 'string' && item.trim() !== '' ? [item.trim()] : []))
+}
+
+const kindOf = (value: unknown): EntryKind => ENTRY_KINDS.find((kind) => kind === value) ?? 'other'
+
+const entryOf = (id: string, kind: EntryKind, names: readonly string[], fields: Fields): ListedEntry => ({
+  id,
+  kind,
+  names: [...new Set(names)],
+  birthDates: [...new Set(textsOf(fields['birth_dates']).flatMap(parseListDates))],
+  countries: [...new Set(textsOf(fields['countries']).flatMap((country) => countryCodeOf(country) ?? []))],
+  wallets: textsOf(fields['wallets']),
+})
+
+const ofFields = (fields: Fields, row: number): ListedEntry => {
+  const [id] = textsOf(fields['id'])
+  const name = typeof fields['name'] === 'string' ? fields['name'].trim() : ''
+  if (id === undefined || name === '') throw new ScreeningListInvalidError(`entry ${row}: id and name are required`)
+  return entryOf(id, kindOf(fields['kind']), [name, ...textsOf(fields['aliases'])], fields)
+}
+
+/** @throws ScreeningListInvalidError */
+export const readOwnCsv = (text: string): readonly ListedEntry[] => {
+  const rows = csvRows(text)
+  const header = rows.next()
+  const columns = header.done === true ? [] : header.value.map((column) => column.toLowerCase())
+  if (!columns.includes('id') || !columns.includes('name')) {
+    throw new ScreeningListInvalidError(`its first line has to name its columns, of ${COLUMNS.join(', ')}`)
+  }
+  const entries: ListedEntry[] = []
+  for (const row of rows) {
+    if (row.length !== columns.length) {
+      throw new ScreeningListInvalidError(
+        `entry ${entries.length + 1} has ${row.length} fields, and the header ${columns.length}`,
+      )
+    }
+    entries.push(ofFields(Object.fromEntries(columns.map((column, at) => [column, row[at]])), entries.length + 1))
+  }
+  return entries
+}
+
+const SCHEMAS: Readonly<Record<string, EntryKind>> = {
+  Person: 'person',
+  Company: 'organization',
+  Organization: 'organization',
+  PublicBody: 'organization',
+  LegalEntity: 'other',
+  Vessel: 'vessel',
+  Airplane: 'aircraft',
+}
+
+/** @returns null for what is no person and no company: an address, a sanction, a passport */
+const ofEntity = ({ id, schema, caption, properties }: Fields): ListedEntry | null => {
+  const kind = SCHEMAS[String(schema)]
+  if (kind === undefined || typeof id !== 'string') return null
+  const values = (typeof properties === 'object' && properties !== null ? properties : {}) as Fields
+  const all = (...names: readonly string[]): readonly string[] => names.flatMap((name) => textsOf(values[name]))
+  const names = [...textsOf(caption), ...all('name', 'alias', 'weakAlias', 'previousName')]
+  if (names.length === 0) return null
+  return entryOf(id, kind, names, {
+    birth_dates: all('birthDate'),
+    countries: all('nationality', 'citizenship', 'country', 'jurisdiction', 'birthCountry'),
+    wallets: all('publicKey'),
+  })
+}
+
+const parsed = (text: string): readonly unknown[] => {
+  try {
+    const whole: unknown = text.trimStart().startsWith('[') ? JSON.parse(text) : null
+    if (Array.isArray(whole)) return whole
+    return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [JSON.parse(line) as unknown]))
+  } catch (error) {
+    if (error instanceof SyntaxError)
+      throw new ScreeningListInvalidError('it is neither JSON lines nor an array of JSON')
+    throw error
+  }
+}
+
+/** @throws ScreeningListInvalidError */
+export const readOwnJson = (text: string): readonly ListedEntry[] =>
+  parsed(text).flatMap((item, at) => {
+    if (typeof item !== 'object' || item === null) throw new ScreeningListInvalidError(`entry ${at + 1} is no object`)
+    const fields = item as Fields
+    return 'schema' in fields ? (ofEntity(fields) ?? []) : [ofFields(fields, at + 1)]
+  })

@@ -1,0 +1,116 @@
+// Reads the files of one list into its entries, and refuses what can't be that list: cut short, empty, another format, full
+// of one letter, or of a size that no list reaches in one step. The list that is there stays then.
+import { counted } from '../../../lib/counted.ts'
+import { XmlInvalidError } from '../../../lib/xml-scanner.ts'
+import type { ListedEntry } from '../matching/entry.ts'
+import { readName } from '../matching/names/read-name.ts'
+import { ScreeningListInvalidError } from './csv-rows.ts'
+import { readEuXml } from './eu-xml.ts'
+import { readOfacCsv } from './ofac-csv.ts'
+import { readOwnCsv, readOwnJson } from './own-list.ts'
+import type { ScreeningFormat } from './publishers.ts'
+import { readUkXml } from './uk-xml.ts'
+import { readUnXml } from './un-xml.ts'
+
+/** A list that is larger is none: it would take the memory of the process that searches it. */
+const LIST_ENTRIES_MAX = 500_000
+/** A list may shrink to this share of its entries and grow to that many times, in one step. */
+const SHRINKS_TO = 0.8
+const GROWS_TO = 5
+/** Up to here a list may grow as it likes. */
+const GROWS_FREELY_TO = 1_000
+/** Entries whose names can be compared. */
+const COMPARABLE_SHARE_MIN = 0.9
+/** Of all names, the share that differ from each other. */
+const DISTINCT_SHARE_MIN = 0.3
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+const textOf = (bytes: Uint8Array): string => {
+  try {
+    return decoder.decode(bytes)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    // OFAC's files have been in this encoding, with accents in addresses.
+    return new TextDecoder('windows-1252').decode(bytes)
+  }
+}
+
+const HTML = /^\s*(?:<!doctype html|<html)/i
+
+const ofFormat = (format: ScreeningFormat, texts: readonly string[]): readonly ListedEntry[] => {
+  const [first = '', second = null, third = null] = texts
+  if (texts.some((text) => HTML.test(text))) throw new ScreeningListInvalidError('it is a web page')
+  const others = texts.length - (format === 'ofac-csv' ? Math.min(3, texts.length) : 1)
+  if (others > 0) throw new ScreeningListInvalidError(`the format ${format} is not of ${texts.length} files`)
+  switch (format) {
+    case 'ofac-csv':
+      return readOfacCsv({ primary: first, aliases: second, addresses: third })
+    case 'un-xml':
+      return readUnXml(first)
+    case 'eu-xml':
+      return readEuXml(first)
+    case 'uk-xml':
+      return readUkXml(first)
+    case 'csv':
+      return readOwnCsv(first)
+    case 'json':
+      return readOwnJson(first)
+  }
+}
+
+export interface ListExpectations {
+  /** Fewer entries are no whole list. */
+  readonly entriesMin: number
+  /** What the list has now; null: it has none yet. */
+  readonly now: { readonly entries: number; readonly names: number } | null
+}
+
+/** @throws ScreeningListInvalidError */
+const checkEntries = (entries: readonly ListedEntry[], { entriesMin, now }: ListExpectations): void => {
+  const count = entries.length
+  if (count === 0) throw new ScreeningListInvalidError('it holds no entry')
+  if (count > LIST_ENTRIES_MAX) throw new ScreeningListInvalidError(`it has more than ${LIST_ENTRIES_MAX} entries`)
+  if (count < entriesMin)
+    throw new ScreeningListInvalidError(
+      `it has ${counted(count, 'entry', 'entries')}, and the whole list has at least ${entriesMin}`,
+    )
+  const namesCount = entries.reduce((sum, entry) => sum + entry.names.length, 0)
+  for (const [what, has, had] of [
+    ['entries', count, now?.entries],
+    ['names', namesCount, now?.names],
+  ] as const) {
+    if (had === undefined) continue
+    if (has < had * SHRINKS_TO || (has > GROWS_FREELY_TO && has > had * GROWS_TO)) {
+      throw new ScreeningListInvalidError(`it has ${has} ${what}, and the list has ${had} now`)
+    }
+  }
+  const ids = new Set(entries.map(({ id }) => id))
+  if (ids.size !== count || ids.has(''))
+    throw new ScreeningListInvalidError('two of its entries have the same number, or one has none')
+  const names = entries.map((entry) => entry.names[0] ?? '')
+  const comparable = names.filter((name) => {
+    const reading = readName(name, 'organization')
+    return new Set(reading.words.map(({ written }) => written).join('')).size > 1
+  })
+  if (comparable.length < count * COMPARABLE_SHARE_MIN)
+    throw new ScreeningListInvalidError('most of its names are no names')
+  if (new Set(names).size < count * DISTINCT_SHARE_MIN)
+    throw new ScreeningListInvalidError('most of its names are the same')
+}
+
+/** @throws ScreeningListInvalidError with one line for the operator */
+export const readScreeningList = (
+  format: ScreeningFormat,
+  files: readonly Uint8Array[],
+  expected: ListExpectations,
+): readonly ListedEntry[] => {
+  try {
+    const entries = ofFormat(format, files.map(textOf))
+    checkEntries(entries, expected)
+    return entries
+  } catch (error) {
+    if (error instanceof XmlInvalidError) throw new ScreeningListInvalidError(error.detail)
+    throw error
+  }
+}

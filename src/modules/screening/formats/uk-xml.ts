@@ -1,0 +1,52 @@
+// The UK Sanctions List. A name is in the parts Name1 to Name6, of which Name6 is the family name or the whole name.
+// Source: https://www.gov.uk/government/publications/the-uk-sanctions-list, "Format guide".
+import type { EntryKind, ListedEntry } from '../matching/entry.ts'
+import { ScreeningListInvalidError } from './csv-rows.ts'
+import { countryCodeOf } from './list-countries.ts'
+import { parseListDates } from './list-dates.ts'
+import { childText, elementsOf, readXmlElements, type XmlElement } from './xml-elements.ts'
+
+const NAME_PARTS = ['Name1', 'Name2', 'Name3', 'Name4', 'Name5', 'Name6']
+const KINDS: Readonly<Record<string, EntryKind>> = { individual: 'person', entity: 'organization', ship: 'vessel' }
+
+const nameOf = (element: XmlElement): string =>
+  NAME_PARTS.map((part) => childText(element, part))
+    .filter((part) => part !== '')
+    .join(' ')
+
+const textsOf = (element: XmlElement, name: string): readonly string[] =>
+  elementsOf(element, name).map(({ text }) => text.trim())
+
+const entryOf = (element: XmlElement): ListedEntry => {
+  const kind = KINDS[childText(element, 'IndividualEntityShip').toLowerCase()] ?? 'other'
+  const spelled = elementsOf(element, 'Name')
+  const primary = spelled.filter(
+    (name) => /primary/i.test(childText(name, 'NameType')) && !/variation/i.test(childText(name, 'NameType')),
+  )
+  const names = [...primary, ...spelled].map(nameOf)
+  const places = kind === 'person' ? ['Nationality', 'CountryOfBirth'] : ['AddressCountry']
+  return {
+    id: childText(element, 'UniqueID'),
+    kind,
+    names: [...new Set([...names, ...textsOf(element, 'NameNonLatinScript')].filter((name) => name !== ''))],
+    birthDates: [...new Set(textsOf(element, 'DOB').flatMap(parseListDates))],
+    countries: [
+      ...new Set(places.flatMap((place) => textsOf(element, place).flatMap((text) => countryCodeOf(text) ?? []))),
+    ],
+    wallets: [],
+  }
+}
+
+/** @throws ScreeningListInvalidError, XmlInvalidError */
+export const readUkXml = (text: string): readonly ListedEntry[] => {
+  const entries: ListedEntry[] = []
+  readXmlElements(
+    text,
+    new Set(['Designation']),
+    (root) => {
+      if (root !== 'Designations') throw new ScreeningListInvalidError('it is no UK Sanctions List')
+    },
+    (element) => entries.push(entryOf(element)),
+  )
+  return entries
+}

@@ -1,0 +1,73 @@
+// Digital currency addresses of a list of sanctioned people become a shared list of addresses, which policies read by name.
+// The store knows which version is shared: after a crash or a failure, the version in use is shared again.
+import { parseAnyAddress } from '../../../domain/address-key.ts'
+import { createEntrySink } from '../../../facts/lists/entry-sink.ts'
+import { replaceList } from '../../../facts/lists/write-list.ts'
+import { NamedError } from '../../../lib/named-error.ts'
+import type { Clock } from '../../../lib/time.ts'
+import type { UnsharedVersion } from '../../../store/lists/screening-lists.ts'
+import type { Store } from '../../../store/store.ts'
+import type { Logger } from '../../../telemetry/log.ts'
+import type { ScreeningProcesses } from '../processes/screening-processes.ts'
+
+export interface WalletSharingDependencies {
+  readonly store: Pick<Store, 'lists' | 'listBases' | 'screeningLists'>
+  readonly processes: Pick<ScreeningProcesses, 'readWallets'>
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'error'>
+}
+
+const RETRY_MS = 60_000
+
+class VersionMissingError extends NamedError {}
+
+const shareVersion = async (
+  { store, processes, clock }: WalletSharingDependencies,
+  version: UnsharedVersion,
+): Promise<void> => {
+  const { lists, listBases, screeningLists } = store
+  const { name, versionId } = version
+  const packed = await screeningLists.readVersion(versionId)
+  if (packed === null) throw new VersionMissingError()
+  const sink = createEntrySink()
+  for (const wallet of await processes.readWallets(packed)) {
+    const address = parseAnyAddress(wallet)
+    // Addresses of chains that are not supported, Bitcoin's for example.
+    if (address !== null) sink.add(address, name)
+  }
+  const list = await lists.ofScreening(name, sink.added > 0)
+  if (list === null) return screeningLists.shareNothing(version)
+  const stamp = { author: 'screening', addedAtSeconds: clock.unixSeconds() }
+  const confirmation = { screeningList: name, versionId }
+  await replaceList({ lists, bases: listBases }, list.id, sink.chunks(stamp), confirmation)
+}
+
+/**
+ * Returns a function that shares the wallets of each version that is not shared yet. A version that can't be shared is
+ * logged and retried after a minute; its shared list keeps its content and grows older.
+ */
+export const createWalletSharing = (
+  dependencies: WalletSharingDependencies,
+): ((goesOn: () => boolean) => Promise<void>) => {
+  const { store, clock, log } = dependencies
+  /** When a version that failed is due again, by its id. */
+  const retries = new Map<string, number>()
+  return async (goesOn) => {
+    for (const version of await store.screeningLists.unshared()) {
+      const { name, versionId } = version
+      if (!goesOn()) return
+      if (clock.monotonicMs() < (retries.get(versionId) ?? 0)) continue
+      try {
+        await shareVersion(dependencies, version)
+        retries.delete(versionId)
+      } catch (error) {
+        if (!goesOn()) return
+        retries.set(versionId, clock.monotonicMs() + RETRY_MS)
+        log.error('could not share the wallet addresses of a list of sanctioned people; will retry', {
+          list: name,
+          error,
+        })
+      }
+    }
+  }
+}

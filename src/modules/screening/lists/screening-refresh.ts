@@ -1,0 +1,96 @@
+// Refreshes due lists: fetches them if they have changed, parses them in a process of its own, checks them, and stores a version.
+// After any failure, the list keeps its content and grows older.
+
+import type { Lead } from '../../../cluster/leader.ts'
+import { fetchFiles } from '../../../facts/lists/fetch-files.ts'
+import type { Clock } from '../../../lib/time.ts'
+import type { ScreeningList, ScreeningListTable } from '../../../store/lists/screening-lists.ts'
+import type { Logger } from '../../../telemetry/log.ts'
+import { publisherOf, SCREENING_FORMATS } from '../formats/publishers.ts'
+import type { ScreeningProcesses } from '../processes/screening-processes.ts'
+
+export interface ScreeningRefreshDependencies {
+  readonly lists: ScreeningListTable
+  readonly processes: Pick<ScreeningProcesses, 'readFiles'>
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'info' | 'error'>
+  /** For tests. */
+  readonly fetch?: typeof fetchFiles
+}
+
+/** The largest of the known lists has 25 MB. */
+const FILE_BYTES_MAX = 268_435_456
+const FETCH_TIME_LIMIT_MS = 300_000
+/** Longer than any reading can take. */
+const LEASE_SECONDS = 900
+const RETRY_SECONDS = 600
+
+/** One line for the operator: the text of our own errors, but only the class of any other error. */
+const describeFailure = (error: unknown): string => {
+  const detail = (error as { detail?: unknown } | null)?.detail
+  return typeof detail === 'string' ? detail.slice(0, 300) : error instanceof Error ? error.name : 'it failed'
+}
+
+const readOne = async (
+  { lists, processes, clock, fetch = fetchFiles }: ScreeningRefreshDependencies,
+  list: ScreeningList,
+  lead: Pick<Lead, 'leads'>,
+  signal: AbortSignal,
+): Promise<'loaded' | 'confirmed' | 'outdated' | { readonly failure: string }> => {
+  const publisher = publisherOf(list.name)
+  const nextDueAtSeconds = clock.unixSeconds() + list.intervalSeconds
+  const fetched = await fetch({
+    urls: list.urls,
+    redirectsTo: publisher?.redirectsTo ?? [],
+    reach: list.reach,
+    // Without content, an unchanged file would leave the list empty.
+    validators: list.version === null ? {} : list.validators,
+    maxBytes: FILE_BYTES_MAX,
+    timeoutMs: FETCH_TIME_LIMIT_MS,
+    signal,
+  })
+  if (!lead.leads()) return 'outdated'
+  if (fetched === null) {
+    await lists.confirm(list, nextDueAtSeconds)
+    return 'confirmed'
+  }
+  const format = SCREENING_FORMATS.find((known) => known === list.format)
+  if (format === undefined) return { failure: `this version knows no format ${list.format}` }
+  const { packed, refusal } = await processes.readFiles({
+    format,
+    files: fetched.files,
+    expected: {
+      entriesMin: publisher?.entriesMin ?? 1,
+      now: list.version === null ? null : { entries: list.version.entries, names: list.version.names },
+    },
+  })
+  if (packed === null) return { failure: refusal ?? 'it can not be read' }
+  if (!lead.leads()) return 'outdated'
+  const { token } = list
+  const { validators } = fetched
+  return (await lists.replace(list.name, packed, { token, validators, nextDueAtSeconds })) ?? 'outdated'
+}
+
+/** Reads every list that is due, one after the other. Rejects only when the store fails. */
+export const refreshScreeningLists = async (
+  dependencies: ScreeningRefreshDependencies,
+  lead: Pick<Lead, 'leads'>,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { lists, clock, log } = dependencies
+  while (!signal.aborted && lead.leads()) {
+    const list = await lists.takeDue(LEASE_SECONDS)
+    if (list === null) return
+    const result = await readOne(dependencies, list, lead, signal).catch((error: unknown) => {
+      return { failure: signal.aborted ? 'it was interrupted' : describeFailure(error) }
+    })
+    if (typeof result === 'string') {
+      if (result !== 'outdated') log.info('a list of sanctioned people was read', { list: list.name, result })
+      continue
+    }
+    const retrySeconds = signal.aborted ? 0 : Math.min(list.intervalSeconds, RETRY_SECONDS)
+    await lists.fail(list, result.failure, clock.unixSeconds() + retrySeconds)
+    const ageSeconds = list.confirmedAtSeconds === null ? null : clock.unixSeconds() - list.confirmedAtSeconds
+    log.error('a list of sanctioned people could not be read', { list: list.name, failure: result.failure, ageSeconds })
+  }
+}

@@ -1,0 +1,418 @@
+// Names of a list, arranged so that those which resemble a given name are found without looking at all of them: the distinct
+// words as they are written and as they are folded, and for each word the names that have it. Kept in flat arrays: thirty
+// thousand names take a few megabytes.
+import { below, bytesIn, type FlatArrays, prefixed, wordsIn } from '../../../../lib/flat-arrays.ts'
+import { likenessOf, skeletonOf } from './consonants.ts'
+import { foldWord, WORD_MAX } from './fold.ts'
+import type { NameWord, WordRole } from './read-name.ts'
+import { buildWordTable, openWordTable, type WordTable } from './word-table.ts'
+import { JOINING_PARTICLES } from './words.ts'
+
+const ROLES: readonly WordRole[] = ['name', 'initial', 'particle', 'title', 'form', 'common']
+/** Words of the index are below this; a name's words have their role above it. */
+const ROLE_SHIFT = 24
+const WORD_MASK = 2 ** ROLE_SHIFT - 1
+
+export interface WordMatch {
+  readonly word: number
+  /** 1: written the same. */
+  readonly similarity: number
+  /** Letters that differ, as written; null: it sounds the same, or has the same consonants. */
+  readonly distance: number | null
+}
+
+export interface NameIndex {
+  readonly names: number
+  readonly distinctWords: number
+  /** Words that resemble this one, the nearest first. A join of two neighbours is a word, too. */
+  resembling(word: NameWord): readonly WordMatch[]
+  /** Of two words written as one: the single words that this may be. */
+  resemblingJoin(word: NameWord): readonly WordMatch[]
+  /** How near any two words are by their letters. */
+  nearness(word: number, written: string): { readonly similarity: number; readonly distance: number }
+  /** @returns -1 when no name has it */
+  find(written: string): number
+  /** Names that have the word. */
+  namesWith(word: number): Uint32Array
+  isJoin(word: number): boolean
+  /** How many names have a word that folds to the same. */
+  frequency(word: number): number
+  textOf(word: number): string
+  /** Its first letter, as a byte. */
+  firstByte(word: number): number
+  /** A name's words in order, to be read with `roleAt` and `wordAt`. */
+  wordsOf(name: number): Uint32Array
+  entryOf(name: number): number
+  /** Divides letters into words of the index, the longest first. Null: some letters are left over. */
+  divide(letters: string): readonly string[] | null
+}
+
+export const roleAt = (packed: number): WordRole => ROLES[packed >>> ROLE_SHIFT] ?? 'name'
+export const wordAt = (packed: number): number => packed & WORD_MASK
+
+/** Second syllables of Korean given names that are particles elsewhere. */
+const KOREAN_SECOND: ReadonlySet<string> = new Set(['il', 'an', 'do'])
+
+/** Two neighbours that may be written as one. */
+export const joinsOf = (
+  words: readonly NameWord[],
+): readonly { readonly at: number; readonly written: string; readonly folded: string }[] => {
+  const joins: { at: number; written: string; folded: string }[] = []
+  for (let at = 0; at + 1 < words.length; at++) {
+    const [first, second] = [words[at]!, words[at + 1]!]
+    if (first.role === 'form' || second.role === 'form') continue
+    if (second.role === 'particle' && !KOREAN_SECOND.has(second.written)) continue
+    if (
+      second.role === 'title' ||
+      (first.role === 'title' && !first.written.startsWith('abd')) ||
+      first.skeletons.length + first.spellings.length > 0 ||
+      second.skeletons.length + second.spellings.length > 0
+    )
+      continue
+    if (first.role === 'particle' && !JOINING_PARTICLES.has(first.written)) continue
+    const written = first.written + second.written
+    if (written.length > WORD_MAX) continue
+    joins.push({ at, written, folded: foldWord(written) })
+  }
+  return joins
+}
+
+const NONE_TOLERATED = (): number => 0
+/** Letters that a word may be off, by its length: a longer word more, a short one is another word then. */
+const TOLERATED_KEYS = (length: number): number => (length <= 1 ? 0 : length <= 4 ? 1 : length <= 9 ? 2 : 3)
+/** Folded words are nearer to each other from the start. */
+const TOLERATED_SOUNDS = (length: number): number => (length <= 4 ? 0 : length <= 7 ? 1 : 2)
+/** Two words written as one are one of many: they have to be nearly exact. */
+const TOLERATED_IN_JOINS = (length: number): number => Math.min(2, Math.floor(length * 0.22))
+/** Sounds the same, and is written otherwise. */
+const FOLDED_SIMILARITY = 0.97
+/** What a word is worth that is some keys off: the first key costs less than the second. */
+const editSimilarity = (distance: number, length: number): number => 1 - (distance * 0.9) / length
+
+/** FNV-1a, 32 bits. */
+const HASH_START = 0x811c9dc5
+const hashWith = (hash: number, code: number): number => Math.imul(hash ^ code, 0x01000193)
+const hashOf = (text: string): number => {
+  let hash = HASH_START
+  for (let at = 0; at < text.length; at++) hash = hashWith(hash, text.charCodeAt(at))
+  return hash >>> 0
+}
+
+interface WordDraft {
+  readonly written: string
+  readonly folded: string
+  readonly skeleton: string
+  /** 1: a join; 2: written without vowels. */
+  readonly flags: number
+  readonly names: number[]
+}
+
+/** Groups numbers by another number: `groups[starts[n]]` to `groups[starts[n + 1]]`. */
+const grouped = (groupOf: Uint32Array, groups: number) => {
+  const starts = new Uint32Array(groups + 1)
+  for (const group of groupOf) starts[group + 1] = starts[group + 1]! + 1
+  for (let group = 0; group < groups; group++) starts[group + 1] = starts[group + 1]! + starts[group]!
+  const members = new Uint32Array(groupOf.length)
+  const filled = starts.slice()
+  for (let member = 0; member < groupOf.length; member++) members[filled[groupOf[member]!]!++] = member
+  return { starts, members }
+}
+
+/** The distinct words of some drafts, as they are written or as they are folded, each with the drafts that are it. */
+const buildWords = (
+  drafts: readonly WordDraft[],
+  isOne: (draft: WordDraft) => boolean,
+  textOf: (draft: WordDraft) => string,
+): { readonly arrays: FlatArrays; readonly rows: ReadonlyMap<string, number> } => {
+  const members = Uint32Array.from(drafts.keys()).filter((word) => isOne(drafts[word]!))
+  const { arrays, numbers } = buildWordTable([...new Set(Array.from(members, (word) => textOf(drafts[word]!)))])
+  const rows = Uint32Array.from(members, (word) => numbers.get(textOf(drafts[word]!)) ?? 0)
+  const groups = grouped(rows, numbers.size)
+  const ordered = groups.members.map((member) => members[member]!)
+  return { arrays: { ...arrays, groupStarts: groups.starts, groupMembers: ordered }, rows: numbers }
+}
+
+const openWords = (arrays: FlatArrays) => {
+  const [starts, members] = [wordsIn(arrays, 'groupStarts'), wordsIn(arrays, 'groupMembers')]
+  return {
+    table: openWordTable(arrays),
+    each: (row: number, visit: (word: number) => void): void => {
+      for (let at = starts[row]!; at < starts[row + 1]!; at++) visit(members[at]!)
+    },
+    first: (row: number): number => (row === -1 ? -1 : (members[starts[row]!] ?? -1)),
+  }
+}
+type Words = ReturnType<typeof openWords>
+
+export interface NameIndexBuilder {
+  /** @param entry what the caller knows the name's owner by */
+  add(words: readonly NameWord[], entry: number): void
+  build(): FlatArrays
+}
+
+/** Given names come again and again. */
+const CACHED_WORDS_MAX = 2_048
+
+/** Matches as numbers: objects would take ten times the memory. */
+interface PackedMatches {
+  readonly words: Uint32Array
+  readonly similarities: Float32Array
+  /** -1: there is none. */
+  readonly distances: Int8Array
+}
+
+const packMatches = (matches: readonly WordMatch[]): PackedMatches => ({
+  words: Uint32Array.from(matches, ({ word }) => word),
+  similarities: Float32Array.from(matches, ({ similarity }) => similarity),
+  distances: Int8Array.from(matches, ({ distance }) => distance ?? -1),
+})
+
+const unpackMatches = ({ words, similarities, distances }: PackedMatches): readonly WordMatch[] =>
+  Array.from(words, (word, at) => {
+    const distance = distances[at]!
+    return { word, similarity: similarities[at]!, distance: distance === -1 ? null : distance }
+  })
+/** Two words written as one have at least as many letters. */
+const JOIN_LENGTH_MIN = 5
+
+export const createNameIndexBuilder = (): NameIndexBuilder => {
+  const numbers = new Map<string, number>()
+  const drafts: WordDraft[] = []
+  const packed: number[] = []
+  const starts: number[] = [0]
+  const entries: number[] = []
+
+  const draftOf = (written: string, folded: string, skeleton: string, flags: number): number => {
+    const key = flags === 0 ? written : `${flags}${written}`
+    const known = numbers.get(key)
+    if (known !== undefined) return known
+    numbers.set(key, drafts.length)
+    drafts.push({ written, folded, skeleton, flags, names: [] })
+    return drafts.length - 1
+  }
+
+  return {
+    add: (words, entry) => {
+      const name = entries.length
+      const has = (word: number): void => {
+        const { names } = drafts[word]!
+        if (names.at(-1) !== name) names.push(name)
+      }
+      for (const { written, folded, skeletons, role } of words) {
+        const [skeleton] = skeletons
+        const word =
+          skeleton === undefined
+            ? draftOf(written, folded, skeletonOf(written).consonants, 0)
+            : draftOf(written, folded, skeleton.consonants, 2)
+        packed.push((ROLES.indexOf(role) << ROLE_SHIFT) | word)
+        has(word)
+      }
+      for (const { written, folded } of joinsOf(words)) has(draftOf(written, folded, '', 1))
+      starts.push(packed.length)
+      entries.push(entry)
+    },
+
+    build: () => {
+      const isJoin = (draft: WordDraft): boolean => (draft.flags & 1) !== 0
+      const isSingle = (draft: WordDraft): boolean => !isJoin(draft)
+      const written = buildWords(drafts, isSingle, (draft) => draft.written)
+      const folded = buildWords(drafts, isSingle, (draft) => draft.folded)
+      const joinsWritten = buildWords(drafts, isJoin, (draft) => draft.written)
+      const joinsFolded = buildWords(drafts, isJoin, (draft) => draft.folded)
+      const postingStarts = new Uint32Array(drafts.length + 1)
+      for (const [word, { names }] of drafts.entries()) postingStarts[word + 1] = postingStarts[word]! + names.length
+      const postings = new Uint32Array(postingStarts[drafts.length]!)
+      for (const [word, { names }] of drafts.entries()) postings.set(names, postingStarts[word])
+      const hashes = Uint32Array.from(drafts, ({ skeleton }) => hashOf(skeleton))
+      const counts = new Map<string, number>()
+      for (const { folded: sound, names } of drafts.filter(isSingle))
+        counts.set(sound, (counts.get(sound) ?? 0) + names.length)
+      return {
+        ...prefixed('written', written.arrays),
+        ...prefixed('folded', folded.arrays),
+        ...prefixed('joinsWritten', joinsWritten.arrays),
+        ...prefixed('joinsFolded', joinsFolded.arrays),
+        flags: Uint8Array.from(drafts, ({ flags }) => flags),
+        skeletons: hashes,
+        // Words, but no joins, in the order of their consonants.
+        bySkeleton: Uint32Array.from(drafts.keys())
+          .filter((word) => isSingle(drafts[word]!))
+          .sort((left, right) => hashes[left]! - hashes[right]!),
+        rows: Uint32Array.from(
+          drafts,
+          (draft) => (isJoin(draft) ? joinsWritten : written).rows.get(draft.written) ?? 0,
+        ),
+        frequencies: Uint32Array.from(drafts, (draft) => counts.get(draft.folded) ?? draft.names.length),
+        postingStarts,
+        postings,
+        nameWords: Uint32Array.from(packed),
+        nameStarts: Uint32Array.from(starts),
+        entries: Uint32Array.from(entries),
+      }
+    },
+  }
+}
+
+/** More letters are not divided. */
+const DIVIDED_MAX = 128
+const DIVIDED_WORD_MIN = 2
+/** Shorter words, on average over the letters, say nothing. */
+const DIVIDED_LENGTH_MIN = 3
+
+/** @returns a function that divides letters into words so that the sum of the squares of their lengths is greatest */
+const createDivider = (words: WordTable) => {
+  let hashes: Set<number> | null = null
+  const hashesOf = (): Set<number> =>
+    new Set(Array.from({ length: words.size }, (_, word) => hashOf(words.textOf(word))))
+
+  return (letters: string): readonly string[] | null => {
+    if (letters.length > DIVIDED_MAX) return null
+    hashes ??= hashesOf()
+    const best = new Int32Array(letters.length + 1).fill(-1)
+    const lastStart = new Uint8Array(letters.length + 1)
+    best[0] = 0
+    for (let start = 0; start < letters.length; start++) {
+      if (best[start] === -1) continue
+      let hash = HASH_START
+      for (let end = start; end < Math.min(letters.length, start + WORD_MAX); end++) {
+        hash = hashWith(hash, letters.charCodeAt(end))
+        const length = end + 1 - start
+        const sum = best[start]! + length * length
+        if (length < DIVIDED_WORD_MIN || sum <= best[end + 1]! || !hashes.has(hash >>> 0)) continue
+        best[end + 1] = sum
+        lastStart[end + 1] = start
+      }
+    }
+    if (best[letters.length]! < DIVIDED_LENGTH_MIN * letters.length) return null
+    const found: string[] = []
+    for (let end = letters.length; end > 0; end = lastStart[end]!) found.unshift(letters.slice(lastStart[end]!, end))
+    return found
+  }
+}
+
+export const openNameIndex = (arrays: FlatArrays): NameIndex => {
+  const written = openWords(below('written', arrays))
+  const folded = openWords(below('folded', arrays))
+  const joinsWritten = openWords(below('joinsWritten', arrays))
+  const joinsFolded = openWords(below('joinsFolded', arrays))
+  const flags = bytesIn(arrays, 'flags')
+  const [skeletons, bySkeleton, rows, frequencies] = [
+    wordsIn(arrays, 'skeletons'),
+    wordsIn(arrays, 'bySkeleton'),
+    wordsIn(arrays, 'rows'),
+    wordsIn(arrays, 'frequencies'),
+  ]
+  const [postingStarts, postings] = [wordsIn(arrays, 'postingStarts'), wordsIn(arrays, 'postings')]
+  const [nameWords, nameStarts, entryOf] = [
+    wordsIn(arrays, 'nameWords'),
+    wordsIn(arrays, 'nameStarts'),
+    wordsIn(arrays, 'entries'),
+  ]
+  const caches = [new Map<string, PackedMatches>(), new Map<string, PackedMatches>()] as const
+  const hasAbjad = flags.some((flag) => (flag & 2) !== 0)
+  const tableOf = (word: number) => ((flags[word]! & 1) === 0 ? written : joinsWritten).table
+
+  const textOf = (word: number): string => tableOf(word).textOf(rows[word]!)
+
+  const withConsonants = (consonants: string, visit: (word: number) => void): void => {
+    const hash = hashOf(consonants)
+    let [low, high] = [0, bySkeleton.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (skeletons[bySkeleton[middle]!]! < hash) low = middle + 1
+      else high = middle
+    }
+    for (; low < bySkeleton.length && skeletons[bySkeleton[low]!] === hash; low++) visit(bySkeleton[low]!)
+  }
+
+  /** @param thorough also what sounds alike, what has the same consonants, and what is two words of a name */
+  const scan = (
+    { written: text, folded: sound, skeletons: readings, spellings, isExact }: NameWord,
+    thorough: boolean,
+  ): readonly WordMatch[] => {
+    const best = new Map<number, WordMatch>()
+    const offer = (word: number, similarity: number, distance: number | null): void => {
+      if ((best.get(word)?.similarity ?? 0) < similarity) best.set(word, { word, similarity, distance })
+    }
+    const letters = (words: Words, tolerated: (length: number) => number): void =>
+      words.table.near(text, tolerated, (row, distance, length) => {
+        const similarity = distance === 0 ? 1 : editSimilarity(distance, length)
+        words.each(row, (word) => offer(word, similarity, distance))
+      })
+    const sounds = (words: Words, tolerated: (length: number) => number): void =>
+      words.table.near(sound, tolerated, (row, distance, length) => {
+        const similarity = FOLDED_SIMILARITY * (distance === 0 ? 1 : editSimilarity(distance, length))
+        words.each(row, (word) => offer(word, similarity, null))
+      })
+    const isAbjad = (word: number): boolean => (flags[word]! & 2) !== 0
+    for (const spelling of spellings) {
+      for (const words of [written, joinsWritten]) {
+        const row = words.table.find(spelling)
+        if (row !== -1) words.each(row, (word) => offer(word, spelling === text ? 1 : FOLDED_SIMILARITY, null))
+      }
+    }
+    for (const reading of readings) {
+      withConsonants(reading.consonants, (word) => {
+        const other = textOf(word)
+        const isSame = isAbjad(word) && other === text
+        offer(word, isSame ? 1 : likenessOf(reading, isAbjad(word) ? null : skeletonOf(other)), null)
+      })
+    }
+    if (spellings.length + readings.length === 0) {
+      letters(written, isExact ? NONE_TOLERATED : thorough ? TOLERATED_KEYS : TOLERATED_IN_JOINS)
+      sounds(folded, isExact || !thorough ? NONE_TOLERATED : TOLERATED_SOUNDS)
+      if (thorough && text.length >= JOIN_LENGTH_MIN) {
+        letters(joinsWritten, isExact ? NONE_TOLERATED : TOLERATED_IN_JOINS)
+        sounds(joinsFolded, NONE_TOLERATED)
+      }
+      if (thorough && hasAbjad) {
+        // Two words with vowels are compared by their letters.
+        const skeleton = skeletonOf(text)
+        withConsonants(skeleton.consonants, (word) => {
+          if (isAbjad(word)) offer(word, likenessOf(skeleton, null), null)
+        })
+      }
+    }
+    return [...best.values()].sort((left, right) => right.similarity - left.similarity)
+  }
+
+  const cached = (word: NameWord, thorough: boolean): readonly WordMatch[] => {
+    const cache = caches[thorough ? 0 : 1]
+    if (word.spellings.length > 0) return scan(word, thorough)
+    const [skeleton] = word.skeletons
+    const read = [word.skeletons.length, skeleton?.consonants, skeleton?.gaps?.join()].join(' ')
+    const key = `${word.isExact ? '=' : ''}${word.written} ${skeleton === undefined ? '' : read}`
+    const known = cache.get(key)
+    if (known !== undefined) {
+      // The one that was not asked for the longest is the first.
+      cache.delete(key)
+      cache.set(key, known)
+      return unpackMatches(known)
+    }
+    const found = scan(word, thorough)
+    if (cache.size >= CACHED_WORDS_MAX) cache.delete(cache.keys().next().value ?? '')
+    cache.set(key, packMatches(found))
+    return found
+  }
+
+  return {
+    names: entryOf.length,
+    distinctWords: flags.length,
+    resembling: (word) => cached(word, true),
+    resemblingJoin: (word) => (word.written.length < JOIN_LENGTH_MIN ? [] : cached(word, false)),
+    nearness: (word, text) => {
+      const table = tableOf(word)
+      const distance = table.distance(rows[word]!, text)
+      return { distance, similarity: editSimilarity(distance, Math.max(text.length, table.lengthOf(rows[word]!))) }
+    },
+    find: (text) => written.first(written.table.find(text)),
+    namesWith: (word) => postings.subarray(postingStarts[word]!, postingStarts[word + 1]!),
+    isJoin: (word) => (flags[word]! & 1) !== 0,
+    frequency: (word) => frequencies[word]!,
+    textOf,
+    firstByte: (word) => tableOf(word).firstByte(rows[word]!),
+    wordsOf: (name) => nameWords.subarray(nameStarts[name]!, nameStarts[name + 1]!),
+    entryOf: (name) => entryOf[name]!,
+    divide: createDivider(written.table),
+  }
+}

@@ -1,0 +1,200 @@
+// Reads a name as it is written into the words by which it is compared: whatever the alphabet, the order of its words, its
+// titles and its punctuation. Invariants: the work is bounded, however long the name is; a name whose words do not show whose
+// it is has a problem.
+import { readNameText } from '../../../../lib/name-text.ts'
+import type { Skeleton } from './consonants.ts'
+import { foldWord, WORD_MAX } from './fold.ts'
+import type { NameProblem } from './name-problems.ts'
+import { type NameKind, type RawWord, readScripts, toRawWord } from './read-scripts.ts'
+import { COMMON_COMPANY_WORDS, COMPANY_FORMS, FORM_PHRASES, HONORIFICS, PARTICLES } from './words.ts'
+
+/** A longer name is compared with nothing: nobody is called that, and to read a part of it would hide the rest. */
+export const NAME_LENGTH_MAX = 400
+/** Words after this one are not compared, and the name has a problem. */
+const WORDS_MAX = 16
+/** Fewer letters fit too many names to say anything. */
+const LETTERS_MIN = 2
+
+export type WordRole = 'name' | 'initial' | 'particle' | 'title' | 'form' | 'common'
+
+export interface NameWord {
+  /** Lower-case ASCII, as it was written. */
+  readonly written: string
+  /** By which it is compared. */
+  readonly folded: string
+  /** What a word that was written without its short vowels may be read as, the likeliest first; none for another word. */
+  readonly skeletons: readonly Skeleton[]
+  /** All ways to write a word that stands in signs for syllables; none if `written` is the only one. */
+  readonly spellings: readonly string[]
+  readonly role: WordRole
+  /** Transliterated by rule from signs that stand for syllables: no key can be wrong in it. */
+  readonly isExact: boolean
+}
+
+export interface NameReading {
+  /** The words to compare; none if there is nothing to compare. */
+  readonly words: readonly NameWord[]
+  /** The words of other ways to read the same text. */
+  readonly others: readonly (readonly NameWord[])[]
+  /** The letters of all words, each word once. */
+  readonly letters: string
+  /** Null: the words are the whole name. */
+  readonly problem: NameProblem | null
+}
+
+/** "Servant of", before one of the names of God: written apart, together, with the article and without. */
+const SERVANT_OF = 'abdul'
+const SERVANT = /^abd(?:[aeiou]|ou)?l?$/
+const SERVANT_AND_MASTER = /^abd(?:[aeiou]|ou)(?!l{1,3}ah?i?$)(?:l(?=[a-z]{3})|(?=[b-df-hj-km-np-tv-z][a-z]{3}))/
+
+/** @returns what follows "servant of" in the word, empty where it stands alone, null where it is another word */
+const servantsMaster = (text: string): string | null => {
+  if (SERVANT.test(text)) return ''
+  return SERVANT_AND_MASTER.test(text) ? text.replace(SERVANT_AND_MASTER, '') : null
+}
+
+/** `عبد الرحمن` is two words, as `Abdulrahman` and `Abd al-Rahman` are; `A.B.C.` is one. */
+const joined = (raw: readonly RawWord[], kind: NameKind): readonly RawWord[] => {
+  const words: RawWord[] = []
+  for (let at = 0; at < raw.length; at++) {
+    const word = raw[at]
+    if (word === undefined) break
+    if (kind === 'organization' && word.text.length === 1) {
+      let letters = word.text
+      while (raw[at + 1]?.text.length === 1) letters += raw[++at]?.text ?? ''
+      words.push({ ...word, text: letters })
+      continue
+    }
+    const rest = kind === 'person' ? servantsMaster(word.text) : null
+    if (rest !== null) {
+      words.push({ ...word, text: rest === '' ? word.text : SERVANT_OF })
+      if (rest !== '') words.push({ ...word, text: rest })
+      continue
+    }
+    words.push(word)
+  }
+  return words
+}
+
+const withForms = (texts: readonly RawWord[]): readonly RawWord[] => {
+  let text = ` ${texts.map((word) => word.text).join(' ')} `
+  for (const [phrase, canonical] of FORM_PHRASES) {
+    if (text.includes(` ${phrase} `)) text = text.replace(` ${phrase} `, ` ${canonical} `)
+  }
+  return text.trim().split(' ').map(toRawWord)
+}
+
+const NUMBER_WORDS: Readonly<Record<string, string>> = {
+  one: '1',
+  first: '1',
+  '1st': '1',
+  two: '2',
+  second: '2',
+  '2nd': '2',
+  three: '3',
+  third: '3',
+  '3rd': '3',
+  four: '4',
+  five: '5',
+  six: '6',
+  seven: '7',
+  eight: '8',
+  nine: '9',
+  ten: '10',
+}
+
+/** Titles that come from another alphabet. */
+const FOLDED_HONORIFICS = new Set([...HONORIFICS].filter((word) => word.length > 3).map(foldWord))
+const FOLDED_PARTICLES = new Set([...PARTICLES].filter((word) => word.length > 3).map(foldWord))
+
+const roleOf = (text: string, kind: NameKind): WordRole => {
+  // A company's single letter or digit is a number of it, and nobody's initial.
+  if (text.length === 1) return kind === 'person' ? 'initial' : 'form'
+  const isShort = text.length <= 3
+  if (PARTICLES.has(text) || (!isShort && FOLDED_PARTICLES.has(foldWord(text)))) return 'particle'
+  if (
+    kind === 'person' &&
+    (HONORIFICS.has(text) || (!isShort && FOLDED_HONORIFICS.has(foldWord(text))) || SERVANT.test(text))
+  )
+    return 'title'
+  if (kind === 'organization' && COMPANY_FORMS.has(text)) return 'form'
+  if (kind === 'organization' && COMMON_COMPANY_WORDS.has(text)) return 'common'
+  return 'name'
+}
+
+const wordOf = ({ text: whole, skeletons, spellings, isExact }: RawWord, kind: NameKind): NameWord => {
+  const text = whole.slice(0, WORD_MAX)
+  const isRead = skeletons.length + spellings.length > 0
+  const role = isRead ? 'name' : roleOf(text, kind)
+  const canonical = role === 'form' ? (COMPANY_FORMS.get(text) ?? text) : text
+  const number = kind === 'organization' ? (NUMBER_WORDS[text] ?? null) : null
+  return {
+    written: text,
+    folded: number ?? (role === 'initial' || role === 'form' ? canonical : foldWord(canonical)),
+    skeletons,
+    spellings,
+    role,
+    isExact,
+  }
+}
+
+const SAYS_LITTLE: ReadonlySet<WordRole> = new Set(['particle', 'title', 'form'])
+
+/** A name says nothing more when one of its words is said again. @returns the same array if none is */
+const withoutRepeats = (words: readonly NameWord[]): readonly NameWord[] => {
+  const seen = new Set<string>()
+  const once = words.filter(({ role, folded }) => role !== 'name' || (!seen.has(folded) && seen.add(folded)))
+  return once.length === words.length ? words : once
+}
+
+/** Fewer are the initials of a name. */
+const SINGLE_LETTERS_MIN = 3
+
+const isSpacedOut = (words: readonly NameWord[]): boolean => {
+  const single = words.filter(({ role }) => role === 'initial').length
+  return single >= SINGLE_LETTERS_MIN && 2 * single > words.length
+}
+
+const wordsOf = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] => {
+  const texts = joined(raw, kind)
+  const words = (kind === 'organization' ? withForms(texts) : texts).map((word) => wordOf(word, kind))
+  const isEmpty = words.every(({ role }) => SAYS_LITTLE.has(role))
+  return isEmpty ? words.map((word) => ({ ...word, role: 'name' as const })) : words
+}
+
+/** @param texts one word each @returns the words to compare, each once, at most as many as a name has */
+export const readWords = (texts: readonly string[], kind: NameKind): readonly NameWord[] =>
+  withoutRepeats(wordsOf(readScripts(texts, kind)[0] ?? [], kind)).slice(0, WORDS_MAX)
+
+export const readName = (name: string, kind: NameKind): NameReading => {
+  const nothing = (problem: NameProblem): NameReading => ({ words: [], others: [], letters: '', problem })
+  if (name.length > NAME_LENGTH_MAX) return nothing('too-long')
+  const pieces = readNameText(name)
+  const [raw = [], ...otherWays] = readScripts(
+    pieces.map(({ text }) => text),
+    kind,
+  )
+  const texts = raw.map(({ text }) => text)
+  if (texts.join('').length < LETTERS_MIN) return nothing('no-letters')
+  const words = wordsOf(raw, kind)
+  const latin = pieces.map(({ text, lookalike }) => lookalike ?? text)
+  const hasVowels = raw.every(({ skeletons, spellings }) => skeletons.length + spellings.length === 0)
+  const looksLatin = pieces.some(({ lookalike }) => lookalike !== null)
+  const once = withoutRepeats(words)
+  const problemOf = (): NameProblem | null => {
+    if (pieces.some(({ isDisguised }) => isDisguised)) return 'disguised'
+    if (once.length > WORDS_MAX) return 'too-many-words'
+    if (texts.some(({ length }) => length > WORD_MAX)) return 'long-word'
+    return kind === 'person' && isSpacedOut(words) ? 'single-letters' : null
+  }
+  return {
+    words: words.slice(0, WORDS_MAX),
+    others: [
+      ...(once === words ? [] : [once.slice(0, WORDS_MAX)]),
+      ...(looksLatin ? [readWords(latin, kind)] : []),
+      ...otherWays.map((way) => wordsOf(way, kind).slice(0, WORDS_MAX)),
+    ],
+    letters: hasVowels ? texts.filter((text, at) => text.length === 1 || texts.indexOf(text) === at).join('') : '',
+    problem: problemOf(),
+  }
+}

@@ -1,0 +1,109 @@
+// Distinct words in flat arrays, found again by exact spelling or by nearness: in the order of their length, with the letters
+// that each has as a mask, so that few of them have to be compared letter by letter.
+import { bytesIn, type FlatArrays, openTexts, packTexts, wordsIn } from '../../../../lib/flat-arrays.ts'
+import { distanceFrom, PATTERN_MAX } from './distance.ts'
+
+const LENGTH_LIMIT = PATTERN_MAX
+
+export interface WordTable {
+  readonly size: number
+  textOf(word: number): string
+  /** Letters by which the word differs from another one. */
+  distance(word: number, text: string): number
+  lengthOf(word: number): number
+  firstByte(word: number): number
+  /** @returns -1 when there is no such word */
+  find(text: string): number
+  /**
+   * Calls back for each word that is at most a few letters off: what both lengths tolerate. `length` is the longer one's.
+   */
+  near(
+    text: string,
+    toleranceOf: (length: number) => number,
+    found: (word: number, distance: number, length: number) => void,
+  ): void
+}
+
+const encoder = new TextEncoder()
+
+const letterBit = (byte: number): number => (byte >= 97 ? byte - 97 : 26 + (byte % 6))
+const lettersOf = (bytes: Uint8Array, start: number, end: number): number => {
+  let mask = 0
+  for (let at = start; at < end; at++) mask |= 1 << letterBit(bytes[at]!)
+  return mask
+}
+
+const bitsIn = (mask: number): number => {
+  let bits = mask - ((mask >>> 1) & 0x55555555)
+  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333)
+  return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}
+
+const compareTexts = (left: string, right: string): number =>
+  left.length - right.length || (left < right ? -1 : left > right ? 1 : 0)
+
+/** @param texts distinct ASCII words @returns the table's arrays, and what number each text has in it */
+export const buildWordTable = (
+  texts: readonly string[],
+): { readonly arrays: FlatArrays; readonly numbers: ReadonlyMap<string, number> } => {
+  const sorted = [...texts].sort(compareTexts)
+  const letters = new Uint32Array(sorted.length)
+  /** Length → the first word that is at least as long. */
+  const starts = new Uint32Array(LENGTH_LIMIT + 2).fill(sorted.length)
+  const packed = packTexts(sorted)
+  const offsets = wordsIn(packed, 'offsets')
+  for (const [word, text] of sorted.entries()) {
+    letters[word] = lettersOf(bytesIn(packed, 'bytes'), offsets[word]!, offsets[word + 1]!) >>> 0
+    for (let length = Math.min(text.length, LENGTH_LIMIT); length >= 0 && starts[length]! > word; length--) {
+      starts[length] = word
+    }
+  }
+  return { arrays: { ...packed, letters, starts }, numbers: new Map(sorted.map((text, word) => [text, word])) }
+}
+
+export const openWordTable = (arrays: FlatArrays): WordTable => {
+  const [bytes, offsets] = [bytesIn(arrays, 'bytes'), wordsIn(arrays, 'offsets')]
+  const [letters, starts] = [wordsIn(arrays, 'letters'), wordsIn(arrays, 'starts')]
+  const textOf = openTexts(arrays)
+  const size = offsets.length - 1
+
+  return {
+    size,
+    textOf,
+    distance: (word, text) =>
+      distanceFrom(encoder.encode(text))(bytes, offsets[word]!, offsets[word + 1]!, PATTERN_MAX),
+    lengthOf: (word) => offsets[word + 1]! - offsets[word]!,
+    firstByte: (word) => bytes[offsets[word]!] ?? 0,
+    find: (text) => {
+      let low = 0
+      let high = size - 1
+      while (low <= high) {
+        const middle = (low + high) >>> 1
+        const order = compareTexts(textOf(middle), text)
+        if (order === 0) return middle
+        if (order < 0) low = middle + 1
+        else high = middle - 1
+      }
+      return -1
+    },
+    near: (text, toleranceOf, found) => {
+      const wanted = encoder.encode(text)
+      const length = wanted.length
+      if (length === 0 || length > LENGTH_LIMIT) return
+      const tolerance = toleranceOf(length)
+      const distanceTo = distanceFrom(wanted)
+      const wantedLetters = lettersOf(wanted, 0, length)
+      const end = starts[Math.min(LENGTH_LIMIT, length + tolerance) + 1]!
+      for (let word = starts[Math.max(0, length - tolerance)]!; word < end; word++) {
+        // A key can take one letter away and bring one.
+        const has = letters[word]!
+        if (bitsIn(has & ~wantedLetters) > tolerance || bitsIn(wantedLetters & ~has) > tolerance) continue
+        const from = offsets[word]!
+        const to = offsets[word + 1]!
+        const bound = Math.min(tolerance, toleranceOf(to - from))
+        const distance = distanceTo(bytes, from, to, bound)
+        if (distance <= bound) found(word, distance, Math.max(length, to - from))
+      }
+    },
+  }
+}

@@ -1,0 +1,220 @@
+// Screens one person or company against the lists: finds the names that resemble, then narrows by date of birth and country.
+// The score is the sum of its parts, and each hit shows them. Nothing that was asked is repeated in a hit: it can be kept
+// beside a session without being evidence.
+import { createHash } from 'node:crypto'
+import { below, decodeFlat, encodeFlat, openTexts, packTexts, prefixed, wordsIn } from '../../../lib/flat-arrays.ts'
+import type { ListedEntry, ScreenedSubject } from './entry.ts'
+import { createNameFinder, type FoundName, type NameFinder } from './names/find-names.ts'
+import { createNameIndexBuilder, openNameIndex } from './names/name-index.ts'
+import type { NameProblem } from './names/name-problems.ts'
+import { type NameReading, readName, readWords } from './names/read-name.ts'
+import type { NameKind } from './names/read-scripts.ts'
+import { scoreBirthDate, scoreCountry } from './narrow.ts'
+
+export interface ScorePart {
+  readonly part: 'name' | 'birth_date' | 'country'
+  /** Of a name 0 to 100; of what narrows it, what was added or taken off. */
+  readonly points: number
+  readonly detail: string
+}
+
+export interface ScreeningHit {
+  /** Name of the list. */
+  readonly list: string
+  /** The entry's id in it. */
+  readonly entry: string
+  /** The name of the entry that resembles most. */
+  readonly name: string
+  /** 0 to 100. */
+  readonly score: number
+  readonly why: readonly ScorePart[]
+  /** Hash of all that the entry is compared by. */
+  readonly content: string
+}
+
+export interface ScreeningAnswer {
+  /** The highest score first; one for each entry. */
+  readonly hits: readonly ScreeningHit[]
+  /** Why the name could not be compared in full; null: it was. */
+  readonly problem: NameProblem | null
+}
+
+export interface Screening {
+  /** Names that can be found. */
+  readonly names: number
+  /** @param threshold lowest score of a hit, 0 to 100 */
+  screen(subject: ScreenedSubject, threshold: number): ScreeningAnswer
+}
+
+export interface ScreenedList {
+  readonly list: string
+  readonly entries: Iterable<ListedEntry>
+}
+
+/** A name that its date of birth (8) and country (2) can lift over a threshold is looked at, too; half a point is rounded up. */
+const LIFT_MAX = 10.5
+/** Words that were divided anew are others by chance, unless nearly all are a name's. */
+const DIVIDED_SIMILARITY_MIN = 0.9
+/** Hits that are told; more say that the name is no name. */
+const HITS_MAX = 50
+
+const NEAR_WORDS_SHOWN = 8
+
+const describeName = ({ comparison }: FoundName): string => {
+  const words = comparison.words.slice(0, NEAR_WORDS_SHOWN).map(({ listed, similarity, distance }) => {
+    if (similarity === 1) return `${listed} the same`
+    if (distance === null) return `${listed} alike`
+    return `${listed} ${distance} ${distance === 1 ? 'letter' : 'letters'} off`
+  })
+  const missing = comparison.missing.length === 0 ? [] : [`listed and not given: ${comparison.missing.join(' ')}`]
+  const extra = comparison.extra.length === 0 ? [] : [`${comparison.extra.length} given and not listed`]
+  return [...words, ...missing, ...extra].join(', ')
+}
+
+/** Facts of an entry that narrow, kept as text: thirty thousand small objects take more than their bytes. */
+interface EntryFacts {
+  readonly birthDates: readonly string[]
+  readonly countries: readonly string[]
+}
+
+const NO_FACTS: EntryFacts = { birthDates: [], countries: [] }
+const PARTS_SEPARATOR = '|'
+const packFacts = ({ birthDates, countries }: EntryFacts): string =>
+  birthDates.length + countries.length === 0 ? '' : `${birthDates.join(' ')}${PARTS_SEPARATOR}${countries.join(' ')}`
+const unpackFacts = (packed: string): EntryFacts => {
+  if (packed === '') return NO_FACTS
+  const [birthDates = '', countries = ''] = packed.split(PARTS_SEPARATOR)
+  const listOf = (text: string): readonly string[] => (text === '' ? [] : text.split(' '))
+  return { birthDates: listOf(birthDates), countries: listOf(countries) }
+}
+
+const CONTENT_LENGTH = 22
+
+/** 128 bits. The order in which a publisher writes names and facts does not count. */
+const hashContent = ({ kind, names, birthDates, countries }: ListedEntry): string =>
+  createHash('sha256')
+    .update(JSON.stringify([kind, [...names].sort(), [...birthDates].sort(), [...countries].sort()]))
+    .digest('base64url')
+    .slice(0, CONTENT_LENGTH)
+
+/** Arranges the names of lists: one piece of memory that `openScreening` uses as it is. */
+export const buildScreening = (lists: readonly ScreenedList[]): Uint8Array => {
+  const builders = { person: createNameIndexBuilder(), organization: createNameIndexBuilder() }
+  /** By number of entry. */
+  const ids: string[] = []
+  const facts: string[] = []
+  const contents: string[] = []
+  const listOf: number[] = []
+  /** By number of name, in the order of the index. */
+  const names: Record<NameKind, string[]> = { person: [], organization: [] }
+  for (const [number, { entries }] of lists.entries()) {
+    for (const entry of entries) {
+      const at = ids.push(entry.id) - 1
+      facts.push(packFacts(entry))
+      contents.push(hashContent(entry))
+      listOf.push(number)
+      const kinds: readonly NameKind[] =
+        entry.kind === 'person' ? ['person'] : entry.kind === 'other' ? ['person', 'organization'] : ['organization']
+      for (const kind of kinds) {
+        for (const name of entry.names) {
+          const reading = readName(name, kind)
+          if (reading.words.length === 0) continue
+          for (const words of [reading.words, ...reading.others]) {
+            builders[kind].add(words, at)
+            names[kind].push(name)
+          }
+        }
+      }
+    }
+  }
+  return encodeFlat({
+    ...prefixed('person', builders.person.build()),
+    ...prefixed('organization', builders.organization.build()),
+    ...prefixed('personNames', packTexts(names.person)),
+    ...prefixed('organizationNames', packTexts(names.organization)),
+    ...prefixed('ids', packTexts(ids)),
+    ...prefixed('facts', packTexts(facts)),
+    ...prefixed('contents', packTexts(contents)),
+    ...prefixed('lists', packTexts(lists.map(({ list }) => list))),
+    listOf: Uint32Array.from(listOf),
+  })
+}
+
+export const openScreening = (image: Uint8Array): Screening => {
+  const arrays = decodeFlat(image)
+  const listOf = wordsIn(arrays, 'listOf')
+  const [idOf, factsOf, contentOf, listName] = [
+    openTexts(below('ids', arrays)),
+    openTexts(below('facts', arrays)),
+    openTexts(below('contents', arrays)),
+    openTexts(below('lists', arrays)),
+  ]
+  const nameOf = {
+    person: openTexts(below('personNames', arrays)),
+    organization: openTexts(below('organizationNames', arrays)),
+  }
+  const indexes = {
+    person: openNameIndex(below('person', arrays)),
+    organization: openNameIndex(below('organization', arrays)),
+  }
+  const finders: Record<NameKind, NameFinder> = {
+    person: createNameFinder(indexes.person),
+    organization: createNameFinder(indexes.organization),
+  }
+
+  const hitOf = (subject: ScreenedSubject, kind: NameKind, found: FoundName): ScreeningHit => {
+    const { birthDates, countries } = unpackFacts(factsOf(found.entry))
+    // Only the same name has all points.
+    const pointsMax = found.comparison.similarity === 1 ? 100 : 99
+    const namePoints = Math.min(pointsMax, Math.round(found.comparison.similarity * 100))
+    const narrowed = [
+      kind === 'person' ? scoreBirthDate(subject.birthDate, birthDates) : null,
+      scoreCountry(subject.country, countries),
+    ].filter((part) => part !== null)
+    const score = narrowed.reduce((sum, { points }) => sum + points, namePoints)
+    return {
+      list: listName(listOf[found.entry]!),
+      entry: idOf(found.entry),
+      name: nameOf[kind](found.name),
+      score: Math.max(0, Math.min(pointsMax, score)),
+      why: [{ part: 'name', points: namePoints, detail: describeName(found) }, ...narrowed],
+      content: contentOf(found.entry),
+    }
+  }
+
+  /** Looks for a name as it is read, and with its letters divided into words of the lists. */
+  const find = ({ words, others, letters }: NameReading, kind: NameKind, minimum: number): readonly FoundName[] => {
+    if (words.length === 0) return []
+    const found = [words, ...others].flatMap((reading) => finders[kind].find(reading, minimum))
+    const texts = kind === 'organization' ? null : indexes.person.divide(letters)
+    const written = new Set(words.map((word) => word.written))
+    if (texts === null || texts.every((text) => written.has(text))) return found
+    return [...found, ...finders[kind].find(readWords(texts, kind), Math.max(minimum, DIVIDED_SIMILARITY_MIN))]
+  }
+
+  const screenAs = (subject: ScreenedSubject, kind: NameKind, threshold: number): ScreeningAnswer => {
+    const reading = readName(subject.name, kind)
+    const found = find(reading, kind, (threshold - LIFT_MAX) / 100)
+    const best = new Map<number, ScreeningHit>()
+    for (const candidate of found) {
+      const hit = hitOf(subject, kind, candidate)
+      if (hit.score >= threshold && (best.get(candidate.entry)?.score ?? -1) < hit.score) best.set(candidate.entry, hit)
+    }
+    return { hits: [...best.values()], problem: reading.problem ?? (subject.isCut === true ? 'cut' : null) }
+  }
+
+  return {
+    names: indexes.person.names + indexes.organization.names,
+    screen: (subject, threshold) => {
+      // Who has a date of birth is no company.
+      const kind = subject.kind ?? (subject.birthDate === undefined ? null : 'person')
+      const kinds: readonly NameKind[] = kind === null ? ['person', 'organization'] : [kind]
+      const answers = kinds.map((each) => screenAs(subject, each, threshold))
+      const hits = answers.flatMap((answer) => answer.hits).sort((left, right) => right.score - left.score)
+      return {
+        hits: hits.slice(0, HITS_MAX),
+        problem: answers.find(({ problem }) => problem !== null)?.problem ?? null,
+      }
+    },
+  }
+}

@@ -1,0 +1,97 @@
+// Runs the process that holds the names of all lists, from the leading process only. It starts with the first comparison and is
+// replaced when a list changes. Callers during a start wait for the same process.
+import { NamedError } from '../../../lib/named-error.ts'
+import type { Clock } from '../../../lib/time.ts'
+import type { ScreeningListTable } from '../../../store/lists/screening-lists.ts'
+import type { FactMetrics } from '../../../telemetry/fact-metrics.ts'
+import type { Logger } from '../../../telemetry/log.ts'
+import { type ListVersions, packLists, versionsOf } from './list-versions.ts'
+import type { Screener, ScreeningProcesses } from './screening-processes.ts'
+
+/** The lists have changed since the caller read their versions, or another process leads now. */
+export class ListsChangedError extends NamedError {}
+
+export interface HeldScreenerDependencies {
+  readonly lists: Pick<ScreeningListTable, 'list' | 'readVersion'>
+  readonly processes: Pick<ScreeningProcesses, 'startScreener'>
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'info'>
+}
+
+interface Held {
+  readonly key: string
+  readonly starting: Promise<Screener>
+}
+
+const close = async (former: Held | null): Promise<void> => {
+  // A screener that failed to start has ended already.
+  const screener = await former?.starting.catch(() => null)
+  await screener?.close()
+}
+
+export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreenerDependencies) => {
+  let isOpen = false
+  let newestKey = ''
+  let held: Held | null = null
+  let metrics: FactMetrics['lists'] = []
+
+  const closeHeld = (): Promise<void> => {
+    const former = held
+    held = null
+    return close(former)
+  }
+
+  const start = async (versions: ListVersions, former: Held | null): Promise<Screener> => {
+    const packed = await packLists(lists, versions)
+    const screener = await processes.startScreener(packed)
+    log.info('the lists of sanctioned people are in use', { lists: packed.length })
+    // Close the former screener last, because it answers until then.
+    await close(former)
+    return screener
+  }
+
+  return {
+    /** Allows comparisons from now on. */
+    open: (): void => {
+      isOpen = true
+    },
+    close: async (): Promise<void> => {
+      isOpen = false
+      metrics = []
+      await closeHeld()
+    },
+    /** Lists as last seen. */
+    metrics: () => metrics,
+
+    /** Versions of the lists in use; null: no list is. */
+    versions: async (): Promise<ListVersions | null> => {
+      const inUse = (await lists.list()).filter(({ version }) => version !== null)
+      metrics = inUse.map(({ name, version, confirmedAtSeconds }) => ({
+        name: `screening ${name}`,
+        entries: version?.entries ?? 0,
+        ageSeconds: confirmedAtSeconds === null ? null : Math.max(0, clock.unixSeconds() - confirmedAtSeconds),
+      }))
+      const versions = versionsOf(inUse)
+      newestKey = JSON.stringify(versions)
+      if (inUse.length > 0) return versions
+      await closeHeld()
+      return null
+    },
+
+    /** @throws ListsChangedError */
+    screenerFor: async (versions: ListVersions): Promise<Screener> => {
+      const key = JSON.stringify(versions)
+      for (;;) {
+        if (!isOpen || key !== newestKey) throw new ListsChangedError()
+        const asked = held
+        if (asked?.key === key) {
+          const running = await asked.starting.catch(() => null)
+          if (running !== null && !running.hasEnded()) return running
+          if (held !== asked) continue
+        }
+        held = { key, starting: start(versions, asked) }
+        return held.starting
+      }
+    },
+  }
+}

@@ -1,0 +1,23 @@
+// The versions of the sanction lists that are in use, and their packed names for a screening process.
+import type { PackedList } from '../../../../workers/screening/screening-protocol.ts'
+import type { ScreeningListTable } from '../../../store/lists/screening-lists.ts'
+
+/** Name of the list → id of its version. */
+export type ListVersions = Readonly<Record<string, string>>
+
+/** Leaves out lists that were never read. */
+export const versionsOf = (lists: Awaited<ReturnType<ScreeningListTable['list']>>): ListVersions =>
+  Object.fromEntries(lists.flatMap(({ name, version }) => (version === null ? [] : [[name, version.id]])))
+
+/** Leaves out versions that were replaced meanwhile. */
+export const packLists = async (
+  lists: Pick<ScreeningListTable, 'readVersion'>,
+  versions: ListVersions,
+): Promise<readonly PackedList[]> => {
+  const packed: PackedList[] = []
+  for (const [list, versionId] of Object.entries(versions)) {
+    const bytes = await lists.readVersion(versionId)
+    if (bytes !== null) packed.push({ list, bytes })
+  }
+  return packed
+}

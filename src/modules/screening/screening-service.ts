@@ -1,0 +1,174 @@
+// Screening as a duty of the deployment: one process of it keeps the lists fresh, and compares sessions with them again when
+// they change. A session that is handed in is compared by the runner of checks, which has this service's parts. Names are
+// searched in a process of their own, not in the thread that answers requests.
+
+import type { Duty, Lead } from '../../cluster/leader.ts'
+import type { ScreenedWallet, Screener } from '../../facts/screener.ts'
+import { createCheckAgain, type StoreChecks } from '../../identity/checks/check-again.ts'
+import { type CheckPart, partOf, type RepeatedPart } from '../../identity/checks/checks.ts'
+import { comparisonKey } from '../../identity/checks/comparison-key.ts'
+import type { EvidenceService } from '../../identity/evidence-types.ts'
+import type { Clock } from '../../lib/time.ts'
+import type { Store } from '../../store/store.ts'
+import type { FactMetrics } from '../../telemetry/fact-metrics.ts'
+import type { Logger } from '../../telemetry/log.ts'
+import { createNameChecks } from './checks/name-checks.ts'
+import { createScreenerChecks } from './checks/screener-checks.ts'
+import { type AddressListInUse, createWalletChecks } from './checks/wallet-checks.ts'
+import { createWalletSharing } from './lists/sanctioned-wallets.ts'
+import { refreshScreeningLists } from './lists/screening-refresh.ts'
+import { createHeldScreener, ListsChangedError } from './processes/held-screener.ts'
+import { type ScreeningProcesses, screeningProcesses } from './processes/screening-processes.ts'
+
+/** What wallets are looked up with. */
+export interface WalletSources {
+  readonly lists: () => readonly AddressListInUse[]
+  /** By name. */
+  readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
+  /** Finds the chain of a session's wallet by the name that the session has for it. */
+  readonly chainOf: (name: string) => Promise<ScreenedWallet['chain']>
+}
+
+export interface ScreeningServiceDependencies {
+  readonly store: Store
+  readonly evidence: Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>
+  readonly wallets: WalletSources
+  /** Further checks that are made again when what they compare with changes. */
+  readonly further?: readonly RepeatedPart[]
+  /** Stores checks that were made again. */
+  readonly storeAgain: StoreChecks
+  readonly clock: Clock
+  readonly log: Logger
+  readonly processes?: ScreeningProcesses
+  /** How often it is looked whether there is something to do. */
+  readonly everyMs?: number
+  /** The same for everything but names: organizations may change their lists and settings at any time. */
+  readonly othersEveryMs?: number
+}
+
+export interface ScreeningService {
+  readonly duty: Duty
+  /** For the runner of checks, in the process that has the duty. */
+  readonly parts: readonly CheckPart[]
+  /** Lists as last seen, in the process that has the duty. */
+  lists(): FactMetrics['lists']
+}
+
+const EVERY_MS = 1_000
+const OTHERS_EVERY_MS = 20_000
+
+/** Runs work, and not again while it runs. */
+const oneAtATime = (work: () => Promise<void>, failed: (error: unknown) => void): (() => Promise<void>) => {
+  let underWay: Promise<void> | null = null
+  return () => {
+    underWay ??= work()
+      .catch(failed)
+      .finally(() => {
+        underWay = null
+      })
+    return underWay
+  }
+}
+
+export const createScreeningService = ({
+  store,
+  evidence,
+  wallets,
+  further = [],
+  storeAgain,
+  clock,
+  log,
+  processes = screeningProcesses,
+  everyMs = EVERY_MS,
+  othersEveryMs = OTHERS_EVERY_MS,
+}: ScreeningServiceDependencies): ScreeningService => {
+  const held = createHeldScreener({ processes, clock, log, lists: store.screeningLists })
+  const shared = { settings: store.screeningSettings.readAll, walletsOf: store.sessionWallets.ofSessions }
+  const names = createNameChecks({
+    settings: shared.settings,
+    evidence,
+    versions: held.versions,
+    screenerFor: held.screenerFor,
+    onError: (error, session) => log.warn('what a person typed in could not be read for screening', { error, session }),
+  })
+  const listed = createWalletChecks({ ...shared, lists: wallets.lists })
+  const screened = createScreenerChecks({
+    ...shared,
+    screeners: [...wallets.screeners.keys()],
+    ask: async (name, { address, chain }) =>
+      (await wallets.screeners.get(name)?.screen({ from: address, chain: await wallets.chainOf(chain) })) ?? null,
+    listsKey: async () => comparisonKey(await held.versions()),
+  })
+
+  /** Compares again, for as long as this process leads. */
+  const againWith = (part: RepeatedPart, goesOn: () => boolean): (() => Promise<void>) => {
+    const again = createCheckAgain(part, {
+      organizations: store.organizations.list,
+      outdated: store.sessionChecks.outdated,
+      queued: store.sessionChecks.queued,
+      store: storeAgain,
+    })
+    const failed = (error: unknown): void => {
+      // It begins anew, with the lists as they are now.
+      if (error instanceof ListsChangedError) return
+      log.warn('sessions could not be compared again; it is tried again', { error, with: part.name })
+    }
+    return oneAtATime(async () => {
+      const startedMs = clock.monotonicMs()
+      const { sessions, opened } = await again(goesOn)
+      const milliseconds = Math.round(clock.monotonicMs() - startedMs)
+      if (opened > 0) log.warn('there are new hits: see the checks of sessions', { hits: opened, with: part.name })
+      if (sessions > 0) log.info('sessions were compared again', { sessions, milliseconds, with: part.name })
+    }, failed)
+  }
+
+  const timers: ReturnType<typeof setInterval>[] = []
+  let stop = async (): Promise<void> => undefined
+
+  const begin = (lead: Lead): void => {
+    const stopping = new AbortController()
+    const goesOn = (): boolean => lead.leads() && !stopping.signal.aborted
+    held.open()
+    const refresh = oneAtATime(
+      () => refreshScreeningLists({ lists: store.screeningLists, processes, clock, log }, lead, stopping.signal),
+      (error) => log.warn('the lists of sanctioned people could not be asked for', { error }),
+    )
+    const shareUnshared = createWalletSharing({ store, processes, clock, log })
+    const share = oneAtATime(
+      () => shareUnshared(goesOn),
+      (error) => log.warn('could not look up which wallet addresses are to be shared; will retry', { error }),
+    )
+    const namesAgain = againWith(names, goesOn)
+    const othersAgain = [listed, screened, ...further].map((part) => againWith(part, goesOn))
+    const every = (milliseconds: number, runs: readonly (() => Promise<void>)[]): void => {
+      const look = (): void => {
+        if (lead.leads()) for (const run of runs) void run()
+      }
+      const timer = setInterval(look, milliseconds)
+      timer.unref()
+      timers.push(timer)
+      look()
+    }
+    every(everyMs, [refresh, share, namesAgain])
+    every(othersEveryMs, othersAgain)
+    stop = async () => {
+      stopping.abort()
+      await Promise.all([refresh, share, namesAgain, ...othersAgain].map((run) => run()))
+      await held.close()
+    }
+  }
+
+  return {
+    lists: held.metrics,
+    parts: [names, listed, screened, ...further].map(partOf),
+    duty: {
+      name: 'screening of people and companies',
+      start: begin,
+      stop: async () => {
+        for (const timer of timers.splice(0)) clearInterval(timer)
+        await stop()
+        stop = async () => undefined
+      },
+    },
+  }
+}

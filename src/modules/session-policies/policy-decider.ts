@@ -1,0 +1,209 @@
+// Decides a session by its organization's policy once its checks are done: one transaction for the status, the record, the audit
+// entry and the webhooks, then the streams. Decides once each time the session is handed in, however often it is called. Any
+// failure leaves the session to a person (invariant 12).
+
+import { policyActor, type Session } from '../../domain/session.ts'
+import {
+  EvidenceErasedError,
+  HitOpenError,
+  SessionChangedError,
+  SessionIncompleteError,
+  TransitionRefusedError,
+} from '../../domain/session-errors.ts'
+import { WEBHOOK_PROVIDER } from '../../domain/webhook-message.ts'
+import type { DecisionFacts } from '../../identity/evidence-types.ts'
+import type { SessionChanges, SessionChangesDependencies } from '../../identity/sessions/changes.ts'
+import { NamedError } from '../../lib/named-error.ts'
+import type { Clock } from '../../lib/time.ts'
+import { decideSession, type SessionVerdict } from '../../policy/decide-session.ts'
+import { PolicyUnusableError } from '../../policy/errors.ts'
+import { compileRevision } from '../../policy/revision.ts'
+import type { SessionFacts, SessionKnowledge } from '../../policy/types/session-facts.ts'
+import type { Policy, StoredRevision } from '../../store/organizations/policies.ts'
+import type { EvaluatedRevision, SessionPolicyDecision } from '../../store/sessions/session-policies.ts'
+import type { Store, Tables } from '../../store/store.ts'
+import type { DecisionOutcome } from '../../telemetry/identity-metrics.ts'
+import type { Logger } from '../../telemetry/log.ts'
+
+export interface PolicyDeciderDependencies {
+  readonly store: Store
+  readonly knowledge: Pick<SessionKnowledge, 'factsOf'>
+  readonly decisionFacts: DecisionFacts
+  /** Makes session changes that use the given `changeStatus` and are announced as usual. */
+  readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
+  /** Once for each decision that is stored, with the seconds since the session was handed in. */
+  readonly onDecided: (outcome: DecisionOutcome, seconds: number) => void
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'info' | 'error'>
+}
+
+/** The policy was removed, or another revision activated, after the evaluation: evaluate again. */
+class PolicyReplacedError extends NamedError {}
+
+/** The session was decided or changed by somebody else: there is nothing left to decide. */
+class AlreadyDecidedError extends NamedError {}
+
+interface Evaluated {
+  readonly revision: StoredRevision
+  readonly verdict: SessionVerdict
+}
+
+const PROBLEM_UNUSABLE = 'the revision can not be used'
+const PROBLEM_FAILED = 'the policy failed'
+
+const toStored = ({ revision, verdict }: Evaluated): EvaluatedRevision & { readonly code: string | null } => ({
+  revisionId: revision.id,
+  outcome: verdict.outcome,
+  rule: verdict.ruleId,
+  code: verdict.code,
+  problem: verdict.problem,
+})
+
+/** @returns null when people decide for this organization */
+const findPolicy = async (
+  { sessionPolicies, policies }: Pick<Tables, 'sessionPolicies' | 'policies'>,
+  organizationId: string,
+): Promise<Policy | null> => {
+  const policyId = await sessionPolicies.find(organizationId)
+  return policyId === null ? null : policies.find(organizationId, policyId)
+}
+
+export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => {
+  const { store, knowledge, decisionFacts, changesOver, onDecided, clock, log } = dependencies
+
+  const evaluate = async (
+    organizationId: string,
+    revisionId: string | null,
+    facts: SessionFacts,
+  ): Promise<Evaluated | null> => {
+    const revision = revisionId === null ? null : await store.policies.findRevision(organizationId, revisionId)
+    if (revision === null) return null
+    try {
+      return { revision, verdict: decideSession(compileRevision(revision), facts) }
+    } catch (error) {
+      log.error('a policy could not decide a session; it waits for a person', { revision: revision.id, error })
+      const problem = error instanceof PolicyUnusableError ? PROBLEM_UNUSABLE : PROBLEM_FAILED
+      return { revision, verdict: { outcome: 'review', ruleId: null, code: null, message: null, problem } }
+    }
+  }
+
+  /** @throws PolicyReplacedError, AlreadyDecidedError; stores nothing then */
+  const record = async (
+    tables: Tables,
+    session: Session,
+    policy: Policy,
+    decision: Pick<SessionPolicyDecision, 'decided' | 'shadow'>,
+  ): Promise<void> => {
+    const { organizationId, id: sessionId, sequence } = session
+    // Every change of the organization's policies locks it, too.
+    await tables.organizations.lock(organizationId)
+    const now = await findPolicy(tables, organizationId)
+    if (now?.id !== policy.id || now.activeRevisionId !== policy.activeRevisionId) throw new PolicyReplacedError()
+    const target = { organizationId, sessionId, sequence, policyId: policy.id }
+    if (!(await tables.sessionPolicies.record({ ...target, ...decision }))) throw new AlreadyDecidedError()
+  }
+
+  const told = async ({ organizationId, id }: Session, outcome: DecisionOutcome): Promise<void> => {
+    const handedInSeconds = (await store.sessions.findSubmittedTimes(organizationId, [id])).get(id)
+    if (handedInSeconds !== undefined) onDecided(outcome, clock.unixSeconds() - handedInSeconds)
+  }
+
+  /** Leaves the session to a person, and says why. */
+  const leave = async (
+    session: Session,
+    policy: Policy,
+    decision: Pick<SessionPolicyDecision, 'decided' | 'shadow'>,
+  ): Promise<void> => {
+    await store.transaction((tables) => record(tables, session, policy, decision))
+    await told(session, decision.decided === null ? 'none' : 'review')
+  }
+
+  const carryOut = async (
+    session: Session,
+    policy: Policy,
+    { revision, verdict }: Evaluated,
+    shadow: EvaluatedRevision | null,
+  ): Promise<void> => {
+    const { organizationId, id: sessionId, sequence } = session
+    const { outcome, ruleId, code, message } = verdict
+    if (outcome === 'review') return leave(session, policy, { decided: toStored({ revision, verdict }), shadow })
+    const actor = policyActor(policy.id, revision.number)
+    const changes = changesOver((change) =>
+      store.transaction(async (tables) => {
+        await record(tables, session, policy, { decided: toStored({ revision, verdict }), shadow })
+        const state = await tables.sessions.changeStatus(change)
+        await tables.audit.append({
+          organizationId,
+          actor,
+          actorName: `${policy.name}, revision ${revision.number}`,
+          action: 'session.decide',
+          subject: sessionId,
+          detail: { status: [session.status, outcome], policy: policy.id, revision: revision.id, rule: ruleId },
+          requestId: '',
+        })
+        return state
+      }),
+    )
+    await changes.changeStatus({
+      organizationId,
+      sessionId,
+      actor,
+      to: outcome,
+      publicComment: message,
+      privateComment: `rule ${ruleId ?? 'default'}${code === null ? '' : ` (${code})`}`,
+      expectedSequence: sequence,
+    })
+    log.info('a policy decided a session', {
+      session: sessionId,
+      policy: policy.id,
+      revision: revision.number,
+      outcome,
+    })
+    await told(session, outcome)
+  }
+
+  /** @throws PolicyReplacedError */
+  const decide = async (session: Session): Promise<void> => {
+    const { organizationId, sequence } = session
+    const policy = await findPolicy(store, organizationId)
+    if (policy === null || (policy.activeRevisionId === null && policy.shadowRevisionId === null)) return
+    const facts = await knowledge.factsOf(session, clock.unixSeconds())
+    const active = await evaluate(organizationId, policy.activeRevisionId, facts)
+    const beside = await evaluate(organizationId, policy.shadowRevisionId, facts)
+    const shadow = beside === null ? null : toStored(beside)
+    // Store the facts first, so that every decision can be explained.
+    await decisionFacts.put(session, { ...(await decisionFacts.peek(session)), [sequence]: facts })
+    if (active === null) return leave(session, policy, { decided: null, shadow })
+    try {
+      await carryOut(session, policy, active, shadow)
+    } catch (error) {
+      const isForPerson =
+        error instanceof HitOpenError || error instanceof EvidenceErasedError || error instanceof SessionIncompleteError
+      if (!isForPerson) throw error
+      const verdict = { ...active.verdict, outcome: 'review', problem: error.detail } as const
+      await leave(session, policy, { decided: toStored({ ...active, verdict }), shadow })
+    }
+  }
+
+  /** @param checked the session as it was checked. Throws when it can't be decided now; call it again later */
+  return async (checked: Session): Promise<void> => {
+    const state = await store.sessions.find(checked.organizationId, checked.id)
+    const session = state?.session
+    if (session?.status !== 'submitted' || session.sequence !== checked.sequence) return
+    // An outside service decides.
+    if (session.provider === WEBHOOK_PROVIDER) return
+    for (;;) {
+      try {
+        return await decide(session)
+      } catch (error) {
+        if (error instanceof PolicyReplacedError) continue
+        const isSettled =
+          error instanceof AlreadyDecidedError ||
+          error instanceof SessionChangedError ||
+          error instanceof TransitionRefusedError
+        if (isSettled) return
+        throw error
+      }
+    }
+  }
+}

@@ -1,0 +1,53 @@
+// Collects the facts of a session for policies: to decide a session, and to try a policy on sessions that people have decided.
+import type { Session } from '../../domain/session.ts'
+import type { EvidenceService } from '../../identity/evidence-types.ts'
+import { sessionFactsOf } from '../../identity/session-facts.ts'
+import type { DecidedSession, SessionKnowledge } from '../../policy/types/session-facts.ts'
+import type { Store } from '../../store/store.ts'
+
+/** Of each outcome, in one trial. */
+const SESSIONS_MAX = 1_000
+
+export const createSessionKnowledge = ({
+  store,
+  evidence,
+}: {
+  readonly store: Pick<Store, 'sessions' | 'sessionChecks' | 'screeningChecks' | 'screeningLists'>
+  readonly evidence: Pick<EvidenceService, 'screenedFields'>
+}): SessionKnowledge => {
+  const known = async (session: Session) => ({
+    session,
+    fields: await evidence.screenedFields(session),
+    checks: await store.sessionChecks.list(session.organizationId, session.id),
+    hits: await store.screeningChecks.hits(session.organizationId, session.id),
+  })
+  const listAges = async (atSeconds: number): Promise<readonly (number | null)[]> =>
+    (await store.screeningLists.list()).map(({ confirmedAtSeconds }) =>
+      confirmedAtSeconds === null ? null : Math.max(0, atSeconds - confirmedAtSeconds),
+    )
+
+  return {
+    factsOf: async (session, atSeconds) =>
+      sessionFactsOf({ ...(await known(session)), listAges: await listAges(atSeconds), atSeconds }),
+
+    decidedByPeople: async (organizationId, time) => {
+      const decided: DecidedSession[] = []
+      // How old lists were then is not kept: as old as they are now.
+      const ages = await listAges(time.untilSeconds)
+      for (const { session, decidedAtSeconds: atSeconds } of await store.sessions.findDecidedByPeople(
+        organizationId,
+        time,
+        SESSIONS_MAX,
+      )) {
+        const { hits, ...rest } = await known(session)
+        const then = hits.flatMap((hit) => (hit.foundAtSeconds > atSeconds ? [] : [{ ...hit, state: 'open' as const }]))
+        decided.push({
+          sessionId: session.id,
+          decided: session.status === 'completed' ? 'completed' : 'rejected',
+          facts: sessionFactsOf({ ...rest, hits: then, listAges: ages, atSeconds }),
+        })
+      }
+      return decided
+    },
+  }
+}

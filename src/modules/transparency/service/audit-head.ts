@@ -1,0 +1,58 @@
+// Compares the audit log with its signed heads, which are kept beside the tree's. If the log lacks a head's entry or has another
+// one there, it was cut, restored from an older copy, or rewritten.
+
+import type { DataFolder } from '../../../setup/data-folder.ts'
+import type { Store } from '../../../store/store.ts'
+import type { StoreTarget } from '../../../store/store-address.ts'
+import { auditProblem } from '../../log-shipping/service/audit-ship.ts'
+import { openDecisionTreeReader } from '../store/open.ts'
+import type { DecisionTreeReader } from '../store/reader.ts'
+import { NoteInvalidError } from '../tree/note.ts'
+import { openAuditHead } from '../verify/audit-head.ts'
+import { readHeadFile } from '../verify/tree-heads.ts'
+import { type LogKey, readLogKey } from './log-key.ts'
+import { treeTargetOf } from './tree-service.ts'
+
+/**
+ * @returns problems in words, each with the place of the head
+ * @param tree null: there is no tree yet
+ */
+export const auditHeadProblems = async (
+  { audit }: Pick<Store, 'audit'>,
+  { key }: Pick<LogKey, 'key'>,
+  folder: Pick<DataFolder, 'auditHead'>,
+  tree: Pick<DecisionTreeReader, 'auditHead'> | null,
+): Promise<readonly string[]> => {
+  const problems: string[] = []
+  const heads = [
+    { where: folder.auditHead, encoded: await readHeadFile(folder.auditHead) },
+    { where: 'the audit head beside the tree', encoded: (await tree?.auditHead()) ?? null },
+  ]
+  for (const { where, encoded } of heads) {
+    if (encoded === null) continue
+    try {
+      const problem = await auditProblem(audit, openAuditHead(encoded, key))
+      if (problem !== null) problems.push(`${where}: the audit log was cut, set back or rewritten: ${problem}`)
+    } catch (error) {
+      if (!(error instanceof NoteInvalidError)) throw error
+      problems.push(`${where}: ${error.message}`)
+    }
+  }
+  return problems
+}
+
+/** The same for callers that have not opened the tree. */
+export const keptHeadProblems = async (
+  store: Pick<Store, 'audit' | 'deployment'>,
+  folder: Pick<DataFolder, 'auditHead' | 'keystores' | 'decisionTree'>,
+  target: StoreTarget,
+): Promise<readonly string[]> => {
+  const logKey = await readLogKey(store.deployment, folder)
+  if (logKey === null) return []
+  const tree = await openDecisionTreeReader(treeTargetOf(target, folder))
+  try {
+    return await auditHeadProblems(store, logKey, folder, tree)
+  } finally {
+    await tree?.close()
+  }
+}

@@ -1,0 +1,49 @@
+// Begins a new tree with another name and key. Needed after restoring an older backup: the lines since then are lost, so no
+// head can extend the old heads. The old tree is put aside, and its proofs stay valid.
+import { existsSync, renameSync } from 'node:fs'
+import type { DataFolder } from '../../../setup/data-folder.ts'
+import type { Passphrase } from '../../../setup/passphrase.ts'
+import { readPassphrase } from '../../../signing/passphrase.ts'
+import type { Store } from '../../../store/store.ts'
+import type { StoreTarget } from '../../../store/store-address.ts'
+import { clearDecisionTree } from '../store/open.ts'
+import type { VerifierKey } from '../tree/note.ts'
+import { renewLogKey } from './log-key.ts'
+import { STORED_HEAD } from './tree-service.ts'
+
+export interface BegunTree {
+  /** The log's old name. */
+  readonly before: string
+  readonly key: VerifierKey
+  /** The old tree's file; null when it was in PostgreSQL and was deleted, or when there was none. */
+  readonly putAside: string | null
+}
+
+/** No other process may use the store or the folder. If it is interrupted, run it again. */
+export const beginTree = async (input: {
+  readonly folder: DataFolder
+  readonly store: Store
+  readonly target: StoreTarget
+  readonly passphrase: Passphrase
+  readonly now: Date
+}): Promise<BegunTree> => {
+  const { folder, store, target, passphrase, now } = input
+  // Renew the key first: heads of the old name do not belong to the new log, so nothing after this extends them.
+  const { before, key } = await renewLogKey({
+    store,
+    folder,
+    passphrase: await readPassphrase(passphrase.source),
+    workFactor: passphrase.workFactor,
+  })
+  const stamp = now.toISOString().replaceAll(/[-:]/g, '')
+  const aside = `${folder.decisionTree}.${stamp}`
+  for (const suffix of ['-wal', '-shm', '']) {
+    if (existsSync(folder.decisionTree + suffix)) renameSync(folder.decisionTree + suffix, aside + suffix)
+  }
+  for (const head of [folder.decisionTreeHead, folder.auditHead]) {
+    if (existsSync(head)) renameSync(head, `${head}.${stamp}`)
+  }
+  if (target.kind === 'postgres') await clearDecisionTree(target)
+  await store.deployment.replace(STORED_HEAD, '')
+  return { before, key, putAside: existsSync(aside) ? aside : null }
+}

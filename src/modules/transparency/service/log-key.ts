@@ -1,0 +1,82 @@
+// The key that signs heads of the decision log's tree: made by the first start, a keystore beside those of the attesters,
+// under the same passphrase. The store says which it is. Its public half is what whoever checks a proof has to know.
+import { rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import bs58 from 'bs58'
+import type { DataFolder } from '../../../setup/data-folder.ts'
+import { createAttesterKeystore } from '../../../signing/attester-files.ts'
+import type { Store } from '../../../store/store.ts'
+import { encodeVerifierKey, parseVerifierKey, type VerifierKey, verifierKeyOf } from '../tree/note.ts'
+
+/** Name of the deployment's value: the verifier key and the keystore's file name. */
+const LOG_KEY = 'decision_log_key'
+/** Name of the secret that salts leaves. */
+const SALT_KEY = 'decision_log_salt_key'
+
+export interface LogKey {
+  readonly key: VerifierKey
+  readonly keystorePath: string
+  /** 32 bytes: with it, what a leaf commits to can be checked by whoever has the line. */
+  readonly saltKey: Uint8Array
+}
+
+type Deployment = Pick<Store['deployment'], 'read' | 'setOnce' | 'ensureSecret'>
+
+const readValue = (value: string, folder: Pick<DataFolder, 'keystores'>): Omit<LogKey, 'saltKey'> => {
+  const { key, keystore } = JSON.parse(value) as { key: string; keystore: string }
+  return { key: parseVerifierKey(key), keystorePath: join(folder.keystores, keystore) }
+}
+
+/** Null before the first start that makes one. */
+export const readLogKey = async (
+  deployment: Deployment,
+  folder: Pick<DataFolder, 'keystores'>,
+): Promise<LogKey | null> => {
+  const value = await deployment.read(LOG_KEY)
+  return value === null ? null : { ...readValue(value, folder), saltKey: await deployment.ensureSecret(SALT_KEY) }
+}
+
+/** The log is named after the deployment: one name, one tree, one key. */
+const logNameOf = (deploymentId: string): string => `countersign/${deploymentId}`
+
+interface LogKeyInput {
+  readonly store: Pick<Store, 'deployment' | 'deploymentId'>
+  readonly folder: Pick<DataFolder, 'keystores'>
+  readonly passphrase: string
+  readonly workFactor: 'standard' | 'light'
+}
+
+/** Makes a keystore. @returns the deployment's value that names it */
+const makeValue = async (input: LogKeyInput, name: string): Promise<{ value: string; path: string }> => {
+  const { folder, passphrase, workFactor } = input
+  const made = await createAttesterKeystore({ kind: 'ed25519', directory: folder.keystores, passphrase, workFactor })
+  const key = verifierKeyOf(name, 'ed25519', bs58.decode(made.address))
+  return { value: JSON.stringify({ key: encodeVerifierKey(key), keystore: basename(made.path) }), path: made.path }
+}
+
+const requireLogKey = async ({ store, folder }: LogKeyInput): Promise<LogKey> => {
+  const kept = await readLogKey(store.deployment, folder)
+  if (kept === null) throw new Error('the log key vanished from the store')
+  return kept
+}
+
+/** Of several nodes that start at once the first makes the key, and all use it. */
+export const prepareLogKey = async (input: LogKeyInput): Promise<LogKey> => {
+  const { deployment, deploymentId } = input.store
+  if ((await readLogKey(deployment, input.folder)) === null) {
+    const { value, path } = await makeValue(input, logNameOf(deploymentId))
+    if (!(await deployment.setOnce(LOG_KEY, value))) rmSync(path)
+  }
+  return requireLogKey(input)
+}
+
+/** Another key under another name, for a tree that begins anew: `…/2` after the first. Nothing else may run meanwhile. */
+export const renewLogKey = async (
+  input: Omit<LogKeyInput, 'store'> & { readonly store: Pick<Store, 'deployment' | 'deploymentId'> },
+): Promise<{ readonly before: string; readonly key: VerifierKey }> => {
+  const before = (await prepareLogKey(input)).key.name
+  const [, number = '1'] = /\/([0-9]+)$/.exec(before) ?? []
+  const { value } = await makeValue(input, `${logNameOf(input.store.deploymentId)}/${Number(number) + 1}`)
+  await input.store.deployment.replace(LOG_KEY, value)
+  return { before, key: (await requireLogKey(input)).key }
+}

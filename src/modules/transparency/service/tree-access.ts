@@ -1,0 +1,68 @@
+// Opens what the verification of the log needs: the tree's tables, its key, and the heads that are kept elsewhere.
+
+import type { DataFolder } from '../../../setup/data-folder.ts'
+import type { Store } from '../../../store/store.ts'
+import type { StoreTarget } from '../../../store/store-address.ts'
+import type { ShipTarget } from '../../log-shipping/ship-target.ts'
+import { openDecisionTreeReader } from '../store/open.ts'
+import type { DecisionTreeReader } from '../store/reader.ts'
+import { readHeadFile, readShippedHead } from '../verify/tree-heads.ts'
+import type { KeptHead } from '../verify/verify-tree.ts'
+import { auditHeadProblems } from './audit-head.ts'
+import { type LogKey, readLogKey } from './log-key.ts'
+import { STORED_HEAD, treeTargetOf } from './tree-service.ts'
+
+export interface TreeAccess extends Pick<LogKey, 'key' | 'saltKey'> {
+  /** Null: no service has made a tree yet. */
+  readonly tree: DecisionTreeReader | null
+  readonly heads: readonly KeptHead[]
+  /** Differences, in words, between the audit log and its signed heads, which are kept beside the tree's. */
+  readonly auditProblems: readonly string[]
+  /** Heads that could not be read, in words. */
+  readonly warnings: readonly string[]
+  close(): Promise<void>
+}
+
+export interface TreeAccessOptions {
+  readonly store: Pick<Store, 'deployment' | 'audit'>
+  readonly folder: Pick<DataFolder, 'keystores' | 'decisionTree' | 'decisionTreeHead' | 'auditHead'>
+  readonly target: StoreTarget
+  /** Null where nothing is shipped. */
+  readonly shipTarget: (() => ShipTarget) | null
+}
+
+/** @returns null when this version was never started. @throws errors of opening the store */
+export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAccess | null> => {
+  const { store, folder, target, shipTarget } = options
+  const warnings: string[] = []
+  const logKey = await readLogKey(store.deployment, folder)
+  if (logKey === null) return null
+  const stored = await store.deployment.read(STORED_HEAD)
+  const inFile = await readHeadFile(folder.decisionTreeHead)
+  const shipped =
+    shipTarget === null
+      ? null
+      : await readShippedHead(shipTarget(), logKey.key.name).catch(() => {
+          warnings.push('the place that heads are shipped to does not answer: nothing was compared with it')
+          return null
+        })
+  const heads = [
+    { where: folder.decisionTreeHead, checkpoint: inFile },
+    { where: 'the head in the store', checkpoint: stored },
+    { where: 'the shipped head', checkpoint: shipped },
+  ].flatMap(({ where, checkpoint }): KeptHead[] =>
+    checkpoint === null || checkpoint === '' ? [] : [{ where, checkpoint }],
+  )
+  // Open the tree after reading the heads: it may grow meanwhile, and must contain them.
+  const tree = await openDecisionTreeReader(treeTargetOf(target, folder))
+  const close = async (): Promise<void> => {
+    await tree?.close()
+  }
+  try {
+    const auditProblems = await auditHeadProblems(store, logKey, folder, tree)
+    return { key: logKey.key, saltKey: logKey.saltKey, tree, heads, auditProblems, warnings, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}

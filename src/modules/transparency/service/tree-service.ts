@@ -1,0 +1,260 @@
+// Makes the tree over the decision log in a process of its own at the lowest priority, started by the node's first process. Signed
+// heads are also kept in the store, so that an older copy of the tree's tables is noticed.
+import type { TreeInput, TreeOrder, TreeReport } from '../../../../workers/tree/decision-tree-protocol.ts'
+import { type BackgroundChild, jsonInput, startBackgroundChild } from '../../../cluster/background-child.ts'
+import type { Duty } from '../../../cluster/leader.ts'
+import type { Config } from '../../../config/config.ts'
+import { SettingInvalidError } from '../../../config/settings.ts'
+import type { Clock, Timers } from '../../../lib/time.ts'
+import { keepProcess } from '../../../program/kept-process.ts'
+import type { DataFolder } from '../../../setup/data-folder.ts'
+import { type PassphraseSource, readPassphrases } from '../../../signing/passphrase.ts'
+import type { Store } from '../../../store/store.ts'
+import type { StoreTarget } from '../../../store/store-address.ts'
+import { createFailureLog } from '../../../telemetry/failure-log.ts'
+import type { Logger } from '../../../telemetry/log.ts'
+import type { TreeMetrics } from '../../../telemetry/tree-metrics.ts'
+import { auditProblem } from '../../log-shipping/service/audit-ship.ts'
+import { bucketAccessOf, type ShipSettings } from '../../log-shipping/service/ship-service.ts'
+import { ShipAccessMissingError } from '../../log-shipping/ship-access.ts'
+import { parseCheckpoint } from '../tree/checkpoint.ts'
+import { encodeVerifierKey, parseNote } from '../tree/note.ts'
+import type { LogKey } from './log-key.ts'
+
+export type WitnessSettings = Pick<Config, 'witnesses' | 'witnessesRequired' | 'witnessesWithinSeconds'>
+
+export interface TreeDependencies {
+  readonly config: ShipSettings & WitnessSettings & Pick<Config, 'decisionsSync'>
+  readonly folder: Pick<DataFolder, 'decisions' | 'decisionTree' | 'decisionTreeHead' | 'auditHead'>
+  /** The deployment's store: over PostgreSQL the tree is there as well. */
+  readonly target: StoreTarget
+  readonly logKey: LogKey
+  readonly passphrase: PassphraseSource
+  readonly store: Pick<Store, 'deployment' | 'audit'>
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly after: Timers['after']
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+}
+
+export interface Tree {
+  /** Over PostgreSQL one node makes the tree of all. */
+  readonly duty: Duty
+  metrics(): TreeMetrics
+  /** Adds the last lines to the tree, and ends the process. */
+  stop(): Promise<void>
+}
+
+/** Name of the deployment's value with the newest signed head; empty when a new tree begins. */
+export const STORED_HEAD = 'decision_tree_checkpoint'
+
+const FINISH_MS = 10_000
+const FIRST_RESTART_MS = 1_000
+const LONGEST_RESTART_MS = 60_000
+/** Interval at which the newest head is copied to the store. */
+const KEEP_EVERY_MS = 10_000
+
+/** Where the tree's tables are. */
+export const treeTargetOf = (target: StoreTarget, folder: Pick<DataFolder, 'decisionTree'>): StoreTarget =>
+  target.kind === 'sqlite' ? { kind: 'sqlite', path: folder.decisionTree } : target
+
+const shipOf = (config: ShipSettings): TreeInput['ship'] => {
+  const place = config.decisionsShip
+  if (place === null) return null
+  try {
+    return { place, access: bucketAccessOf(config, place), intervalMs: config.decisionsShipIntervalSeconds * 1_000 }
+  } catch (error) {
+    if (error instanceof ShipAccessMissingError) throw new SettingInvalidError(error.message)
+    throw error
+  }
+}
+
+const headOf = (checkpoint: string) => parseCheckpoint(parseNote(checkpoint).text)
+
+const witnessesOf = ({
+  witnesses,
+  witnessesRequired,
+  witnessesWithinSeconds,
+}: WitnessSettings): TreeInput['witnesses'] =>
+  witnesses.length === 0
+    ? null
+    : {
+        list: witnesses.map(({ key, url }) => ({ key: encodeVerifierKey(key), url })),
+        required: witnessesRequired,
+        withinMs: witnessesWithinSeconds * 1_000,
+      }
+
+/** @throws SettingInvalidError when the credentials of the place to ship to are missing or malformed */
+export const startTree = (dependencies: TreeDependencies): Tree => {
+  const { config, folder, target, logKey, passphrase, store, clock, after, log } = dependencies
+  const ship = shipOf(config)
+  let leads = false
+  let refusal: string | null = null
+  let failures = 0
+  let auditFailing: string | null = null
+  let auditAtMs = Number.NEGATIVE_INFINITY
+  /** Report of the last pass that made the tree. */
+  let latest: TreeReport | null = null
+  let cosigning: TreeReport['cosigning'] = null
+  let size: number | null = null
+  let passedMs = clock.monotonicMs()
+  let checkpoint: string | null = null
+  let keptCheckpoint: string | null = null
+  let keptAtMs = Number.NEGATIVE_INFINITY
+
+  const keepHead = async (): Promise<void> => {
+    if (checkpoint === null || checkpoint === keptCheckpoint) return
+    keptAtMs = clock.monotonicMs()
+    const newest = checkpoint
+    try {
+      const stored = (await store.deployment.read(STORED_HEAD)) || null
+      const known = stored === null ? null : headOf(stored)
+      // Another node may lead by now and have stored a newer head.
+      const isNewer = known?.origin === logKey.key.name && known.size > headOf(newest).size
+      const options = { survives: 'process-crash' } as const
+      // If another node stores a head at the same moment, the next pass tries again.
+      if (isNewer || (await store.deployment.exchange(STORED_HEAD, stored, newest, options))) keptCheckpoint = newest
+    } catch (error) {
+      log.warn('the head of the decision log could not be kept in the store; it is tried again', { error })
+    }
+  }
+
+  /** Sends the audit log's newest entry to be signed, if the log extends the kept head. */
+  const keepAudit = async ({ audit: held, auditErrorClass: errorClass }: TreeReport): Promise<void> => {
+    auditAtMs = clock.monotonicMs()
+    if (errorClass !== null) {
+      if (errorClass !== auditFailing) log.warn('the head of the audit log could not be kept', { errorClass })
+      auditFailing = errorClass
+      return
+    }
+    try {
+      const problem = held === null ? null : await auditProblem(store.audit, held)
+      if (problem !== null && problem !== auditFailing) {
+        log.error('the audit log was cut, set back or rewritten: look into it', { reason: problem })
+      }
+      auditFailing = problem
+      const [newest] = (await store.audit.page({}, { after: null, limit: 1 })).items
+      if (problem !== null || newest === undefined || newest.sequence <= (held?.sequence ?? 0)) return
+      kept.running()?.send({ audit: { sequence: newest.sequence, hash: newest.hash } })
+    } catch (error) {
+      log.warn('the head of the audit log could not be kept; it is tried again', { error })
+    }
+  }
+
+  const outcome = createFailureLog(log, {
+    failed: 'the tree of the decision log could not be continued',
+    works: 'the tree of the decision log goes on',
+  })
+  const noteFailure = (errorClass: string): void => {
+    failures += 1
+    outcome.failed(errorClass)
+  }
+
+  /** Logs a line when a witness's state changes. */
+  const takeCosigning = (next: TreeReport['cosigning']): void => {
+    const before = new Map(cosigning?.witnesses.map(({ name, problem }) => [name, problem]))
+    for (const { name, problem } of next?.witnesses ?? []) {
+      const known = before.get(name) ?? null
+      if (problem === known) continue
+      if (problem === null) log.info('a witness cosigns the log again', { witness: name })
+      else log.warn('a witness does not cosign the log; it is asked again', { witness: name, reason: problem })
+    }
+    const keeping = next?.errorClass ?? null
+    if (keeping !== null && keeping !== (cosigning?.errorClass ?? null)) {
+      log.warn('cosignatures of the log could not be kept', { errorClass: keeping })
+    }
+    cosigning = next
+  }
+
+  const shipOutcome = createFailureLog(log, {
+    failed: 'the head of the decision log could not be shipped; it is tried again',
+    works: 'the head of the decision log is shipped again',
+  })
+  const takeShipping = (errorClass: string | null): void => {
+    if (errorClass === null) shipOutcome.works()
+    else {
+      failures += 1
+      shipOutcome.failed(errorClass)
+    }
+  }
+
+  const take = (report: TreeReport): void => {
+    takeCosigning(report.cosigning)
+    takeShipping(report.shipErrorClass)
+    if (report.refusal !== null && report.refusal !== refusal) {
+      log.error('no head of the decision log is signed until this is looked into', { reason: report.refusal })
+    }
+    refusal = report.refusal
+    if (report.errorClass !== null) {
+      noteFailure(report.errorClass)
+      return
+    }
+    outcome.works()
+    kept.works()
+    size = report.size
+    passedMs = clock.monotonicMs()
+    checkpoint = report.checkpoint ?? checkpoint
+    if (report.size !== null) latest = report
+    if (clock.monotonicMs() - keptAtMs >= KEEP_EVERY_MS) void keepHead()
+    if (latest === report && clock.monotonicMs() - auditAtMs >= KEEP_EVERY_MS) void keepAudit(report)
+  }
+
+  const start = async (onExit: () => void): Promise<BackgroundChild<TreeOrder>> => {
+    const stored = await store.deployment.read(STORED_HEAD)
+    const input: TreeInput = {
+      directory: folder.decisions,
+      tree: treeTargetOf(target, folder),
+      saltKey: Buffer.from(logKey.saltKey).toString('hex'),
+      key: encodeVerifierKey(logKey.key),
+      keystorePath: logKey.keystorePath,
+      passphrases: await readPassphrases(passphrase),
+      headFile: folder.decisionTreeHead,
+      auditFile: folder.auditHead,
+      knownHeads: stored === null || stored === '' ? [] : [stored],
+      ship,
+      witnesses: witnessesOf(config),
+      flush: !config.decisionsSync,
+    }
+    const child = startBackgroundChild<TreeReport, TreeOrder>({
+      commandLine: ['tree/decision-tree.process.ts'],
+      input: jsonInput(input),
+      onMessage: take,
+      onExit,
+    })
+    if (leads) child.send('lead')
+    return child
+  }
+  const kept = keepProcess({
+    start,
+    after,
+    firstRestartMs: FIRST_RESTART_MS,
+    longestRestartMs: LONGEST_RESTART_MS,
+    onLost: noteFailure,
+  })
+
+  return {
+    duty: {
+      name: 'the tree of the decision log',
+      start: () => {
+        leads = true
+        kept.running()?.send('lead')
+      },
+      stop: async () => {
+        leads = false
+        kept.running()?.send('rest')
+      },
+    },
+    metrics: () => ({
+      size,
+      ageSeconds: (clock.monotonicMs() - passedMs) / 1_000,
+      failures,
+      refused: refusal !== null,
+      cosigning,
+    }),
+    stop: async () => {
+      kept.close()
+      if (latest !== null) await keepAudit(latest)
+      await kept.running()?.end('finish', FINISH_MS)
+      await keepHead()
+    },
+  }
+}

@@ -1,0 +1,88 @@
+// Copies the tree from one database into another of either kind that has none yet. The logs alone can't restore a tree: the
+// order in which lines became leaves is stored nowhere else, and heads of the tree were signed.
+import { rm } from 'node:fs/promises'
+import type { CatalogTable } from '../../../store/copy/table-catalog.ts'
+import { COPY_LIMIT_MS, copyTable, readSnapshot } from '../../../store/copy/table-copy.ts'
+import type { Database, Statements, Transaction } from '../../../store/database.ts'
+import { StoreUnusableError } from '../../../store/errors.ts'
+import type { StoreTarget } from '../../../store/store-address.ts'
+import { openTreeDatabase } from './open.ts'
+import { AUDIT_HEAD } from './reader.ts'
+import { createDecisionTree, DECISION_TREE_PREFIX, hasDecisionTree } from './tables.ts'
+
+const table = (name: string, columns: string, ...key: readonly string[]): CatalogTable => ({
+  name: DECISION_TREE_PREFIX + name,
+  columns: columns.split(' ').sort(),
+  key,
+})
+
+const TABLES: readonly CatalogTable[] = [
+  table('head', 'id size root signed_size checkpoint', 'id'),
+  table('tiles', 'level number hashes', 'level', 'number'),
+  table('segments', 'id node slot segment taken_bytes', 'id'),
+  table('spans', 'segment_id start_byte end_byte first_leaf leaves', 'segment_id', 'start_byte'),
+  table('pending', 'segment_id start_byte end_byte hashes', 'segment_id', 'start_byte'),
+]
+/** Copied after the rows are deleted that making the target's tables has written. */
+const META = table('meta', 'name value', 'name')
+
+const open = (target: StoreTarget): Promise<Database> => openTreeDatabase(target, COPY_LIMIT_MS)
+
+/**
+ * Copies the tree, if there is one, within the target's transaction.
+ * @throws StoreUnusableError when the target has one already, or what arrived is not what was sent
+ */
+export const copyDecisionTree = async (
+  source: StoreTarget,
+  target: Pick<Database, 'schemaWords' | 'dialect'>,
+  transaction: Transaction,
+): Promise<void> => {
+  const from = await open(source)
+  try {
+    if (!(await hasDecisionTree(from, from))) return
+    if (await hasDecisionTree(target, transaction)) {
+      throw new StoreUnusableError('the target is not empty: it has a tree over a decision log')
+    }
+    await createDecisionTree(target, transaction)
+    await transaction.execute('DELETE FROM decision_tree_meta')
+    await readSnapshot(from, async (statements: Statements) => {
+      for (const each of [...TABLES, META]) await copyTable(statements, transaction, each)
+    })
+  } finally {
+    await from.close()
+  }
+}
+
+const fill = async (source: StoreTarget, path: string): Promise<boolean> => {
+  const target = await open({ kind: 'sqlite', path })
+  try {
+    await target.transaction((transaction) => copyDecisionTree(source, target, transaction))
+    return await hasDecisionTree(target, target)
+  } finally {
+    await target.close()
+  }
+}
+
+/** The same into a new SQLite file. @returns false when there is no tree; then no file is made */
+export const copyDecisionTreeToFile = async (source: StoreTarget, path: string): Promise<boolean> => {
+  let isFilled = false
+  try {
+    isFilled = await fill(source, path)
+    return isFilled
+  } finally {
+    if (!isFilled) for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true })
+  }
+}
+
+/** For a tree from a backup: its audit log may be of another moment, so the kept head of the audit log is dropped. */
+export const forgetAuditHead = async (target: StoreTarget): Promise<void> => {
+  const database = await open(target)
+  try {
+    if (!(await hasDecisionTree(database, database))) return
+    await database.transaction(async (transaction) => {
+      await transaction.execute('DELETE FROM decision_tree_meta WHERE name = ?', [AUDIT_HEAD])
+    })
+  } finally {
+    await database.close()
+  }
+}

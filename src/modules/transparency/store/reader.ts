@@ -1,0 +1,95 @@
+// The tree as it is stored: its head, its tiles, and which leaves are which lines.
+
+import type { Database, Statements } from '../../../store/database.ts'
+import { fieldsOf, type RowOf } from '../../../store/row-fields.ts'
+import type { ReadTiles } from '../tree/prove.ts'
+import type { StoredHead, TreeSegment, TreeSpan } from './types.ts'
+
+/** Null before the first leaf. */
+export const readHead = async (statements: Statements): Promise<StoredHead | null> => {
+  const [row] = await statements.query<RowOf<StoredHead>>(
+    'SELECT size, root, signed_size, checkpoint FROM decision_tree_head WHERE id = 1',
+  )
+  return row === undefined ? null : fieldsOf(row)
+}
+
+/** Name of the published head: set where heads need cosignatures before others may see them. */
+export const PUBLISHED = 'published'
+
+/** Name of the audit log's newest signed head. */
+export const AUDIT_HEAD = 'audit_head'
+
+export const readMeta = async (statements: Statements, name: string): Promise<string | null> => {
+  const [row] = await statements.query<{ value: string }>('SELECT value FROM decision_tree_meta WHERE name = ?', [name])
+  return row?.value ?? null
+}
+
+/** Answers no hashes for a missing tile. */
+export const readTilesOf =
+  (statements: Statements): ReadTiles =>
+  async (tiles) => {
+    const found: Uint8Array[] = []
+    for (const { level, number } of tiles) {
+      const [row] = await statements.query<{ hashes: Uint8Array }>(
+        'SELECT hashes FROM decision_tree_tiles WHERE level = ? AND number = ?',
+        [level, number],
+      )
+      found.push(row?.hashes ?? new Uint8Array(0))
+    }
+    return found
+  }
+
+type SpanRow = RowOf<TreeSpan>
+
+export interface DecisionTreeReader {
+  readonly readTiles: ReadTiles
+  head(): Promise<StoredHead | null>
+  /** The signed head that others may see: where witnesses are set, the newest cosigned one. Null: none yet. */
+  published(): Promise<string | null>
+  /** The newest signed head of the audit log. */
+  auditHead(): Promise<string | null>
+  /** The spans that hold this byte of the segment, one for each node that has a segment of this name. */
+  spansAt(place: Pick<TreeSegment, 'slot' | 'segment'>, byte: number): Promise<readonly TreeSpan[]>
+  /** All segments of all nodes whose lines are in the tree, with the number of bytes taken. */
+  segments(): Promise<readonly (TreeSegment & { readonly takenBytes: number })[]>
+  /** Oldest line first. */
+  spans(place: TreeSegment): Promise<readonly TreeSpan[]>
+}
+
+export const createDecisionTreeReader = (database: Pick<Database, 'query'>): DecisionTreeReader => ({
+  readTiles: readTilesOf(database),
+  head: () => readHead(database),
+  published: async () => (await readMeta(database, PUBLISHED)) ?? ((await readHead(database))?.checkpoint || null),
+  auditHead: () => readMeta(database, AUDIT_HEAD),
+  spansAt: async ({ slot, segment }, byte) => {
+    const spans: TreeSpan[] = []
+    const segments = await database.query<{ id: number }>(
+      'SELECT id FROM decision_tree_segments WHERE slot = ? AND segment = ?',
+      [slot, segment],
+    )
+    for (const { id } of segments) {
+      const [row] = await database.query<SpanRow>(
+        `SELECT start_byte, end_byte, first_leaf, leaves FROM decision_tree_spans
+         WHERE segment_id = ? AND start_byte <= ? ORDER BY start_byte DESC LIMIT 1`,
+        [id, byte],
+      )
+      if (row !== undefined && row.end_byte > byte) spans.push(fieldsOf(row))
+    }
+    return spans
+  },
+  segments: async () =>
+    (
+      await database.query<TreeSegment & { readonly taken_bytes: number }>(
+        'SELECT node, slot, segment, taken_bytes FROM decision_tree_segments ORDER BY node, slot, segment',
+      )
+    ).map(fieldsOf),
+  spans: async ({ node, slot, segment }) =>
+    (
+      await database.query<SpanRow>(
+        `SELECT start_byte, end_byte, first_leaf, leaves FROM decision_tree_spans s
+         JOIN decision_tree_segments g ON g.id = s.segment_id
+         WHERE g.node = ? AND g.slot = ? AND g.segment = ? ORDER BY s.start_byte`,
+        [node, slot, segment],
+      )
+    ).map(fieldsOf),
+})

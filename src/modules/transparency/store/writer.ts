@@ -1,0 +1,208 @@
+// Leaves into the tree: a node hands in what its log has grown by, and whoever leads puts everything that was handed in into
+// the tree, its own lines at once. A line is handed in once, since the place up to which its segment was taken is compared
+// and moved with it. A size has one root, since the head moves from the size that was read. A head is signed after
+// it is committed, so that whoever is killed at any point leaves no signature of a root that the tables do not have.
+import { randomBytes } from 'node:crypto'
+import { NamedError } from '../../../lib/named-error.ts'
+import type { Database, Transaction } from '../../../store/database.ts'
+import { type LogSigner, parseCheckpoint, signCheckpoint } from '../tree/checkpoint.ts'
+import { EMPTY_TREE, edgeOf, edgeTiles, growTree, rootOf } from '../tree/grow.ts'
+import { HASH_BYTES } from '../tree/hash.ts'
+import { parseNote } from '../tree/note.ts'
+import { AUDIT_HEAD, PUBLISHED, readHead, readMeta, readTilesOf } from './reader.ts'
+import type { LeafRun, StoredHead } from './types.ts'
+
+/** Another process has changed what this transaction had read. It is rolled back; the next attempt reads again. */
+export class TreeMovedError extends NamedError {}
+
+/** Runs that one transaction puts into the tree at most. */
+const PENDING_ROWS = 64
+/** A span is continued up to this many leaves, so that a line is searched among few. */
+const SPAN_LEAVES = 4_096
+
+const ANY_PENDING = 'SELECT segment_id FROM decision_tree_pending LIMIT 1'
+
+const newSegmentId = (): number => randomBytes(6).readUIntBE(0, 6)
+
+const segmentIdOf = async (transaction: Transaction, node: string, run: LeafRun): Promise<number> => {
+  const [known] = await transaction.query<{ id: number }>(
+    'SELECT id FROM decision_tree_segments WHERE node = ? AND slot = ? AND segment = ?',
+    [node, run.slot, run.segment],
+  )
+  if (known !== undefined) return known.id
+  const id = newSegmentId()
+  await transaction.execute(
+    'INSERT INTO decision_tree_segments (id, node, slot, segment, taken_bytes) VALUES (?, ?, ?, ?, 0)',
+    [id, node, run.slot, run.segment],
+  )
+  return id
+}
+
+/** Moves the place up to which the run's segment was taken. @throws TreeMovedError */
+const take = async (transaction: Transaction, node: string, run: LeafRun): Promise<PendingRow> => {
+  const id = await segmentIdOf(transaction, node, run)
+  const moved = await transaction.execute(
+    'UPDATE decision_tree_segments SET taken_bytes = ? WHERE id = ? AND taken_bytes = ?',
+    [run.endByte, id, run.startByte],
+  )
+  if (moved !== 1) throw new TreeMovedError('the segment was taken up to another byte')
+  return { segment_id: id, start_byte: run.startByte, end_byte: run.endByte, hashes: run.hashes }
+}
+
+interface PendingRow {
+  readonly segment_id: number
+  readonly start_byte: number
+  readonly end_byte: number
+  readonly hashes: Uint8Array
+}
+
+/** Extends the previous span when both its bytes and its leaves continue without a gap; otherwise adds a span. */
+const addSpan = async (transaction: Transaction, row: PendingRow, firstLeaf: number): Promise<void> => {
+  const leaves = row.hashes.length / HASH_BYTES
+  const continued = await transaction.execute(
+    `UPDATE decision_tree_spans SET end_byte = ?, leaves = leaves + ?
+     WHERE segment_id = ? AND end_byte = ? AND first_leaf + leaves = ? AND leaves + ? <= ?
+       AND start_byte = (SELECT MAX(start_byte) FROM decision_tree_spans WHERE segment_id = ?)`,
+    [row.end_byte, leaves, row.segment_id, row.start_byte, firstLeaf, leaves, SPAN_LEAVES, row.segment_id],
+  )
+  if (continued > 0) return
+  await transaction.execute(
+    `INSERT INTO decision_tree_spans (segment_id, start_byte, end_byte, first_leaf, leaves) VALUES (?, ?, ?, ?, ?)`,
+    [row.segment_id, row.start_byte, row.end_byte, firstLeaf, leaves],
+  )
+}
+
+const writeMeta = (transaction: Transaction, name: string, value: string): Promise<number> =>
+  transaction.execute(
+    'INSERT INTO decision_tree_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    [name, value],
+  )
+
+const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
+
+export interface DecisionTreeWriter {
+  /** `slot/segment` → bytes that this node has handed in. */
+  taken(): Promise<ReadonlyMap<string, number>>
+  /** @throws TreeMovedError when a run does not begin where the segment was taken up to */
+  handIn(runs: readonly LeafRun[]): Promise<void>
+  /**
+   * Puts what was handed in into the tree, and these runs of this node with it.
+   * @returns whether more was handed in.
+   * @throws TreeMovedError
+   */
+  grow(own?: readonly LeafRun[]): Promise<boolean>
+  /** Signs the newest head unless it is signed already. */
+  sign(signer: LogSigner): Promise<StoredHead>
+  /**
+   * Publishes this head with its cosignatures, unless a newer one is published.
+   * @param checkpoint null: each newest head
+   */
+  publish(checkpoint: string | null): Promise<void>
+  /** Signed. */
+  keepAuditHead(encoded: string): Promise<void>
+}
+
+export const createDecisionTreeWriter = (database: Database, node: string): DecisionTreeWriter => ({
+  taken: async () =>
+    new Map(
+      (
+        await database.query<{ slot: string; segment: string; taken_bytes: number }>(
+          'SELECT slot, segment, taken_bytes FROM decision_tree_segments WHERE node = ?',
+          [node],
+        )
+      ).map(({ slot, segment, taken_bytes }) => [`${slot}/${segment}`, taken_bytes]),
+    ),
+
+  handIn: (runs) =>
+    database.transaction(async (transaction) => {
+      for (const run of runs) {
+        const { segment_id, start_byte, end_byte, hashes } = await take(transaction, node, run)
+        await transaction.execute(
+          'INSERT INTO decision_tree_pending (segment_id, start_byte, end_byte, hashes) VALUES (?, ?, ?, ?)',
+          [segment_id, start_byte, end_byte, hashes],
+        )
+      }
+    }),
+
+  grow: async (own = []) => {
+    // When nothing was handed in, write nothing: a commit would wait for the disk.
+    if (own.length === 0 && (await database.query(ANY_PENDING)).length === 0) return false
+    return database.transaction(async (transaction) => {
+      // Lock before reading, so that rows which another process takes meanwhile are not read.
+      await transaction.execute('UPDATE decision_tree_head SET size = size WHERE id = 1')
+      const head = await readHead(transaction)
+      const pending = await transaction.query<PendingRow>(
+        `SELECT segment_id, start_byte, end_byte, hashes FROM decision_tree_pending
+         ORDER BY segment_id, start_byte LIMIT ${PENDING_ROWS}`,
+      )
+      const rows = [...pending]
+      for (const run of own) rows.push(await take(transaction, node, run))
+      if (rows.length === 0) return false
+      const read = readTilesOf(transaction)
+      const edge = head === null ? EMPTY_TREE : edgeOf(head.size, await read(edgeTiles(head.size)))
+      const grown = growTree(edge, Buffer.concat(rows.map(({ hashes }) => hashes)))
+      const { size } = grown.edge
+      const root = rootOf(grown.edge)
+      const moved =
+        head === null
+          ? await transaction.execute(
+              `INSERT INTO decision_tree_head (id, size, root, signed_size, checkpoint) VALUES (1, ?, ?, 0, '')
+               ON CONFLICT (id) DO NOTHING`,
+              [size, root],
+            )
+          : await transaction.execute('UPDATE decision_tree_head SET size = ?, root = ? WHERE id = 1 AND size = ?', [
+              size,
+              root,
+              head.size,
+            ])
+      if (moved !== 1) throw new TreeMovedError('another process has moved the head')
+      for (const { level, number, hashes } of grown.tiles) {
+        await transaction.execute(
+          `INSERT INTO decision_tree_tiles (level, number, hashes) VALUES (?, ?, ?)
+           ON CONFLICT (level, number) DO UPDATE SET hashes = excluded.hashes`,
+          [level, number, hashes],
+        )
+      }
+      let firstLeaf = edge.size
+      for (const row of rows) {
+        await addSpan(transaction, row, firstLeaf)
+        firstLeaf += row.hashes.length / HASH_BYTES
+      }
+      for (const row of pending) {
+        const deleted = await transaction.execute(
+          'DELETE FROM decision_tree_pending WHERE segment_id = ? AND start_byte = ?',
+          [row.segment_id, row.start_byte],
+        )
+        if (deleted !== 1) throw new TreeMovedError('another process has taken these leaves')
+      }
+      return pending.length === PENDING_ROWS
+    })
+  },
+
+  sign: async (signer) => {
+    const head = await readHead(database)
+    if (head === null) return { size: 0, root: rootOf(EMPTY_TREE), checkpoint: '', signedSize: 0 }
+    if (head.signedSize === head.size) return head
+    const checkpoint = signCheckpoint(head, signer)
+    await database.execute(
+      'UPDATE decision_tree_head SET signed_size = ?, checkpoint = ? WHERE id = 1 AND signed_size < ?',
+      [head.size, checkpoint, head.size],
+    )
+    return { ...head, checkpoint, signedSize: head.size }
+  },
+  keepAuditHead: (encoded) =>
+    database.transaction(async (transaction) => {
+      await writeMeta(transaction, AUDIT_HEAD, encoded)
+    }),
+
+  publish: (checkpoint) =>
+    database.transaction(async (transaction) => {
+      // Lock as when the tree grows: when two processes publish at once, the newer head stays.
+      await transaction.execute('UPDATE decision_tree_head SET size = size WHERE id = 1')
+      const before = await readMeta(transaction, PUBLISHED)
+      if (checkpoint === null) await transaction.execute(`DELETE FROM decision_tree_meta WHERE name = '${PUBLISHED}'`)
+      else if (before === null || sizeOf(before) <= sizeOf(checkpoint)) {
+        await writeMeta(transaction, PUBLISHED, checkpoint)
+      }
+    }),
+})

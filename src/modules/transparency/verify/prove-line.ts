@@ -1,0 +1,71 @@
+// The proof that a line is in the log: whoever holds it and the log's public key needs nothing else. The line and its salt are
+// in it, so it is for whoever the line belongs to.
+
+import { hashLine } from '../../../decision-log/record.ts'
+import { parseCheckpoint } from '../tree/checkpoint.ts'
+import { HASH_BYTES, hashLeaf } from '../tree/hash.ts'
+import { entryOf, saltsOf } from '../tree/leaf.ts'
+import { parseNote } from '../tree/note.ts'
+import { encodeProof } from '../tree/proof-text.ts'
+import { proveInclusion, type ReadTiles } from '../tree/prove.ts'
+import { TILE_WIDTH } from '../tree/tiles.ts'
+
+/** The tree as it is stored. */
+export interface ProvingTree {
+  readonly readTiles: ReadTiles
+  head(): Promise<{ readonly checkpoint: string } | null>
+  /** The head with cosignatures, where witnesses are set. */
+  published(): Promise<string | null>
+  /** The leaves among which the line at a byte of a segment is, of each node that has such a segment. */
+  spansAt(
+    place: { readonly slot: string; readonly segment: string },
+    byte: number,
+  ): Promise<readonly { readonly firstLeaf: number; readonly leaves: number }[]>
+}
+
+export interface LineToProve {
+  readonly slot: string
+  readonly segment: string
+  /** Where the line begins. */
+  readonly offset: number
+  readonly line: string
+}
+
+const findLeaf = async (
+  readTiles: ReadTiles,
+  leafHash: Buffer,
+  { firstLeaf, leaves }: { readonly firstLeaf: number; readonly leaves: number },
+): Promise<number | null> => {
+  const first = Math.floor(firstLeaf / TILE_WIDTH)
+  const last = Math.floor((firstLeaf + leaves - 1) / TILE_WIDTH)
+  const tiles = await readTiles(
+    Array.from({ length: last - first + 1 }, (_, index) => ({ level: 0, number: first + index })),
+  )
+  const hashes = Buffer.concat(tiles)
+  for (let leaf = firstLeaf; leaf < firstLeaf + leaves; leaf++) {
+    const start = (leaf - first * TILE_WIDTH) * HASH_BYTES
+    if (leafHash.compare(hashes, start, start + HASH_BYTES) === 0) return leaf
+  }
+  return null
+}
+
+/** @returns null while no signed head covers the line */
+export const proveLine = async (tree: ProvingTree, saltKey: Uint8Array, place: LineToProve): Promise<string | null> => {
+  const lineHash = Buffer.from(hashLine(place.line), 'hex')
+  const salt = saltsOf(lineHash, saltKey)
+  const leafHash = hashLeaf(entryOf(salt, lineHash))
+  // Rather the one with cosignatures, which may be some seconds older.
+  const heads = [await tree.published(), (await tree.head())?.checkpoint].flatMap((checkpoint) =>
+    checkpoint ? [{ checkpoint, size: parseCheckpoint(parseNote(checkpoint).text).size }] : [],
+  )
+  if (heads.length === 0) return null
+  for (const span of await tree.spansAt(place, place.offset)) {
+    const index = await findLeaf(tree.readTiles, leafHash, span)
+    const head = index === null ? undefined : heads.find(({ size }) => index < size)
+    if (index === null || head === undefined) continue
+    const { checkpoint, size } = head
+    const path = await proveInclusion(tree.readTiles, index, size)
+    return encodeProof({ extra: Buffer.concat([salt, Buffer.from(place.line)]), index, path, checkpoint })
+  }
+  return null
+}

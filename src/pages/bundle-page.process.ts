@@ -1,0 +1,17 @@
+// Entry of the process that bundles one page and writes it to standard output: one line of JSON, then the contents of
+// the files. The bundler keeps some 12 MB of memory, which end with this process. Arguments: the page, and the path
+// part of its public address.
+import { withHead } from '../lib/headed-bytes.ts'
+import { bundlePage } from './bundle-page.ts'
+import { type BundledHead, PAGE_NAMES } from './bundled-page.ts'
+
+const [name, basePath = ''] = process.argv.slice(2)
+const page = PAGE_NAMES.find((each) => each === name)
+if (page === undefined) throw new Error('the first argument is the name of a page')
+const { html, files } = await bundlePage(page, basePath)
+const head: BundledHead = {
+  html,
+  files: files.map(({ name, type, content }) => ({ name, type, size: content.length })),
+}
+const contents = files.map(({ content }) => content)
+await Bun.write(Bun.stdout, withHead(head, contents))

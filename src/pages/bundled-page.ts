@@ -1,0 +1,82 @@
+// A page's HTML and files. Run from the source, a process bundles them at the start. The one-file program contains
+// them, bundled when it was built; the path of the page's public address is filled in at the start.
+import { readFileSync } from 'node:fs'
+import { headOf } from '../lib/headed-bytes.ts'
+import { NamedError } from '../lib/named-error.ts'
+import { BUILT, type BuiltPage } from '../program/built.ts'
+import { ownProcess } from '../program/entries.ts'
+
+export const ASSET_PATH = '/assets/'
+
+/** Each is in `src/NAME/page/page.html`. */
+export const PAGE_NAMES = ['dashboard', 'portal'] as const
+export type PageName = (typeof PAGE_NAMES)[number]
+
+export type Content = Uint8Array<ArrayBuffer>
+
+export interface BundledFile {
+  readonly name: string
+  readonly type: string
+  readonly content: Content
+}
+
+export interface BundledPage {
+  readonly html: string
+  readonly files: readonly BundledFile[]
+}
+
+/** The page could not be built: the service does not start without it. */
+class PageBuildError extends NamedError {}
+
+/** Placeholder for the path part of the page's public address. */
+export const BASE_PLACE = '/BASE-PATH-OF-THIS-PAGE'
+
+const read = ({ html, files }: BuiltPage, basePath: string): BundledPage => {
+  const place = (text: string): string => text.replaceAll(BASE_PLACE, () => basePath)
+  return {
+    html: place(readFileSync(html, 'utf8')),
+    files: files.map(({ name, type, path }) => ({
+      name,
+      type,
+      content: type.startsWith('text/')
+        ? new TextEncoder().encode(place(readFileSync(path, 'utf8')))
+        : new Uint8Array(readFileSync(path)),
+    })),
+  }
+}
+
+/** The first line that bundle-page.process.ts writes; the contents follow in this order. */
+export interface BundledHead {
+  readonly html: string
+  readonly files: readonly { readonly name: string; readonly type: string; readonly size: number }[]
+}
+
+const bundle = async (page: PageName, title: string, basePath: string): Promise<BundledPage> => {
+  const { words, environment } = ownProcess('src/pages/bundle-page.process.ts')
+  const child = Bun.spawn([...words, page, basePath], {
+    env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0', ...environment },
+    stderr: 'pipe',
+  })
+  const [output, complaints, exitCode] = await Promise.all([
+    new Response(child.stdout).arrayBuffer(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  if (exitCode !== 0) throw new PageBuildError(`${title} could not be bundled`, { cause: new Error(complaints) })
+  const { head, rest } = headOf(new Uint8Array(output))
+  const { html, files } = head as BundledHead
+  let end = 0
+  return {
+    html,
+    files: files.map(({ name, type, size }) => {
+      end += size
+      return { name, type, content: rest.subarray(end - size, end) }
+    }),
+  }
+}
+
+/** @throws PageBuildError */
+export const bundledPage = async (page: PageName, title: string, basePath: string): Promise<BundledPage> => {
+  const built = BUILT?.pages[page]
+  return built === undefined ? await bundle(page, title, basePath) : read(built, basePath)
+}

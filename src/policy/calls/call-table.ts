@@ -1,0 +1,176 @@
+// The calls that one policy can decode: the functions of its abi for EVM chains, the instructions of its idl for
+// Solana. A call is decoded once per evaluation, completely or not at all.
+import type { ChainFamily } from '../../domain/chain.ts'
+import { POLICY_LIMITS } from '../cel/limits.ts'
+import type { Steps } from '../cel/steps.ts'
+import type { AbiFunctionItem, AbiParameterItem } from '../types/reads.ts'
+import { AbiReader, AbiTypeUnsupportedError, createAbiCodec, createSequenceReader } from './abi-codec.ts'
+import { abiSelector, abiSignature } from './abi-fragment.ts'
+import { IdlMalformedError, readIdl } from './anchor-idl.ts'
+import { BorshReader } from './borsh-codec.ts'
+import { MALFORMED } from './decoding.ts'
+import { createTupleTypes, isFieldName, type NamedType, type TupleType } from './tuple-types.ts'
+
+/** Maps an argument's name to its index in the decoded values. */
+type ArgumentSlots = ReadonlyMap<string, number>
+
+export interface DecodedCall {
+  readonly name: string
+  readonly signature: string
+  readonly slots: ArgumentSlots
+  readonly values: readonly unknown[]
+}
+
+interface CallFunction {
+  readonly name: string
+  readonly signature: string
+  readonly slots: ArgumentSlots
+  /** @param digits the data behind the selector or discriminator, lower-case hex. @throws CallMalformedError */
+  readonly decode: (digits: string) => readonly unknown[]
+}
+
+/** The type of `call.args.<name>`. If functions declare it with several types, no expression can use it. */
+export interface ArgumentDeclaration {
+  /** Type in the policy language → a function that declares the argument with this type. */
+  readonly types: ReadonlyMap<string, string>
+}
+
+export interface CallTable {
+  readonly names: ReadonlySet<string>
+  readonly signatures: ReadonlySet<string>
+  readonly arguments: ReadonlyMap<string, ArgumentDeclaration>
+  readonly tuples: readonly TupleType[]
+  /** @returns null when the data is no call of this table, or not a well-formed one */
+  decode(family: ChainFamily, data: string): DecodedCall | null
+}
+
+/** One abi fragment, and the function that reports mistakes at its place. */
+export interface AbiSource {
+  readonly item: AbiFunctionItem
+  readonly complain: (message: string) => void
+}
+
+export interface IdlSource {
+  readonly idl: unknown
+  readonly complain: (message: string) => void
+}
+
+/** Length of a selector and of a discriminator, in hex digits. */
+const SELECTOR = 8
+const DISCRIMINATOR = 16
+
+const countParameters = (parameters: readonly AbiParameterItem[]): number =>
+  parameters.reduce((sum, { components }) => sum + 1 + (components ? countParameters(components) : 0), 0)
+
+class CallTableBuilder {
+  readonly tuples = createTupleTypes()
+  readonly evm = new Map<string, CallFunction>()
+  readonly solana = new Map<string, CallFunction>()
+  readonly names = new Set<string>()
+  readonly signatures = new Set<string>()
+  readonly arguments = new Map<string, { readonly types: Map<string, string> }>()
+  #parameters = 0
+
+  /** Adds the function, or reports why it can't be added. */
+  #add(
+    key: string,
+    into: Map<string, CallFunction>,
+    source: { name: string; signature: string; parameters: readonly NamedType[]; decode: CallFunction['decode'] },
+    complain: (message: string) => void,
+  ): void {
+    const { name, signature, parameters, decode } = source
+    const slots = new Map<string, number>()
+    for (const [index, parameter] of parameters.entries()) {
+      if (parameter.name === '' || parameter.type === '') continue
+      if (!isFieldName(parameter.name)) {
+        complain(`"${parameter.name.slice(0, 64)}" can't be named in an expression: rename the parameter here`)
+      } else if (slots.has(parameter.name)) {
+        complain(`${name} has two parameters "${parameter.name}": rename one here`)
+      }
+      slots.set(parameter.name, index)
+      const declared = this.arguments.get(parameter.name) ?? { types: new Map<string, string>() }
+      this.arguments.set(parameter.name, declared)
+      if (!declared.types.has(parameter.type)) declared.types.set(parameter.type, name)
+    }
+    const twin = into.get(key)
+    if (twin !== undefined) complain(`${signature} and ${twin.signature} can't be told apart by their data`)
+    into.set(key, { name, signature, slots, decode })
+    this.names.add(name)
+    this.signatures.add(signature)
+  }
+
+  addAbi({ item, complain }: AbiSource): void {
+    this.#parameters += countParameters(item.inputs)
+    if (this.#parameters > POLICY_LIMITS.parameters) {
+      complain('the abi has more parameters than a policy may name')
+      return
+    }
+    const signature = abiSignature(item)
+    try {
+      const codecs = item.inputs.map((input) => createAbiCodec(input, this.tuples))
+      const read = createSequenceReader(codecs)
+      const reader = new AbiReader()
+      const decode = (digits: string): readonly unknown[] => {
+        reader.open(digits)
+        return read(reader, 0)
+      }
+      const parameters = item.inputs.map(({ name }, index) => ({ name, type: codecs[index]?.type ?? '' }))
+      this.#add(abiSelector(signature), this.evm, { name: item.name, signature, parameters, decode }, complain)
+    } catch (error) {
+      if (!(error instanceof AbiTypeUnsupportedError)) throw error
+      complain(`${item.name}: ${error.message}`)
+    }
+  }
+
+  *addIdl({ idl, complain }: IdlSource): Steps<void> {
+    try {
+      for (const instruction of readIdl(idl, this.tuples)) {
+        yield
+        const { name, discriminator, codecs } = instruction
+        const reader = new BorshReader()
+        const decode = (digits: string): readonly unknown[] => {
+          reader.open(Uint8Array.fromHex(digits), 0)
+          return codecs.map((codec) => codec.read(reader))
+        }
+        const source = { name, signature: name, parameters: instruction.arguments, decode }
+        this.#add(discriminator, this.solana, source, complain)
+      }
+    } catch (error) {
+      if (!(error instanceof IdlMalformedError)) throw error
+      complain(`the idl can't be used: ${error.message}`)
+    }
+  }
+}
+
+const decodeWith = (functions: ReadonlyMap<string, CallFunction>, length: number, data: string): DecodedCall | null => {
+  const digits = data.slice(2).toLowerCase()
+  const found = digits.length < length ? undefined : functions.get(digits.slice(0, length))
+  if (found === undefined) return null
+  try {
+    const { name, signature, slots } = found
+    return { name, signature, slots, values: found.decode(digits.slice(length)) }
+  } catch (error) {
+    if (error === MALFORMED) return null
+    throw error
+  }
+}
+
+/** Returns null when there is nothing to decode. Mistakes go to each source's `complain`. One step per function. */
+export function* createCallTable(abi: readonly AbiSource[], idl: IdlSource | null): Steps<CallTable | null> {
+  if (abi.length === 0 && idl === null) return null
+  const builder = new CallTableBuilder()
+  for (const source of abi) {
+    yield
+    builder.addAbi(source)
+  }
+  if (idl !== null) yield* builder.addIdl(idl)
+  const { names, signatures, evm, solana } = builder
+  return {
+    names,
+    signatures,
+    arguments: builder.arguments,
+    tuples: builder.tuples.all,
+    decode: (family, data) =>
+      family === 'evm' ? decodeWith(evm, SELECTOR, data) : decodeWith(solana, DISCRIMINATOR, data),
+  }
+}

@@ -1,0 +1,95 @@
+// Parses one expression, checks it against the language and its types, and estimates its cost, all once. The result
+// only evaluates.
+import { TypeError as CelTypeError, ParseError } from '@marcbachmann/cel-js'
+import { type ExpressionIssue, inspectExpression } from '../tools/inspect.ts'
+import { estimateExpression } from './cost.ts'
+import { POLICY_LIMITS } from './limits.ts'
+import type { PolicyScope } from './scope.ts'
+import type { SyntaxNode } from './syntax.ts'
+
+export interface CompiledExpression {
+  /**
+   * Returns a boolean for the request that the scope's evaluation is bound to. Throws when an operation fails and no
+   * `||` or `&&` outweighs the failure.
+   */
+  readonly evaluate: () => unknown
+  /** The syntax tree after constants were folded and names replaced. */
+  readonly root: SyntaxNode
+  readonly nodes: number
+  /** Worst case of one evaluation (see cost.ts). */
+  readonly steps: number
+}
+
+/** The mistakes in an expression; never empty. */
+export interface RefusedExpression {
+  readonly issues: readonly ExpressionIssue[]
+}
+
+const HINTS: readonly { readonly types: readonly string[]; readonly hint: string }[] = [
+  { types: ['address', 'string'], hint: 'write an address as address("…")' },
+  { types: ['uint256', 'string'], hint: 'write a large number as uint256("…") or an amount as ether("…")' },
+  { types: ['google.protobuf.Timestamp', 'string'], hint: 'write a time as timestamp("…")' },
+]
+
+/** Operators of other languages, with CEL's operator for each. */
+const FOREIGN_OPERATORS: Readonly<Record<string, string>> = { '=': '==', '&': '&&', '|': '||', and: '&&', or: '||' }
+
+/** What the author probably meant where the syntax is wrong; empty when there is no guess. */
+const syntaxHint = (text: string, at: number): string => {
+  // The parser reads `not` as a name, and fails at what follows.
+  if (/(?:^|[^\w.])not\s+$/i.test(text.slice(0, at))) return ': write ! for not'
+  const found = /^(?:\w+|.)/.exec(text.slice(at))?.[0] ?? ''
+  const word = found.toLowerCase()
+  return Object.hasOwn(FOREIGN_OPERATORS, word) ? `: write ${FOREIGN_OPERATORS[word]} for ${found}` : ''
+}
+
+const LIMIT_WORDS: Readonly<Record<string, string>> = {
+  maxAstNodes: `an expression has at most ${POLICY_LIMITS.expressionNodes} parts`,
+  maxDepth: 'the expression is nested too deeply',
+  maxListElements: `a list has at most ${POLICY_LIMITS.listElements} elements`,
+  maxCallArguments: `a call has at most ${POLICY_LIMITS.callArguments} arguments`,
+}
+
+/** The library's message, with advice for well-known mistakes. */
+const explain = (summary: string): string => {
+  if (summary.endsWith('EOF')) return 'the expression ends too early'
+  const limit = Object.entries(LIMIT_WORDS).find(([name]) => summary.startsWith(`Exceeded ${name}`))
+  if (limit !== undefined) return limit[1]
+  if (!summary.startsWith('no such overload')) return summary
+  const found = HINTS.find(({ types }) => types.every((type) => summary.includes(type)))
+  return found === undefined ? summary : `${summary}: ${found.hint}`
+}
+
+const refusalOf = (error: unknown, text: string): RefusedExpression => {
+  if (error instanceof ParseError || error instanceof CelTypeError) {
+    const at = error.range?.start ?? 0
+    const hint = error.summary.startsWith('Unexpected') ? syntaxHint(text, at) : ''
+    return { issues: [{ at, message: `${explain(error.summary)}${hint}` }] }
+  }
+  // The parser recurses on prefix operators, and its own depth limit does not count them.
+  if (error instanceof RangeError) return { issues: [{ at: 0, message: 'the expression is nested too deeply' }] }
+  throw error
+}
+
+/**
+ * Compiles one expression of type bool. `text` must be within the length limit. Notes in the scope what the policy
+ * needs.
+ * @returns the mistakes instead, when there are any
+ */
+export const compileExpression = (text: string, scope: PolicyScope): CompiledExpression | RefusedExpression => {
+  try {
+    const parsed = scope.environment.parse(text)
+    const root = parsed.ast as SyntaxNode
+    const { issues, nodes } = inspectExpression(root, scope)
+    if (issues.length > 0) return { issues }
+    const check = parsed.check()
+    if (!check.valid) return refusalOf(check.error, text)
+    if (check.type !== 'bool')
+      return { issues: [{ at: 0, message: `a rule is true or false, but this is ${check.type}` }] }
+    const estimate = estimateExpression(root, scope.types)
+    if (estimate.issues.length > 0) return { issues: estimate.issues }
+    return { evaluate: () => parsed(), root, nodes, steps: estimate.steps }
+  } catch (error) {
+    return refusalOf(error, text)
+  }
+}

@@ -1,0 +1,97 @@
+// Checks the literals of an expression, and replaces those that the library would parse again in each evaluation by
+// their values.
+
+import { ArithmeticRangeError } from '../calls/uint256.ts'
+import { FAILURE_STEPS, type Refuse } from '../resolve.ts'
+import { POLICY_LIMITS } from './limits.ts'
+import { LiteralMalformedError, parseCountedDuration, parseDurationLiteral, parseTimestampLiteral } from './literals.ts'
+import {
+  childrenOf,
+  constantValue,
+  durationValue,
+  isConstant,
+  replaceByConstant,
+  replaceByFunction,
+  type SyntaxNode,
+  timestampValue,
+} from './syntax.ts'
+
+const INT64_MAX = 2n ** 63n - 1n
+const INT64_MIN = -(2n ** 63n)
+const NEGATION_OVERFLOW = new ArithmeticRangeError('int overflow')
+
+/** Why a literal is not allowed, or null. */
+export const literalProblem = (literal: unknown): string | null => {
+  if (typeof literal === 'boolean') return null
+  if (typeof literal === 'bigint') {
+    return literal > INT64_MAX ? `the number does not fit int: write uint256("${literal}")` : null
+  }
+  if (typeof literal === 'string') {
+    const limit = POLICY_LIMITS.stringLiteralLength
+    return literal.length > limit ? `a text has at most ${limit} characters` : null
+  }
+  if (typeof literal === 'number') return 'floating-point numbers are not part of the policy language'
+  return 'null, bytes and uint are not part of the policy language'
+}
+
+/** The literal texts on one side of a comparison. */
+export const textsOf = (node: SyntaxNode): { readonly node: SyntaxNode; readonly text: string }[] => {
+  if (node.op === 'list' && !isConstant(node)) return childrenOf(node).flatMap(textsOf)
+  const value = isConstant(node) ? constantValue(node) : null
+  const values = Array.isArray(value) ? value : [value]
+  return values.flatMap((text) => (typeof text === 'string' ? [{ node, text }] : []))
+}
+
+const replace = (node: SyntaxNode, literal: SyntaxNode, type: string, refuse: Refuse, read: () => unknown): void => {
+  try {
+    replaceByConstant(node, type, read())
+  } catch (error) {
+    if (!(error instanceof LiteralMalformedError)) throw error
+    refuse(literal, error.message)
+  }
+}
+
+const READERS = {
+  timestamp: {
+    type: 'google.protobuf.Timestamp',
+    read: (text: string): unknown => timestampValue(parseTimestampLiteral(text)),
+  },
+  duration: {
+    type: 'google.protobuf.Duration',
+    read: (text: string): unknown => durationValue(parseDurationLiteral(text)),
+  },
+} as const
+
+/** Reads `timestamp("…")` and `duration("…")`: the library's own readers accept too much and run in each evaluation. */
+export const foldTime = (node: SyntaxNode, name: keyof typeof READERS, refuse: Refuse): void => {
+  const [, [only, ...others]] = node.args as [string, SyntaxNode[]]
+  if (only?.op !== 'value' || typeof only.args !== 'string' || others.length > 0) {
+    refuse(node, `${name}() takes one literal text`)
+    return
+  }
+  const text = only.args
+  const { type, read } = READERS[name]
+  replace(node, only, type, refuse, () => read(text))
+}
+
+/** Replaces `days(7)` and the like by a duration. */
+export const foldCountedDuration = (node: SyntaxNode, name: string, unitSeconds: number, refuse: Refuse): void => {
+  const [, [only, ...others]] = node.args as [string, SyntaxNode[]]
+  if (only?.op !== 'value' || typeof only.args !== 'bigint' || others.length > 0) {
+    refuse(node, `${name}() takes one literal number`)
+    return
+  }
+  const count = only.args
+  const read = (): unknown => durationValue(parseCountedDuration(name, count, unitSeconds))
+  replace(node, only, 'google.protobuf.Duration', refuse, read)
+}
+
+/** Replaces `-x`: the library's negation of the smallest int leaves the 64-bit range. */
+export const replaceNegation = (node: SyntaxNode): void => {
+  const operand = node.args as SyntaxNode
+  if (operand.op === 'value') return
+  replaceByFunction(node, operand, 'int', 'int', { steps: FAILURE_STEPS, elements: 0, chars: 0 }, (value) => {
+    if (value === INT64_MIN) throw NEGATION_OVERFLOW
+    return -(value as bigint)
+  })
+}

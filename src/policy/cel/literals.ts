@@ -1,0 +1,122 @@
+// Reads the literals that CEL lacks: addresses, 256-bit numbers, amounts in a unit, and times and durations in the
+// strict forms of RFC 3339 and of CEL. Each literal is read once, when the policy is compiled; a malformed one is
+// refused then.
+import { parseEvmAddress, parseSolanaAddress } from '../../domain/address.ts'
+import { NamedError } from '../../lib/named-error.ts'
+import { AddressValue } from '../address-value.ts'
+import { MAX_UINT256, Uint256 } from '../calls/uint256.ts'
+
+/** A malformed literal; the message says what is expected, for the policy's author. */
+export class LiteralMalformedError extends NamedError {}
+
+export const INTEGER_TOO_LARGE = `the number is too large: at most ${Number.MAX_SAFE_INTEGER}`
+
+/** Reads a whole number in a document's test that is not an amount: a count or a level. */
+export const parseTestInteger = (text: string): number => {
+  const integer = Number(parseUint256Literal(text).value)
+  if (Number.isSafeInteger(integer)) return integer
+  throw new LiteralMalformedError(INTEGER_TOO_LARGE)
+}
+
+/** Returns the text unchanged. @throws LiteralMalformedError with the rule when the pattern does not match */
+export const matchingText =
+  (pattern: RegExp, rule: string) =>
+  (text: string): string => {
+    if (pattern.test(text)) return text
+    throw new LiteralMalformedError(rule)
+  }
+
+const isDigits = (text: string): boolean => /^[0-9]+$/.test(text)
+
+/** `0x` and 40 hex digits in any case, or base58 of 32 bytes. Base58 must match exactly: it is never case-folded. */
+export const parseAddressLiteral = (text: string): AddressValue => {
+  const address = parseEvmAddress(text) ?? parseSolanaAddress(text)
+  if (address === null) {
+    throw new LiteralMalformedError('an address is 0x and 40 hex digits (EVM) or base58 of 32 bytes (Solana)')
+  }
+  return new AddressValue(address)
+}
+
+const withinRange = (value: bigint): Uint256 => {
+  if (value > MAX_UINT256) throw new LiteralMalformedError('the number does not fit uint256')
+  return Uint256.of(value)
+}
+
+/** `0`, a decimal without leading zeros, or `0x` hex of up to 64 digits. */
+export const parseUint256Literal = (literal: string | bigint): Uint256 => {
+  if (typeof literal === 'bigint') return withinRange(literal)
+  const isHex = /^0x[0-9a-fA-F]{1,64}$/.test(literal)
+  const isDecimal = isDigits(literal) && literal.length <= 78 && (literal === '0' || literal[0] !== '0')
+  if (!isHex && !isDecimal) {
+    throw new LiteralMalformedError(
+      'a uint256 is a whole number in decimal digits or 0x hex, without sign or separators',
+    )
+  }
+  return withinRange(BigInt(literal))
+}
+
+/** The units of amounts, each with its number of decimals in the chain's smallest unit (wei or lamports). */
+export const AMOUNT_UNITS: Readonly<Record<string, number>> = { ether: 18, gwei: 9, sol: 9, lamports: 0 }
+
+/**
+ * Reads an amount, given as a whole number or as decimal text such as `ether("0.25")`, in the chain's smallest unit.
+ */
+export const parseAmountLiteral = (unit: string, literal: string | bigint): Uint256 => {
+  const decimals = AMOUNT_UNITS[unit]!
+  const [whole = '', fraction = '', ...rest] = String(literal).split('.')
+  const isWritten = isDigits(whole) && rest.length === 0 && (String(literal).includes('.') ? isDigits(fraction) : true)
+  if (!isWritten || whole.length > 78) {
+    throw new LiteralMalformedError(
+      `${unit}() takes a number in digits, for example ${unit}("1${decimals ? '.5' : ''}")`,
+    )
+  }
+  if (fraction.length > decimals) throw new LiteralMalformedError(`${unit}() has at most ${decimals} decimals`)
+  return withinRange(BigInt(whole) * 10n ** BigInt(decimals) + BigInt(fraction.padEnd(decimals, '0') || '0'))
+}
+
+const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:Z|[+-](\d{2}):(\d{2}))$/
+
+/**
+ * Reads an RFC 3339 time in whole seconds, with its zone. The library would accept anything that Date accepts, local
+ * time included.
+ * @returns Unix seconds
+ */
+export const parseTimestampLiteral = (text: string): number => {
+  const match = TIMESTAMP.exec(text)
+  const milliseconds = match === null ? Number.NaN : Date.parse(text)
+  const days = match === null ? 0 : new Date(Date.UTC(Number(match[1]), Number(match[2]), 0)).getUTCDate()
+  const isReal = match !== null && Number(match[3]) >= 1 && Number(match[3]) <= days && Number(match[4]) < 24
+  if (!isReal || Number.isNaN(milliseconds)) {
+    throw new LiteralMalformedError('a timestamp is RFC 3339 in whole seconds, for example "2026-01-31T00:00:00Z"')
+  }
+  return milliseconds / 1000
+}
+
+const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1 }
+/** A century: any sum of durations within one expression then still gives a valid date. */
+const MAX_DURATION_SECONDS = 36_525 * 86_400
+
+/**
+ * Reads whole hours, minutes and seconds, for example `36h` or `1h30m`. The language has no fractions, because the
+ * library computes them wrongly, and no signs, because a subtraction says the same.
+ * @returns seconds
+ */
+export const parseDurationLiteral = (text: string): number => {
+  let seconds = 0
+  const isWritten = /^(?:\d{1,10}[hms]){1,3}$/.test(text)
+  for (const [, count, unit] of text.matchAll(/(\d{1,10})([hms])/g)) seconds += Number(count) * SECONDS_PER_UNIT[unit!]!
+  if (!isWritten || seconds > MAX_DURATION_SECONDS) {
+    throw new LiteralMalformedError('a duration is whole hours, minutes and seconds up to a century, for example "36h"')
+  }
+  return seconds
+}
+
+/**
+ * Reads `days(7)` and the like.
+ * @returns seconds
+ */
+export const parseCountedDuration = (name: string, count: bigint, unitSeconds: number): number => {
+  const most = Math.floor(MAX_DURATION_SECONDS / unitSeconds)
+  if (count < 0n || count > BigInt(most)) throw new LiteralMalformedError(`${name}() takes a number from 0 to ${most}`)
+  return Number(count) * unitSeconds
+}

@@ -1,0 +1,81 @@
+// The names that the rules of one document may use, and what the rules turn out to need. Each policy has one scope,
+// which is filled while its rules are compiled.
+import type { Environment } from '@marcbachmann/cel-js'
+import type { OptionalField } from '../../domain/target.ts'
+import type { CallTable } from '../calls/call-table.ts'
+import { Evaluation } from '../evaluation.ts'
+import type { FactGroup } from '../fact-field.ts'
+import { FACTS } from '../facts.ts'
+import { createNeeds, type Needs } from '../needs.ts'
+import { SESSION_FACTS } from '../session-facts.ts'
+import type { PolicyDocument, PolicyRead, PolicySubject } from '../types/document.ts'
+import { type ConstantValue, constantValue } from './constants.ts'
+import { createTupleEnvironment, permittedTypes, sharedEnvironment } from './environment.ts'
+import type { Steps } from './steps.ts'
+
+/** The sources that exist where an author's policy will run. */
+export interface KnownSources {
+  /**
+   * Names of the deployment's chains: a policy that names another chain gets a warning. Without them there are no
+   * warnings.
+   */
+  readonly chains?: ReadonlySet<string>
+  /** The lists and screeners that exist: a policy that names another one is refused. */
+  readonly lists?: ReadonlySet<string>
+  readonly screeners?: ReadonlySet<string>
+}
+
+export interface PolicyScope {
+  readonly decides: PolicySubject
+  /** What the rules may read, by group. */
+  readonly facts: Readonly<Record<string, FactGroup>>
+  /** First names that an expression may read. A loop's variable can't use any of them. */
+  readonly roots: ReadonlySet<string>
+  readonly environment: Environment
+  /** Types in addition to the language's own: tuples, and lists of tuples. */
+  readonly types: ReadonlySet<string>
+  /** Bound to one request after another. */
+  readonly evaluation: Evaluation
+  readonly constants: ReadonlyMap<string, ConstantValue>
+  readonly reads: ReadonlyMap<string, PolicyRead>
+  readonly calls: CallTable | null
+  readonly known: KnownSources
+  readonly requires: Set<OptionalField>
+  readonly needs: Needs
+}
+
+const REQUEST_ROOTS: ReadonlySet<string> = new Set([...Object.keys(FACTS), 'constants', 'reads', 'velocity'])
+const SESSION_ROOTS: ReadonlySet<string> = new Set([
+  ...Object.keys(SESSION_FACTS).map((group) => group.split('.')[0] ?? ''),
+  'constants',
+])
+
+/** @throws LiteralMalformedError when the document holds a constant that the reader would have refused */
+export function* createPolicyScope(
+  { decides, constants, reads }: Pick<PolicyDocument, 'decides' | 'constants' | 'reads'>,
+  calls: CallTable | null,
+  known: KnownSources = {},
+): Steps<PolicyScope> {
+  const tuples = calls?.tuples ?? []
+  const environment = tuples.length === 0 ? sharedEnvironment() : yield* createTupleEnvironment(tuples)
+  const values = new Map<string, ConstantValue>()
+  for (const constant of constants) {
+    yield
+    values.set(constant.name, constantValue(constant))
+  }
+  const ofSessions = decides === 'sessions'
+  return {
+    decides,
+    facts: ofSessions ? SESSION_FACTS : FACTS,
+    roots: ofSessions ? SESSION_ROOTS : REQUEST_ROOTS,
+    environment,
+    types: permittedTypes(calls),
+    evaluation: new Evaluation(calls),
+    constants: values,
+    reads: new Map(reads.map((read) => [read.name, read])),
+    calls,
+    known,
+    requires: new Set(),
+    needs: createNeeds(),
+  }
+}

@@ -1,0 +1,138 @@
+// Reads the members of one mapping of a document by key. A mistake is reported at the value or, when the value is
+// missing, at the mapping. Unknown keys are mistakes, because a misspelt `deny` must not allow.
+import { LiteralMalformedError } from '../cel/literals.ts'
+import type { MappingNode, SourceNode } from './yaml-tree.ts'
+
+/** Receives each mistake: its UTF-16 offset, its JSON pointer (RFC 6901), and one sentence. */
+export type ComplainAt = (offset: number, pointer: string, message: string) => void
+
+// Control characters (C0, DEL, C1, line and paragraph separators), which would break logs and displays.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
+export const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the same, but for tabs and line ends
+const CONTROL_IN_TEXT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/
+
+/** The syntax of names that a document defines: constants, reads, lists, screeners. */
+export const NAME = /^[a-z][a-z0-9_]{0,63}$/
+export const NAME_RULE = 'is made of a-z, 0-9 and "_", begins with a letter and has at most 64 characters'
+
+/** RFC 6901, section 3. */
+const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
+
+/** Shared by all readers of one document. */
+export interface DocumentContext {
+  readonly source: string
+  readonly complain: ComplainAt
+}
+
+/**
+ * The source text of a scalar. YAML's own value would not do: YAML reads `0x…` as a number and rounds it, and reads 1.0
+ * as 1.
+ * @returns null when the node is not a text, number or boolean
+ */
+export const verbatimText = ({ source }: DocumentContext, node: SourceNode | null): string | null => {
+  if (node?.kind !== 'scalar') return null
+  if (typeof node.value === 'string') return node.value
+  const isWritten = typeof node.value === 'number' || typeof node.value === 'boolean' || typeof node.value === 'bigint'
+  return isWritten ? source.slice(node.start, node.end) : null
+}
+
+export interface MappingReader {
+  readonly path: string
+  readonly keys: readonly string[]
+  has(key: string): boolean
+  node(key: string): SourceNode | null
+  complainOf(key: string, message: string): null
+  refuseUnknownKeys(known: readonly string[]): void
+  /** A YAML string, or null after reporting a mistake. Call it only for keys that are present. */
+  text(key: string, maxLength: number): string | null
+  matching(key: string, maxLength: number, allowed: RegExp, rule: string): string | null
+  /** Text for people: the only control characters allowed are line ends and tabs. */
+  prose(key: string, maxLength: number): string | null
+  /** The source text of a scalar, read by `parse`; a LiteralMalformedError from `parse` is reported as a mistake. */
+  parsed<Value>(key: string, parse: (text: string) => Value): Value | null
+  bool(key: string): boolean | null
+  /** Null after reporting a mistake. */
+  mapping(key: string, what: string): MappingReader | null
+  sequence(key: string): readonly SourceNode[] | null
+}
+
+export const createMappingReader = (
+  context: DocumentContext,
+  mapping: MappingNode,
+  path: string,
+  what: string,
+): MappingReader => {
+  const { complain } = context
+  const find = (key: string) => mapping.entries.find((entry) => entry.key === key)
+  const complainOf = (key: string, message: string): null => {
+    const entry = find(key)
+    const pointer = entry ? `${path}/${escapePointer(key)}` : path
+    complain(entry?.value?.start ?? entry?.keyStart ?? mapping.start, pointer, message)
+    return null
+  }
+  const text = (key: string, maxLength: number): string | null => {
+    const node = find(key)?.value
+    if (node?.kind !== 'scalar' || typeof node.value !== 'string') {
+      return complainOf(key, node?.kind === 'scalar' ? `${key} must be text: put it in quotes` : `${key} must be text`)
+    }
+    if (node.value.trim() === '') return complainOf(key, `${key} is empty`)
+    if (node.value.length > maxLength) return complainOf(key, `${key} has at most ${maxLength} characters`)
+    return node.value
+  }
+  return {
+    path,
+    keys: mapping.entries.map(({ key }) => key),
+    has: (key) => find(key) !== undefined,
+    node: (key) => find(key)?.value ?? null,
+    complainOf,
+    refuseUnknownKeys: (known) => {
+      for (const { key, keyStart } of mapping.entries) {
+        if (known.includes(key)) continue
+        const pointer = `${path}/${escapePointer(key)}`
+        complain(keyStart, pointer, `"${key.slice(0, 64)}" is not a key of ${what}; it has: ${known.join(', ')}`)
+      }
+    },
+    text,
+    matching: (key, maxLength, allowed, rule) => {
+      const value = text(key, maxLength)
+      return value === null || allowed.test(value) ? value : complainOf(key, `${key} ${rule}`)
+    },
+    prose: (key, maxLength) => {
+      const value = text(key, maxLength)
+      return value !== null && CONTROL_IN_TEXT.test(value) ? complainOf(key, `${key} has control characters`) : value
+    },
+    parsed: (key, parse) => {
+      const written = verbatimText(context, find(key)?.value ?? null)
+      if (written === null) return complainOf(key, `${key} must be a text or a number`)
+      try {
+        return parse(written)
+      } catch (error) {
+        if (!(error instanceof LiteralMalformedError)) throw error
+        return complainOf(key, error.message)
+      }
+    },
+    bool: (key) => {
+      const node = find(key)?.value
+      if (node?.kind === 'scalar' && typeof node.value === 'boolean') return node.value
+      return complainOf(key, `${key} is true or false`)
+    },
+    mapping: (key, inner) => {
+      const node = find(key)?.value
+      if (node?.kind === 'mapping') return createMappingReader(context, node, `${path}/${escapePointer(key)}`, inner)
+      return complainOf(key, `${key} must be a mapping`)
+    },
+    sequence: (key) => {
+      const node = find(key)?.value
+      return node?.kind === 'sequence' ? node.items : complainOf(key, `${key} must be a list`)
+    },
+  }
+}
+
+/** A tree as a plain JSON value, for code that does its own checks. */
+export const plainValue = (node: SourceNode | null): unknown => {
+  if (node === null) return null
+  if (node.kind === 'scalar') return node.value
+  if (node.kind === 'sequence') return node.items.map(plainValue)
+  return Object.fromEntries(node.entries.map(({ key, value }) => [key, plainValue(value)]))
+}

@@ -1,0 +1,159 @@
+// Reads the `tests` of a document: each gives a request and facts, and expects a verdict and a rule. A fact that a test
+// leaves out is unavailable, as on a service without that source: a rule that reads it fails. Where the policy decides
+// sessions, a test gives facts alone.
+import { isHexBytes, parseAddress, parseRepresented, type WalletAddress, zeroAddressOf } from '../../domain/address.ts'
+import type { AttestationRequest } from '../../domain/attestation.ts'
+import { BUILT_IN_CHAINS, type Chain, type ChainFamily } from '../../domain/chain.ts'
+import { POLICY_LIMITS } from '../cel/limits.ts'
+import {
+  INTEGER_TOO_LARGE,
+  LiteralMalformedError,
+  parseTimestampLiteral,
+  parseUint256Literal,
+} from '../cel/literals.ts'
+import { readSessionTestFacts } from '../tools/session-test-facts.ts'
+import type { PolicyRead, PolicySubject, PolicyTest, TestExpectation } from '../types/document.ts'
+import { CONTROL, createMappingReader, type DocumentContext, type MappingReader } from './document-reader.ts'
+import { DEFAULT_RULE } from './document-rules.ts'
+import { readTestFacts } from './document-test-facts.ts'
+import { parseTestAmount } from './test-amount.ts'
+
+export interface TestReading {
+  readonly test: PolicyTest
+  /** UTF-16 offset of its beginning. */
+  readonly start: number
+}
+
+/** The names that tests may refer to. */
+export interface TestScope {
+  readonly decides: PolicySubject
+  readonly rules: readonly string[]
+  readonly reads: readonly PolicyRead[]
+}
+
+/** The time of a test's request unless the test gives one. Any time will do, as long as it is always the same. */
+const TEST_TIME_SECONDS = Date.UTC(2026, 0, 1) / 1000
+const DATA_MAX_LENGTH = 2 + 2 * 65_536
+const TEST_KEYS: Readonly<Record<PolicySubject, readonly string[]>> = {
+  requests: ['name', 'request', 'facts', 'verdict', 'rule'],
+  sessions: ['name', 'facts', 'verdict', 'rule'],
+}
+const OUTCOMES: Readonly<Record<PolicySubject, readonly TestExpectation['outcome'][]>> = {
+  requests: ['allow', 'deny', 'failure'],
+  sessions: ['allow', 'deny', 'review', 'failure'],
+}
+
+const parseData = (text: string): string => {
+  if (isHexBytes(text) && text.length <= DATA_MAX_LENGTH) return text
+  throw new LiteralMalformedError('data is 0x and an even number of hex digits, at most 64 KiB')
+}
+
+const parseIp = (text: string): string => {
+  if (text !== '' && text.length <= 45 && !CONTROL.test(text)) return text
+  throw new LiteralMalformedError('user_ip is an IPv4 or IPv6 address')
+}
+
+const addressOf = (family: ChainFamily, text: string, parse = parseAddress): WalletAddress => {
+  const address = parse(family, text)
+  if (address !== null) return address
+  throw new LiteralMalformedError(
+    family === 'evm' ? 'an address is 0x and 40 hex digits' : 'an address is base58 of 32 bytes',
+  )
+}
+
+/** Returns null when the test does not say which chain it means; the mistake has been reported. */
+const readChain = (reader: MappingReader): Chain | null => {
+  const fallback: Chain = { name: 'ethereum', family: 'evm', chainId: 1 }
+  const name = reader.has('chain') ? reader.text('chain', 64) : null
+  if (name === null) return fallback
+  const chain = BUILT_IN_CHAINS.find((candidate) => candidate.name === name)
+  if (chain !== undefined) return chain
+  if (!reader.has('chain_id')) return reader.complainOf('chain', 'a chain that is not built in needs a chain_id, too')
+  const chainId = reader.parsed('chain_id', (text) => Number(parseUint256Literal(text).value))
+  if (chainId === null) return null
+  // Keep the test: saved documents have such ids, and comparing two of them must still tell their tests apart.
+  if (!Number.isSafeInteger(chainId)) reader.complainOf('chain_id', INTEGER_TOO_LARGE)
+  return { name, family: 'evm', chainId }
+}
+
+const readRequest = (test: MappingReader): AttestationRequest | null => {
+  const reader = test.has('request')
+    ? test.mapping('request', 'a request')
+    : test.complainOf('request', 'the test has no request')
+  if (reader === null) return null
+  reader.refuseUnknownKeys(['from', 'on_behalf', 'chain', 'chain_id', 'to', 'msg_value', 'data', 'user_ip', 'time'])
+  if (!reader.has('from')) return reader.complainOf('from', 'the request has no from')
+  const chain = readChain(reader)
+  // Every chain that is not built in is an EVM chain.
+  const family = chain?.family ?? 'evm'
+  const from = reader.parsed('from', (text) => addressOf(family, text))
+  const onBehalf = reader.has('on_behalf')
+    ? reader.parsed('on_behalf', (text) => addressOf(family, text, parseRepresented))
+    : ''
+  const to = reader.has('to') ? reader.parsed('to', (text) => addressOf(family, text)) : zeroAddressOf(family)
+  const value = reader.has('msg_value') ? reader.parsed('msg_value', parseTestAmount) : '0'
+  const data = reader.has('data') ? reader.parsed('data', parseData) : '0x'
+  const userIp = reader.has('user_ip') ? reader.parsed('user_ip', parseIp) : ''
+  const nowSeconds = reader.has('time') ? reader.parsed('time', parseTimestampLiteral) : TEST_TIME_SECONDS
+  if (chain === null || from === null || onBehalf === null || to === null || value === null) return null
+  if (data === null || userIp === null || nowSeconds === null) return null
+  return { chain, from, onBehalf, to, value, data, userIp, nowSeconds }
+}
+
+const readExpectation = (reader: MappingReader, { decides, rules }: TestScope): TestExpectation | null => {
+  if (!reader.has('verdict')) return reader.complainOf('verdict', 'the test expects no verdict')
+  const stated = reader.text('verdict', 16)
+  if (stated === null) return null
+  const outcome = OUTCOMES[decides].find((candidate) => candidate === stated)
+  if (outcome === undefined) return reader.complainOf('verdict', `verdict is one of ${OUTCOMES[decides].join(', ')}`)
+  if (!reader.has('rule')) return { outcome, ruleId: undefined }
+  const rule = reader.text('rule', POLICY_LIMITS.identifierLength)
+  if (rule === null) return null
+  // If a rule has this name, the test means the rule.
+  if (rules.includes(rule)) return { outcome, ruleId: rule }
+  if (rule === DEFAULT_RULE && outcome !== 'failure') return { outcome, ruleId: null }
+  return reader.complainOf('rule', `there is no rule "${rule}"`)
+}
+
+const readTest = (
+  context: DocumentContext,
+  reader: MappingReader,
+  index: number,
+  scope: TestScope,
+): PolicyTest | null => {
+  const ofSessions = scope.decides === 'sessions'
+  reader.refuseUnknownKeys(TEST_KEYS[scope.decides])
+  const name = reader.has('name') ? reader.prose('name', POLICY_LIMITS.nameLength) : `test ${index + 1}`
+  if (ofSessions) {
+    const session = readSessionTestFacts(reader)
+    const expected = readExpectation(reader, scope)
+    if (name === null || session === null || expected === null) return null
+    return { name, external: {}, lists: {}, session, expected }
+  }
+  const request = readRequest(reader)
+  const facts = readTestFacts(context, reader, scope.reads)
+  const expected = readExpectation(reader, scope)
+  if (name === null || request === null || facts === null || expected === null) return null
+  return { name, request, ...facts, expected }
+}
+
+export const readTests = (
+  context: DocumentContext,
+  reader: MappingReader,
+  scope: TestScope,
+): readonly TestReading[] => {
+  const items = reader.has('tests') ? reader.sequence('tests') : null
+  if (items === null) return []
+  if (items.length > POLICY_LIMITS.tests) {
+    reader.complainOf('tests', `a policy has at most ${POLICY_LIMITS.tests} tests`)
+    return []
+  }
+  return items.flatMap((item, index) => {
+    if (item.kind !== 'mapping') {
+      context.complain(item.start, `/tests/${index}`, `a test is a mapping with ${TEST_KEYS[scope.decides].join(', ')}`)
+      return []
+    }
+    const test = readTest(context, createMappingReader(context, item, `/tests/${index}`, 'a test'), index, scope)
+    return test === null ? [] : [{ test, start: item.start }]
+  })
+}

@@ -1,0 +1,198 @@
+// Reads the policy document that people write, strictly (decisions §4). One pass finds every mistake and gives its line
+// and column. An unknown key is a mistake, because a misspelt `deny` must not allow.
+import { type CallTable, createCallTable } from '../calls/call-table.ts'
+import { POLICY_LIMITS } from '../cel/limits.ts'
+import { finish } from '../cel/steps.ts'
+import { PolicyInvalidError, type PolicyIssue } from '../errors.ts'
+import { POLICY_SUBJECTS, type PolicyDocument, type PolicySubject } from '../types/document.ts'
+import { readAbi, readIdlSource } from './document-calls.ts'
+import { readConstants } from './document-constants.ts'
+import {
+  CONTROL,
+  type ComplainAt,
+  createMappingReader,
+  type DocumentContext,
+  type MappingReader,
+} from './document-reader.ts'
+import { readReads } from './document-reads.ts'
+import { type RuleReading, readRules } from './document-rules.ts'
+import { readTests } from './document-tests.ts'
+import { offsetInSource } from './scalar-position.ts'
+import { type Complain, readYamlTree, type SourceNode } from './yaml-tree.ts'
+
+/**
+ * What could be read of a document. `rules` holds the rules without mistakes of form, so that their expressions can be
+ * checked, too.
+ */
+export interface PolicyReading {
+  readonly document: PolicyDocument
+  readonly rules: readonly RuleReading[]
+  /** The calls that the document's abi and idl describe; null without either. */
+  readonly calls: CallTable | null
+  readonly issues: readonly PolicyIssue[]
+  /** The issue of a mistake at `index` of a rule's expression. */
+  expressionIssue(rule: RuleReading, index: number, message: string): PolicyIssue
+  /** The issue of a failed test, by its index in the list. */
+  testIssue(index: number, message: string): PolicyIssue
+}
+
+const DOCUMENT_KEYS: Readonly<Record<PolicySubject, readonly string[]>> = {
+  requests: [
+    'name',
+    'description',
+    'decides',
+    'default',
+    'quorum',
+    'constants',
+    'abi',
+    'idl',
+    'reads',
+    'rules',
+    'tests',
+  ],
+  sessions: ['name', 'description', 'decides', 'default', 'constants', 'rules', 'tests'],
+}
+
+/** Converts UTF-16 offsets into lines and columns, both counted from 1. */
+const createLocator = (source: string): ((offset: number) => { line: number; column: number }) => {
+  const lineStarts = [0]
+  for (let at = source.indexOf('\n'); at !== -1; at = source.indexOf('\n', at + 1)) lineStarts.push(at + 1)
+  return (offset) => {
+    let low = 0
+    let high = lineStarts.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (lineStarts[middle]! <= offset) low = middle
+      else high = middle - 1
+    }
+    return { line: low + 1, column: offset - lineStarts[low]! + 1 }
+  }
+}
+
+const readName = (reader: MappingReader): string => {
+  if (!reader.has('name')) return reader.complainOf('name', 'the policy has no name') ?? ''
+  const name = reader.text('name', POLICY_LIMITS.nameLength) ?? ''
+  if (CONTROL.test(name)) reader.complainOf('name', 'name has control characters')
+  else if (name !== name.trim()) reader.complainOf('name', 'name begins or ends with a space')
+  return name
+}
+
+const readSubject = (reader: MappingReader): PolicySubject => {
+  if (!reader.has('decides')) return 'requests'
+  const node = reader.node('decides')
+  const subject = POLICY_SUBJECTS.find((known) => node?.kind === 'scalar' && node.value === known)
+  if (subject === undefined) reader.complainOf('decides', `decides is one of ${POLICY_SUBJECTS.join(', ')}`)
+  return subject ?? 'requests'
+}
+
+const readDefault = (reader: MappingReader, decides: PolicySubject): PolicyDocument['default'] => {
+  if (decides === 'sessions') {
+    const node = reader.has('default') ? reader.node('default') : null
+    if (reader.has('default') && !(node?.kind === 'scalar' && node.value === 'review')) {
+      reader.complainOf('default', 'what no rule decides about a session, a person decides: leave default out')
+    }
+    return 'review'
+  }
+  if (!reader.has('default')) return 'deny'
+  const node = reader.node('default')
+  if (node?.kind === 'scalar' && (node.value === 'allow' || node.value === 'deny')) return node.value
+  reader.complainOf('default', 'default is allow or deny')
+  return 'deny'
+}
+
+const readQuorum = (reader: MappingReader): number => {
+  if (!reader.has('quorum')) return 1
+  const node = reader.node('quorum')
+  const quorum = node?.kind === 'scalar' ? node.value : null
+  if (typeof quorum === 'number' && Number.isInteger(quorum) && quorum >= 1 && quorum <= POLICY_LIMITS.quorum) {
+    return quorum
+  }
+  reader.complainOf('quorum', `quorum is a whole number from 1 to ${POLICY_LIMITS.quorum}`)
+  return 1
+}
+
+const NOTHING: PolicyDocument = {
+  name: '',
+  description: '',
+  decides: 'requests',
+  default: 'deny',
+  quorum: 1,
+  constants: [],
+  abi: [],
+  idl: null,
+  reads: [],
+  rules: [],
+  tests: [],
+}
+
+interface Reading {
+  readonly document: PolicyDocument
+  readonly rules: readonly RuleReading[]
+  readonly calls: CallTable | null
+  readonly testStarts: readonly number[]
+}
+
+const readDocument = (context: DocumentContext, tree: SourceNode | null): Reading => {
+  if (tree?.kind !== 'mapping') {
+    context.complain(tree?.start ?? 0, '', 'a policy is a mapping with name and rules')
+    return { document: NOTHING, rules: [], calls: null, testStarts: [] }
+  }
+  const reader = createMappingReader(context, tree, '', 'a policy')
+  const decides = readSubject(reader)
+  reader.refuseUnknownKeys(DOCUMENT_KEYS[decides])
+  const name = readName(reader)
+  const description = reader.has('description')
+    ? (reader.prose('description', POLICY_LIMITS.descriptionLength) ?? '')
+    : ''
+  const rules = readRules(context, reader, decides)
+  const abi = readAbi(context, reader)
+  const idl = readIdlSource(reader)
+  const reads = readReads(context, reader)
+  const tests = readTests(context, reader, { decides, reads, rules: rules.map(({ rule }) => rule.id) })
+  const document: PolicyDocument = {
+    name,
+    description,
+    decides,
+    default: readDefault(reader, decides),
+    quorum: readQuorum(reader),
+    constants: readConstants(context, reader),
+    abi: abi.map(({ item }) => item),
+    idl: idl === null ? null : idl.idl,
+    reads,
+    rules: rules.map(({ rule }) => rule),
+    tests: tests.map(({ test }) => test),
+  }
+  return { document, rules, calls: finish(createCallTable(abi, idl)), testStarts: tests.map(({ start }) => start) }
+}
+
+/** Reads as much of a document as possible, and reports all of its mistakes of form. Never throws on bad input. */
+export const readPolicyDocument = (source: string): PolicyReading => {
+  const locate = createLocator(source)
+  const issues: PolicyIssue[] = []
+  const complain: ComplainAt = (offset, pointer, message) => issues.push({ ...locate(offset), message, pointer })
+  const complainOfYaml: Complain = (offset, message) => complain(offset, '', message)
+
+  const tree = readYamlTree(source, complainOfYaml)
+  const isUnreadable = tree === null && issues.length > 0
+  const { testStarts, ...reading } = readDocument({ source, complain: isUnreadable ? () => undefined : complain }, tree)
+  return {
+    ...reading,
+    issues,
+    expressionIssue: ({ rule, index, expression }, at, message) => ({
+      ...locate(offsetInSource(source, expression, at)),
+      message,
+      pointer: `/rules/${index}/${rule.kind}`,
+    }),
+    testIssue: (index, message) => ({ ...locate(testStarts[index] ?? 0), message, pointer: `/tests/${index}` }),
+  }
+}
+
+/**
+ * Reads the policy document in `source`, YAML or JSON. The expressions stay text; compilePolicy checks them.
+ * @throws PolicyInvalidError with every mistake of form
+ */
+export const parsePolicyDocument = (source: string): PolicyDocument => {
+  const { document, issues } = readPolicyDocument(source)
+  if (issues.length > 0) throw new PolicyInvalidError(source, issues)
+  return document
+}

@@ -1,0 +1,141 @@
+// Parses YAML (or JSON, which is YAML in flow style) into a plain tree in which every node knows its position. Refuses
+// anchors, aliases, tags, directives, duplicate keys and excessive numbers of tokens before anything is expanded.
+// Source: YAML 1.2.2.
+import { isAlias, isMap, isScalar, isSeq, Lexer, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml'
+import { POLICY_LIMITS } from '../cel/limits.ts'
+
+export interface ScalarNode {
+  readonly kind: 'scalar'
+  readonly value: unknown
+  readonly style: 'plain' | 'single' | 'double' | 'block'
+  /**
+   * UTF-16 offsets into the source: of the first character (quote and block indicator included), and behind the last.
+   */
+  readonly start: number
+  readonly end: number
+}
+
+export interface MappingEntry {
+  readonly key: string
+  readonly keyStart: number
+  /** Null when the value is missing. */
+  readonly value: SourceNode | null
+}
+
+export interface MappingNode {
+  readonly kind: 'mapping'
+  readonly entries: readonly MappingEntry[]
+  readonly start: number
+}
+
+export interface SequenceNode {
+  readonly kind: 'sequence'
+  readonly items: readonly SourceNode[]
+  readonly start: number
+}
+
+export type SourceNode = ScalarNode | MappingNode | SequenceNode
+
+/** Receives each mistake with its UTF-16 offset. */
+export type Complain = (offset: number, message: string) => void
+
+const STYLES: Readonly<Record<string, ScalarNode['style']>> = {
+  QUOTE_DOUBLE: 'double',
+  QUOTE_SINGLE: 'single',
+  BLOCK_LITERAL: 'block',
+  BLOCK_FOLDED: 'block',
+}
+
+const TOO_MUCH = 'the document has more parts or deeper nesting than a policy needs'
+
+/** Counts the tokens first, because parsing them costs far more than counting. False when there are too many. */
+const isWithinLimits = (source: string, complain: Complain): boolean => {
+  if (Buffer.byteLength(source) > POLICY_LIMITS.sourceBytes) {
+    complain(0, `a policy has at most ${POLICY_LIMITS.sourceBytes / 1024} KiB`)
+    return false
+  }
+  let tokens = 0
+  let flowDepth = 0
+  for (const token of new Lexer().lex(source)) {
+    tokens++
+    if (token === '[' || token === '{') flowDepth++
+    else if (token === ']' || token === '}') flowDepth--
+    if (tokens > POLICY_LIMITS.sourceTokens || flowDepth > POLICY_LIMITS.sourceFlowDepth) {
+      complain(0, TOO_MUCH)
+      return false
+    }
+  }
+  return true
+}
+
+const readScalar = (node: Node & { value: unknown; type?: string }): ScalarNode => {
+  const [start, end] = node.range ?? [0, 0, 0]
+  return { kind: 'scalar', value: node.value, style: STYLES[node.type ?? ''] ?? 'plain', start, end }
+}
+
+const readMapping = (map: YAMLMap, complain: Complain): MappingNode => {
+  const seen = new Set<string>()
+  const entries: MappingEntry[] = []
+  for (const pair of map.items as Pair<Node, Node | null>[]) {
+    const keyStart = pair.key.range?.[0] ?? 0
+    if (!isScalar(pair.key) || typeof pair.key.value !== 'string') {
+      complain(keyStart, 'a key must be text')
+      continue
+    }
+    refuseDecoration(pair.key, complain)
+    const key = pair.key.value
+    if (seen.has(key)) complain(keyStart, `the key "${key}" stands here twice`)
+    seen.add(key)
+    entries.push({ key, keyStart, value: pair.value === null ? null : readNode(pair.value, complain) })
+  }
+  return { kind: 'mapping', entries, start: map.range?.[0] ?? 0 }
+}
+
+const refuseDecoration = (node: Node, complain: Complain): void => {
+  const start = node.range?.[0] ?? 0
+  if ('anchor' in node && node.anchor !== undefined) complain(start, 'anchors (&) are not allowed')
+  // The library sets a tag on a collection or scalar only where the source wrote one.
+  if (node.tag !== undefined) complain(start, 'tags (!) are not allowed')
+}
+
+const readNode = (node: Node, complain: Complain): SourceNode | null => {
+  if (isAlias(node)) {
+    complain(node.range?.[0] ?? 0, 'aliases (*) are not allowed')
+    return null
+  }
+  refuseDecoration(node, complain)
+  if (isScalar(node)) return readScalar(node)
+  if (isMap(node)) return readMapping(node, complain)
+  if (isSeq(node)) {
+    const items = node.items.map((item) => readNode(item as Node, complain)).filter((item) => item !== null)
+    return { kind: 'sequence', items, start: node.range?.[0] ?? 0 }
+  }
+  return null
+}
+
+const readTree = (source: string, complain: Complain): SourceNode | null => {
+  // We find duplicates in linear time below; the library's own check compares each key with every other.
+  const document = parseDocument(source, { prettyErrors: false, uniqueKeys: false })
+  // The library reports its own stack overflow (block collections nest on one line: `- - -`) like any other error.
+  if (document.errors.some(({ message }) => message.includes('call stack'))) throw new RangeError('nested too deeply')
+  for (const error of document.errors) complain(error.pos[0], error.message)
+  if (document.errors.length > 0) return null
+  if (document.directives.yaml.explicit === true) complain(0, 'directives (%) are not allowed')
+  return document.contents === null ? null : readNode(document.contents, complain)
+}
+
+/**
+ * The tree of one YAML document, or null when it is empty or not YAML: what the library salvages of broken text would
+ * only cause false complaints. Every mistake goes to `complain`; use a tree that came with complaints only to find more
+ * mistakes.
+ */
+export const readYamlTree = (source: string, complain: Complain): SourceNode | null => {
+  if (!isWithinLimits(source, complain)) return null
+  try {
+    return readTree(source, complain)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    complain(0, TOO_MUCH)
+    return null
+  }
+}

@@ -1,0 +1,32 @@
+// The minimum gas price of a transaction on the request's chain: the base fee of its latest block (EIP-1559).
+import { toReadValue } from '../document/read-value.ts'
+import { amount, object } from '../document/schema-shapes.ts'
+import { parseTestAmount } from '../document/test-amount.ts'
+import { defineSource } from './source.ts'
+
+export interface BaseFeeFacts {
+  /** Wei per gas, canonical decimal; null on a chain without base fees. */
+  readonly wei: string | null
+}
+
+export const BASE_FEE = defineSource<BaseFeeFacts>()({
+  kind: 'base-fee',
+  part: 'baseFee',
+  group: 'chain',
+  words: 'the chain’s base fee',
+  metered: true,
+  digest: null,
+  fields: {
+    base_fee: {
+      type: 'uint256',
+      description: 'Base fee of the latest block, wei a gas. Fails where the chain has none.',
+      select: ({ wei }) => toReadValue('uint256', wei),
+    },
+  },
+  readTest: (reader) => {
+    reader.refuseUnknownKeys(['base_fee'])
+    return { wei: reader.has('base_fee') ? reader.parsed('base_fee', parseTestAmount) : null }
+  },
+  testSchema: object('What the chain says.', [], { base_fee: amount('Of the latest block: a number, or "12 gwei".') }),
+  example: { wei: '1000000000' },
+})

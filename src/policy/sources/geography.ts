@@ -1,0 +1,103 @@
+// Where the end user's IP address is, and whether it belongs to an anonymous network.
+
+import { matchingText } from '../cel/literals.ts'
+import { flag, object } from '../document/schema-shapes.ts'
+import { matching } from '../fact-field.ts'
+import { defineSource } from './source.ts'
+
+/** A member is null when the data does not know it for this address: unknown is not "no". */
+export interface GeographyFacts {
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly country: string | null
+  /** ISO 3166-2 with its country, for example "US-NY". */
+  readonly region: string | null
+  /** True when any of the four below is true, or the file calls the network anonymous. */
+  readonly anonymous: boolean | null
+  readonly vpn: boolean | null
+  readonly proxy: boolean | null
+  readonly tor: boolean | null
+  readonly hosting: boolean | null
+}
+
+const COUNTRY = /^[A-Z]{2}$/
+const REGION = /^[A-Z]{2}-[A-Z0-9]{1,3}$/
+const FLAGS = ['anonymous', 'vpn', 'proxy', 'tor', 'hosting'] as const
+
+export const GEOGRAPHY = defineSource<GeographyFacts>()({
+  kind: 'geography',
+  part: 'geography',
+  group: 'client',
+  words: 'geography of the client’s address',
+  metered: false,
+  digest: null,
+  requires: 'user_ip',
+  fields: {
+    located: {
+      type: 'bool',
+      description: 'Whether the country of the IP address is known.',
+      select: ({ country }) => country !== null,
+    },
+    country: {
+      type: 'string',
+      maxLength: 2,
+      description: 'Country, ISO 3166-1: "US". Fails while client.located is false.',
+      refuseLiteral: matching(COUNTRY, 'client.country is two capital letters (ISO 3166-1), for example "US"'),
+      select: ({ country }) => country,
+    },
+    region_known: {
+      type: 'bool',
+      description: 'Whether the region of the IP address is known.',
+      select: ({ region }) => region !== null,
+    },
+    region: {
+      type: 'string',
+      maxLength: 6,
+      description: 'Region, ISO 3166-2: "US-NY". Fails while client.region_known is false.',
+      refuseLiteral: matching(REGION, 'client.region is a country and a region (ISO 3166-2), for example "US-NY"'),
+      select: ({ region }) => region,
+    },
+    anonymity_known: {
+      type: 'bool',
+      description: 'Whether the data tells anonymous networks for this address.',
+      select: ({ anonymous }) => anonymous !== null,
+    },
+    anonymous: {
+      type: 'bool',
+      description: 'An anonymous network of any kind. Fails while client.anonymity_known is false.',
+      select: ({ anonymous }) => anonymous,
+    },
+    vpn: { type: 'bool', description: 'A VPN. Fails where the data does not say.', select: ({ vpn }) => vpn },
+    proxy: {
+      type: 'bool',
+      description: 'A public or residential proxy. Fails where the data does not say.',
+      select: ({ proxy }) => proxy,
+    },
+    tor: { type: 'bool', description: 'A Tor exit. Fails where the data does not say.', select: ({ tor }) => tor },
+    hosting: {
+      type: 'bool',
+      description: 'A hosting provider. Fails where the data does not say.',
+      select: ({ hosting }) => hosting,
+    },
+  },
+  readTest: (reader) => {
+    reader.refuseUnknownKeys(['country', 'region', ...FLAGS])
+    const told = (key: string): boolean | null => (reader.has(key) ? reader.bool(key) : null)
+    const parseCountry = matchingText(COUNTRY, 'a country is two capital letters (ISO 3166-1)')
+    const parseRegion = matchingText(REGION, 'a region is a country and a region (ISO 3166-2)')
+    return {
+      country: reader.has('country') ? reader.parsed('country', parseCountry) : null,
+      region: reader.has('region') ? reader.parsed('region', parseRegion) : null,
+      anonymous: told('anonymous'),
+      vpn: told('vpn'),
+      proxy: told('proxy'),
+      tor: told('tor'),
+      hosting: told('hosting'),
+    }
+  },
+  testSchema: object('Geography of user_ip.', [], {
+    country: { type: 'string', pattern: COUNTRY.source },
+    region: { type: 'string', pattern: REGION.source },
+    ...Object.fromEntries(FLAGS.map((name) => [name, flag])),
+  }),
+  example: { country: 'US', region: null, anonymous: false, vpn: false, proxy: false, tor: false, hosting: false },
+})

@@ -1,0 +1,110 @@
+// Whom the wallet, or the user whom it represents, belongs to.
+
+import { parseTestInteger, parseTimestampLiteral } from '../cel/literals.ts'
+import type { MappingReader } from '../document/document-reader.ts'
+import { flag, object } from '../document/schema-shapes.ts'
+import { intOf, oneOf, timeOf } from '../fact-field.ts'
+import { defineSource, type SourceDeclaration } from './source.ts'
+
+export interface IdentityFacts {
+  /** Verified at the organization's current level (spec, verification-level rule). */
+  readonly verified: boolean
+  /** Null unless verified. */
+  readonly type: 'individual' | 'business' | null
+  /** Level of the verification: basic 1, standard 2, enhanced 3; 0 when not verified. */
+  readonly level: number
+  /** Null unless verified. */
+  readonly verifiedAtSeconds: number | null
+}
+
+const LEVEL_MAX = 3
+
+const readTest = (reader: MappingReader): IdentityFacts => {
+  reader.refuseUnknownKeys(['verified', 'type', 'level', 'verified_at'])
+  const verified = reader.has('verified')
+    ? reader.bool('verified')
+    : reader.complainOf('verified', 'verified is missing')
+  if (verified !== true) return { verified: false, type: null, level: 0, verifiedAtSeconds: null }
+  const type = reader.has('type') ? reader.text('type', 16) : 'individual'
+  if (type !== null && type !== 'individual' && type !== 'business') {
+    reader.complainOf('type', 'type is individual or business')
+  }
+  const level = reader.has('level') ? reader.parsed('level', parseTestInteger) : 1
+  if (level !== null && (level < 1 || level > LEVEL_MAX)) reader.complainOf('level', 'level is 1, 2 or 3')
+  return {
+    verified,
+    type: type === 'business' ? 'business' : 'individual',
+    level: level ?? 1,
+    verifiedAtSeconds: reader.has('verified_at') ? reader.parsed('verified_at', parseTimestampLiteral) : null,
+  }
+}
+
+/** @param whose names the address in descriptions */
+const identitySource = <const Kind extends string, const Part extends string>(
+  names: Pick<SourceDeclaration<Kind, Part, IdentityFacts>, 'kind' | 'part' | 'group' | 'digest' | 'words'>,
+  whose: string,
+  testDescription: string,
+) =>
+  defineSource<IdentityFacts>()({
+    ...names,
+    metered: false,
+    fields: {
+      verified: {
+        type: 'bool',
+        description: `Whether ${whose} is verified at the organization’s current level.`,
+        select: ({ verified }) => verified,
+      },
+      type: {
+        type: 'string',
+        maxLength: 10,
+        description: '"individual" or "business"; empty when not verified.',
+        refuseLiteral: oneOf(
+          ['individual', 'business', ''],
+          `${names.group}.type is "individual", "business" or empty`,
+        ),
+        select: ({ type }) => type ?? '',
+      },
+      level: {
+        type: 'int',
+        description: '1 basic, 2 standard, 3 enhanced; 0 when not verified.',
+        select: ({ level }) => intOf(level),
+      },
+      verified_at: {
+        type: 'google.protobuf.Timestamp',
+        description: `When it was verified. Fails while ${names.group}.verified is false.`,
+        select: ({ verifiedAtSeconds }) => timeOf(verifiedAtSeconds),
+      },
+    },
+    readTest,
+    testSchema: object(testDescription, ['verified'], {
+      verified: flag,
+      type: { enum: ['individual', 'business'] },
+      level: { type: 'integer', minimum: 1, maximum: LEVEL_MAX },
+      verified_at: { type: 'string' },
+    }),
+    example: { verified: true, type: 'individual', level: 2, verifiedAtSeconds: 1_760_000_000 },
+  })
+
+export const IDENTITY = identitySource(
+  {
+    kind: 'identity',
+    part: 'identity',
+    group: 'identity',
+    digest: 'identity',
+    words: 'identity of the wallet',
+  },
+  'the wallet',
+  'Who the wallet belongs to.',
+)
+
+export const ON_BEHALF_IDENTITY = identitySource(
+  {
+    kind: 'on-behalf-identity',
+    part: 'onBehalfIdentity',
+    group: 'onBehalf',
+    digest: 'on_behalf_identity',
+    words: 'identity of the represented user',
+  },
+  'onBehalf.address',
+  'Who the represented user is.',
+)

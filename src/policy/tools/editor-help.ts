@@ -1,0 +1,142 @@
+// What an editor may offer at a place of a policy's text, and what it may say of the word there: facts, functions, methods,
+// and the names that the document and the deployment have. The text need not be a valid document.
+import { isInCondition } from '../../domain/condition-lines.ts'
+import type { KnownSources } from '../cel/scope.ts'
+import type { FactGroup } from '../fact-field.ts'
+import { FACTS } from '../facts.ts'
+import { SESSION_FACTS } from '../session-facts.ts'
+import { FUNCTION_WORDS } from './editor-words.ts'
+import { FUNCTIONS, METHODS, VELOCITY_METHODS } from './language.ts'
+
+export interface EditorChoice {
+  readonly kind: 'fact' | 'function' | 'method' | 'name'
+  readonly label: string
+  /** A type, or a way to write it. */
+  readonly detail: string
+  readonly description: string
+}
+
+export interface EditorChoices {
+  /** What of the line they replace: from this column up to the place. */
+  readonly from: number
+  readonly choices: readonly EditorChoice[]
+}
+
+/** From 0; a column counts UTF-16 code units. */
+export interface TextPlace {
+  readonly line: number
+  readonly column: number
+}
+
+const SCREENER_FIELDS: Readonly<Record<string, string>> = { flagged: 'bool', score: 'int', categories: 'list(string)' }
+
+const factsOf = (source: string): Readonly<Record<string, FactGroup>> =>
+  /^decides:\s*["']?sessions\b/m.test(source) ? SESSION_FACTS : FACTS
+
+const name = (label: string, description: string): EditorChoice => ({ kind: 'name', label, detail: '', description })
+
+const factChoices = (source: string): readonly EditorChoice[] =>
+  Object.entries(factsOf(source)).flatMap(([group, fields]) =>
+    Object.entries(fields).map(([field, { type, description }]) => ({
+      kind: 'fact' as const,
+      label: `${group}.${field}`,
+      detail: type.replace('google.protobuf.', '').toLowerCase(),
+      description,
+    })),
+  )
+
+const wordOf = (called: string): (typeof FUNCTION_WORDS)[number] | undefined =>
+  FUNCTION_WORDS.find(({ label }) => label.startsWith(`${called}(`))
+
+const functionChoices = (): readonly EditorChoice[] =>
+  [...FUNCTIONS].map((called) => {
+    const { label = `${called}(…)`, description = '' } = wordOf(called) ?? {}
+    return { kind: 'function', label: called, detail: label, description }
+  })
+
+const methodChoices = (names: Iterable<string>, of = ''): readonly EditorChoice[] =>
+  [...names].map((method) => {
+    const { label = `.${method}(…)`, description = '' } = wordOf(of + method) ?? {}
+    return { kind: 'method', label: method, detail: label, description }
+  })
+
+/** Keys directly below a key of the first level, such as `constants`. */
+const namesBelow = (source: string, key: string): readonly string[] => {
+  const block =
+    new RegExp(`^${key}:[^\\S\\n]*\\n((?:[^\\S\\n]+.*\\n|\\s*\\n|#.*\\n)*)`, 'm').exec(`${source}\n`)?.[1] ?? ''
+  const indent = /^([^\S\n]+)\w/m.exec(block)?.[1]
+  return indent === undefined
+    ? []
+    : [...block.matchAll(new RegExp(`^${indent}(\\w+):`, 'gm'))].map(([, found = '']) => found)
+}
+
+/** Texts that are given to a function anywhere in the document. */
+const usedIn = (source: string, pattern: RegExp): readonly string[] =>
+  [...source.matchAll(pattern)].map(([, found = '']) => found).filter((found) => found !== '')
+
+const namesFor = (source: string, known: KnownSources, called: string): readonly EditorChoice[] => {
+  const [there, used, what] =
+    called === 'in_list'
+      ? ([known.lists, /in_list\([^()"]*,\s*"([\w-]+)"/g, 'A list'] as const)
+      : ([known.screeners, /screener\(\s*"([\w-]+)"/g, 'A screener'] as const)
+  const found = new Set([...(there ?? []), ...usedIn(source, used)])
+  return [...found]
+    .sort()
+    .map((one) =>
+      name(one, there?.has(one) === true ? `${what} of the deployment.` : `${what} that this document names.`),
+    )
+}
+
+/** What may follow `first.`; null where a value stands before the dot. */
+const membersOf = (source: string, first: string): readonly EditorChoice[] | null => {
+  if (first === 'constants')
+    return namesBelow(source, 'constants').map((found) => name(found, 'A constant of this document.'))
+  if (first === 'reads') return namesBelow(source, 'reads').map((found) => name(found, 'A read of this document.'))
+  if (first === 'velocity') return methodChoices(VELOCITY_METHODS, 'velocity.')
+  return null
+}
+
+/** @returns null where nothing can be offered: outside of conditions */
+export const choicesAt = (
+  source: string,
+  { line, column }: TextPlace,
+  known: KnownSources = {},
+): EditorChoices | null => {
+  const lines = source.split(/\r?\n/)
+  if (!isInCondition((number) => lines[number] ?? '', line)) return null
+  const before = (lines[line] ?? '').slice(0, column)
+  const inText = /(in_list|screener)\((?:[^()"]*,)?\s*"([\w-]*)$/.exec(before)
+  if (inText !== null) {
+    const [, called = '', typed = ''] = inText
+    // What is being typed is no name yet.
+    const others = lines.with(line, before.slice(0, column - typed.length)).join('\n')
+    return { from: column - typed.length, choices: namesFor(others, known, called) }
+  }
+  const screened = /screener\([^()]*\)\.(\w*)$/.exec(before)
+  if (screened !== null) {
+    const choices = Object.entries(SCREENER_FIELDS).map(([label, detail]) => ({
+      ...name(label, 'What the screener says.'),
+      detail,
+    }))
+    return { from: column - (screened[1] ?? '').length, choices }
+  }
+  const word = /(?:[A-Za-z_][\w.]*|[)\]"]\.\w*)$/.exec(before)?.[0] ?? ''
+  const dot = word.lastIndexOf('.')
+  const facts = factChoices(source)
+  if (dot === -1 || facts.some(({ label }) => label.startsWith(word.slice(0, dot + 1)))) {
+    return { from: column - word.length, choices: [...facts, ...functionChoices()] }
+  }
+  const choices = membersOf(source, word.slice(0, dot)) ?? methodChoices(METHODS)
+  return { from: column - (word.length - dot - 1), choices }
+}
+
+/** What there is to say of the word at a place; null where that is nothing. */
+export const explainAt = (source: string, { line, column }: TextPlace): EditorChoice | null => {
+  const lines = source.split(/\r?\n/)
+  if (!isInCondition((number) => lines[number] ?? '', line)) return null
+  const text = lines[line] ?? ''
+  const start = /[A-Za-z_][\w.]*$/.exec(text.slice(0, column))?.index ?? column
+  const word = /^[A-Za-z_][\w.]*/.exec(text.slice(start))?.[0] ?? ''
+  const all = [...factChoices(source), ...functionChoices(), ...methodChoices(VELOCITY_METHODS, 'velocity.')]
+  return all.find(({ label, kind }) => label === word || (kind === 'method' && `velocity.${label}` === word)) ?? null
+}

@@ -1,0 +1,118 @@
+// The part of CEL that a policy may use: what is on the lists below, and nothing else. Left out are features that can
+// hang or grow (regex, string and list concatenation, nested loops, JSON), that depend on the machine (time zones), and
+// that no fact needs (floating point, bytes, maps, null, dyn). inspect.ts and cost.ts refuse them when a policy is
+// saved.
+import { nearNames } from '../../lib/edit-distance.ts'
+import { AMOUNT_UNITS } from '../cel/literals.ts'
+import type { CheckedType } from '../cel/syntax.ts'
+
+/** Functions of one literal, evaluated while the expression is parsed (environment.ts). */
+export const LITERAL_FUNCTIONS: ReadonlySet<string> = new Set(['address', 'uint256', ...Object.keys(AMOUNT_UNITS)])
+
+/** Functions that return a duration of whole units, for example `days(7)`. */
+export const DURATION_FUNCTIONS: ReadonlyMap<string, number> = new Map([
+  ['days', 86_400],
+  ['hours', 3_600],
+  ['minutes', 60],
+])
+
+/** Functions that need sources beyond the request, see resolve.ts: not for policies that decide sessions. */
+export const SOURCE_FUNCTIONS: ReadonlySet<string> = new Set(['in_list', 'screener'])
+
+export const FUNCTIONS: ReadonlySet<string> = new Set([
+  'size',
+  'timestamp',
+  'duration',
+  ...DURATION_FUNCTIONS.keys(),
+  ...LITERAL_FUNCTIONS,
+  ...SOURCE_FUNCTIONS,
+])
+
+/** Methods of `velocity`. */
+export const VELOCITY_METHODS: ReadonlySet<string> = new Set(['count', 'value'])
+
+/** Methods with a variable and expressions over each element of a list, and the numbers of arguments allowed. */
+export const LOOPS: ReadonlyMap<string, readonly number[]> = new Map([
+  ['all', [2]],
+  ['exists', [2]],
+  ['exists_one', [2]],
+  ['filter', [2]],
+  ['map', [2, 3]],
+])
+
+/**
+ * Methods of timestamps (in UTC) and partly of durations. getDayOfYear is left out because it depends on the machine's
+ * time zone.
+ */
+export const TIME_METHODS: ReadonlySet<string> = new Set([
+  'getFullYear',
+  'getMonth',
+  'getDate',
+  'getDayOfMonth',
+  'getDayOfWeek',
+  'getHours',
+  'getMinutes',
+  'getSeconds',
+  'getMilliseconds',
+])
+
+export const METHODS: ReadonlySet<string> = new Set([
+  ...LOOPS.keys(),
+  ...TIME_METHODS,
+  'size',
+  'startsWith',
+  'endsWith',
+  'contains',
+])
+
+/** Why a function that CEL has is missing here, for the error message. */
+const REASONS: Readonly<Record<string, string>> = {
+  matches: 'regular expressions are not part of the policy language: use ==, in, startsWith, endsWith or contains',
+  has: 'has() is not needed: every fact is always there',
+  bind: 'cel.bind is not part of the policy language',
+  getDayOfYear: 'getDayOfYear is not part of the policy language: compare with timestamp("…")',
+}
+
+/** First names that people write where they mean a function. */
+export const MEANT: ReadonlyMap<string, string> = new Map([
+  ['lists', 'in_list(wallet.address, "name")'],
+  ['list', 'in_list(wallet.address, "name")'],
+  ['screeners', 'screener("name").flagged'],
+])
+
+/** The end of a message about an unknown name: similar names if there are any, otherwise all known names. */
+export const meantOf = (name: string, known: Iterable<string>): string => {
+  const all = [...known]
+  const meant = MEANT.get(name)
+  const near = meant === undefined ? nearNames(name, all) : [meant]
+  return near.length === 0 ? `; there are: ${all.join(', ')}` : `: did you mean ${near.join(' or ')}?`
+}
+
+export const refusedName = (name: string, what: string, known: Iterable<string>): string =>
+  Object.hasOwn(REASONS, name)
+    ? REASONS[name]!
+    : `"${name.slice(0, 64)}" is not a ${what} of policies${meantOf(name, known)}`
+
+const VALUE_TYPES: ReadonlySet<string> = new Set([
+  'bool',
+  'int',
+  'string',
+  'address',
+  'uint256',
+  'google.protobuf.Timestamp',
+  'google.protobuf.Duration',
+])
+
+/** Whether comparing two values of this type always costs the same. */
+export const isValueType = ({ name }: CheckedType): boolean => VALUE_TYPES.has(name)
+
+/**
+ * Values, lists of them, and the types in `others` (of the policy's calls). Other lists of lists are not permitted,
+ * because the cost of a loop over them can't be estimated.
+ */
+export const isPermittedType = (type: CheckedType, others: ReadonlySet<string>): boolean =>
+  !type.hasDynType &&
+  !type.hasPlaceholderType &&
+  (VALUE_TYPES.has(type.name) ||
+    others.has(type.name) ||
+    (type.kind === 'list' && VALUE_TYPES.has(type.valueType?.name ?? '')))

@@ -1,0 +1,59 @@
+// Runs the tests of a document: each is evaluated like a request for which the sources answered what the test states.
+import { PolicyEvaluationError } from '../errors.ts'
+import { FactUnavailableError } from '../fact-unavailable.ts'
+import type { PolicyTest, TestExpectation, TestList } from '../types/document.ts'
+import type { ListReader } from '../types/list-reader.ts'
+import type { CompiledPolicy } from '../types/program.ts'
+
+export interface TestResult {
+  readonly name: string
+  /** What happened instead of what the test expects; null when it passed. */
+  readonly failure: string | null
+}
+
+interface Outcome {
+  readonly outcome: TestExpectation['outcome']
+  readonly ruleId: string | null
+  /** Why it failed. */
+  readonly reason: string
+}
+
+/** The lists of a test, with the same behaviour as the workers' lists. */
+export const readerOfLists = (lists: Readonly<Record<string, TestList>>): ListReader => {
+  const sets = new Map(Object.entries(lists).map(([name, { addresses }]) => [name, new Set(addresses)]))
+  return {
+    contains: (name, address) => sets.get(name)?.has(address) === true,
+    ageSeconds: (name) => (Object.hasOwn(lists, name) ? (lists[name]?.ageSeconds ?? null) : null),
+  }
+}
+
+const evaluate = (policy: CompiledPolicy, test: PolicyTest): Outcome => {
+  try {
+    const verdict = policy.evaluate({ ...test, lists: readerOfLists(test.lists) })
+    const outcome = verdict.compliant ? 'allow' : verdict.review === true ? 'review' : 'deny'
+    return { outcome, ruleId: verdict.ruleId, reason: '' }
+  } catch (error) {
+    if (!(error instanceof PolicyEvaluationError)) throw error
+    const { cause } = error
+    const reason = cause instanceof FactUnavailableError ? `: ${cause.message}` : ''
+    return { outcome: 'failure', ruleId: error.ruleId, reason }
+  }
+}
+
+const inWords = (outcome: string, ruleId: string | null | undefined): string => {
+  if (ruleId === undefined) return outcome
+  return ruleId === null ? `${outcome} by default` : `${outcome} by rule ${ruleId}`
+}
+
+const run = (policy: CompiledPolicy, test: PolicyTest): TestResult => {
+  const { expected, name } = test
+  const { outcome, ruleId, reason } = evaluate(policy, test)
+  const isAsExpected = outcome === expected.outcome && (expected.ruleId === undefined || expected.ruleId === ruleId)
+  const wanted = inWords(expected.outcome, expected.ruleId)
+  const failure = isAsExpected ? null : `${name}: expected ${wanted}, got ${inWords(outcome, ruleId)}${reason}`
+  return { name, failure }
+}
+
+/** Returns the results in the document's order. */
+export const runPolicyTests = (policy: CompiledPolicy): readonly TestResult[] =>
+  policy.document.tests.map((test) => run(policy, test))

@@ -1,0 +1,195 @@
+// Evaluates a policy on recorded decisions, to see what it would change. A record holds the request and the facts that
+// were collected for it. It lacks personal facts (the client's address, the identity) and facts that no policy needed
+// at the time. A decision whose rules read such a fact can't be replayed, and is counted as unknown.
+import type { DecisionRecord, RecordedFacts } from '../../decision-log/types.ts'
+import type { WalletAddress } from '../../domain/address.ts'
+import type { AttestationRequest } from '../../domain/attestation.ts'
+import type { Chain } from '../../domain/chain.ts'
+import type { Verdict } from '../../domain/verdict.ts'
+import { ALLOW_LIST_RULE, DENY_LIST_RULE } from '../duties.ts'
+import { PolicyEvaluationError } from '../errors.ts'
+import { FactUnavailableError } from '../fact-unavailable.ts'
+import type { ListReader } from '../types/list-reader.ts'
+import type { CompiledPolicy } from '../types/program.ts'
+import { recordedAnswersOf } from './recorded-facts.ts'
+
+/** The part of a decision record that a replay reads. */
+export type ReplayableDecision = Pick<
+  DecisionRecord,
+  | 'uuid'
+  | 'at'
+  | 'chain'
+  | 'from'
+  | 'on_behalf'
+  | 'to'
+  | 'value'
+  | 'data_size'
+  | 'data'
+  | 'requested'
+  | 'facts'
+  | 'compliant'
+  | 'rule'
+>
+
+/** The outcome of one decision when it is replayed. */
+export type ReplayedDecision =
+  | { readonly status: 'same' }
+  | { readonly status: 'changed'; readonly verdict: Verdict }
+  /** A rule reads a fact that the record does not hold. */
+  | { readonly status: 'unknown'; readonly fact: string }
+  /** A rule fails, so there is no verdict. */
+  | { readonly status: 'failed'; readonly ruleId: string }
+  /** The organization's own lists decided, before any policy. */
+  | { readonly status: 'by-lists' }
+
+export interface ReplayOptions {
+  readonly chain: (name: string) => Chain | undefined
+  /** Today's lists, for lists that were not looked up at the time; null for none. */
+  readonly lists: ListReader | null
+}
+
+const UNRECORDED_DATA = new FactUnavailableError('the call data')
+const UNRECORDED_CLIENT = new FactUnavailableError('client.ip')
+const UNKNOWN_CHAIN = new FactUnavailableError('the chain')
+
+const readerOf = (recorded: RecordedFacts['lists'], current: ListReader | null): ListReader => {
+  const find = (name: string) => (recorded !== undefined && Object.hasOwn(recorded, name) ? recorded[name] : undefined)
+  return {
+    ageSeconds: (name) => {
+      const list = find(name)
+      return list === undefined ? (current?.ageSeconds(name) ?? null) : list.age
+    },
+    contains: (name, address) => {
+      const list = find(name)
+      if (list?.in.includes(address)) return true
+      if (list?.out.includes(address)) return false
+      if (current === null || current.ageSeconds(name) === null) throw new FactUnavailableError(`list ${name}`)
+      return current.contains(name, address)
+    },
+  }
+}
+
+/** The chain of a record; of one that the deployment no longer has, only the name can be read. */
+const chainOf = (name: string, known: Chain | undefined): Chain =>
+  known === undefined
+    ? {
+        name,
+        get family(): 'solana' {
+          throw UNKNOWN_CHAIN
+        },
+      }
+    : { ...known, name }
+
+/** The request of a record; reading a field that the record does not hold fails. */
+const requestOf = (decision: ReplayableDecision, known: Chain | undefined): AttestationRequest => {
+  const { data, data_size, requested } = decision
+  return {
+    chain: chainOf(decision.chain, known),
+    // The log holds canonical addresses.
+    from: decision.from as WalletAddress,
+    onBehalf: (decision.on_behalf ?? '') as WalletAddress | '',
+    to: decision.to as WalletAddress,
+    value: decision.value,
+    get data() {
+      if (data !== undefined) return data
+      if (data_size === 0) return '0x'
+      throw UNRECORDED_DATA
+    },
+    get userIp(): string {
+      throw UNRECORDED_CLIENT
+    },
+    nowSeconds: requested ?? Math.floor(decision.at / 1000),
+  }
+}
+
+/** @throws any error that is neither a failure of a rule nor a missing fact: it is a bug */
+export const replayDecision = (
+  policy: CompiledPolicy,
+  decision: ReplayableDecision,
+  options: ReplayOptions,
+): ReplayedDecision => {
+  if (decision.rule === DENY_LIST_RULE || decision.rule === ALLOW_LIST_RULE) return { status: 'by-lists' }
+  try {
+    const verdict = policy.evaluate({
+      request: requestOf(decision, options.chain(decision.chain)),
+      external: recordedAnswersOf(decision.facts ?? {}),
+      lists: readerOf(decision.facts?.lists, options.lists),
+    })
+    const isSame = verdict.compliant === decision.compliant && verdict.ruleId === decision.rule
+    return isSame ? { status: 'same' } : { status: 'changed', verdict }
+  } catch (error) {
+    if (!(error instanceof PolicyEvaluationError)) throw error
+    const { cause } = error
+    if (cause instanceof FactUnavailableError) return { status: 'unknown', fact: cause.fact }
+    return { status: 'failed', ruleId: error.ruleId }
+  }
+}
+
+interface Outcome {
+  readonly compliant: boolean
+  readonly rule: string | null
+}
+
+/** Decisions that would change from one rule's verdict to another's. */
+export interface ReplayChange {
+  readonly from: Outcome
+  readonly to: Outcome
+  readonly count: number
+  /** Uuids of the first few. */
+  readonly examples: readonly string[]
+}
+
+export interface ReplaySummary {
+  readonly decisions: number
+  readonly same: number
+  /** Most frequent first. */
+  readonly changes: readonly ReplayChange[]
+  readonly unknown: readonly { readonly fact: string; readonly count: number }[]
+  readonly failed: readonly { readonly rule: string; readonly count: number }[]
+  readonly byLists: number
+}
+
+const EXAMPLES = 3
+
+const descending = (left: { readonly count: number }, right: { readonly count: number }): number =>
+  right.count - left.count
+
+/** Adds up replayed decisions in constant memory. */
+export const createReplayTally = () => {
+  let decisions = 0
+  let same = 0
+  let byLists = 0
+  const changes = new Map<string, { from: Outcome; to: Outcome; count: number; examples: string[] }>()
+  const unknown = new Map<string, number>()
+  const failed = new Map<string, number>()
+  const count = (counts: Map<string, number>, key: string): void => void counts.set(key, (counts.get(key) ?? 0) + 1)
+
+  const addChange = ({ uuid, compliant, rule }: ReplayableDecision, verdict: Verdict): void => {
+    const from = { compliant, rule }
+    const to = { compliant: verdict.compliant, rule: verdict.ruleId }
+    const key = JSON.stringify([from, to])
+    const change = changes.get(key) ?? { from, to, count: 0, examples: [] }
+    changes.set(key, change)
+    change.count++
+    if (change.examples.length < EXAMPLES) change.examples.push(uuid)
+  }
+
+  return {
+    add: (decision: ReplayableDecision, replayed: ReplayedDecision): void => {
+      decisions++
+      if (replayed.status === 'same') same++
+      else if (replayed.status === 'by-lists') byLists++
+      else if (replayed.status === 'changed') addChange(decision, replayed.verdict)
+      else if (replayed.status === 'unknown') count(unknown, replayed.fact)
+      else count(failed, replayed.ruleId)
+    },
+    summary: (): ReplaySummary => ({
+      decisions,
+      same,
+      changes: [...changes.values()].sort(descending),
+      unknown: [...unknown].map(([fact, times]) => ({ fact, count: times })).sort(descending),
+      failed: [...failed].map(([rule, times]) => ({ rule, count: times })).sort(descending),
+      byLists,
+    }),
+  }
+}

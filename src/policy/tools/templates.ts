@@ -1,0 +1,37 @@
+// Policies to start from: the documents of docs/policies, which have their tests run like any other.
+import { readFileSync } from 'node:fs'
+import ALLOW_LIST_ONLY from '../../../docs/policies/allow-list-only.yaml' with { type: 'file' }
+import FUNCTION_ALLOW_LIST from '../../../docs/policies/function-allow-list.yaml' with { type: 'file' }
+import IDENTITY_REQUIRED from '../../../docs/policies/identity-required.yaml' with { type: 'file' }
+import PEOPLE_AUTOMATICALLY from '../../../docs/policies/people-automatically.yaml' with { type: 'file' }
+import SANCTIONS_AND_GEOGRAPHY from '../../../docs/policies/sanctions-and-geography.yaml' with { type: 'file' }
+import VALUE_AND_VELOCITY_LIMIT from '../../../docs/policies/value-and-velocity-limit.yaml' with { type: 'file' }
+import { compileSource } from '../cel/compile.ts'
+
+/** Every file of the folder, by name: a file that is imported comes along wherever the program goes. */
+const FILES: Readonly<Record<string, string>> = {
+  'allow-list-only': ALLOW_LIST_ONLY,
+  'function-allow-list': FUNCTION_ALLOW_LIST,
+  'identity-required': IDENTITY_REQUIRED,
+  'people-automatically': PEOPLE_AUTOMATICALLY,
+  'sanctions-and-geography': SANCTIONS_AND_GEOGRAPHY,
+  'value-and-velocity-limit': VALUE_AND_VELOCITY_LIMIT,
+}
+/** For editors, in the files of this folder: it names the schema by its place beside them. */
+const EDITOR_LINE = /^# yaml-language-server: .*\n/
+
+export interface PolicyTemplate {
+  readonly name: string
+  /** Of its document. */
+  readonly title: string
+  readonly description: string
+  readonly source: string
+}
+
+/** Templates by name. Read from disk each time, because they are rarely asked for. */
+export const readTemplates = (): readonly PolicyTemplate[] =>
+  Object.entries(FILES).map(([name, path]) => {
+    const source = readFileSync(path, 'utf8').replace(EDITOR_LINE, '')
+    const { document } = compileSource(source).policy
+    return { name, title: document.name, description: document.description, source }
+  })

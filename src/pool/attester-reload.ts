@@ -1,0 +1,88 @@
+// Makes new attester keys sign, and retired ones stop, without a restart: the set of attesters is loaded again whenever
+// it changed. If it can't be loaded, because a keystore made on another node is not here yet, loading is retried until
+// it succeeds. The part of the change that needs no new key takes effect immediately, so that no retired key continues
+// to sign because another is missing.
+import type { Timers } from '../lib/time.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Pool } from './pool.ts'
+import type { AttesterReference } from './protocol.ts'
+
+export interface AttesterReloadDependencies {
+  /** The attesters as stored now. */
+  readonly read: () => Promise<readonly AttesterReference[]>
+  /** The attesters with which the pool was started. */
+  readonly inUse: readonly AttesterReference[]
+  readonly pool: Pick<Pool, 'updateAttesters'>
+  readonly log: Pick<Logger, 'info' | 'error'>
+  readonly after: Timers['after']
+}
+
+export interface AttesterReload {
+  /** Call when the attesters have changed, or may have. */
+  reload(): void
+  /** False while this process signs with another set than the stored one. */
+  isCurrent(): boolean
+  /** Tries no more. */
+  stop(): void
+}
+
+const AGAIN_MS = 5_000
+
+const activeOf = (attesters: readonly AttesterReference[]): string[] =>
+  attesters.filter(({ status }) => status === 'active').map(({ address }) => address)
+
+const isSame = (left: readonly AttesterReference[], right: readonly AttesterReference[]): boolean =>
+  JSON.stringify(left) === JSON.stringify(right)
+
+export const createAttesterReload = (dependencies: AttesterReloadDependencies): AttesterReload => {
+  const { read, pool, log, after } = dependencies
+  let { inUse } = dependencies
+  let last: Promise<void> = Promise.resolve()
+  let cancelRetry = (): void => undefined
+  let current = true
+  let stopped = false
+
+  const use = async (attesters: readonly AttesterReference[]): Promise<void> => {
+    await pool.updateAttesters(attesters)
+    inUse = attesters
+    log.info('attesters changed', { active: activeOf(attesters) })
+  }
+
+  /**
+   * Uses the part of the new set that workers have loaded already. If no key of it is active, the current keys stay.
+   */
+  const useKnown = async (wanted: readonly AttesterReference[]): Promise<void> => {
+    const known = wanted.filter(({ id }) => inUse.some((loaded) => loaded.id === id))
+    if (activeOf(known).length > 0 && !isSame(known, inUse)) await use(known)
+  }
+
+  const load = async (): Promise<void> => {
+    if (stopped) return
+    cancelRetry()
+    let wanted: readonly AttesterReference[] = []
+    try {
+      wanted = await read()
+      await use(wanted)
+      current = true
+    } catch (error) {
+      if (stopped) return
+      if (current) log.error('the changed attesters can not be used; it is tried again until they can', { error })
+      current = false
+      // Whatever the result, the new set is tried again, and that try reports what is wrong.
+      await useKnown(wanted).catch(() => undefined)
+      if (!stopped) cancelRetry = after(AGAIN_MS, reload)
+    }
+  }
+  const reload = (): void => {
+    last = last.then(load)
+  }
+
+  return {
+    reload,
+    isCurrent: () => current,
+    stop: () => {
+      stopped = true
+      cancelRetry()
+    },
+  }
+}

@@ -1,0 +1,71 @@
+// Keeps a process running that works beside the service: starts it, and starts it again when it ends, later each time
+// until it works.
+import { errorClassOf } from '../lib/named-error.ts'
+import type { Timers } from '../lib/time.ts'
+
+export interface KeptProcessOptions<Child> {
+  /** Starts the process once. What it throws counts as a process that ended. */
+  readonly start: (onExit: () => void) => Child | Promise<Child>
+  readonly after: Timers['after']
+  readonly firstRestartMs: number
+  readonly longestRestartMs: number
+  readonly onLost: (errorClass: string) => void
+}
+
+export interface KeptProcess<Child> {
+  /** @returns null while no process runs */
+  running(): Child | null
+  /** The process works: if it ends, the next one starts after the shortest delay. */
+  works(): void
+  /** Starts no process any more. The running process is the caller's to end. */
+  close(): void
+}
+
+export const keepProcess = <Child extends { kill(): void }>(options: KeptProcessOptions<Child>): KeptProcess<Child> => {
+  const { start, after, firstRestartMs, longestRestartMs, onLost } = options
+  let running: Child | null = null
+  let restartMs = firstRestartMs
+  let cancelRestart: (() => void) | null = null
+  let closed = false
+
+  const lost = (errorClass: string): void => {
+    running = null
+    if (closed) return
+    onLost(errorClass)
+    cancelRestart = after(restartMs, begin)
+    restartMs = Math.min(restartMs * 2, longestRestartMs)
+  }
+  // There is no memory, the system allows no further process, or the store is away. Thrown in a timer, the error would
+  // end this process.
+  const notStarted = (error: unknown): void => lost(errorClassOf(error))
+  const begin = (): void => {
+    // A process may end before the promise of it resolves.
+    let ended = false
+    const take = (child: Child): void => {
+      if (!ended) running = child
+      if (closed) child.kill()
+    }
+    try {
+      const child = start(() => {
+        ended = true
+        lost('ProcessEnded')
+      })
+      if (child instanceof Promise) child.then(take, notStarted)
+      else take(child)
+    } catch (error) {
+      notStarted(error)
+    }
+  }
+
+  begin()
+  return {
+    running: () => running,
+    works: () => {
+      restartMs = firstRestartMs
+    },
+    close: () => {
+      closed = true
+      cancelRestart?.()
+    },
+  }
+}

@@ -1,0 +1,58 @@
+// Determines where a request comes from: the connection's address or, if that is a trusted proxy, the rightmost address
+// of X-Forwarded-For that is not a trusted proxy. Everything left of it was written by that client, who may write
+// anything. Source: threats rows 24 and 27; RFC 7239, section 8.1.
+import { BlockList } from 'node:net'
+import { parseIpAddress } from '../lib/ip-address.ts'
+
+/** A network such as `10.0.0.0/8`, or one address. */
+export interface Network {
+  readonly address: string
+  readonly prefix: number
+}
+
+/**
+ * @param peer address of the connection
+ * @returns the client's address in its canonical text; empty where a trusted proxy names none
+ */
+export type ClientAddress = (peer: string, headers: Headers) => string
+
+/** More proxies in a row than any deployment has. */
+const HOPS_MAX = 32
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (address.includes(':') ? 'ipv6' : 'ipv4')
+
+/** @throws Error whose message says what is expected */
+export const parseNetworks = (text: string): readonly Network[] =>
+  (text.trim() === '' ? [] : text.split(',')).map((part) => {
+    const [, host = '', digits] = /^([0-9a-f.:]+)(?:\/([0-9]{1,3}))?$/i.exec(part.trim()) ?? []
+    const address = parseIpAddress(host.toLowerCase())
+    const longest = address !== null && familyOf(address) === 'ipv6' ? 128 : 32
+    const prefix = digits === undefined ? longest : Number(digits)
+    if (address === null || prefix > longest) {
+      throw new Error('must be a list of networks with commas, as 10.0.0.0/8,fd00::/8, or addresses')
+    }
+    return { address, prefix }
+  })
+
+export const createClientAddress = (trustedProxies: readonly Network[]): ClientAddress => {
+  const trusted = new BlockList()
+  for (const { address, prefix } of trustedProxies) trusted.addSubnet(address, prefix, familyOf(address))
+  const isTrusted = (address: string): boolean => trusted.check(address, familyOf(address))
+
+  return (peer, headers) => {
+    const connected = parseIpAddress(peer.toLowerCase())
+    if (connected === null) return peer
+    if (trustedProxies.length === 0 || !isTrusted(connected)) return connected
+    const hops = (headers.get('x-forwarded-for') ?? '').split(',')
+    let client = ''
+    // The client chooses how many entries there are, so only the last ones are read.
+    for (const text of hops.slice(-HOPS_MAX).reverse()) {
+      const hop = parseIpAddress(text.trim().toLowerCase())
+      // No trusted proxy vouches for anything to the left of an unreadable entry.
+      if (hop === null) break
+      client = hop
+      if (!isTrusted(hop)) break
+    }
+    return client
+  }
+}

@@ -1,0 +1,95 @@
+// Makes one POST to a URL that a customer configured. The guard that is passed in decides where it may lead: it
+// resolves the name, checks every address, and the connection goes to a checked address. This file follows no
+// redirects, limits the time and the size of the answer, and keeps nothing of its body. Source: threats row 15.
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { DetailedError } from '../lib/named-error.ts'
+
+/** There was no answer. `detail` is in our words and holds nothing that the other side said. */
+export class OutboundFailedError extends DetailedError {}
+
+export interface OutboundGuard {
+  /** @throws an error with a `detail` when the URL is not allowed */
+  parseUrl(text: string): URL
+  /** Resolves a name, and refuses it when any of its addresses is not allowed. */
+  readonly lookup: LookupFunction
+}
+
+export interface OutboundPostOptions {
+  readonly guard: OutboundGuard
+  /** From the call to the end of the answer. */
+  readonly timeoutMs?: number
+  /** Limit on the answer's body; a longer answer still counts by its status. */
+  readonly answerBytesMax?: number
+  /** PEM certificates trusted in addition to the system's: for tests. */
+  readonly certificateAuthority?: string
+}
+
+export interface OutboundAnswer {
+  readonly status: number
+  /** Seconds in its Retry-After header, if they are a number. */
+  readonly retryAfterSeconds: number | null
+}
+
+export type OutboundPost = (
+  url: string,
+  message: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
+) => Promise<OutboundAnswer>
+
+/** The guard's message, or the kind of failure: never the network's own message, which may repeat what was sent. */
+const failureOf = (error: unknown): OutboundFailedError => {
+  if (error instanceof OutboundFailedError) return error
+  const { detail, code } = error as { detail?: unknown; code?: unknown }
+  if (typeof detail === 'string') return new OutboundFailedError(`the URL ${detail}`, error)
+  return new OutboundFailedError(typeof code === 'string' ? `no connection (${code})` : 'no connection', error)
+}
+
+const retryAfter = ({ headers }: IncomingMessage): number | null => {
+  const text = headers['retry-after'] ?? ''
+  return /^[0-9]{1,6}$/.test(text) ? Number(text) : null
+}
+
+/** @throws OutboundFailedError from the returned function */
+export const createOutboundPost =
+  ({ guard, timeoutMs = 10_000, answerBytesMax = 65_536, certificateAuthority }: OutboundPostOptions): OutboundPost =>
+  async (text, { headers, body }) => {
+    let url: URL
+    try {
+      url = guard.parseUrl(text)
+    } catch (error) {
+      throw failureOf(error)
+    }
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest
+    const outgoing = send(url, {
+      method: 'POST',
+      headers: { ...headers, 'accept-encoding': 'identity', 'content-length': String(Buffer.byteLength(body)) },
+      lookup: guard.lookup,
+      // Keep no connection: the next request may lead elsewhere, and its address is then checked.
+      agent: false,
+      ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
+    })
+    let late = false
+    const timer = setTimeout(() => {
+      late = true
+      outgoing.destroy(new OutboundFailedError('it took too long'))
+    }, timeoutMs)
+    try {
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        outgoing.once('response', resolve)
+        outgoing.on('error', reject)
+        outgoing.end(body)
+      })
+      let received = 0
+      for await (const chunk of response as AsyncIterable<Uint8Array>) {
+        received += chunk.length
+        if (received > answerBytesMax) break
+      }
+      return { status: response.statusCode ?? 0, retryAfterSeconds: retryAfter(response) }
+    } catch (error) {
+      throw late ? new OutboundFailedError('it took too long', error) : failureOf(error)
+    } finally {
+      clearTimeout(timer)
+      outgoing.destroy()
+    }
+  }

@@ -1,0 +1,127 @@
+// A token bucket per API key, in the memory of one process (decisions §1, "Rate limit"; spec, Errors row 6): `burst`
+// tokens at most, refilled at `requestsPerSecond`. A refused request costs nothing. Invariant: over any t seconds a key
+// gets at most burst + requestsPerSecond × t, unless its bucket was dropped as the least recently used of `bucketsMax`.
+// shared-rate-limit.ts extends the limit to several processes.
+import { LRUCache } from 'lru-cache'
+import type { ApiKeyRateLimit } from '../domain/api-key.ts'
+import { CountersignError } from '../domain/errors.ts'
+import { atMostEntries } from '../lib/cache-limit.ts'
+import type { Clock } from '../lib/time.ts'
+
+/** The content of the RateLimit-* headers (draft-ietf-httpapi-ratelimit-headers-06). */
+export interface RateLimitState {
+  /** The maximum that can be left: the burst. */
+  readonly limit: number
+  /** Whole tokens left after this request. */
+  readonly remaining: number
+  /** Seconds until the bucket is full again, rounded up. */
+  readonly resetSeconds: number
+}
+
+/** Too many requests were made with one key. */
+export class RateExceededError extends CountersignError {
+  readonly state: RateLimitState
+  constructor(state: RateLimitState, retryAfterSeconds: number) {
+    super('RATE_LIMITED', 'too many requests; retry with exponential backoff', { retryAfterSeconds })
+    this.state = state
+  }
+}
+
+export interface RateLimiterDependencies {
+  readonly clock: Clock
+  /** Maximum number of keys with a bucket. */
+  readonly bucketsMax?: number
+}
+
+export interface RateLimiter {
+  /**
+   * Await this before taking tokens: when this process can't know yet whether there are enough, it asks the other
+   * processes for a moment. Undefined when it knows, as it usually does. Never rejects.
+   */
+  ready(principal: RateLimited, cost?: number): Promise<void> | undefined
+  /**
+   * Takes `cost` tokens, or none. Null when the key has no limit, so that there is nothing to report.
+   * @throws RateExceededError 429
+   */
+  take(principal: RateLimited, cost?: number): RateLimitState | null
+  /** Takes up to `wanted` tokens: as many as there are. */
+  takeSome(principal: RateLimited, wanted: number): Grant
+}
+
+/** The key that is limited, and its limit; null for no limit. */
+export interface RateLimited {
+  readonly keyId: string
+  readonly rateLimit: ApiKeyRateLimit | null
+}
+
+export interface Grant {
+  readonly granted: number
+  readonly state: RateLimitState | null
+  /** The refusal of the tokens that were not granted; null when all were. */
+  readonly refusal: RateExceededError | null
+}
+
+interface Bucket {
+  tokens: number
+  atMs: number
+}
+
+/** Keeps a caller who waits exactly Retry-After from being refused because of a rounding error in the refill. */
+export const ROUNDING = 1e-6
+
+/** Whole tokens. */
+const tokensOf = ({ tokens }: Bucket): number => Math.floor(tokens + ROUNDING)
+
+const stateOf = (bucket: Bucket, { burst, requestsPerSecond }: ApiKeyRateLimit): RateLimitState => ({
+  limit: burst,
+  remaining: tokensOf(bucket),
+  resetSeconds: Math.ceil((burst - bucket.tokens) / requestsPerSecond),
+})
+
+/** @param missing tokens that must be refilled first */
+export const refusalOf = (
+  state: RateLimitState,
+  missing: number,
+  { requestsPerSecond }: ApiKeyRateLimit,
+): RateExceededError => new RateExceededError(state, Math.max(1, Math.ceil((missing - ROUNDING) / requestsPerSecond)))
+
+export const createRateLimiter = ({ clock, bucketsMax = 100_000 }: RateLimiterDependencies): RateLimiter => {
+  const buckets = new LRUCache<string, Bucket>(atMostEntries(bucketsMax))
+
+  const refill = (keyId: string, { requestsPerSecond, burst }: ApiKeyRateLimit): Bucket => {
+    const nowMs = clock.monotonicMs()
+    let bucket = buckets.get(keyId)
+    if (bucket === undefined) {
+      bucket = { tokens: burst, atMs: nowMs }
+      buckets.set(keyId, bucket)
+    } else {
+      // The minimum also applies a burst that was lowered meanwhile.
+      bucket.tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * requestsPerSecond)
+      bucket.atMs = nowMs
+    }
+    return bucket
+  }
+  const spend = (bucket: Bucket, cost: number): void => {
+    bucket.tokens = Math.max(0, bucket.tokens - cost)
+  }
+
+  return {
+    ready: () => undefined,
+    take: ({ keyId, rateLimit }, cost = 1) => {
+      if (rateLimit === null) return null
+      const bucket = refill(keyId, rateLimit)
+      if (bucket.tokens + ROUNDING < cost) throw refusalOf(stateOf(bucket, rateLimit), cost - bucket.tokens, rateLimit)
+      spend(bucket, cost)
+      return stateOf(bucket, rateLimit)
+    },
+    takeSome: ({ keyId, rateLimit }, wanted) => {
+      if (rateLimit === null) return { granted: wanted, state: null, refusal: null }
+      const bucket = refill(keyId, rateLimit)
+      const granted = Math.min(wanted, tokensOf(bucket))
+      spend(bucket, granted)
+      const state = stateOf(bucket, rateLimit)
+      const refusal = granted === wanted ? null : refusalOf(state, wanted - granted - bucket.tokens, rateLimit)
+      return { granted, state, refusal }
+    },
+  }
+}

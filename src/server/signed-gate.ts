@@ -1,0 +1,89 @@
+// The counterpart of gate.ts for services that sign their messages instead of using a key. In this order: request id,
+// deadline, body, signature, then the endpoint's own work. Every answer and error leaves through it as well.
+import type { Clock } from '../lib/time.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Deadline, Deadlines } from './deadline.ts'
+import type { Endpoint } from './gate.ts'
+import { readJsonBody } from './json-body.ts'
+import { toProblem } from './problem.ts'
+import { type PathParameters, parameterReader } from './public-route.ts'
+import type { RequestIdSource } from './request-id.ts'
+import { problemResponse } from './response.ts'
+import { type JsonObject, parseStrictJsonObject } from './strict-json.ts'
+import { verifyWebhook } from './webhook-signature.ts'
+
+export interface SignedGateDependencies {
+  readonly deadlines: Deadlines
+  readonly requestIds: RequestIdSource
+  readonly clock: Clock
+  readonly metrics: Pick<Metrics, 'route' | 'recordError'>
+  /** Called for failures of ours (500 and 503). Must not throw. */
+  readonly report: (error: unknown, requestId: string, traceId?: string) => void
+}
+
+export interface SignedGateSettings<Path extends string, Sender> {
+  readonly path: Path
+  /**
+   * The claimed sender, derived from the path alone; null when there is none, which gets the same answer as a wrong
+   * signature.
+   */
+  readonly findSender: (parameters: PathParameters<Path>) => Promise<{
+    readonly sender: Sender
+    readonly secrets: readonly Uint8Array[]
+    /** How this sender signs; by Standard Webhooks unless stated. */
+    readonly verify?: typeof verifyWebhook
+  } | null>
+  /** 64 KiB unless stated. */
+  readonly bodyBytesMax?: number
+}
+
+/** A message with a valid signature of its sender. The endpoint must check whether the message came before. */
+export interface SignedCall<Path extends string, Sender> {
+  readonly parameters: PathParameters<Path>
+  readonly requestId: string
+  readonly sender: Sender
+  readonly messageId: string
+  readonly message: JsonObject
+  readonly deadline: Deadline
+}
+
+export type SignedGate = <Path extends string, Sender>(
+  settings: SignedGateSettings<Path, Sender>,
+  handle: (call: SignedCall<Path, Sender>) => Promise<Response>,
+) => Endpoint
+
+/** Requests and results are short. */
+const BODY_BYTES_MAX = 65_536
+/** The challenge of a 401, which RFC 9110 §11.6.1 requires. */
+const CHALLENGE = 'StandardWebhooks realm="countersign"'
+
+export const createSignedGate =
+  ({ deadlines, requestIds, clock, metrics, report }: SignedGateDependencies): SignedGate =>
+  ({ path, findSender, bodyBytesMax = BODY_BYTES_MAX }, handle) => {
+    const record = metrics.route('POST', path)
+    const readParameters = parameterReader({ path })
+    return async (request) => {
+      const startedMs = clock.monotonicMs()
+      const requestId = requestIds(request.headers.get('x-request-id'))
+      const enter = async (deadline: Deadline): Promise<Response> => {
+        const body = await readJsonBody(request, { maxBytes: bodyBytesMax })
+        const parameters = readParameters(request.url)
+        const found = await findSender(parameters)
+        const verify = found?.verify ?? verifyWebhook
+        const { id } = verify(found?.secrets ?? [], request.headers, body, clock.unixSeconds())
+        // Verification never succeeds without a sender.
+        const { sender } = found!
+        return handle({ parameters, requestId, sender, deadline, messageId: id, message: parseStrictJsonObject(body) })
+      }
+      try {
+        const response = await deadlines.watch(enter)
+        record(response.status, clock.monotonicMs() - startedMs)
+        return response
+      } catch (error) {
+        const { status, code } = toProblem(error)
+        record(status, clock.monotonicMs() - startedMs)
+        metrics.recordError(code)
+        return problemResponse(error, requestId, { report, challenge: CHALLENGE, requestHeaders: request.headers })
+      }
+    }
+  }

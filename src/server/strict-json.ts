@@ -1,0 +1,157 @@
+// Strict JSON (RFC 8259 within the limits of I-JSON, RFC 7493): refuses texts that two readers could understand
+// differently. A linear scan counts the members in the text; if the parsed value has fewer, a key came twice, however
+// it was spelled. Nothing is decoded twice, so this costs about as much as JSON.parse alone.
+import { CountersignError, fixedError } from '../domain/errors.ts'
+import { isObject } from '../lib/is-object.ts'
+
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
+export interface JsonObject {
+  readonly [key: string]: JsonValue | undefined
+}
+
+export const isJsonObject = (value: JsonValue | undefined): value is JsonObject => isObject(value)
+
+/** Levels of arrays and objects that a document may have (decisions §1). */
+export const JSON_DEPTH_MAX = 16
+
+/** Members and further elements of a document: more than the largest batch of requests has. */
+const JSON_VALUES_MAX = 32_768
+
+const QUOTE = 34
+const COMMA = 44
+const COLON = 58
+const BACKSLASH = 92
+const BRACKET_OPEN = 91
+const BRACKET_CLOSE = 93
+const BRACE_OPEN = 123
+const BRACE_CLOSE = 125
+
+/** The text is not JSON, or not well-formed Unicode. Neither the text nor the parser's message is repeated. */
+export class JsonMalformedError extends CountersignError {
+  constructor(cause?: unknown) {
+    super('MALFORMED_JSON', 'the request body is not valid JSON', { cause })
+  }
+}
+
+/** An object has a key twice, so two readers could see different requests. */
+class JsonKeyDuplicateError extends fixedError('DUPLICATE_KEY', 'the request body has a duplicate key') {}
+
+/** Nested deeper than JSON_DEPTH_MAX. */
+class JsonTooDeepError extends fixedError(
+  'JSON_TOO_DEEP',
+  `the request body is nested more than ${JSON_DEPTH_MAX} levels deep`,
+) {}
+
+/** Valid JSON that no request may have: the root is not an object, a key is `__proto__`, or it has too many values. */
+class JsonShapeError extends CountersignError {
+  constructor(detail: string) {
+    super('INVALID_REQUEST', detail)
+  }
+}
+
+/** The index of the closing quote of the string that begins before `start`, or the text's length when there is none. */
+const endOfEscapedString = (text: string, start: number): number => {
+  let i = start
+  for (; i < text.length; i++) {
+    const character = text.charCodeAt(i)
+    if (character === QUOTE) return i
+    if (character === BACKSLASH) i++
+  }
+  return text.length
+}
+
+/**
+ * Counts the members in all objects of the text by its colons: outside strings, JSON has colons nowhere else. Runs
+ * before the parser, so that deep nesting can't exhaust the parser's stack.
+ */
+const countMembersWritten = (text: string, firstEscape: number): number => {
+  let members = 0
+  let commas = 0
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    const character = text.charCodeAt(i)
+    if (character === QUOTE) {
+      // Native search jumps over long strings; only strings from the first backslash on have to be walked.
+      const end = text.indexOf('"', i + 1)
+      if (end === -1) break
+      i = firstEscape === -1 || end < firstEscape ? end : endOfEscapedString(text, i + 1)
+    } else if (character === COLON) {
+      members++
+    } else if (character === COMMA) {
+      commas++
+    } else if (character === BRACE_OPEN || character === BRACKET_OPEN) {
+      if (++depth > JSON_DEPTH_MAX) throw new JsonTooDeepError()
+    } else if (character === BRACE_CLOSE || character === BRACKET_CLOSE) {
+      depth--
+    }
+  }
+  if (members + commas > JSON_VALUES_MAX) {
+    throw new JsonShapeError(`the request body has more than ${JSON_VALUES_MAX} values`)
+  }
+  return members
+}
+
+const countMembersParsed = (value: object): number => {
+  let members = 0
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object' && item !== null) members += countMembersParsed(item)
+    return members
+  }
+  for (const key in value) {
+    if (key === '__proto__') throw new JsonShapeError('the request body has a key that is not allowed')
+    members++
+    const item = (value as Record<string, unknown>)[key]
+    if (typeof item === 'object' && item !== null) members += countMembersParsed(item)
+  }
+  return members
+}
+
+/**
+ * Refuses lone surrogates, which only an escape can produce: they have no UTF-8 form, so components would disagree on
+ * them.
+ */
+const checkWellFormed = (value: unknown): void => {
+  if (typeof value === 'string') {
+    if (!value.isWellFormed()) throw new JsonMalformedError()
+  } else if (Array.isArray(value)) {
+    for (const item of value) checkWellFormed(item)
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) {
+      if (!key.isWellFormed()) throw new JsonMalformedError()
+      checkWellFormed(item)
+    }
+  }
+}
+
+/**
+ * Parses JSON as JSON.parse does, and refuses what is ambiguous: duplicate keys (compared after decoding), a byte order
+ * mark, lone surrogates, `__proto__` as a key, nesting over 16 levels. Numbers are as in JSON.parse: beyond 2^53 they
+ * are rounded, beyond 1.8e308 they are Infinity; fields that need more are strings.
+ * @throws JsonMalformedError, JsonKeyDuplicateError, JsonTooDeepError, JsonShapeError
+ */
+export const parseStrictJson = (text: string): JsonValue => {
+  const firstEscape = text.indexOf('\\')
+  const written = countMembersWritten(text, firstEscape)
+  let value: JsonValue
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new JsonMalformedError(error)
+  }
+  const parsed = typeof value === 'object' && value !== null ? countMembersParsed(value) : 0
+  if (parsed !== written) throw new JsonKeyDuplicateError()
+  if (firstEscape !== -1) checkWellFormed(value)
+  return value
+}
+
+/**
+ * The same for a request body, whose root is an object.
+ * @throws JsonMalformedError, JsonKeyDuplicateError, JsonTooDeepError, JsonShapeError
+ */
+export const parseStrictJsonObject = (text: string): JsonObject => {
+  const value = parseStrictJson(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new JsonShapeError('the request body must be a JSON object')
+  }
+  return value as JsonObject
+}

@@ -1,0 +1,82 @@
+// Rotates the key of the one-time codes' secrets while the service runs. During the rotation, the next key is in FILE.next beside
+// the present one; the service decrypts with either and encrypts with the next.
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { createSecretBox, SealBrokenError, type SecretBox } from '../admin/accounts/secret-box.ts'
+import { totpContext } from '../admin/accounts/sign-in.ts'
+import type { Config } from '../config/config.ts'
+import { SettingInvalidError } from '../config/settings.ts'
+import { keyFingerprint } from '../identity/evidence/organization-keys.ts'
+import type { Store } from '../store/store.ts'
+import { ACCOUNT_KEY, ACCOUNT_KEY_CLAIM, accountKeyPath } from './account-key.ts'
+import type { DataFolder } from './data-folder.ts'
+import { makeKeyFile, nextKeyPath, readKeyFile, syncFolder, takePlace } from './key-file.ts'
+
+export interface AccountKeyRotation {
+  /** How many secrets this call encrypted with the next key. */
+  readonly secrets: number
+  /** How many secrets neither key decrypts; their accounts needed a recovery link before already. */
+  readonly unreadable: number
+  /** The file with the new key. */
+  readonly file: string
+  /** False when the new file could not replace the old one, so that the operator has to do it. */
+  readonly inPlace: boolean
+}
+
+/**
+ * Encrypts all secrets of one-time codes with the next key. If it is interrupted, the next call continues. A secret that changes
+ * meanwhile is left to the next pass.
+ * @throws SettingInvalidError when the key is in a variable, which a running service does not read again.
+ */
+export const rotateAccountKey = async (input: {
+  readonly config: Pick<Config, 'accountKey'>
+  readonly folder: Pick<DataFolder, 'accountKey'>
+  readonly store: Pick<Store, 'users' | 'deployment'>
+}): Promise<AccountKeyRotation> => {
+  const { config, folder, store } = input
+  const path = accountKeyPath(config, folder)
+  if (path === null) {
+    const name = 'COUNTERSIGN_ACCOUNT_KEY'
+    throw new SettingInvalidError(
+      `${name} can't be changed while the service runs: put the key into a file, set ${name}_FILE and restart`,
+    )
+  }
+  const next = nextKeyPath(path)
+  const oldKey = readKeyFile(path, ACCOUNT_KEY)
+  if (!existsSync(next)) {
+    makeKeyFile(next)
+    // Flush the key to disk before the first secret is encrypted with it.
+    syncFolder(dirname(next))
+  }
+  const newKey = readKeyFile(next, ACCOUNT_KEY)
+  const [oldBox, newBox] = [createSecretBox(oldKey), createSecretBox(newKey)]
+  const opens = (box: SecretBox, sealed: Uint8Array, userId: string): Uint8Array | null => {
+    try {
+      return box.open(sealed, totpContext(userId))
+    } catch (error) {
+      if (error instanceof SealBrokenError) return null
+      throw error
+    }
+  }
+  const pass = async (): Promise<{ readonly resealed: number; readonly unreadable: number }> => {
+    let [resealed, unreadable] = [0, 0]
+    for (const { userId, sealed } of await store.users.listTotpSecrets()) {
+      if (opens(newBox, sealed, userId) !== null) continue
+      const secret = opens(oldBox, sealed, userId)
+      if (secret === null) unreadable += 1
+      else {
+        await store.users.exchangeTotpSecret(userId, sealed, newBox.seal(secret, totpContext(userId)))
+        resealed += 1
+      }
+    }
+    return { resealed, unreadable }
+  }
+  let secrets = 0
+  let last = await pass()
+  // The service may have encrypted a secret with the old key meanwhile.
+  for (; last.resealed > 0; last = await pass()) secrets += last.resealed
+  const inPlace = takePlace(next, path)
+  last = await pass()
+  await store.deployment.replace(ACCOUNT_KEY_CLAIM, keyFingerprint(newKey))
+  return { secrets: secrets + last.resealed, unreadable: last.unreadable, file: inPlace ? path : next, inPlace }
+}

@@ -1,0 +1,50 @@
+// Finds unprotected traffic from the settings alone: the connection to the store, and listeners that other machines can
+// reach. Reported at the start and by `countersign doctor`.
+import type { Config } from '../config/config.ts'
+import { isLoopbackHost } from '../lib/loopback.ts'
+import { listenText } from '../server/listen-address.ts'
+import { describeWeakConnection, type StoreTarget } from '../store/store-address.ts'
+
+export interface ExposureCheck {
+  readonly check: 'store' | 'listener'
+  /** The setting that causes it. */
+  readonly subject: string
+  /** `problem`: the store can't be used, or a listener can't start. */
+  readonly result: 'note' | 'problem'
+  readonly detail: string
+}
+
+export type ListenSettings = Pick<
+  Config,
+  'apiListen' | 'portalListen' | 'dashboardListen' | 'metricsListen' | 'trustedProxies' | 'tlsCertificate'
+>
+
+/** Whether a proxy on another machine is configured: its operator has considered the connection between the two. */
+const hasProxyElsewhere = ({ trustedProxies }: ListenSettings): boolean =>
+  trustedProxies.some(({ address }) => !isLoopbackHost(address))
+
+const LISTENERS = [
+  { setting: 'api-listen', name: 'api', key: 'apiListen' },
+  { setting: 'portal-listen', name: 'portal', key: 'portalListen' },
+  { setting: 'dashboard-listen', name: 'dashboard', key: 'dashboardListen' },
+  // Monitoring reads it directly, without a proxy.
+  { setting: 'metrics-listen', name: 'metrics', key: 'metricsListen' },
+] as const
+
+const inspectListeners = (settings: ListenSettings): readonly ExposureCheck[] =>
+  LISTENERS.flatMap(({ setting, name, key }) => {
+    const address = settings[key]
+    if (address === null || isLoopbackHost(address.hostname) || settings.tlsCertificate[name] !== '') return []
+    if (name !== 'metrics' && hasProxyElsewhere(settings)) return []
+    const detail = `${listenText(address)} is reached from other machines without TLS: set tls-certificate and tls-key, listen on loopback behind a proxy on this machine, or name the proxy’s network in trusted-proxies and see to it that only the proxy reaches the port`
+    return [{ check: 'listener', subject: setting, result: 'note', detail }]
+  })
+
+/** @returns one entry for each weakness, none where all is well */
+export const inspectExposure = (config: ListenSettings, store: StoreTarget): readonly ExposureCheck[] => {
+  const weakness = describeWeakConnection(store)
+  return [
+    ...(weakness === null ? [] : [{ check: 'store', subject: 'store', result: 'note', detail: weakness } as const]),
+    ...inspectListeners(config),
+  ]
+}

@@ -1,0 +1,67 @@
+// Reads the listeners' certificates at the start of each process. Bun keeps a listener's first certificate, so only new processes
+// use new files.
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Config } from '../config/config.ts'
+import { SettingInvalidError } from '../config/settings.ts'
+import { isMissingFile } from '../lib/named-error.ts'
+import type { ListenerTls } from '../server/listen-address.ts'
+
+export interface TlsOfListeners {
+  /** Null: the listener speaks HTTP. */
+  readonly api: ListenerTls | null
+  readonly portal: ListenerTls | null
+  readonly dashboard: ListenerTls | null
+  readonly metrics: ListenerTls | null
+}
+
+export type TlsSettings = Pick<Config, 'tlsCertificate' | 'tlsKey'>
+
+const readText = (setting: string, path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const missing = isMissingFile(error)
+    throw new SettingInvalidError(`--${setting} ${path} ${missing ? 'is not there' : "can't be read"}`)
+  }
+}
+
+const parseCertificate = (path: string, text: string): X509Certificate => {
+  try {
+    return new X509Certificate(text)
+  } catch {
+    throw new SettingInvalidError(`--tls-certificate ${path} is no certificate: it must be PEM, the server's own first`)
+  }
+}
+
+const parseKey = (path: string, text: string): KeyObject => {
+  try {
+    return createPrivateKey(text)
+  } catch {
+    throw new SettingInvalidError(`--tls-key ${path} is no private key: it must be PEM, without a passphrase`)
+  }
+}
+
+const readPair = (listener: string, certificatePath: string, keyPath: string): ListenerTls | null => {
+  if (certificatePath === '' && keyPath === '') return null
+  if (certificatePath === '' || keyPath === '') {
+    const [given, missing] = keyPath === '' ? ['certificate', 'key'] : ['key', 'certificate']
+    throw new SettingInvalidError(`--tls-${given} is set for the ${listener} listener and --tls-${missing} is not`)
+  }
+  const cert = readText('tls-certificate', certificatePath)
+  const key = readText('tls-key', keyPath)
+  if (!parseCertificate(certificatePath, cert).checkPrivateKey(parseKey(keyPath, key))) {
+    throw new SettingInvalidError(
+      `--tls-key ${keyPath} does not belong to the certificate in ${certificatePath}: put the pair there that was made together`,
+    )
+  }
+  return { cert, key }
+}
+
+/** @throws SettingInvalidError when a file is missing or invalid, or key and certificate don't match */
+export const readListenerTls = ({ tlsCertificate, tlsKey }: TlsSettings): TlsOfListeners => ({
+  api: readPair('api', tlsCertificate.api, tlsKey.api),
+  portal: readPair('portal', tlsCertificate.portal, tlsKey.portal),
+  dashboard: readPair('dashboard', tlsCertificate.dashboard, tlsKey.dashboard),
+  metrics: readPair('metrics', tlsCertificate.metrics, tlsKey.metrics),
+})

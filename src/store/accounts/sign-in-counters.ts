@@ -1,0 +1,102 @@
+// Counts recent sign-in attempts over all processes and nodes. A counter is one number, the time at which it is empty
+// again: each attempt moves that time forward, and it empties as time passes (the generic cell rate algorithm, ITU-T
+// I.371). An attempt is counted before it is judged, in one statement that locks the row, so that of many concurrent
+// attempts only the allowed number is judged. The deployment's own administration.
+import { NamedError } from '../../lib/named-error.ts'
+import type { TableScope } from '../copy/table-scope.ts'
+import type { Transaction } from '../database.ts'
+import { sweepRows } from '../sweep.ts'
+
+export interface CounterTake {
+  /** Which counter; the caller keeps the number of different ones small. */
+  readonly slot: number
+  /** Number of attempts that an empty counter allows at once. */
+  readonly free: number
+  /** After this time one attempt is no longer counted. */
+  readonly secondsEach: number
+}
+
+type TakeResult =
+  | { readonly taken: true }
+  /** Nothing was counted: `slot` allows no attempt before this time has passed. */
+  | { readonly taken: false; readonly slot: number; readonly retryAfterSeconds: number }
+
+/** A power cut may lose the last attempts. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+/** Rolls back what was counted in the other slots. */
+class CounterFullError extends NamedError {
+  readonly slot: number
+  readonly retryAfterSeconds: number
+  constructor(slot: number, retryAfterSeconds: number) {
+    super('the counter is full')
+    this.slot = slot
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** @throws CounterFullError */
+const takeOne = async (transaction: Transaction, take: CounterTake, nowSeconds: number): Promise<void> => {
+  const { slot, free, secondsEach } = take
+  const highest = nowSeconds + (free - 1) * secondsEach
+  // Further in the future than any attempt could move it, so it was written before a clock was set back. It counts as
+  // full from now on.
+  const impossible = nowSeconds + 2 * free * secondsEach
+  // The WHERE applies to the locked row: of two concurrent attempts, the second sees the first's write.
+  const counted = await transaction.execute(
+    `INSERT INTO sign_in_counters (slot, clear_at_seconds) VALUES (?, ?)
+     ON CONFLICT (slot) DO UPDATE SET clear_at_seconds = ? + CASE
+       WHEN sign_in_counters.clear_at_seconds < ? THEN ?
+       WHEN sign_in_counters.clear_at_seconds > ? THEN ?
+       ELSE sign_in_counters.clear_at_seconds END
+     WHERE sign_in_counters.clear_at_seconds <= ? OR sign_in_counters.clear_at_seconds > ?`,
+    [slot, nowSeconds + secondsEach, secondsEach, nowSeconds, nowSeconds, impossible, highest, highest, impossible],
+  )
+  if (counted === 1) return
+  const [row] = await transaction.query<{ clear_at_seconds: number }>(
+    'SELECT clear_at_seconds FROM sign_in_counters WHERE slot = ?',
+    [slot],
+  )
+  throw new CounterFullError(slot, Math.max(1, (row?.clear_at_seconds ?? 0) - highest))
+}
+
+export const createSignInCounterTable = (scope: TableScope) => ({
+  /** Counts one attempt in all slots; counts nothing when one of the slots allows no attempt. */
+  take: async (takes: readonly CounterTake[]): Promise<TakeResult> => {
+    // Use the same order everywhere, so that two transactions never deadlock.
+    const inOrder = takes.toSorted((one, other) => one.slot - other.slot)
+    try {
+      await scope.write(async (transaction) => {
+        for (const take of inOrder) await takeOne(transaction, take, scope.nowSeconds())
+      }, DURABILITY)
+      return { taken: true }
+    } catch (error) {
+      if (!(error instanceof CounterFullError)) throw error
+      return { taken: false, slot: error.slot, retryAfterSeconds: error.retryAfterSeconds }
+    }
+  },
+
+  /** Takes back one counted attempt in each of the slots, and empties `forgiven`. */
+  giveBack: (takes: readonly CounterTake[], forgiven: readonly number[] = []): Promise<void> =>
+    scope.write(async (transaction) => {
+      for (const { slot, secondsEach } of takes.toSorted((one, other) => one.slot - other.slot)) {
+        if (forgiven.includes(slot)) {
+          await transaction.execute('DELETE FROM sign_in_counters WHERE slot = ?', [slot])
+        } else {
+          await transaction.execute(
+            'UPDATE sign_in_counters SET clear_at_seconds = clear_at_seconds - ? WHERE slot = ?',
+            [secondsEach, slot],
+          )
+        }
+      }
+    }, DURABILITY),
+
+  /** Deletes a batch of empty counters. @returns how many: call again until it is 0 */
+  sweep: (): Promise<number> =>
+    scope.write(
+      (transaction) => sweepRows(transaction, 'sign_in_counters', 'slot', 'clear_at_seconds <= ?', scope.nowSeconds()),
+      DURABILITY,
+    ),
+})
+
+export type SignInCounterTable = ReturnType<typeof createSignInCounterTable>

@@ -1,0 +1,198 @@
+// Copies the whole content of one database into a fresh one, in one transaction of the target: either everything is
+// there and compared, table by table, or nothing. The source is read as it was at one moment.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../../lib/time.ts'
+import type { Database, Statements, Transaction } from '../database.ts'
+import { StoreUnusableError } from '../errors.ts'
+import { openMigratedDatabase } from '../open-database.ts'
+import type { StoreTarget } from '../store-address.ts'
+import { type CatalogTable, MIGRATIONS_TABLE, readCatalog } from './table-catalog.ts'
+import { createContentHash, quoted, readContent, readRows, type TableContent, type TableRow } from './table-content.ts'
+
+export interface CopiedTable extends TableContent {
+  readonly name: string
+}
+
+export interface CopyProgress {
+  readonly table: string
+  /** Rows copied of this table. */
+  readonly rows: number
+  readonly tablesDone: number
+  readonly tablesTotal: number
+}
+
+export interface CopyOptions {
+  readonly onProgress?: (progress: CopyProgress) => void
+  /** Copies what else belongs to it, in the same transaction of the target. */
+  readonly alongside?: (transaction: Transaction) => Promise<void>
+}
+
+/** As long as a copy of a large deployment may take; below what the timers of both sides can count. */
+export const COPY_LIMIT_MS = 43_200_000
+/** Parameters of one statement: within what both dialects take. */
+const PARAMETERS_MAX = 2_000
+
+/** Opens a database with time for long transactions. @throws StoreUnusableError, StoreUnavailableError */
+const open = (target: StoreTarget, asItIs: boolean): Promise<Database> =>
+  openMigratedDatabase({
+    target,
+    asItIs,
+    clock: systemClock,
+    transactionLimitMs: COPY_LIMIT_MS,
+    statementLimitMs: COPY_LIMIT_MS,
+    lockLimitMs: 10_000,
+  })
+
+/** Opens the source. A copy must not migrate it, so an older version is refused. @throws as above */
+export const openCopySource = (source: StoreTarget): Promise<Database> => open(source, true)
+
+/** Opens a store that was moved away, to move it back. @throws as above */
+export const openMoved = (store: StoreTarget): Promise<Database> =>
+  openMigratedDatabase({ target: store, clock: systemClock, asItIs: true, evenMoved: true })
+
+/** Opens and migrates the target. @throws as above */
+export const openForCopying = (target: StoreTarget): Promise<Database> => open(target, false)
+
+const dialectOf = ({ dialect = 'sqlite' }: Database) => dialect
+
+/** Reads a database as it is at one moment, while others may write. */
+export const readSnapshot = <Result>(
+  database: Database,
+  work: (statements: Statements) => Promise<Result>,
+): Promise<Result> =>
+  database.transaction(async (transaction) => {
+    // Elsewhere a transaction shuts other writers out.
+    if (dialectOf(database) === 'postgres') {
+      await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    }
+    return work(transaction)
+  })
+
+interface Schema {
+  readonly tables: readonly CatalogTable[]
+  /** Number and hash of each migration. */
+  readonly migrations: string
+}
+
+const readSchema = async (statements: Statements, database: Database): Promise<Schema> => {
+  const applied = await statements.query<{ number: number; content_hash: string }>(
+    `SELECT number, content_hash FROM ${MIGRATIONS_TABLE} ORDER BY number`,
+  )
+  return {
+    tables: await readCatalog(statements, dialectOf(database)),
+    migrations: JSON.stringify(applied.map(({ number, content_hash }) => [Number(number), content_hash])),
+  }
+}
+
+const namesOf = ({ tables }: Schema): string =>
+  JSON.stringify(tables.map(({ name, columns, key }) => [name, columns, key]).sort())
+
+/** What the migrations themselves put into each table: counters, for example. */
+const readFresh = async (): Promise<{
+  readonly schema: Schema
+  readonly contents: ReadonlyMap<string, TableContent>
+}> => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-schema-'))
+  try {
+    const database = await openForCopying({ kind: 'sqlite', path: join(folder, 'fresh.db') })
+    try {
+      const schema = await readSchema(database, database)
+      const contents = new Map<string, TableContent>()
+      for (const table of schema.tables) contents.set(table.name, await readContent(database, table))
+      return { schema, contents }
+    } finally {
+      await database.close()
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const requireFresh = async (
+  transaction: Transaction,
+  tables: readonly CatalogTable[],
+  contents: ReadonlyMap<string, TableContent>,
+): Promise<void> => {
+  for (const table of tables) {
+    const expected = contents.get(table.name) ?? createContentHash(table).result()
+    if ((await readContent(transaction, table)).sha256 !== expected.sha256) {
+      throw new StoreUnusableError(`the target is not empty: its table ${table.name} is in use`)
+    }
+  }
+}
+
+const insertRows = async (transaction: Transaction, table: CatalogTable, rows: readonly TableRow[]): Promise<void> => {
+  const { name, columns } = table
+  const one = `(${columns.map(() => '?').join(', ')})`
+  const head = `INSERT INTO ${quoted(name)} (${columns.map(quoted).join(', ')}) VALUES `
+  const most = Math.max(1, Math.floor(PARAMETERS_MAX / columns.length))
+  for (let from = 0; from < rows.length; ) {
+    // Two sizes of statement a table: each is prepared once.
+    const size = rows.length - from >= most ? most : 1
+    const values = rows.slice(from, from + size).flatMap((row) => columns.map((column) => row[column] ?? null))
+    await transaction.execute(head + Array.from({ length: size }, () => one).join(', '), values)
+    from += size
+  }
+}
+
+/** Copies a table's rows into an empty one of the same shape. @throws StoreUnusableError when what arrived is not what was sent */
+export const copyTable = async (
+  from: Statements,
+  transaction: Transaction,
+  table: CatalogTable,
+  onRows: (rows: number) => void = () => undefined,
+): Promise<CopiedTable> => {
+  const content = createContentHash(table)
+  let done = 0
+  for await (const rows of readRows(from, table)) {
+    await insertRows(transaction, table, rows)
+    for (const row of rows) content.add(row)
+    done += rows.length
+    onRows(done)
+  }
+  const sent = content.result()
+  const arrived = await readContent(transaction, table)
+  if (arrived.rows !== sent.rows || arrived.sha256 !== sent.sha256) {
+    throw new StoreUnusableError(`the table ${table.name} did not arrive as it was sent`)
+  }
+  onRows(done)
+  return { name: table.name, ...sent }
+}
+
+/**
+ * Copies all tables. Both databases are migrated, and the target is as the migrations left it.
+ * @returns what was copied, in the order of copying.
+ * @throws StoreUnusableError when the schemas differ, the target is not fresh, or what arrived is not what was sent.
+ */
+export const copyTables = async (
+  source: Database,
+  target: Database,
+  { onProgress = () => undefined, alongside }: CopyOptions = {},
+): Promise<readonly CopiedTable[]> => {
+  const fresh = await readFresh()
+  return target.transaction((transaction) =>
+    readSnapshot(source, async (from) => {
+      const sourceSchema = await readSchema(from, source)
+      const targetSchema = await readSchema(transaction, target)
+      if (sourceSchema.migrations !== targetSchema.migrations || namesOf(sourceSchema) !== namesOf(targetSchema)) {
+        throw new StoreUnusableError('the two databases have different tables: bring both to the same version first')
+      }
+      const { tables } = targetSchema
+      await requireFresh(transaction, tables, fresh.contents)
+      for (const table of [...tables].reverse()) {
+        if ((fresh.contents.get(table.name)?.rows ?? 0) > 0)
+          await transaction.execute(`DELETE FROM ${quoted(table.name)}`)
+      }
+      const copied: CopiedTable[] = []
+      for (const table of tables) {
+        const ofTable = (rows: number): void =>
+          onProgress({ table: table.name, rows, tablesDone: copied.length, tablesTotal: tables.length })
+        copied.push(await copyTable(from, transaction, table, ofTable))
+      }
+      await alongside?.(transaction)
+      return copied
+    }),
+  )
+}

@@ -1,0 +1,296 @@
+// What was handed in: one row for each document, and one for a session's fields. Each change is an event of the session and
+// takes the session's lock: when a decision and an erasure come at the same moment, the second sees the first. Erasing
+// destroys the wrapped key in the row; after that nobody can read the file.
+
+import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
+import { newOrderedId } from '../../domain/identifier.ts'
+import { isSessionOpen, type Session, type SessionState } from '../../domain/session.ts'
+import { EvidenceErasedError, SessionClosedError } from '../../domain/session-errors.ts'
+import type { TableScope } from '../copy/table-scope.ts'
+import type { Transaction } from '../database.ts'
+import { eraseResemblances } from '../lists/screening-checks.ts'
+import { requireBrowser } from '../portal-browsers.ts'
+import { fieldsOf, type RowOf } from '../row-fields.ts'
+import { acceptParts } from '../sessions/portal-progress.ts'
+import { announceSession, noteChange, type SessionNote } from '../sessions/session-changes.ts'
+import { eraseOrigin } from '../sessions/session-origins.ts'
+import { lockSession, lockSessionAsItIs, marksFor, readState } from '../sessions/session-rows.ts'
+import { eraseTraces } from '../sessions/session-traces.ts'
+import { isExpired } from './evidence-retention.ts'
+import {
+  EVIDENCE_COLUMNS,
+  type EvidenceRow,
+  eraseEvidence,
+  FIELDS_KIND,
+  insertEvidence,
+  OF_SESSION,
+  toRecord,
+} from './evidence-rows.ts'
+
+interface EvidenceRead {
+  readonly evidenceId: string
+  readonly kind: string
+  readonly actor: string
+  readonly readAtSeconds: number
+}
+
+/** A change that was made: the session after it, and the files that nobody can read any more. */
+interface EvidenceChange {
+  readonly state: SessionState
+  readonly obsoleteFiles: readonly string[]
+}
+
+/** Adds the event, puts the session into the change feed, and returns its new state. */
+const announceChange = async (
+  transaction: Transaction,
+  session: Session,
+  note: SessionNote,
+  nowSeconds: number,
+): Promise<SessionState> => {
+  await noteChange(transaction, session, note, nowSeconds)
+  const state = await readState(transaction, session.organizationId, session.id)
+  if (state === null) throw new Error('the session vanished while it was locked')
+  await announceSession(transaction, state, nowSeconds)
+  return state
+}
+
+/** Evidence was handed in again, so the session can be decided again. */
+const clearErasure = (transaction: Transaction, { organizationId, sessionId }: EvidenceTarget): Promise<number> =>
+  transaction.execute('UPDATE sessions SET evidence_erased_at_seconds = NULL WHERE organization_id = ? AND id = ?', [
+    organizationId,
+    sessionId,
+  ])
+
+/**
+ * Call it in the transaction that completes a session.
+ * @throws EvidenceErasedError when what the decision would rest on was erased and nothing was handed in since.
+ */
+export const requireEvidenceKept = async (
+  transaction: Transaction,
+  session: Pick<Session, 'organizationId' | 'id'>,
+): Promise<void> => {
+  const [row] = await transaction.query<{ erased: number | null }>(
+    'SELECT evidence_erased_at_seconds AS erased FROM sessions WHERE organization_id = ? AND id = ?',
+    [session.organizationId, session.id],
+  )
+  if (row !== undefined && row.erased !== null) throw new EvidenceErasedError()
+}
+
+/** All functions return null when the organization has no such session, unless they say otherwise. */
+export const createEvidenceTable = (scope: TableScope) => {
+  /** Locks the session. @throws BrowserUnknownError, SessionClosedError when its person may not change it any more */
+  const lockOpen = async (transaction: Transaction, target: EvidenceTarget): Promise<Session | null> => {
+    const nowSeconds = scope.nowSeconds()
+    const session = await lockSession(transaction, target.organizationId, target.sessionId, nowSeconds)
+    await requireBrowser(transaction, target, nowSeconds)
+    if (session !== null && !isSessionOpen(session.status)) throw new SessionClosedError(session.status)
+    return session
+  }
+
+  return {
+    /** The session's evidence, oldest first; empty when there is no such session. */
+    list: async ({ organizationId, sessionId }: EvidenceTarget): Promise<readonly EvidenceRecord[]> =>
+      (
+        await scope.statements.query<EvidenceRow>(
+          `SELECT ${EVIDENCE_COLUMNS} FROM session_evidence WHERE ${OF_SESSION} ORDER BY created_at_seconds, id`,
+          [organizationId, sessionId],
+        )
+      ).map(toRecord),
+
+    /** The record of a kind of sessions of one organization, by session: those that have any. */
+    recordsOf: async (
+      organizationId: string,
+      sessionIds: readonly string[],
+      kind: string,
+    ): Promise<ReadonlyMap<string, EvidenceRecord>> => {
+      if (sessionIds.length === 0) return new Map()
+      const rows = await scope.statements.query<EvidenceRow & { readonly session_id: string }>(
+        `SELECT session_id, ${EVIDENCE_COLUMNS} FROM session_evidence WHERE organization_id = ?
+           AND session_id IN (${marksFor(sessionIds)}) AND kind = ? AND erased_at_seconds IS NULL`,
+        [organizationId, ...sessionIds, kind],
+      )
+      return new Map(rows.map((row) => [row.session_id, toRecord(row)]))
+    },
+
+    /**
+     * Puts the fields in place of `replacedId`, which must be the ones that are there (null: none): false when someone
+     * else was faster. @throws SessionClosedError, PartNotRequestedError, OrganizationKeyExchangedError
+     */
+    replaceFields: (
+      target: EvidenceTarget,
+      record: NewEvidenceRecord,
+      { replacedId, changed }: { readonly replacedId: string | null; readonly changed: readonly string[] },
+      actor: string,
+    ): Promise<EvidenceChange | false | null> =>
+      scope.write(async (transaction) => {
+        const session = await lockOpen(transaction, target)
+        if (session === null) return null
+        const [current] = await transaction.query<{ id: string }>(
+          `SELECT id FROM session_evidence WHERE ${OF_SESSION} AND kind = '${FIELDS_KIND}'`,
+          [target.organizationId, target.sessionId],
+        )
+        if ((current?.id ?? null) !== replacedId) return false
+        await acceptParts(transaction, target, changed, true)
+        const nowSeconds = scope.nowSeconds()
+        const replaced = await eraseEvidence(transaction, target, nowSeconds, {
+          sql: 'AND kind = ?',
+          parameters: [FIELDS_KIND],
+        })
+        await insertEvidence(transaction, target, record)
+        await clearErasure(transaction, target)
+        const privateComment = `fields: ${record.fieldNames.join(', ')}`
+        const state = await announceChange(
+          transaction,
+          session,
+          { kind: 'evidence-changed', actor, privateComment },
+          nowSeconds,
+        )
+        return { state, obsoleteFiles: replaced.map((row) => row.storage_name) }
+      }),
+
+    /**
+     * Replaces a note of one kind that the service itself keeps beside the evidence. It is no change of the session.
+     * @returns files that nobody can read any more; null when there is no such session, or its evidence was erased
+     * @throws OrganizationKeyExchangedError
+     */
+    replaceNote: (target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null> =>
+      scope.write(async (transaction) => {
+        const session = await lockSessionAsItIs(transaction, target.organizationId, target.sessionId)
+        if (session === null) return null
+        const kept = await transaction.query(
+          `SELECT 1 FROM session_evidence WHERE ${OF_SESSION} AND kind <> ? LIMIT 1`,
+          [target.organizationId, target.sessionId, record.kind],
+        )
+        if (kept.length === 0) return null
+        const replaced = await eraseEvidence(transaction, target, scope.nowSeconds(), {
+          sql: 'AND kind = ?',
+          parameters: [record.kind],
+        })
+        await insertEvidence(transaction, target, record)
+        return replaced.map((row) => row.storage_name)
+      }),
+
+    /**
+     * False when the session has as many of the kind as it may. @throws SessionClosedError, PartNotRequestedError,
+     * OrganizationKeyExchangedError
+     */
+    addDocument: (
+      target: EvidenceTarget,
+      record: NewEvidenceRecord,
+      maximum: number,
+      actor: string,
+    ): Promise<EvidenceChange | false | null> =>
+      scope.write(async (transaction) => {
+        const session = await lockOpen(transaction, target)
+        if (session === null) return null
+        const [count] = await transaction.query<{ there: number }>(
+          `SELECT COUNT(*) AS there FROM session_evidence WHERE ${OF_SESSION} AND kind = ?`,
+          [target.organizationId, target.sessionId, record.kind],
+        )
+        if ((count?.there ?? 0) >= maximum) return false
+        await acceptParts(transaction, target, [record.kind], true)
+        await insertEvidence(transaction, target, record)
+        await clearErasure(transaction, target)
+        const note = { kind: 'evidence-changed', actor, privateComment: `${record.kind} added` } as const
+        return { state: await announceChange(transaction, session, note, scope.nowSeconds()), obsoleteFiles: [] }
+      }),
+
+    /** False when the session has no such document. @throws SessionClosedError, PartNotRequestedError */
+    removeDocument: (
+      target: EvidenceTarget,
+      evidenceId: string,
+      actor: string,
+    ): Promise<EvidenceChange | false | null> =>
+      scope.write(async (transaction) => {
+        const session = await lockOpen(transaction, target)
+        if (session === null) return null
+        const nowSeconds = scope.nowSeconds()
+        const [document] = await transaction.query<{ kind: string }>(
+          `SELECT kind FROM session_evidence WHERE ${OF_SESSION} AND id = ? AND kind <> ?`,
+          [target.organizationId, target.sessionId, evidenceId, FIELDS_KIND],
+        )
+        if (document === undefined) return false
+        await acceptParts(transaction, target, [document.kind], false)
+        const erased = await eraseEvidence(transaction, target, nowSeconds, {
+          sql: 'AND id = ?',
+          parameters: [evidenceId],
+        })
+        const note = { kind: 'evidence-changed', actor, privateComment: `${document.kind} removed` } as const
+        return {
+          state: await announceChange(transaction, session, note, nowSeconds),
+          obsoleteFiles: erased.map((row) => row.storage_name),
+        }
+      }),
+
+    /**
+     * Destroys all keys of the session's evidence, whatever its status. Changes nothing if there is none.
+     * @param onlyExpired changes nothing either while the retention period lasts, even if it was over before
+     */
+    eraseAll: (
+      target: EvidenceTarget,
+      actor: string,
+      { onlyExpired = false }: { readonly onlyExpired?: boolean } = {},
+    ): Promise<EvidenceChange | null> =>
+      scope.write(async (transaction) => {
+        const nowSeconds = scope.nowSeconds()
+        const { organizationId, sessionId } = target
+        if (onlyExpired) {
+          // The lock below starts the retention period again.
+          await lockSessionAsItIs(transaction, organizationId, sessionId)
+          if (!(await isExpired(transaction, target, nowSeconds))) {
+            const state = await readState(transaction, organizationId, sessionId)
+            return state === null ? null : { state, obsoleteFiles: [] }
+          }
+        }
+        const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
+        if (session === null) return null
+        const rows = await eraseEvidence(transaction, target, nowSeconds)
+        await eraseTraces(transaction, organizationId, sessionId)
+        await eraseOrigin(transaction, organizationId, sessionId)
+        await eraseResemblances(transaction, organizationId, sessionId)
+        if (rows.length === 0) {
+          const state = await readState(transaction, organizationId, sessionId)
+          return state === null ? null : { state, obsoleteFiles: [] }
+        }
+        await transaction.execute(
+          'UPDATE sessions SET evidence_erased_at_seconds = ? WHERE organization_id = ? AND id = ?',
+          [nowSeconds, organizationId, sessionId],
+        )
+        const note = { kind: 'evidence-erased', actor, privateComment: null } as const
+        const state = await announceChange(transaction, session, note, nowSeconds)
+        return { state, obsoleteFiles: rows.map((row) => row.storage_name) }
+      }),
+
+    /**
+     * The row of one piece of evidence, with the reading recorded: both, or neither. Null when the session has no such
+     * evidence.
+     */
+    recordRead: (target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceRecord | null> =>
+      scope.write(async (transaction) => {
+        const { organizationId, sessionId } = target
+        const [row] = await transaction.query<EvidenceRow>(
+          `SELECT ${EVIDENCE_COLUMNS} FROM session_evidence WHERE ${OF_SESSION} AND id = ?`,
+          [organizationId, sessionId, evidenceId],
+        )
+        if (row === undefined) return null
+        await transaction.execute(
+          `INSERT INTO evidence_reads (id, organization_id, session_id, evidence_id, actor, read_at_seconds)
+           VALUES (?, ?, ?, ?, ?, ?)`,
+          [newOrderedId(), organizationId, sessionId, evidenceId, actor, scope.nowSeconds()],
+        )
+        return toRecord(row)
+      }),
+
+    /** Who read what, oldest first; kept when the evidence itself is erased. */
+    listReads: async ({ organizationId, sessionId }: EvidenceTarget): Promise<readonly EvidenceRead[]> =>
+      (
+        await scope.statements.query<RowOf<EvidenceRead>>(
+          `SELECT evidence_reads.evidence_id, session_evidence.kind, evidence_reads.actor, evidence_reads.read_at_seconds
+           FROM evidence_reads JOIN session_evidence ON session_evidence.id = evidence_reads.evidence_id
+           WHERE evidence_reads.organization_id = ? AND evidence_reads.session_id = ?
+           ORDER BY evidence_reads.read_at_seconds, evidence_reads.id`,
+          [organizationId, sessionId],
+        )
+      ).map(fieldsOf),
+  }
+}

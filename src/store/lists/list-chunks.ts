@@ -1,0 +1,72 @@
+// How a chunk of a list is stored: its keys as bytes, its notes as JSON in which repeated authors and times stand once.
+import type { KeyWidth } from '../../domain/address-key.ts'
+import type { ListChunk, ListNote } from '../../domain/list.ts'
+import { StoreStatementError } from '../errors.ts'
+
+interface PackedNotes {
+  /** Authors and times. */
+  readonly stamps: readonly (readonly [author: string, addedAtSeconds: number])[]
+  /** Per key, in order: which stamp. Left out when there is one stamp. */
+  readonly by?: readonly number[]
+  /** Per key, in order. Left out when every memo is empty. */
+  readonly memos?: readonly string[]
+}
+
+export const packNotes = (notes: readonly ListNote[]): string => {
+  const stamps: [string, number][] = []
+  const known = new Map<string, number>()
+  const by = notes.map(({ author, addedAtSeconds }) => {
+    const name = `${addedAtSeconds} ${author}`
+    const found = known.get(name)
+    if (found !== undefined) return found
+    known.set(name, stamps.length)
+    stamps.push([author, addedAtSeconds])
+    return stamps.length - 1
+  })
+  const packed: PackedNotes = {
+    stamps,
+    ...(stamps.length > 1 ? { by } : {}),
+    ...(notes.some(({ memo }) => memo !== '') ? { memos: notes.map(({ memo }) => memo) } : {}),
+  }
+  return JSON.stringify(packed)
+}
+
+const unpackNotes = (text: string, count: number): ListNote[] => {
+  const { stamps, by, memos } = JSON.parse(text) as PackedNotes
+  return Array.from({ length: count }, (_, index) => {
+    const [author = '', addedAtSeconds = 0] = stamps[by?.[index] ?? 0] ?? []
+    return { memo: memos?.[index] ?? '', author, addedAtSeconds }
+  })
+}
+
+export interface ChunkRow {
+  readonly key_width: number
+  readonly first_key: Uint8Array
+  readonly keys: Uint8Array
+  readonly notes: string
+}
+
+const toKeyWidth = (width: number): KeyWidth => {
+  if (width === 20 || width === 32) return width
+  throw new StoreStatementError(new RangeError('a key has 20 or 32 bytes'))
+}
+
+export const toChunk = (row: ChunkRow): ListChunk => {
+  const width = toKeyWidth(row.key_width)
+  return { width, keys: row.keys, notes: unpackNotes(row.notes, row.keys.length / width) }
+}
+
+/** The key's index among the chunk's keys, or -1. */
+export const indexOfKey = (keys: Uint8Array, key: Uint8Array): number => {
+  const width = key.length
+  let low = 0
+  let high = keys.length / width
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const order = Buffer.compare(keys.subarray(middle * width, (middle + 1) * width), key)
+    if (order === 0) return middle
+    if (order < 0) low = middle + 1
+    else high = middle
+  }
+  return -1
+}

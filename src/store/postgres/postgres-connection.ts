@@ -1,0 +1,181 @@
+// One connection to PostgreSQL with a deadline on both sides for every answer: the server ends a slow statement itself,
+// and when the server does not answer at all, the connection is dropped, so that a frozen server blocks nobody. It is a
+// Bun.SQL pool of one; a connection that Bun reopens by itself is never used, because a transaction must not continue
+// on another connection. Source: https://bun.com/docs/api/sql,
+// https://www.postgresql.org/docs/current/runtime-config-client.html.
+import { SQL } from 'bun'
+import { errorCodeOf } from '../../lib/named-error.ts'
+import type { SqlParameter } from '../database.ts'
+import { StoreStatementError } from '../errors.ts'
+import type { PostgresTarget, TlsMode } from '../store-address.ts'
+import {
+  AuthorityUnreadableError,
+  CertificateRefusedError,
+  ConnectionLostError,
+  endsConnection,
+  TlsMissingError,
+} from './postgres-errors.ts'
+import { numberPlaceholders, toBinding, toRows } from './postgres-values.ts'
+
+export interface ConnectionLimits {
+  /** How long connecting may take, milliseconds. */
+  readonly connectMs: number
+  /** How long one statement may run, milliseconds. */
+  readonly statementMs: number
+  /** How long a statement may wait for another transaction's lock, milliseconds. */
+  readonly lockMs: number
+  /** How long a transaction may pause between two statements, milliseconds. */
+  readonly idleInTransactionMs: number
+}
+
+export interface PostgresConnection {
+  /** False once the connection was lost or dropped. */
+  readonly usable: () => boolean
+  /** Rows and how many were changed. @throws what the driver throws, ConnectionLostError. */
+  run<Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<{ readonly rows: Row[]; readonly count: number }>
+  /** Statements without parameters or an answer. */
+  command(sql: string): Promise<void>
+  /** Ends the connection immediately; statements under way are rejected. */
+  drop(): void
+}
+
+/** How much earlier the server's limit ends a statement than ours, so that usually the connection survives. */
+const SERVER_AHEAD_MS = 300
+
+/** These modes verify explicitly: otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the check off. */
+const VERIFYING: ReadonlySet<TlsMode> = new Set(['verify-ca', 'verify-full'])
+
+/** Any TLS option makes the driver insist on TLS, so none is set where the mode alone is enough. */
+const tlsOptions = ({ tls, authorityFile }: PostgresTarget): Pick<Bun.SQL.PostgresOrMySQLOptions, 'tls'> => {
+  const authority = authorityFile === null ? null : Bun.file(authorityFile)
+  if (VERIFYING.has(tls)) return { tls: { rejectUnauthorized: true, ...(authority === null ? {} : { ca: authority }) } }
+  return authority === null ? {} : { tls: { ca: authority } }
+}
+
+/**
+ * The driver's options. Credentials are separate from the address, so that messages with the address do not show them.
+ */
+export const driverOptions = (target: PostgresTarget, connectMs: number): Bun.SQL.Options => ({
+  adapter: 'postgres',
+  url: `postgres://localhost/?sslmode=${target.tls}`,
+  ...(target.host.startsWith('/') ? { path: target.host } : { hostname: target.host }),
+  port: target.port,
+  database: target.database,
+  username: target.user,
+  password: target.password,
+  ...tlsOptions(target),
+  connection: { application_name: 'countersign' },
+  max: 1,
+  bigint: true,
+  connectionTimeout: Math.max(1, Math.ceil(connectMs / 1000)),
+})
+
+/** Separates the errors of a failed connection that a retry can't fix from the others. */
+const whyNotConnected = (error: unknown): unknown => {
+  if (errorCodeOf(error) === 'ERR_POSTGRES_TLS_NOT_AVAILABLE') {
+    return new TlsMissingError('the server offers no TLS', { cause: error })
+  }
+  if (error instanceof SQL.PostgresError || error instanceof ConnectionLostError) return error
+  // Errors that are not the driver's come from reading the file of authorities, or from the TLS library.
+  return ['ENOENT', 'EACCES', 'EISDIR'].includes(String(errorCodeOf(error)))
+    ? new AuthorityUnreadableError('the file of authorities can not be read', { cause: error })
+    : new CertificateRefusedError('the certificate of the server is not accepted', { cause: error })
+}
+
+const setUp = (limits: ConnectionLimits, readOnly: boolean): string =>
+  [
+    `SET statement_timeout = ${limits.statementMs}`,
+    `SET lock_timeout = ${limits.lockMs}`,
+    `SET idle_in_transaction_session_timeout = ${limits.idleInTransactionMs}`,
+    "SET default_transaction_isolation = 'read committed'",
+    `SET default_transaction_read_only = ${readOnly ? 'on' : 'off'}`,
+    // An acknowledged write survives the end of any process of the server (see survives in database.ts). A stricter
+    // setting of the server is kept.
+    `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
+  ].join('; ')
+
+/**
+ * Connects and configures the session for the store.
+ * @throws what the driver throws; ConnectionLostError when it takes too long, or the server is a standby
+ */
+export const openPostgresConnection = async (
+  target: PostgresTarget,
+  limits: ConnectionLimits,
+  readOnly: boolean,
+): Promise<PostgresConnection> => {
+  let usable = true
+  const client = new SQL({
+    ...driverOptions(target, limits.connectMs),
+    onclose: () => {
+      usable = false
+    },
+  } as Bun.SQL.Options)
+
+  const drop = (): void => {
+    usable = false
+    // Rejects the statements under way. The result of closing does not matter.
+    client.close({ timeout: 0 }).catch(() => undefined)
+  }
+
+  /** Settles in time: with the statement's result, or by dropping the connection. */
+  const within = <Result>(limitMs: number, work: Promise<Result>): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        drop()
+        reject(new ConnectionLostError('the server did not answer in time'))
+      }, limitMs)
+      work.then(
+        (result) => {
+          clearTimeout(timer)
+          resolve(result)
+        },
+        (error: unknown) => {
+          clearTimeout(timer)
+          if (endsConnection(error)) drop()
+          reject(error)
+        },
+      )
+    })
+
+  let session: Bun.ReservedSQL
+  try {
+    session = await within(limits.connectMs, client.reserve())
+  } catch (error) {
+    drop()
+    throw whyNotConnected(error)
+  }
+  const statementLimitMs = limits.statementMs + SERVER_AHEAD_MS
+  const requireUsable = (): void => {
+    if (!usable) throw new ConnectionLostError('the connection was lost')
+  }
+  const connection: PostgresConnection = {
+    usable: () => usable,
+    run: async <Row>(sql: string, parameters: readonly SqlParameter[] = []) => {
+      requireUsable()
+      const { text, parameterCount } = numberPlaceholders(sql)
+      if (parameterCount !== parameters.length) {
+        throw new StoreStatementError(`${parameterCount} parameters are needed, ${parameters.length} were given`)
+      }
+      const bindings = parameters.map(toBinding)
+      const result: { readonly count: number } & Iterable<unknown> = await within(
+        statementLimitMs,
+        session.unsafe(text, bindings),
+      )
+      return { rows: toRows<Row>(result), count: result.count }
+    },
+    command: async (sql) => {
+      requireUsable()
+      await within(statementLimitMs, session.unsafe(sql).simple())
+    },
+    drop,
+  }
+  try {
+    await connection.command(setUp(limits, readOnly))
+    const { rows } = await connection.run<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
+    if (rows[0]?.standby !== false) throw new ConnectionLostError('the server is a standby')
+    return connection
+  } catch (error) {
+    drop()
+    throw error
+  }
+}

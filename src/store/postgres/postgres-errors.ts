@@ -1,0 +1,103 @@
+// What PostgreSQL's error codes mean to the store. Messages of the server may hold values, so they stay in the cause.
+// Source: https://www.postgresql.org/docs/current/errcodes-appendix.html.
+import { SQL } from 'bun'
+import { NamedError } from '../../lib/named-error.ts'
+import {
+  type ConstraintKind,
+  ConstraintViolatedError,
+  StoreStatementError,
+  StoreUnavailableError,
+  StoreUnusableError,
+} from '../errors.ts'
+
+const CONSTRAINTS: Readonly<Record<string, ConstraintKind>> = {
+  '23505': 'unique',
+  '23503': 'foreign-key',
+  '23502': 'not-null',
+}
+
+/** The server refuses or ends statements for reasons of its own: it stops, starts, is full or out of time. */
+const UNAVAILABLE_CLASSES: ReadonlySet<string> = new Set(['08', '53', '57', '58', 'F0', 'XX'])
+const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
+  '0A000', // a prepared statement's columns have changed: another node has migrated
+  '25006', // read_only_sql_transaction: the server is a standby by now
+  '26000', // a prepared statement is gone: a balancer gave the session another connection
+  '25P03', // idle_in_transaction_session_timeout
+  '25P04', // transaction_timeout
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected
+  '55P03', // lock_not_available
+])
+
+/**
+ * After these only a new connection helps, for the reasons above; after 25P03 and 25P04 the server has closed this one.
+ */
+const ENDING_CODES: ReadonlySet<string> = new Set(['0A000', '25006', '25P03', '25P04', '26000'])
+
+/** Thrown by this adapter when a connection did not answer in time or was lost. */
+export class ConnectionLostError extends NamedError {}
+
+/** The server's certificate does not satisfy the address's TLS mode. */
+export class CertificateRefusedError extends ConnectionLostError {}
+
+/** The file that sslrootcert names can't be read. */
+export class AuthorityUnreadableError extends ConnectionLostError {}
+
+/** The address requires TLS, but the server, or somebody answering in its place, says that it has none. */
+export class TlsMissingError extends ConnectionLostError {}
+
+/** The SQLSTATE; undefined when the error did not come from the server. */
+export const sqlStateOf = (error: unknown): string | undefined =>
+  error instanceof SQL.PostgresError && typeof error.errno === 'string' ? error.errno : undefined
+
+/** Whether a transaction conflicted with another one: run again, it can succeed. */
+export const isConflict = (error: unknown): boolean => {
+  const state = sqlStateOf(error)
+  return state === '40001' || state === '40P01'
+}
+
+/** Whether the connection can't be used any more. */
+export const endsConnection = (error: unknown): boolean => {
+  const state = sqlStateOf(error)
+  if (state === undefined) return error instanceof SQL.PostgresError || error instanceof ConnectionLostError
+  return ENDING_CODES.has(state) || state.startsWith('57P') || state.startsWith('08')
+}
+
+/** The store's own error for what the driver threw; anything else is passed through. */
+export const toStoreError = (error: unknown): unknown => {
+  if (error instanceof ConnectionLostError) return new StoreUnavailableError(error)
+  if (!(error instanceof SQL.PostgresError)) return error
+  const state = sqlStateOf(error)
+  if (state === undefined) return new StoreUnavailableError(error)
+  const group = state.slice(0, 2)
+  if (group === '23') return new ConstraintViolatedError(CONSTRAINTS[state] ?? 'check', error)
+  // Data exceptions: a text where an integer belongs, a number or text that the column can't hold.
+  if (group === '22') return new ConstraintViolatedError('type', error)
+  const unavailable = UNAVAILABLE_CLASSES.has(group) || UNAVAILABLE_CODES.has(state)
+  return unavailable ? new StoreUnavailableError(error) : new StoreStatementError(error)
+}
+
+/**
+ * Errors that a retry does not fix: wrong password, no such database, missing rights, certificates. Null for others.
+ */
+export const toUnusableError = (store: string, error: unknown): StoreUnusableError | null => {
+  const state = sqlStateOf(error)
+  if (state?.startsWith('28') === true) {
+    return new StoreUnusableError(`${store} refuses the user or the password of the setting store`, error)
+  }
+  if (error instanceof CertificateRefusedError) {
+    return new StoreUnusableError(`${store} has a certificate that sslmode and sslrootcert do not accept`, error)
+  }
+  if (error instanceof AuthorityUnreadableError) {
+    return new StoreUnusableError('the file that sslrootcert in the setting store names can’t be read', error)
+  }
+  if (error instanceof TlsMissingError) {
+    return new StoreUnusableError(
+      `${store} offers no TLS, and nothing is sent to it in clear text: turn TLS on there, or write sslmode=disable into the setting store where the network itself is private`,
+      error,
+    )
+  }
+  if (state === '3D000') return new StoreUnusableError(`${store} does not exist: create the database first`, error)
+  if (state === '42501') return new StoreUnusableError(`${store} does not let its user make or change tables`, error)
+  return null
+}

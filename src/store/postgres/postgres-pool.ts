@@ -1,0 +1,136 @@
+// A limited number of connections, opened when needed, each lent to one caller at a time. A caller that finds none
+// waits in a queue that is limited in length and time; a lost connection is replaced immediately.
+import type { Clock } from '../../lib/time.ts'
+import { StoreUnavailableError } from '../errors.ts'
+import type { PostgresConnection } from './postgres-connection.ts'
+
+export interface PoolOptions {
+  readonly clock: Clock
+  readonly size: number
+  /** How many callers may wait; the next one is refused immediately. */
+  readonly maximumQueued: number
+  /** A connection that was unused for this long is closed, milliseconds. */
+  readonly idleMs: number
+  connect(): Promise<PostgresConnection>
+  /** Whether a retry is pointless, as for a wrong password. */
+  isFinal(error: unknown): boolean
+  readonly wait: (milliseconds: number) => Promise<void>
+}
+
+export interface PostgresPool {
+  /**
+   * Lends a connection; connecting is tried again until the deadline while the server is away.
+   * @param deadlineMs of the monotonic clock.
+   * @throws StoreUnavailableError when none is free in time, the queue is full or the pool is closed; the last error of
+   * `connect` when no connection could be opened.
+   */
+  acquire(deadlineMs: number): Promise<PostgresConnection>
+  /** Returns a connection to the pool, usable or not. */
+  release(connection: PostgresConnection): void
+  /** Closes idle connections now, and lent ones when they are returned. */
+  close(): void
+}
+
+const FIRST_RETRY_MS = 20
+const LONGEST_RETRY_MS = 250
+
+interface Waiter {
+  /** Gives the waiting caller one of the pool's places. */
+  take(): void
+}
+
+export const createPostgresPool = (options: PoolOptions): PostgresPool => {
+  const { clock, size, maximumQueued, idleMs, connect, isFinal, wait } = options
+  const idle: { readonly connection: PostgresConnection; readonly sinceMs: number }[] = []
+  const waiters = new Set<Waiter>()
+  /** Number of places that are lent or being connected. */
+  let taken = 0
+  let closed = false
+
+  const sweep = setInterval(() => {
+    const oldestMs = clock.monotonicMs() - idleMs
+    for (let first = idle[0]; first !== undefined && first.sinceMs < oldestMs; first = idle[0]) {
+      idle.shift()
+      first.connection.drop()
+    }
+  }, idleMs)
+  sweep.unref()
+
+  const freePlace = (): void => {
+    const [next] = waiters
+    if (next === undefined) {
+      taken--
+      return
+    }
+    // The place passes to the next waiter directly, without becoming free in between.
+    waiters.delete(next)
+    next.take()
+  }
+
+  const takePlace = (deadlineMs: number): Promise<void> => {
+    if (taken < size) {
+      taken++
+      return Promise.resolve()
+    }
+    if (waiters.size >= maximumQueued) {
+      return Promise.reject(new StoreUnavailableError(new Error('too many calls are waiting for a connection')))
+    }
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(
+        () => {
+          waiters.delete(waiter)
+          reject(new StoreUnavailableError(new Error('no connection was free in time')))
+        },
+        Math.max(0, deadlineMs - clock.monotonicMs()),
+      )
+      const waiter: Waiter = {
+        take: () => {
+          clearTimeout(timer)
+          resolve()
+        },
+      }
+      waiters.add(waiter)
+    })
+  }
+
+  const takeIdle = (): PostgresConnection | undefined => {
+    // Take the connection used last, so that connections beyond the current need stay unused and are closed.
+    for (let last = idle.pop(); last !== undefined; last = idle.pop()) {
+      if (last.connection.usable()) return last.connection
+    }
+    return undefined
+  }
+
+  const connectInTime = async (deadlineMs: number): Promise<PostgresConnection> => {
+    for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)) {
+      try {
+        return await connect()
+      } catch (error) {
+        if (closed || isFinal(error) || clock.monotonicMs() + delayMs > deadlineMs) throw error
+      }
+      await wait(delayMs * (0.5 + Math.random() / 2))
+    }
+  }
+
+  return {
+    acquire: async (deadlineMs) => {
+      await takePlace(deadlineMs)
+      try {
+        return takeIdle() ?? (await connectInTime(deadlineMs))
+      } catch (error) {
+        freePlace()
+        throw error
+      }
+    },
+    release: (connection) => {
+      if (closed) connection.drop()
+      else if (connection.usable()) idle.push({ connection, sinceMs: clock.monotonicMs() })
+      freePlace()
+    },
+    close: () => {
+      closed = true
+      clearInterval(sweep)
+      for (const { connection } of idle.splice(0)) connection.drop()
+    },
+  }
+}

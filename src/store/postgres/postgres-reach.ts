@@ -1,0 +1,55 @@
+// Why PostgreSQL could not be reached, in words for the operator: the driver only says that it failed to connect, so the
+// address is tried once more by itself.
+import { errorCodeOf } from '../../lib/named-error.ts'
+import { StoreUnreachableError } from '../errors.ts'
+import { describeStore, type PostgresTarget } from '../store-address.ts'
+import { sqlStateOf } from './postgres-errors.ts'
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'the name of the host is not known',
+  DNS_ENOTFOUND: 'the name of the host is not known',
+  EHOSTUNREACH: 'there is no network route to the host',
+  ENETUNREACH: 'there is no network route to the host',
+  ENOENT: 'there is no such socket',
+  EACCES: 'this user may not use the socket',
+}
+/** SQLSTATEs of a server that is there. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  '57P03': 'the server is starting or stopping',
+  '53300': 'the server has too many connections',
+}
+
+const tryOnce = async ({ host, port }: PostgresTarget, limitMs: number): Promise<string> => {
+  const answered = Promise.withResolvers<string>()
+  const timer = setTimeout(() => answered.resolve('the host does not answer'), limitMs)
+  const socket = {
+    open: (connected: Bun.Socket) => {
+      connected.end()
+      answered.resolve('something listens there, but did not let the service in in time')
+    },
+    data: () => undefined,
+  }
+  const connecting = host.startsWith('/')
+    ? Bun.connect({ unix: `${host}/.s.PGSQL.${port}`, socket })
+    : Bun.connect({ hostname: host, port, socket })
+  connecting.catch((error: unknown) => {
+    const code = String(errorCodeOf(error))
+    answered.resolve(REASONS[code] ?? `the connection failed (${code})`)
+  })
+  try {
+    return await answered.promise
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** @param limitMs how long the address may be tried */
+export const explainUnreachable = async (
+  target: PostgresTarget,
+  error: unknown,
+  limitMs: number,
+): Promise<StoreUnreachableError> => {
+  const why = REFUSALS[sqlStateOf(error) ?? ''] ?? (await tryOnce(target, limitMs))
+  return new StoreUnreachableError(`${describeStore(target)} can't be reached: ${why}`, error)
+}

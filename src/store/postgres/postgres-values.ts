@@ -1,0 +1,58 @@
+// Converts the store's placeholders and values for PostgreSQL: `?` becomes $1, $2 …; integers are bound and read as 64
+// bits, never rounded; bytes are plain Uint8Arrays.
+import { LRUCache } from 'lru-cache'
+import type { SqlParameter } from '../database.ts'
+import { narrowInteger, requireSafeInteger } from '../integers.ts'
+
+export interface NumberedStatement {
+  readonly text: string
+  readonly parameterCount: number
+}
+
+/** More than there are statements in the code; a guard against texts made at run time. */
+const STATEMENT_CACHE_SIZE = 512
+const numbered = new LRUCache<string, NumberedStatement>({ max: STATEMENT_CACHE_SIZE })
+
+/** No literal in the store's SQL holds a question mark (database.ts), so each question mark is a placeholder. */
+export const numberPlaceholders = (sql: string): NumberedStatement => {
+  const known = numbered.get(sql)
+  if (known !== undefined) return known
+  let parameterCount = 0
+  const text = sql.replaceAll('?', () => `$${++parameterCount}`)
+  const statement = { text, parameterCount }
+  numbered.set(sql, statement)
+  return statement
+}
+
+const INTEGER_MIN = -(2n ** 63n)
+const INTEGER_MAX = 2n ** 63n - 1n
+
+/**
+ * @throws StoreStatementError for a number that is not a safe integer, RangeError for one beyond 64 bits.
+ */
+export const toBinding = (parameter: SqlParameter, index: number): SqlParameter => {
+  if (typeof parameter === 'number') {
+    requireSafeInteger(parameter, index)
+    // Always the same type, so that a statement is prepared once.
+    return BigInt(parameter)
+  }
+  if (typeof parameter === 'bigint' && (parameter < INTEGER_MIN || parameter > INTEGER_MAX)) {
+    throw new RangeError(`parameter ${index + 1} is beyond 64 bits`)
+  }
+  return parameter
+}
+
+/** The driver's rows as a plain array: safe integers become numbers, and Buffers plain Uint8Arrays. */
+export const toRows = <Row>(rows: Iterable<unknown>): Row[] => {
+  const plain = Array.from(rows) as Record<string, unknown>[]
+  for (const row of plain) {
+    for (const column in row) {
+      const value = row[column]
+      if (typeof value === 'bigint') row[column] = narrowInteger(value)
+      else if (Buffer.isBuffer(value)) {
+        row[column] = new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+      }
+    }
+  }
+  return plain as Row[]
+}

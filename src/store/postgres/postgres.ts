@@ -1,0 +1,266 @@
+// The database over PostgreSQL: a pool of connections that only read, and a pool for transactions, which run at the
+// same time (READ COMMITTED). Every call has a time limit. The first call after an outage connects again. Source:
+// https://www.postgresql.org/docs/current/transaction-iso.html.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Clock } from '../../lib/time.ts'
+import { createBacklog } from '../backlog.ts'
+import type { Database, DeferredStatement, SqlParameter, Transaction } from '../database.ts'
+import { StoreStatementError, StoreUnavailableError, TransactionMisuseError } from '../errors.ts'
+import { describeStore, type PostgresTarget } from '../store-address.ts'
+import { type ConnectionLimits, openPostgresConnection, type PostgresConnection } from './postgres-connection.ts'
+import { endsConnection, isConflict, sqlStateOf, toStoreError, toUnusableError } from './postgres-errors.ts'
+import { watchPostgresChanges } from './postgres-listener.ts'
+import { createPostgresPool, type PostgresPool } from './postgres-pool.ts'
+import { explainUnreachable } from './postgres-reach.ts'
+import { CHANGES_CHANNEL, POSTGRES_WORDS } from './postgres-words.ts'
+
+export interface PostgresOptions {
+  readonly target: PostgresTarget
+  readonly clock: Clock
+  /** How long a call waits for a connection, and a statement for another transaction's lock, milliseconds. */
+  readonly lockLimitMs?: number
+  /** How long one statement may run, milliseconds. */
+  readonly statementLimitMs?: number
+  /** How long one transaction's work may take before it is rolled back, milliseconds. */
+  readonly transactionLimitMs?: number
+  /** How many transactions, and how many reads, may wait before the next is refused at once. */
+  readonly maximumQueued?: number
+  /** How long an attempt to connect may take, milliseconds. */
+  readonly connectLimitMs?: number
+  /** Resolves after that many milliseconds; replaced in tests. */
+  readonly wait?: (milliseconds: number) => Promise<void>
+}
+
+/** Attempts for a transaction that conflicted with another, or whose connection was lost before its commit. */
+const ATTEMPTS = 5
+const PAUSE_MS = 10
+const IDLE_CONNECTION_MS = 60_000
+const READ_SHARE = 0.4
+
+const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
+
+/**
+ * Connects first, so that a wrong address is reported immediately.
+ * @throws StoreUnusableError when the address, the password or the user's rights are wrong; StoreUnavailableError when
+ *   no server answers
+ */
+export const openPostgresDatabase = async (options: PostgresOptions): Promise<Database> => {
+  const {
+    target,
+    clock,
+    lockLimitMs = 3_000,
+    statementLimitMs = 3_000,
+    transactionLimitMs = 10_000,
+    maximumQueued = 10_000,
+    connectLimitMs = 2_000,
+    wait = sleep,
+  } = options
+  const limits: ConnectionLimits = {
+    connectMs: connectLimitMs,
+    statementMs: statementLimitMs,
+    lockMs: lockLimitMs,
+    idleInTransactionMs: transactionLimitMs,
+  }
+  const storeName = describeStore(target)
+  const createPool = (size: number, readOnly: boolean): PostgresPool =>
+    createPostgresPool({
+      clock,
+      size,
+      maximumQueued,
+      wait,
+      idleMs: IDLE_CONNECTION_MS,
+      connect: () => openPostgresConnection(target, limits, readOnly),
+      isFinal: (error) => toUnusableError(storeName, error) !== null,
+    })
+  const readers = Math.max(1, Math.floor(target.poolSize * READ_SHARE))
+  const readPool = createPool(readers, true)
+  const writePool = createPool(target.poolSize - readers, false)
+  const inside = new AsyncLocalStorage<{ open: boolean }>()
+  const underWay = new Set<Promise<unknown>>()
+  const backlog = createBacklog(maximumQueued, clock.monotonicMs)
+  let closed = false
+
+  const requireUsable = (): void => {
+    if (closed) throw new StoreUnavailableError(new Error('the database is closed'))
+    if (inside.getStore()?.open) throw new TransactionMisuseError('inside a transaction only its handle may be used')
+  }
+
+  const acquire = async (pool: PostgresPool, deadlineMs: number): Promise<PostgresConnection> => {
+    try {
+      return await pool.acquire(deadlineMs)
+    } catch (error) {
+      throw toStoreError(error)
+    }
+  }
+
+  /**
+   * Runs the first statement on a lent connection. If the server had closed that connection meanwhile, nothing has run,
+   * so another connection is used; the same is done for reads that were cut off.
+   */
+  const onFreshConnection = async <Result>(
+    pool: PostgresPool,
+    deadlineMs: number,
+    first: (connection: PostgresConnection) => Promise<Result>,
+  ): Promise<{ readonly connection: PostgresConnection; readonly result: Result }> => {
+    for (;;) {
+      const connection = await acquire(pool, deadlineMs)
+      try {
+        return { connection, result: await first(connection) }
+      } catch (error) {
+        pool.release(connection)
+        if (!endsConnection(error) || clock.monotonicMs() > deadlineMs) throw toStoreError(error)
+      }
+    }
+  }
+
+  /** @param committing called before the commit is sent: from then on the writes may be kept */
+  const runWork = async <Result>(
+    connection: PostgresConnection,
+    work: (transaction: Transaction) => Promise<Result>,
+    committing: () => void,
+  ): Promise<Result> => {
+    const state = { open: true }
+    let failure: unknown
+    const atCommit: DeferredStatement[] = []
+    const run = async <Row>(sql: string, parameters?: readonly SqlParameter[]) => {
+      if (!state.open) throw new TransactionMisuseError('the transaction has ended')
+      // After the first failure the server refuses all further statements, but no longer says why.
+      if (failure !== undefined) throw toStoreError(failure)
+      try {
+        return await connection.run<Row>(sql, parameters)
+      } catch (error) {
+        failure ??= error
+        throw toStoreError(error)
+      }
+    }
+    const handle: Transaction = {
+      kind: 'transaction',
+      query: async <Row>(sql: string, parameters?: readonly SqlParameter[]) => (await run<Row>(sql, parameters)).rows,
+      execute: async (sql, parameters) => (await run(sql, parameters)).count,
+      announceAtCommit: (statements) => void atCommit.push(...statements),
+    }
+    const limit = Promise.withResolvers<never>()
+    let late = false
+    const timer = setTimeout(() => {
+      late = true
+      // Drop the connection, whatever it is waiting for: the server rolls back the transaction of a lost connection.
+      connection.drop()
+      limit.reject(new StoreUnavailableError(new Error('the transaction took too long')))
+    }, transactionLimitMs)
+    try {
+      const result = await Promise.race([inside.run(state, () => work(handle)), limit.promise])
+      if (failure !== undefined) throw failure
+      state.open = false
+      committing()
+      // Send everything in one round trip. If one statement fails, so do those after it, and the commit is not reached.
+      await Promise.all([
+        ...atCommit.map(({ sql, parameters }) => connection.run(sql, parameters)),
+        connection.command(atCommit.length > 0 ? `NOTIFY ${CHANGES_CHANNEL}; COMMIT` : 'COMMIT'),
+      ])
+      return result
+    } catch (error) {
+      state.open = false
+      if (connection.usable()) await connection.command('ROLLBACK').catch(() => connection.drop())
+      // Throw the original error, whatever the work made of it, so that the work may be run again.
+      throw !late && (isConflict(failure) || endsConnection(failure)) ? failure : error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  const runTransaction = async <Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> => {
+    const againUntilMs = clock.monotonicMs() + lockLimitMs
+    for (let attempt = 1; ; attempt++) {
+      const deadlineMs = clock.monotonicMs() + lockLimitMs
+      const { connection } = await onFreshConnection(writePool, deadlineMs, (fresh) => fresh.command('BEGIN'))
+      let nothingKept = true
+      try {
+        return await runWork(connection, work, () => {
+          nothingKept = false
+        })
+      } catch (error) {
+        // Either the server answered that it kept nothing, or it was lost before it was asked to commit.
+        const lost = nothingKept && endsConnection(error) && clock.monotonicMs() < againUntilMs
+        if (attempt === ATTEMPTS || !(lost || isConflict(error))) throw toStoreError(error)
+      } finally {
+        writePool.release(connection)
+      }
+      await wait(PAUSE_MS * attempt * (0.5 + Math.random()))
+    }
+  }
+
+  const track = async <Result>(call: Promise<Result>): Promise<Result> => {
+    underWay.add(call)
+    try {
+      return await call
+    } finally {
+      underWay.delete(call)
+    }
+  }
+
+  const read = async <Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]> => {
+    const deadlineMs = clock.monotonicMs() + lockLimitMs
+    const { connection, result } = await onFreshConnection(readPool, deadlineMs, async (fresh) => {
+      try {
+        return await fresh.run<Row>(sql, parameters)
+      } catch (error) {
+        // On a connection that only reads, this code means that this program tried to write, not that the server is a
+        // standby.
+        throw sqlStateOf(error) === '25006' ? new StoreStatementError(error) : error
+      }
+    })
+    readPool.release(connection)
+    return result.rows
+  }
+
+  const query = async <Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]> => {
+    requireUsable()
+    return track(read<Row>(sql, parameters))
+  }
+
+  const transaction: Database['transaction'] = async (work) => {
+    requireUsable()
+    backlog.add()
+    try {
+      return await track(runTransaction(work))
+    } finally {
+      backlog.remove()
+    }
+  }
+
+  const execute: Database['execute'] = (sql, parameters) => transaction((handle) => handle.execute(sql, parameters))
+
+  try {
+    writePool.release(await writePool.acquire(clock.monotonicMs() + lockLimitMs))
+  } catch (error) {
+    writePool.close()
+    readPool.close()
+    const unusable = toUnusableError(storeName, error)
+    if (unusable !== null) throw unusable
+    const unavailable = toStoreError(error)
+    throw unavailable instanceof StoreUnavailableError
+      ? await explainUnreachable(target, error, connectLimitMs)
+      : unavailable
+  }
+
+  return {
+    kind: 'database',
+    dialect: 'postgres',
+    schemaWords: POSTGRES_WORDS,
+    query,
+    transaction,
+    execute,
+    backlogMs: backlog.waitMs,
+    commitMark: async () => null,
+    watchChanges: (wake) => watchPostgresChanges(target, connectLimitMs, wake),
+    close: async () => {
+      if (closed) return
+      requireUsable()
+      closed = true
+      // Their callers handle their errors.
+      await Promise.allSettled(underWay)
+      writePool.close()
+      readPool.close()
+    },
+  }
+}

@@ -1,0 +1,64 @@
+// How old an organization asks people to be, at all levels or at one of them.
+import type { Level } from '../../domain/level.ts'
+import type { TableScope } from '../copy/table-scope.ts'
+
+export interface MinimumAges {
+  /** For the levels that have no age of their own; null: no minimum. */
+  readonly years: number | null
+  readonly levels: ReadonlyMap<Level, number>
+}
+
+const readIn = async (
+  { statements }: TableScope,
+  organizationId: string | null,
+): Promise<ReadonlyMap<string, MinimumAges>> => {
+  const [ofOne, alsoOfOne, parameters] =
+    organizationId === null
+      ? ['', '', []]
+      : ['AND id = ?', 'WHERE organization_id = ?', [organizationId, organizationId]]
+  const rows = await statements.query<{ id: string; level: Level | 0; years: number }>(
+    `SELECT id, 0 AS level, minimum_age AS years FROM organizations WHERE minimum_age IS NOT NULL ${ofOne}
+     UNION ALL SELECT organization_id, level, years FROM minimum_ages ${alsoOfOne}`,
+    parameters,
+  )
+  return new Map(
+    [...Map.groupBy(rows, ({ id }) => id)].map(([id, ages]) => [
+      id,
+      {
+        years: ages.find(({ level }) => level === 0)?.years ?? null,
+        levels: new Map(ages.flatMap(({ level, years }) => (level === 0 ? [] : [[level, years]]))),
+      },
+    ]),
+  )
+}
+
+export const createMinimumAgeTable = (scope: TableScope) => ({
+  read: async (organizationId: string): Promise<MinimumAges> =>
+    (await readIn(scope, organizationId)).get(organizationId) ?? { years: null, levels: new Map() },
+
+  /** By organization, without those that ask for no age. @param organizationId null: all organizations */
+  readAll: (organizationId: string | null): Promise<ReadonlyMap<string, MinimumAges>> => readIn(scope, organizationId),
+
+  /**
+   * @param level null: all levels that have no age of their own
+   * @param years null: no minimum
+   * @throws ConstraintViolatedError when `years` is not from 1 to 99
+   */
+  set: (organizationId: string, level: Level | null, years: number | null): Promise<void> =>
+    scope.write(async (transaction) => {
+      if (level === null) {
+        await transaction.execute('UPDATE organizations SET minimum_age = ? WHERE id = ?', [years, organizationId])
+      } else if (years === null) {
+        await transaction.execute('DELETE FROM minimum_ages WHERE organization_id = ? AND level = ?', [
+          organizationId,
+          level,
+        ])
+      } else {
+        await transaction.execute(
+          `INSERT INTO minimum_ages (organization_id, level, years) VALUES (?, ?, ?)
+           ON CONFLICT (organization_id, level) DO UPDATE SET years = excluded.years`,
+          [organizationId, level, years],
+        )
+      }
+    }),
+})

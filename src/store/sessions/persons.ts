@@ -1,0 +1,71 @@
+// The persons that sessions identified. A person is recognised across organizations by a wallet proven in both, and
+// only where consent was recorded on both sides; each organization knows the person by its own id (decisions §5,
+// "userId"; threats row 3).
+import { newIdentifier } from '../../domain/identifier.ts'
+import type { Session } from '../../domain/session.ts'
+import type { Statements, Transaction } from '../database.ts'
+import { lockDeployment } from '../row-locks.ts'
+import { IS_SHARED } from './session-sharing.ts'
+
+/** Name of the deployment's value that holds the key of the pairwise ids: 32 bytes as hex. */
+export const USER_KEY_NAME = 'pairwise_user_key'
+
+/**
+ * The id by which one organization knows a person: the first 16 bytes of an HMAC-SHA-256 under the deployment's key,
+ * written as a UUID v8 (RFC 9562 §5.8). It is always the same, and without the key nobody can tell that two ids belong
+ * to one person.
+ */
+export const pairwiseUserId = (userKey: Uint8Array, organizationId: string, personId: string): string => {
+  const bytes = new Bun.CryptoHasher('sha256', userKey)
+    .update(`${organizationId}\n${personId}`)
+    .digest()
+    .subarray(0, 16)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+export const readUserKey = async (statements: Statements): Promise<Uint8Array> => {
+  const [row] = await statements.query<{ value: string }>('SELECT value FROM deployment WHERE name = ?', [
+    USER_KEY_NAME,
+  ])
+  const key = Uint8Array.fromHex(row?.value ?? '')
+  if (key.length !== 32) throw new Error('the key of the user ids is missing')
+  return key
+}
+
+const OTHERS_OF_SAME_WALLETS = `SELECT DISTINCT sessions.person_id FROM session_wallets AS mine
+  JOIN session_wallets AS theirs ON theirs.address = mine.address AND theirs.environment = mine.environment
+  JOIN sessions ON sessions.organization_id = theirs.organization_id AND sessions.id = theirs.session_id
+  WHERE mine.organization_id = ? AND mine.session_id = ? AND sessions.check_type = ?
+    AND sessions.status = 'completed' AND sessions.person_id IS NOT NULL
+    AND (sessions.organization_id = ? OR (? = 1 AND ${IS_SHARED})) LIMIT 2`
+
+/**
+ * The person of a session that is being completed: the one already known by one of its proven wallets, or a new one.
+ * When the wallets lead to two known persons, these are never merged: the session gets a new person, and people have to
+ * find out who is who.
+ */
+export const identifyPerson = async (transaction: Transaction, session: Session, nowSeconds: number) => {
+  const { organizationId, id, checkType, environment } = session
+  // If two sessions of one person are completed at once, they must not create two persons: the second transaction sees
+  // the first's.
+  await lockDeployment(transaction)
+  const known = await transaction.query<{ person_id: string }>(OTHERS_OF_SAME_WALLETS, [
+    organizationId,
+    id,
+    checkType,
+    organizationId,
+    session.consentedAtSeconds === null ? 0 : 1,
+  ])
+  let personId = known.length === 1 ? known[0]?.person_id : undefined
+  if (personId === undefined) {
+    personId = newIdentifier('person')
+    await transaction.execute(
+      'INSERT INTO persons (id, organization_id, environment, check_type, created_at_seconds) VALUES (?, ?, ?, ?, ?)',
+      [personId, organizationId, environment, checkType, nowSeconds],
+    )
+  }
+  return { personId, userId: pairwiseUserId(await readUserKey(transaction), organizationId, personId) }
+}

@@ -1,0 +1,244 @@
+// Who may use the verification page for a session: browsers that opened one of its links. A link is bound to the first
+// browser that opens it; that browser holds a secret, of which only the hash is stored. Anyone gets a link who names a
+// wallet, so such a link binds to no browser once the session is in use: it takes a proof. A bound browser may pass the
+// session on by a link that works once, for minutes. A browser that was not used for 30 days, or that the person left,
+// no longer opens the session. Its link stays bound, so that anyone who finds the link later has to prove a wallet of
+// the session. `bound_at_seconds` is when the browser was bound or last used; 0: it was released. Source: threats rows 2
+// and 4.
+import type { WalletAddress } from '../../domain/address.ts'
+import type { SessionStatus } from '../../domain/session.ts'
+import {
+  type ByBrowser,
+  type ContinuationChallenge,
+  type LinkSession,
+  storedChainId,
+  walletOn,
+} from '../../domain/wallet.ts'
+import type { TableScope } from '../copy/table-scope.ts'
+import type { Transaction } from '../database.ts'
+import { releaseBrowsers, requireBrowser, UNUSED_SECONDS } from '../portal-browsers.ts'
+import { fieldsOf, insertRow, type RowOf } from '../row-fields.ts'
+import { keepNewest, SWEEP_BATCH, sweepRows } from '../sweep.ts'
+import { lockSessionAsItIs } from './session-rows.ts'
+
+/**
+ * Maximum number of unused handover links, and of unanswered challenges, of one session: beyond it the oldest become
+ * invalid.
+ */
+const WAITING_PER_SESSION_MAX = 20
+/** Minimum time between two writes of a browser's last use. */
+const TOUCH_SECONDS = 86_400
+/** If a power cut loses the row, the waiting person can ask again. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+interface FoundLink extends LinkSession {
+  /** Hash of the secret of the browser to which the link is bound; null while nobody has opened the link. */
+  readonly cookieHash: Uint8Array | null
+}
+
+/** A browser that may open a session. */
+interface FoundBrowser extends LinkSession {
+  readonly status: SessionStatus
+}
+
+type LinkRow = RowOf<FoundLink>
+
+type ChallengeRow = RowOf<Omit<ContinuationChallenge, 'nonce' | 'linkHash' | 'wallet'>> & {
+  readonly address: WalletAddress
+  readonly chain_id: number
+}
+
+const IN_USE = `SELECT 1 FROM portal_browsers WHERE organization_id = ? AND session_id = ?
+  UNION ALL SELECT 1 FROM session_evidence WHERE organization_id = ? AND session_id = ?
+  UNION ALL SELECT 1 FROM session_wallets JOIN wallet_proofs ON wallet_proofs.wallet_id = session_wallets.id
+    WHERE session_wallets.organization_id = ? AND session_wallets.session_id = ? AND wallet_proofs.kind <> 'sandbox'
+  LIMIT 1`
+
+/** Whether somebody has opened the session, or submitted anything. The session must be locked. */
+const isInUse = async (transaction: Transaction, { organizationId, sessionId }: LinkSession): Promise<boolean> => {
+  const session = [organizationId, sessionId]
+  return (await transaction.query(IN_USE, [...session, ...session, ...session])).length > 0
+}
+
+/**
+ * Takes the session from all other browsers. If no wallet is connected, they have proved nothing: whoever knew the
+ * wallet's address may have opened the session first, so the person is asked for their own agreement.
+ */
+const endOthers = async (
+  transaction: Transaction,
+  { organizationId, sessionId, linkHash }: ContinuationChallenge,
+): Promise<void> => {
+  const session = [organizationId, sessionId]
+  const ofSession = 'organization_id = ? AND session_id = ?'
+  await lockSessionAsItIs(transaction, organizationId, sessionId)
+  await releaseBrowsers(transaction, `${ofSession} AND link_hash <> ?`, [...session, linkHash])
+  await transaction.execute(`DELETE FROM portal_handovers WHERE ${ofSession}`, session)
+  const wallets = await transaction.query(`SELECT 1 FROM session_wallets WHERE ${ofSession} LIMIT 1`, session)
+  if (wallets.length > 0) return
+  await transaction.execute(`DELETE FROM portal_agreements WHERE ${ofSession}`, session)
+}
+
+export const createPortalLinkTable = (scope: TableScope) => ({
+  /**
+   * Finds a link by its hash alone, because it is not known who opens it. Newer links of the session do not invalidate
+   * an opened link for its browser. Null when there is no such link.
+   */
+  find: async (linkHash: Uint8Array): Promise<FoundLink | null> => {
+    const { statements } = scope
+    const [bound] = await statements.query<LinkRow>(
+      'SELECT organization_id, session_id, cookie_hash FROM portal_browsers WHERE link_hash = ?',
+      [linkHash],
+    )
+    if (bound !== undefined) return fieldsOf(bound)
+    const [fresh] = await statements.query<LinkRow>(
+      `SELECT organization_id, session_id, NULL AS cookie_hash FROM session_tokens WHERE hash = ?
+       UNION ALL
+       SELECT organization_id, session_id, NULL FROM portal_handovers WHERE hash = ? AND expires_at_seconds > ?`,
+      [linkHash, linkHash, scope.nowSeconds()],
+    )
+    return fresh === undefined ? null : fieldsOf(fresh)
+  },
+
+  /** Binds a link to a browser. False if another one was first, the link is gone, or it requires a proof. */
+  bind: (link: LinkSession, linkHash: Uint8Array, cookieHash: Uint8Array): Promise<boolean> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const { organizationId, sessionId } = link
+      // Newer links and a move to another browser, which invalidate this one, lock the session, too.
+      await lockSessionAsItIs(transaction, organizationId, sessionId)
+      const passedOn = await transaction.execute(
+        'DELETE FROM portal_handovers WHERE hash = ? AND organization_id = ? AND session_id = ? AND expires_at_seconds > ?',
+        [linkHash, organizationId, sessionId, nowSeconds],
+      )
+      const [token] = await transaction.query<{ requires_proof: number }>(
+        'SELECT requires_proof FROM session_tokens WHERE hash = ? AND organization_id = ? AND session_id = ?',
+        [linkHash, organizationId, sessionId],
+      )
+      if (passedOn === 0) {
+        if (token === undefined) return false
+        if (token.requires_proof === 1 && (await isInUse(transaction, link))) return false
+      }
+      const bound = await transaction.execute(
+        `INSERT INTO portal_browsers (cookie_hash, link_hash, organization_id, session_id, bound_at_seconds)
+         VALUES (?, ?, ?, ?, ?) ON CONFLICT (link_hash) DO NOTHING`,
+        [cookieHash, linkHash, organizationId, sessionId, nowSeconds],
+      )
+      return bound === 1
+    }, DURABILITY),
+
+  /** The session that a browser's secret opens, if it is this session and the browser was used in the last 30 days. */
+  findBrowser: async (cookieHash: Uint8Array, sessionId: string): Promise<FoundBrowser | null> => {
+    const [row] = await scope.statements.query<{ organization_id: string; status: SessionStatus }>(
+      `SELECT browser.organization_id, session.status FROM portal_browsers browser
+       JOIN sessions session ON session.organization_id = browser.organization_id AND session.id = browser.session_id
+       WHERE browser.cookie_hash = ? AND browser.session_id = ? AND browser.bound_at_seconds > ?`,
+      [cookieHash, sessionId, scope.nowSeconds() - UNUSED_SECONDS],
+    )
+    return row === undefined ? null : { organizationId: row.organization_id, sessionId, status: row.status }
+  },
+
+  /**
+   * Records that the browser is used, so that its 30 days start again. Written once a day; true when it was written.
+   */
+  touchBrowser: async (cookieHash: Uint8Array, sessionId: string): Promise<boolean> => {
+    const nowSeconds = scope.nowSeconds()
+    const where = 'cookie_hash = ? AND session_id = ? AND bound_at_seconds > ? AND bound_at_seconds <= ?'
+    const parameters = [cookieHash, sessionId, nowSeconds - UNUSED_SECONDS, nowSeconds - TOUCH_SECONDS] as const
+    const due = await scope.statements.query(`SELECT 1 AS due FROM portal_browsers WHERE ${where}`, parameters)
+    if (due.length === 0) return false
+    const touched = await scope.write(
+      (transaction) =>
+        transaction.execute(`UPDATE portal_browsers SET bound_at_seconds = ? WHERE ${where}`, [
+          nowSeconds,
+          ...parameters,
+        ]),
+      DURABILITY,
+    )
+    return touched === 1
+  },
+
+  /** Releases the browser that the person leaves. False when it could not open the session before. */
+  leaveBrowser: (cookieHash: Uint8Array, sessionId: string): Promise<boolean> =>
+    scope.write(
+      async (transaction) =>
+        (await releaseBrowsers(transaction, 'cookie_hash = ? AND session_id = ? AND bound_at_seconds > 0', [
+          cookieHash,
+          sessionId,
+        ])) > 0,
+      DURABILITY,
+    ),
+
+  /** A link for another browser of the same person. @throws BrowserUnknownError */
+  addHandover: (link: LinkSession & ByBrowser, linkHash: Uint8Array, expiresAtSeconds: number): Promise<void> =>
+    scope.write(async (transaction) => {
+      const { organizationId, sessionId } = link
+      await lockSessionAsItIs(transaction, organizationId, sessionId)
+      await requireBrowser(transaction, link, scope.nowSeconds())
+      await transaction.execute(
+        'INSERT INTO portal_handovers (hash, organization_id, session_id, expires_at_seconds) VALUES (?, ?, ?, ?)',
+        [linkHash, organizationId, sessionId, expiresAtSeconds],
+      )
+      await keepNewest(transaction, 'portal_handovers', 'hash', link, WAITING_PER_SESSION_MAX)
+    }, DURABILITY),
+
+  addChallenge: (challenge: ContinuationChallenge): Promise<void> =>
+    scope.write(async (transaction) => {
+      const { wallet, ...row } = challenge
+      const chainId = storedChainId(wallet)
+      await insertRow(transaction, 'portal_challenges', { ...row, address: wallet.address, chainId })
+      await keepNewest(transaction, 'portal_challenges', 'nonce', row, WAITING_PER_SESSION_MAX)
+    }, DURABILITY),
+
+  /** The challenge, while it is neither spent nor too old; null otherwise, or if it belongs to another link. */
+  findChallenge: async (linkHash: Uint8Array, nonce: string): Promise<ContinuationChallenge | null> => {
+    const [row] = await scope.statements.query<ChallengeRow>(
+      `SELECT organization_id, session_id, address, chain_id, message, expires_at_seconds FROM portal_challenges
+       WHERE nonce = ? AND link_hash = ? AND expires_at_seconds > ?`,
+      [nonce, linkHash, scope.nowSeconds()],
+    )
+    if (row === undefined) return null
+    const { address, chain_id: chainId, ...challenge } = row
+    return { ...fieldsOf(challenge), nonce, linkHash, wallet: walletOn(address, chainId) }
+  },
+
+  /**
+   * Spends a nonce whose proof was checked, and moves its link, with the session, to another browser. False when it is
+   * spent or too old.
+   */
+  moveLink: (challenge: ContinuationChallenge, cookieHash: Uint8Array): Promise<boolean> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const { nonce, linkHash, organizationId, sessionId } = challenge
+      const spent = await transaction.execute(
+        `DELETE FROM portal_challenges WHERE nonce = ? AND link_hash = ? AND organization_id = ? AND session_id = ?
+           AND expires_at_seconds > ?`,
+        [nonce, linkHash, organizationId, sessionId, nowSeconds],
+      )
+      if (spent !== 1) return false
+      await endOthers(transaction, challenge)
+      await transaction.execute(
+        `INSERT INTO portal_browsers (cookie_hash, link_hash, organization_id, session_id, bound_at_seconds)
+         VALUES (?, ?, ?, ?, ?) ON CONFLICT (link_hash) DO UPDATE SET
+           cookie_hash = excluded.cookie_hash, bound_at_seconds = excluded.bound_at_seconds`,
+        [cookieHash, linkHash, organizationId, sessionId, nowSeconds],
+      )
+      return true
+    }, DURABILITY),
+
+  /** Deletes or releases a batch of expired rows. @returns how many: call again until it is 0 */
+  sweep: (): Promise<number> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const isOver = 'expires_at_seconds <= ?'
+      const handovers = await sweepRows(transaction, 'portal_handovers', 'hash', isOver, nowSeconds)
+      const challenges = await sweepRows(transaction, 'portal_challenges', 'nonce', isOver, nowSeconds)
+      const unused = await releaseBrowsers(
+        transaction,
+        `cookie_hash IN (
+           SELECT cookie_hash FROM portal_browsers WHERE bound_at_seconds > 0 AND bound_at_seconds <= ?
+           ORDER BY bound_at_seconds LIMIT ?)`,
+        [nowSeconds - UNUSED_SECONDS, SWEEP_BATCH],
+      )
+      return handovers + challenges + unused
+    }, DURABILITY),
+})

@@ -1,0 +1,111 @@
+// Records every change of a session in the change's own transaction: an event with the next sequence number, and a row
+// in the change feed that names the caches it concerns.
+import type { WalletAddress } from '../../domain/address.ts'
+import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
+import type { Session, SessionEvent, SessionState } from '../../domain/session.ts'
+import { recordChange, runAtCommit } from '../changes.ts'
+import type { Transaction } from '../database.ts'
+import { insertRow } from '../row-fields.ts'
+import { queueMessages } from '../webhooks/webhook-queue.ts'
+
+/** What a change of topic `session` concerns. */
+export interface SessionSubject {
+  readonly sessionId: string
+  readonly sequence: number
+  readonly environment: ApiKeyEnvironment
+  readonly personId: string | null
+  /** Canonical addresses whose standing may have changed. */
+  readonly addresses: readonly WalletAddress[]
+}
+
+/** The separators are safe: no part contains a space or a comma. */
+export const encodeSessionSubject = (subject: SessionSubject): string =>
+  `${subject.sessionId} ${subject.sequence} ${subject.environment} ${subject.personId ?? '-'} ${subject.addresses.join(',')}`
+
+export const decodeSessionSubject = (text: string): SessionSubject => {
+  const [sessionId = '', sequence = '', environment, personId = '-', addresses = ''] = text.split(' ')
+  return {
+    sessionId,
+    sequence: Number(sequence),
+    environment: environment === 'live' ? 'live' : 'test',
+    personId: personId === '-' ? null : personId,
+    addresses: addresses === '' ? [] : (addresses.split(',') as WalletAddress[]),
+  }
+}
+
+const subjectOf = ({ session, wallets }: SessionState): SessionSubject => {
+  const addresses = new Set(wallets.map(({ address }) => address))
+  if (session.lockedAddress !== null) addresses.add(session.lockedAddress)
+  return {
+    sessionId: session.id,
+    sequence: session.sequence,
+    environment: session.environment,
+    personId: session.personId,
+    addresses: [...addresses],
+  }
+}
+
+export const announceSession = (transaction: Transaction, state: SessionState, nowSeconds: number): Promise<void> =>
+  recordChange(
+    transaction,
+    {
+      topic: 'session',
+      subjectId: encodeSessionSubject(subjectOf(state)),
+      organizationId: state.session.organizationId,
+    },
+    nowSeconds,
+  )
+
+/**
+ * Numbers a decision just announced among all decisions: its number is the sequence number of its change, which follows
+ * the order of commits over all processes, whatever their clocks say.
+ */
+export const numberDecision = (
+  transaction: Transaction,
+  { organizationId, id }: { readonly organizationId: string; readonly id: string },
+): Promise<void> =>
+  runAtCommit(transaction, [
+    {
+      sql: `UPDATE sessions SET decided_sequence = (SELECT value FROM counters WHERE name = 'changes')
+            WHERE organization_id = ? AND id = ?`,
+      parameters: [organizationId, id],
+    },
+  ])
+
+/** Nothing was overridden unless it says so. */
+type NewSessionEvent = Omit<SessionEvent, 'overridden'> & Partial<Pick<SessionEvent, 'overridden'>>
+
+/**
+ * Adds the event, and queues it for the endpoints that receive it. The session's row must already have its new state.
+ */
+export const addEvent = async (
+  transaction: Transaction,
+  session: { readonly organizationId: string; readonly id: string },
+  { overridden = [], ...event }: NewSessionEvent,
+): Promise<void> => {
+  const { organizationId, id: sessionId } = session
+  const overriddenParts = overridden.length === 0 ? null : overridden.join(',')
+  await insertRow(transaction, 'session_events', { organizationId, sessionId, ...event, overriddenParts })
+  await queueMessages(transaction, session, event)
+}
+
+/** The event of a change that does not change the status. */
+export type SessionNote = Pick<SessionEvent, 'kind' | 'actor' | 'privateComment'>
+
+/** Adds the event of such a change under the session's next sequence number. Returns the session with that number. */
+export const noteChange = async (
+  transaction: Transaction,
+  session: Session,
+  note: SessionNote,
+  nowSeconds: number,
+): Promise<Session> => {
+  const sequence = session.sequence + 1
+  await transaction.execute('UPDATE sessions SET sequence = ? WHERE organization_id = ? AND id = ?', [
+    sequence,
+    session.organizationId,
+    session.id,
+  ])
+  const { status } = session
+  await addEvent(transaction, session, { ...note, sequence, status, publicComment: null, createdAtSeconds: nowSeconds })
+  return { ...session, sequence }
+}

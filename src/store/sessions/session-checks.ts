@@ -1,0 +1,314 @@
+// The checks of sessions and the queue of those still to be made. A session enters the queue in the transaction that
+// submits it, so that none is forgotten. It is marked when its checks are stored, and leaves the queue when whatever follows
+// from them is done.
+import type { BoundHit } from '../../domain/screening-hit.ts'
+import type { Session, SessionStatus } from '../../domain/session.ts'
+import { ChecksPendingError } from '../../domain/session-errors.ts'
+import type { TableScope } from '../copy/table-scope.ts'
+import type { Statements, Transaction } from '../database.ts'
+import { replaceHits } from '../lists/screening-checks.ts'
+import { fieldsOf, type RowOf } from '../row-fields.ts'
+import { queueCheckMessages } from '../webhooks/webhook-queue.ts'
+import { marksFor, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
+import { announceSharing, whileSharing } from './session-sharing.ts'
+
+interface NewCheck {
+  readonly name: string
+  readonly outcome: string
+  readonly detail: Readonly<Record<string, unknown>>
+  readonly version: string
+  /** Left out for checks that have no hits. */
+  readonly hits?: readonly BoundHit[]
+  /** Key of the settings that decide what is a hit. */
+  readonly settings?: string
+}
+
+interface StoredCheck extends Omit<NewCheck, 'hits' | 'settings'> {
+  readonly checkedAtSeconds: number
+}
+
+/** Matches the names of a part's checks. Names of parts are ours: none has a wildcard of LIKE. */
+const ofPart = (part: string): readonly [string, string] => [part, `${part}.%`]
+
+interface QueuedChecks {
+  readonly organizationId: string
+  readonly sessionId: string
+  readonly sequence: number
+  readonly attempts: number
+  /** Whether all checks are stored. */
+  readonly isMade: boolean
+}
+
+type QueueRow = RowOf<Omit<QueuedChecks, 'isMade'>> & { readonly is_made: number }
+
+type QueuedSession = Pick<QueuedChecks, 'organizationId' | 'sessionId' | 'sequence'>
+
+type CheckRow = RowOf<Omit<StoredCheck, 'detail'>> & { readonly detail: string }
+
+const OF_SESSION = 'organization_id = ? AND session_id = ?'
+/** If a power cut loses a check or a claim, it is made again. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+const isPending = async (statements: Statements, organizationId: string, sessionId: string): Promise<boolean> => {
+  const rows = await statements.query(`SELECT 1 FROM session_check_queue WHERE ${OF_SESSION} AND is_made = 0`, [
+    organizationId,
+    sessionId,
+  ])
+  return rows.length > 0
+}
+
+/** Call it in the transaction that hands a session in. Deletes the checks of what was handed in before. */
+export const queueChecks = async (
+  transaction: Transaction,
+  { organizationId, id, sequence }: Pick<Session, 'organizationId' | 'id' | 'sequence'>,
+  nowSeconds: number,
+): Promise<void> => {
+  await transaction.execute(`DELETE FROM session_checks WHERE ${OF_SESSION}`, [organizationId, id])
+  await transaction.execute(
+    `INSERT INTO session_check_queue (organization_id, session_id, sequence, due_at_seconds) VALUES (?, ?, ?, ?)
+     ON CONFLICT (organization_id, session_id) DO UPDATE SET sequence = excluded.sequence, attempts = 0,
+       due_at_seconds = excluded.due_at_seconds, is_made = 0`,
+    [organizationId, id, sequence, nowSeconds],
+  )
+}
+
+/**
+ * Call it in the transaction that completes a session, before its hits are read.
+ * @throws ChecksPendingError
+ */
+export const requireChecksMade = async (
+  transaction: Transaction,
+  { organizationId, id }: Pick<Session, 'organizationId' | 'id'>,
+): Promise<void> => {
+  if (await isPending(transaction, organizationId, id)) throw new ChecksPendingError()
+}
+
+interface SessionChecks {
+  readonly sessionId: string
+  readonly checks: readonly NewCheck[]
+}
+
+/** A check as it is stored. */
+interface OutcomeRow {
+  readonly sessionId: string
+  readonly check: NewCheck
+  /** The check's outcome with its hits. */
+  readonly outcome: string
+}
+
+/** Another process may have stored the same check at the same moment: the later one counts. */
+const insertChecks = (
+  transaction: Transaction,
+  organizationId: string,
+  rows: readonly OutcomeRow[],
+  nowSeconds: number,
+): Promise<number> => {
+  if (rows.length === 0) return Promise.resolve(0)
+  return transaction.execute(
+    `INSERT INTO session_checks (organization_id, session_id, name, outcome, own_outcome, detail, version,
+       checked_at_seconds) VALUES ${rows.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}
+     ON CONFLICT (organization_id, session_id, name) DO UPDATE SET outcome = excluded.outcome,
+       own_outcome = excluded.own_outcome, detail = excluded.detail, version = excluded.version,
+       checked_at_seconds = excluded.checked_at_seconds`,
+    rows.flatMap(({ sessionId, outcome, check }) => [
+      organizationId,
+      sessionId,
+      check.name,
+      outcome,
+      check.outcome,
+      JSON.stringify(check.detail),
+      check.version,
+      nowSeconds,
+    ]),
+  )
+}
+
+/**
+ * Puts a part's checks of sessions in place of those before, each with its hits, in a few statements for all of them.
+ * @returns by session how many hits are new, if any
+ */
+const writeChecks = async (
+  transaction: Transaction,
+  organizationId: string,
+  part: string,
+  made: readonly SessionChecks[],
+  nowSeconds: number,
+): Promise<ReadonlyMap<string, number>> => {
+  const opened = new Map<string, number>()
+  if (made.length === 0) return opened
+  const ids = made.map(({ sessionId }) => sessionId)
+  const ofSessions = `organization_id = ? AND session_id IN (${marksFor(ids)})`
+  const known = await transaction.query<{ session_id: string }>(
+    `SELECT DISTINCT session_id FROM screening_hits WHERE ${ofSessions}`,
+    [organizationId, ...ids],
+  )
+  const haveHits = new Set(known.map((row) => row.session_id))
+  const written: OutcomeRow[] = []
+  // Write the hits first: this locks the session in the same order as a decision about it. The open hits of a check that is
+  // not made any more stay, because only a setting leaves a check out.
+  for (const { sessionId, checks } of made) {
+    for (const check of checks) {
+      const { hits, name, outcome, settings = '' } = check
+      if (hits === undefined || (hits.length === 0 && !haveHits.has(sessionId))) {
+        written.push({ sessionId, check, outcome })
+        continue
+      }
+      const target = { organizationId, sessionId, check: name }
+      const found = await replaceHits(transaction, target, { hits, outcome, settings }, nowSeconds)
+      written.push({ sessionId, check, outcome: found.outcome })
+      if (found.opened > 0) opened.set(sessionId, (opened.get(sessionId) ?? 0) + found.opened)
+    }
+  }
+  await transaction.execute(`DELETE FROM session_checks WHERE ${ofSessions} AND (name = ? OR name LIKE ?)`, [
+    organizationId,
+    ...ids,
+    ...ofPart(part),
+  ])
+  await insertChecks(transaction, organizationId, written, nowSeconds)
+  for (const sessionId of opened.keys()) {
+    await queueCheckMessages(transaction, { organizationId, sessionId }, 'screening.hit', nowSeconds)
+  }
+  return opened
+}
+
+const CHECKS_OF_PART = `SELECT 1 FROM session_checks c WHERE c.organization_id = sessions.organization_id
+  AND c.session_id = sessions.id AND (c.name = ? OR c.name LIKE ?)`
+const LACKS_VERSION = `NOT EXISTS (${CHECKS_OF_PART} AND c.version = ?)`
+const HAS_CHECKS = `EXISTS (${CHECKS_OF_PART})`
+
+export const createSessionCheckTable = (scope: TableScope) => ({
+  /** In the order of their names. */
+  list: async (organizationId: string, sessionId: string): Promise<readonly StoredCheck[]> =>
+    (
+      await scope.statements.query<CheckRow>(
+        `SELECT name, outcome, detail, version, checked_at_seconds FROM session_checks WHERE ${OF_SESSION} ORDER BY name`,
+        [organizationId, sessionId],
+      )
+    ).map((row) => ({ ...fieldsOf(row), detail: JSON.parse(row.detail) })),
+
+  /** Whether its checks are still to be made. */
+  isPending: (organizationId: string, sessionId: string): Promise<boolean> =>
+    isPending(scope.statements, organizationId, sessionId),
+
+  /** Which of these sessions of one organization still have checks to be made. */
+  queued: async (organizationId: string, sessionIds: readonly string[]): Promise<ReadonlySet<string>> => {
+    const rows = await scope.statements.query<{ session_id: string }>(
+      `SELECT session_id FROM session_check_queue WHERE organization_id = ? AND session_id IN (${marksFor(sessionIds)})`,
+      [organizationId, ...sessionIds],
+    )
+    return new Set(rows.map((row) => row.session_id))
+  },
+
+  /**
+   * Due, the longest waiting first; each is due again after `claimSeconds`, should the caller die. The deployment's own
+   * work, over all organizations.
+   */
+  claim: async (limit: number, claimSeconds: number): Promise<readonly QueuedChecks[]> => {
+    const nowSeconds = scope.nowSeconds()
+    const due =
+      'SELECT organization_id, session_id, sequence, attempts, is_made FROM session_check_queue WHERE due_at_seconds <= ?'
+    const waiting = await scope.statements.query<QueueRow>(`${due} ORDER BY due_at_seconds LIMIT ?`, [
+      nowSeconds,
+      limit,
+    ])
+    if (waiting.length === 0) return []
+    return scope.write(async (transaction) => {
+      const claimed: QueuedChecks[] = []
+      for (const row of waiting) {
+        const taken = await transaction.execute(
+          `UPDATE session_check_queue SET due_at_seconds = ? WHERE ${OF_SESSION} AND sequence = ? AND due_at_seconds <= ?`,
+          [nowSeconds + claimSeconds, row.organization_id, row.session_id, row.sequence, nowSeconds],
+        )
+        if (taken > 0) claimed.push({ ...fieldsOf(row), isMade: row.is_made === 1 })
+      }
+      return claimed
+    }, DURABILITY)
+  },
+
+  /** Makes sessions due again that an earlier process had claimed. The only process that claims calls it before it begins. */
+  releaseClaims: (): Promise<number> =>
+    scope.write((transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      // A session whose checks failed before waits for its next attempt.
+      return transaction.execute(
+        'UPDATE session_check_queue SET due_at_seconds = ? WHERE due_at_seconds > ? AND attempts = 0',
+        [nowSeconds, nowSeconds],
+      )
+    }, DURABILITY),
+
+  /**
+   * Puts a part's checks of several sessions of an organization in place of those it made before, but for sessions that have
+   * changed since they were read.
+   * @returns by session how many hits are new, if any; and how many sessions had changed
+   */
+  replaceUnchanged: (
+    organizationId: string,
+    part: string,
+    made: readonly (SessionChecks & { readonly sequence: number })[],
+  ): Promise<{ readonly opened: ReadonlyMap<string, number>; readonly skipped: number }> =>
+    scope.write(async (transaction) => {
+      if (made.length === 0) return { opened: new Map<string, number>(), skipped: 0 }
+      const rows = await transaction.query<{ id: string; sequence: number }>(
+        `UPDATE sessions SET updated_at_seconds = updated_at_seconds
+         WHERE organization_id = ? AND id IN (${marksFor(made)}) RETURNING id, sequence`,
+        [organizationId, ...made.map(({ sessionId }) => sessionId)],
+      )
+      const sequences = new Map(rows.map(({ id, sequence }) => [id, sequence]))
+      const same = made.filter(({ sessionId, sequence }) => sequences.get(sessionId) === sequence)
+      const nowSeconds = scope.nowSeconds()
+      const ids = made.map(({ sessionId }) => sessionId)
+      const opened = await whileSharing(transaction, organizationId, ids, nowSeconds, () =>
+        writeChecks(transaction, organizationId, part, same, nowSeconds),
+      )
+      return { opened, skipped: made.length - same.length }
+    }, DURABILITY),
+
+  /**
+   * Sessions of a status without a check of this part and version, in the order of their ids; without a version, those that
+   * have a check of the part.
+   */
+  outdated: async (
+    organizationId: string,
+    status: SessionStatus,
+    made: { readonly part: string; readonly version: string },
+    afterId: string,
+    limit: number,
+  ): Promise<readonly Session[]> =>
+    (
+      await scope.statements.query<SessionRow>(
+        `SELECT ${SESSION_COLUMNS} FROM sessions WHERE organization_id = ? AND status = ? AND id > ?
+           AND ${made.version === '' ? HAS_CHECKS : LACKS_VERSION} ORDER BY id LIMIT ?`,
+        [organizationId, status, afterId, ...ofPart(made.part), ...(made.version === '' ? [] : [made.version]), limit],
+      )
+    ).map(toSession),
+
+  /** Marks a session whose checks are all stored, unless it was submitted again, and queues the webhook messages. */
+  markMade: ({ organizationId, sessionId, sequence }: QueuedSession): Promise<void> =>
+    scope.write(async (transaction) => {
+      const marked = await transaction.execute(
+        `UPDATE session_check_queue SET is_made = 1 WHERE ${OF_SESSION} AND sequence = ? AND is_made = 0`,
+        [organizationId, sessionId, sequence],
+      )
+      if (marked === 0) return
+      await announceSharing(transaction, organizationId, sessionId, scope.nowSeconds())
+      await queueCheckMessages(transaction, { organizationId, sessionId }, 'session.checked', scope.nowSeconds())
+    }, DURABILITY),
+
+  /** Removes a session from the queue, unless it was submitted again. */
+  finish: ({ organizationId, sessionId, sequence }: QueuedSession): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute(`DELETE FROM session_check_queue WHERE ${OF_SESSION} AND sequence = ?`, [
+        organizationId,
+        sessionId,
+        sequence,
+      ])
+    }, DURABILITY),
+
+  retry: ({ organizationId, sessionId, sequence, attempts }: QueuedChecks, dueAtSeconds: number): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute(
+        `UPDATE session_check_queue SET attempts = ?, due_at_seconds = ? WHERE ${OF_SESSION} AND sequence = ?`,
+        [attempts + 1, dueAtSeconds, organizationId, sessionId, sequence],
+      )
+    }, DURABILITY),
+})

@@ -1,0 +1,67 @@
+// Numbers of an organization's sessions for its overview. Each reads an index and stops at a limit, so that a page costs the
+// same at a thousand sessions as at ten million.
+import type { TableScope } from '../copy/table-scope.ts'
+
+const WAITING_MAX = 1_000
+const VERIFIED_MAX = 10_000
+
+interface WaitingSessions {
+  readonly count: number
+  /** False: there are more. */
+  readonly exact: boolean
+  /** When the longest waiting session was submitted, Unix seconds; null when none waits. */
+  readonly oldestAtSeconds: number | null
+}
+
+type OpenHits = Pick<WaitingSessions, 'count' | 'exact'>
+
+interface VerifiedUsers {
+  readonly people: number
+  readonly businesses: number
+  /** False: only the newest sessions were counted. */
+  readonly exact: boolean
+}
+
+export const createSessionCounts = ({ statements }: TableScope) => ({
+  waiting: async (organizationId: string): Promise<WaitingSessions> => {
+    const [row] = await statements.query<{ count: number; oldest: number | null }>(
+      `SELECT COUNT(*) AS count, MIN(at) AS oldest FROM (
+         SELECT (SELECT MAX(created_at_seconds) FROM session_events
+                 WHERE organization_id = waiting.organization_id AND session_id = waiting.id
+                   AND kind = 'status' AND status = 'submitted') AS at
+         FROM (SELECT organization_id, id FROM sessions WHERE organization_id = ? AND status = 'submitted'
+               ORDER BY id LIMIT ?) AS waiting
+       ) AS submitted`,
+      [organizationId, WAITING_MAX + 1],
+    )
+    const count = Number(row?.count ?? 0)
+    return { count: Math.min(count, WAITING_MAX), exact: count <= WAITING_MAX, oldestAtSeconds: row?.oldest ?? null }
+  },
+
+  /** Completed sessions with a hit that nobody has decided. */
+  withOpenHits: async (organizationId: string): Promise<OpenHits> => {
+    const rows = await statements.query(
+      `SELECT DISTINCT h.session_id FROM screening_hits h
+       JOIN sessions s ON s.organization_id = h.organization_id AND s.id = h.session_id
+       WHERE h.organization_id = ? AND h.state = 'open' AND s.status = 'completed' LIMIT ?`,
+      [organizationId, WAITING_MAX + 1],
+    )
+    return { count: Math.min(rows.length, WAITING_MAX), exact: rows.length <= WAITING_MAX }
+  },
+
+  /** Persons and businesses with a completed live session, each counted once. */
+  verified: async (organizationId: string): Promise<VerifiedUsers> => {
+    const rows = await statements.query<{ check_type: string; users: number; sessions: number }>(
+      `SELECT check_type, COUNT(DISTINCT CASE WHEN environment = 'live' THEN COALESCE(user_id, id) END) AS users,
+         COUNT(*) AS sessions
+       FROM (SELECT id, user_id, check_type, environment FROM sessions
+             WHERE organization_id = ? AND status = 'completed' ORDER BY id DESC LIMIT ?) AS completed
+       GROUP BY check_type`,
+      [organizationId, VERIFIED_MAX + 1],
+    )
+    const of = (checkType: string): number =>
+      Number(rows.find(({ check_type: type }) => type === checkType)?.users ?? 0)
+    const sessions = rows.reduce((sum, row) => sum + Number(row.sessions), 0)
+    return { people: of('kyc'), businesses: of('kyb'), exact: sessions <= VERIFIED_MAX }
+  },
+})

@@ -1,0 +1,141 @@
+// The events of a session, and its state after each change, so that a process which did not make the changes can still
+// report all of them in order.
+import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
+import type { Session, SessionEvent, SessionState, SessionStatus } from '../../domain/session.ts'
+import type { TableScope } from '../copy/table-scope.ts'
+import type { Statements } from '../database.ts'
+import { splitNames } from '../evidence/evidence-rows.ts'
+import { fieldsOf, type RowOf } from '../row-fields.ts'
+import { readState, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
+
+type EventRow = RowOf<Omit<SessionEvent, 'overridden'>> & { readonly overridden_parts: string | null }
+
+const readEvents = async (statements: Statements, organizationId: string, sessionId: string) =>
+  (
+    await statements.query<EventRow>(
+      `SELECT sequence, kind, status, actor, public_comment, private_comment,
+         overridden_parts, created_at_seconds FROM session_events
+       WHERE organization_id = ? AND session_id = ? ORDER BY sequence`,
+      [organizationId, sessionId],
+    )
+  ).map(({ overridden_parts: overridden, ...row }) => ({ ...fieldsOf(row), overridden: splitNames(overridden ?? '') }))
+
+/**
+ * The session after each of its changes, as far as a status object shows it: status, wallets, the person identified,
+ * and when it was completed. A wallet that was removed since is missing from the beginning.
+ */
+const replay = ({ session, wallets }: SessionState, events: readonly SessionEvent[]): SessionState[] => {
+  let identified = false
+  let completedAtSeconds: number | null = null
+  return events
+    .filter(({ sequence }) => sequence <= session.sequence)
+    .map(({ sequence, kind, status, createdAtSeconds }) => {
+      if (kind === 'status') completedAtSeconds = status === 'completed' ? createdAtSeconds : null
+      identified ||= status === 'completed'
+      return {
+        session: {
+          ...session,
+          sequence,
+          status,
+          completedAtSeconds,
+          personId: identified ? session.personId : null,
+          userId: identified ? session.userId : null,
+        },
+        wallets: wallets.filter(({ connectedSequence }) => connectedSequence <= sequence),
+      }
+    })
+}
+
+/** The usual wait is the median of this many sessions of each outcome; with fewer than the minimum it is not given. */
+const WAITS_READ = 100
+const WAITS_MIN = 5
+
+/** By the index over states, each state by itself, so that it costs the same however many sessions there are. */
+const newestDecided = (status: SessionStatus): string =>
+  `SELECT id, environment FROM (SELECT id, environment FROM sessions WHERE organization_id = ? AND status = '${status}'
+     ORDER BY id DESC LIMIT ${WAITS_READ}) AS newest_${status}`
+
+interface DecidedByPeople {
+  readonly session: Session
+  readonly decidedAtSeconds: number
+}
+
+export const createSessionHistory = (scope: TableScope) => ({
+  /** Everything that happened to a session, oldest first. */
+  listEvents: (organizationId: string, sessionId: string): Promise<readonly SessionEvent[]> =>
+    readEvents(scope.statements, organizationId, sessionId),
+
+  /** Unix seconds at which the sessions of one page were last handed in, by id; without those that never were. */
+  findSubmittedTimes: async (
+    organizationId: string,
+    sessionIds: readonly string[],
+  ): Promise<ReadonlyMap<string, number>> => {
+    if (sessionIds.length === 0) return new Map()
+    const rows = await scope.statements.query<{ readonly session_id: string; readonly at: number }>(
+      `SELECT session_id, MAX(created_at_seconds) AS at FROM session_events
+       WHERE organization_id = ? AND session_id IN (${sessionIds.map(() => '?').join(', ')})
+         AND kind = 'status' AND status = 'submitted' GROUP BY session_id`,
+      [organizationId, ...sessionIds],
+    )
+    return new Map(rows.map(({ session_id: id, at }) => [id, at]))
+  },
+
+  /**
+   * How long people waited lately for a decision: the median in seconds over the newest decided sessions, from the first
+   * time they were handed in; null while fewer than WAITS_MIN were.
+   */
+  findUsualWait: async (organizationId: string, environment: ApiKeyEnvironment): Promise<number | null> => {
+    const rows = await scope.statements.query<{ readonly waited: number }>(
+      `SELECT MIN(CASE WHEN status <> 'submitted' THEN created_at_seconds END)
+         - MIN(CASE WHEN status = 'submitted' THEN created_at_seconds END) AS waited
+       FROM session_events WHERE organization_id = ? AND kind = 'status' AND session_id IN (
+         SELECT id FROM (${newestDecided('completed')} UNION ALL ${newestDecided('rejected')}) AS decided
+         WHERE environment = ?)
+       GROUP BY session_id`,
+      [organizationId, organizationId, organizationId, environment],
+    )
+    const waits = rows.flatMap(({ waited }) => (waited === null || waited < 0 ? [] : [Number(waited)]))
+    if (waits.length < WAITS_MIN) return null
+    return waits.sort((left, right) => left - right)[Math.floor(waits.length / 2)] ?? null
+  },
+
+  /**
+   * Of the newest `limit` sessions that are completed and as many that are rejected: those on which people, or a service
+   * outside, decided within a time. Newest first.
+   */
+  findDecidedByPeople: async (
+    organizationId: string,
+    time: { readonly sinceSeconds: number; readonly untilSeconds: number },
+    limit: number,
+  ): Promise<readonly DecidedByPeople[]> => {
+    const found: DecidedByPeople[] = []
+    for (const status of ['completed', 'rejected'] as const) {
+      const rows = await scope.statements.query<SessionRow & { readonly decided_at: number }>(
+        `SELECT newest.*, e.created_at_seconds AS decided_at
+         FROM (SELECT ${SESSION_COLUMNS} FROM sessions WHERE organization_id = ? AND status = ?
+           ORDER BY id DESC LIMIT ?) AS newest
+         JOIN session_events e ON e.organization_id = newest.organization_id AND e.session_id = newest.id
+           AND e.sequence = (SELECT MAX(last.sequence) FROM session_events last
+             WHERE last.organization_id = newest.organization_id AND last.session_id = newest.id AND last.kind = 'status')
+         WHERE e.created_at_seconds >= ? AND e.created_at_seconds < ?
+           AND (e.actor LIKE 'operator:%' OR e.actor = 'provider:webhook')
+         ORDER BY newest.id DESC`,
+        [organizationId, status, limit, time.sinceSeconds, time.untilSeconds],
+      )
+      found.push(...rows.map((row) => ({ session: toSession(row), decidedAtSeconds: row.decided_at })))
+    }
+    return found
+  },
+
+  /** The session after each change beyond a sequence, oldest first; empty when there is none, or no such session. */
+  findSince: async (
+    organizationId: string,
+    sessionId: string,
+    afterSequence: number,
+  ): Promise<readonly SessionState[]> => {
+    const state = await readState(scope.statements, organizationId, sessionId)
+    if (state === null || state.session.sequence <= afterSequence) return []
+    const events = await readEvents(scope.statements, organizationId, sessionId)
+    return replay(state, events).filter(({ session }) => session.sequence > afterSequence)
+  },
+})

@@ -1,0 +1,262 @@
+// Registers a session: creates a new one, or reuses the one that the caller already has for the wallet. Source:
+// decisions §5, "Reuse".
+import type { Level } from '../../domain/level.ts'
+import type { Registered, Registration } from '../../domain/registration.ts'
+import { isSessionOpen, type Session, type SessionEventKind } from '../../domain/session.ts'
+import type { TableScope } from '../copy/table-scope.ts'
+import type { Transaction } from '../database.ts'
+import { StoreUnavailableError } from '../errors.ts'
+import { addEvent, announceSession } from './session-changes.ts'
+import { lockSessionAsItIs, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
+import { addFirstToken, addToken, type NewToken } from './session-tokens.ts'
+
+/** kill -9 loses no acknowledged session; a power cut may lose the last moments. Written per request. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+/**
+ * The session to reuse: an open one that is locked to the wallet, or a completed one to which the wallet is connected. A
+ * completed session without the wallet verifies nothing, and nothing can be added to it.
+ * Completed sessions come first, because nothing is left to do for them. UNION ALL and not UNION: to merge the halves,
+ * SQLite would read every session of the organization.
+ */
+export const REUSABLE = `SELECT ${SESSION_COLUMNS}, decided FROM (
+    SELECT ${SESSION_COLUMNS}, COALESCE(decided_sequence, 0) AS decided FROM sessions
+    WHERE organization_id = ? AND environment = ? AND check_type = ? AND locked_address = ?
+      AND status IN ('pending', 'retry')
+    UNION ALL
+    SELECT ${SESSION_COLUMNS}, COALESCE(decided_sequence, 0) AS decided FROM sessions
+    WHERE organization_id = ? AND environment = ? AND check_type = ? AND status = 'completed' AND level >= ?
+      AND id IN (SELECT session_id FROM session_wallets WHERE address = ? AND environment = ? AND organization_id = ?)
+  ) AS candidates
+  ORDER BY (completed_at_seconds IS NULL), CASE WHEN completed_at_seconds IS NOT NULL THEN decided END DESC, id DESC
+  LIMIT 1`
+
+/**
+ * The session of the wallet that was rejected last. Only the wallet's own sessions are read; the status is compared
+ * after that.
+ */
+export const LAST_REJECTED = `SELECT id, decided FROM (
+    SELECT id, status, COALESCE(decided_sequence, 0) AS decided FROM sessions
+    WHERE organization_id = ? AND environment = ? AND check_type = ? AND locked_address = ?
+    UNION ALL
+    SELECT sessions.id, sessions.status, COALESCE(sessions.decided_sequence, 0) AS decided FROM session_wallets
+    JOIN sessions ON sessions.organization_id = session_wallets.organization_id
+      AND sessions.id = session_wallets.session_id
+    WHERE session_wallets.address = ? AND session_wallets.environment = ? AND session_wallets.organization_id = ?
+      AND sessions.check_type = ?
+  ) AS seen WHERE status = 'rejected' ORDER BY decided DESC, id DESC LIMIT 1`
+
+interface DecisionRow {
+  readonly id: string
+  /** Like WalletSession.decidedSequence; 0 when a program from before these numbers decided. */
+  readonly decided: number
+}
+
+const isDecidedAfter = (row: DecisionRow, other: DecisionRow): boolean =>
+  row.decided === other.decided ? row.id > other.id : row.decided > other.decided
+
+/** Higher than every level, so that no completed session matches. */
+const NO_LEVEL = 99
+
+const INSERT = `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider,
+    locked_address, origin_url, retry_count, sequence, created_at_seconds, updated_at_seconds)
+  VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, 0, 1, ?, ?) ON CONFLICT DO NOTHING`
+
+const readLevel = async (transaction: Transaction, organizationId: string): Promise<Level> => {
+  const [row] = await transaction.query<{ level: Level }>('SELECT level FROM organizations WHERE id = ?', [
+    organizationId,
+  ])
+  if (row === undefined) throw new Error('the organization is gone')
+  return row.level
+}
+
+const findReusable = async (transaction: Transaction, input: Registration, level: Level): Promise<Session | null> => {
+  const { organizationId, environment, checkType, walletAddress } = input
+  if (walletAddress === null) return null
+  const find = async (atLevel: number): Promise<(SessionRow & DecisionRow) | undefined> => {
+    const [row] = await transaction.query<SessionRow & DecisionRow>(REUSABLE, [
+      organizationId,
+      environment,
+      checkType,
+      walletAddress,
+      organizationId,
+      environment,
+      checkType,
+      atLevel,
+      walletAddress,
+      environment,
+      organizationId,
+    ])
+    return row
+  }
+  const row = await find(level)
+  if (row === undefined) return null
+  if (row.status !== 'completed') return toSession(row)
+  const [rejected] = await transaction.query<DecisionRow>(LAST_REJECTED, [
+    organizationId,
+    environment,
+    checkType,
+    walletAddress,
+    walletAddress,
+    environment,
+    organizationId,
+    checkType,
+  ])
+  // A rejection since then counts: that session no longer verifies anything, and the person has to try again.
+  if (rejected === undefined || isDecidedAfter(row, rejected)) return toSession(row)
+  const open = await find(NO_LEVEL)
+  return open === undefined ? null : toSession(open)
+}
+
+/** Anyone can name a wallet. */
+const tokenOf = ({ tokenHash, walletAddress }: Registration): NewToken => ({
+  hash: tokenHash,
+  requiresProof: walletAddress !== null,
+})
+
+const create = async (
+  transaction: Transaction,
+  input: Registration,
+  level: Level,
+  nowSeconds: number,
+): Promise<Session | null> => {
+  const { organizationId, sessionId, environment, checkType, provider, walletAddress, originUrl } = input
+  const inserted = await transaction.execute(INSERT, [
+    organizationId,
+    sessionId,
+    environment,
+    checkType,
+    level,
+    provider,
+    walletAddress,
+    originUrl,
+    nowSeconds,
+    nowSeconds,
+  ])
+  if (inserted === 0) return null
+  const session: Session = {
+    id: sessionId,
+    organizationId,
+    environment,
+    checkType,
+    status: 'pending',
+    level,
+    provider,
+    lockedAddress: walletAddress,
+    originUrl,
+    personId: null,
+    userId: null,
+    consentedAtSeconds: null,
+    publicComment: null,
+    retryCount: 0,
+    sequence: 1,
+    createdAtSeconds: nowSeconds,
+    completedAtSeconds: null,
+  }
+  await addFirstToken(transaction, session, tokenOf(input), nowSeconds)
+  await addEvent(transaction, session, {
+    sequence: 1,
+    kind: 'created',
+    status: 'pending',
+    actor: input.actor,
+    publicComment: null,
+    privateComment: null,
+    createdAtSeconds: nowSeconds,
+  })
+  // Without a wallet, no cache can hold anything about the session yet.
+  if (walletAddress !== null) await announceSession(transaction, { session, wallets: [] }, nowSeconds)
+  return session
+}
+
+/** After three decisions during one request, an error is better than a wrong answer. */
+const REUSE_ATTEMPTS = 3
+
+/** Finds the session to reuse and locks it. If it was decided in between, the search is repeated. */
+const lockReusable = async (transaction: Transaction, input: Registration, level: Level): Promise<Session | null> => {
+  for (let attempt = 0; attempt < REUSE_ATTEMPTS; attempt++) {
+    const found = await findReusable(transaction, input, level)
+    if (found === null || transaction.alone === true) return found
+    const locked = await lockSessionAsItIs(transaction, found.organizationId, found.id)
+    if (locked !== null && locked.status === found.status) return locked
+  }
+  throw new StoreUnavailableError(new Error('the session keeps changing'))
+}
+
+/**
+ * Updates a locked session: the newest origin and, while the person can still submit something, the organization's
+ * current level.
+ */
+const renew = async (
+  transaction: Transaction,
+  locked: Session,
+  input: Registration,
+  level: Level,
+  nowSeconds: number,
+): Promise<Session> => {
+  let session = locked
+  const note = async (kind: SessionEventKind, changes: Partial<Session>): Promise<void> => {
+    session = { ...session, ...changes, sequence: session.sequence + 1 }
+    await transaction.execute(
+      'UPDATE sessions SET origin_url = ?, level = ?, sequence = ? WHERE organization_id = ? AND id = ?',
+      [session.originUrl, session.level, session.sequence, session.organizationId, session.id],
+    )
+    await addEvent(transaction, session, {
+      sequence: session.sequence,
+      kind,
+      status: session.status,
+      actor: input.actor,
+      publicComment: null,
+      privateComment: null,
+      createdAtSeconds: nowSeconds,
+    })
+  }
+  if (input.originUrl !== null && input.originUrl !== session.originUrl) {
+    await note('origin-changed', { originUrl: input.originUrl })
+  }
+  if (isSessionOpen(session.status) && session.level !== level) await note('level-changed', { level })
+  await addToken(transaction, session, tokenOf(input), nowSeconds)
+  return session
+}
+
+/** The session that an earlier try of this request created, locked. */
+const lockOwn = async (transaction: Transaction, input: Registration): Promise<Session | null> => {
+  const session = await lockSessionAsItIs(transaction, input.organizationId, input.sessionId)
+  return session?.environment === input.environment && session.checkType === input.checkType ? session : null
+}
+
+/** @throws StoreUnavailableError. A caller can cause no other error. */
+export const createRegistration = (scope: TableScope) => ({
+  /**
+   * Two registrations of one wallet at the same moment get the same session: the first is answered with 201, the second
+   * with 200. On SQLite transactions run one after another; on PostgreSQL the unique index over pending sessions
+   * decides.
+   */
+  register: (input: Registration): Promise<Registered> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const level = await readLevel(transaction, input.organizationId)
+      const reusable = await lockReusable(transaction, input, level)
+      if (reusable !== null) {
+        // An earlier try of this request created it, and was cut off before it could answer.
+        const created = reusable.id === input.sessionId
+        return { created, session: await renew(transaction, reusable, input, level, nowSeconds) }
+      }
+      const created = await create(transaction, input, level, nowSeconds)
+      if (created !== null) return { created: true, session: created }
+      // Another request wrote the same wallet between the two statements.
+      const own = await lockOwn(transaction, input)
+      const other = own ?? (await lockReusable(transaction, input, level))
+      if (other === null) throw new StoreUnavailableError(new Error('the session could neither be made nor found'))
+      return { created: own !== null, session: await renew(transaction, other, input, level, nowSeconds) }
+    }, DURABILITY),
+
+  /** Adds a link. False if there is no such session. */
+  addLink: (organizationId: string, sessionId: string, token: NewToken): Promise<boolean> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const session = await lockSessionAsItIs(transaction, organizationId, sessionId)
+      if (session === null) return false
+      await addToken(transaction, session, token, nowSeconds)
+      return true
+    }, DURABILITY),
+})

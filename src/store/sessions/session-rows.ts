@@ -1,0 +1,154 @@
+// Reads a session with its wallets in one statement, so that both are of the same moment.
+import type { WalletAddress } from '../../domain/address.ts'
+import type { Session, SessionState } from '../../domain/session.ts'
+import type { SessionWallet } from '../../domain/wallet.ts'
+import type { SqlParameter, Statements, Transaction } from '../database.ts'
+import { pickFields, type RowOf } from '../row-fields.ts'
+
+export type SessionRow = RowOf<Session>
+
+interface WalletRow {
+  readonly wallet_id: string | null
+  readonly wallet_chain: string
+  readonly wallet_address: WalletAddress
+  readonly wallet_text: string
+  readonly wallet_connected: number
+  readonly wallet_sequence: number
+}
+
+type StateRow = SessionRow & WalletRow
+
+const COLUMN_NAMES = [
+  'organization_id',
+  'id',
+  'environment',
+  'check_type',
+  'status',
+  'level',
+  'provider',
+  'locked_address',
+  'origin_url',
+  'person_id',
+  'user_id',
+  'consented_at_seconds',
+  'public_comment',
+  'retry_count',
+  'sequence',
+  'created_at_seconds',
+  'completed_at_seconds',
+] as const satisfies readonly (keyof SessionRow)[]
+
+/** One `?` for each item, for `IN (…)`. */
+export const marksFor = (items: readonly unknown[]): string => items.map(() => '?').join(', ')
+
+/** For statements over `sessions` alone. */
+export const SESSION_COLUMNS = COLUMN_NAMES.join(', ')
+
+/** Always the full name, so that a join is never ambiguous. */
+const QUALIFIED_COLUMNS = COLUMN_NAMES.map((name) => `sessions.${name}`).join(', ')
+
+const WALLET_COLUMNS = `session_wallets.id AS wallet_id, session_wallets.chain AS wallet_chain,
+    session_wallets.address AS wallet_address, session_wallets.address_text AS wallet_text,
+    session_wallets.connected_at_seconds AS wallet_connected, session_wallets.connected_sequence AS wallet_sequence`
+
+const STATE = `SELECT ${QUALIFIED_COLUMNS}, ${WALLET_COLUMNS}
+  FROM sessions LEFT JOIN session_wallets ON session_wallets.organization_id = sessions.organization_id
+    AND session_wallets.session_id = sessions.id
+  WHERE sessions.organization_id = ? AND sessions.id = ? ORDER BY session_wallets.connected_sequence`
+
+export const toSession = (row: SessionRow): Session => pickFields(row, COLUMN_NAMES)
+
+const toWallet = (row: WalletRow): SessionWallet[] =>
+  row.wallet_id === null
+    ? []
+    : [
+        {
+          id: row.wallet_id,
+          chain: row.wallet_chain,
+          address: row.wallet_address,
+          addressText: row.wallet_text,
+          connectedAtSeconds: row.wallet_connected,
+          connectedSequence: row.wallet_sequence,
+        },
+      ]
+
+/** Null when the organization has no such session. */
+export const readState = async (
+  statements: Statements,
+  organizationId: string,
+  sessionId: string,
+): Promise<SessionState | null> => {
+  const rows = await statements.query<StateRow>(STATE, [organizationId, sessionId])
+  const [first] = rows
+  return first === undefined ? null : { session: toSession(first), wallets: rows.flatMap(toWallet) }
+}
+
+/** By session: those that have any. */
+export const readWallets = async (
+  statements: Statements,
+  organizationId: string,
+  sessionIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly SessionWallet[]>> => {
+  const wallets = new Map<string, SessionWallet[]>()
+  if (sessionIds.length === 0) return wallets
+  const rows = await statements.query<WalletRow & { readonly session_id: string }>(
+    `SELECT session_id, ${WALLET_COLUMNS} FROM session_wallets WHERE organization_id = ?
+       AND session_id IN (${marksFor(sessionIds)}) ORDER BY session_id, connected_sequence`,
+    [organizationId, ...sessionIds],
+  )
+  for (const row of rows) wallets.set(row.session_id, [...(wallets.get(row.session_id) ?? []), ...toWallet(row)])
+  return wallets
+}
+
+/**
+ * As lockSession, for what neither the person nor who decides has done: the moment of the last step, from which the days
+ * of evidence that was never handed in count, stays as it is.
+ */
+export const lockSessionAsItIs = async (
+  transaction: Statements,
+  organizationId: string,
+  sessionId: string,
+): Promise<Session | null> => {
+  const [row] = await transaction.query<SessionRow>(
+    `UPDATE sessions SET updated_at_seconds = updated_at_seconds WHERE organization_id = ? AND id = ?
+     RETURNING ${SESSION_COLUMNS}`,
+    [organizationId, sessionId],
+  )
+  return row === undefined ? null : toSession(row)
+}
+
+/**
+ * As lockSession, with the session's wallets. Two statements, because over SQLite a statement that writes and returns a
+ * row costs twice as much as both. Whoever changes the state answers it from this one, without reading it again.
+ */
+export const lockState = async (
+  transaction: Transaction,
+  organizationId: string,
+  sessionId: string,
+  nowSeconds: number,
+): Promise<SessionState | null> => {
+  await transaction.execute('UPDATE sessions SET updated_at_seconds = ? WHERE organization_id = ? AND id = ?', [
+    nowSeconds,
+    organizationId,
+    sessionId,
+  ])
+  return readState(transaction, organizationId, sessionId)
+}
+
+/**
+ * The session, its row locked until the transaction ends: by SQLite's one writer, in PostgreSQL by this write. Whatever
+ * is counted or checked afterwards can't change before the commit. Notes the moment as that of the last step.
+ */
+export const lockSession = async (
+  transaction: Statements,
+  organizationId: string,
+  sessionId: string,
+  nowSeconds: number,
+): Promise<Session | null> => {
+  const parameters: SqlParameter[] = [nowSeconds, organizationId, sessionId]
+  const [row] = await transaction.query<SessionRow>(
+    `UPDATE sessions SET updated_at_seconds = ? WHERE organization_id = ? AND id = ? RETURNING ${SESSION_COLUMNS}`,
+    parameters,
+  )
+  return row === undefined ? null : toSession(row)
+}

@@ -1,0 +1,136 @@
+// The only place where a session's status is written. One transaction holds the transition, its event, the person whom
+// it identifies, and its row in the change feed. Source: decisions §5, "Session states".
+
+import {
+  isSessionTransition,
+  RETRIES_MAX,
+  type Session,
+  type SessionState,
+  type SessionStatus,
+  type StatusChange,
+} from '../../domain/session.ts'
+import {
+  RetriesExhaustedError,
+  SessionChangedError,
+  SessionIncompleteError,
+  TransitionRefusedError,
+} from '../../domain/session-errors.ts'
+import type { TableScope } from '../copy/table-scope.ts'
+import type { Transaction, TransactionOptions } from '../database.ts'
+import { requireEvidenceKept } from '../evidence/evidence.ts'
+import { requireNoOpenHit } from '../lists/screening-checks.ts'
+import { requireBrowser } from '../portal-browsers.ts'
+import { findMissingParts, requireSubmitted } from '../session-requirements.ts'
+import { identifyPerson } from './persons.ts'
+import { writeCorrections } from './portal-progress.ts'
+import { addEvent, announceSession, numberDecision } from './session-changes.ts'
+import { queueChecks, requireChecksMade } from './session-checks.ts'
+import { lockState } from './session-rows.ts'
+
+const checkChange = (session: Session, change: StatusChange): void => {
+  const { status, sequence, retryCount } = session
+  if (change.expectedSequence !== undefined && change.expectedSequence !== sequence) throw new SessionChangedError()
+  if (!isSessionTransition(status, change.to)) throw new TransitionRefusedError(status, change.to)
+  if (status === 'completed' && change.revoke !== true) throw new TransitionRefusedError(status, change.to)
+  if (change.to === 'retry' && retryCount >= RETRIES_MAX) throw new RetriesExhaustedError()
+}
+
+/** The statuses that decide whether the session's wallets are verified. */
+const DECISIONS: ReadonlySet<SessionStatus> = new Set(['completed', 'rejected'])
+const TOLD: ReadonlySet<SessionStatus> = new Set(['retry', 'rejected'])
+
+const writeStatus = async (
+  transaction: Transaction,
+  session: Session,
+  change: StatusChange,
+  overridden: readonly string[],
+  nowSeconds: number,
+): Promise<Session> => {
+  const completed = change.to === 'completed'
+  const publicComment = change.publicComment ?? null
+  // A person who is already known stays. Leaving out the person's columns then avoids updating their indexes.
+  const identified =
+    completed && session.personId === null ? await identifyPerson(transaction, session, nowSeconds) : null
+  const changed: Session = {
+    ...session,
+    ...identified,
+    status: change.to,
+    sequence: session.sequence + 1,
+    completedAtSeconds: completed ? nowSeconds : null,
+    publicComment: TOLD.has(change.to) ? publicComment : null,
+    retryCount: session.retryCount + (change.to === 'retry' ? 1 : 0),
+  }
+  await transaction.execute(
+    `UPDATE sessions SET status = ?, sequence = ?, completed_at_seconds = ?, public_comment = ?, retry_count = ?
+       ${identified === null ? '' : ', person_id = ?, user_id = ?'} WHERE organization_id = ? AND id = ?`,
+    [
+      changed.status,
+      changed.sequence,
+      changed.completedAtSeconds,
+      changed.publicComment,
+      changed.retryCount,
+      ...(identified === null ? [] : [identified.personId, identified.userId]),
+      session.organizationId,
+      session.id,
+    ],
+  )
+  await addEvent(transaction, session, {
+    sequence: changed.sequence,
+    kind: 'status',
+    status: change.to,
+    actor: change.actor,
+    publicComment,
+    privateComment: change.privateComment ?? null,
+    overridden,
+    createdAtSeconds: nowSeconds,
+  })
+  return changed
+}
+
+/**
+ * Checks that nothing prevents the completion of the session. The sandbox forces outcomes of sessions that have nothing to
+ * check, but a hit and pending checks hold for them, too.
+ * @returns the required parts that are missing and overridden
+ */
+const checkCompletion = async (
+  transaction: Transaction,
+  session: Session,
+  { override }: StatusChange,
+): Promise<readonly string[]> => {
+  const isForced = override === 'sandbox' && session.environment === 'test'
+  await requireEvidenceKept(transaction, session)
+  if (!isForced) await requireSubmitted(transaction, session)
+  await requireChecksMade(transaction, session)
+  await requireNoOpenHit(transaction, session)
+  if (isForced) return []
+  const missing = await findMissingParts(transaction, session)
+  if (missing.length > 0 && override !== 'person') throw new SessionIncompleteError(missing)
+  return missing
+}
+
+/**
+ * Moves a session to another status and returns its new state; null when the organization has no such session.
+ * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError, ChangesUnsubmittedError,
+ *   ChecksPendingError, HitOpenError, SessionIncompleteError: nothing was changed then
+ */
+export const createStatusWriter =
+  (scope: TableScope) =>
+  (change: StatusChange, options?: TransactionOptions): Promise<SessionState | null> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const { organizationId, sessionId } = change
+      const locked = await lockState(transaction, organizationId, sessionId, nowSeconds)
+      if (locked === null) return null
+      const { session, wallets } = locked
+      await requireBrowser(transaction, change, nowSeconds)
+      checkChange(session, change)
+      const overridden = change.to === 'completed' ? await checkCompletion(transaction, session, change) : []
+      if (change.to === 'submitted') {
+        await queueChecks(transaction, { ...session, sequence: session.sequence + 1 }, nowSeconds)
+      }
+      const state = { session: await writeStatus(transaction, session, change, overridden, nowSeconds), wallets }
+      await writeCorrections(transaction, change, nowSeconds)
+      await announceSession(transaction, state, nowSeconds)
+      if (DECISIONS.has(change.to)) await numberDecision(transaction, session)
+      return state
+    }, options)

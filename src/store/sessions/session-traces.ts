@@ -1,0 +1,128 @@
+// Keyed hashes of what people handed in. They reveal nothing but that the same document, portrait or person was handed in
+// under another identity of the organization. They are erased with the evidence.
+import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
+import type { Session } from '../../domain/session.ts'
+import type { TableScope } from '../copy/table-scope.ts'
+import type { Transaction } from '../database.ts'
+import { requireKeyInUse } from '../organizations/organization-keys.ts'
+import { lockSessionAsItIs } from './session-rows.ts'
+
+interface Trace {
+  readonly kind: string
+  readonly value: string
+}
+
+interface FoundTrace extends Trace {
+  readonly sessionId: string
+}
+
+interface TraceRow extends Trace {
+  readonly session_id: string
+}
+
+/** Sessions that are shown; and candidates that share some bits, before all bits are compared. */
+const FOUND_MAX = { value: 20, kind: 2_000 } as const
+const OF_SESSION = 'organization_id = ? AND session_id = ?'
+const DURABILITY = { survives: 'process-crash' } as const
+
+/** Call it in the transaction that erases a session's evidence. */
+export const eraseTraces = (transaction: Transaction, organizationId: string, sessionId: string): Promise<number> =>
+  transaction.execute(`DELETE FROM session_traces WHERE ${OF_SESSION}`, [organizationId, sessionId])
+
+/**
+ * Sessions of other persons: neither known as the same person nor holding one of the same wallets.
+ * Sorted by an expression: for the order of the primary key, SQLite would walk all of the organization's traces.
+ * @param wanted how many kinds or values are asked for at once
+ */
+export const findOthers = (by: 'kind' | 'value', wanted: number): string =>
+  `SELECT t.session_id, t.kind, t.value FROM session_traces t
+   JOIN sessions s ON s.organization_id = t.organization_id AND s.id = t.session_id
+   WHERE t.organization_id = ? AND ${by === 'kind' ? '' : 't.kind = ? AND '}
+     t.${by} IN (${Array.from({ length: wanted }, () => '?').join(', ')}) AND t.session_id <> ? AND s.environment = ?
+     AND (s.person_id IS NULL OR s.person_id <> ?)
+     AND NOT EXISTS (SELECT 1 FROM session_wallets mine JOIN session_wallets theirs ON theirs.address = mine.address
+       WHERE mine.organization_id = t.organization_id AND mine.session_id = ?
+         AND theirs.organization_id = t.organization_id AND theirs.session_id = t.session_id)
+   ORDER BY t.session_id || '' DESC LIMIT ${FOUND_MAX[by]}`
+
+export const createSessionTraceTable = (scope: TableScope) => {
+  const readKey = async (organizationId: string): Promise<Uint8Array | null> => {
+    const [row] = await scope.statements.query<{ sealed_key: Uint8Array }>(
+      'SELECT sealed_key FROM trace_keys WHERE organization_id = ?',
+      [organizationId],
+    )
+    return row?.sealed_key ?? null
+  }
+
+  const ofOthers = async (
+    session: Pick<Session, 'organizationId' | 'id' | 'personId'> & { readonly environment: ApiKeyEnvironment },
+    by: 'kind' | 'value',
+    wanted: readonly string[],
+    kind: readonly string[],
+  ): Promise<readonly FoundTrace[]> => {
+    if (wanted.length === 0) return []
+    const { organizationId, id, environment, personId } = session
+    const rows = await scope.statements.query<TraceRow>(findOthers(by, wanted.length), [
+      organizationId,
+      ...kind,
+      ...wanted,
+      id,
+      environment,
+      personId ?? '',
+      id,
+    ])
+    return rows.map((row) => ({ sessionId: row.session_id, kind: row.kind, value: row.value }))
+  }
+
+  return {
+    /** The sealed key of the organization's traces; null before there is one. */
+    findKey: readKey,
+
+    /** Stores the key unless there is one, and returns the stored one. @throws OrganizationKeyExchangedError */
+    addKey: (organizationId: string, sealed: Uint8Array, sealedUnder: Uint8Array): Promise<Uint8Array> =>
+      scope.write(async (transaction) => {
+        await requireKeyInUse(transaction, organizationId, sealedUnder)
+        await transaction.execute(
+          'INSERT INTO trace_keys (organization_id, sealed_key) VALUES (?, ?) ON CONFLICT DO NOTHING',
+          [organizationId, sealed],
+        )
+        const [row] = await transaction.query<{ sealed_key: Uint8Array }>(
+          'SELECT sealed_key FROM trace_keys WHERE organization_id = ?',
+          [organizationId],
+        )
+        if (row === undefined) throw new Error('the key of traces vanished inside its own transaction')
+        return row.sealed_key
+      }),
+
+    /** Puts a session's traces whose kinds begin with `group` in place of those before; none where its evidence was erased. */
+    replace: (organizationId: string, sessionId: string, group: string, traces: readonly Trace[]): Promise<void> =>
+      scope.write(async (transaction) => {
+        // The erasure of the evidence locks the session, too.
+        await lockSessionAsItIs(transaction, organizationId, sessionId)
+        await transaction.execute(`DELETE FROM session_traces WHERE ${OF_SESSION} AND kind LIKE ?`, [
+          organizationId,
+          sessionId,
+          `${group}%`,
+        ])
+        const kept = await transaction.query(
+          `SELECT 1 FROM session_evidence WHERE ${OF_SESSION} AND erased_at_seconds IS NULL LIMIT 1`,
+          [organizationId, sessionId],
+        )
+        if (kept.length === 0) return
+        for (const { kind, value } of traces) {
+          await transaction.execute(
+            'INSERT INTO session_traces (organization_id, session_id, kind, value) VALUES (?, ?, ?, ?)',
+            [organizationId, sessionId, kind, value],
+          )
+        }
+      }, DURABILITY),
+
+    /** The newest sessions of other persons that share one of these values of a kind. */
+    findValues: (session: Parameters<typeof ofOthers>[0], kind: string, values: readonly string[]) =>
+      ofOthers(session, 'value', values, [kind]),
+
+    /** The newest sessions of other persons that have one of these kinds, with any value. */
+    findKinds: (session: Parameters<typeof ofOthers>[0], kinds: readonly string[]) =>
+      ofOthers(session, 'kind', kinds, []),
+  }
+}

@@ -1,0 +1,164 @@
+// Connecting a wallet: the nonce is spent, the wallet counted and stored, and the change told, in one transaction, so
+// that neither a replayed proof nor a 21st wallet gets in however many try at once (threats rows 5 and 6).
+import type { WalletAddress } from '../../domain/address.ts'
+import { newIdentifier } from '../../domain/identifier.ts'
+import { isSessionOpen, type Session, type SessionState } from '../../domain/session.ts'
+import {
+  ProofInvalidError,
+  SessionClosedError,
+  WalletLimitError,
+  WalletLockedError,
+} from '../../domain/session-errors.ts'
+import {
+  type ProofKind,
+  type SessionWallet,
+  WALLETS_PER_SESSION_MAX,
+  type WalletConnection,
+  type WalletRemoval,
+  walletAddressText,
+} from '../../domain/wallet.ts'
+import type { TableScope } from '../copy/table-scope.ts'
+import type { Transaction } from '../database.ts'
+import { requireBrowser } from '../portal-browsers.ts'
+import { fieldsOf, insertRow, type RowOf } from '../row-fields.ts'
+import { acceptParts } from './portal-progress.ts'
+import { announceSession, noteChange } from './session-changes.ts'
+import { lockState, readWallets } from './session-rows.ts'
+
+/** kill -9 loses no acknowledged wallet; a power cut may lose the last moments. The person waits for the answer. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+const spendNonce = async (
+  transaction: Transaction,
+  session: Session,
+  { nonce, proof, address, chain }: WalletConnection,
+  nowSeconds: number,
+): Promise<void> => {
+  if (nonce === null) {
+    if (proof.kind === 'sandbox' && session.environment === 'test') return
+    throw new ProofInvalidError()
+  }
+  const spent = await transaction.execute(
+    `DELETE FROM session_nonces WHERE nonce = ? AND organization_id = ? AND session_id = ? AND address = ?
+       AND chain = ? AND expires_at_seconds > ?`,
+    [nonce, session.organizationId, session.id, address, chain, nowSeconds],
+  )
+  if (spent !== 1) throw new ProofInvalidError()
+}
+
+const requireOpen = (session: Session, address: WalletAddress): void => {
+  if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)
+  if (session.lockedAddress !== null && session.lockedAddress !== address) throw new WalletLockedError()
+}
+
+const insertWallet = async (
+  transaction: Transaction,
+  session: Session,
+  { chain, address, proof }: WalletConnection,
+  nowSeconds: number,
+): Promise<SessionWallet> => {
+  const { organizationId, id, environment } = session
+  const wallet: SessionWallet = {
+    id: newIdentifier('wallet'),
+    chain,
+    address,
+    addressText: walletAddressText(address),
+    connectedAtSeconds: nowSeconds,
+    connectedSequence: session.sequence + 1,
+  }
+  await insertRow(transaction, 'session_wallets', { ...wallet, organizationId, sessionId: id, environment })
+  await transaction.execute(
+    `INSERT INTO wallet_proofs (wallet_id, organization_id, session_id, kind, message, signature, proved_at_seconds)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    [wallet.id, organizationId, id, proof.kind, proof.message, proof.signature, nowSeconds],
+  )
+  return wallet
+}
+
+/** As it was checked when the wallet was connected. */
+export interface WalletProof {
+  readonly walletId: string
+  readonly kind: ProofKind
+  readonly message: string
+  readonly signature: string
+  readonly provedAtSeconds: number
+}
+
+export const createSessionWalletTable = (scope: TableScope) => ({
+  /** Connected wallets of sessions of one organization, by session: those that have any. */
+  ofSessions: (organizationId: string, sessionIds: readonly string[]) =>
+    readWallets(scope.statements, organizationId, sessionIds),
+
+  /** By the wallet's id. */
+  listProofs: async (organizationId: string, sessionId: string): Promise<ReadonlyMap<string, WalletProof>> => {
+    const rows = await scope.statements.query<RowOf<WalletProof>>(
+      `SELECT wallet_proofs.wallet_id, wallet_proofs.kind, wallet_proofs.message, wallet_proofs.signature,
+         wallet_proofs.proved_at_seconds FROM session_wallets
+         JOIN wallet_proofs ON wallet_proofs.wallet_id = session_wallets.id
+       WHERE session_wallets.organization_id = ? AND session_wallets.session_id = ?`,
+      [organizationId, sessionId],
+    )
+    return new Map(rows.map((row) => [row.wallet_id, fieldsOf(row)]))
+  },
+
+  /**
+   * Stores a wallet whose proof was checked; one that is connected already stays as it is. The state afterwards, or null
+   * when the organization has no such session.
+   * @throws ProofInvalidError (nonce unknown, spent or too old), BrowserUnknownError, SessionClosedError,
+   * PartNotRequestedError, WalletLockedError, WalletLimitError: nothing was stored, and the nonce is not spent.
+   */
+  connect: (connection: WalletConnection): Promise<SessionState | null> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const { organizationId, sessionId, address, chain } = connection
+      const before = await lockState(transaction, organizationId, sessionId, nowSeconds)
+      if (before === null) return null
+      await requireBrowser(transaction, connection, nowSeconds)
+      const { session, wallets } = before
+      requireOpen(session, address)
+      await acceptParts(transaction, connection, ['wallets'], true)
+      await spendNonce(transaction, session, connection, nowSeconds)
+      if (wallets.some((wallet) => wallet.address === address && wallet.chain === chain)) return before
+      if (wallets.length >= WALLETS_PER_SESSION_MAX) throw new WalletLimitError()
+      const wallet = await insertWallet(transaction, session, connection, nowSeconds)
+      const changed = await noteChange(
+        transaction,
+        session,
+        { kind: 'wallet-connected', actor: connection.actor, privateComment: null },
+        nowSeconds,
+      )
+      const state = { session: changed, wallets: [...wallets, wallet] }
+      await announceSession(transaction, state, nowSeconds)
+      return state
+    }, DURABILITY),
+
+  /**
+   * Takes a wallet out of an open session. Null when there is no such session or wallet.
+   * @throws BrowserUnknownError, SessionClosedError, PartNotRequestedError
+   */
+  remove: (input: WalletRemoval): Promise<SessionState | null> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const { organizationId, sessionId, walletId, actor } = input
+      const before = await lockState(transaction, organizationId, sessionId, nowSeconds)
+      if (before === null) return null
+      await requireBrowser(transaction, input, nowSeconds)
+      const { session, wallets } = before
+      if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)
+      await acceptParts(transaction, input, ['wallets'], true)
+      const removed = await transaction.execute(
+        'DELETE FROM session_wallets WHERE organization_id = ? AND session_id = ? AND id = ?',
+        [organizationId, sessionId, walletId],
+      )
+      if (removed === 0) return null
+      const changed = await noteChange(
+        transaction,
+        session,
+        { kind: 'wallet-removed', actor, privateComment: null },
+        nowSeconds,
+      )
+      // Told with the wallet that is gone, since what is known of that one changes too.
+      await announceSession(transaction, { session: changed, wallets }, nowSeconds)
+      return { session: changed, wallets: wallets.filter(({ id }) => id !== walletId) }
+    }, DURABILITY),
+})

@@ -1,0 +1,155 @@
+// Registers, reads and changes sessions; the parts are in the files beside this one. Each function names the organization,
+// except the portal's look-up by link.
+
+import type { WalletAddress } from '../../domain/address.ts'
+import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
+import type { Level } from '../../domain/level.ts'
+import type { SessionPart } from '../../domain/requirements.ts'
+import type { HitState } from '../../domain/screening-hit.ts'
+import type { CheckType, Session, SessionState, SessionStatus } from '../../domain/session.ts'
+import type { ByBrowser } from '../../domain/wallet.ts'
+import type { TableScope } from '../copy/table-scope.ts'
+import type { SqlParameter } from '../database.ts'
+import { addFilter, type Page, type PageRequest, queryPage } from '../paging.ts'
+import { requireBrowser } from '../portal-browsers.ts'
+import { findMissingParts } from '../session-requirements.ts'
+import { addEvent, announceSession } from './session-changes.ts'
+import { createSessionHistory } from './session-history.ts'
+import { createRegistration } from './session-registration.ts'
+import { lockSessionAsItIs, lockState, readState, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
+import { createStatusWriter } from './session-status.ts'
+import { createTokenReader } from './session-tokens.ts'
+
+interface SessionFilter {
+  readonly organizationId: string
+  readonly status?: SessionStatus
+  readonly checkType?: CheckType
+  readonly environment?: ApiKeyEnvironment
+  /** Null: assigned to nobody. */
+  readonly assignedTo?: string | null
+  readonly createdBeforeSeconds?: number
+  readonly id?: string
+  /** Connected, or the only one that may connect. */
+  readonly wallet?: WalletAddress
+  readonly oldestFirst?: boolean
+  readonly level?: Level
+  /** With a hit of this state; `none`: without any. */
+  readonly hits?: HitState | 'none'
+}
+
+export const createSessionTable = (scope: TableScope) => ({
+  ...createRegistration(scope),
+  ...createTokenReader(scope),
+  ...createSessionHistory(scope),
+  /** See session-status.ts: the only way in which a status changes. */
+  changeStatus: createStatusWriter(scope),
+
+  /** Null when the organization has no such session. */
+  find: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
+    readState(scope.statements, organizationId, sessionId),
+
+  /** The required parts that a session lacks. */
+  findMissing: (session: Session): Promise<readonly SessionPart[]> => findMissingParts(scope.statements, session),
+
+  /** A session as `find` returns it, locked: a change of the session waits until the transaction has ended. */
+  lock: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
+    scope.write(async (transaction) => {
+      await lockSessionAsItIs(transaction, organizationId, sessionId)
+      return readState(transaction, organizationId, sessionId)
+    }),
+
+  /** Newest first unless `oldestFirst`. */
+  page: (filter: SessionFilter, page: PageRequest): Promise<Page<Session>> => {
+    const where = ['organization_id = ?']
+    const parameters: SqlParameter[] = [filter.organizationId]
+    addFilter(where, parameters, 'status', filter.status)
+    addFilter(where, parameters, 'check_type', filter.checkType)
+    addFilter(where, parameters, 'environment', filter.environment)
+    addFilter(where, parameters, 'id', filter.id)
+    addFilter(where, parameters, 'level', filter.level)
+    if (filter.hits === 'none') {
+      where.push(`NOT EXISTS (SELECT 1 FROM screening_hits h WHERE h.organization_id = sessions.organization_id
+        AND h.session_id = sessions.id)`)
+    } else if (filter.hits !== undefined) {
+      where.push('id IN (SELECT session_id FROM screening_hits WHERE organization_id = ? AND state = ?)')
+      parameters.push(filter.organizationId, filter.hits)
+    }
+    if (filter.wallet !== undefined) {
+      // Both parts use an index that begins with the address.
+      where.push(`id IN (
+        SELECT session_id FROM session_wallets WHERE address = ? AND environment IN ('live', 'test') AND organization_id = ?
+        UNION ALL
+        SELECT id FROM sessions WHERE locked_address = ? AND environment IN ('live', 'test') AND organization_id = ?)`)
+      parameters.push(filter.wallet, filter.organizationId, filter.wallet, filter.organizationId)
+    }
+    if (filter.createdBeforeSeconds !== undefined) {
+      where.push('created_at_seconds < ?')
+      parameters.push(filter.createdBeforeSeconds)
+    }
+    if (filter.assignedTo !== undefined) {
+      const assigned = `SELECT session_id FROM session_assignments WHERE organization_id = ? AND user_id `
+      where.push(filter.assignedTo === null ? `id NOT IN (${assigned} IS NOT NULL)` : `id IN (${assigned} = ?)`)
+      parameters.push(filter.organizationId, ...(filter.assignedTo === null ? [] : [filter.assignedTo]))
+    }
+    return queryPage<SessionRow, Session>(
+      scope.statements,
+      {
+        select: `SELECT ${SESSION_COLUMNS} FROM sessions`,
+        where,
+        parameters,
+        order: ['id'],
+        descending: filter.oldestFirst !== true,
+      },
+      page,
+      toSession,
+    )
+  },
+
+  /**
+   * Records that the person agreed to share the result with other organizations, and to which text (threats row 3). The
+   * first consent stays. Null when the organization has no such session.
+   */
+  recordConsent: (
+    input: ByBrowser & {
+      readonly organizationId: string
+      readonly sessionId: string
+      /** Names the text that was shown. */
+      readonly version: string
+      readonly actor: string
+    },
+  ): Promise<SessionState | null> =>
+    scope.write(
+      async (transaction) => {
+        const nowSeconds = scope.nowSeconds()
+        const { organizationId, sessionId, version, actor } = input
+        const locked = await lockState(transaction, organizationId, sessionId, nowSeconds)
+        if (locked === null) return null
+        await requireBrowser(transaction, input, nowSeconds)
+        let { session } = locked
+        if (session.consentedAtSeconds === null) {
+          const sequence = session.sequence + 1
+          session = { ...session, sequence, consentedAtSeconds: nowSeconds }
+          await transaction.execute(
+            `UPDATE sessions SET consent_version = ?, consented_at_seconds = ?, sequence = ?
+             WHERE organization_id = ? AND id = ?`,
+            [version, nowSeconds, sequence, organizationId, sessionId],
+          )
+          await addEvent(transaction, session, {
+            sequence,
+            kind: 'consented',
+            status: session.status,
+            actor,
+            publicComment: null,
+            privateComment: version,
+            createdAtSeconds: nowSeconds,
+          })
+        }
+        const state = { session, wallets: locked.wallets }
+        // What other organizations may see of its wallets changes with it.
+        await announceSession(transaction, state, nowSeconds)
+        return state
+      },
+      // Later changes follow in the same log: if a power cut loses this one, it loses those as well.
+      { survives: 'process-crash' },
+    ),
+})

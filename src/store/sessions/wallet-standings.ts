@@ -1,0 +1,158 @@
+// The reads behind "is this wallet verified?": by canonical address over indexes, a few microseconds each, however many
+// wallets there are. Another organization's session is visible only when it is completed, at the required level,
+// shared, and the asking organization relies on that organization.
+import type { Level } from '../../domain/level.ts'
+import type { CheckType, SessionStatus } from '../../domain/session.ts'
+import type { StandingSource, VerifiedWallet, WalletSession } from '../../domain/standing.ts'
+import type { Statements } from '../database.ts'
+import { IS_SHARED } from './session-sharing.ts'
+
+interface StandingRow {
+  readonly id: string
+  readonly own: number
+  readonly connected: number
+  readonly check_type: CheckType
+  readonly status: SessionStatus
+  readonly level: Level
+  readonly person_id: string | null
+  readonly completed_at_seconds: number | null
+  readonly decided: number | null
+}
+
+/** More sessions than any real wallet has; a wallet with thousands of sessions must not cost thousands of rows. */
+const SESSIONS_MAX = 64
+/**
+ * Rows with a decision that are kept of each type of check. A session that is locked to the wallet and has the wallet
+ * connected has two rows.
+ */
+const DECISIONS_KEPT = 8
+const PERSON_WALLETS_MAX = 200
+
+/** Null when an older program, which knew no such numbers, decided while this one already ran. */
+const DECIDED = `CASE WHEN sessions.status IN ('completed', 'rejected') THEN COALESCE(sessions.decided_sequence, 0) END
+  AS decided`
+
+const COLUMNS = `sessions.id, CASE WHEN sessions.organization_id = ? THEN 1 ELSE 0 END AS own, sessions.check_type,
+  sessions.status, sessions.level, sessions.person_id, sessions.completed_at_seconds, ${DECIDED}`
+
+/**
+ * Whether the asking organization relies on the session's organization. One parameter: the asking organization's id.
+ */
+const IS_TRUSTED = `EXISTS (SELECT 1 FROM organizations asking WHERE asking.id = ? AND (asking.trusts = 'all'
+          OR EXISTS (SELECT 1 FROM trusted_organizations trusted WHERE trusted.organization_id = asking.id
+            AND trusted.trusted_id = sessions.organization_id)))`
+
+const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected FROM session_wallets
+    JOIN sessions ON sessions.organization_id = session_wallets.organization_id
+      AND sessions.id = session_wallets.session_id
+    WHERE session_wallets.address = ? AND session_wallets.environment = ?
+      AND (sessions.organization_id = ? OR (sessions.status = 'completed' AND sessions.level >= ?
+        AND ${IS_SHARED} AND ${IS_TRUSTED}))
+    UNION ALL
+    SELECT ${COLUMNS}, 0 AS connected FROM sessions
+    WHERE sessions.locked_address = ? AND sessions.environment = ? AND sessions.organization_id = ?`
+
+/**
+ * Without ORDER BY: nearly every wallet has a few sessions, which this process sorts faster than the database would. If
+ * there are more rows than may be read, the ordered statement decides which of them count.
+ */
+export const STANDING_SESSIONS_UNORDERED = `${SESSIONS_OF_WALLET} LIMIT ${SESSIONS_MAX + 1}`
+/** The newest sessions, which always include those of each type of check that were decided last. */
+export const STANDING_SESSIONS = `SELECT id, own, check_type, status, level, person_id, completed_at_seconds, decided,
+    connected FROM (
+      SELECT standing.*, CASE WHEN decided IS NOT NULL AND ROW_NUMBER() OVER (
+          PARTITION BY own, check_type ORDER BY (decided IS NULL), decided DESC, id DESC
+        ) <= ${DECISIONS_KEPT} THEN 1 ELSE 0 END AS decided_last
+      FROM (
+        ${SESSIONS_OF_WALLET}
+      ) AS standing ORDER BY own DESC, decided_last DESC, id DESC, connected DESC LIMIT ${SESSIONS_MAX}
+    ) AS kept ORDER BY own DESC, id DESC, connected DESC`
+
+const WALLETS_OF_PERSON = `FROM sessions JOIN session_wallets
+    ON session_wallets.organization_id = sessions.organization_id AND session_wallets.session_id = sessions.id
+  WHERE sessions.person_id = ? AND sessions.status = 'completed' AND sessions.level >= ? AND sessions.environment = ?
+    AND (sessions.organization_id = ? OR (${IS_SHARED} AND ${IS_TRUSTED}))`
+
+export const PERSON_WALLETS_UNORDERED = `SELECT session_wallets.address_text AS address, session_wallets.chain,
+    session_wallets.connected_at_seconds ${WALLETS_OF_PERSON} LIMIT ${PERSON_WALLETS_MAX + 1}`
+export const PERSON_WALLETS = `SELECT session_wallets.address_text AS address, session_wallets.chain ${WALLETS_OF_PERSON}
+  GROUP BY session_wallets.address_text, session_wallets.chain
+  ORDER BY MIN(session_wallets.connected_at_seconds), session_wallets.chain, session_wallets.address_text
+  LIMIT ${PERSON_WALLETS_MAX}`
+
+/** Compares text as the databases do: by character codes, without a language's rules. */
+const compare = (left: string | number, right: string | number): number => (left < right ? -1 : left > right ? 1 : 0)
+
+const bySessionOrder = (left: StandingRow, right: StandingRow): number =>
+  right.own - left.own || compare(right.id, left.id) || right.connected - left.connected
+
+interface WalletRow extends VerifiedWallet {
+  readonly connected_at_seconds: number
+}
+
+const byWalletOrder = (left: WalletRow, right: WalletRow): number =>
+  left.connected_at_seconds - right.connected_at_seconds ||
+  compare(left.chain, right.chain) ||
+  compare(left.address, right.address)
+
+/** Each wallet once, at its first connection in the given order. */
+const distinctWallets = (rows: readonly WalletRow[]): readonly VerifiedWallet[] => {
+  const ordered = rows.length < 2 ? rows : [...rows].sort(byWalletOrder)
+  const kept: VerifiedWallet[] = []
+  for (const { address, chain } of ordered) {
+    if (!kept.some((wallet) => wallet.address === address && wallet.chain === chain)) kept.push({ address, chain })
+  }
+  return kept
+}
+
+const toWalletSession = (row: StandingRow): WalletSession => ({
+  sessionId: row.id,
+  own: row.own === 1,
+  connected: row.connected === 1,
+  checkType: row.check_type,
+  status: row.status,
+  level: row.level,
+  personId: row.person_id,
+  completedAtSeconds: row.completed_at_seconds,
+  decidedSequence: row.decided,
+})
+
+export type WalletStandings = StandingSource
+
+export const createWalletStandings = (
+  statements: Statements,
+  userIdOf: StandingSource['userIdOf'],
+): WalletStandings => ({
+  loadSessions: async ({ organizationId, environment, level }, address) => {
+    const parameters = [
+      organizationId,
+      address,
+      environment,
+      organizationId,
+      level,
+      organizationId,
+      organizationId,
+      address,
+      environment,
+      organizationId,
+    ]
+    const found = await statements.query<StandingRow>(STANDING_SESSIONS_UNORDERED, parameters)
+    const rows =
+      found.length > SESSIONS_MAX
+        ? await statements.query<StandingRow>(STANDING_SESSIONS, parameters)
+        : found.length < 2
+          ? found
+          : [...found].sort(bySessionOrder)
+    return rows.map(toWalletSession)
+  },
+
+  loadPersonWallets: async ({ organizationId, environment, level }, personId) => {
+    const parameters = [personId, level, environment, organizationId, organizationId]
+    const found = await statements.query<WalletRow>(PERSON_WALLETS_UNORDERED, parameters)
+    return found.length > PERSON_WALLETS_MAX
+      ? statements.query<VerifiedWallet>(PERSON_WALLETS, parameters)
+      : distinctWallets(found)
+  },
+
+  userIdOf,
+})

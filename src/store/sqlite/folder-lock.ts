@@ -1,0 +1,47 @@
+// Allows only one service per data folder: two would write to each other's decision log and sign without each other's
+// records. The lock is the operating system's, held through an open database, so it ends with the process, however that
+// ends.
+import { Database as SqliteFile } from 'bun:sqlite'
+import { closeSync, openSync } from 'node:fs'
+import { StoreUnusableError } from '../errors.ts'
+import { fileProblem } from './file-problem.ts'
+import { isBusy } from './sqlite-connection.ts'
+
+export interface FolderLock {
+  release(): void
+}
+
+const openLock = (path: string): SqliteFile => {
+  closeSync(openSync(path, 'a', 0o600))
+  const file = new SqliteFile(path, { create: true })
+  try {
+    file.run('PRAGMA busy_timeout = 0')
+    // Nothing is ever stored here. A journal on the disk would make the lock fail when the disk is full.
+    file.run('PRAGMA journal_mode = MEMORY')
+    file.run('BEGIN EXCLUSIVE')
+  } catch (error) {
+    file.close()
+    throw error
+  }
+  return file
+}
+
+/**
+ * @param held the message when another process holds the lock
+ * @throws StoreUnusableError when another process holds the lock, or it can't be taken.
+ */
+export const lockFolder = (
+  path: string,
+  folder: string,
+  held = `another service runs on ${folder}: stop it, or set another --data-dir`,
+): FolderLock => {
+  try {
+    const file = openLock(path)
+    return { release: () => file.close() }
+  } catch (error) {
+    throw new StoreUnusableError(
+      isBusy(error) ? held : `${path} can't be locked: ${fileProblem(error) ?? String(error)}`,
+      error,
+    )
+  }
+}

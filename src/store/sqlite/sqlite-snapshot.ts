@@ -1,0 +1,84 @@
+// A SQLite database as it is at one moment, in a file of its own, while others read and write it.
+// Source: https://sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause.
+import { Database as SqliteFile } from 'bun:sqlite'
+import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
+import { MOVED_TO, movedError } from '../copy/moved.ts'
+import { StoreUnavailableError, StoreUnusableError } from '../errors.ts'
+
+const BUSY_TIMEOUT_MS = 10_000
+
+/**
+ * Blocks the thread while it copies: for commands, not for a service.
+ * @param to must not exist; made for its owner alone.
+ * @throws StoreUnusableError, StoreUnavailableError
+ */
+export const snapshotSqlite = (path: string, to: string): void => {
+  if (!existsSync(path)) throw new StoreUnusableError(`there is no database in ${path}`)
+  // An empty file is taken as the target, and has the mode that it is to have from the first byte on.
+  closeSync(openSync(to, 'wx', 0o600))
+  const file = new SqliteFile(path, { readwrite: true, create: false })
+  try {
+    file.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    file.run('PRAGMA trusted_schema = OFF')
+    file.query('VACUUM INTO ?').run(to)
+  } catch (error) {
+    throw new StoreUnavailableError(error)
+  } finally {
+    file.close()
+  }
+  const copy = new SqliteFile(to, { readonly: true })
+  try {
+    const rows = copy.query('PRAGMA integrity_check').all() as { integrity_check: string }[]
+    if (rows.length !== 1 || rows[0]?.integrity_check !== 'ok')
+      throw new StoreUnusableError(`the copy of ${path} is damaged`)
+  } finally {
+    copy.close()
+  }
+  const descriptor = openSync(to, 'r')
+  fsyncSync(descriptor)
+  closeSync(descriptor)
+}
+
+/** An attester whose key is in a hardware token, so that no backup holds it. */
+export interface TokenAttester {
+  readonly kind: 'secp256k1' | 'ed25519'
+  readonly address: string
+  /** PKCS#11 URI. */
+  readonly key: string
+}
+
+export interface DatabaseFacts {
+  readonly deploymentId: string
+  /** The newest migration. */
+  readonly schema: number
+  readonly tokenAttesters: readonly TokenAttester[]
+}
+
+/**
+ * Describes a service's database file.
+ * @throws StoreUnusableError when it is no such file, or its content was moved elsewhere
+ */
+export const describeSqlite = (path: string): DatabaseFacts => {
+  const file = new SqliteFile(path, { readonly: true })
+  try {
+    const [deployment] = file.query("SELECT value FROM deployment WHERE name = 'deployment_id'").all() as {
+      value: string
+    }[]
+    const [newest] = file.query('SELECT MAX(number) AS number FROM schema_migrations').all() as { number: number }[]
+    const [moved] = file.query('SELECT value FROM deployment WHERE name = ?').all(MOVED_TO) as { value: string }[]
+    if (moved !== undefined) throw movedError(moved.value)
+    if (deployment === undefined || newest === undefined) throw new StoreUnusableError(`${path} holds no deployment`)
+    const tokenAttesters = file
+      .query(
+        `SELECT kind, address, keystore_file AS key FROM attesters
+         WHERE keystore_file LIKE 'pkcs11:%' AND status <> 'retired' ORDER BY created_at_seconds, id`,
+      )
+      .all() as TokenAttester[]
+    return { deploymentId: deployment.value, schema: newest.number, tokenAttesters }
+  } catch (error) {
+    if (error instanceof StoreUnusableError) throw error
+    throw new StoreUnusableError(`${path} holds no deployment`, error)
+  } finally {
+    file.close()
+  }
+}

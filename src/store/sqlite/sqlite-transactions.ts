@@ -1,0 +1,205 @@
+// Runs several transactions on one SQLite connection in one commit. Each is a savepoint, so that a failing one does not
+// affect the others; a single statement needs none, because SQLite undoes it by itself. Writing the log, half the cost of
+// a small transaction, is paid once for all. Invariant: no caller is answered before the commit, neither with a result
+// nor with an error that may depend on what another transaction of the group wrote. Source:
+// https://sqlite.org/lang_savepoint.html, https://sqlite.org/lang_transaction.html.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Clock } from '../../lib/time.ts'
+import type { DeferredStatement, SqlParameter, Transaction, TransactionOptions } from '../database.ts'
+import { StoreUnavailableError, TransactionMisuseError } from '../errors.ts'
+import { type SqliteConnection, toStoreError } from './sqlite-connection.ts'
+
+export interface WaitingTransaction {
+  /** A single statement resolves with the number of rows that it changed. */
+  readonly work: ((transaction: Transaction) => Promise<unknown>) | DeferredStatement
+  readonly survives: NonNullable<TransactionOptions['survives']>
+  /** On the monotonic clock: the transaction must begin before this time, or not at all. */
+  readonly deadlineMs: number
+  resolve(result: unknown): void
+  reject(error: unknown): void
+}
+
+export interface TransactionRunnerDependencies {
+  readonly writer: SqliteConnection
+  readonly clock: Clock
+  /** How long one transaction's work may take, milliseconds. */
+  readonly transactionLimitMs: number
+  readonly retryWhileLocked: <Result>(attempt: () => Result, deadlineMs: number) => Promise<Result>
+  readonly committed: () => void
+}
+
+export interface TransactionRunner {
+  /** Runs the first of them in one commit and returns those that were not begun. Never rejects. */
+  run(group: readonly WaitingTransaction[]): Promise<readonly WaitingTransaction[]>
+  /** True inside the work of a transaction that is open. */
+  isInside(): boolean
+}
+
+/**
+ * After this much work no further transaction joins the commit, milliseconds, because the first ones are waiting for
+ * it.
+ */
+const LONGEST_GROUP_MS = 5
+
+type Outcome =
+  | { readonly kind: 'done'; readonly member: WaitingTransaction; readonly result: unknown }
+  | {
+      readonly kind: 'failed'
+      readonly member: WaitingTransaction
+      readonly error: unknown
+      /** Whether the writes of the other transactions in the group are lost as well. */
+      readonly allLost: boolean
+    }
+
+export const createTransactionRunner = (dependencies: TransactionRunnerDependencies): TransactionRunner => {
+  const { writer, clock, transactionLimitMs, retryWhileLocked, committed } = dependencies
+  const inside = new AsyncLocalStorage<{ open: boolean }>()
+  let writerSurvives: TransactionOptions['survives']
+
+  const begin = (survives: WaitingTransaction['survives']): void => {
+    // If an earlier rollback failed, this transaction must not become part of the old one.
+    if (writer.inTransaction) writer.run('ROLLBACK')
+    if (writerSurvives !== survives) {
+      writer.run(survives === 'power-loss' ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL')
+      writerSurvives = survives
+    }
+    // IMMEDIATE takes the write lock now; a deferred transaction could fail half-way through its work.
+    writer.run('BEGIN IMMEDIATE')
+  }
+
+  /** Rolls back and returns the error to report: the one that ended the transaction, or a worse one. */
+  const undo = (reason: unknown, statements: readonly string[]): unknown => {
+    try {
+      // After some failures, for example of the disk, SQLite has already rolled back.
+      if (writer.inTransaction) for (const statement of statements) writer.run(statement)
+      return reason
+    } catch (error) {
+      return new StoreUnavailableError(new AggregateError([reason, error]))
+    }
+  }
+
+  /** The work's result. Rejects with what the work or one of its statements failed with, or when it took too long. */
+  const perform = async (work: (transaction: Transaction) => Promise<unknown>): Promise<unknown> => {
+    const state = { open: true }
+    let failure: unknown
+    const run = <Value>(statement: () => Value): Value => {
+      if (!state.open) throw new TransactionMisuseError('the transaction has ended')
+      // As in PostgreSQL: once a statement has failed, nothing of the transaction is kept, whether or not the work
+      // caught the error. No further statement runs either: SQLite may have rolled back already, and would commit it
+      // immediately.
+      if (failure !== undefined) throw failure
+      try {
+        return statement()
+      } catch (error) {
+        failure = toStoreError(error)
+        throw failure
+      }
+    }
+    const handle: Transaction = {
+      kind: 'transaction',
+      alone: true,
+      query: async <Row>(sql: string, parameters?: readonly SqlParameter[]) =>
+        run(() => writer.all<Row>(sql, parameters)),
+      execute: async (sql, parameters) => run(() => writer.run(sql, parameters)),
+    }
+    const limit = Promise.withResolvers<never>()
+    const timer = setTimeout(
+      () => limit.reject(new StoreUnavailableError(new Error('the transaction took too long'))),
+      transactionLimitMs,
+    )
+    try {
+      const result = await Promise.race([inside.run(state, () => work(handle)), limit.promise])
+      if (failure !== undefined) throw failure
+      return result
+    } finally {
+      state.open = false
+      clearTimeout(timer)
+    }
+  }
+
+  const runStatement = (member: WaitingTransaction, { sql, parameters }: DeferredStatement): Outcome => {
+    try {
+      return { kind: 'done', member, result: writer.run(sql, parameters) }
+    } catch (error) {
+      return { kind: 'failed', member, error: toStoreError(error), allLost: !writer.inTransaction }
+    }
+  }
+
+  const runMember = async (
+    member: WaitingTransaction,
+    work: (transaction: Transaction) => Promise<unknown>,
+    isAlone: boolean,
+  ): Promise<Outcome> => {
+    try {
+      if (!isAlone) writer.run('SAVEPOINT member')
+      const result = await perform(work)
+      if (!isAlone) writer.run('RELEASE member')
+      return { kind: 'done', member, result }
+    } catch (error) {
+      const reason = toStoreError(error)
+      const worst = undo(reason, isAlone ? ['ROLLBACK'] : ['ROLLBACK TO member', 'RELEASE member'])
+      return { kind: 'failed', member, error: worst, allLost: worst !== reason || !writer.inTransaction }
+    }
+  }
+
+  /** Nothing was kept: completed work has to be done again, and other failures may be consequences. */
+  const failAll = (outcomes: readonly Outcome[], error: unknown): void => {
+    for (const { member } of outcomes) member.reject(error)
+  }
+
+  const commit = async (outcomes: readonly Outcome[], deadlineMs: number): Promise<void> => {
+    try {
+      await retryWhileLocked(() => writer.run('COMMIT'), deadlineMs)
+    } catch (error) {
+      failAll(outcomes, undo(error, ['ROLLBACK']))
+      return
+    }
+    committed()
+    for (const outcome of outcomes) {
+      if (outcome.kind === 'done') outcome.member.resolve(outcome.result)
+      else outcome.member.reject(outcome.error)
+    }
+  }
+
+  const requireInTime = ({ deadlineMs }: WaitingTransaction): void => {
+    if (clock.monotonicMs() > deadlineMs) throw new StoreUnavailableError(new Error('no turn in time'))
+  }
+
+  const runAll = async (members: WaitingTransaction[]): Promise<void> => {
+    const isAlone = members.length === 1
+    const startMs = clock.monotonicMs()
+    const outcomes: Outcome[] = []
+    let deadlineMs = startMs
+    for (let member = members.shift(); member !== undefined; member = members.shift()) {
+      const { work } = member
+      const outcome = typeof work === 'function' ? await runMember(member, work, isAlone) : runStatement(member, work)
+      if (outcome.kind === 'failed' && outcome.allLost) {
+        member.reject(undo(outcome.error, ['ROLLBACK']))
+        failAll(outcomes, new StoreUnavailableError(outcome.error))
+        return
+      }
+      outcomes.push(outcome)
+      deadlineMs = Math.max(deadlineMs, member.deadlineMs)
+      if (clock.monotonicMs() - startMs >= LONGEST_GROUP_MS) break
+    }
+    await commit(outcomes, deadlineMs)
+  }
+
+  return {
+    isInside: () => inside.getStore()?.open === true,
+    run: async (group) => {
+      const [first, ...others] = group
+      if (first === undefined) return []
+      try {
+        requireInTime(first)
+        await retryWhileLocked(() => begin(first.survives), first.deadlineMs)
+      } catch (error) {
+        first.reject(error)
+        return others
+      }
+      const members = [first, ...others]
+      await runAll(members)
+      return members
+    },
+  }
+}

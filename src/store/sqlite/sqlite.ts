@@ -1,0 +1,180 @@
+// The database over one SQLite file: one connection writes, and its queued transactions share commits; another one
+// reads. An acknowledged write survives kill -9, because the operating system already has it, and a power cut as well
+// unless the caller chose `process-crash`. Source: https://sqlite.org/wal.html,
+// https://sqlite.org/pragma.html#pragma_synchronous.
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
+import { createSerialQueue } from '../../lib/serial-queue.ts'
+import type { Clock } from '../../lib/time.ts'
+import { createBacklog } from '../backlog.ts'
+import type { Database, SqlParameter, Transaction, TransactionOptions } from '../database.ts'
+import { StoreUnavailableError, StoreUnusableError, TransactionMisuseError } from '../errors.ts'
+import { startCheckpoints } from './checkpoints.ts'
+import { fileProblem } from './file-problem.ts'
+import { isBusy, openSqliteConnection, type SqliteConnection, toStoreError } from './sqlite-connection.ts'
+import { createTransactionRunner, type WaitingTransaction } from './sqlite-transactions.ts'
+
+export interface SqliteOptions {
+  readonly path: string
+  readonly clock: Clock
+  /** How long a call waits for its turn and for another process's lock, milliseconds. */
+  readonly lockLimitMs?: number
+  /** How long one transaction's work may take before it is rolled back, milliseconds. */
+  readonly transactionLimitMs?: number
+  /** How many transactions may wait before the next is refused at once. */
+  readonly maximumQueued?: number
+  /**
+   * Where checkpoints run. `by-commits`, the default: within a commit, which then waits for the disk. `own-thread`, for
+   * servers: in a thread of their own.
+   */
+  readonly checkpoints?: 'by-commits' | 'own-thread'
+  /** Resolves after that many milliseconds; replaced in tests. */
+  readonly wait?: (milliseconds: number) => Promise<void>
+}
+
+const FIRST_RETRY_MS = 2
+const LONGEST_RETRY_MS = 50
+/**
+ * Pages in the write-ahead log after which a commit runs a checkpoint. The first is SQLite's default; the second is
+ * only reached when the checkpoint thread falls behind.
+ */
+const CHECKPOINT_PAGES = 1_000
+const CHECKPOINT_PAGES_BESIDE_THREAD = 131_072
+
+const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
+
+/** Creates the file for its owner alone, or takes everyone else's access away. */
+const protectFile = (path: string): void => {
+  try {
+    closeSync(openSync(path, 'a', 0o600))
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
+  } catch (error) {
+    const why = fileProblem(error) ?? String(error)
+    throw new StoreUnusableError(`the store ${path} can't be created or made private to its owner: ${why}`, error)
+  }
+}
+
+/**
+ * Opens the file, and creates it with mode 0600 if it is missing.
+ * @throws StoreUnusableError when the file is no database or can't be opened.
+ */
+export const openSqliteDatabase = async (options: SqliteOptions): Promise<Database> => {
+  const {
+    path,
+    clock,
+    lockLimitMs = 3_000,
+    transactionLimitMs = 10_000,
+    maximumQueued = 10_000,
+    checkpoints: checkpointing = 'by-commits',
+    wait = sleep,
+  } = options
+
+  /** Tries again while another process holds the lock, leaving the thread free in between. */
+  const retryWhileLocked = async <Result>(attempt: () => Result, deadlineMs: number): Promise<Result> => {
+    for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)) {
+      try {
+        return attempt()
+      } catch (error) {
+        if (!isBusy(error) || clock.monotonicMs() + delayMs > deadlineMs) throw toStoreError(error)
+      }
+      // Spread out, so that two processes waiting for each other don't keep meeting.
+      await wait(delayMs * (0.5 + Math.random() / 2))
+    }
+  }
+
+  const open = async (readOnly: boolean): Promise<SqliteConnection> => {
+    try {
+      return await retryWhileLocked(() => openSqliteConnection(path, readOnly), clock.monotonicMs() + lockLimitMs)
+    } catch (error) {
+      const why = fileProblem(error) ?? 'it is locked, damaged or not a database'
+      throw new StoreUnusableError(`the store ${path} can't be opened: ${why}`, error)
+    }
+  }
+
+  protectFile(path)
+  const writer = await open(false)
+  const reader = await open(true)
+  const checkpointAfter = (pages: number): number => writer.run(`PRAGMA wal_autocheckpoint = ${pages}`)
+  const checkpoints =
+    checkpointing === 'by-commits'
+      ? null
+      : startCheckpoints(path, () => {
+          if (!closed) checkpointAfter(CHECKPOINT_PAGES)
+        })
+  if (checkpoints !== null) checkpointAfter(CHECKPOINT_PAGES_BESIDE_THREAD)
+  const runner = createTransactionRunner({
+    writer,
+    clock,
+    transactionLimitMs,
+    retryWhileLocked,
+    committed: () => checkpoints?.committed(),
+  })
+  const queue = createSerialQueue<WaitingTransaction>({
+    run: runner.run,
+    belongsTo: (one, before) => one.survives === before.survives,
+    monotonicMs: clock.monotonicMs,
+  })
+  const backlog = createBacklog(maximumQueued, clock.monotonicMs)
+  let closed = false
+
+  const requireUsable = (): void => {
+    if (closed) throw new StoreUnavailableError(new Error('the database is closed'))
+    if (runner.isInside()) throw new TransactionMisuseError('inside a transaction only its handle may be used')
+  }
+
+  /** Requests a transaction. An immediate refusal rejects the promise as well. */
+  const enqueue = (work: WaitingTransaction['work'], { survives = 'power-loss' }: TransactionOptions = {}) =>
+    new Promise<unknown>((resolve, reject) => {
+      requireUsable()
+      if (backlog.size >= maximumQueued) throw new StoreUnavailableError(new Error('too many transactions are waiting'))
+      backlog.add()
+      queue.add({
+        work,
+        survives,
+        deadlineMs: clock.monotonicMs() + lockLimitMs,
+        resolve: (result) => {
+          backlog.remove()
+          resolve(result)
+        },
+        reject: (error) => {
+          backlog.remove()
+          reject(error)
+        },
+      })
+    })
+
+  const query = async <Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]> => {
+    requireUsable()
+    return retryWhileLocked(() => reader.all<Row>(sql, parameters), clock.monotonicMs() + lockLimitMs)
+  }
+
+  return {
+    kind: 'database',
+    schemaWords: {
+      integer: 'INTEGER',
+      bytes: 'BLOB',
+      tableEnd: ' STRICT',
+      appendOnly: (table) =>
+        ['UPDATE', 'DELETE'].map(
+          (verb) =>
+            `CREATE TRIGGER ${table}_refuses_${verb.toLowerCase()} BEFORE ${verb} ON ${table}
+             BEGIN SELECT RAISE(ABORT, 'the table takes new rows only'); END`,
+        ),
+    },
+    query,
+    transaction: <Result>(work: (handle: Transaction) => Promise<Result>, settings?: TransactionOptions) =>
+      enqueue(work, settings) as Promise<Result>,
+    execute: (sql, parameters = [], settings) => enqueue({ sql, parameters }, settings) as Promise<number>,
+    backlogMs: backlog.waitMs,
+    // SQLite changes this number for the reading connection when another connection, of any process, has committed.
+    commitMark: async () => (await query<{ data_version: number }>('PRAGMA data_version'))[0]?.data_version ?? null,
+    close: async () => {
+      if (closed) return
+      requireUsable()
+      closed = true
+      await checkpoints?.stop()
+      await queue.settled()
+      reader.close()
+      writer.close()
+    },
+  }
+}

@@ -1,0 +1,218 @@
+// Never two leaders, and no duty that begins without the lead, over a store that is slow to do and slow to answer. The
+// store is a real one; time is turned by hand.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { createLeader, type Leader, TRUSTED_MS } from '../../src/cluster/leader.ts'
+import type { LeaderLeaseTable } from '../../src/store/leader-lease.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+import { temporaryFolder } from '../store/temporary-store.ts'
+import { createTurnedTime, settle, type TurnedTime } from '../support/turned-time.ts'
+
+/** How long a call waits before the store does it, and then until the answer arrives. Milliseconds. */
+interface Delay {
+  readonly doMs: number
+  readonly answerMs: number
+}
+const PROMPT: Delay = { doMs: 0, answerMs: 0 }
+
+interface Node {
+  readonly leader: Leader
+  readonly changes: string[]
+  /** `began` and `ended` of its duty, and each beginning without the lead. */
+  readonly work: string[]
+  delay: Delay
+  /** Until it resolves, the duty does not stop. */
+  stopping: Promise<void>
+}
+
+let folder: ReturnType<typeof temporaryFolder>
+let store: Store
+let time: TurnedTime
+let nodes: Node[]
+
+const pass = (milliseconds: number): Promise<void> =>
+  milliseconds === 0 ? Promise.resolve() : new Promise((resolve) => time.after(milliseconds, resolve))
+
+const startNode = async (id: string, delayOf?: () => Delay): Promise<Node> => {
+  const slowly =
+    <Arguments extends readonly unknown[], Result>(call: (...given: Arguments) => Promise<Result>) =>
+    async (...given: Arguments): Promise<Result> => {
+      const { doMs, answerMs } = delayOf?.() ?? node.delay
+      await pass(doMs)
+      const result = await call(...given)
+      await pass(answerMs)
+      return result
+    }
+  const { read, take, renew, release } = store.leaderLease
+  const lease: LeaderLeaseTable = { read: slowly(read), take: slowly(take), renew: slowly(renew), release }
+  const node: Node = {
+    changes: [],
+    work: [],
+    delay: PROMPT,
+    stopping: Promise.resolve(),
+    leader: createLeader({
+      id,
+      lease,
+      clock: time,
+      after: time.after,
+      duties: [
+        {
+          name: 'watched',
+          start: (lead) => node.work.push(lead.leads() ? 'began' : 'began without the lead'),
+          stop: async () => {
+            await node.stopping
+            node.work.push('ended')
+          },
+        },
+      ],
+      onChange: (leads, term) => node.changes.push(`${leads ? 'leads' : 'led'} ${term}`),
+      onError: () => undefined,
+    }),
+  }
+  nodes.push(node)
+  void node.leader.start()
+  await settle()
+  return node
+}
+
+beforeEach(async () => {
+  folder = temporaryFolder()
+  time = createTurnedTime()
+  nodes = []
+  store = await openStore({ target: { kind: 'sqlite', path: join(folder.path, 'countersign.db') }, clock: time })
+})
+afterEach(async () => {
+  await store.close()
+  folder.remove()
+})
+
+describe('a lease', () => {
+  test('that was renewed, given up or taken since it was seen is not taken', async () => {
+    const { take, read, renew, release } = store.leaderLease
+    const first = await take('first', null)
+    expect(first).toEqual({ holder: 'first', term: 1, beat: 1 })
+    expect(await renew('first', 1)).toBe(true)
+    expect(await take('second', first)).toBeNull()
+    expect(await take('second', null)).toBeNull()
+    const renewed = await read()
+    await release('first', 1)
+    expect(await take('second', renewed)).toBeNull()
+    expect(await take('second', await read())).toMatchObject({ holder: 'second', term: 2 })
+    expect([await renew('first', 1), await renew('second', 1), await renew('first', 2)]).toEqual([false, false, false])
+    await release('first', 1)
+    expect(await read()).toMatchObject({ holder: 'second', term: 2 })
+  })
+})
+
+describe('the lead', () => {
+  test('ends four seconds after the question whose answer is late, and is not trusted again by that answer', async () => {
+    const node = await startNode('first')
+    await time.advance(1_000)
+    // Asked at 2,000 and answered at 3,900; asked again at 5,900 and not answered before 11,900.
+    node.delay = { doMs: 0, answerMs: 1_900 }
+    await time.advance(2_900)
+    node.delay = { doMs: 0, answerMs: 6_000 }
+    await time.advance(2_000 + TRUSTED_MS - 10 - 3_900)
+    expect(node.leader.leads()).toBe(true)
+    await time.advance(10)
+    node.delay = PROMPT
+    for (let atMs = 2_000 + TRUSTED_MS; atMs < 11_900; atMs += 10) {
+      expect(node.leader.leads()).toBe(false)
+      await time.advance(10)
+    }
+    await settle()
+    expect([node.changes, node.work]).toEqual([
+      ['leads 1', 'led 1'],
+      ['began', 'ended'],
+    ])
+    // It is its own lease still: the next look takes it anew.
+    await time.advance(2_000)
+    expect(node.changes.at(-1)).toBe('leads 2')
+  })
+
+  test('that was won by an answer that came too late is none: no duty begins', async () => {
+    const node = await startNode('first', () => ({ doMs: 0, answerMs: 4_500 }))
+    await time.advance(30_000)
+    expect([node.changes, node.work]).toEqual([[], []])
+  })
+
+  test('that was lost while the duties before it still stopped: they do not begin', async () => {
+    const held = Promise.withResolvers<void>()
+    const node = await startNode('first')
+    await time.advance(1_000)
+    node.stopping = held.promise
+    node.delay = { doMs: 0, answerMs: 6_000 }
+    await time.advance(7_000)
+    node.delay = PROMPT
+    await time.advance(4_000)
+    expect(node.changes).toEqual(['leads 1', 'led 1', 'leads 2'])
+    // Frozen for longer than it may trust, with the timer of its end not yet run.
+    time.freeze(TRUSTED_MS)
+    held.resolve()
+    await settle()
+    expect(node.work).toEqual(['began', 'ended'])
+  })
+})
+
+describe('a lease that stands still', () => {
+  /** From now on the first renews no more; the second looks when it is told to be late with its first reading. */
+  const takeOver = async (readDelay: Delay, lastRenewalMs: number): Promise<number> => {
+    const first = await startNode('first')
+    await time.advance(2_000)
+    let reads = 0
+    const second = await startNode('second', () => (reads++ === 0 ? readDelay : PROMPT))
+    await time.advance(lastRenewalMs - 2_000)
+    await first.leader.look()
+    first.delay = { doMs: 60_000, answerMs: 0 }
+    for (let atMs = lastRenewalMs; atMs < 30_000; atMs += 10) {
+      expect(first.leader.leads() && second.leader.leads()).toBe(false)
+      if (second.leader.leads()) return atMs
+      await time.advance(10)
+    }
+    throw new Error('nobody took it')
+  }
+
+  test('is taken at the first look that is 5.5 s or more after it was seen', async () => {
+    // Renewed at 2,000, seen at 4,000, and still the same at 6,000, 8,000 and 10,000.
+    expect(await takeOver(PROMPT, 2_000)).toBe(10_000)
+  })
+
+  test('is watched from when it was read, not from when that was asked', async () => {
+    // Asked at 2,000, read at 5,500: just after the last renewal, which is trusted until 9,490.
+    expect(await takeOver({ doMs: 3_500, answerMs: 0 }, 5_490)).toBe(11_500)
+  })
+})
+
+const delayMs = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 2_000 }), fc.integer({ min: 0, max: 8_000 }))
+const delayOf: fc.Arbitrary<Delay> = fc.record({ doMs: delayMs, answerMs: delayMs })
+
+test('never two, and no duty begins without the lead, whatever the store takes its time for', async () => {
+  const delays = fc.array(fc.array(delayOf, { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 3 })
+  let leadFor = 0
+  await fc.assert(
+    fc.asyncProperty(delays, async (all) => {
+      await store.leaderLease
+        .read()
+        .then((seen) => (seen === null ? null : store.leaderLease.release(seen.holder, seen.term)))
+      nodes = []
+      for (const [index, own] of all.entries()) {
+        let call = 0
+        await startNode(`node ${index}`, () => own[call++ % own.length] ?? PROMPT)
+      }
+      for (let atMs = 0; atMs < 40_000; atMs += 50) {
+        await time.advance(50)
+        const leading = nodes.filter(({ leader }) => leader.leads())
+        expect(leading.length).toBeLessThanOrEqual(1)
+        leadFor += leading.length
+      }
+      expect(nodes.flatMap(({ work }) => work)).not.toContain('began without the lead')
+      const stopped = Promise.all(nodes.map(({ leader }) => leader.stop()))
+      await time.advance(20_000)
+      await stopped
+    }),
+    { numRuns: 150 },
+  )
+  // It was about something: there was a leader for some of the time.
+  expect(leadFor).toBeGreaterThan(100)
+}, 120_000)

@@ -1,0 +1,117 @@
+// A process's end of the line to its supervisor, over a line that only pretends: what is asked, and how long is waited.
+import { beforeEach, describe, expect, test } from 'bun:test'
+import type { ProcessesLook } from '../../src/admin/live/processes.ts'
+import { createProcessLink, type ProcessLink } from '../../src/cluster/link.ts'
+import { ASSIGNMENT_VARIABLE, type FromProcess, type ToProcess } from '../../src/cluster/messages.ts'
+import { DependencyUnavailableError } from '../../src/domain/errors.ts'
+
+const ASSIGNMENT = {
+  index: 1,
+  supervisorPid: 4,
+  workers: 2,
+  apiListen: '127.0.0.1:1',
+  portalListen: '127.0.0.1:2',
+  dashboardListen: '127.0.0.1:3',
+}
+const LOOK: ProcessesLook = { target: { processes: 2, workers: 2 }, processesMax: 8, processes: [] }
+
+let timers: { atMs: number; callback: () => void }[]
+let nowMs: number
+let sent: FromProcess[]
+let hear: (message: ToProcess) => void
+let environment: Record<string, string | undefined>
+let link: ProcessLink
+
+/** Timers that are due, as a loop runs them that has been held up: none of those that they set. */
+const fireDue = (): void => {
+  const due = timers.filter(({ atMs }) => atMs <= nowMs)
+  timers = timers.filter((timer) => !due.includes(timer))
+  for (const { callback } of due) callback()
+}
+
+beforeEach(() => {
+  timers = []
+  nowMs = 0
+  sent = []
+  environment = { [ASSIGNMENT_VARIABLE]: JSON.stringify(ASSIGNMENT) }
+  const made = createProcessLink(
+    {
+      env: environment,
+      send: (message) => sent.push(message),
+      on: (_event: 'message', listener: (message: ToProcess) => void) => {
+        hear = listener
+      },
+    },
+    (delayMs, callback) => {
+      const timer = { atMs: nowMs + delayMs, callback }
+      timers.push(timer)
+      return () => {
+        timers = timers.filter((each) => each !== timer)
+      }
+    },
+  )
+  if (made === null) throw new Error('it has an assignment')
+  link = made
+})
+
+test('takes its assignment out of the environment; a process without one has no line', () => {
+  expect(link.assignment).toEqual(ASSIGNMENT)
+  expect(environment).toEqual({})
+  expect(createProcessLink({ env: {}, on: () => undefined }, () => () => undefined)).toBeNull()
+})
+
+describe('a look', () => {
+  test('is answered under its own number', async () => {
+    const first = link.control.look()
+    const second = link.control.look()
+    expect(sent).toEqual([
+      { type: 'look', id: 1 },
+      { type: 'look', id: 2 },
+    ])
+    hear({ type: 'looked', id: 2, look: { ...LOOK, processesMax: 2 } })
+    hear({ type: 'looked', id: 1, look: LOOK })
+    expect(await first).toEqual(LOOK)
+    expect(await second).toEqual({ ...LOOK, processesMax: 2 })
+    expect(timers).toEqual([])
+  })
+
+  test('that nobody answers fails after two seconds', async () => {
+    const failed = link.control.look().catch((error: unknown) => error)
+    for (const atMs of [1_000, 2_000]) {
+      nowMs = atMs
+      fireDue()
+    }
+    expect(await failed).toBeInstanceOf(DependencyUnavailableError)
+    expect(timers).toEqual([])
+    // One that comes later is nobody's.
+    hear({ type: 'looked', id: 1, look: LOOK })
+  })
+
+  test('is answered although this process itself was held up for longer than that', async () => {
+    const look = link.control.look()
+    nowMs = 10_000
+    fireDue()
+    hear({ type: 'looked', id: 1, look: LOOK })
+    expect(await look).toEqual(LOOK)
+    expect(timers).toEqual([])
+  })
+})
+
+test('metrics are its own when the supervisor does not answer', async () => {
+  const collected = link.collectMetrics(async () => 'own')
+  for (const atMs of [1_000, 2_000]) {
+    nowMs = atMs
+    fireDue()
+  }
+  expect(await collected).toBe('own')
+})
+
+test('it reports what it is asked for, nothing where it has nothing', async () => {
+  hear({ type: 'show', id: 3 })
+  hear({ type: 'report', id: 4 })
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(sent).toEqual([
+    { type: 'figures', id: 3, reading: null },
+    { type: 'metrics', id: 4, text: '' },
+  ])
+})

@@ -1,0 +1,123 @@
+// How many live: by beats that rise, whatever the clocks say.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createProcessRegistry, GONE_MS } from '../../src/cluster/live-processes.ts'
+import { createSharedTime } from '../../src/cluster/shared-time.ts'
+import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+import { createTurnedTime, type TurnedTime } from '../support/turned-time.ts'
+
+let temporary: TemporaryStore
+
+const registry = (id: string, time: TurnedTime, broken = () => false) => {
+  const shared = createSharedTime(time)
+  const table = temporary.store.liveProcesses
+  const parts = createProcessRegistry({
+    id,
+    name: `machine ${id}`,
+    clock: time,
+    time: shared,
+    after: time.after,
+    onError: () => undefined,
+    table: {
+      ...table,
+      beat: async (process) => {
+        if (broken()) throw new Error('no store')
+        await table.beat(process)
+      },
+    },
+  })
+  return { ...parts, shared }
+}
+
+beforeEach(async () => {
+  temporary = await openTemporaryStore()
+})
+afterEach(() => temporary.remove())
+
+test('those that beat count, one that stops does not any more, and one that dies not for long', async () => {
+  const time = createTurnedTime()
+  const [one, two, three] = [registry('1', time), registry('2', time), registry('3', time)]
+  await one.start()
+  expect(one.count()).toBe(1)
+  await two.start()
+  await three.start()
+  expect(three.count()).toBe(3)
+  await time.advance(2_000)
+  expect([one.count(), two.count(), three.count()]).toEqual([3, 3, 3])
+  await two.stop()
+  await time.advance(2_000)
+  expect([one.count(), three.count()]).toEqual([2, 2])
+  const later = createTurnedTime()
+  const left = registry('4', later)
+  await left.start()
+  expect(left.count()).toBe(3)
+  // Nobody else beats as this one's time goes on.
+  await later.advance(GONE_MS + 2_000)
+  expect(left.count()).toBe(1)
+  await left.sweep()
+  expect((await temporary.store.liveProcesses.list()).length).toBe(3)
+  await later.advance(60_000)
+  await left.sweep()
+  expect((await temporary.store.liveProcesses.list()).map(({ id }) => id)).toEqual(['4'])
+  // Those that were taken for dead and removed say again that they live.
+  await time.advance(4_000)
+  expect(one.count()).toBe(3)
+  for (const process of [one, three, left]) await process.stop()
+})
+
+test('nobody is thought gone while the store is', async () => {
+  const time = createTurnedTime()
+  let broken = false
+  const one = registry('1', time, () => broken)
+  const two = registry('2', time, () => broken)
+  await one.start()
+  await two.start()
+  await time.advance(2_000)
+  broken = true
+  await time.advance(60_000)
+  expect(one.count()).toBe(2)
+  broken = false
+  await time.advance(4_000)
+  expect(one.count()).toBe(2)
+  for (const process of [one, two]) await process.stop()
+})
+
+test('their common time is that of the furthest, and gains nothing on real time', async () => {
+  const [time, ahead] = [createTurnedTime(), createTurnedTime()]
+  const one = registry('1', time)
+  await one.start()
+  await time.advance(100_000)
+  const two = registry('2', ahead)
+  await two.start()
+  // As of the other's last beat.
+  expect(two.shared.nowMs()).toBe(100_000)
+  ahead.freeze(500)
+  await time.advance(500)
+  await one.beat()
+  expect([one.shared.nowMs(), two.shared.nowMs()]).toEqual([100_500, 100_500])
+  for (const process of [one, two]) await process.stop()
+})
+
+test('a newcomer knows the common time within a tenth of a second, once everyone has beaten', async () => {
+  const time = createTurnedTime()
+  const one = registry('1', time)
+  await one.start()
+  await time.advance(1_300)
+  const two = registry('2', time)
+  await two.start()
+  // All that it could read was said 1.3 s before.
+  expect(one.shared.nowMs() - two.shared.nowMs()).toBe(1_300)
+  await time.advance(1_000)
+  expect(one.shared.nowMs() - two.shared.nowMs()).toBeWithin(0, 101)
+  for (const process of [one, two]) await process.stop()
+})
+
+test('one that ends is gone at once, even if its last beat did not arrive', async () => {
+  const time = createTurnedTime()
+  let broken = false
+  const ending = registry('1', time, () => broken)
+  await ending.start()
+  broken = true
+  await ending.beat().catch(() => undefined)
+  await ending.stop()
+  expect(await temporary.store.liveProcesses.list()).toEqual([])
+})

@@ -1,0 +1,106 @@
+// What a change made elsewhere drops here, and what the pool learns of it.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { followChanges } from '../../src/compose/change-followers.ts'
+import { type Change, type ChangeTopic, recordChange } from '../../src/store/changes.ts'
+import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+
+let temporary: TemporaryStore
+let calls: string[]
+let feed: ReturnType<typeof followChanges>
+
+beforeEach(async () => {
+  temporary = await openTemporaryStore()
+  calls = []
+  const note = (what: string) => (): void => void calls.push(what)
+  const log = { warn: () => undefined } as never
+  feed = followChanges(temporary.store, temporary.clock, log, {
+    catalog: { invalidate: note('catalog'), clear: note('catalog cleared') } as never,
+    authenticator: { invalidate: note('key'), clear: note('keys cleared') } as never,
+    pool: { noteChange: note('pool'), renewLease: (untilMs) => void calls.push(`lease ${untilMs}`) },
+    reloadAttesters: note('attesters'),
+  })
+})
+afterEach(async () => {
+  await feed.stop()
+  await temporary.remove()
+})
+
+const changesOf = async (change: () => Promise<unknown>): Promise<readonly string[]> => {
+  calls = []
+  await change()
+  await feed.poll()
+  return calls
+}
+
+test('the pool has a lease from the start of a read, and no longer than the feed is healthy', async () => {
+  temporary.clock.advance(5)
+  await feed.start()
+  expect(calls).toEqual(['lease 7000'])
+  temporary.clock.advance(1)
+  expect(await changesOf(async () => undefined)).toEqual(['lease 8000'])
+  temporary.clock.advance(2)
+  expect(feed.healthy()).toBe(true)
+  temporary.clock.advance(0.001)
+  expect(feed.healthy()).toBe(false)
+})
+
+const LEASE = 'lease 2000'
+
+test.each<[ChangeTopic, readonly string[]]>([
+  ['api-key', ['key', 'pool', LEASE]],
+  ['policy', ['catalog', 'pool', LEASE]],
+  ['project', ['catalog', 'pool', LEASE]],
+  ['binding', ['catalog', 'pool', LEASE]],
+  ['organization', ['catalog', 'pool', LEASE]],
+  ['attester', ['attesters', LEASE]],
+  ['session', [LEASE]],
+  ['list', [LEASE]],
+])('%s: what it affects is dropped, then the pool notes it, then its lease is renewed', async (topic, expected) => {
+  await feed.start()
+  const change = { topic, subjectId: 'subject', organizationId: null }
+  const commit = () => temporary.store.database.transaction((transaction) => recordChange(transaction, change, 0))
+  expect(await changesOf(commit)).toEqual(expected)
+})
+
+test('once its lease has ended, the pool waits until the changes of before have taken effect', async () => {
+  let behindSinceMs: number | null = null
+  await feed.follow({ followChange: () => undefined, resync: () => undefined, behindSinceMs: () => behindSinceMs })
+  const leases = async (seconds: number): Promise<readonly string[]> => {
+    temporary.clock.advance(seconds)
+    return changesOf(async () => undefined)
+  }
+  await feed.start()
+  behindSinceMs = 0
+  // Lists are read within the lease’s own time.
+  expect(await leases(1.5)).toEqual(['lease 3500'])
+  behindSinceMs = 3_500
+  expect(await leases(2)).toEqual([])
+  expect(await leases(1)).toEqual([])
+  // A list that changes all the time does not keep the pool waiting.
+  behindSinceMs = 3_501
+  expect(await leases(0.5)).toEqual(['lease 7000'])
+  behindSinceMs = null
+  expect(await leases(5)).toEqual(['lease 12000'])
+})
+
+test('a part learns of the changes that are made while it is loaded', async () => {
+  await feed.start()
+  const followed: Change[] = []
+  await feed.follow({
+    load: async () => {
+      const change = { topic: 'organization', subjectId: 'subject', organizationId: null } as const
+      await temporary.store.database.transaction((transaction) => recordChange(transaction, change, 0))
+      await feed.poll()
+    },
+    followChange: (change) => void followed.push(change),
+    resync: () => undefined,
+  })
+  expect(followed).toMatchObject([{ topic: 'organization' }])
+})
+
+test('changes that were missed count as a change of everything', async () => {
+  await temporary.store.database.execute("UPDATE counters SET value = 9 WHERE name = 'changes'", [])
+  await feed.start()
+  const setBack = () => temporary.store.database.execute("UPDATE counters SET value = 8 WHERE name = 'changes'", [])
+  expect(await changesOf(setBack)).toEqual(['keys cleared', 'catalog cleared', 'pool', 'attesters', LEASE])
+})

@@ -1,0 +1,29 @@
+// With which attesters a process starts when keystores are missing.
+import { afterEach, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { presentAttesters } from '../../src/compose/signing-pool.ts'
+import type { AttesterReference } from '../../src/pool/protocol.ts'
+import { temporaryFolder } from '../store/temporary-store.ts'
+
+const folder = temporaryFolder()
+afterEach(() => folder.remove())
+
+test('a missing keystore of one among several is left out and named; of all of a kind, nothing is left out', () => {
+  const attester = (id: string, status: AttesterReference['status'] = 'active'): AttesterReference => ({
+    id,
+    status,
+    kind: 'secp256k1',
+    address: `0x${id}`,
+    keystorePath: join(folder.path, `${id}.json`),
+  })
+  const warned: unknown[] = []
+  const log = { warn: (_message: string, fields?: object) => void warned.push(fields) }
+  const all = [attester('a'), attester('b'), attester('c', 'retiring')]
+  expect(presentAttesters(all, log)).toEqual(all)
+  expect(warned).toEqual([])
+  writeFileSync(join(folder.path, 'b.json'), '{}')
+  expect(presentAttesters(all, log).map(({ id }) => id)).toEqual(['b', 'c'])
+  expect(presentAttesters([...all, { ...attester('d'), kind: 'ed25519' }], log)).toHaveLength(4)
+  expect(warned).toEqual([expect.objectContaining({ attester: 'a', keystorePath: join(folder.path, 'a.json') })])
+})

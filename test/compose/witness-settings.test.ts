@@ -1,0 +1,43 @@
+// Who is asked to cosign heads of the log: keys of witnesses with their addresses, each once, and as many as are required.
+import { describe, expect, test } from 'bun:test'
+import { loadConfig } from '../../src/config/config.ts'
+import { SettingInvalidError } from '../../src/config/settings.ts'
+import { encodeVerifierKey, verifierKeyOf } from '../../src/modules/transparency/tree/note.ts'
+
+const keyOf = (name: string, type: 'cosignature' | 'ed25519' = 'cosignature'): string =>
+  encodeVerifierKey(verifierKeyOf(name, type, Buffer.alloc(32, 7)))
+const load = (witnesses: string, required?: string) =>
+  loadConfig({
+    arguments: [],
+    environment: {
+      COUNTERSIGN_WITNESSES: witnesses,
+      ...(required === undefined ? {} : { COUNTERSIGN_WITNESSES_REQUIRED: required }),
+    },
+  })
+
+test('witnesses are read with their keys, and one cosignature is required unless set', () => {
+  const config = load(
+    `${keyOf('one.example/1')} https://one.example/w/, ${keyOf('two.example')}  http://127.0.0.1:9090`,
+  )
+  expect(config.witnesses.map(({ key, url }) => [key.name, url])).toEqual([
+    ['one.example/1', 'https://one.example/w'],
+    ['two.example', 'http://127.0.0.1:9090'],
+  ])
+  expect([config.witnessesRequired, config.witnessesWithinSeconds]).toEqual([1, 60])
+  expect(load('').witnesses).toEqual([])
+})
+
+describe('refused is', () => {
+  const one = `${keyOf('one.example')} https://one.example`
+  test.each([
+    ['a key without an address', keyOf('one.example'), undefined, 'KEY URL'],
+    ['an address in clear text', `${keyOf('one.example')} http://one.example`, undefined, 'https URL'],
+    ['the key of a log', `${keyOf('one.example', 'ed25519')} https://one.example`, undefined, 'keys of witnesses'],
+    ['a key that is none', 'one.example+x https://one.example', undefined, 'log key reads'],
+    ['a witness twice', `${one},${one}`, undefined, 'each once'],
+    ['more cosignatures than witnesses', one, '2', 'witnesses-required is 2, and witnesses names 1'],
+  ] as const)('%s', (_what, witnesses, required, reason) => {
+    expect(() => load(witnesses, required)).toThrow(SettingInvalidError)
+    expect(() => load(witnesses, required)).toThrow(reason)
+  })
+})

@@ -1,0 +1,130 @@
+// What the tests of the decision log share: records, folders that are cleaned, and files that fail on demand.
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseRecordLine } from '../../src/decision-log/record.ts'
+import { openSegment, type SegmentOptions } from '../../src/decision-log/segment.ts'
+import { type SegmentFiles, systemSegmentFiles } from '../../src/decision-log/segment-files.ts'
+import { listSegments } from '../../src/decision-log/segment-name.ts'
+import type { DecisionRecord, LogRecord, SegmentWriter, WithheldRecord } from '../../src/decision-log/types.ts'
+
+/** 2026-11-20T10:11:12.123Z */
+export const START_MS = 1_795_169_472_123
+
+/** A uuid v4 that is the same for the same number. */
+export const uuidOf = (number: number): string => {
+  const hex = createHash('sha256').update(`decision ${number}`).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+export const attestation = (number: number, changes: Partial<DecisionRecord> = {}): DecisionRecord => ({
+  kind: 'attestation',
+  uuid: uuidOf(number),
+  at: START_MS + number,
+  organization: 'org_4mBqk0WcJd2TnXfA',
+  project: 'project_4mBqk0WcJd2TnXfA',
+  key: '4mBqk0WcJd2TnXfA',
+  request: `request-${number}`,
+  policy: 'policy_4mBqk0WcJd2TnXfA',
+  revision: 'revision_4mBqk0WcJd2TnXfA',
+  verification_hash: 'x-0123456789abcdef0123456789abcdef',
+  chain: 'ethereum',
+  from: '0x000000000000000000000000000000000000dead',
+  to: '0x1111111111111111111111111111111111111111',
+  value: '1000000000000000000',
+  data_sha256: createHash('sha256').update('').digest('hex'),
+  data_size: 0,
+  compliant: true,
+  rule: 'allow-all',
+  expiration: 1_795_169_772,
+  attesters: ['0xAbCdEf0123456789aBcDeF0123456789AbCdEf01'],
+  signatures: [`0x${number.toString(16).padStart(130, '0')}`],
+  policy_name: 'Demo policy',
+  ...changes,
+})
+
+export const denial = (number: number, changes: Partial<DecisionRecord> = {}): DecisionRecord =>
+  attestation(number, { compliant: false, expiration: 0, attesters: [], signatures: [], rule: 'deny-some', ...changes })
+
+export const task = (number: number, changes: Partial<DecisionRecord> = {}): DecisionRecord =>
+  attestation(number, { kind: 'task', ...changes })
+
+export const withheld = (number: number): WithheldRecord => ({
+  kind: 'withheld',
+  uuid: uuidOf(number),
+  at: START_MS + number,
+})
+
+export const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i)
+
+const made: string[] = []
+
+export const temporaryDirectory = (): string => {
+  const directory = mkdtempSync(join(tmpdir(), 'countersign-decisions-'))
+  made.push(directory)
+  return directory
+}
+
+/** For afterEach. */
+export const removeTemporaryDirectories = (): void => {
+  for (const directory of made.splice(0)) rmSync(directory, { recursive: true, force: true })
+}
+
+/** A clock that a test sets. */
+export const manualClock = (startMs = START_MS) => {
+  const clock = { nowMs: startMs, unixMs: () => clock.nowMs }
+  return clock
+}
+
+export const openTestSegment = (directory: string, changes: Partial<SegmentOptions> = {}): SegmentWriter =>
+  openSegment({ directory, slot: 'w00', maxBytes: 1_000_000, sync: false, clock: manualClock(), ...changes })
+
+/** File names of a slot, in their order; none for a slot that has not been opened yet. */
+export const segmentNames = (directory: string, slot = 'w00'): string[] =>
+  listSegments(join(directory, slot)).map((segment) => segment.name)
+
+export const readLines = (path: string): string[] => readFileSync(path, 'utf8').split('\n').slice(0, -1)
+
+/** Every record of a slot as the files have it, headers and acknowledgements aside. */
+export const recordsOf = (directory: string, slot = 'w00'): LogRecord[] =>
+  segmentNames(directory, slot).flatMap((name) =>
+    readLines(join(directory, slot, name))
+      .slice(1)
+      .map((line) => parseRecordLine(line).record),
+  )
+
+export const systemError = (code: string): Error => Object.assign(new Error(`${code}: injected`), { code })
+
+export type FileOperation = keyof SegmentFiles
+
+/**
+ * The real file operations, with a hook before each: it may throw, and for `write` it may return how many bytes to let
+ * through before failing.
+ */
+export const filesWith = (before: (operation: FileOperation) => number | undefined): SegmentFiles => {
+  const real = systemSegmentFiles
+  const hooked = <Arguments extends unknown[], Result>(
+    operation: FileOperation,
+    run: (...values: Arguments) => Result,
+  ): ((...values: Arguments) => Result) => {
+    return (...values) => {
+      before(operation)
+      return run(...values)
+    }
+  }
+  return {
+    makeDirectory: hooked('makeDirectory', real.makeDirectory),
+    create: hooked('create', real.create),
+    write: (descriptor, bytes, offset, length) => {
+      const allowed = before('write')
+      return real.write(descriptor, bytes, offset, allowed === undefined ? length : Math.min(allowed, length))
+    },
+    truncate: hooked('truncate', real.truncate),
+    syncData: hooked('syncData', real.syncData),
+    close: hooked('close', real.close),
+    remove: hooked('remove', real.remove),
+    size: hooked('size', real.size),
+    syncPath: hooked('syncPath', real.syncPath),
+  }
+}

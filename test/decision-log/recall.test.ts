@@ -1,0 +1,172 @@
+// One decision by its uuid, for a client that comes again after its first try was cut off.
+import { afterEach, describe, expect, test } from 'bun:test'
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findDecision, recallDecision } from '../../src/decision-log/recall.ts'
+import { positionSince } from '../../src/decision-log/time-position.ts'
+import type { DecisionRecord } from '../../src/decision-log/types.ts'
+import {
+  attestation,
+  denial,
+  manualClock,
+  openTestSegment,
+  range,
+  removeTemporaryDirectories,
+  START_MS,
+  segmentNames,
+  temporaryDirectory,
+  uuidOf,
+  withheld,
+} from './fixtures.ts'
+
+afterEach(removeTemporaryDirectories)
+
+describe('recalling a decision', () => {
+  test('finds it in any slot, however many lines and files came after it', async () => {
+    const directory = temporaryDirectory()
+    for (const slot of ['w00', 'w01']) {
+      const writer = openTestSegment(directory, { slot, maxBytes: 20_000 })
+      const first = slot === 'w00' ? 0 : 10_000
+      for (const start of range(0, 60)) {
+        writer.append(range(first + start * 10, first + start * 10 + 10).map((number) => attestation(number)))
+      }
+      writer.close()
+    }
+    for (const number of [0, 7, 599, 10_000, 10_311]) {
+      expect(await recallDecision(directory, uuidOf(number), START_MS)).toEqual(attestation(number))
+    }
+    expect(await recallDecision(directory, uuidOf(600), START_MS)).toBeNull()
+  })
+
+  test('finds what was withheld from its first request, and passes over the note that says so', async () => {
+    const directory = temporaryDirectory()
+    const writer = openTestSegment(directory)
+    writer.append([attestation(1), withheld(1), withheld(2)])
+    writer.close()
+    expect(await recallDecision(directory, uuidOf(1), START_MS)).toEqual(attestation(1))
+    expect(await recallDecision(directory, uuidOf(2), START_MS)).toBeNull()
+  })
+
+  test('does not read the whole past', async () => {
+    const directory = temporaryDirectory()
+    const writer = openTestSegment(directory)
+    writer.append(range(0, 2_000).map((number) => attestation(number)))
+    writer.close()
+    expect(await recallDecision(directory, uuidOf(3), START_MS + 1_900)).toBeNull()
+    expect(await recallDecision(directory, uuidOf(1_950), START_MS + 1_900)).toEqual(attestation(1_950))
+  })
+
+  test('goes on to the next slot after one whose lines are all older, and after one that holds none', async () => {
+    const directory = temporaryDirectory()
+    // More than two looks at the time.
+    const old = openTestSegment(directory, { slot: 'w00' })
+    old.append(range(0, 600).map((number) => attestation(number)))
+    old.close()
+    mkdirSync(join(directory, 'w01'))
+    const newer = openTestSegment(directory, { slot: 'w02' })
+    newer.append([attestation(1_000)])
+    newer.close()
+    expect(await recallDecision(directory, uuidOf(1_000), START_MS + 900)).toEqual(attestation(1_000))
+    expect(await recallDecision(directory, uuidOf(3), START_MS + 900)).toBeNull()
+  })
+
+  test('of a log that is not there yet is nothing', async () => {
+    expect(await recallDecision(join(temporaryDirectory(), 'none'), uuidOf(1), 0)).toBeNull()
+  })
+})
+
+/** A field that is written like the one that is looked for. */
+const MENTIONS = { facts: { uuid: uuidOf(3) } } as unknown as Partial<DecisionRecord>
+
+describe('a decision where it is expected', () => {
+  /** 6,000 decisions in some two dozen files, ten a second. */
+  const fill = (slot: string, first = 0): string => {
+    const directory = temporaryDirectory()
+    const clock = manualClock()
+    const writer = openTestSegment(directory, { slot, maxBytes: 200_000, clock })
+    for (const start of range(0, 600)) {
+      clock.nowMs = START_MS + start * 1_000
+      const at = clock.nowMs
+      writer.append(range(start * 10, start * 10 + 10).map((number) => attestation(first + number, { at })))
+    }
+    writer.close()
+    return directory
+  }
+
+  test('is found from the moment of its request on, in any file and slot', async () => {
+    const directory = fill('w01')
+    mkdirSync(join(directory, 'w00'))
+    expect(segmentNames(directory, 'w01').length).toBeGreaterThan(10)
+    for (const number of [0, 9, 10, 431, 3_000, 5_999]) {
+      const at = START_MS + Math.floor(number / 10) * 1_000
+      for (const sinceMs of [at, at - 20_000]) {
+        expect(await findDecision(directory, uuidOf(number), sinceMs)).toEqual(attestation(number, { at }))
+      }
+    }
+    // Neither the past is read, nor what came much later.
+    expect(await findDecision(directory, uuidOf(3_500), START_MS + 180_000)).toBeNull()
+    expect(await findDecision(directory, uuidOf(3_000), START_MS + 400_000)).toBeNull()
+    expect(await findDecision(directory, uuidOf(9_000), START_MS)).toBeNull()
+    expect(await findDecision(join(directory, 'none'), uuidOf(1), 0)).toBeNull()
+  })
+
+  test('is looked for from a line on that is near its time, and before which nothing is as new', async () => {
+    const directory = fill('w00')
+    for (const seconds of [0, 1, 77, 300, 599]) {
+      const sinceMs = START_MS + seconds * 1_000
+      const position = positionSince(join(directory, 'w00'), sinceMs)
+      const text = readFileSync(join(directory, 'w00', position?.segment ?? ''), 'utf8')
+      const before = text.slice(0, position?.offset)
+      const times = [...before.matchAll(/"uuid":"[^"]+","at":(\d+)/g)].map(([, at]) => Number(at))
+      expect(Math.max(0, ...times)).toBeLessThan(sinceMs)
+      // A piece of the file, in which nothing is skipped any more, is 65,536 bytes.
+      const rest = [...text.slice((position?.offset ?? 0) + 66_000).matchAll(/"uuid":"[^"]+","at":(\d+)/g)]
+      expect(Number(rest[0]?.[1] ?? sinceMs)).toBeGreaterThanOrEqual(sinceMs)
+    }
+    expect(positionSince(join(directory, 'w00'), START_MS - 10_000)).toBeNull()
+    expect(positionSince(join(directory, 'none'), START_MS)).toBeNull()
+  })
+
+  test('is found after a line that is longer than what is read at once, and behind a slot that is busier', async () => {
+    const directory = temporaryDirectory()
+    const busy = openTestSegment(directory, { slot: 'w00', maxBytes: 10_000_000 })
+    busy.append(range(0, 3_000).map((number) => attestation(number, { at: START_MS + number * 10 })))
+    busy.close()
+    const writer = openTestSegment(directory, { slot: 'w01' })
+    const large = attestation(5_000, { data: `0x${'ab'.repeat(200_000)}`, data_size: 200_000 })
+    writer.append([large, attestation(5_001), attestation(5_002, { at: START_MS + 50_000 })])
+    writer.close()
+    for (const number of [5_000, 5_001, 5_002, 2_999]) {
+      expect((await findDecision(directory, uuidOf(number), START_MS))?.uuid).toBe(uuidOf(number))
+    }
+  })
+
+  test('is found among many of the same millisecond', async () => {
+    const directory = temporaryDirectory()
+    const writer = openTestSegment(directory)
+    writer.append([denial(0), ...range(1, 800).map((number) => denial(number, { at: START_MS + 5 }))])
+    writer.close()
+    for (const number of [1, 300, 799]) {
+      expect((await findDecision(directory, uuidOf(number), START_MS + 5))?.uuid).toBe(uuidOf(number))
+    }
+  })
+
+  test('is none that the next file says was never answered, nor one that only mentions the uuid', async () => {
+    const directory = temporaryDirectory()
+    const clock = manualClock()
+    const first = openTestSegment(directory, { clock })
+    first.append([attestation(1, MENTIONS), attestation(2)])
+    const path = join(directory, 'w00', segmentNames(directory)[0] ?? '')
+    const whole = readFileSync(path)
+    expect(await findDecision(directory, uuidOf(2), START_MS)).not.toBeNull()
+    // As after a failed write: the writer goes on in a new file and says that line 2 was never there.
+    truncateSync(path, whole.lastIndexOf(10, whole.length - 2) + 1)
+    clock.nowMs += 10
+    openTestSegment(directory, { clock }).append([withheld(4), attestation(4, { at: START_MS + 20 })])
+    writeFileSync(path, whole)
+    expect(await findDecision(directory, uuidOf(2), START_MS)).toBeNull()
+    expect(await findDecision(directory, uuidOf(1), START_MS)).toEqual(attestation(1, MENTIONS))
+    expect(await findDecision(directory, uuidOf(3), START_MS)).toBeNull()
+    expect(await findDecision(directory, uuidOf(4), START_MS)).toEqual(attestation(4, { at: START_MS + 20 }))
+  })
+})

@@ -1,0 +1,91 @@
+// The worker's side of a token: how long it waits for one that does not answer, is slow to fail, or is away from the start.
+import { afterEach, describe, expect, test } from 'bun:test'
+import { createToken } from '../../src/modules/hardware-keys/token.ts'
+import { AttesterMismatchError, SignerUnusableError, TokenUnavailableError } from '../../src/signing/errors.ts'
+import { loadNobleSecp256k1 } from '../../src/signing/secp256k1-noble.ts'
+import type { KeystoreReference, TokenSigner } from '../../src/signing/types.ts'
+import { createTokenKeys } from '../../workers/signing/token-thread.ts'
+import { recoverWithNoble } from '../signing/rounds.ts'
+import { sha256 } from '../signing/test-keys.ts'
+import { until } from '../support/until.ts'
+import { softHsm, type Trouble, WITHOUT_SHIM } from './soft-hsm.ts'
+
+const DIGEST = sha256('a digest')
+const ANSWER_MS = 1_000
+const EVM = { kind: 'secp256k1', key: 'pkcs11:object=evm', address: null } as const
+
+describe.skipIf(WITHOUT_SHIM !== '')(`the thread of a token${WITHOUT_SHIM}`, () => {
+  const opened: TokenSigner[] = []
+  afterEach(() => {
+    for (const signer of opened.splice(0)) signer.erase()
+  })
+
+  const start = () => {
+    const hsm = softHsm()
+    const shim = hsm.shim()
+    const settings = hsm.settings({ module: shim.module, answerMs: ANSWER_MS })
+    const { recover } = loadNobleSecp256k1()
+    const { address, publicKey } = createToken(settings, { monotonicMs: () => 0, recover }).look(EVM)
+    const reference: KeystoreReference = {
+      id: 'attester_1',
+      kind: 'secp256k1',
+      address,
+      keystorePath: EVM.key,
+      status: 'active',
+    }
+    const keys = createTokenKeys({ settings, signer: 'noble', progressed: () => undefined })
+    const open = async (change: Partial<KeystoreReference> = {}, mustAnswer = true): Promise<TokenSigner> => {
+      const signer = await keys.open({ ...reference, ...change }, mustAnswer)
+      opened.push(signer)
+      return signer
+    }
+    return { open, publicKey, trouble: (word: Trouble) => shim.trouble(word) }
+  }
+
+  const failureOf = (signer: TokenSigner): TokenUnavailableError | null => {
+    try {
+      signer.sign(DIGEST)
+      return null
+    } catch (error) {
+      return error as TokenUnavailableError
+    }
+  }
+
+  test('signs, and refuses once it was erased', async () => {
+    const { open, publicKey } = start()
+    const signer = await open()
+    expect(recoverWithNoble(signer.sign(DIGEST), DIGEST).toHex()).toBe(publicKey.toHex())
+    signer.erase()
+    expect(failureOf(signer)).toBeInstanceOf(SignerUnusableError)
+    // The next key starts a thread of its own.
+    expect((await open()).sign(DIGEST)).toHaveLength(65)
+  })
+
+  test('waits once for a token that is slow to fail, then a moment only, and signs when it is back', async () => {
+    const { open, trouble } = start()
+    const signer = await open()
+    signer.sign(DIGEST)
+    trouble('late')
+    expect(failureOf(signer)?.detail).toBe('the token does not answer within 1000 ms')
+    await until(() => failureOf(signer)?.detail === 'the token does not answer within 50 ms')
+    trouble('')
+    await until(() => failureOf(signer) === null)
+  })
+
+  test('a new key must be found; one that was in use may be away', async () => {
+    const { open, trouble } = start()
+    const refusal = (change: Partial<KeystoreReference>): Promise<unknown> =>
+      open(change).catch((error: unknown) => error)
+    expect(String(await refusal({ keystorePath: 'pkcs11:object=none' }))).toContain('no secp256k1 key')
+    expect(await refusal({ address: `0x${'1'.repeat(40)}` })).toBeInstanceOf(AttesterMismatchError)
+    const signer = await open()
+    trouble('gone')
+    expect(failureOf(signer)).toBeInstanceOf(TokenUnavailableError)
+    const again = await open()
+    expect(String(await refusal({ id: 'attester_2' }))).toContain('CKR_DEVICE_REMOVED')
+    // A worker's start.
+    await open({ id: 'attester_2' }, false)
+    trouble('')
+    await until(() => failureOf(again) === null)
+  })
+})

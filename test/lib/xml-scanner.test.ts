@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'bun:test'
+import { createXmlScanner, XmlInvalidError } from '../../src/lib/xml-scanner.ts'
+
+const scan = (xml: string, pieceLength = xml.length || 1, attribute = 'a') => {
+  const events: string[] = []
+  let text = ''
+  const flush = (): void => {
+    if (text !== '') events.push(JSON.stringify(text))
+    text = ''
+  }
+  const scanner = createXmlScanner({
+    open: (name, attributeOf) => {
+      flush()
+      const value = attributeOf(attribute)
+      events.push(value === null ? `<${name}>` : `<${name} ${value}>`)
+    },
+    text: (piece) => {
+      text += piece
+    },
+    close: (name) => {
+      flush()
+      events.push(`</${name}>`)
+    },
+  })
+  for (let at = 0; at < xml.length; at += pieceLength) scanner.write(xml.slice(at, at + pieceLength))
+  scanner.end()
+  return events
+}
+
+const problemOf = (xml: string): string => {
+  try {
+    scan(xml)
+  } catch (error) {
+    expect(error).toBeInstanceOf(XmlInvalidError)
+    return (error as XmlInvalidError).detail
+  }
+  throw new Error('it was accepted')
+}
+
+const DOCUMENT = `<?xml version="1.0"?><!-- <no> --><x:r a="1 > 0" b='"'><e a='&quot;&#65;&#x42;'/>t &amp; u<![CDATA[<&>]]><é
+  a = "2"  ></é><!--->--></x:r>
+`
+
+describe('the XML scanner', () => {
+  test('tells of tags, their attributes and their text', () => {
+    expect(scan(DOCUMENT)).toEqual(['<r 1 > 0>', '<e "AB>', '</e>', '"t & u<&>"', '<é 2>', '</é>', '</r>'])
+  })
+
+  test('reads the same wherever the document is cut', () => {
+    const whole = scan(DOCUMENT)
+    for (let length = 1; length < 40; length++) expect(scan(DOCUMENT, length)).toEqual(whole)
+  })
+
+  test('takes no document type and no entity of its own: nothing expands, nothing is fetched', () => {
+    expect(problemOf('<!DOCTYPE r [<!ENTITY a "b">]><r>&a;</r>')).toBe('it has a document type')
+    expect(problemOf('<r>&lol;</r>')).toBe('it uses the entity &lol;')
+    expect(problemOf('<r>&#0;</r>')).toBe('it uses the entity &#0;')
+    expect(problemOf('<r>&#x110000;</r>')).toBe('it uses the entity &#x110000;')
+  })
+
+  test('takes nothing that is cut off or not a tree', () => {
+    for (const xml of ['', '   ', '<r>', '<r><e></e>', '<r>text', '<r', '<r></r', '<r><!-- ']) {
+      expect(problemOf(xml)).toBe('it ends early')
+    }
+    expect(problemOf('<r><e></r></e>')).toBe('its elements are not closed in order')
+    expect(problemOf('<r></r><r></r>          ')).toBe('its elements are not one tree')
+    expect(problemOf('</r>           ')).toBe('its elements are not closed in order')
+    expect(problemOf('not XML at all <r></r>')).toBe('it is not XML')
+    expect(problemOf('<a>'.repeat(300))).toBe('its elements are not one tree')
+    expect(problemOf('< a></ a>         ')).toBe('it has a tag without a name')
+  })
+
+  test('keeps no more than a token', () => {
+    expect(problemOf(`<r>${'t'.repeat(70_000)}`)).toBe('it has a tag or text that is too long')
+    expect(problemOf(`<r a="${'t'.repeat(70_000)}`)).toBe('it has a tag or text that is too long')
+    expect(problemOf(`<!-- ${'t'.repeat(70_000)}`)).toBe('it has a tag or text that is too long')
+  })
+})

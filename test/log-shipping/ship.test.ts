@@ -1,0 +1,414 @@
+// Shipping: what is at the target is the log, whatever was interrupted, refused or damaged on the way; and the verifier
+// tells what several nodes shipped apart from what it should be.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { SegmentWriter } from '../../src/decision-log/types.ts'
+import { createShipper, ShippedWrongError, type ShipperOptions } from '../../src/modules/log-shipping/ship.ts'
+import { createBucketTarget, parseBucketCredentials } from '../../src/modules/log-shipping/ship-bucket.ts'
+import { createFolderTarget } from '../../src/modules/log-shipping/ship-folder.ts'
+import { nodeNameOf, parseShippedName, pieceObject } from '../../src/modules/log-shipping/ship-names.ts'
+import { parseShipPlace, type ShipTarget } from '../../src/modules/log-shipping/ship-target.ts'
+import { verifyNodes } from '../../src/modules/log-shipping/verify-nodes.ts'
+import {
+  attestation,
+  openTestSegment,
+  range,
+  removeTemporaryDirectories,
+  segmentNames,
+  temporaryDirectory,
+} from '../decision-log/fixtures.ts'
+import { type FakeBucket, startFakeBucket } from './fake-bucket.ts'
+
+const NODE = 'web-1'
+
+interface Place {
+  readonly target: ShipTarget
+  names(): string[]
+  bytes(name: string): Buffer
+  /** As if it had been written by someone else. */
+  write(name: string, bytes: Buffer): void
+  remove(name: string): void
+}
+
+let buckets: FakeBucket[] = []
+let log = ''
+let writer: SegmentWriter
+
+const folderPlace = (): Place => {
+  const root = temporaryDirectory()
+  return {
+    target: createFolderTarget(root),
+    names: () =>
+      (readdirSync(root, { recursive: true }) as string[])
+        .filter((name) => /\.(ndjson|part|sha256|tmp)$/.test(name))
+        .sort(),
+    bytes: (name) => readFileSync(join(root, name)),
+    write: (name, bytes) => writeFileSync(join(root, name), bytes),
+    remove: (name) => rmSync(join(root, name)),
+  }
+}
+
+const startBucket = (): FakeBucket => {
+  const bucket = startFakeBucket('logs')
+  buckets.push(bucket)
+  return bucket
+}
+
+const bucketTarget = (bucket: FakeBucket): ShipTarget =>
+  createBucketTarget(
+    { kind: 'bucket', bucket: 'logs', prefix: 'prod/' },
+    {
+      endpoint: bucket.endpoint,
+      region: 'eu-central-1',
+      accessKeyId: 'id',
+      secretAccessKey: 'secret',
+      sessionToken: null,
+    },
+  )
+
+const bucketPlace = (): Place => {
+  const bucket = startBucket()
+  return {
+    target: bucketTarget(bucket),
+    names: () => [...bucket.objects.keys()].map((key) => key.slice('prod/'.length)).sort(),
+    bytes: (name) => bucket.objects.get(`prod/${name}`) as Buffer,
+    write: (name, bytes) => void bucket.objects.set(`prod/${name}`, bytes),
+    remove: (name) => void bucket.objects.delete(`prod/${name}`),
+  }
+}
+
+const shipperOf = (target: ShipTarget, changes: Partial<ShipperOptions> = {}) =>
+  createShipper({
+    directory: log,
+    node: NODE,
+    target,
+    tailEveryMs: 1_000,
+    monotonicMs: () => 0,
+    pieceBytes: 4_000,
+    ...changes,
+  })
+
+const append = (from: number, to: number): void => {
+  for (const number of range(from, to)) writer.append([attestation(number)])
+}
+const local = (name: string, slot = 'w00'): Buffer => readFileSync(join(log, slot, name))
+
+beforeEach(() => {
+  log = temporaryDirectory()
+  buckets = []
+  writer = openTestSegment(log, { maxBytes: 10_000 })
+})
+afterEach(async () => {
+  writer.close()
+  for (const bucket of buckets) await bucket.stop()
+  removeTemporaryDirectories()
+})
+
+test('growing segments are followed while many closed ones are shipped', async () => {
+  const { target } = folderPlace()
+  append(0, 80)
+  const sent: ('closed' | 'growing')[] = []
+  let nowMs = 0
+  let next = 80
+  const shipper = shipperOf(
+    {
+      ...target,
+      put: async (name, content) => {
+        if (name.endsWith('.part')) sent.push('growing')
+        else if (name.endsWith('.ndjson')) {
+          sent.push('closed')
+          nowMs += 400
+          append(next, next + 1)
+          next += 1
+        }
+        await target.put(name, content)
+      },
+    },
+    { monotonicMs: () => nowMs, pieceBytes: 1_000_000 },
+  )
+  await shipper.pass()
+  expect(sent.slice(0, 9)).toEqual([
+    'growing',
+    'closed',
+    'closed',
+    'closed',
+    'growing',
+    'closed',
+    'closed',
+    'closed',
+    'growing',
+  ] satisfies typeof sent)
+})
+
+describe.each([
+  ['a folder', folderPlace],
+  ['a bucket', bucketPlace],
+] as const)('to %s', (_, open) => {
+  test('closed segments go whole with their digest, the growing one in pieces', async () => {
+    const place = open()
+    append(0, 30)
+    const [first = '', ...rest] = segmentNames(log)
+    const newest = rest.at(-1) as string
+    expect(rest.length).toBeGreaterThan(1)
+    expect(await shipperOf(place.target).pass()).toEqual({ bytesUnshipped: 0, complete: true, failure: null })
+
+    expect(place.bytes(`${NODE}/w00/${first}`)).toEqual(local(first))
+    const digest = createHash('sha256').update(local(first)).digest('hex')
+    expect(place.bytes(`${NODE}/w00/${first}.sha256`).toString()).toBe(`${digest}  ${first}\n`)
+    const pieces = place.names().filter((name) => name.includes('.part'))
+    expect(pieces.every((name) => name.startsWith(`${NODE}/w00/${newest}.`))).toBe(true)
+    expect(pieces.map((name) => place.bytes(name).toString()).join('')).toBe(local(newest).toString())
+    expect(place.names().filter((name) => name.endsWith('.tmp'))).toEqual([])
+  })
+
+  test('a growing segment is followed without its closed part being sent again, and ends whole without pieces', async () => {
+    const place = open()
+    const shipper = shipperOf(place.target)
+    append(0, 7)
+    await shipper.pass()
+    const [first = ''] = segmentNames(log)
+    const sealed = place.bytes(pieceObject(NODE, 'w00', first, 0))
+    append(7, 9)
+    const before = shipper.progress().bytes
+    await shipper.pass()
+    expect(shipper.progress().bytes - before).toBeLessThan(8_000)
+    expect(place.bytes(pieceObject(NODE, 'w00', first, 0))).toEqual(sealed)
+    append(9, 30)
+    await shipper.pass()
+    expect(place.names().filter((name) => name.startsWith(`${NODE}/w00/${first}`))).toEqual([
+      `${NODE}/w00/${first}`,
+      `${NODE}/w00/${first}.sha256`,
+    ])
+    expect(place.bytes(`${NODE}/w00/${first}`)).toEqual(local(first))
+  })
+
+  test('a new start goes on from what is at the target, and heals what was left half done', async () => {
+    const place = open()
+    append(0, 30)
+    await shipperOf(place.target).pass()
+    const again = shipperOf(place.target)
+    expect(await again.pass()).toMatchObject({ complete: true })
+    expect(again.progress().bytes).toBe(0)
+
+    const [first = '', second = ''] = segmentNames(log)
+    place.remove(`${NODE}/w00/${first}.sha256`)
+    place.write(`${NODE}/w00/${first}`, Buffer.from('half'))
+    place.remove(`${NODE}/w00/${second}.sha256`)
+    const third = shipperOf(place.target)
+    await third.pass()
+    expect(place.bytes(`${NODE}/w00/${first}`)).toEqual(local(first))
+    expect(existsSync(join(log, 'w00', second))).toBe(true)
+    // The second was whole: only its digest was missing.
+    expect(third.progress().bytes).toBe(local(first).length + 2 * (64 + 2 + first.length + 1))
+  })
+
+  test('pieces that a run left behind beside their whole segment are removed', async () => {
+    const place = open()
+    append(0, 30)
+    await shipperOf(place.target).pass()
+    const [first = ''] = segmentNames(log)
+    const piece = pieceObject(NODE, 'w00', first, 0)
+    await place.target.put(piece, new Blob([local(first).subarray(0, 4_000)]))
+    const again = shipperOf(place.target)
+    await again.pass()
+    expect(place.names()).not.toContain(piece)
+    expect(again.progress()).toMatchObject({ bytes: 0, segments: 0 })
+  })
+
+  test('half a line and a segment without a record stay behind', async () => {
+    const place = open()
+    const shipper = shipperOf(place.target)
+    expect(await shipper.pass()).toMatchObject({ complete: true, bytesUnshipped: 0 })
+    expect(place.names()).toEqual([])
+    append(0, 1)
+    const [first = ''] = segmentNames(log)
+    const length = local(first).length
+    appendFileSync(join(log, 'w00', first), '{"half')
+    await shipper.pass()
+    expect(place.bytes(pieceObject(NODE, 'w00', first, 0)).length).toBe(length)
+  })
+
+  test('what several nodes shipped verifies, node by node', async () => {
+    const place = open()
+    append(0, 30)
+    await shipperOf(place.target).pass()
+    const other = temporaryDirectory()
+    const second = openTestSegment(other, { slot: 'w01' })
+    second.append(range(100, 105).map((number) => attestation(number)))
+    second.close()
+    await shipperOf(place.target, { directory: other, node: 'web-2' }).pass()
+    const report = await verifyNodes(place.target)
+    expect(report).toMatchObject({ ok: true, repeated: [] })
+    expect(report.nodes.map(({ node, decisions, fromPieces, ok }) => [node, decisions, fromPieces, ok])).toEqual([
+      ['web-1', 30, 1, true],
+      ['web-2', 5, 1, true],
+    ])
+  })
+
+  test('a uuid that two nodes recorded, a changed copy and a missing piece are found', async () => {
+    const place = open()
+    append(0, 30)
+    await shipperOf(place.target).pass()
+    const other = temporaryDirectory()
+    const second = openTestSegment(other)
+    second.append([attestation(1_000), attestation(3)])
+    second.close()
+    await shipperOf(place.target, { directory: other, node: 'web-2' }).pass()
+    const twice = await verifyNodes(place.target)
+    expect(twice.ok).toBe(false)
+    expect(twice.repeated).toHaveLength(1)
+    expect(twice.repeated[0]?.uuid).toBe(attestation(3).uuid)
+    expect(twice.repeated[0]?.places.map(({ node, line }) => [node, line])).toEqual([
+      ['web-1', 5],
+      ['web-2', 3],
+    ])
+
+    const [first = ''] = segmentNames(log)
+    const damaged = Buffer.from(local(first))
+    damaged[damaged.length - 30] = (damaged[damaged.length - 30] as number) ^ 1
+    place.write(`${NODE}/w00/${first}`, damaged)
+    const changed = await verifyNodes(place.target)
+    expect(changed.nodes[0]?.problems).toEqual([`w00/${first} is not what its .sha256 says`])
+
+    const newest = segmentNames(log).at(-1) as string
+    expect(place.names()).toContain(pieceObject(NODE, 'w00', newest, 4_000))
+    place.remove(pieceObject(NODE, 'w00', newest, 0))
+    const gap = await verifyNodes(place.target)
+    expect(gap.nodes[0]?.problems.at(-1)).toBe(`w00/${newest} has a gap: the piece that begins at byte 0 is missing`)
+  })
+})
+
+describe('a target that fails', () => {
+  test('is reported with what is left, and all is made good once it is back', async () => {
+    const bucket = startBucket()
+    const shipper = shipperOf(bucketTarget(bucket))
+    append(0, 3)
+    expect(await shipper.pass()).toMatchObject({ complete: true })
+    bucket.failure = 503
+    append(3, 30)
+    const failed = await shipper.pass()
+    expect(failed.complete).toBe(false)
+    expect(failed.failure).toBeInstanceOf(Error)
+    expect(failed.bytesUnshipped).toBeGreaterThan(10_000)
+    bucket.failure = null
+    expect(await shipper.pass()).toEqual({ bytesUnshipped: 0, complete: true, failure: null })
+    expect((await verifyNodes(bucketTarget(bucket))).ok).toBe(true)
+  })
+
+  test('a bucket that sends without end, or whose list has none, is given up', async () => {
+    const bucket = startBucket()
+    const target = bucketTarget(bucket)
+    bucket.objects.set('prod/a', Buffer.alloc(1_000, 1))
+    expect((await target.readRange('a', 0, 1_000))?.length).toBe(1_000)
+    expect(await target.readRange('none', 0, 10)).toBeNull()
+    bucket.endless = true
+    await expect(target.readRange('a', 0, 1_000)).rejects.toThrow('more than it was asked for')
+    const another = { bytes: 1_000, sha256: 'another', md5: 'another' }
+    await expect(target.isIntact('a', another)).rejects.toThrow('more than it was asked for')
+    await expect(target.list('')).rejects.toThrow('does not end')
+    const whole = async (): Promise<void> => {
+      for await (const chunk of target.read('a')) expect(chunk.length).toBeGreaterThan(0)
+    }
+    await expect(whole()).rejects.toThrow('more than it was asked for')
+  })
+
+  test('a share that is gone is a failure and not an end', async () => {
+    const root = temporaryDirectory()
+    rmSync(root, { recursive: true })
+    writeFileSync(root, '')
+    append(0, 2)
+    const shipper = shipperOf(createFolderTarget(root))
+    expect(await shipper.pass()).toMatchObject({ complete: false })
+    rmSync(root)
+    mkdirSync(root)
+    expect(await shipper.pass()).toMatchObject({ complete: true, bytesUnshipped: 0 })
+  })
+
+  test('a share that comes back empty after a failure is filled again, closed segments too', async () => {
+    const root = temporaryDirectory()
+    const shipper = shipperOf(createFolderTarget(root))
+    append(0, 30)
+    expect(await shipper.pass()).toMatchObject({ complete: true })
+    const shipped = (readdirSync(root, { recursive: true }) as string[]).sort()
+    expect(shipped.filter((name) => name.endsWith('.sha256')).length).toBeGreaterThan(1)
+    rmSync(root, { recursive: true })
+    writeFileSync(root, '')
+    append(30, 31)
+    expect(await shipper.pass()).toMatchObject({ complete: false })
+    rmSync(root)
+    mkdirSync(root)
+    expect(await shipper.pass()).toMatchObject({ complete: true, bytesUnshipped: 0 })
+    const again = new Set(readdirSync(root, { recursive: true }) as string[])
+    expect(shipped.filter((name) => name.endsWith('.ndjson') && !again.has(name))).toEqual([])
+    expect((await verifyNodes(createFolderTarget(root))).ok).toBe(true)
+  })
+
+  test('that damages what it is given is found out, where its own hash tells it', async () => {
+    const place = folderPlace()
+    append(0, 2)
+    const shipper = shipperOf({
+      ...place.target,
+      put: async (name, content) => {
+        await place.target.put(name, new Blob([(await content.text()).replace('ethereum', 'ethereun')]))
+      },
+    })
+    const { complete, failure } = await shipper.pass()
+    expect(complete).toBe(false)
+    expect(failure).toBeInstanceOf(ShippedWrongError)
+  })
+
+  test('a large segment goes to a bucket in parts and is read back', async () => {
+    const bucket = startBucket()
+    writer.close()
+    rmSync(join(log, 'w00'), { recursive: true })
+    const large = openTestSegment(log, { maxBytes: 9_000_000 })
+    for (const batch of range(0, 20)) large.append(range(batch * 500, batch * 500 + 500).map((n) => attestation(n)))
+    large.close()
+    const [first = ''] = segmentNames(log)
+    expect(local(first).length).toBeGreaterThan(8_388_608)
+    expect(await shipperOf(bucketTarget(bucket)).pass()).toMatchObject({ complete: true })
+    expect(bucket.requests.filter((request) => request === `POST prod/${NODE}/w00/${first}`)).toHaveLength(2)
+    expect(bucket.objects.get(`prod/${NODE}/w00/${first}`)?.equals(local(first))).toBe(true)
+  })
+})
+
+describe('names', () => {
+  test('places and credentials are read strictly', () => {
+    expect(parseShipPlace('dir:/mnt/logs/')).toEqual({ kind: 'folder', path: '/mnt/logs/' })
+    expect(parseShipPlace('s3://logs')).toEqual({ kind: 'bucket', bucket: 'logs', prefix: '' })
+    expect(parseShipPlace('s3://logs/a/b/')).toEqual({ kind: 'bucket', bucket: 'logs', prefix: 'a/b/' })
+    for (const text of [
+      '',
+      'dir:',
+      'dir:relative',
+      's3://',
+      's3://A',
+      's3://logs/../x',
+      's3://logs/a//b',
+      '/x',
+      'http://x',
+    ]) {
+      expect(() => parseShipPlace(text)).toThrow('must be')
+    }
+    expect(parseBucketCredentials('id:secret/+=\n')).toEqual({
+      accessKeyId: 'id',
+      secretAccessKey: 'secret/+=',
+      sessionToken: null,
+    })
+    for (const text of ['', 'id', 'id:', ':s', 'id:s:', 'a:b:c:d']) {
+      expect(() => parseBucketCredentials(text)).toThrow('must be')
+    }
+  })
+
+  test('a log keeps its node name, and strangers among the objects are passed over', () => {
+    const name = nodeNameOf(log)
+    expect(name).toMatch(/^[a-z0-9][a-z0-9-]*-[0-9a-f]{8}$/)
+    expect(nodeNameOf(log)).toBe(name)
+    expect(nodeNameOf(temporaryDirectory())).not.toBe(name)
+    for (const stranger of ['x', 'n/w00/readme.txt', 'n/w00/a/b', 'N/w00/20261120T101112.123Z-000001.ndjson']) {
+      expect(parseShippedName(stranger)).toBeNull()
+    }
+  })
+})

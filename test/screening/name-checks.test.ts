@@ -1,0 +1,170 @@
+// The names of a session beside a list: the typed one and the one in the document. Whatever the document check accepts for a
+// listed name is found or stays unpassed.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Zone } from '../../src/domain/document-zone.ts'
+import type { Session } from '../../src/domain/session.ts'
+import { compareNames, nameOfZone, type ZoneName } from '../../src/modules/documents/names.ts'
+import { createNameChecks } from '../../src/modules/screening/checks/name-checks.ts'
+import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
+
+const LISTED = [
+  'Nicolas MADURO MOROS',
+  'Joseph KONY',
+  'Usama bin Muhammad bin Awad BIN LADIN',
+  'Kim Jong Un',
+  'Sirhan SIRHAN',
+  'Suharto',
+  'Jürgen GROẞ MÜLLER',
+  'Íñigo PEÑA ÑÁÑEZ',
+  'Łukasz ŻÓŁĆ',
+  'Abd al-Aziz AL-NURISTANI',
+  'Sergey Viktorovich LAVROV',
+  "Seán O'NEILL",
+]
+const screening = openScreening(
+  buildScreening([
+    {
+      list: 'own',
+      entries: LISTED.map((name, at) => ({
+        id: `${at}`,
+        kind: 'person' as const,
+        names: [name],
+        birthDates: [],
+        countries: [],
+        wallets: [],
+      })),
+    },
+  ]),
+)
+
+const ZONE: Zone = {
+  format: 'TD3',
+  type: 'P',
+  issuer: 'UTO',
+  nationality: 'UTO',
+  number: 'X1',
+  surname: 'SCHMIDT',
+  givenNames: 'ANNA',
+  namesCut: false,
+  birthDate: null,
+  expiryDate: '2031-04-15',
+  sex: null,
+}
+
+const checkOf = async (fullName: string, zone: Zone | null) => {
+  const { begin } = createNameChecks({
+    versions: async () => ({ own: 'v1' }),
+    screenerFor: async () => ({
+      screen: async (subjects, threshold) => subjects.map((subject) => screening.screen(subject, threshold)),
+    }),
+    settings: async () => ({ key: '', of: () => ({ threshold: null }) as never }),
+    evidence: {
+      screenedFieldsOf: async () => async () => ({ fullName }),
+      screenedZonesOf: async () => async () => zone,
+    },
+    onError: (error) => {
+      throw error
+    },
+  })
+  const comparison = await begin('org')
+  const [checks] = (await comparison?.compare([
+    { id: 's', organizationId: 'org', checkType: 'kyc' } as unknown as Session,
+  ])) ?? [[]]
+  return checks?.[0]
+}
+const subjectsFound = async (fullName: string, zone: Zone | null) =>
+  (await checkOf(fullName, zone))?.hits?.map(({ entry, subject }) => `${LISTED[Number(entry)]} as ${subject}`)
+
+describe('the name in a document', () => {
+  const maduro: Zone = { ...ZONE, surname: 'MADURO MOROS', givenNames: 'NICOLAS' }
+
+  test('is compared beside the typed one', async () => {
+    expect(await subjectsFound('Anna Schmidt', maduro)).toEqual(['Nicolas MADURO MOROS as document'])
+    expect(await subjectsFound('Nicolas Maduro Moros', null)).toEqual(['Nicolas MADURO MOROS as person'])
+    expect(await subjectsFound('Anna Schmidt', ZONE)).toEqual([])
+    expect((await checkOf('Anna Schmidt', ZONE))?.outcome).toBe('passed')
+  })
+
+  test('is not done where the zone leaves out its end', async () => {
+    const check = await checkOf('Anna Schmidt', { ...ZONE, namesCut: true })
+    expect(check).toMatchObject({ outcome: 'not-done', detail: { problem: expect.stringMatching(/zone/) } })
+  })
+
+  test('is compared without what the zone writes for marks', () => {
+    expect(nameOfZone({ surname: 'PENXXA', givenNames: 'JUXXRGEN' })).toBe('JURGEN PENA')
+  })
+})
+
+/** The zone of a listed name, whose last words are its surname. */
+const zoneOf = (name: string, surnames: number): ZoneName => {
+  const spelled: Readonly<Record<string, string>> = { Ü: 'UE', Ñ: 'NXX', Ł: 'L', ẞ: 'SS' }
+  const words = [...name.toUpperCase().normalize('NFC').replaceAll("'", '').replaceAll('-', ' ')]
+    .map((letter) => spelled[letter] ?? letter.normalize('NFD').replace(/\p{M}/gu, ''))
+    .join('')
+    .split(' ')
+  const at = Math.max(0, words.length - surnames)
+  const [given, surname] = [words.slice(0, at), words.slice(at)]
+  return { surname: surname.join(' '), givenNames: given.join(' '), namesCut: false }
+}
+
+const CYRILLIC: Readonly<Record<string, string>> = { a: 'а', e: 'е', o: 'о', c: 'с', p: 'р', x: 'х', i: 'і' }
+/** Ways to write the same name otherwise. */
+const WAYS: readonly ((words: readonly string[], at: number) => readonly string[])[] = [
+  (words) => words,
+  (words) => words.toReversed(),
+  (words, at) => [...words.slice(at % words.length), ...words.slice(0, at % words.length)],
+  (words) => [words.join('')],
+  (words) => [...words.join('')],
+  (words) => words.map((word) => [...word].join('.')),
+  (words, at) => [...words, ...Array.from({ length: at }, () => words[at % words.length] ?? '')],
+  (words, at) => words.filter((_, other) => other !== at % words.length),
+  (words, at) => [words.join('').slice(0, at), words.join('').slice(at)],
+  (words) => words.map((word) => word.normalize('NFD')),
+  (words) => words.map((word) => word.replace(/[aeocpxi]/, (letter) => CYRILLIC[letter] ?? letter)),
+  (words) => words.map((word) => word.replace('a', '@').replace('s', '$')),
+  (words, at) => words.map((word) => `${word.slice(0, at)}\u200b${word.slice(at)}`),
+  (words, at) => words.map((word) => `${word.slice(0, at)}${at}${word.slice(at)}`),
+  (words) => words.map((word) => word.toUpperCase()),
+  (words) => words.map((word) => word.replace(/ü|ñ/g, (letter) => (letter === 'ü' ? 'ue' : 'n'))),
+]
+
+test('whatever the document check accepts for a listed name is found, or is not passed', async () => {
+  let accepted = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...LISTED),
+      fc.integer({ min: 1, max: 3 }),
+      fc.array(fc.tuple(fc.constantFrom(...WAYS), fc.nat({ max: 16 })), { maxLength: 3 }),
+      async (name, surnames, ways) => {
+        const zone = zoneOf(name, surnames)
+        const typed = ways.reduce<readonly string[]>((words, [way, at]) => way(words, at), name.split(/[ -]/)).join(' ')
+        if (compareNames(typed, zone) !== 'same') return
+        accepted += 1
+        const check = await checkOf(typed, { ...ZONE, ...zone })
+        const isFound = check?.hits?.some(({ entry }) => LISTED[Number(entry)] === name) ?? false
+        expect(isFound || check?.outcome !== 'passed').toBe(true)
+      },
+    ),
+    { numRuns: 1_000 },
+  )
+  expect(accepted).toBeGreaterThan(200)
+})
+
+test('all letters of a listed name, in its words or in others, are found without a document, or are not passed', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...LISTED.filter((name) => name.includes(' '))),
+      fc.array(fc.tuple(fc.constantFrom(...WAYS.filter((_, at) => ![7, 13].includes(at))), fc.nat({ max: 9 })), {
+        maxLength: 1,
+      }),
+      async (name, ways) => {
+        const typed = ways.reduce<readonly string[]>((words, [way, at]) => way(words, at), name.split(/[ -]/)).join(' ')
+        const check = await checkOf(typed, null)
+        const isFound = check?.hits?.some(({ entry }) => LISTED[Number(entry)] === name) ?? false
+        expect([typed, isFound || check?.outcome !== 'passed']).toEqual([typed, true])
+      },
+    ),
+    { numRuns: 500 },
+  )
+})

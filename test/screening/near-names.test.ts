@@ -1,0 +1,98 @@
+// What names of an organization's sessions are like, by the real comparison over lists and fields of the test.
+import { expect, test } from 'bun:test'
+import type { Session, SessionStatus } from '../../src/domain/session.ts'
+import type { EvidenceFields } from '../../src/identity/evidence-types.ts'
+import { createNearNames } from '../../src/modules/screening/checks/near-names.ts'
+import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
+import type { Screener } from '../../src/modules/screening/processes/screening-processes.ts'
+
+type Dependencies = Parameters<typeof createNearNames>[0]
+
+const ENTRIES = [
+  { id: 'p1', kind: 'person', names: ['Ivan Petrovich Primerov'], birthDates: [], countries: [], wallets: [] },
+] as const
+
+const open = (fields: Readonly<Record<string, EvidenceFields | Error>>, hasLists = true) => {
+  const asked: number[] = []
+  let closed = 0
+  const screening = openScreening(buildScreening([{ list: 'own', entries: ENTRIES }]))
+  const screener: Screener = {
+    screen: async (subjects, threshold) => {
+      asked.push(threshold)
+      return subjects.map((subject) => screening.screen(subject, threshold))
+    },
+    hasEnded: () => false,
+    close: async () => {
+      closed += 1
+    },
+  }
+  const started = Promise.withResolvers<void>()
+  const sessions = {
+    page: async ({ status }: { status?: SessionStatus }) => ({
+      items: Object.keys(fields)
+        .filter((id) => id.startsWith(status ?? ''))
+        .map((id) => ({ id, checkType: 'kyc' }) as Session),
+      next: status === 'completed' ? ['x'] : null,
+    }),
+  }
+  const screeningLists = {
+    list: async () => (hasLists ? [{ name: 'own', version: { id: 'v1' } }] : []),
+    readVersion: async () => new Uint8Array(),
+  }
+  const nearNames = createNearNames({
+    store: { sessions, screeningLists } as unknown as Dependencies['store'],
+    evidence: async () => ({
+      screenedFieldsOf:
+        async () =>
+        async ({ id }) => {
+          const found = fields[id] ?? {}
+          if (found instanceof Error) throw found
+          return found
+        },
+      screenedZonesOf: async () => async () => null,
+    }),
+    processes: {
+      startScreener: async () => {
+        await started.promise
+        return screener
+      },
+    },
+  })
+  return { nearNames, started, asked, closed: () => closed }
+}
+
+test('are found down to the score that is asked for, the highest first, and one comparison runs at a time', async () => {
+  const { nearNames, started, asked, closed } = open({
+    submitted1: { fullName: 'Ivan Primeroff' },
+    submitted2: {},
+    submitted3: new Error('unreadable'),
+    completed1: { fullName: 'Ivan Petrovich Primerov' },
+    completed2: { fullName: 'Grace Hopper' },
+  })
+  const first = nearNames('alpha', 70)
+  const second = nearNames('beta', 70).catch((error: unknown) => String(error))
+  started.resolve()
+  expect(await second).toContain('ask again')
+  const found = await first
+  expect(found).toMatchObject({ sessions: 5, unread: 1, exact: false })
+  expect(found?.near.map(({ sessionId, score }) => [sessionId, score >= 70])).toEqual([
+    ['completed1', true],
+    ['submitted1', true],
+  ])
+  expect(found?.near[0]).toEqual({
+    sessionId: 'completed1',
+    subject: 'person',
+    list: 'own',
+    entry: 'p1',
+    name: 'Ivan Petrovich Primerov',
+    score: 100,
+  })
+  expect([asked, closed()]).toEqual([[70], 1])
+  expect((await nearNames('beta', 70))?.sessions).toBe(5)
+})
+
+test('are none without a list', async () => {
+  const { nearNames, asked } = open({ submitted1: { fullName: 'Ivan Primerov' } }, false)
+  expect(await nearNames('alpha', 70)).toBeNull()
+  expect(asked).toEqual([])
+})

@@ -1,0 +1,198 @@
+// The shared list of the wallets that a list of sanctioned people names follows that list's versions through crashes and
+// failures, and is never younger than the version that it has the wallets of.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { addressOfKey } from '../../src/domain/address-key.ts'
+import { readEntries } from '../../src/facts/lists/write-list.ts'
+import { packEntries } from '../../src/modules/screening/formats/entry-lines.ts'
+import { createWalletSharing } from '../../src/modules/screening/lists/sanctioned-wallets.ts'
+import { evmWallet, SOLANA_WALLET } from '../identity/support.ts'
+import { describeStores } from '../store/dialects.ts'
+import { seedOrganization, type TemporaryStore } from '../store/temporary-store.ts'
+import { listWallets, readWallets, shareWallets } from '../support/sanctioned-wallets.ts'
+
+describeStores((openTemporaryStore) => {
+  let temporary: TemporaryStore
+  beforeAll(async () => {
+    temporary = await openTemporaryStore()
+  })
+  afterAll(() => temporary.remove())
+
+  const share = () => shareWallets(temporary.store, temporary.clock)
+  const found = (name: string) => temporary.store.lists.find(null, name)
+  const addressesOf = async (name: string): Promise<string[]> => {
+    const { lists, listBases } = temporary.store
+    const addresses: string[] = []
+    for await (const { key } of readEntries({ lists, bases: listBases }, (await found(name))?.id ?? '')) {
+      addresses.push(addressOfKey(key))
+    }
+    return addresses
+  }
+  /** The publisher reports that the list has not changed. */
+  const confirm = async (name: string): Promise<void> => {
+    const list = await temporary.store.screeningLists.find(name)
+    if (list === null) throw new Error('there is no such list')
+    await temporary.store.screeningLists.confirm(list, 9e9)
+  }
+
+  test('a version that was stored before a crash is shared by the next process, and ages until then', async () => {
+    const { store, clock } = temporary
+    await listWallets(store, 'cut-off', [evmWallet(1), 'bc1qxy2kgdygjrsqtzq2n0yrf2493p83kkfjhx0wlh'])
+    await share()
+    const sharedAtSeconds = clock.unixSeconds()
+    expect(await addressesOf('cut_off')).toEqual([evmWallet(1)])
+    clock.advance(3_600)
+    // Killed here: the version is committed, its wallets are not shared, and from then on the publisher answers 304.
+    await listWallets(store, 'cut-off', [evmWallet(2), SOLANA_WALLET])
+    clock.advance(3_600)
+    await confirm('cut-off')
+    expect(await found('cut_off')).toMatchObject({ keptBy: 'screening', confirmedAtSeconds: sharedAtSeconds })
+    expect(await addressesOf('cut_off')).toEqual([evmWallet(1)])
+    clock.advance(60)
+    await share()
+    expect(await addressesOf('cut_off')).toEqual([evmWallet(2), SOLANA_WALLET])
+    // As old as the confirmation of its version, not as its writing.
+    expect(await found('cut_off')).toMatchObject({ confirmedAtSeconds: clock.unixSeconds() - 60 })
+    await confirm('cut-off')
+    expect(await found('cut_off')).toMatchObject({ confirmedAtSeconds: clock.unixSeconds() })
+  })
+
+  test('a version without wallets empties the list, and creates none', async () => {
+    const { store } = temporary
+    await listWallets(store, 'emptied', [evmWallet(1)])
+    await share()
+    await listWallets(store, 'emptied', [])
+    await listWallets(store, 'never-any', [])
+    await share()
+    expect(await found('emptied')).toMatchObject({ entryCount: 0, keptBy: 'screening' })
+    expect(await found('never_any')).toBeNull()
+    expect(await store.screeningLists.unshared()).toEqual([])
+  })
+
+  test('a version that could not be shared is logged and retried after a minute', async () => {
+    const { store, clock } = temporary
+    await listWallets(store, 'failing', [evmWallet(1)])
+    let fails = true
+    const logged: unknown[] = []
+    const share = createWalletSharing({
+      store,
+      clock,
+      processes: { readWallets: (packed) => (fails ? Promise.reject(new Error('killed')) : readWallets(packed)) },
+      log: { error: (_, fields) => logged.push(fields) },
+    })
+    await share(() => true)
+    fails = false
+    await share(() => true)
+    expect(logged).toMatchObject([{ list: 'failing' }])
+    expect(await found('failing')).toBeNull()
+    clock.advance(60)
+    await share(() => false)
+    expect(await found('failing')).toBeNull()
+    await share(() => true)
+    expect(await addressesOf('failing')).toEqual([evmWallet(1)])
+  })
+
+  test('a version that was replaced while its wallets were read is not shared', async () => {
+    const { store, clock } = temporary
+    await listWallets(store, 'overtaken', [evmWallet(1)])
+    const logged: unknown[] = []
+    const late = createWalletSharing({
+      store,
+      clock,
+      processes: {
+        readWallets: async (packed) => {
+          await listWallets(store, 'overtaken', [evmWallet(2)])
+          await share()
+          return readWallets(packed)
+        },
+      },
+      log: { error: (_, fields) => logged.push(fields) },
+    })
+    await late(() => true)
+    expect(logged).toHaveLength(1)
+    expect(await addressesOf('overtaken')).toEqual([evmWallet(2)])
+  })
+
+  test('a list of people’s is not overwritten, and no name is taken from two sides', async () => {
+    const { store } = temporary
+    const { organizationId } = await seedOrganization(store, 'ours')
+    const set = (name: string) =>
+      store.screeningLists.set({ name, format: 'csv', urls: [], reach: 'public', intervalSeconds: 3_600 })
+    await store.lists.create({ owner: null, name: 'blocked_by_us' })
+    await expect(set('blocked-by-us')).rejects.toMatchObject({ field: 'list' })
+    expect(await store.screeningLists.find('blocked-by-us')).toBeNull()
+    for (const name of ['deny', 'allow', '1list', 'a'.repeat(65)]) {
+      await expect(set(name)).rejects.toMatchObject({ field: 'list' })
+    }
+    await set('reserved-one')
+    await expect(store.lists.create({ owner: null, name: 'reserved_one' })).rejects.toMatchObject({ field: 'name' })
+    // An organization's own list is no shared list.
+    await store.lists.create({ owner: organizationId, name: 'reserved_one' })
+    await store.screeningLists.remove('reserved-one')
+    expect((await store.lists.create({ owner: null, name: 'reserved_one' })).keptBy).toBe('people')
+  })
+
+  test('of two that take a name at the same moment, one gets it', async () => {
+    const { store } = temporary
+    for (let round = 0; round < 5; round++) {
+      const results = await Promise.allSettled([
+        store.lists.create({ owner: null, name: `raced_${round}` }),
+        store.screeningLists.set({
+          name: `raced-${round}`,
+          format: 'csv',
+          urls: [],
+          reach: 'public',
+          intervalSeconds: 3_600,
+        }),
+      ])
+      expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    }
+  })
+
+  test('a list that was disabled keeps its wallets, which age; removed, it comes back with its list alone', async () => {
+    const { store, clock } = temporary
+    await listWallets(store, 'disabled', [evmWallet(1)])
+    await share()
+    const confirmedAtSeconds = clock.unixSeconds()
+    await store.screeningLists.remove('disabled')
+    clock.advance(86_400)
+    await share()
+    expect(await found('disabled')).toMatchObject({ keptBy: 'screening', isOfSanctioned: false, confirmedAtSeconds })
+    const entry = { key: new Uint8Array(20), memo: '', author: 'ada', addedAtSeconds: 1, present: true }
+    expect(await store.lists.edit(null, 'disabled', [entry])).toEqual({ status: 'kept-by-screening' })
+    await listWallets(store, 'disabled', [evmWallet(2)])
+    await share()
+    expect(await addressesOf('disabled')).toEqual([evmWallet(2)])
+    expect(await found('disabled')).toMatchObject({ isOfSanctioned: true, confirmedAtSeconds: clock.unixSeconds() })
+    await store.lists.remove(null, 'disabled')
+    await share()
+    expect(await addressesOf('disabled')).toEqual([evmWallet(2)])
+  })
+
+  test('a file of people’s never becomes the content of a list that screening writes', async () => {
+    const { store } = temporary
+    await listWallets(store, 'ours-alone', [evmWallet(1)])
+    await share()
+    const list = await found('ours_alone')
+    const baseId = await store.listBases.begin(list?.id ?? '')
+    const activation = { listId: list?.id ?? '', baseId, ifVersion: null, confirmation: null }
+    expect(await store.listBases.activate(activation)).toBe('changed-meanwhile')
+    // Nor does a version that is not the list's.
+    const confirmation = { screeningList: 'ours-alone', versionId: 'sv_other' }
+    expect(await store.listBases.activate({ ...activation, confirmation })).toBe('changed-meanwhile')
+    expect(await addressesOf('ours_alone')).toEqual([evmWallet(1)])
+  })
+
+  test('a list that the version before created without naming its writer is taken over', async () => {
+    const { store } = temporary
+    await listWallets(store, 'unmarked', [evmWallet(1)])
+    await share()
+    await store.database.execute("UPDATE lists SET screening_list = NULL WHERE name = 'unmarked'")
+    await store.screeningLists.replace('unmarked', packEntries([]), {
+      token: null,
+      validators: {},
+      nextDueAtSeconds: 9e9,
+    })
+    await share()
+    expect(await found('unmarked')).toMatchObject({ keptBy: 'screening', entryCount: 0 })
+  })
+})

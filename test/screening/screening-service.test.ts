@@ -1,0 +1,312 @@
+// The duty over a real store, with its real processes: a list is fetched, people who hand in are compared, a changed list
+// compares the verified ones again, and whatever goes wrong leaves what was there.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Zone } from '../../src/domain/document-zone.ts'
+import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'
+import type { EvidenceFields } from '../../src/identity/evidence-types.ts'
+import { packEntries } from '../../src/modules/screening/formats/entry-lines.ts'
+import type { ScreeningFormat } from '../../src/modules/screening/formats/publishers.ts'
+import { readScreeningList } from '../../src/modules/screening/formats/read-screening-list.ts'
+import { refreshScreeningLists } from '../../src/modules/screening/lists/screening-refresh.ts'
+import { screeningProcesses } from '../../src/modules/screening/processes/screening-processes.ts'
+import { createScreeningService } from '../../src/modules/screening/screening-service.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
+import { openIdentity } from '../identity/support.ts'
+import { until } from '../support/until.ts'
+
+const LEAD = { leads: () => true, holds: async () => true }
+const log = createLogger({ write: () => true })
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+let identity: Awaited<ReturnType<typeof openIdentity>>
+let organizationId = ''
+const typed = new Map<string, EvidenceFields>()
+const zones = new Map<string, Zone>()
+let duty: ReturnType<typeof createScreeningService>['duty']
+let running: ReturnType<typeof setInterval>
+let making: Promise<unknown> = Promise.resolve()
+
+beforeAll(async () => {
+  identity = await openIdentity()
+  organizationId = await identity.createOrganization('screened')
+  const service = createScreeningService({
+    log,
+    store: identity.store,
+    clock: identity.clock,
+    everyMs: 20,
+    storeAgain: identity.storeChecks,
+    wallets: { lists: () => [], screeners: new Map(), chainOf: async (name) => ({ name }) },
+    evidence: {
+      screenedFieldsOf:
+        async () =>
+        async ({ id }) => {
+          const fields = typed.get(id)
+          if (fields === undefined) throw new Error('unreadable')
+          return fields
+        },
+      screenedZonesOf:
+        async () =>
+        async ({ id }) =>
+          zones.get(id) ?? null,
+    },
+  })
+  duty = service.duty
+  duty.start(LEAD)
+  const { store, clock } = identity
+  const runDue = createCheckRunner({
+    clock,
+    store: store.sessionChecks,
+    storeChecks: identity.storeChecks,
+    findSession: store.sessions.find,
+    parts: service.parts,
+    onError: (error) => {
+      throw error
+    },
+  })
+  running = setInterval(() => {
+    making = making.then(runDue)
+  }, 20)
+})
+afterAll(async () => {
+  clearInterval(running)
+  await making
+  await duty.stop()
+  await identity.remove()
+})
+
+const importList = async (name: string, format: ScreeningFormat, text: string): Promise<void> => {
+  const { store } = identity
+  if ((await store.screeningLists.find(name)) === null) {
+    await store.screeningLists.set({ name, format, urls: [], reach: 'public', intervalSeconds: 3_600 })
+  }
+  const entries = readScreeningList(format, [utf8(text)], { entriesMin: 1, now: null })
+  await store.screeningLists.replace(name, packEntries(entries), { token: null, validators: {}, nextDueAtSeconds: 9e9 })
+}
+
+const handIn = async (fields: EvidenceFields | null, checkType: 'kyc' | 'kyb' = 'kyc'): Promise<string> => {
+  const { session } = await identity.register(organizationId, { checkType })
+  if (fields !== null) typed.set(session.id, fields)
+  await identity.changes.changeStatus({ organizationId, sessionId: session.id, to: 'submitted', actor: 'person' })
+  return session.id
+}
+
+const SLOW = { limitMs: 55_000 }
+const findCheck = async (sessionId: string) =>
+  (await identity.store.sessionChecks.list(organizationId, sessionId)).find(({ name }) => name === 'lists.names')
+const checkOf = async (sessionId: string) => {
+  await until(async () => !(await identity.store.sessionChecks.isPending(organizationId, sessionId)), SLOW)
+  return findCheck(sessionId)
+}
+const hitsOf = (sessionId: string) => identity.store.screeningChecks.hits(organizationId, sessionId)
+
+const LIST =
+  'id,kind,name,aliases,birth_dates,countries\np1,person,Ivan Petrovich Primerov,Ivan Primerov,1966-04-28,RU\n'
+
+describe('people who hand in', () => {
+  test('are compared with the lists, and a hit names the version that it was found in', async () => {
+    await importList('own', 'csv', LIST)
+    const hitId = await handIn({ fullName: 'Иван Примеров', birthDate: '1966-04-28', country: 'RU' })
+    const cleanId = await handIn({ fullName: 'Anna Schmidt', birthDate: '1990-01-01', country: 'DE' })
+    expect((await checkOf(hitId))?.outcome).toBe('look')
+    const [hit] = await hitsOf(hitId)
+    const list = await identity.store.screeningLists.find('own')
+    expect(hit).toMatchObject({ list: 'own', entry: 'p1', state: 'open', subject: 'person', score: 100 })
+    expect(hit?.versionId).toBe(list?.version?.id ?? 'none')
+    expect((await checkOf(cleanId))?.outcome).toBe('passed')
+    expect(await hitsOf(cleanId)).toEqual([])
+    // Whoever decides, an operator or a decider outside, goes through this one function.
+    const complete = (sessionId: string) =>
+      identity.changes.changeStatus({
+        organizationId,
+        sessionId,
+        to: 'completed',
+        actor: 'operator:test',
+        override: 'person',
+      })
+    await expect(complete(hitId)).rejects.toThrow(/hit on a list or of a screener is open/)
+    expect((await complete(cleanId)).session.status).toBe('completed')
+  })
+
+  test('what can not be compared says why, and is nobody’s hit', async () => {
+    const unreadable = await handIn(null)
+    const emoji = await handIn({ fullName: '😀😀', country: 'DE' })
+    const nameless = await handIn({})
+    expect((await checkOf(unreadable))?.detail['problem']).toMatch(/can not be read/)
+    expect((await checkOf(emoji))?.detail['problem']).toMatch(/letters/)
+    expect((await checkOf(nameless))?.detail['problem']).toMatch(/no name/)
+    expect(await hitsOf(emoji)).toEqual([])
+  })
+
+  test('the owners of a business are compared, too', async () => {
+    const id = await handIn(
+      { registeredName: 'Bakery GmbH', country: 'DE', owners: [{ name: 'Ivan Primerow', sharePercent: 50 }] },
+      'kyb',
+    )
+    await checkOf(id)
+    const [hit] = await hitsOf(id)
+    expect(hit).toMatchObject({ subject: 'owner 1', entry: 'p1' })
+  })
+})
+
+test('what was decided about a hit does not cover another name, date or entry', async () => {
+  const { store, changes } = identity
+  const id = await handIn({ fullName: 'Iwan Primerew', country: 'RU' })
+  const target = { organizationId, sessionId: id }
+  /** Hands in again, and waits for the comparison. */
+  const again = async (fields: EvidenceFields): Promise<readonly string[]> => {
+    await changes.changeStatus({ ...target, to: 'retry', actor: 'operator:test' })
+    typed.set(id, fields)
+    await changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
+    await checkOf(id)
+    return (await hitsOf(id)).map(({ state }) => state).sort()
+  }
+  const clear = async () => {
+    const open = (await hitsOf(id)).find(({ state }) => state === 'open')
+    const decision = { state: 'cleared', by: 'operator:test', reason: 'another one' } as const
+    await store.screeningChecks.decideHit({ ...target, hitId: open?.id ?? '' }, decision)
+  }
+  await checkOf(id)
+  await clear()
+  const listed = { fullName: 'Ivan Petrovich Primerov', country: 'RU' }
+  expect(await again(listed)).toEqual(['cleared', 'open'])
+  await expect(
+    changes.changeStatus({ ...target, to: 'completed', actor: 'operator:test', override: 'person' }),
+  ).rejects.toThrow('is open')
+  await clear()
+  expect(await again(listed)).toEqual(['cleared', 'cleared'])
+  expect(await again({ ...listed, birthDate: '1966-04-29' })).toEqual(['cleared', 'cleared', 'open'])
+  await clear()
+  await importList('own', 'csv', LIST.replace('Ivan Primerov', 'Vanya Primerov'))
+  await until(async () => (await hitsOf(id)).some(({ state }) => state === 'open'), SLOW)
+  await changes.changeStatus({ ...target, to: 'rejected', actor: 'operator:test' })
+  await importList('own', 'csv', LIST)
+})
+
+describe('when a list changes', () => {
+  test('verified people are compared again; what was decided stays, and what is no longer listed goes', async () => {
+    const { store, changes } = identity
+    const cleared = await handIn({ fullName: 'Ivan Primerov', country: 'RU' })
+    const later = await handIn({ fullName: 'Pavel Obraztsov', country: 'RU' })
+    await checkOf(cleared)
+    await checkOf(later)
+    const [hit] = await hitsOf(cleared)
+    await store.screeningChecks.decideHit(
+      { organizationId, sessionId: cleared, hitId: hit?.id ?? '' },
+      { state: 'cleared', by: 'operator:test', reason: 'another one' },
+    )
+    for (const sessionId of [cleared, later]) {
+      await changes.changeStatus({
+        organizationId,
+        sessionId,
+        to: 'completed',
+        actor: 'operator:test',
+        override: 'person',
+      })
+    }
+    const before = (await store.screeningLists.find('own'))?.version?.id
+    await importList('own', 'csv', `${LIST}p2,person,Pavel Obraztsov,,1970,RU\n`)
+    await until(async () => (await hitsOf(later)).length > 0, SLOW)
+    expect((await hitsOf(later))[0]).toMatchObject({ entry: 'p2', state: 'open' })
+    expect((await hitsOf(cleared)).map(({ state }) => state)).toEqual(['cleared'])
+    // The version before can still be read.
+    expect(await store.screeningLists.readVersion(before ?? '')).not.toBeNull()
+    await importList('own', 'csv', 'id,kind,name\np3,person,Boris Drugoi\n')
+    await until(async () => (await hitsOf(later)).length === 0, SLOW)
+    expect((await hitsOf(cleared)).map(({ state }) => state)).toEqual(['cleared'])
+  })
+})
+
+test('the name in a document is compared at first and again when a list changes', async () => {
+  const { session } = await identity.register(organizationId)
+  typed.set(session.id, { fullName: 'Anna Schmidt', country: 'DE' })
+  zones.set(session.id, {
+    format: 'TD3',
+    type: 'P',
+    issuer: 'UTO',
+    nationality: 'UTO',
+    number: 'X1',
+    surname: 'OBRAZTSOV',
+    givenNames: 'PAVEL',
+    namesCut: false,
+    birthDate: null,
+    expiryDate: '2031-04-15',
+    sex: null,
+  })
+  await identity.changes.changeStatus({ organizationId, sessionId: session.id, to: 'submitted', actor: 'person' })
+  expect((await checkOf(session.id))?.outcome).toBe('passed')
+  await importList('own', 'csv', `${LIST}p2,person,Pavel Obraztsov,,1970,RU\n`)
+  await until(async () => (await hitsOf(session.id)).length > 0, SLOW)
+  expect((await hitsOf(session.id))[0]).toMatchObject({ entry: 'p2', state: 'open', subject: 'document' })
+})
+
+test('when an organization changes its threshold, its people alone are compared again', async () => {
+  const { store } = identity
+  const other = await identity.createOrganization('other')
+  await importList('own', 'csv', LIST)
+  // Half of it: a hit from 60 on, and none from 75 on.
+  const fields = { fullName: 'Ivan Primerevich Sokolov', country: 'DE' }
+  const id = await handIn(fields)
+  expect((await checkOf(id))?.outcome).toBe('passed')
+  const before = await findCheck(id)
+  for (const id of [other, organizationId]) {
+    await store.screeningSettings.set(id, { ...(await store.screeningSettings.read(id)), threshold: 60 })
+  }
+  await until(async () => (await findCheck(id))?.version !== before?.version, SLOW)
+  expect((await findCheck(id))?.detail).toMatchObject({ threshold: 60 })
+})
+
+describe('a list that is fetched', () => {
+  // Otherwise the duty would take the list, too.
+  beforeAll(() => duty.stop())
+
+  const fileOf = (name: string): Uint8Array =>
+    new Uint8Array(readFileSync(`${import.meta.dir}/../data/screening/${name}`))
+  const good = fileOf('un_consolidated.xml')
+  const answers: (readonly Uint8Array[] | null | Error)[] = []
+  const refresh = async (...next: typeof answers) => {
+    answers.push(...next)
+    const { store, clock } = identity
+    const list = await store.screeningLists.find('cut')
+    await store.screeningLists.fail({ name: 'cut', token: list?.token ?? '' }, '', clock.unixSeconds())
+    await refreshScreeningLists(
+      {
+        clock,
+        log,
+        lists: store.screeningLists,
+        processes: screeningProcesses,
+        fetch: async () => {
+          const answer = answers.shift()
+          if (answer instanceof Error) throw answer
+          return answer == null ? null : { files: answer, validators: { x: 'etag "1"' } }
+        },
+      },
+      LEAD,
+      new AbortController().signal,
+    )
+    return store.screeningLists.find('cut')
+  }
+
+  test('keeps its content whatever comes, and takes what is good', async () => {
+    const { store } = identity
+    await store.screeningLists.set({
+      name: 'cut',
+      format: 'un-xml',
+      urls: ['https://example.org/list.xml'],
+      reach: 'public',
+      intervalSeconds: 3_600,
+    })
+    const loaded = await refresh([good])
+    expect(loaded).toMatchObject({ failure: null, version: { entries: 7 }, validators: { x: 'etag "1"' } })
+    for (const bad of [utf8(''), utf8('<html></html>'), good.slice(0, good.length / 2), utf8('id,name\n1,x\n')]) {
+      const failed = await refresh([bad])
+      expect(failed?.failure).not.toBeNull()
+      expect(failed?.version).toEqual(loaded?.version ?? null)
+    }
+    const hung = await refresh(Object.assign(new Error('x'), { detail: 'the server took too long' }))
+    expect(hung).toMatchObject({ failure: 'the server took too long', version: loaded?.version ?? null })
+    expect(await refresh(null)).toMatchObject({ failure: null, version: loaded?.version ?? null })
+    expect(await refresh([good])).toMatchObject({ failure: null, version: loaded?.version ?? null })
+    // Each of the seven starts a process, which takes a busy machine seconds.
+  }, 180_000)
+})

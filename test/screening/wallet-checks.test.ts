@@ -1,0 +1,36 @@
+// Wallets and lists that can't be read: nothing passes against them.
+import { expect, test } from 'bun:test'
+import type { Session } from '../../src/domain/session.ts'
+import { type AddressListInUse, createWalletChecks } from '../../src/modules/screening/checks/wallet-checks.ts'
+
+const list = (name: string, organizationId: string | null, current: boolean): AddressListInUse => ({
+  id: name,
+  name,
+  organizationId,
+  current,
+  isOfSanctioned: organizationId === null,
+  version: 1,
+  has: () => false,
+})
+
+const outcomesWith = async (...lists: readonly AddressListInUse[]): Promise<readonly string[]> => {
+  const settings = { addressLists: null } as never
+  const checks = createWalletChecks({
+    lists: () => lists,
+    settings: async () => ({ of: () => settings, key: '' }),
+    walletsOf: async () => new Map(),
+  })
+  const comparison = await checks.begin('ours')
+  const compared = await comparison?.compare([{ id: 's', organizationId: 'ours' } as Session])
+  return (compared ?? []).flat().map(({ outcome }) => outcome)
+}
+
+test('wallets pass only if every list in use could be read', async () => {
+  const readable = list('ofac_sdn', null, true)
+  expect(await outcomesWith(readable, list('deny', 'ours', true))).toEqual(['passed'])
+  // No part of the result of readable lists counts: the check is made again.
+  await expect(outcomesWith(readable, list('deny', 'ours', false))).rejects.toMatchObject({ name: 'ListBehindError' })
+  await expect(outcomesWith(list('un_sc', null, false), readable)).rejects.toMatchObject({ name: 'ListBehindError' })
+  // Lists of others are not in use here.
+  expect(await outcomesWith(readable, list('deny', 'theirs', false))).toEqual(['passed'])
+})

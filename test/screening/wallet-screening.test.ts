@@ -1,0 +1,298 @@
+// Connected wallets against real lists of the store and a screener over real HTTP: when somebody hands in, when a list
+// changes, and when the screener is away.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { WalletAddress } from '../../src/domain/address.ts'
+import { addressKey } from '../../src/domain/address-key.ts'
+import { createServedLists } from '../../src/facts/lists/serve-lists.ts'
+import { createScreener } from '../../src/facts/screener.ts'
+import { parseScreenerSettings } from '../../src/facts/screener-settings.ts'
+import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'
+import { createScreeningService, type ScreeningService } from '../../src/modules/screening/screening-service.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
+import { evmWallet, openIdentity, SOLANA_WALLET } from '../identity/support.ts'
+import { listWallets, shareWallets } from '../support/sanctioned-wallets.ts'
+import { until } from '../support/until.ts'
+
+const LEAD = { leads: () => true, holds: async () => true }
+const SLOW = { limitMs: 55_000 }
+const log = createLogger({ write: () => true })
+
+let identity: Awaited<ReturnType<typeof openIdentity>>
+let organizationId = ''
+let service: ScreeningService
+let lists: ReturnType<typeof createServedLists>
+let screener: ReturnType<typeof Bun.serve>
+/** What the screener answers; null: it is broken. */
+let verdictOf: (address: string) => object | null = () => ({ flagged: false })
+let asked = 0
+let runDue: () => Promise<number>
+
+beforeAll(async () => {
+  identity = await openIdentity()
+  const { store, clock } = identity
+  organizationId = await identity.createOrganization('wallets')
+  screener = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: (request) => {
+      asked += 1
+      const verdict = verdictOf(new URL(request.url).pathname.slice(1))
+      return verdict === null ? new Response('broken', { status: 500 }) : Response.json(verdict)
+    },
+  })
+  lists = createServedLists({
+    clock,
+    lists: store.lists,
+    bases: store.listBases,
+    publish: () => undefined,
+    onError: (error) => {
+      throw error
+    },
+  })
+  await lists.load()
+  const [settings] = parseScreenerSettings({
+    stub: {
+      url: `http://127.0.0.1:${screener.port}/\${address}`,
+      reach: 'loopback',
+      answer: { flagged: { at: '/flagged', optional: true }, score: { at: '/score', optional: true } },
+      'cache-seconds': 0,
+    },
+  }).values()
+  if (settings === undefined) throw new Error('no screener')
+  // No names are compared here, and `sanction` shares wallets itself.
+  const screeningLists = { ...store.screeningLists, list: async () => [], unshared: async () => [] }
+  service = createScreeningService({
+    store: { ...store, screeningLists },
+    clock,
+    log,
+    everyMs: 20,
+    storeAgain: identity.storeChecks,
+    othersEveryMs: 20,
+    evidence: { screenedFieldsOf: async () => async () => ({}), screenedZonesOf: async () => async () => null },
+    wallets: {
+      lists: lists.memberships,
+      screeners: new Map([['stub', createScreener(settings, { clock, environment: {}, onError: () => undefined })]]),
+      chainOf: async (name) => ({ name, family: 'evm', chainId: 1 }),
+    },
+  })
+  service.duty.start(LEAD)
+  runDue = createCheckRunner({
+    clock,
+    store: store.sessionChecks,
+    storeChecks: identity.storeChecks,
+    findSession: store.sessions.find,
+    parts: service.parts,
+    onError: (error) => {
+      throw error
+    },
+  })
+})
+afterAll(async () => {
+  await service.duty.stop()
+  await screener.stop(true)
+  lists.stop()
+  await identity.remove()
+})
+
+const list = async (owner: string | null, name: string, ...addresses: readonly WalletAddress[]): Promise<void> => {
+  const { store } = identity
+  const there = (await store.lists.find(owner, name)) ?? (await store.lists.create({ owner, name }))
+  const entry = { present: true, memo: '', author: 'test', addedAtSeconds: 1 }
+  await store.lists.edit(
+    owner,
+    name,
+    addresses.map((address) => ({ ...entry, key: addressKey(address) })),
+  )
+  lists.changed(there.id)
+  await lists.settled()
+}
+
+/** The shared list of wallets that a list of sanctioned people names. */
+const sanction = async (...addresses: readonly WalletAddress[]): Promise<void> => {
+  const { store, clock } = identity
+  await listWallets(store, 'ofac-sdn', addresses)
+  await shareWallets(store, clock)
+  lists.changed((await store.lists.find(null, 'ofac_sdn'))?.id ?? '')
+  await lists.settled()
+}
+
+const handIn = async (...wallets: readonly WalletAddress[]): Promise<string> => {
+  const { session } = await identity.register(organizationId)
+  for (const wallet of wallets) await identity.connect(organizationId, session.id, wallet)
+  await identity.changes.changeStatus({ organizationId, sessionId: session.id, to: 'submitted', actor: 'person' })
+  await runDue()
+  return session.id
+}
+
+const outcomesOf = async (sessionId: string) =>
+  Object.fromEntries(
+    (await identity.store.sessionChecks.list(organizationId, sessionId)).map(({ name, outcome }) => [name, outcome]),
+  )
+const hitsOf = async (sessionId: string) =>
+  (await identity.store.screeningChecks.hits(organizationId, sessionId)).map(({ check, list, entry, state, why }) => ({
+    check,
+    list,
+    state,
+    entry: entry.toLowerCase(),
+    why: why.map(({ detail }) => detail).join(),
+  }))
+const complete = (sessionId: string) =>
+  identity.changes.changeStatus({
+    organizationId,
+    sessionId,
+    to: 'completed',
+    actor: 'operator:test',
+    override: 'person',
+  })
+
+describe('the wallets of a session', () => {
+  test('are looked up in the shared lists of sanctioned people and the organization’s deny list, and a listed one is a hit', async () => {
+    await sanction(evmWallet(1), SOLANA_WALLET)
+    // To be on any other shared list is no reason for a look.
+    await list(null, 'partners', evmWallet(3))
+    await list(organizationId, 'deny', evmWallet(2))
+    await list(organizationId, 'allow', evmWallet(3))
+    await list(await identity.createOrganization('another'), 'deny', evmWallet(3))
+    const listed = await handIn(evmWallet(1), evmWallet(3))
+    const denied = await handIn(evmWallet(2), SOLANA_WALLET)
+    const clean = await handIn(evmWallet(3))
+    const found = { check: 'wallets.lists', state: 'open', why: 'the address is on the list' } as const
+    expect(await hitsOf(listed)).toEqual([{ ...found, list: 'ofac_sdn', entry: evmWallet(1) }])
+    expect((await hitsOf(denied)).map((hit) => hit.list).sort()).toEqual(['deny', 'ofac_sdn'])
+    expect(await outcomesOf(listed)).toEqual({ 'wallets.lists': 'look', 'wallets.screeners.stub': 'passed' })
+    expect(await outcomesOf(clean)).toEqual({ 'wallets.lists': 'passed', 'wallets.screeners.stub': 'passed' })
+    await expect(complete(listed)).rejects.toThrow(/hit on a list/)
+    const [hit] = await identity.store.screeningChecks.hits(organizationId, listed)
+    await identity.store.screeningChecks.decideHit(
+      { organizationId, sessionId: listed, hitId: hit?.id ?? '' },
+      { state: 'cleared', by: 'operator:test', reason: 'delisted on appeal' },
+    )
+    expect(await outcomesOf(listed)).toMatchObject({ 'wallets.lists': 'passed' })
+    expect((await complete(listed)).session.status).toBe('completed')
+  })
+
+  test('are asked about at the screeners: flagged, or from a score on', async () => {
+    verdictOf = (address) => ({ flagged: address.toLowerCase() === evmWallet(5), score: 40 })
+    const flagged = await handIn(evmWallet(5), evmWallet(6))
+    expect(await hitsOf(flagged)).toEqual([
+      { check: 'wallets.screeners.stub', list: 'stub', state: 'open', entry: evmWallet(5), why: 'flagged, score 40' },
+    ])
+    const { screeningSettings } = identity.store
+    const settings = await screeningSettings.read(organizationId)
+    await screeningSettings.set(organizationId, { ...settings, screenerScore: 40 })
+    expect(await hitsOf(await handIn(evmWallet(6)))).toMatchObject([{ why: 'score 40', entry: evmWallet(6) }])
+    // A flag counts whatever the score is.
+    verdictOf = () => ({ flagged: true, score: 1 })
+    expect(await hitsOf(await handIn(evmWallet(16)))).toMatchObject([{ why: 'flagged, score 1', entry: evmWallet(16) }])
+    // An answer without a flag and without a score that counts says nothing.
+    verdictOf = () => ({})
+    const unsaid = await handIn(evmWallet(7))
+    expect(await outcomesOf(unsaid)).toMatchObject({ 'wallets.screeners.stub': 'not-done' })
+    await screeningSettings.set(organizationId, settings)
+    verdictOf = () => ({ flagged: false })
+    identity.clock.advance(6)
+    await runDue()
+    expect(await outcomesOf(unsaid)).toMatchObject({ 'wallets.screeners.stub': 'passed' })
+  })
+
+  test('keep a hit that nobody has decided while the screener is away', async () => {
+    verdictOf = () => ({ flagged: true })
+    const id = await handIn(evmWallet(30))
+    expect(await hitsOf(id)).toHaveLength(1)
+    verdictOf = () => null
+    const change = { organizationId, sessionId: id, actor: 'person' }
+    await identity.changes.changeStatus({ ...change, to: 'retry' })
+    await identity.changes.changeStatus({ ...change, to: 'submitted' })
+    expect(await outcomesOf(id)).toEqual({})
+    await runDue()
+    expect(await hitsOf(id)).toHaveLength(1)
+    expect(await outcomesOf(id)).toMatchObject({ 'wallets.screeners.stub': 'look' })
+    verdictOf = () => ({ flagged: false })
+    identity.clock.advance(6)
+    await runDue()
+    expect(await hitsOf(id)).toEqual([])
+  })
+
+  test('of a screener that is away could not be asked about: tried again, at last left, and nobody is rejected', async () => {
+    verdictOf = () => null
+    const id = await handIn(evmWallet(8))
+    expect(await outcomesOf(id)).toEqual({ 'wallets.lists': 'passed', 'wallets.screeners.stub': 'not-done' })
+    const { store, clock } = identity
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      expect(await store.sessionChecks.isPending(organizationId, id)).toBe(true)
+      clock.advance(301)
+      await runDue()
+    }
+    expect(await store.sessionChecks.isPending(organizationId, id)).toBe(false)
+    expect(await outcomesOf(id)).toEqual({ 'wallets.lists': 'passed', 'wallets.screeners.stub': 'not-done' })
+    expect(await hitsOf(id)).toEqual([])
+    expect((await complete(id)).session.status).toBe('completed')
+    clock.advance(11)
+    verdictOf = () => ({ flagged: false })
+  })
+
+  test('are looked up in the lists that the organization names, and one that is gone is told', async () => {
+    const { screeningSettings } = identity.store
+    const settings = await screeningSettings.read(organizationId)
+    await list(organizationId, 'mixers', evmWallet(9))
+    await screeningSettings.set(organizationId, { ...settings, addressLists: ['mixers'], screeners: [] })
+    const id = await handIn(evmWallet(9), evmWallet(1))
+    expect(await hitsOf(id)).toMatchObject([{ list: 'mixers', entry: evmWallet(9) }])
+    expect(await outcomesOf(id)).toEqual({ 'wallets.lists': 'look' })
+    await screeningSettings.set(organizationId, { ...settings, addressLists: ['gone'], screeners: ['gone'] })
+    const untold = await handIn(evmWallet(9))
+    expect(await outcomesOf(untold)).toEqual({ 'wallets.lists': 'not-done', 'wallets.screeners.gone': 'not-done' })
+    await screeningSettings.set(organizationId, settings)
+  })
+})
+
+describe('when a list changes', () => {
+  test('verified wallets are looked up again; one that is taken off it takes its undecided hit along', async () => {
+    const id = await handIn(evmWallet(20))
+    await complete(id)
+    const before = asked
+    await sanction(evmWallet(1), evmWallet(20))
+    await until(async () => (await hitsOf(id)).length > 0, SLOW)
+    expect(await outcomesOf(id)).toMatchObject({ 'wallets.lists': 'look' })
+    expect((await identity.store.sessions.find(organizationId, id))?.session.status).toBe('completed')
+    await sanction(evmWallet(1))
+    await until(async () => (await hitsOf(id)).length === 0, SLOW)
+    expect(await outcomesOf(id)).toMatchObject({ 'wallets.lists': 'passed' })
+    // Screeners are asked again only where the organization wants it.
+    expect(asked).toBe(before)
+    const settings = await identity.store.screeningSettings.read(organizationId)
+    verdictOf = (address) => ({ flagged: address.toLowerCase() === evmWallet(20) })
+    await identity.store.screeningSettings.set(organizationId, { ...settings, screenersAgain: true })
+    await until(async () => (await hitsOf(id)).length > 0, SLOW)
+    expect(await hitsOf(id)).toMatchObject([{ check: 'wallets.screeners.stub', entry: evmWallet(20) }])
+  })
+})
+
+test('when an organization’s last list is gone, nothing is looked up, and open hits wait for a person', async () => {
+  const { store, changes } = identity
+  const former = organizationId
+  organizationId = await identity.createOrganization('last-list')
+  const settings = await store.screeningSettings.read(organizationId)
+  await store.screeningSettings.set(organizationId, { ...settings, addressLists: [], screeners: ['stub'] })
+  verdictOf = () => ({ flagged: true })
+  const id = await handIn(evmWallet(40))
+  expect(await outcomesOf(id)).toEqual({ 'wallets.screeners.stub': 'look' })
+  await store.screeningSettings.set(organizationId, { ...settings, addressLists: ['last'], screeners: ['stub'] })
+  await list(organizationId, 'last', evmWallet(40))
+  await until(async () => (await hitsOf(id)).length === 2, SLOW)
+  await store.screeningSettings.set(organizationId, { ...settings, addressLists: [], screeners: [] })
+  await until(async () => Object.keys(await outcomesOf(id)).length === 0, SLOW)
+  const open = await store.screeningChecks.hits(organizationId, id)
+  expect(open).toHaveLength(2)
+  await expect(complete(id)).rejects.toThrow('is open')
+  for (const { id: hitId } of open) {
+    await store.screeningChecks.decideHit(
+      { organizationId, sessionId: id, hitId },
+      { state: 'cleared', by: 'operator:test', reason: 'not a mixer' },
+    )
+  }
+  expect((await complete(id)).session.status).toBe('completed')
+  await changes.changeStatus({ organizationId, sessionId: id, to: 'rejected', actor: 'operator:test', revoke: true })
+  organizationId = former
+  verdictOf = () => ({ flagged: false })
+})

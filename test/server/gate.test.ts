@@ -1,0 +1,237 @@
+// What a request meets that would come to nothing by now: who is told so, what it costs, and what it leaves behind.
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { type ApiKeyCredential, hashApiKey, mintApiKey, SCOPES_BY_KIND } from '../../src/domain/api-key.ts'
+import { type CountersignError, QueueFullError } from '../../src/domain/errors.ts'
+import { createAuthenticator } from '../../src/server/authenticate.ts'
+import { createDeadlines } from '../../src/server/deadline.ts'
+import { type Call, createGate } from '../../src/server/gate.ts'
+import { createRateLimiter } from '../../src/server/rate-limit.ts'
+import { API_KEY_CHALLENGE, jsonResponse, problemResponse, repeatedProblemResponse } from '../../src/server/response.ts'
+import { createTurnValve } from '../../src/server/turn-valve.ts'
+import { createManualClock, createManualTimers, type ManualClock } from './manual-clock.ts'
+
+const REFUSAL = new QueueFullError(7)
+
+const issue = (organizationId: string): ApiKeyCredential & { readonly text: string } => {
+  const { text, keyId } = mintApiKey('attestation', 'live')
+  return {
+    text,
+    keyId,
+    organizationId,
+    kind: 'attestation',
+    environment: 'live',
+    name: 'test',
+    scopes: SCOPES_BY_KIND.attestation,
+    createdAtSeconds: 0,
+    expiresAtSeconds: null,
+    revokedAtSeconds: null,
+    lastUsedAtSeconds: null,
+    replacedByKeyId: null,
+    hash: hashApiKey(text),
+    rateLimit: { requestsPerSecond: 1, burst: 5 },
+  }
+}
+
+const [flooding, quiet, unknown] = [issue('org_flooding'), issue('org_quiet'), issue('org_nobody')]
+
+let clock: ManualClock
+let refused: CountersignError | null
+let handled: number
+let stopping: boolean
+let turnEnds: (() => void)[]
+let recorded: { readonly status: number; readonly durationMs: number }[]
+let waited: (readonly [organizationId: string, durationMs: number])[]
+let errors: string[]
+let reported: unknown[]
+
+beforeEach(() => {
+  clock = createManualClock()
+  refused = REFUSAL
+  handled = 0
+  stopping = false
+  turnEnds = []
+  recorded = []
+  waited = []
+  errors = []
+  reported = []
+})
+
+const createEndpoint = (perTurn = 100, work: (call: Call) => Promise<void> = async () => undefined) => {
+  const keys = new Map([flooding, quiet].map((key) => [key.keyId, key]))
+  const authenticator = createAuthenticator({ findKey: async (keyId) => keys.get(keyId) ?? null, clock })
+  const revoke = ({ keyId }: ApiKeyCredential): void => {
+    keys.delete(keyId)
+    authenticator.invalidate(keyId)
+  }
+  const deadlines = createDeadlines({ clock, durationMs: 1_000, after: createManualTimers().after })
+  const gate = createGate({
+    authenticator,
+    limiter: createRateLimiter({ clock }),
+    deadlines,
+    requestIds: (header) => header ?? 'made-here',
+    monotonicMs: clock.monotonicMs,
+    metrics: {
+      route: () => (status, durationMs) => recorded.push({ status, durationMs }),
+      recordError: (code) => errors.push(code),
+    },
+    latency: { record: (organizationId, durationMs) => waited.push([organizationId, durationMs]) },
+    report: (error) => reported.push(error),
+    isStopping: () => stopping,
+    valve: createTurnValve({ perTurn, endOfTurn: (callback) => turnEnds.push(callback) }),
+  })
+  const endpoint = gate(
+    {
+      method: 'POST',
+      route: '/test',
+      scope: 'attestation',
+      decides: true,
+      challenge: API_KEY_CHALLENGE,
+      readKey: (headers) => headers.get('x-api-key'),
+      refusal: ({ organizationId }) => (organizationId === flooding.organizationId ? refused : null),
+    },
+    async (call) => {
+      const { requestId, rateLimit } = call
+      await work(call)
+      handled += 1
+      return jsonResponse('{}', requestId, { rateLimit })
+    },
+  )
+  return { endpoint, deadlines, revoke }
+}
+
+const requestOf = (key: string, requestId = 'mine'): Request =>
+  new Request('http://127.0.0.1/test', {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'x-request-id': requestId },
+    body: '{}',
+  })
+
+describe('how long an organization waits', () => {
+  test('is told of each verdict and of what came too late, and of nothing that was refused', async () => {
+    refused = null
+    const { endpoint } = createEndpoint(100, async () => clock.advance(1))
+    await endpoint(requestOf(quiet.text))
+    expect(waited).toEqual([[quiet.organizationId, 1]])
+    refused = REFUSAL
+    await endpoint(requestOf(flooding.text))
+    await endpoint(requestOf(unknown.text))
+    for (let n = 0; n < 6; n++) await endpoint(requestOf(quiet.text))
+    expect(recorded.map(({ status }) => status)).toEqual([200, 503, 401, 200, 200, 200, 200, 429, 429])
+    expect(waited).toHaveLength(5)
+  })
+})
+
+describe('a request that would come to nothing', () => {
+  test('is refused with the time after which to come again, and counted once', async () => {
+    const { endpoint, deadlines } = createEndpoint()
+    const response = await endpoint(requestOf(flooding.text))
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('7')
+    expect(await response.json()).toMatchObject({ code: 'OVERLOADED', status: 503, request_id: 'mine' })
+    expect(recorded.map(({ status }) => status)).toEqual([503])
+    expect(errors).toEqual(['OVERLOADED'])
+    expect(reported).toEqual([REFUSAL])
+    expect(deadlines.active()).toBe(0)
+  })
+
+  test('leaves nothing half done: its body unread, its key’s limit untouched, its work not begun', async () => {
+    const { endpoint } = createEndpoint()
+    for (let number = 0; number < 20; number++) {
+      const request = requestOf(flooding.text)
+      expect((await endpoint(request)).status).toBe(503)
+      expect(request.bodyUsed).toBe(false)
+    }
+    expect(handled).toBe(0)
+    refused = null
+    const response = await endpoint(requestOf(flooding.text))
+    expect(response.status).toBe(200)
+    // The burst less this one.
+    expect(response.headers.get('ratelimit-remaining')).toBe('4')
+  })
+
+  test('is so for one organization and not for another, and nothing is told to a stranger', async () => {
+    const { endpoint } = createEndpoint()
+    expect((await endpoint(requestOf(flooding.text))).status).toBe(503)
+    expect((await endpoint(requestOf(quiet.text))).status).toBe(200)
+    expect((await endpoint(requestOf(unknown.text))).status).toBe(401)
+    // The id of a key is not the key.
+    const forged = flooding.text.slice(0, -4) + (flooding.text.endsWith('AAAA') ? 'BBBB' : 'AAAA')
+    expect((await endpoint(requestOf(forged))).status).toBe(401)
+  })
+
+  test('waits for the end of a turn that had enough of them; whoever is let in does not', async () => {
+    const { endpoint } = createEndpoint(1)
+    await endpoint(requestOf(quiet.text))
+    // Known keys from here on.
+    await endpoint(requestOf(flooding.text))
+    for (const end of turnEnds.splice(0)) end()
+    recorded = []
+    const [first, second] = [endpoint(requestOf(flooding.text)), endpoint(requestOf(flooding.text))]
+    expect((await first).status).toBe(503)
+    expect((await endpoint(requestOf(quiet.text))).status).toBe(200)
+    expect(recorded.map(({ status }) => status)).toEqual([503, 200])
+    clock.advance(3)
+    for (const end of turnEnds.splice(0)) end()
+    expect((await second).status).toBe(503)
+    // Its duration is what its caller waited.
+    expect(recorded.at(-1)).toEqual({ status: 503, durationMs: 3 })
+  })
+
+  test('is asked to close its connection while the service stops', async () => {
+    const { endpoint } = createEndpoint()
+    expect((await endpoint(requestOf(flooding.text))).headers.get('connection')).toBeNull()
+    stopping = true
+    expect((await endpoint(requestOf(flooding.text))).headers.get('connection')).toBe('close')
+    expect((await endpoint(requestOf(unknown.text))).headers.get('connection')).toBe('close')
+  })
+})
+
+describe('a body that takes its time', () => {
+  /** The body is there after so long; meanwhile the key is revoked. */
+  const ask = async (bodyMs: number, isRevoked: boolean): Promise<number> => {
+    const { endpoint, revoke } = createEndpoint(100, async ({ confirmKey }) => {
+      clock.advance(bodyMs)
+      if (isRevoked) revoke(quiet)
+      await confirmKey()
+    })
+    return (await endpoint(requestOf(quiet.text))).status
+  }
+
+  test('is of another moment than its key after 250 ms: a key that was revoked meanwhile is refused', async () => {
+    expect(await ask(250, true)).toBe(401)
+    expect(handled).toBe(0)
+    expect(await ask(250, false)).toBe(200)
+  })
+
+  test('of less than that is of the same moment', async () => {
+    expect(await ask(249, true)).toBe(200)
+  })
+
+  test('and the work after it: the age is that of the last check, or less if the caller asks for less', async () => {
+    const ages = async (...steps: readonly (readonly [advanceMs: number, maxAgeMs?: number])[]): Promise<number> => {
+      const { endpoint, revoke } = createEndpoint(100, async ({ confirmKey }) => {
+        clock.advance(250)
+        await confirmKey()
+        revoke(quiet)
+        for (const [advanceMs, maxAgeMs] of steps) {
+          clock.advance(advanceMs)
+          await confirmKey(maxAgeMs)
+        }
+      })
+      return (await endpoint(requestOf(quiet.text))).status
+    }
+    expect(await ages([249])).toBe(200)
+    expect(await ages([249], [1])).toBe(401)
+    expect(await ages([0, 0])).toBe(401)
+    expect(await ages([10, 11])).toBe(200)
+  })
+})
+
+test('a repeated problem reads as any other, whatever the request id', async () => {
+  for (const requestId of ['abc-1', 'a"b\\c', '</script>']) {
+    const [repeated, single] = [repeatedProblemResponse(REFUSAL, requestId), problemResponse(REFUSAL, requestId)]
+    expect(repeated.status).toBe(single.status)
+    expect(await repeated.text()).toBe(await single.text())
+    expect([...repeated.headers].sort()).toEqual([...single.headers].sort())
+  }
+})

@@ -1,0 +1,52 @@
+// Time that moves only when a test says so.
+import type { Clock, Timers } from '../../src/lib/time.ts'
+
+export interface ManualClock extends Clock {
+  /** Moves both clocks forward. */
+  advance(milliseconds: number): void
+}
+
+export const createManualClock = (startSeconds = 1_700_000_000): ManualClock => {
+  let elapsedMs = 0
+  return {
+    monotonicMs: () => elapsedMs,
+    unixSeconds: () => startSeconds + Math.floor(elapsedMs / 1000),
+    advance: (milliseconds) => {
+      elapsedMs += milliseconds
+    },
+  }
+}
+
+export interface ManualTimers extends Pick<Timers, 'after'> {
+  /** Milliseconds that the timer was set for; null when none is set. */
+  delayMs(): number | null
+  /** How often a timer was set. */
+  sets(): number
+  fire(): void
+}
+
+export const createManualTimers = (): ManualTimers => {
+  let callback: (() => void) | null = null
+  let delay: number | null = null
+  let sets = 0
+  return {
+    after: (delayMs, next) => {
+      if (callback !== null) throw new Error('a second timer was set')
+      callback = next
+      delay = delayMs
+      sets += 1
+      return () => {
+        callback = null
+        delay = null
+      }
+    },
+    delayMs: () => delay,
+    sets: () => sets,
+    fire: () => {
+      const due = callback
+      callback = null
+      delay = null
+      due?.()
+    },
+  }
+}

@@ -1,0 +1,96 @@
+// The audit log's newest entry, signed beside the tree's head: never an older one over a newer, and none of another log.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { auditHeadProblems } from '../../src/modules/transparency/service/audit-head.ts'
+import { signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
+import { NoteInvalidError } from '../../src/modules/transparency/tree/note.ts'
+import { openAuditHead, signAuditHead } from '../../src/modules/transparency/verify/audit-head.ts'
+import { createAuditKeeper } from '../../workers/tree/audit-keeper.ts'
+import { removeTemporaryDirectories, temporaryDirectory } from '../decision-log/fixtures.ts'
+import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+import { createTestMaker, TEST_SIGNER } from './tree-fixtures.ts'
+
+const { key } = TEST_SIGNER
+const hashOf = (number: number): string => number.toString(16).padStart(64, '0')
+let file = ''
+let tree: Awaited<ReturnType<typeof createTestMaker>>['tree']
+
+beforeEach(async () => {
+  const root = temporaryDirectory()
+  file = join(root, 'audit.checkpoint')
+  ;({ tree } = await createTestMaker(root))
+})
+afterEach(async () => {
+  await tree.close()
+  removeTemporaryDirectories()
+})
+
+const keeper = () => createAuditKeeper({ tree, file, key, signer: async () => TEST_SIGNER })
+
+test('the newest is kept in the file and in the tables, and known after a restart', async () => {
+  const first = keeper()
+  expect(await first.keep(null)).toBeNull()
+  expect(await first.keep({ sequence: 5, hash: hashOf(5) })).toEqual({ sequence: 5, hash: hashOf(5) })
+  expect(await first.keep({ sequence: 7, hash: hashOf(7) })).toEqual({ sequence: 7, hash: hashOf(7) })
+  for (const encoded of [readFileSync(file, 'utf8'), (await tree.reader.auditHead()) ?? '']) {
+    expect(openAuditHead(encoded, key)).toEqual({ sequence: 7, hash: hashOf(7) })
+  }
+  rmSync(file)
+  // Either place is enough to tell.
+  expect(await keeper().keep({ sequence: 6, hash: hashOf(6) })).toEqual({ sequence: 7, hash: hashOf(7) })
+  expect(await keeper().keep({ sequence: 7, hash: hashOf(8) })).toEqual({ sequence: 7, hash: hashOf(7) })
+})
+
+test('a head of the tree, of another key, or none at all is no head of the audit log', async () => {
+  const head = { sequence: 3, hash: hashOf(3) }
+  const strange = { ...TEST_SIGNER, sign: () => Buffer.alloc(64) }
+  for (const encoded of [
+    signCheckpoint({ size: 3, root: Buffer.alloc(32) }, TEST_SIGNER),
+    signAuditHead(head, strange),
+    'none',
+  ]) {
+    expect(() => openAuditHead(encoded, key)).toThrow(NoteInvalidError)
+    writeFileSync(file, encoded)
+    // It is not written over: somebody has to look.
+    await expect(keeper().keep(head)).rejects.toThrow(NoteInvalidError)
+    expect(readFileSync(file, 'utf8')).toBe(encoded)
+  }
+})
+
+test('an audit log that was cut, set back or rewritten is told, by each place', async () => {
+  const temporary: TemporaryStore = await openTemporaryStore()
+  try {
+    for (const slug of ['one', 'two', 'three']) {
+      await temporary.store.audit.append({
+        organizationId: null,
+        actor: 'service',
+        actorName: '',
+        action: 'test',
+        subject: slug,
+        detail: {},
+        requestId: '',
+      })
+    }
+    const [newest] = (await temporary.store.audit.page({}, { after: null, limit: 1 })).items
+    const { sequence, hash } = newest ?? { sequence: 0, hash: '' }
+    const problems = () => auditHeadProblems(temporary.store, { key }, { auditHead: file }, tree.reader)
+    expect(await problems()).toEqual([])
+    await keeper().keep({ sequence: sequence - 1, hash: newest?.previousHash ?? '' })
+    expect(await problems()).toEqual([])
+    await keeper().keep({ sequence, hash })
+    expect(await problems()).toEqual([])
+    await tree.writer.keepAuditHead(signAuditHead({ sequence: sequence + 1, hash: hashOf(1) }, TEST_SIGNER))
+    expect(await problems()).toEqual([
+      `the audit head beside the tree: the audit log was cut, set back or rewritten: its entry ${sequence + 1} is missing`,
+    ])
+    writeFileSync(file, signAuditHead({ sequence, hash: hashOf(1) }, TEST_SIGNER))
+    expect((await problems())[0]).toBe(
+      `${file}: the audit log was cut, set back or rewritten: its entry ${sequence} is another one`,
+    )
+    writeFileSync(file, 'none')
+    expect((await problems())[0]).toBe(`${file}: this is no signed note`)
+  } finally {
+    await temporary.remove()
+  }
+})

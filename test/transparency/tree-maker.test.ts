@@ -1,0 +1,293 @@
+// Heads of the tree: made of everything that is in the log, never two for one size, wherever the process is killed, and none
+// of a tree that is older than one that was signed.
+import { afterEach, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { copyFileSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { createFolderTarget } from '../../src/modules/log-shipping/ship-folder.ts'
+import { openCheckpoint, signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
+import { leafHashOf } from '../../src/modules/transparency/tree/leaf.ts'
+import {
+  headProblem,
+  readHeadFile,
+  readShippedHead,
+  shipHead,
+  TreeRolledBackError,
+} from '../../src/modules/transparency/verify/tree-heads.ts'
+import {
+  attestation,
+  openTestSegment,
+  range,
+  removeTemporaryDirectories,
+  segmentNames,
+  temporaryDirectory,
+} from '../decision-log/fixtures.ts'
+import { naiveRoot } from './naive-tree.ts'
+import { createTestMaker, placesIn, TEST_SALT_KEY, TEST_SIGNER } from './tree-fixtures.ts'
+
+afterEach(removeTemporaryDirectories)
+
+const { key } = TEST_SIGNER
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+
+const appendTo = (root: string, first: number, count: number, slot = 'w00'): void => {
+  const writer = openTestSegment(placesIn(root).directory, { slot, maxBytes: 20_000 })
+  for (const number of range(first, first + count)) writer.append([attestation(number)])
+  writer.close()
+}
+
+/** The root by the spans of the tables and the lines of the files, with nothing of the code that made it. */
+const expectedRoot = async (root: string): Promise<string> => {
+  const { tree, directory } = await createTestMaker(root)
+  const leaves: Buffer[] = []
+  for (const place of await tree.reader.segments()) {
+    const bytes = readFileSync(join(directory, place.slot, place.segment))
+    for (const { startByte, endByte, firstLeaf } of await tree.reader.spans(place)) {
+      const lines = bytes.subarray(startByte, endByte).toString('utf8').split('\n').slice(0, -1)
+      for (const [index, line] of lines.entries()) {
+        leaves[firstLeaf + index] = leafHashOf(createHash('sha256').update(line).digest(), TEST_SALT_KEY)
+      }
+    }
+  }
+  await tree.close()
+  return hex(naiveRoot(leaves))
+}
+
+describe('a pass', () => {
+  test('signs and keeps heads while the place to ship to is away, and ships once it is back', async () => {
+    const root = temporaryDirectory()
+    appendTo(root, 0, 10)
+    const folder = createFolderTarget(placesIn(root).shipped)
+    let nowMs = 0
+    let puts = 0
+    let isAway = true
+    const target = {
+      ...folder,
+      put: async (name: string, content: Blob) => {
+        puts += 1
+        if (isAway) throw new Error('away')
+        await folder.put(name, content)
+      },
+    }
+    const changes = { ship: { target, intervalMs: 1_000 }, monotonicMs: () => nowMs }
+    const { maker, tree, headFile } = await createTestMaker(root, changes)
+    await expect(maker.pass(true)).rejects.toThrow('away')
+    const first = await readHeadFile(headFile)
+    expect(first).toBe((await tree.reader.head())?.checkpoint ?? '')
+    isAway = false
+    nowMs = 999
+    appendTo(root, 10, 5)
+    await expect(maker.pass(true)).rejects.toThrow('away')
+    const { size } = openCheckpoint(first ?? '', key)
+    expect([puts, openCheckpoint((await readHeadFile(headFile)) ?? '', key).size]).toEqual([1, size + 6])
+    nowMs = 1_000
+    expect((await maker.pass(true))?.checkpoint).toBe((await readShippedHead(folder, key.name)) ?? '')
+    await tree.close()
+  })
+
+  test('signs heads while a place to ship to does not answer at all, from the first on', async () => {
+    const root = temporaryDirectory()
+    const asked: string[] = []
+    const target = {
+      ...createFolderTarget(placesIn(root).shipped),
+      readRange: (name: string) => {
+        asked.push(name)
+        return new Promise<never>(() => undefined)
+      },
+    }
+    const { passOnly, maker, tree } = await createTestMaker(root, { ship: { target, intervalMs: 0 } })
+    for (const lines of [1, 2]) {
+      appendTo(root, lines * 10, lines)
+      const head = await passOnly(true)
+      expect(head?.checkpoint).not.toBe('')
+      if (head !== null) void maker.ship(head)
+    }
+    // Before the first head, and by each copy.
+    expect(asked.length).toBe(3)
+    await tree.close()
+  })
+
+  test('covers every line of every slot by a signed head, in the tables, in the file and where it is shipped', async () => {
+    const root = temporaryDirectory()
+    appendTo(root, 0, 100)
+    appendTo(root, 100, 10, 'w01')
+    const { maker, tree, directory, headFile, shipped } = await createTestMaker(root)
+    const head = await maker.pass(true)
+    const lines = ['w00', 'w01'].flatMap((slot) =>
+      segmentNames(directory, slot).flatMap((name) =>
+        readFileSync(join(directory, slot, name), 'utf8')
+          .split('\n')
+          .slice(0, -1),
+      ),
+    )
+    expect(head?.size).toBe(lines.length)
+    const signed = openCheckpoint(head?.checkpoint ?? '', key)
+    expect(hex(signed.root)).toBe(await expectedRoot(root))
+    expect(await readHeadFile(headFile)).toBe(head?.checkpoint ?? null)
+    expect(await readShippedHead(shipped, key.name)).toBe(head?.checkpoint ?? null)
+    await tree.close()
+  })
+
+  test('of a process that does not lead hands in and signs nothing', async () => {
+    const root = temporaryDirectory()
+    appendTo(root, 0, 3)
+    const { maker, tree } = await createTestMaker(root)
+    expect(await maker.pass(false)).toBeNull()
+    expect(await tree.reader.head()).toBeNull()
+    expect((await maker.pass(true))?.size).toBe(4)
+    await tree.close()
+  })
+})
+
+test('killed after each step, again and again: no head without its leaves, and never two roots for one size', async () => {
+  const root = temporaryDirectory()
+  const roots = new Map<number, string>()
+  const { headFile, shipped: shippedFolder } = placesIn(root)
+  let number = 0
+  for (const step of ['handed-in', 'grown', 'signed', 'kept', 'shipped', 'handed-in', 'signed', 'grown']) {
+    appendTo(root, number, 30)
+    number += 30
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, 'killed-tree-maker.ts'), root, step], {
+      stdout: 'ignore',
+      stderr: 'pipe',
+    })
+    expect(await new Response(child.stderr).text()).toBe('')
+    await child.exited
+    expect(child.signalCode).toBe('SIGKILL')
+    const { tree, shipped } = await createTestMaker(root)
+    const head = await tree.reader.head()
+    const kept = [head?.checkpoint || null, await readHeadFile(headFile), await readShippedHead(shipped, key.name)]
+    for (const checkpoint of kept.filter((each) => each !== null)) {
+      expect(
+        await headProblem(checkpoint, key, head ?? { size: 0, root: new Uint8Array(0) }, tree.reader.readTiles),
+      ).toBeNull()
+      const { size, root: signedRoot } = openCheckpoint(checkpoint, key)
+      const text = hex(signedRoot)
+      expect(roots.get(size) ?? text).toBe(text)
+      roots.set(size, text)
+    }
+    await tree.close()
+  }
+  expect(shippedFolder).toContain(root)
+  const { maker, tree, directory } = await createTestMaker(root)
+  const head = await maker.pass(true)
+  // A header for each segment, and every record once.
+  expect(head?.size).toBe(number + segmentNames(directory).length)
+  expect(hex(head?.root ?? new Uint8Array(0))).toBe(await expectedRoot(root))
+  await tree.close()
+}, 60_000)
+
+describe('an older copy of the tables is not signed on', () => {
+  const prepare = async () => {
+    const root = temporaryDirectory()
+    const { treeFile } = placesIn(root)
+    appendTo(root, 0, 5)
+    const first = await createTestMaker(root)
+    await first.maker.pass(true)
+    await first.tree.close()
+    copyFileSync(treeFile, `${treeFile}.old`)
+    appendTo(root, 5, 5)
+    const second = await createTestMaker(root)
+    const head = await second.maker.pass(true)
+    await second.tree.close()
+    copyFileSync(`${treeFile}.old`, treeFile)
+    rmSync(`${treeFile}-wal`, { force: true })
+    rmSync(`${treeFile}-shm`, { force: true })
+    return { root, checkpoint: head?.checkpoint ?? '' }
+  }
+  const refusesOf = async (root: string, knownHeads: readonly string[] = []): Promise<string> => {
+    const { maker, tree } = await createTestMaker(root, { knownHeads })
+    try {
+      await maker.pass(true)
+      return 'signed'
+    } catch (error) {
+      if (!(error instanceof TreeRolledBackError)) throw error
+      expect((await tree.reader.head())?.size).toBe(6)
+      return error.message
+    } finally {
+      await tree.close()
+    }
+  }
+
+  test('by what the head file says', async () => {
+    const { root } = await prepare()
+    expect(await refusesOf(root)).toContain('the tree only 6: the tree is an older copy, or was cut')
+  })
+
+  test('by what the store says, with the file gone', async () => {
+    const { root, checkpoint } = await prepare()
+    rmSync(placesIn(root).headFile)
+    expect(await refusesOf(root, [checkpoint])).toContain('the head in the store')
+  })
+
+  test('by what was shipped, with file and store gone', async () => {
+    const { root } = await prepare()
+    rmSync(placesIn(root).headFile)
+    expect(await refusesOf(root)).toContain('the shipped head')
+  })
+
+  test('by what was shipped meanwhile: nothing is signed from then on, until all places agree', async () => {
+    const root = temporaryDirectory()
+    appendTo(root, 0, 5)
+    const folder = createFolderTarget(placesIn(root).shipped)
+    let isAway = false
+    const target: typeof folder = {
+      ...folder,
+      readRange: (...range) => (isAway ? Promise.reject(new Error('away')) : folder.readRange(...range)),
+    }
+    const { maker, passOnly, tree, shipped } = await createTestMaker(root, { ship: { target, intervalMs: 0 } })
+    await maker.pass(true)
+    const size = (await tree.reader.head())?.size
+    const own = (await readShippedHead(shipped, key.name)) ?? ''
+    await shipHead(shipped, key.name, signCheckpoint({ size: 9_000, root: Buffer.alloc(32) }, TEST_SIGNER))
+    appendTo(root, 5, 5)
+    await expect(maker.pass(true)).rejects.toThrow(TreeRolledBackError)
+    const signed = (await tree.reader.head())?.signedSize
+    appendTo(root, 10, 5)
+    for (isAway of [false, true]) await expect(passOnly(true)).rejects.toThrow(TreeRolledBackError)
+    isAway = false
+    expect([(await tree.reader.head())?.signedSize, size]).toEqual([signed, 6])
+    await shipHead(shipped, key.name, own)
+    expect((await maker.pass(true))?.size).toBe(18)
+    await tree.close()
+  })
+
+  test('by a shipped object that is no head, of which no more is read than a head can be', async () => {
+    const { root } = await prepare()
+    rmSync(placesIn(root).headFile)
+    let asked = 0
+    const target = {
+      ...createFolderTarget(placesIn(root).shipped),
+      list: async (name: string) => [{ name, bytes: 10_000_000_000 }],
+      read: async function* () {
+        for (;;) {
+          asked += 65_536
+          if (asked > 16_777_216) return
+          yield Buffer.alloc(65_536, 'a')
+        }
+      },
+      readRange: async (_name: string, _offset: number, length: number) => {
+        asked += length
+        return Buffer.alloc(length, 'a')
+      },
+    }
+    const { maker, tree } = await createTestMaker(root, { ship: { target, intervalMs: 0 } })
+    await expect(maker.pass(true)).rejects.toThrow('this is no signed note')
+    expect(asked).toBe(65_536)
+    await tree.close()
+  })
+
+  test('by another history of the same size', async () => {
+    const { root } = await prepare()
+    const { headFile, treeFile } = placesIn(root)
+    rmSync(treeFile)
+    const { maker, tree } = await createTestMaker(root, { headFile: `${headFile}.other`, ship: null })
+    rmSync(join(placesIn(root).directory, 'w00'), { recursive: true })
+    appendTo(root, 50, 30)
+    await maker.pass(true)
+    await tree.close()
+    const again = await createTestMaker(root)
+    await expect(again.maker.pass(true)).rejects.toThrow('it was written anew')
+    await again.tree.close()
+  })
+})

@@ -1,0 +1,298 @@
+// `decisions verify` against the tree: everything that a hash chain can't show is found, named, and ends with 1.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runDecisions } from '../../src/cli/decisions/decisions.ts'
+import { hashLine } from '../../src/decision-log/record.ts'
+import { createShipper } from '../../src/modules/log-shipping/ship.ts'
+import { nodeNameOf } from '../../src/modules/log-shipping/ship-names.ts'
+import type { TreeAccess } from '../../src/modules/transparency/service/tree-access.ts'
+import { openDecisionTreeReader } from '../../src/modules/transparency/store/open.ts'
+import { readHeadFile, readShippedHead } from '../../src/modules/transparency/verify/tree-heads.ts'
+import { recordOutput } from '../cli/recorded-output.ts'
+import {
+  attestation,
+  openTestSegment,
+  range,
+  removeTemporaryDirectories,
+  segmentNames,
+  temporaryDirectory,
+} from '../decision-log/fixtures.ts'
+import { createTestMaker, placesIn, TEST_NODE, TEST_SALT_KEY, TEST_SIGNER } from './tree-fixtures.ts'
+
+let root = ''
+let stored: string | null = null
+const log = (...path: string[]): string => join(placesIn(root).directory, ...path)
+
+const append = (first: number, count: number, slot = 'w00'): void => {
+  const writer = openTestSegment(log(), { slot, maxBytes: 5_000 })
+  for (const number of range(first, first + count)) writer.append([attestation(number)])
+  writer.close()
+}
+
+const makeHead = async (): Promise<string> => {
+  const { maker, tree } = await createTestMaker(root)
+  const head = await maker.pass(true)
+  await tree.close()
+  stored = head?.checkpoint ?? null
+  return stored ?? ''
+}
+
+const openTree = async (): Promise<TreeAccess> => {
+  const { treeFile, headFile } = placesIn(root)
+  const { tree: made, shipped } = await createTestMaker(root)
+  await made.close()
+  const heads = [
+    { where: 'the head file', checkpoint: await readHeadFile(headFile) },
+    { where: 'the head in the store', checkpoint: stored },
+    { where: 'the shipped head', checkpoint: await readShippedHead(shipped, TEST_SIGNER.key.name) },
+  ].flatMap(({ where, checkpoint }) => (checkpoint === null ? [] : [{ where, checkpoint }]))
+  const tree = await openDecisionTreeReader({ kind: 'sqlite', path: treeFile })
+  return {
+    key: TEST_SIGNER.key,
+    saltKey: TEST_SALT_KEY,
+    tree,
+    heads,
+    auditProblems: [],
+    warnings: [],
+    close: async () => {
+      await tree?.close()
+    },
+  }
+}
+
+const verify = async (...more: string[]): Promise<{ code: number; out: string }> => {
+  const { output, printed } = recordOutput()
+  const { shipped } = await createTestMaker(root)
+  const io = { dataDirectory: root, ...output, openTree, openTarget: () => shipped }
+  const code = await runDecisions(['verify', ...more], io)
+  return { code, out: printed.stdout + printed.stderr }
+}
+
+/** Changes a line and computes the chain anew over all that follows in its slot, headers included. */
+const forge = (slot: string, line: number, change: (line: string) => string): void => {
+  let previous: { name: string; hash: string; length: number } | null = null
+  for (const [index, name] of segmentNames(log(), slot).entries()) {
+    const lines = readFileSync(log(slot, name), 'utf8').split('\n').slice(0, -1)
+    let hash = ''
+    const forged = lines.map((text, number) => {
+      let changed = index === 0 && number === line ? change(text) : text
+      if (number > 0) changed = changed.replace(/^\{"prev":"[0-9a-f]{64}"/, `{"prev":"${hash}"`)
+      else if (previous !== null) {
+        const header = JSON.parse(text) as Record<string, unknown>
+        changed = JSON.stringify({ ...header, previous_hash: previous.hash, previous_length: previous.length })
+      }
+      hash = hashLine(changed)
+      return changed
+    })
+    const text = `${forged.join('\n')}\n`
+    writeFileSync(log(slot, name), text)
+    previous = { name, hash, length: Buffer.byteLength(text) }
+  }
+}
+
+beforeEach(async () => {
+  root = temporaryDirectory()
+  mkdirSync(log(), { recursive: true })
+  writeFileSync(log('node-name'), `${TEST_NODE}\n`)
+  append(0, 20)
+  append(100, 12, 'w01')
+  await makeHead()
+})
+afterEach(removeTemporaryDirectories)
+
+test('lines that were handed in and wait for the next head are newer, whatever segment follows', async () => {
+  const writer = openTestSegment(log(), { slot: 'w02', maxBytes: 100_000 })
+  writer.append([attestation(200)])
+  await makeHead()
+  writer.append([attestation(201), attestation(202)])
+  writer.close()
+  append(203, 1, 'w02')
+  const { maker, tree } = await createTestMaker(root)
+  await maker.pass(false)
+  await tree.close()
+  expect(await verify()).toMatchObject({ code: 0, out: expect.stringMatching(/, 4 newer than its head: ok\n$/) })
+})
+
+test('a sound log: 0, every line compared, and newer ones counted', async () => {
+  const sound = await verify()
+  expect(sound.code).toBe(0)
+  expect(sound.out).toMatch(/tree: (\d+) of \1 lines compared: ok\n$/)
+  append(20, 3)
+  const grown = await verify()
+  // The header of the new segment, or segments, as well.
+  expect(grown.out).toMatch(/, [4-7] newer than its head: ok\n$/)
+  expect(grown.code).toBe(0)
+  await makeHead()
+  expect((await verify()).out).toMatch(/tree: (\d+) of \1 lines compared: ok\n$/)
+})
+
+describe('found', () => {
+  const expectProblem = async (pattern: RegExp, ...more: string[]): Promise<void> => {
+    const { code, out } = await verify(...more)
+    expect(out).toMatch(pattern)
+    expect(code).toBe(1)
+  }
+
+  test('a line that was changed, with the chain computed anew', async () => {
+    forge('w00', 2, (line) => line.replace('"Demo policy"', '"Dema policy"'))
+    expect((await verify('--chains')).code).toBe(0)
+    await expectProblem(/tree PROBLEM: "w00\/\S+\.ndjson: line 3 is not the one that the tree holds"/)
+  })
+
+  test('a worker’s folder that was removed', async () => {
+    rmSync(log('w01'), { recursive: true })
+    expect((await verify('--chains')).code).toBe(0)
+    await expectProblem(/tree PROBLEM: "w01\/\S+: the file is gone with \d+ lines/)
+  })
+
+  test('a file that was removed from the beginning, unless it is said to be archived', async () => {
+    rmSync(log('w00', segmentNames(log())[0] ?? ''))
+    expect((await verify('--chains')).code).toBe(0)
+    await expectProblem(/tree PROBLEM: "w00\/\S+: the file is gone/)
+    await expectProblem(/the file is gone/, '--archived-before', '2026-01-01')
+    const archived = await verify('--archived-before', '2027-01-01')
+    expect([archived.code, archived.out]).toEqual([0, expect.stringContaining('elsewhere: ok')])
+  })
+
+  test('a tail that was cut off', async () => {
+    const newest = log('w01', segmentNames(log(), 'w01').at(-1) ?? '')
+    const lines = readFileSync(newest, 'utf8').split('\n').slice(0, -1)
+    writeFileSync(newest, `${lines.slice(0, -1).join('\n')}\n`)
+    expect((await verify('--chains')).code).toBe(0)
+    await expectProblem(/tree PROBLEM: "w01\/\S+: 1 lines at its end are gone that the tree holds"/)
+  })
+
+  test('all of it removed', async () => {
+    rmSync(log(), { recursive: true })
+    mkdirSync(log())
+    expect((await verify('--chains')).code).toBe(0)
+    await expectProblem(/tree PROBLEM: "w00\/\S+: the file is gone/)
+  })
+
+  test('an older backup of log and tree, by each place that a newer head was kept in', async () => {
+    const old = temporaryDirectory()
+    cpSync(root, old, { recursive: true })
+    append(20, 4)
+    const newest = await makeHead()
+    const restore = (): void => {
+      for (const name of ['decisions', 'decision-tree.db', 'decision-tree.db-wal', 'decision-tree.db-shm']) {
+        rmSync(join(root, name), { recursive: true, force: true })
+      }
+      cpSync(join(old, 'decisions'), log(), { recursive: true })
+      cpSync(join(old, 'decision-tree.db'), join(root, 'decision-tree.db'))
+    }
+    restore()
+    expect((await verify('--chains')).code).toBe(0)
+    await expectProblem(/tree PROBLEM: "the head file: the head has \d+ leaves and the tree only \d+/)
+    rmSync(placesIn(root).headFile)
+    await expectProblem(/tree PROBLEM: "the head in the store: the head has/)
+    stored = null
+    await expectProblem(/tree PROBLEM: "the shipped head: the head has/)
+    rmSync(placesIn(root).shipped, { recursive: true })
+    expect((await verify()).code).toBe(0)
+    const kept = join(temporaryDirectory(), 'kept')
+    writeFileSync(kept, newest)
+    await expectProblem(/kept: the head has \d+ leaves and the tree only \d+/, '--checkpoint', kept)
+  })
+
+  test('a log and a tree that were made anew, by a head that somebody kept', async () => {
+    const kept = join(temporaryDirectory(), 'kept')
+    writeFileSync(kept, (await openTree()).heads[0]?.checkpoint ?? '')
+    expect((await verify('--checkpoint', kept)).code).toBe(0)
+    for (const name of [
+      'decision-tree.db',
+      'decision-tree.db-wal',
+      'decision-tree.db-shm',
+      'decision-tree.checkpoint',
+      'shipped',
+    ]) {
+      rmSync(join(root, name), { recursive: true, force: true })
+    }
+    forge('w00', 2, (line) => line.replace('"Demo policy"', '"Dema policy"'))
+    append(20, 5)
+    await makeHead()
+    expect((await verify()).code).toBe(0)
+    await expectProblem(
+      /kept: the tree does not go on from the head of \d+ leaves: it was written anew/,
+      '--checkpoint',
+      kept,
+    )
+    writeFileSync(kept, 'no checkpoint\n')
+    await expectProblem(/kept: this is no signed note/, '--checkpoint', kept)
+  })
+
+  test('a file that was put in later, and lines that were added to a closed one', async () => {
+    const [first = '', second = ''] = segmentNames(log())
+    writeFileSync(log('w00', first.replace('-000001', '-000000')), readFileSync(log('w00', first)))
+    await expectProblem(/tree PROBLEM: "w00\/\S+-000000\.ndjson: the tree does not hold it"/)
+    rmSync(log('w00', first.replace('-000001', '-000000')))
+    const lines = readFileSync(log('w00', second), 'utf8')
+    writeFileSync(log('w00', second), `${lines}${lines.split('\n').at(-2)}\n`)
+    await expectProblem(/./)
+  })
+
+  test('hashes that were changed or removed in the tables of the tree', async () => {
+    const change = (sql: string): void => {
+      const file = new Database(placesIn(root).treeFile)
+      file.run(sql)
+      file.close()
+    }
+    change('UPDATE decision_tree_tiles SET hashes = zeroblob(length(hashes)) WHERE level = 0')
+    await expectProblem(/the leaves of the tree do not make up its root/)
+    change('DELETE FROM decision_tree_tiles')
+    await expectProblem(/hashes are missing from the tables of the tree/)
+  })
+})
+
+describe('shipped copies', () => {
+  const ship = async (): Promise<void> => {
+    const { shipped, tree } = await createTestMaker(root)
+    await tree.close()
+    const shipper = createShipper({
+      directory: log(),
+      node: nodeNameOf(log()),
+      target: shipped,
+      tailEveryMs: 1_000,
+      monotonicMs: () => performance.now(),
+    })
+    expect((await shipper.pass()).failure).toBeNull()
+  }
+
+  test('are compared with the tree; what was not copied yet is a warning', async () => {
+    await ship()
+    const sound = await verify('--from', 'shipped')
+    expect([sound.code, sound.out]).toEqual([0, expect.stringMatching(/tree: (\d+) of \1 lines compared: ok\n$/)])
+  })
+
+  test('a node or a closed file that is gone there is found', async () => {
+    await ship()
+    rmSync(join(placesIn(root).shipped, TEST_NODE, 'w01'), { recursive: true })
+    const gone = await verify('--from', 'shipped')
+    expect([gone.code, gone.out]).toEqual([1, expect.stringMatching(/tree PROBLEM: "w01\/\S+: the file is gone/)])
+    rmSync(join(placesIn(root).shipped, TEST_NODE), { recursive: true })
+    const all = await verify('--from', 'shipped')
+    expect([all.code, all.out]).toEqual([1, expect.stringContaining(`node ${TEST_NODE}: nothing of it is here`)])
+  })
+})
+
+test('prove names damaged lines where a decision is not found, since one of them may be it', async () => {
+  const [name = ''] = segmentNames(log(), 'w00')
+  const text = readFileSync(log('w00', name), 'utf8')
+  const lines = text.split('\n')
+  const { uuid } = JSON.parse(lines[3] ?? '') as { uuid: string }
+  const prove = async (): Promise<readonly [number, string]> => {
+    let out = ''
+    const print = (more: string): void => {
+      out += more
+    }
+    return [await runDecisions(['prove', uuid], { dataDirectory: root, stdout: print, stderr: print, openTree }), out]
+  }
+  expect((await prove())[0]).toBe(0)
+  lines[3] = (lines[3] ?? '').replace('"prev":"', '"prev":"0')
+  writeFileSync(log('w00', name), lines.join('\n'))
+  const at = Buffer.byteLength(`${lines.slice(0, 3).join('\n')}\n`)
+  expect(await prove()).toEqual([1, expect.stringContaining(`can't be read: w00/${name} at byte ${at}. See`)])
+})

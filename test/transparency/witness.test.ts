@@ -1,0 +1,286 @@
+// A witness follows a published log: it cosigns what goes on from what it saw, and refuses a log that was rolled back or forked,
+// with both heads as evidence, also after a restart.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { publishTree } from '../../src/cli/decisions/decisions-publish.ts'
+import { runWitness } from '../../src/cli/witness/witness.ts'
+import { openWitnessState } from '../../src/cli/witness/witness-state.ts'
+import { createFolderTarget } from '../../src/modules/log-shipping/ship-folder.ts'
+import { openCheckpoint, signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
+import { cosign, openCosignature } from '../../src/modules/transparency/tree/cosignature.ts'
+import { encodeVerifierKey, parseVerifierKey } from '../../src/modules/transparency/tree/note.ts'
+import { recordOutput } from '../cli/recorded-output.ts'
+import {
+  attestation,
+  openTestSegment,
+  range,
+  removeTemporaryDirectories,
+  temporaryDirectory,
+} from '../decision-log/fixtures.ts'
+import { createTestMaker, placesIn, TEST_SIGNER } from './tree-fixtures.ts'
+
+const LOG_KEY = encodeVerifierKey(TEST_SIGNER.key)
+let root = ''
+let published = ''
+let state = ''
+let server: ReturnType<typeof Bun.serve>
+
+beforeEach(() => {
+  root = temporaryDirectory()
+  published = join(root, 'published')
+  state = join(root, 'witness')
+  mkdirSync(published)
+  server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: (request) => {
+      const file = join(published, new URL(request.url).pathname)
+      return existsSync(file) ? new Response(readFileSync(file)) : new Response('', { status: 404 })
+    },
+  })
+})
+afterEach(async () => {
+  await server.stop(true)
+  removeTemporaryDirectories()
+})
+
+const grow = async (first: number, count: number, at = root): Promise<number> => {
+  const writer = openTestSegment(placesIn(at).directory, { slot: 'w00', maxBytes: 100_000 })
+  writer.append(range(first, first + count).map((number) => attestation(number)))
+  writer.close()
+  const { maker, tree } = await createTestMaker(at, { ship: null })
+  await maker.pass(true)
+  try {
+    return await publishTree({ tree: tree.reader, key: TEST_SIGNER.key }, createFolderTarget(published))
+  } finally {
+    await tree.close()
+  }
+}
+
+const witness = async (place = `http://127.0.0.1:${server.port}`, seconds = 1_800_000_000) => {
+  const { output, printed } = recordOutput()
+  const words = ['--log', place, '--log-key', LOG_KEY, '--state', state, '--name', 'witness.example/1', '--once']
+  const code = await runWitness(words, {
+    output,
+    unixSeconds: () => seconds,
+    signal: new AbortController().signal,
+  })
+  return { code, out: printed.stdout + printed.stderr }
+}
+
+const witnessKeyOf = (out: string) => parseVerifierKey(/witness key: (.+)\n/.exec(out)?.[1] ?? '')
+const cosigned = (): string => readFileSync(join(state, 'cosigned'), 'utf8')
+
+test('heads that go on from the last are cosigned with the time, over http and from a folder', async () => {
+  let first = 0
+  for (const [index, count] of [1, 3, 252, 600].entries()) {
+    const size = await grow(first, count)
+    first += count
+    const { code, out } = await witness(index % 2 === 0 ? undefined : `dir:${published}`, 1_800_000_000 + index)
+    expect([code, out]).toEqual([0, expect.stringContaining(`cosigned ${size} lines\n`)])
+    expect(openCheckpoint(cosigned(), TEST_SIGNER.key).size).toBe(size)
+    expect(openCosignature(cosigned(), witnessKeyOf(out))).toBe(1_800_000_000 + index)
+  }
+  // Nothing new: cosigned again with the time of the look.
+  const { code, out } = await witness(undefined, 1_900_000_000)
+  expect(code).toBe(0)
+  expect(openCosignature(cosigned(), witnessKeyOf(out))).toBe(1_900_000_000)
+  const moved = cosigned().replace(/\n\d+\n/, '\n1\n')
+  expect(() => openCosignature(moved, witnessKeyOf(out))).toThrow('does not fit')
+})
+
+test('a log that is away is named by its address', async () => {
+  await server.stop(true)
+  const away = `http://127.0.0.1:${server.port}`
+  const { code, out } = await witness(away)
+  expect([code, out]).toEqual([1, expect.stringContaining(`${away}/checkpoint can't be reached (ECONNREFUSED)\n`)])
+})
+
+test('a log that was rolled back is refused, with both heads as evidence, and again after that', async () => {
+  await grow(0, 300)
+  cpSync(published, `${published}.old`, { recursive: true })
+  await grow(300, 5)
+  expect((await witness()).code).toBe(0)
+  const before = cosigned()
+  rmSync(published, { recursive: true })
+  cpSync(`${published}.old`, published, { recursive: true })
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const { code, out } = await witness()
+    expect([code, out]).toEqual([1, expect.stringMatching(/refused: the log was rolled back: from \d+ lines to \d+/)])
+    const evidence = readdirSync(state).find((name) => name.startsWith('evidence-')) ?? ''
+    const text = readFileSync(join(state, evidence), 'utf8')
+    expect(text).toContain(before)
+    expect(text).toContain(readFileSync(join(published, 'checkpoint'), 'utf8'))
+    expect(cosigned()).toBe(before)
+  }
+})
+
+test('a fork is refused: another history that is longer, one of the same size, and tiles that do not fit', async () => {
+  await grow(0, 300)
+  expect((await witness()).code).toBe(0)
+  const before = cosigned()
+  const honest = join(root, 'honest')
+  cpSync(published, honest, { recursive: true })
+
+  const other = temporaryDirectory()
+  rmSync(published, { recursive: true })
+  mkdirSync(published)
+  await grow(1_000, 400, other)
+  expect((await witness()).out).toContain('does not go on from the one of')
+
+  const { size } = openCheckpoint(before, TEST_SIGNER.key)
+  writeFileSync(join(published, 'checkpoint'), signCheckpoint({ size, root: Buffer.alloc(32, 1) }, TEST_SIGNER))
+  expect((await witness()).out).toContain(`the log has two histories of ${size} lines`)
+
+  rmSync(published, { recursive: true })
+  cpSync(honest, published, { recursive: true })
+  await grow(300, 300)
+  const leaves = join(published, 'tile', '0')
+  renameSync(leaves, `${leaves}.away`)
+  const evidence = (): number => readdirSync(state).filter((name) => name.startsWith('evidence-')).length
+  const kept = evidence()
+  // Not there, or not yet: no offence.
+  expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('are not there yet') })
+  expect([evidence(), cosigned()]).toEqual([kept, before])
+  renameSync(`${leaves}.away`, leaves)
+  for (const name of readdirSync(leaves, { recursive: true })) {
+    const file = join(leaves, String(name))
+    if (statSync(file).isFile()) writeFileSync(file, Buffer.alloc(256 * 32, 3))
+  }
+  expect((await witness()).out).toContain('or its tiles are wrong')
+  expect(cosigned()).toBe(before)
+
+  writeFileSync(join(published, 'checkpoint'), 'nonsense')
+  expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('this is no signed note') })
+  rmSync(join(published, 'checkpoint'))
+  expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('no checkpoint there') })
+})
+
+test('a wrong call leaves nothing behind, and the log key may be in a file', async () => {
+  await grow(0, 5)
+  const call = async (...words: string[]) => {
+    const { output, printed } = recordOutput()
+    const signal = new AbortController().signal
+    const code = await runWitness(words, { output, unixSeconds: () => 1_800_000_000, signal })
+    return { code, out: printed.stdout + printed.stderr }
+  }
+  const right = { log: `dir:${published}`, 'log-key': LOG_KEY, state, name: 'witness.example/1' }
+  const words = (changes: Record<string, string>): string[] => [
+    ...Object.entries({ ...right, ...changes }).flatMap(([name, value]) => [`--${name}`, value]),
+    '--once',
+  ]
+  for (const wrong of [
+    { name: 'with space' },
+    { 'log-key': 'none' },
+    { 'log-key': 'a+b' },
+    { log: 'ftp://x' },
+    { interval: '0' },
+  ]) {
+    expect((await call(...words(wrong as unknown as Record<string, string>))).code).toBe(2)
+    expect(existsSync(state)).toBe(false)
+  }
+  expect((await call(...words({}), '--listen', ':0')).code).toBe(2)
+  const file = join(root, 'log-key')
+  writeFileSync(file, `${LOG_KEY}\n`)
+  expect((await call(...words({ 'log-key': file }))).code).toBe(0)
+})
+
+test('two witnesses can not use one folder', async () => {
+  await grow(0, 5)
+  expect((await witness()).code).toBe(0)
+  const held = openWitnessState(state, 'witness.example/1', () => 0)
+  expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('another witness uses') })
+  held.close()
+  expect((await witness()).code).toBe(0)
+})
+
+test('what is published of another history is not written over', async () => {
+  await grow(0, 300)
+  const other = temporaryDirectory()
+  await expect(grow(1_000, 400, other)).rejects.toThrow('is not of this tree')
+})
+
+test('a run of publish that began earlier and ends later leaves the newer head', async () => {
+  await grow(0, 300)
+  const { tree } = await createTestMaker(root, { ship: null })
+  const folder = createFolderTarget(published)
+  let newer = 0
+  const interrupted = {
+    ...folder,
+    put: async (name: string, content: Blob) => {
+      if (newer === 0) newer = await grow(300, 5)
+      await folder.put(name, content)
+    },
+  }
+  try {
+    expect(await publishTree({ tree: tree.reader, key: TEST_SIGNER.key }, interrupted)).toBe(newer)
+  } finally {
+    await tree.close()
+  }
+  expect(openCheckpoint(readFileSync(join(published, 'checkpoint'), 'utf8'), TEST_SIGNER.key).size).toBe(newer)
+})
+
+test('a tile that is shorter in the tables than the head says is not published', async () => {
+  await grow(0, 10)
+  const { tree } = await createTestMaker(root, { ship: null })
+  const reader = { ...tree.reader, readTiles: async () => [new Uint8Array(32)] }
+  const empty = join(root, 'empty')
+  try {
+    const publish = publishTree({ tree: reader, key: TEST_SIGNER.key }, createFolderTarget(empty))
+    await expect(publish).rejects.toThrow('tile 0/0')
+  } finally {
+    await tree.close()
+  }
+  expect(existsSync(join(empty, 'checkpoint'))).toBe(false)
+})
+
+test('an answer without an end is given up, and not collected', async () => {
+  let sent = 0
+  const endless = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => {
+            sent += 65_536
+            // The end of what a witness that collects it all would have to hold.
+            if (sent > 268_435_456) controller.close()
+            else controller.enqueue(new Uint8Array(65_536))
+          },
+        }),
+      ),
+  })
+  try {
+    const { code, out } = await witness(`http://127.0.0.1:${endless.port}`)
+    expect([code, out]).toEqual([1, expect.stringContaining('/checkpoint answers too much')])
+    expect(sent).toBeLessThan(134_217_728)
+  } finally {
+    await endless.stop(true)
+  }
+})
+
+test('a cosignature is over the header, the time and the note, as its document says', () => {
+  const signed: Buffer[] = []
+  const key = parseVerifierKey(LOG_KEY)
+  const note = signCheckpoint({ size: 5, root: Buffer.alloc(32, 2) }, TEST_SIGNER)
+  const sign = (message: Uint8Array): Uint8Array => {
+    signed.push(Buffer.from(message))
+    return Buffer.alloc(64)
+  }
+  const line = cosign(note, 1_679_315_147, { key: { ...key, type: 'cosignature' }, sign })
+  expect(signed[0]?.toString()).toBe(`cosignature/v1\ntime 1679315147\n${note.slice(0, note.indexOf('\n\n') + 1)}`)
+  const bytes = Buffer.from(line.trim().split(' ').at(-1) ?? '', 'base64')
+  expect([bytes.length, Number(bytes.readBigUInt64BE(4))]).toEqual([4 + 8 + 64, 1_679_315_147])
+})
