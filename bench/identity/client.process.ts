@@ -1,4 +1,4 @@
-// The process that acts as the callers of interface B: takes orders over IPC, one at a time, and ends with its parent.
+// The process that acts as the callers of the identity API: takes orders over IPC, one at a time, and ends with its parent.
 import { type FollowedSessions, followSessions } from './followed-changes.ts'
 import type { ClientOrder, ClientReply } from './plan.ts'
 import { runRequestLoad } from './request-load.ts'

@@ -1,4 +1,4 @@
-// Measures interface B: creates, reads and verifies sessions as fast as possible; then follows thousands of streams while
+// Measures the identity API: creates, reads and verifies sessions as fast as possible; then follows thousands of streams while
 // sessions change, and measures what that costs attestations. It has its own service and data folder, and runs after the
 // rounds of the other parts, because filling the service takes longer than any of them.
 import { type IdentityClient, startIdentityClient } from '../identity/client.ts'

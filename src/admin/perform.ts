@@ -108,7 +108,7 @@ const createWrite =
     })
     // Update this process's caches before the answer, so that a revoked wallet is no longer verified. The change is committed: if
     // the store fails now, the caches learn of it at the next poll.
-    await services.changesTold().catch((error: unknown) => report(error, requestId))
+    await services.notifyChanges().catch((error: unknown) => report(error, requestId))
     return result
   }
 

@@ -82,7 +82,7 @@ export interface LogHead {
 export interface Services {
   readonly store: Store
   /** Resolves once the caches of this process know of every change that is committed by now. */
-  readonly changesTold: () => Promise<void>
+  readonly notifyChanges: () => Promise<void>
   readonly clock: Clock
   readonly version: string
   /** Name of the signing backend. */

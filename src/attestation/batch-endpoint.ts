@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { DeadlineExceededError, FieldInvalidError, FieldMissingError, fixedError } from '../domain/errors.ts'
 import type { Timers } from '../lib/time.ts'
-import type { Call, Endpoint } from '../server/gate.ts'
+import type { AdmittedRequest, Endpoint } from '../server/gate.ts'
 import { readJsonBody } from '../server/json-body.ts'
 import { problemBody, toProblem } from '../server/problem.ts'
 import type { RateLimiter, RateLimitState } from '../server/rate-limit.ts'
@@ -15,7 +15,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { StageTrace } from '../telemetry/request-trace.ts'
 import { type Batch, createBatch, type ElementAnswer } from './batch.ts'
 import type { EndpointDependencies } from './endpoint.ts'
-import type { DecodedCall, Perform } from './job.ts'
+import type { AttestHandler, DecodedRequest } from './job.ts'
 import { ATTESTATION_PATHS, BATCH_SIZE_MAX, IDEMPOTENCY_KEY_MAX } from './paths.ts'
 
 export interface BatchEndpointDependencies extends EndpointDependencies {
@@ -25,8 +25,8 @@ export interface BatchEndpointDependencies extends EndpointDependencies {
   readonly after: Timers['after']
   /** Called for elements that failed because of an error of ours. Must not throw. */
   readonly report: (error: unknown, requestId: string) => void
-  readonly decode: (body: JsonObject) => DecodedCall
-  readonly attest: Perform
+  readonly decode: (body: JsonObject) => DecodedRequest
+  readonly attest: AttestHandler
 }
 
 const BATCH_BODY_MAX_BYTES = 4_194_304
@@ -138,7 +138,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
   }
 
   const createElement = (
-    { principal, requestId, confirmKey }: Call,
+    { principal, requestId, confirmKey }: AdmittedRequest,
     elements: readonly JsonValue[],
     deadlineMs: number,
     late: (uuid: string) => void,

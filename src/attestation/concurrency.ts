@@ -2,7 +2,7 @@
 // and until its deadline where facts are slow or the chain hangs. Counted per process, over all keys of the
 // organization; each element of a batch counts.
 import { CountersignError } from '../domain/errors.ts'
-import type { Perform } from './job.ts'
+import type { AttestHandler } from './job.ts'
 
 /** The organization has reached its limit of attestations under way. */
 class ConcurrencyExceededError extends CountersignError {
@@ -17,7 +17,7 @@ export interface Concurrency {
   /** The refusal that a request of this organization would get now, or null. It is the same error object each time. */
   refusal(organizationId: string): ConcurrencyExceededError | null
   /** @throws ConcurrencyExceededError 429 */
-  capped(perform: Perform): Perform
+  capped(perform: AttestHandler): AttestHandler
 }
 
 export const UNCAPPED: Concurrency = { refusal: () => null, capped: (perform) => perform }

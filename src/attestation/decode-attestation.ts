@@ -11,7 +11,7 @@ import { FieldInvalidError, FieldMissingError, fixedError } from '../domain/erro
 import type { OptionalField } from '../domain/target.ts'
 import { parseIpAddress } from '../lib/ip-address.ts'
 import type { JsonObject } from '../server/strict-json.ts'
-import type { DecodedCall } from './job.ts'
+import type { DecodedRequest } from './job.ts'
 import {
   alternativeText,
   decodeAddress,
@@ -54,7 +54,7 @@ const decodeUserIp = (text: string): string => {
  * Decodes a v2 body into a complete, canonical request, which arrived at `nowSeconds`.
  * @throws FieldMissingError, FieldInvalidError, TargetAmbiguousError, ChainUnsupportedError: all 400
  */
-export const decodeAttestationRequest = (body: JsonObject, chains: ChainTable, nowSeconds: number): DecodedCall => {
+export const decodeAttestationRequest = (body: JsonObject, chains: ChainTable, nowSeconds: number): DecodedRequest => {
   refuseMisspeltFields(body, ATTESTATION_FIELDS)
   const fromText = requireText('from', body['from'])
   const chainName = requireText('chain', body['chain'])

@@ -7,7 +7,7 @@ import type { ChainTable, EvmChain } from '../domain/chain.ts'
 import { ChainUnsupportedError, FieldInvalidError } from '../domain/errors.ts'
 import type { OptionalField } from '../domain/target.ts'
 import type { JsonObject, JsonValue } from '../server/strict-json.ts'
-import type { DecodedCall } from './job.ts'
+import type { DecodedRequest } from './job.ts'
 import {
   decodeAddress,
   decodeData,
@@ -64,7 +64,7 @@ const MISSING: readonly OptionalField[] = ['user_ip']
  * Decodes a v1 body into a complete, canonical request, which arrived at `nowSeconds`.
  * @throws FieldMissingError, FieldInvalidError, ChainUnsupportedError: all 400
  */
-export const decodeTaskRequest = (body: JsonObject, chains: ChainTable, nowSeconds: number): DecodedCall => {
+export const decodeTaskRequest = (body: JsonObject, chains: ChainTable, nowSeconds: number): DecodedRequest => {
   refuseMisspeltFields(body, TASK_FIELDS)
   const fromText = requireText('from', body['from'])
   const toText = requireText('to', body['to'])

@@ -1,13 +1,13 @@
-// The steps that a request of interface A takes behind the gate: body, idempotency, use case, answer. Both endpoints
+// The steps that a request of the attestation API takes behind the gate: body, idempotency, use case, answer. Both endpoints
 // use this one function, so that neither can omit a step.
 import { type CountersignError, DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
-import type { Call, Endpoint, Gate, GateSettings } from '../server/gate.ts'
+import type { AdmittedRequest, Endpoint, Gate, GateSettings } from '../server/gate.ts'
 import type { IdempotencyGuard } from '../server/idempotency.ts'
 import { readJsonBody } from '../server/json-body.ts'
 import { API_KEY_CHALLENGE, jsonResponse } from '../server/response.ts'
 import { type JsonObject, parseStrictJsonObject } from '../server/strict-json.ts'
 import type { DecisionKind, Metrics } from '../telemetry/metrics.ts'
-import type { DecodedCall, Perform } from './job.ts'
+import type { AttestHandler, DecodedRequest } from './job.ts'
 
 export interface EndpointDependencies {
   readonly gate: Gate
@@ -28,8 +28,8 @@ export interface EndpointDefinition {
   readonly kind: DecisionKind
   /** The path, as used in metrics and in the binding of idempotency keys. */
   readonly route: string
-  readonly decode: (body: JsonObject) => DecodedCall
-  readonly perform: Perform
+  readonly decode: (body: JsonObject) => DecodedRequest
+  readonly perform: AttestHandler
 }
 
 const IGNORE = (): undefined => undefined
@@ -68,8 +68,8 @@ export const createEndpoint = (
   const answerOnce = async (
     header: string,
     body: string,
-    decoded: DecodedCall,
-    { requestId, principal, rateLimit, deadline, confirmKey, trace = null }: Call,
+    decoded: DecodedRequest,
+    { requestId, principal, rateLimit, deadline, confirmKey, trace = null }: AdmittedRequest,
   ): Promise<Response> => {
     const { organizationId, keyId } = principal
     const { deadlineMs } = deadline
@@ -99,7 +99,7 @@ export const createEndpoint = (
     return jsonResponse(final.body, requestId, { rateLimit, replayed: final.replayed })
   }
 
-  const handle = async (call: Call): Promise<Response> => {
+  const handle = async (call: AdmittedRequest): Promise<Response> => {
     const { request, requestId, principal, rateLimit, deadline, confirmKey, trace = null } = call
     const body = await readJsonBody(request)
     const confirmed = confirmKey()

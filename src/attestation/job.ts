@@ -10,13 +10,13 @@ import { JobOutdatedError, type PoolAnswer } from '../pool/entry.ts'
 import type { Pool } from '../pool/pool.ts'
 import type { Job } from '../pool/protocol.ts'
 import type { Principal } from '../server/authenticate.ts'
-import type { Call } from '../server/gate.ts'
+import type { AdmittedRequest } from '../server/gate.ts'
 import { mayHaveSigned, type OnDispatch } from '../server/idempotency.ts'
 import type { StageTrace } from '../telemetry/request-trace.ts'
 import { type CollectJobFacts, carriesFacts } from './job-facts.ts'
 
 /** A decoded call: the request, and what is needed only until its target is found. */
-export interface DecodedCall {
+export interface DecodedRequest {
   readonly request: AttestationRequest
   readonly targetBy: 'address' | 'verification hash'
   /** `to` as the caller spelled it, for the text of Errors row 1 only, or the verification hash. */
@@ -33,7 +33,7 @@ export interface CallContext {
   readonly uuid: string
   /** Absolute, monotonic milliseconds (invariant 4). */
   readonly deadlineMs: number
-  readonly confirmKey: Call['confirmKey']
+  readonly confirmKey: AdmittedRequest['confirmKey']
   /** Called before the job goes to the pool; a returned promise is awaited. From then on the job may be signed. */
   readonly onDispatch: OnDispatch
   /** Null: the request is not traced. */
@@ -48,7 +48,7 @@ export interface CallAnswer {
   readonly lifetimeSeconds: number
 }
 
-export type Perform = (call: DecodedCall, context: CallContext) => Promise<CallAnswer>
+export type AttestHandler = (call: DecodedRequest, context: CallContext) => Promise<CallAnswer>
 
 export interface JobDependencies {
   readonly catalog: Pick<Catalog, 'resolveBinding' | 'resolveProject'>
@@ -66,14 +66,14 @@ export interface JobTerms {
 /** How often a job is tried whose key or target changes on its way. */
 const ATTEMPTS = 3
 
-const required = (target: ResolvedTarget | null, { targetBy, targetText }: DecodedCall): ResolvedTarget => {
+const required = (target: ResolvedTarget | null, { targetBy, targetText }: DecodedRequest): ResolvedTarget => {
   if (target === null) throw new PolicyMissingError(targetBy, targetText)
   return target
 }
 
 const jobOf = (
   kind: Job['kind'],
-  { request }: DecodedCall,
+  { request }: DecodedRequest,
   target: ResolvedTarget,
   { principal, requestId, uuid, deadlineMs }: CallContext,
   expiration: Job['expiration'],
@@ -100,7 +100,7 @@ const subjectOf = ({ request, deadlineMs }: Job, target: ResolvedTarget, { princ
 /** Decides a call under the revision that is active when a worker gets its job. */
 export type Decide = (
   kind: Job['kind'],
-  call: DecodedCall,
+  call: DecodedRequest,
   context: CallContext,
   termsOf: (target: ResolvedTarget) => JobTerms | Promise<JobTerms>,
 ) => Promise<CallAnswer>
@@ -111,7 +111,7 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
    * @throws PolicyMissingError (spec, Errors row 1), also for a target that another organization owns; thrown or
    *   rejected alike
    */
-  const findTarget = (call: DecodedCall, { principal }: CallContext): ResolvedTarget | Promise<ResolvedTarget> => {
+  const findTarget = (call: DecodedRequest, { principal }: CallContext): ResolvedTarget | Promise<ResolvedTarget> => {
     const { request, targetBy, targetText } = call
     const { organizationId } = principal
     const found =
@@ -122,14 +122,14 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
   }
 
   /** Waits for the latest state. @throws JobOutdatedError; for the key, what the gate throws */
-  const requireCurrent = async (call: DecodedCall, context: CallContext, target: ResolvedTarget): Promise<void> => {
+  const requireCurrent = async (call: DecodedRequest, context: CallContext, target: ResolvedTarget): Promise<void> => {
     const latest = await findTarget(call, context)
     await context.confirmKey()
     if (latest.id !== target.id) throw new JobOutdatedError()
   }
 
   /** Whether the caches confirm the key and the target; false if one is not cached. */
-  const isCurrent = (call: DecodedCall, context: CallContext, target: ResolvedTarget): boolean => {
+  const isCurrent = (call: DecodedRequest, context: CallContext, target: ResolvedTarget): boolean => {
     // The next attempt waits for what is loading, and throws what it rejects with.
     const isLoading = (pending: unknown): boolean => {
       if (pending instanceof Promise) pending.catch(() => undefined)
@@ -144,14 +144,19 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
     }
   }
 
-  const submit = (call: DecodedCall, context: CallContext, target: ResolvedTarget, job: Job): Promise<PoolAnswer> => {
+  const submit = (
+    call: DecodedRequest,
+    context: CallContext,
+    target: ResolvedTarget,
+    job: Job,
+  ): Promise<PoolAnswer> => {
     const { trace = null } = context
     const traced = trace === null ? job : { ...job, stages: trace.enterPool() }
     return pool.submit(traced, target, () => isCurrent(call, context, target))
   }
 
   const decideOnFacts = async (
-    call: DecodedCall,
+    call: DecodedRequest,
     context: CallContext,
     target: ResolvedTarget,
     job: Job,
@@ -180,7 +185,7 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
   }
 
   const decideJob = (
-    call: DecodedCall,
+    call: DecodedRequest,
     context: CallContext,
     target: ResolvedTarget,
     job: Job,

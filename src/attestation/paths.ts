@@ -1,4 +1,4 @@
-// The paths of interface A and the sizes of a batch and of a key, for the service and its published client. Imports
+// The paths of the attestation API and the sizes of a batch and of a key, for the service and its published client. Imports
 // nothing: the file is part of the client's package.
 
 export const ATTESTATION_PATHS = {

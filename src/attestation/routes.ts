@@ -1,4 +1,4 @@
-// Interface A on Elysia. The bodies are read and decoded by the endpoints themselves: decoded once, strictly.
+// The attestation API on Elysia. The bodies are read and decoded by the endpoints themselves: decoded once, strictly.
 import { Elysia } from 'elysia'
 import type { Endpoint } from '../server/gate.ts'
 import { routerPath } from '../server/public-route.ts'

@@ -1,4 +1,4 @@
-// The rules for each field of interface A's requests (spec, "Attestation request (v2)", "Task request (v1)"; decisions
+// The rules for each field of the attestation API's requests (spec, "Attestation request (v2)", "Task request (v1)"; decisions
 // §2). A decoder returns the canonical value or throws the only text for that field. Errors never repeat what was sent,
 // except where the spec's own texts do, and then only after the value passed its rule.
 import { isHexBytes, isHexDigit, parseAddress, parseRepresented, type WalletAddress } from '../domain/address.ts'

@@ -1,9 +1,9 @@
 // Answers one decoded v1 request. Source: spec A2, decisions §3.
 import type { TaskExpiry } from './expiry.ts'
-import type { Decide, Perform } from './job.ts'
+import type { AttestHandler, Decide } from './job.ts'
 
 export const createEvaluateTask =
-  (decide: Decide, expiry: TaskExpiry): Perform =>
+  (decide: Decide, expiry: TaskExpiry): AttestHandler =>
   async (call, context) => {
     const { chain, nowSeconds } = call.request
     const answer = await decide(

@@ -1,6 +1,6 @@
 // `countersign account`: lets an administrator sign in again when nobody else can help. Whoever may run commands can read the
 // database too, so this gives no new rights.
-import type { Open, Opened } from './door.ts'
+import type { Open, Opened } from './admin-client.ts'
 import { runOpened } from './in-organization.ts'
 import { CommandFailedError, type CommandOutput, type ParsedCommand, print, UsageError, type Verbs } from './output.ts'
 import { runVerbOf } from './run-verb.ts'
@@ -27,7 +27,7 @@ interface Context extends Opened {
   readonly command: ParsedCommand
 }
 
-const recover = async ({ store, door, output, command }: Context): Promise<void> => {
+const recover = async ({ store, admin, output, command }: Context): Promise<void> => {
   const email = command.positionals[1]
   if (email === undefined) throw new UsageError('EMAIL is missing')
   const user = await store.users.findByEmail(email)
@@ -35,7 +35,7 @@ const recover = async ({ store, door, output, command }: Context): Promise<void>
   if (user.disabledAtSeconds !== null) {
     throw new CommandFailedError('the account is disabled: another deployment admin has to enable it first')
   }
-  const { url, expires_at } = await door.call('POST /users/{user}/recovery', {
+  const { url, expires_at } = await admin.call('POST /users/{user}/recovery', {
     params: { user: user.id },
     body: { remove_second_factors: command.flag('remove-second-factors') },
   })

@@ -9,7 +9,7 @@ import { type AttesterKeystore, importAttesterKey } from '../signing/attester-fi
 import { SigningError } from '../signing/errors.ts'
 import { readPassphrase } from '../signing/passphrase.ts'
 import { detectPrivateKeyFormat, type PrivateKeySource } from '../signing/private-key-text.ts'
-import type { AnswerOf, Open, Opened } from './door.ts'
+import type { AnswerOf, Open, Opened } from './admin-client.ts'
 import { runOpened } from './in-organization.ts'
 import {
   CommandFailedError,
@@ -81,12 +81,12 @@ const destination = async ({ folder, passphrase }: Context) => {
 
 /** Adds the attester to the store; if that fails, deletes its keystore. */
 const register = async (
-  { door, output, command }: Context,
+  { admin, output, command }: Context,
   { kind, address, path }: AttesterKeystore,
 ): Promise<void> => {
   try {
     const body = { kind, address, keystore_file: basename(path) }
-    const attester = await door.call('POST /attesters/import', { body })
+    const attester = await admin.call('POST /attesters/import', { body })
     print({ output, command }, describe(attester), `${kind} attester ${address} is active\n`)
   } catch (error) {
     rmSync(path, { force: true })
@@ -100,9 +100,9 @@ const readKind = (command: ParsedCommand, byDefault?: 'secp256k1'): 'secp256k1' 
   return kind
 }
 
-const add = async ({ door, output, command }: Context): Promise<void> => {
+const add = async ({ admin, output, command }: Context): Promise<void> => {
   const tokenKey = command.text('pkcs11')
-  const attester = await door.call('POST /attesters', {
+  const attester = await admin.call('POST /attesters', {
     body: { kind: readKind(command), ...(tokenKey === undefined ? {} : { token_key: tokenKey }) },
     flags: { kind: '--kind', token_key: '--pkcs11' },
   })
@@ -126,8 +126,8 @@ const importKey = async (context: Context): Promise<void> => {
   await register(context, await importAttesterKey({ source, ...(await destination(context)) }))
 }
 
-const list = async ({ door, output, command }: Context): Promise<void> => {
-  const attesters = (await door.call('GET /attesters', {})).data
+const list = async ({ admin, output, command }: Context): Promise<void> => {
+  const attesters = (await admin.call('GET /attesters', {})).data
   const rows = attesters.map(({ address, kind, token_key: tokenKey, status, created_at: since }) => [
     address,
     kind,
@@ -138,24 +138,24 @@ const list = async ({ door, output, command }: Context): Promise<void> => {
   print({ output, command }, attesters.map(describe), [['ADDRESS', 'KIND', 'STATUS', 'SINCE', 'KEY'], ...rows])
 }
 
-const retire = async ({ door, output, command }: Context): Promise<void> => {
+const retire = async ({ admin, output, command }: Context): Promise<void> => {
   const wanted = command.positionals[1]
   if (wanted === undefined) throw new UsageError('ADDRESS is missing')
-  const attester = (await door.call('GET /attesters', {})).data.find(
+  const attester = (await admin.call('GET /attesters', {})).data.find(
     ({ address, kind }) =>
       address === wanted || (kind === 'secp256k1' && address.toLowerCase() === wanted.toLowerCase()),
   )
   if (attester === undefined) throw new CommandFailedError(`there is no attester ${wanted}`)
-  const retired = await door.call('POST /attesters/{attester}/retire', {
+  const retired = await admin.call('POST /attesters/{attester}/retire', {
     params: { attester: attester.id },
     body: { final: command.flag('final') },
   })
   print({ output, command }, describe(retired), `${retired.address} is ${retired.status}\n`)
 }
 
-const rotate = async ({ door, output, command, rotatePassphrase }: Context): Promise<void> => {
+const rotate = async ({ admin, output, command, rotatePassphrase }: Context): Promise<void> => {
   const rotated = await rotatePassphrase()
-  const { data: attesters } = await door.call('GET /attesters', {})
+  const { data: attesters } = await admin.call('GET /attesters', {})
   const inToken = attesters.filter(({ token_key: key, status }) => key !== null && status !== 'retired').length
   if (command.flag('json')) {
     output.stdout(`${JSON.stringify({ ...rotated, inToken })}\n`)

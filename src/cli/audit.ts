@@ -3,7 +3,7 @@
 
 import { verifyShippedAudit } from '../modules/log-shipping/service/audit-ship.ts'
 import { parseShipPlace, type ShipPlace, type ShipTarget } from '../modules/log-shipping/ship-target.ts'
-import { type AnswerOf, type Open, type Opened, readPages } from './door.ts'
+import { type AnswerOf, type Open, type Opened, readPages } from './admin-client.ts'
 import { findOrganization } from './in-organization.ts'
 import { parseLimit } from './key-options.ts'
 import { type CommandOutput, type ParsedCommand, print, shortTime, UsageError, type Verbs } from './output.ts'
@@ -57,15 +57,15 @@ const describe = (entry: AnswerOf<'GET /audit'>['data'][number]) => ({
   at: shortTime(entry.at),
 })
 
-const list = async ({ door, output, command }: Context): Promise<number> => {
+const list = async ({ admin, output, command }: Context): Promise<number> => {
   const limit = parseLimit(command.text('limit'))
   const name = command.text('org')
-  const organization = name === undefined ? null : (await findOrganization({ door }, name)).id
+  const organization = name === undefined ? null : (await findOrganization({ admin }, name)).id
   const found = await readPages((page) => {
     const query = { ...page, action: command.text('action') }
     return organization === null
-      ? door.call('GET /audit', { query })
-      : door.call('GET /organizations/{organization}/audit', { params: { organization }, query })
+      ? admin.call('GET /audit', { query })
+      : admin.call('GET /organizations/{organization}/audit', { params: { organization }, query })
   }, limit)
   const entries = found.toReversed().map(describe)
   const rows = entries.map(({ sequence, at, actor, actorName, address, action: what, subject, detail }) => [

@@ -1,4 +1,4 @@
-// The deployment that a command's settings name: its folder, its store, the door to the operations, and work that needs the
+// The deployment that a command's settings name: its folder, its store, the admin client to the operations, and work that needs the
 // service to be stopped.
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -14,8 +14,8 @@ import { findUsers } from '../store/in-use.ts'
 import { lockFolder } from '../store/sqlite/folder-lock.ts'
 import type { Store } from '../store/store.ts'
 import { createLogger } from '../telemetry/log.ts'
-import type { Opened } from './door.ts'
-import { openDoor } from './open-door.ts'
+import type { Opened } from './admin-client.ts'
+import { openAdminClient } from './open-admin-client.ts'
 import { CommandFailedError } from './output.ts'
 import type { Override } from './second-person.ts'
 
@@ -130,10 +130,10 @@ export const createDeployment = ({ config, configFile, clock, user, override }: 
     openStore,
     withStore,
     locateStore: () => locateStore(config, folder),
-    /** The store with the door to the operations over it. */
+    /** The store with the admin client to the operations over it. */
     open: async (): Promise<Opened> => {
       const store = await openStore()
-      return openDoor({
+      return openAdminClient({
         config,
         folder,
         store,

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { errorCodeOf } from '../lib/named-error.ts'
 import { isoSeconds } from '../lib/time.ts'
 import type { EvidenceKeyRotation } from '../setup/evidence-key.ts'
-import type { Open, Opened } from './door.ts'
+import type { Open, Opened } from './admin-client.ts'
 import { runInOrganization } from './in-organization.ts'
 import { nameOf, parseWhole, printable } from './key-options.ts'
 import {
@@ -62,21 +62,21 @@ interface Context extends Opened, EvidenceCommandInput {
   readonly organizationId: string
 }
 
-/** The door with --by as its author, and the session's path parameters. */
+/** The admin client with --by as its author, and the session's path parameters. */
 const inSession = async (context: Context) => {
   const { id } = await requireSession(context)
-  const { door, command, user, organizationId } = context
-  return { id, door: door.as(nameOf(command, 'by', user)), params: { organization: organizationId, session: id } }
+  const { admin, command, user, organizationId } = context
+  return { id, admin: admin.as(nameOf(command, 'by', user)), params: { organization: organizationId, session: id } }
 }
 
 const show = async (context: Context): Promise<void> => {
   const { output, command } = context
-  const { id, door, params } = await inSession(context)
-  const read = await door.call('POST /organizations/{organization}/sessions/{session}/evidence/fields', {
+  const { id, admin, params } = await inSession(context)
+  const read = await admin.call('POST /organizations/{organization}/sessions/{session}/evidence/fields', {
     params,
     body: {},
   })
-  const { documents, missing } = await door.call('GET /organizations/{organization}/sessions/{session}/evidence', {
+  const { documents, missing } = await admin.call('GET /organizations/{organization}/sessions/{session}/evidence', {
     params,
   })
   const given = {
@@ -129,8 +129,8 @@ const save = async (context: Context): Promise<void> => {
   const document = command.positionals[2]
   if (document === undefined) throw new UsageError('DOCUMENT is missing')
   const path = command.required('out')
-  const { door, params } = await inSession(context)
-  const { headers, body } = await door.call(
+  const { admin, params } = await inSession(context)
+  const { headers, body } = await admin.call(
     'GET /organizations/{organization}/sessions/{session}/evidence/documents/{document}',
     { params: { ...params, document } },
   )
@@ -162,9 +162,9 @@ const reads = async (context: Context): Promise<void> => {
 }
 
 const erase = async (context: Context): Promise<void> => {
-  const { door, params } = await inSession(context)
+  const { admin, params } = await inSession(context)
   const path = 'POST /organizations/{organization}/sessions/{session}/evidence/erase'
-  const { erased } = await door.call(path, { params, body: {} })
+  const { erased } = await admin.call(path, { params, body: {} })
   print(context, { erased }, `erased ${erased}\n`)
 }
 
@@ -176,13 +176,13 @@ const daysOf = (command: ParsedCommand): Readonly<Record<string, number>> =>
     }),
   )
 
-const retention = async ({ door, output, command, organizationId }: Context): Promise<void> => {
+const retention = async ({ admin, output, command, organizationId }: Context): Promise<void> => {
   const params = { organization: organizationId }
   const body = daysOf(command)
   const days =
     Object.keys(body).length === 0
-      ? await door.call('GET /organizations/{organization}/evidence-retention', { params })
-      : await door.call('PATCH /organizations/{organization}/evidence-retention', {
+      ? await admin.call('GET /organizations/{organization}/evidence-retention', { params })
+      : await admin.call('PATCH /organizations/{organization}/evidence-retention', {
           params,
           body,
           flags: { completed_days: '--completed', rejected_days: '--rejected', abandoned_days: '--abandoned' },

@@ -1,5 +1,5 @@
 // Opens the store for a verb, finds the organization of `--org`, runs the verb and closes the store.
-import type { AnswerOf, Open, Opened } from './door.ts'
+import type { AnswerOf, Open, Opened } from './admin-client.ts'
 import type { ParsedCommand } from './output.ts'
 
 /** The organization that a deployment's first start makes. */
@@ -8,14 +8,17 @@ const ORGANIZATION_DEFAULT = 'demo'
 export type Organization = AnswerOf<'GET /organizations/{organization}'>
 
 /** @param name short name or id. @throws CommandFailedError when there is no such organization */
-export const findOrganization = ({ door }: Pick<Opened, 'door'>, name: string, hint = ''): Promise<Organization> =>
-  door.call('GET /organizations/{organization}', {
+export const findOrganization = ({ admin }: Pick<Opened, 'admin'>, name: string, hint = ''): Promise<Organization> =>
+  admin.call('GET /organizations/{organization}', {
     params: { organization: name },
     unknown: `there is no organization ${name}${hint}`,
   })
 
 /** @returns the id of the organization of `--org`, or of the default one. @throws CommandFailedError when there is none */
-export const requireOrganization = async (opened: Pick<Opened, 'door'>, given: string | undefined): Promise<string> => {
+export const requireOrganization = async (
+  opened: Pick<Opened, 'admin'>,
+  given: string | undefined,
+): Promise<string> => {
   const hint = given === undefined ? ': say which with --org (countersign org list shows them)' : ''
   return (await findOrganization(opened, given ?? ORGANIZATION_DEFAULT, hint)).id
 }

@@ -2,7 +2,7 @@
 // Source: decisions §1, "Keys".
 import { type ApiKeyRateLimit, DEFAULT_RATE_LIMIT } from '../domain/api-key.ts'
 import { type Clock, isoSeconds } from '../lib/time.ts'
-import { type AnswerOf, type Open, type Opened, readPages } from './door.ts'
+import { type AnswerOf, type Open, type Opened, readPages } from './admin-client.ts'
 import { findOrganization } from './in-organization.ts'
 import { parseDuration, parseExpiry, parseKeyId, parseRateLimit, printable } from './key-options.ts'
 import {
@@ -122,7 +122,7 @@ const issue = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
   const expires = command.text('expires')
   const limit = parseRateLimit(command.text('rate'), command.text('burst'), command.flag('no-rate-limit'))
   const { id: organization } = await findOrganization(io, command.required('org'))
-  const { key, record } = await io.door.call('POST /organizations/{organization}/keys', {
+  const { key, record } = await io.admin.call('POST /organizations/{organization}/keys', {
     params: { organization },
     body: {
       // The operation checks the kind.
@@ -142,13 +142,13 @@ const list = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
   const wanted = command.text('org')
   const organizations =
     wanted === undefined
-      ? await readPages((query) => io.door.call('GET /organizations', { query }))
+      ? await readPages((query) => io.admin.call('GET /organizations', { query }))
       : [await findOrganization(io, wanted)]
   const keys = []
   for (const { id, slug } of organizations) {
     const params = { organization: id }
     const path = 'GET /organizations/{organization}/keys'
-    for (const key of await readPages((query) => io.door.call(path, { params, query }))) {
+    for (const key of await readPages((query) => io.admin.call(path, { params, query }))) {
       keys.push({ ...describe(id, key), organization: slug })
     }
   }
@@ -179,7 +179,7 @@ const regenerate = async (command: ParsedCommand, io: KeysIo): Promise<void> => 
   const keyId = parseKeyId(command.positionals.slice(1))
   const overlapSeconds = parseDuration(command.text('overlap') ?? DEFAULT_OVERLAP, '--overlap')
   const params = await paramsOf(io, keyId)
-  const { key, record, previous } = await io.door.call('POST /organizations/{organization}/keys/{key}/regenerate', {
+  const { key, record, previous } = await io.admin.call('POST /organizations/{organization}/keys/{key}/regenerate', {
     params,
     body: { overlap_seconds: overlapSeconds },
     flags: FLAGS,
@@ -192,7 +192,7 @@ const revoke = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
   const keyId = parseKeyId(command.positionals.slice(1))
   const params = await paramsOf(io, keyId)
   const path = 'POST /organizations/{organization}/keys/{key}/revoke'
-  const revoked = describe(params.organization, await io.door.call(path, { params, body: {} }))
+  const revoked = describe(params.organization, await io.admin.call(path, { params, body: {} }))
   print({ output: io, command }, revoked, `revoked ${keyId} at ${revoked.revokedAt}\n`)
 }
 

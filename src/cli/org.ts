@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { LEVELS, type LevelName } from '../domain/level.ts'
 import { TRUSTED_MAX } from '../store/organizations/verification-trust.ts'
-import { type Open, type Opened, readPages } from './door.ts'
+import { type Open, type Opened, readPages } from './admin-client.ts'
 import { findOrganization, type Organization, runOpened } from './in-organization.ts'
 import { parseWhole } from './key-options.ts'
 import { CommandFailedError, type CommandOutput, type ParsedCommand, print, UsageError, type Verbs } from './output.ts'
@@ -68,18 +68,18 @@ const printOrganizations = (context: Context, organizations: readonly Organizati
 }
 
 const list = async (context: Context): Promise<void> =>
-  printOrganizations(context, await readPages((query) => context.door.call('GET /organizations', { query })))
+  printOrganizations(context, await readPages((query) => context.admin.call('GET /organizations', { query })))
 
 /** Does not check the text; the operation does. */
 const levelOf = (text: string | undefined): LevelName => (text ?? '') as LevelName
 
 const create = async (context: Context): Promise<void> => {
-  const { door, command } = context
+  const { admin, command } = context
   const slug = command.positionals[1]
   if (slug === undefined) throw new UsageError('SLUG is missing')
   const level = command.text('level')
   const name = command.text('name') ?? slug
-  const created = await door.call('POST /organizations', {
+  const created = await admin.call('POST /organizations', {
     body: level === undefined ? { slug, name } : { slug, name, level: levelOf(level) },
     flags: { slug: 'SLUG', name: '--name', level: 'LEVEL' },
   })
@@ -92,9 +92,9 @@ const requireOrganization = async (context: Context, name = context.command.posi
 }
 
 const setLevel = async (context: Context): Promise<void> => {
-  const { door, command } = context
+  const { admin, command } = context
   const { id } = await requireOrganization(context)
-  const changed = await door.call('PATCH /organizations/{organization}', {
+  const changed = await admin.call('PATCH /organizations/{organization}', {
     params: { organization: id },
     body: { level: levelOf(command.positionals[2]) },
     flags: { level: 'LEVEL' },
@@ -103,7 +103,7 @@ const setLevel = async (context: Context): Promise<void> => {
 }
 
 const trust = async (context: Context): Promise<void> => {
-  const { door, output, command } = context
+  const { admin, output, command } = context
   const words = command.positionals.slice(2)
   const { id, slug } = await requireOrganization(context)
   const params = { organization: id }
@@ -111,8 +111,8 @@ const trust = async (context: Context): Promise<void> => {
   const everyoneOrNobody = words.length === 1 && (first === 'all' || first === 'none') ? first : null
   const { trusts, organizations } =
     words.length === 0
-      ? await door.call('GET /organizations/{organization}/verification-trust', { params })
-      : await door.call('PUT /organizations/{organization}/verification-trust', {
+      ? await admin.call('GET /organizations/{organization}/verification-trust', { params })
+      : await admin.call('PUT /organizations/{organization}/verification-trust', {
           params,
           body: everyoneOrNobody === null ? { trusts: 'listed', organizations: words } : { trusts: everyoneOrNobody },
           flags: { organizations: 'OTHER' },
@@ -135,16 +135,16 @@ const readRule = async (context: Context) => {
 }
 
 const secondPerson = async (context: Context): Promise<void> => {
-  const { door, output, command } = context
+  const { admin, output, command } = context
   const { organization, wanted } = await readRule(context)
   const body = wanted === undefined ? null : { second_person: wanted }
   const { second_person: required } = await (organization === null
     ? body === null
-      ? door.call('GET /deployment/settings', {})
-      : door.call('PATCH /deployment/settings', { body })
+      ? admin.call('GET /deployment/settings', {})
+      : admin.call('PATCH /deployment/settings', { body })
     : body === null
-      ? door.call('GET /organizations/{organization}/settings', { params: { organization: organization.id } })
-      : door.call('PATCH /organizations/{organization}/settings', { params: { organization: organization.id }, body }))
+      ? admin.call('GET /organizations/{organization}/settings', { params: { organization: organization.id } })
+      : admin.call('PATCH /organizations/{organization}/settings', { params: { organization: organization.id }, body }))
   print({ output, command }, { slug: organization?.slug ?? null, required }, [
     ['ORG', 'SECOND PERSON'],
     [organization?.slug ?? '(deployment)', required ? 'required' : 'not required'],
@@ -152,18 +152,18 @@ const secondPerson = async (context: Context): Promise<void> => {
 }
 
 /** Reads or changes the rule of one organization; without an id, the deployment's rule for everybody. */
-const secondFactorRule = async ({ door }: Context, id: string | undefined, wanted: boolean | undefined) => {
+const secondFactorRule = async ({ admin }: Context, id: string | undefined, wanted: boolean | undefined) => {
   const body = { required: wanted === true }
   if (id === undefined) {
     const { required } = await (wanted === undefined
-      ? door.call('GET /deployment/second-factor-rule', {})
-      : door.call('PUT /deployment/second-factor-rule', { body }))
+      ? admin.call('GET /deployment/second-factor-rule', {})
+      : admin.call('PUT /deployment/second-factor-rule', { body }))
     return { required, required_everywhere: required }
   }
   const params = { organization: id }
   return wanted === undefined
-    ? door.call('GET /organizations/{organization}/second-factor-rule', { params })
-    : door.call('PUT /organizations/{organization}/second-factor-rule', { params, body })
+    ? admin.call('GET /organizations/{organization}/second-factor-rule', { params })
+    : admin.call('PUT /organizations/{organization}/second-factor-rule', { params, body })
 }
 
 const secondFactor = async (context: Context): Promise<void> => {
@@ -178,7 +178,7 @@ const secondFactor = async (context: Context): Promise<void> => {
 }
 
 const minimumAge = async (context: Context): Promise<void> => {
-  const { door, output, command } = context
+  const { admin, output, command } = context
   const text = command.positionals[2]
   const { id, slug } = await requireOrganization(context)
   const params = { organization: id }
@@ -187,8 +187,8 @@ const minimumAge = async (context: Context): Promise<void> => {
   const body = level === undefined ? { years } : { levels: { [levelOf(level)]: years } }
   const ages =
     text === undefined
-      ? await door.call('GET /organizations/{organization}/minimum-age', { params })
-      : await door.call('PUT /organizations/{organization}/minimum-age', {
+      ? await admin.call('GET /organizations/{organization}/minimum-age', { params })
+      : await admin.call('PUT /organizations/{organization}/minimum-age', {
           params,
           body,
           flags: { years: 'YEARS', levels: '--level' },
@@ -202,11 +202,11 @@ const minimumAge = async (context: Context): Promise<void> => {
 }
 
 const setBrand = async (context: Context): Promise<void> => {
-  const { door, output, command } = context
+  const { admin, output, command } = context
   const { id, slug } = await requireOrganization(context)
   const [color, logo] = [command.text('color'), command.text('logo')]
   if (color === undefined && logo === undefined) throw new UsageError('give --color, --logo or both')
-  const brand = await door.call('PATCH /organizations/{organization}/brand', {
+  const brand = await admin.call('PATCH /organizations/{organization}/brand', {
     params: { organization: id },
     body: {
       ...(color === undefined ? {} : { color: color === 'none' ? null : color.toLowerCase() }),

@@ -2,7 +2,7 @@
 import { parseAddress } from '../domain/address.ts'
 import { parseAnyAddress } from '../domain/address-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
-import { type AnswerOf, type Open, type Opened, readPages } from './door.ts'
+import { type AnswerOf, type Open, type Opened, readPages } from './admin-client.ts'
 import { runInOrganization } from './in-organization.ts'
 import { parseWhole } from './key-options.ts'
 import {
@@ -67,9 +67,9 @@ const lifetimeOf = (command: ParsedCommand): { lifetime_seconds?: number } => {
 type Project = AnswerOf<'GET /organizations/{organization}/projects/{project}'>
 type Binding = AnswerOf<'POST /organizations/{organization}/bindings'>
 
-const readProjects = ({ door, organizationId }: Context): Promise<readonly Project[]> =>
+const readProjects = ({ admin, organizationId }: Context): Promise<readonly Project[]> =>
   readPages((query) =>
-    door.call('GET /organizations/{organization}/projects', { params: { organization: organizationId }, query }),
+    admin.call('GET /organizations/{organization}/projects', { params: { organization: organizationId }, query }),
   )
 
 const requireProject = async (context: Context): Promise<Project> => {
@@ -114,9 +114,9 @@ const list = async (context: Context): Promise<void> => {
 }
 
 const create = async (context: Context): Promise<void> => {
-  const { door, command, organizationId } = context
+  const { admin, command, organizationId } = context
   const hash = command.text('hash')
-  const project = await door.call('POST /organizations/{organization}/projects', {
+  const project = await admin.call('POST /organizations/{organization}/projects', {
     params: { organization: organizationId },
     body: {
       name: command.required('name'),
@@ -130,11 +130,11 @@ const create = async (context: Context): Promise<void> => {
 }
 
 const set = async (context: Context): Promise<void> => {
-  const { door, command, organizationId } = context
+  const { admin, command, organizationId } = context
   const { id } = await requireProject(context)
   const name = command.text('name')
   const policyId = command.text('policy')
-  const project = await door.call('PATCH /organizations/{organization}/projects/{project}', {
+  const project = await admin.call('PATCH /organizations/{organization}/projects/{project}', {
     params: { organization: organizationId, project: id },
     body: {
       ...lifetimeOf(command),
@@ -157,19 +157,19 @@ const describeBinding = ({ organizationId }: Context, binding: Binding) => ({
 })
 
 const readBindings = async (context: Context, project: Project) => {
-  const { door, organizationId: organization } = context
+  const { admin, organizationId: organization } = context
   const path = 'GET /organizations/{organization}/bindings'
   const found = await readPages((page) =>
-    door.call(path, { params: { organization }, query: { ...page, project_id: project.id } }),
+    admin.call(path, { params: { organization }, query: { ...page, project_id: project.id } }),
   )
   return found.map((binding) => describeBinding(context, binding))
 }
 
 const bind = async (context: Context): Promise<void> => {
-  const { door, output, command, organizationId } = context
+  const { admin, output, command, organizationId } = context
   const project = await requireProject(context)
   const label = command.text('label')
-  const bound = await door.call('POST /organizations/{organization}/bindings', {
+  const bound = await admin.call('POST /organizations/{organization}/bindings', {
     params: { organization: organizationId },
     body: {
       project_id: project.id,
@@ -187,7 +187,7 @@ const bind = async (context: Context): Promise<void> => {
 }
 
 const unbind = async (context: Context): Promise<void> => {
-  const { door, output, chains, command, organizationId } = context
+  const { admin, output, chains, command, organizationId } = context
   const project = await requireProject(context)
   const chainName = command.required('chain')
   const text = command.required('address')
@@ -199,7 +199,7 @@ const unbind = async (context: Context): Promise<void> => {
   if (binding === undefined) {
     throw new CommandFailedError(`${text} on ${chainName} does not belong to ${project.name}`)
   }
-  await door.call('DELETE /organizations/{organization}/bindings/{binding}', {
+  await admin.call('DELETE /organizations/{organization}/bindings/{binding}', {
     params: { organization: organizationId, binding: binding.id },
   })
   print({ output, command }, binding, `${binding.address} on ${binding.chainName} belongs to no project now\n`)

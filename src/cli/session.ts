@@ -2,7 +2,7 @@
 // sends it to the session's streams and webhooks.
 
 import { COMMENT_MAX, SESSION_STATUSES } from '../domain/session.ts'
-import { type AnswerOf, type InputOf, type Open, type Opened, readPages } from './door.ts'
+import { type AnswerOf, type InputOf, type Open, type Opened, readPages } from './admin-client.ts'
 import { runInOrganization } from './in-organization.ts'
 import { nameOf, parseLimit, printable } from './key-options.ts'
 import {
@@ -86,7 +86,7 @@ const parseEnvironment = (command: ParsedCommand) => {
   return command.flag('test') ? ('test' as const) : command.flag('live') ? ('live' as const) : undefined
 }
 
-const list = async ({ door, output, command, organizationId }: Context): Promise<void> => {
+const list = async ({ admin, output, command, organizationId }: Context): Promise<void> => {
   // The operation checks the values.
   const filter = {
     status: command.text('status'),
@@ -97,7 +97,7 @@ const list = async ({ door, output, command, organizationId }: Context): Promise
   const limit = parseLimit(command.text('limit'))
   const sessions = await readPages(
     (page) =>
-      door.call('GET /organizations/{organization}/sessions', {
+      admin.call('GET /organizations/{organization}/sessions', {
         params: { organization: organizationId },
         query: { ...filter, ...page },
         flags: { status: '--status', type: '--type', hits: '--hits' },
@@ -125,13 +125,13 @@ const list = async ({ door, output, command, organizationId }: Context): Promise
 
 /** @throws CommandFailedError when the organization has no session of the command's id */
 export const requireSession = async ({
-  door,
+  admin,
   command,
   organizationId,
-}: Pick<Context, 'door' | 'command' | 'organizationId'>): Promise<SessionDetail> => {
+}: Pick<Context, 'admin' | 'command' | 'organizationId'>): Promise<SessionDetail> => {
   const session = command.positionals[1]
   if (session === undefined) throw new UsageError('SESSION is missing')
-  return door.call('GET /organizations/{organization}/sessions/{session}', {
+  return admin.call('GET /organizations/{organization}/sessions/{session}', {
     params: { organization: organizationId, session },
     unknown: `there is no session ${printable(session)}`,
   })
@@ -189,7 +189,7 @@ const FLAGS = {
 }
 
 const decide = async (context: Context): Promise<void> => {
-  const { door, command, organizationId, user } = context
+  const { admin, command, organizationId, user } = context
   const to = DECISIONS.find((status) => status === command.positionals[2])
   if (to === undefined) throw new UsageError(`say ${DECISIONS.join(', ')}`)
   const session = await requireSession(context)
@@ -207,7 +207,7 @@ const decide = async (context: Context): Promise<void> => {
     private_comment: command.text('note') ?? null,
     ...(fix === undefined ? {} : { corrections: [...new Set(fix.split(',').map((part) => part.trim()))] }),
   }
-  const by = door.as(nameOf(command, 'by', user))
+  const by = admin.as(nameOf(command, 'by', user))
   const path = 'POST /organizations/{organization}/sessions/{session}'
   const decided =
     session.status === 'completed'
@@ -222,14 +222,14 @@ const decide = async (context: Context): Promise<void> => {
 }
 
 /** `session policy`: shows or sets whether people or a policy decide sessions. */
-const decider = async ({ door, output, command, organizationId }: Context): Promise<void> => {
+const decider = async ({ admin, output, command, organizationId }: Context): Promise<void> => {
   const [, wanted] = command.positionals
   const params = { organization: organizationId }
   const path = '/organizations/{organization}/session-policy'
   const { policy_id, name, revision } =
     wanted === undefined
-      ? await door.call(`GET ${path}`, { params })
-      : await door.call(`PUT ${path}`, {
+      ? await admin.call(`GET ${path}`, { params })
+      : await admin.call(`PUT ${path}`, {
           params,
           body: { policy_id: wanted === 'off' ? null : wanted },
           flags: { policy_id: 'POLICY' },

@@ -3,7 +3,7 @@
 import { type ChainSettings, parseRpcUrl } from '../config/chain-settings.ts'
 import { parseAddress } from '../domain/address.ts'
 import { programAddress } from '../facts/solana-program-address.ts'
-import { PROGRAM } from '../program/words.ts'
+import { PROGRAM } from '../program/labels.ts'
 import type { Store } from '../store/store.ts'
 import { type CommandOutput, type ParsedCommand, UsageError } from './output.ts'
 import { runVerbOf } from './run-verb.ts'

@@ -2,7 +2,7 @@
 // rotate print a secret, once, to stdout.
 import { VERIFICATION_SERVICES } from '../domain/verification-service.ts'
 import { WEBHOOK_MESSAGE_STATES } from '../store/webhooks/webhook-messages.ts'
-import { type AnswerOf, type InputOf, type Open, type Opened, readPages } from './door.ts'
+import { type AnswerOf, type InputOf, type Open, type Opened, readPages } from './admin-client.ts'
 import { runInOrganization } from './in-organization.ts'
 import { parseDuration, parseLimit } from './key-options.ts'
 import { type CommandOutput, type ParsedCommand, print, shortTime, UsageError, type Verbs } from './output.ts'
@@ -91,8 +91,8 @@ const printSecret = ({ output, command }: Context, id: string, secret: string | 
 const FLAGS = { url: '--url', overlap_seconds: '--overlap' }
 
 const add = async (context: Context): Promise<void> => {
-  const { door, command, organizationId } = context
-  const { endpoint, secret } = await door.call('POST /organizations/{organization}/webhooks', {
+  const { admin, command, organizationId } = context
+  const { endpoint, secret } = await admin.call('POST /organizations/{organization}/webhooks', {
     params: { organization: organizationId },
     body: {
       url: command.required('url'),
@@ -104,9 +104,9 @@ const add = async (context: Context): Promise<void> => {
   printSecret(context, endpoint.id, secret)
 }
 
-const list = async ({ door, output, command, organizationId }: Context): Promise<void> => {
+const list = async ({ admin, output, command, organizationId }: Context): Promise<void> => {
   const params = { organization: organizationId }
-  const rows = (await door.call(ENDPOINTS, { params })).data.map(describeEndpoint)
+  const rows = (await admin.call(ENDPOINTS, { params })).data.map(describeEndpoint)
   print({ output, command }, rows, [
     ['ENDPOINT', 'PURPOSE', 'SERVICE', 'ENV', 'CREATED', 'OLD SECRET UNTIL', 'URL'],
     ...rows.map((row) => [
@@ -129,8 +129,8 @@ const paramsOf = ({ command, organizationId }: Context) => {
 }
 
 const rotate = async (context: Context): Promise<void> => {
-  const { door, command } = context
-  const { endpoint, secret } = await door.call('POST /organizations/{organization}/webhooks/{endpoint}/rotate', {
+  const { admin, command } = context
+  const { endpoint, secret } = await admin.call('POST /organizations/{organization}/webhooks/{endpoint}/rotate', {
     params: paramsOf(context),
     body: { overlap_seconds: parseDuration(command.text('overlap') ?? OVERLAP_DEFAULT, '--overlap') },
     flags: FLAGS,
@@ -139,12 +139,12 @@ const rotate = async (context: Context): Promise<void> => {
 }
 
 const service = async (context: Context): Promise<void> => {
-  const { door, output, command } = context
+  const { admin, output, command } = context
   const params = paramsOf(context)
   const named = command.positionals[2]
   const known = VERIFICATION_SERVICES.find((name) => name === named)
   if (known === undefined) throw new UsageError(`SERVICE is one of ${VERIFICATION_SERVICES.join(', ')}`)
-  const endpoint = await door.call('PUT /organizations/{organization}/webhooks/{endpoint}/service', {
+  const endpoint = await admin.call('PUT /organizations/{organization}/webhooks/{endpoint}/service', {
     params,
     body: {
       service: known,
@@ -158,13 +158,13 @@ const service = async (context: Context): Promise<void> => {
 
 const remove = async (context: Context): Promise<void> => {
   const params = paramsOf(context)
-  const { door, output, command } = context
-  await door.call('DELETE /organizations/{organization}/webhooks/{endpoint}', { params })
+  const { admin, output, command } = context
+  await admin.call('DELETE /organizations/{organization}/webhooks/{endpoint}', { params })
   const { endpoint: id } = params
   print({ output, command }, { id }, `removed ${id}\n`)
 }
 
-const deliveries = async ({ door, output, command, organizationId }: Context): Promise<void> => {
+const deliveries = async ({ admin, output, command, organizationId }: Context): Promise<void> => {
   const params = { organization: organizationId }
   // The operation checks the values.
   const filter = { state: command.text('state'), endpoint_id: command.text('endpoint') } as InputOf<
@@ -172,7 +172,7 @@ const deliveries = async ({ door, output, command, organizationId }: Context): P
   >['query']
   const messages = await readPages(
     (page) =>
-      door.call(MESSAGES, {
+      admin.call(MESSAGES, {
         params,
         query: { ...filter, ...page },
         flags: { state: '--state', endpoint_id: '--endpoint' },
@@ -196,17 +196,17 @@ const deliveries = async ({ door, output, command, organizationId }: Context): P
   ])
 }
 
-const resend = async ({ door, output, command, organizationId }: Context): Promise<void> => {
+const resend = async ({ admin, output, command, organizationId }: Context): Promise<void> => {
   const message = command.positionals[1] ?? null
   if ((message === null) !== command.flag('dead')) throw new UsageError('give a MESSAGE or --dead')
   const params = { organization: organizationId }
   let messages = 1
   if (message === null) {
     const path = 'POST /organizations/{organization}/webhook-messages/resend-dead'
-    messages = (await door.call(path, { params, body: {} })).messages
+    messages = (await admin.call(path, { params, body: {} })).messages
   } else {
     const path = 'POST /organizations/{organization}/webhook-messages/{message}/resend'
-    await door.call(path, { params: { ...params, message }, body: {} })
+    await admin.call(path, { params: { ...params, message }, body: {} })
   }
   print({ output, command }, { messages }, `${messages} to be sent again\n`)
 }

@@ -1,4 +1,4 @@
-// Interface A's two calls: typed values to the wire's JSON and back.
+// the attestation API's two calls: typed values to the wire's JSON and back.
 import type {
   Attestation,
   AttestationAnswer,

@@ -1,4 +1,4 @@
-// Interface A in TypeScript: what is asked and what is answered, with the wire's texts turned into values.
+// the attestation API in TypeScript: what is asked and what is answered, with the wire's texts turned into values.
 
 interface AttestationRequestBase {
   /** The end user's wallet: `0x` and 40 hex digits, or base58 on Solana. */

@@ -1,4 +1,4 @@
-// Interface B's calls: typed values to the wire's JSON and back.
+// the identity API's calls: typed values to the wire's JSON and back.
 import { IDENTITY_PATHS } from '../identity/paths.ts'
 import { ArgumentInvalidError } from './errors.ts'
 import type {

@@ -1,4 +1,4 @@
-// Interface B in TypeScript. Field names are the wire's own.
+// the identity API in TypeScript. Field names are the wire's own.
 
 /** KYC or KYB. */
 export type SessionType = 'individual' | 'business'

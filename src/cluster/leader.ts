@@ -7,7 +7,7 @@ import type { Clock, Timers } from '../lib/time.ts'
 import type { Transaction } from '../store/database.ts'
 import { holdsLease, type LeaderLease, type LeaderLeaseTable } from '../store/leader-lease.ts'
 
-export interface Duty {
+export interface LeaderTask {
   readonly name: string
   /** Starts the duty in a fresh state each time. */
   start(lead: Lead): void
@@ -43,7 +43,7 @@ export interface LeaderDependencies {
   readonly lease: LeaderLeaseTable
   /** This process's id; new at each start. */
   readonly id: string
-  readonly duties: readonly Duty[]
+  readonly leaderTasks: readonly LeaderTask[]
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
   readonly onChange?: (leads: boolean, term: number) => void
@@ -78,7 +78,7 @@ interface Watched {
 }
 
 export const createLeader = (dependencies: LeaderDependencies): Leader => {
-  const { lease, id, duties, clock, after, onChange, onError } = dependencies
+  const { lease, id, leaderTasks, clock, after, onChange, onError } = dependencies
   let term: number | null = null
   let trustedUntilMs = 0
   let watched: Watched | null = null
@@ -99,7 +99,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
   }
 
   const endDuties = async (): Promise<void> => {
-    for (const result of await Promise.allSettled(duties.map((duty) => duty.stop()))) {
+    for (const result of await Promise.allSettled(leaderTasks.map((leaderTask) => leaderTask.stop()))) {
       if (result.status === 'rejected') onError(result.reason)
     }
   }
@@ -123,9 +123,9 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
   }
 
   /** Starts a duty. A duty that fails to start does not stop the others from starting; it is stopped like them. */
-  const begin = (duty: Duty): void => {
+  const begin = (leaderTask: LeaderTask): void => {
     try {
-      duty.start(lead)
+      leaderTask.start(lead)
     } catch (error) {
       onError(error)
     }
@@ -141,7 +141,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     onChange?.(true, won.term)
     atWork = atWork.then(() => {
       // Stopping the duties of an earlier term may have taken long: if the lease was lost meanwhile, start none.
-      if (leads() && term === won.term) for (const duty of duties) begin(duty)
+      if (leads() && term === won.term) for (const leaderTask of leaderTasks) begin(leaderTask)
     })
   }
 

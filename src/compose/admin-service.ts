@@ -80,7 +80,7 @@ export interface AdminDependencies {
   readonly folder: DataFolder
   readonly target: StoreTarget
   readonly store: Store
-  readonly changesTold: Services['changesTold']
+  readonly notifyChanges: Services['notifyChanges']
   readonly processes: ProcessControl
   readonly identity: Pick<Identity, 'evidence' | 'readings' | 'registerIn' | 'decisionFacts' | 'sessionKnowledge'>
   readonly organizationKeys: Pick<OrganizationKeys, 'seal'>
@@ -106,7 +106,7 @@ export interface AdminDependencies {
   readonly urls: { readonly api: string; readonly dashboard: string }
 }
 
-/** Makes sessions for the dashboard as interface B does. */
+/** Makes sessions for the dashboard as the identity API does. */
 const sessionMaker = (registerIn: (tables: Tables) => Register): Services['identity']['sessions'] => ({
   make: async (tables, { walletAddress, originUrl, ...session }) => {
     const { created, sessionId, link } = await registerIn(tables).register({
@@ -202,7 +202,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       evidence: async () => dependencies.identity.evidence,
       collectFacts: dependencies.factCollector.collect,
     }),
-    changesTold: dependencies.changesTold,
+    notifyChanges: dependencies.notifyChanges,
     version,
     signer,
     origins,

@@ -12,12 +12,12 @@ import { createLogFileAnswer, type LogFiles } from '../server/log-files.ts'
 import { type OperationsRoutesOptions, operationsRoutes } from '../server/operations.ts'
 import { toProblem } from '../server/problem.ts'
 import { routerPath } from '../server/public-route.ts'
+import type { RefusalPacer } from '../server/refusal-pacer.ts'
 import type { RequestIdSource } from '../server/request-id.ts'
 import { requestPath } from '../server/request-path.ts'
 import { problemResponse } from '../server/response.ts'
 import { fromRouterError, MethodNotAllowedError, RouteNotFoundError } from '../server/route-errors.ts'
 import { createHarden } from '../server/security-headers.ts'
-import type { TurnValve } from '../server/turn-valve.ts'
 
 export interface AppOptions {
   readonly listen: ListenAddress
@@ -36,7 +36,7 @@ export interface AppOptions {
   readonly logFiles: LogFiles | null
   readonly requestIds: RequestIdSource
   /** The one of this thread, whose time what no route answers shares with what the gate refuses. */
-  readonly valve: TurnValve
+  readonly pacer: RefusalPacer
   readonly report: (error: unknown, requestId: string) => void
   /** Told of every answer given here, which no route counts. Must not throw. */
   readonly recordRefusal: (status: number, code: ErrorCode) => void
@@ -88,7 +88,7 @@ const notServed = ({ method, url }: Request, switchedOff: ReadonlySet<string>): 
 }
 
 export const startApp = (options: AppOptions): App => {
-  const { listen, tls, logFiles, requestIds, valve, report, recordRefusal } = options
+  const { listen, tls, logFiles, requestIds, pacer, report, recordRefusal } = options
   const harden = createHarden(options.publicUrl)
   const { metrics, document } = options.operations
   const switchedOff = new Set([
@@ -125,8 +125,8 @@ export const startApp = (options: AppOptions): App => {
         // Elysia would hand a path with a wildcard to the catch-all below.
         '/tile/*': logFileRoute,
         '/*': (request) => {
-          valve.arrived()
-          return valve.refuse(() =>
+          pacer.arrived()
+          return pacer.refuse(() =>
             refuse(notServed(request, switchedOff), requestIds(request.headers.get('x-request-id'))),
           )
         },

@@ -1,11 +1,11 @@
-// Builds interface A: the policy of a request is found, its facts are collected, and the pool decides and signs.
+// Builds the attestation API: the policy of a request is found, its facts are collected, and the pool decides and signs.
 import { createAttest } from '../attestation/attest.ts'
 import { createBatchEndpoint } from '../attestation/batch-endpoint.ts'
 import { createConcurrency, UNCAPPED } from '../attestation/concurrency.ts'
 import { decodeAttestationRequest } from '../attestation/decode-attestation.ts'
 import { decodeTaskRequest } from '../attestation/decode-task.ts'
 import { createEndpoint, type EndpointDependencies } from '../attestation/endpoint.ts'
-import { createDecide, type DecodedCall } from '../attestation/job.ts'
+import { createDecide, type DecodedRequest } from '../attestation/job.ts'
 import { createCollectJobFacts } from '../attestation/job-facts.ts'
 import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import { createProofEndpoint, type ProveDecision } from '../attestation/proof-endpoint.ts'
@@ -52,7 +52,8 @@ export const createAttestation = (dependencies: AttestationDependencies): Attest
   const concurrency = capOf === null ? UNCAPPED : createConcurrency(capOf)
   const decide = createDecide({ catalog: targets, pool, collectFacts })
   const attest = concurrency.capped(createAttest(decide))
-  const decode = (body: JsonObject): DecodedCall => decodeAttestationRequest(body, config.chains, clock.unixSeconds())
+  const decode = (body: JsonObject): DecodedRequest =>
+    decodeAttestationRequest(body, config.chains, clock.unixSeconds())
   const shared: EndpointDependencies = {
     gate,
     idempotent,

@@ -2,7 +2,7 @@
 // leading process of the deployment runs them. Called by identity-service.ts.
 
 import type { PictureAnswer } from '../../workers/documents/read-picture.process.ts'
-import type { Duty, Lead } from '../cluster/leader.ts'
+import type { Lead, LeaderTask } from '../cluster/leader.ts'
 import type { Session } from '../domain/session.ts'
 import type { StoreChecks } from '../identity/checks/check-again.ts'
 import { createCheckRunner } from '../identity/checks/check-runner.ts'
@@ -31,7 +31,7 @@ export interface CheckPartsDependencies {
 }
 
 export interface CheckParts {
-  readonly duty: Duty
+  readonly leaderTask: LeaderTask
   /** Kills the processes that read pictures. */
   close(): Promise<void>
 }
@@ -114,7 +114,7 @@ export const createCheckParts = (dependencies: CheckPartsDependencies): CheckPar
   }
 
   return {
-    duty: {
+    leaderTask: {
       name: 'checks of sessions',
       start: (lead) => {
         released = false

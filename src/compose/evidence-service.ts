@@ -1,7 +1,7 @@
 // Builds the evidence service, for the service and for commands: the store's rows, the folder of encrypted files, the
 // process that re-encodes images, and the sweep that deletes expired evidence.
 
-import { type Duty, type Lead, LeadLostError, whileLeading } from '../cluster/leader.ts'
+import { type Lead, type LeaderTask, LeadLostError, whileLeading } from '../cluster/leader.ts'
 import { createPdfChecker } from '../identity/evidence/check-pdf.ts'
 import { createClamd, type ScannerAddress } from '../identity/evidence/clamd.ts'
 import { createEvidence } from '../identity/evidence/evidence.ts'
@@ -43,7 +43,7 @@ export interface EvidenceParts {
   /** Erases expired evidence now. */
   sweep(): Promise<SweepResult>
   /** Sweeps every hour. */
-  readonly duty: Duty
+  readonly leaderTask: LeaderTask
   /** Kills the processes that open documents. */
   close(): Promise<void>
 }
@@ -124,7 +124,7 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
     decisionFacts: createSealedNote({ ...notes, kind: 'decision' }),
     metrics: () => ({ evidencePieces, evidenceBytesStored, retentionRuns }),
     sweep: createSweep({ leads: () => true }),
-    duty: {
+    leaderTask: {
       name: 'retention of evidence',
       start: (lead) => {
         const sweepInTurn = (): void => {

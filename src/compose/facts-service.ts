@@ -2,11 +2,11 @@
 // composition root, which owns the change feed, the pool and the metrics.
 
 import { BLOCK_TIME_MS, BLOCK_TIME_MS_DEFAULT } from '../attestation/expiry.ts'
-import { type Duty, whileLeading } from '../cluster/leader.ts'
+import { type LeaderTask, whileLeading } from '../cluster/leader.ts'
 import type { Config } from '../config/config.ts'
-import type { AskContext, Asker, IdentityOf } from '../facts/asker.ts'
 import type { ChainReads, ChainReadsDependencies, ReadableChain } from '../facts/chain-reads.ts'
 import { createFactCollector } from '../facts/collect.ts'
+import type { FactFetcher, FetchContext, IdentityOf } from '../facts/fact-fetcher.ts'
 import { failureReason } from '../facts/failure-reason.ts'
 import { createGeography, type Geography } from '../facts/geography.ts'
 import { createListRefresher, type ListRefresher, type RefreshResult } from '../facts/lists/refresh-list.ts'
@@ -49,7 +49,7 @@ export interface Facts {
   /** Watches the geography file. */
   start(): void
   /** In one process of the deployment: refreshes the lists' sources on schedule. */
-  readonly duty: Duty
+  readonly leaderTask: LeaderTask
   /** Handles a change of the topic `list`, and ignores others. */
   followChange(change: Change): void
   /** Call when changes may have been missed. */
@@ -89,7 +89,7 @@ const openReads = async (dependencies: ChainReadsDependencies): Promise<ChainRea
   return createChainReads(dependencies)
 }
 
-const openAskers = async (context: AskContext): Promise<ReadonlyMap<SourceKind, Asker<unknown>>> =>
+const openFetchers = async (context: FetchContext): Promise<ReadonlyMap<SourceKind, FactFetcher<unknown>>> =>
   new Map(
     await Promise.all(FACT_SOURCES.map(async ({ kind }) => [kind, (await SOURCE_OPENERS[kind]())(context)] as const)),
   )
@@ -135,7 +135,7 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
     },
   }
   const reads = await openReads({ ...onChain, chainName: (name) => config.chains.byName(name)?.name })
-  const askers = await openAskers({ ...onChain, geography, identityOf })
+  const fetchers = await openFetchers({ ...onChain, geography, identityOf })
   const served = createServedLists({
     lists: store.lists,
     bases: store.listBases,
@@ -156,7 +156,7 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
     listMemberships: served.memberships,
     screeners,
     collector: createFactCollector({
-      askers,
+      fetchers,
       screeners,
       reads,
       clock,
@@ -168,7 +168,7 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
       await served.load()
     },
     start: () => geography?.start(),
-    duty: {
+    leaderTask: {
       name: 'refresh of lists',
       start: (lead) => {
         refresher = createListRefresher({
@@ -213,8 +213,8 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
         sources: [
           ...[...screeners].map(([name, screener]) => ({ kind: 'screener', name, ...screener.counts() })),
           ...[...reads.counts()].map(([name, counts]) => ({ kind: 'chain', name, ...counts })),
-          ...[...askers].flatMap(([kind, asker]) =>
-            [...(asker.counts?.() ?? [])].map(([name, counts]) => ({ kind, name, ...counts })),
+          ...[...fetchers].flatMap(([kind, fetcher]) =>
+            [...(fetcher.counts?.() ?? [])].map(([name, counts]) => ({ kind, name, ...counts })),
           ),
         ],
       }

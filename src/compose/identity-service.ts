@@ -1,7 +1,7 @@
-// Builds interface B from the store, the HTTP parts and identity. Called by the composition root, which owns the change
+// Builds the identity API from the store, the HTTP parts and identity. Called by the composition root, which owns the change
 // feed and the listeners.
 
-import type { Duty } from '../cluster/leader.ts'
+import type { LeaderTask } from '../cluster/leader.ts'
 import type { Reach } from '../domain/list.ts'
 import { type CheckTables, createStoreChecks } from '../identity/checks/store-checks.ts'
 import { createTraces } from '../identity/checks/traces.ts'
@@ -100,7 +100,7 @@ export interface Identity {
   /** Reads the settings that registrations need. */
   load(): Promise<void>
   /** In one process of the deployment: sends webhooks, deletes expired evidence, and makes checks of sessions. */
-  readonly duties: readonly Duty[]
+  readonly leaderTasks: readonly LeaderTask[]
   /** Ends the streams. */
   close(): void
   /** Waits for the work that `start` began. */
@@ -264,7 +264,7 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     },
     load: deciders.load,
     screeningLists: screening.lists,
-    duties: [webhooks.duty, evidenceParts.duty, screening.duty, checks.duty],
+    leaderTasks: [webhooks.leaderTask, evidenceParts.leaderTask, screening.leaderTask, checks.leaderTask],
     close: () => {
       clearInterval(ticking)
       hub.close()

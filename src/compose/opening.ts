@@ -6,7 +6,7 @@ import { createIdentityFacts } from '../identity/standing/facts.ts'
 import { systemClock, systemTimers } from '../lib/time.ts'
 import { requireTokenKeys } from '../modules/hardware-keys/token-check.ts'
 import { tokenSettingsOf } from '../modules/hardware-keys/token-settings.ts'
-import { createAuditShipDuties } from '../modules/log-shipping/service/audit-ship-duty.ts'
+import { createAuditShipTasks } from '../modules/log-shipping/service/audit-ship-task.ts'
 import { startShipping } from '../modules/log-shipping/service/ship-service.ts'
 import { prepareLogKey } from '../modules/transparency/service/log-key.ts'
 import { startTree } from '../modules/transparency/service/tree-service.ts'
@@ -56,7 +56,7 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
       log.warn('clients refuse a listener, or will soon', { listener: subject, reason: detail })
     }
   }
-  const store = await openStore({ target, clock, checkpoints: 'own-thread' })
+  const store = await openStore({ target, clock, checkpoints: 'separate-thread' })
   closers.add(store.close)
   if (isFirst) await rememberStore(folder, target)
   const passphrase = locatePassphrase(config, folder, await isFirstStart(store, folder))
@@ -103,7 +103,7 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
       })
     : null
   if (tree !== null) closers.add(tree.stop)
-  const auditShipping = createAuditShipDuties({ config, store, log, after })
+  const auditShipping = createAuditShipTasks({ config, store, log, after })
 
   const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
   const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })

@@ -12,9 +12,9 @@ import {
   type NodeMemory,
 } from '../server/idempotency.ts'
 import type { RateLimiter } from '../server/rate-limit.ts'
+import { createRefusalPacer, type RefusalPacer } from '../server/refusal-pacer.ts'
 import { createRequestIds, type RequestIdSource } from '../server/request-id.ts'
 import { createSignedGate } from '../server/signed-gate.ts'
-import { createTurnValve, type TurnValve } from '../server/turn-valve.ts'
 import type { IdempotencyClaim } from '../store/idempotency.ts'
 import type { Store } from '../store/store.ts'
 import { createFailureReport, type FailureReport } from '../telemetry/failure-report.ts'
@@ -51,7 +51,7 @@ export interface RequestPath {
   readonly requestIds: RequestIdSource
   readonly deadlines: Deadlines
   /** Limits its refusals together with those of the other gates. */
-  readonly valve: TurnValve
+  readonly pacer: RefusalPacer
   readonly gate: Gate
   /** For callers that sign their messages instead of using a key. */
   readonly signedGate: ReturnType<typeof createSignedGate>
@@ -78,13 +78,13 @@ export const createRequestPath = (dependencies: RequestPathDependencies): Reques
     },
   })
   const metrics = createMetrics({ ...parts, activeRequests: deadlines.active })
-  const valve = createTurnValve()
+  const pacer = createRefusalPacer()
   const gate = createGate({
     authenticator,
     limiter,
     deadlines,
     requestIds,
-    valve,
+    pacer,
     metrics,
     latency,
     report,
@@ -103,5 +103,5 @@ export const createRequestPath = (dependencies: RequestPathDependencies): Reques
   }
   const idempotent = createIdempotencyGuard({ store: claims, memory, ...guarding })
   const idempotentSessions = createIdempotencyGuard({ store: store.idempotency, ...guarding })
-  return { requestIds, deadlines, valve, gate, signedGate, idempotent, idempotentSessions, metrics, report }
+  return { requestIds, deadlines, pacer, gate, signedGate, idempotent, idempotentSessions, metrics, report }
 }

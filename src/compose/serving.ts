@@ -1,4 +1,4 @@
-// Opens the listeners: the path that every request takes, interface A, interface B, and in the first process the pages.
+// Opens the listeners: the path that every request takes, the attestation API, the identity API, and in the first process the pages.
 // In the order of the house: nothing is used above the line that makes it.
 import { apiDocument } from '../admin/openapi/api.ts'
 import { createDecisionMemory } from '../attestation/recall-answers.ts'
@@ -96,7 +96,7 @@ export const serve = async (
       tree: () => tree?.metrics() ?? null,
     },
   })
-  const { gate, signedGate, deadlines, requestIds, valve, metrics, report } = path
+  const { gate, signedGate, deadlines, requestIds, pacer, metrics, report } = path
   closers.add(metrics.stop)
   if (isFirst && memory.node !== '') {
     const teller = createClaimTeller({
@@ -204,7 +204,7 @@ export const serve = async (
     },
     logFiles: config.logPublish ? createPublishedLog(logTree, clock.monotonicMs) : null,
     requestIds,
-    valve,
+    pacer,
     recordRefusal: (status, code) => {
       metrics.recordError(code)
       refused(status, 0)
@@ -218,9 +218,11 @@ export const serve = async (
     closers.add(startMetricsListener({ listen, tls: tls.metrics, answer: metricsAnswer, requestIds, report }).stop)
   }
   metrics.watchLists(identity.screeningLists)
-  const ofTree = tree === null ? [] : [tree.duty]
-  const duties = place.isTrial ? ofTree : [facts.duty, ...identity.duties, ...opened.auditShipping, ...ofTree]
-  closers.add((await sharing.lead(duties)).stop)
+  const ofTree = tree === null ? [] : [tree.leaderTask]
+  const leaderTasks = place.isTrial
+    ? ofTree
+    : [facts.leaderTask, ...identity.leaderTasks, ...opened.auditShipping, ...ofTree]
+  closers.add((await sharing.lead(leaderTasks)).stop)
 
   // After the API: bundling the pages takes longer than all the rest.
   const portal = isFirst
@@ -246,7 +248,7 @@ export const serve = async (
         folder,
         target: opened.target,
         store,
-        changesTold: feed.catchUp,
+        notifyChanges: feed.catchUp,
         processes: place.control,
         identity,
         organizationKeys,

@@ -1,7 +1,7 @@
 // Shares state with the deployment's other processes, on this machine and others: which processes live, which one leads, the rest
 // of each key's rate limit, and counts of wallets' attestations. Called by the composition root.
 import { hostname } from 'node:os'
-import { createLeader, type Duty, type Lead, type Leader } from '../cluster/leader.ts'
+import { createLeader, type Lead, type Leader, type LeaderTask } from '../cluster/leader.ts'
 import { createProcessRegistry } from '../cluster/live-processes.ts'
 import { createSharedTime } from '../cluster/shared-time.ts'
 import { randomBase62 } from '../domain/identifier.ts'
@@ -31,7 +31,7 @@ export interface Sharing {
   /** Registers this process and reads the others. Call it before serving. Rejects when the store is down. */
   join(): Promise<void>
   /** Runs the duties whenever this process holds the lease. Resolves after the first try to get the lease. */
-  lead(duties: readonly Duty[]): Promise<Leader>
+  lead(leaderTasks: readonly LeaderTask[]): Promise<Leader>
   readonly limiter: SharedRateLimiter
   readonly velocity: VelocityCounters
   /** Whether this process holds the lease. */
@@ -95,7 +95,7 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
     while (leads() && (await store.rateLeases.sweep(time.nowMs())) > 0);
     while (leads() && (await store.velocityTallies.sweep()) > 0);
   }
-  const createSweepDuty = (): Duty => {
+  const createSweepTask = (): LeaderTask => {
     let cancel = (): void => undefined
     let current: Promise<void> = Promise.resolve()
     return {
@@ -123,13 +123,13 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
       await velocityExchange.load()
       velocityExchange.start()
     },
-    lead: async (duties) => {
+    lead: async (leaderTasks) => {
       leader = createLeader({
         id,
         clock,
         after,
         lease: store.leaderLease,
-        duties: [...duties, createSweepDuty()],
+        leaderTasks: [...leaderTasks, createSweepTask()],
         onChange: (leads, term) => {
           if (leads) log.info('this process does the duties of the deployment', { term })
           else log.info('this process does the duties no more', { term })

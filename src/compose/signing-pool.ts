@@ -2,7 +2,7 @@
 // logged.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createOwnThreadPort } from '../../workers/signing/own-thread.ts'
+import { createInlinePort } from '../../workers/signing/inline-worker.ts'
 import { openWorkerParts } from '../../workers/signing/setup.ts'
 import { signersOf } from '../admin/live/processes.ts'
 import type { Config } from '../config/config.ts'
@@ -131,10 +131,10 @@ export interface SigningPool {
 const inThread: OpenPort = (listener) =>
   createThreadPort(new Worker(threadEntry('workers/signing/attest.worker.ts')), listener)
 
-const inOwnThread =
+const inline =
   (clock: Clock): OpenPort =>
   (listener) =>
-    createOwnThreadPort(
+    createInlinePort(
       {
         open: (settings, isClosing) => openWorkerParts(settings, Date.now, isClosing),
         clock: { monotonicMs: clock.monotonicMs, unixMs: Date.now },
@@ -167,7 +167,7 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
   const throttle = createThrottle({ monotonicMs: clock.monotonicMs })
   const pool: Pool = createPool({
     workers: signersOf(config.workers),
-    spawn: config.workers === 0 ? inOwnThread(clock) : inThread,
+    spawn: config.workers === 0 ? inline(clock) : inThread,
     settings: {
       signer,
       attesters: dependencies.attesters,

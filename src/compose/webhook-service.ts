@@ -1,7 +1,7 @@
 // Builds webhooks in both directions: the queue in the store, the loop that sends it, and the endpoints that receive an outside
 // decider's messages. Only the leading process sends. Called by identity-service.ts.
 
-import type { Duty, Lead } from '../cluster/leader.ts'
+import type { Lead, LeaderTask } from '../cluster/leader.ts'
 import type { Reach } from '../domain/list.ts'
 import { TransitionRefusedError } from '../domain/session-errors.ts'
 import { createGuardedLookup, parseReachableUrl } from '../facts/reachable.ts'
@@ -38,7 +38,7 @@ export interface WebhookParts {
   /** Attempts since this process started, and the queue's length, which only the sending process reads. */
   metrics(): Pick<IdentityMetrics, 'deliveries' | 'webhookQueue'>
   /** Sends waiting messages. Ending it waits for the messages that are being sent. */
-  readonly duty: Duty
+  readonly leaderTask: LeaderTask
 }
 
 /** Interval between two looks for due messages. */
@@ -125,7 +125,7 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
       },
     }),
     metrics: () => ({ deliveries, webhookQueue }),
-    duty: {
+    leaderTask: {
       name: 'webhooks',
       start: (lead) => {
         loop = createLoop(lead)

@@ -1,4 +1,4 @@
-// The exact response bodies of interface A, built from a decision record and nothing else, so that an answer recovered
+// The exact response bodies of the attestation API, built from a decision record and nothing else, so that an answer recovered
 // after a worker's death is byte for byte the one that the worker would have sent (spec, "Attestation response (v2)"
 // and "Task request and response (v1)").
 import type { DecisionRecord } from './types.ts'

@@ -10,10 +10,10 @@
 // 4. The next append opens a new segment, tied to the good part of the one before by name, length and hash.
 import { join } from 'node:path'
 import { DecisionLineMalformedError, DecisionLogError, reasonOf } from './errors.ts'
+import { type PreviousSegment, readSlotTie } from './previous-segment.ts'
 import { checkRecordable, encodeHeader, encodeRecord, hashLine, MAX_LINE_BYTES } from './record.ts'
 import { type SegmentFiles, systemSegmentFiles } from './segment-files.ts'
 import { isSlotName, nextSegmentName, type SegmentName } from './segment-name.ts'
-import { readSlotTie, type SegmentTie } from './segment-tie.ts'
 import type { LogRecord, SegmentWriter } from './types.ts'
 
 const DAY_MS = 86_400_000
@@ -75,9 +75,9 @@ export const openSegment = (options: SegmentOptions): SegmentWriter => {
   /** A segment whose write failed and of which the size is not known yet. */
   let failed: OpenSegment | null = null
   /** A new segment's file that could be neither completed nor removed. */
-  let stray: SegmentTie | null = null
+  let stray: PreviousSegment | null = null
   /** What the next segment ties to; undefined until the directory was read. */
-  let tie: SegmentTie | null | undefined
+  let tie: PreviousSegment | null | undefined
   let newest: SegmentName | null = null
   let path = ''
   let failure: DecisionLogError | null = null
@@ -85,7 +85,7 @@ export const openSegment = (options: SegmentOptions): SegmentWriter => {
   let buffer = Buffer.allocUnsafe(65_536)
   const encoder = new TextEncoder()
 
-  const tieTo = (open: OpenSegment, tornBytes: number): SegmentTie => ({
+  const tieTo = (open: OpenSegment, tornBytes: number): PreviousSegment => ({
     segment: open.segment,
     hash: open.hash,
     length: open.length,
@@ -112,7 +112,7 @@ export const openSegment = (options: SegmentOptions): SegmentWriter => {
     stray = null
   }
 
-  const readTie = (): SegmentTie | null => {
+  const readTie = (): PreviousSegment | null => {
     const found = readSlotTie(slotDirectory)
     // Lines that a killed instance wrote but did not flush count from here on, so they are flushed first.
     if (sync && found.tie !== null) files.syncPath(join(slotDirectory, found.tie.segment.name))

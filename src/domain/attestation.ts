@@ -1,4 +1,4 @@
-// One request of interface A, decoded: canonical, typed, complete. The decoders (src/attestation) make it, and the same
+// One request of the attestation API, decoded: canonical, typed, complete. The decoders (src/attestation) make it, and the same
 // object goes to the sources of facts, over the wire to the worker, into the rules, the signature and the record. Its
 // outer forms are the request bodies and the decision record (src/decision-log/types.ts).
 import type { WalletAddress } from './address.ts'

@@ -1,8 +1,8 @@
 // Asks the nodes of the request's chain for a source of facts. At most one question per chain and key is under way at a
 // time, and its answer is cached for one block time. An answer that can't be had is null.
 import type { AttestationRequest } from '../domain/attestation.ts'
-import type { AskContext, Asker } from './asker.ts'
 import { verifyChain } from './evm-registry.ts'
+import type { FactFetcher, FetchContext } from './fact-fetcher.ts'
 import { createJsonRpc } from './json-rpc.ts'
 import { createRemote } from './remote.ts'
 import { createRpcChoice, type RpcChoice } from './rpc-choice.ts'
@@ -17,10 +17,10 @@ const UNDER_WAY_MAX = 256
  * @param keyOf for example the wallet; left out when the answer is about the chain alone
  */
 export const askChains = <Answer extends {}>(
-  { chains, timeoutMs, clock, onError, connect = (url) => createJsonRpc({ url, timeoutMs }) }: AskContext,
+  { chains, timeoutMs, clock, onError, connect = (url) => createJsonRpc({ url, timeoutMs }) }: FetchContext,
   read: (nodes: RpcChoice, key: string) => Promise<Answer>,
   keyOf?: (request: AttestationRequest) => string,
-): Asker<Answer> => {
+): FactFetcher<Answer> => {
   const asked = new Map(
     chains.map(({ name, chainId, rpcUrls, blockTimeMs }) => {
       const nodes = createRpcChoice({

@@ -14,12 +14,12 @@ import {
   type WatchQuestion,
 } from '../policy/types/needs.ts'
 import type { ReadValue } from '../policy/types/reads.ts'
-import type { Asker } from './asker.ts'
 import type { ChainReads } from './chain-reads.ts'
+import type { FactFetcher } from './fact-fetcher.ts'
 import type { Screener } from './screener.ts'
 
 export interface FactCollectorDependencies {
-  readonly askers: ReadonlyMap<SourceKind, Asker<unknown>>
+  readonly fetchers: ReadonlyMap<SourceKind, FactFetcher<unknown>>
   /** By name. */
   readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
   readonly reads: Pick<ChainReads, 'read'>
@@ -77,15 +77,15 @@ const factsOf = ({ answers, screeners, reads }: Collected): ExternalFacts => ({
 })
 
 export const createFactCollector = (dependencies: FactCollectorDependencies): FactCollector => {
-  const { askers, screeners, reads, clock, onError, after = lastingTimers.after } = dependencies
+  const { fetchers, screeners, reads, clock, onError, after = lastingTimers.after } = dependencies
   const failed = (error: unknown): null => {
     onError(error)
     return null
   }
 
-  const askSource = (asker: Asker<unknown> | undefined, subject: FactSubject): unknown => {
+  const askSource = (fetcher: FactFetcher<unknown> | undefined, subject: FactSubject): unknown => {
     try {
-      const answer = asker?.ask(subject) ?? null
+      const answer = fetcher?.ask(subject) ?? null
       return answer instanceof Promise ? answer.catch(failed) : answer
     } catch (error) {
       return failed(error)
@@ -134,14 +134,14 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
       }
       default: {
         const { part } = sourceOf(need.kind)
-        const asker = askers.get(need.kind)
+        const fetcher = fetchers.get(need.kind)
         place(
-          askSource(asker, subject),
+          askSource(fetcher, subject),
           pending,
           (value) => {
             into.answers[part] = value
           },
-          watchFor(asker?.serverOf?.(subject) ?? ''),
+          watchFor(fetcher?.serverOf?.(subject) ?? ''),
         )
       }
     }

@@ -1,4 +1,4 @@
-// Interface B behind the gate. Source: spec B1 to B4.
+// the identity API behind the gate. Source: spec B1 to B4.
 import { newSessionId } from '../domain/identifier.ts'
 import { CHECK_TYPES, parseSessionType, type SessionState, type SessionType } from '../domain/session.ts'
 import { SessionUnknownError } from '../domain/session-errors.ts'

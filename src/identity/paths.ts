@@ -1,4 +1,4 @@
-// The paths of interface B, and those to which outside deciders send their messages, for the service and its published
+// The paths of the identity API, and those to which outside deciders send their messages, for the service and its published
 // client. Imports nothing: the file is part of the client's package.
 
 export const IDENTITY_PATHS = {

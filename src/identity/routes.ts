@@ -1,4 +1,4 @@
-// Interface B on Elysia. The endpoints read and decode bodies and parameters themselves, once and strictly.
+// The identity API on Elysia. The endpoints read and decode bodies and parameters themselves, once and strictly.
 import { Elysia } from 'elysia'
 import { routerPath } from '../server/public-route.ts'
 import type { IdentityEndpoints } from './endpoints.ts'

@@ -1,4 +1,4 @@
-// The rules for each field of interface B's requests (spec B1 and B4; decisions §5). A decoder returns the canonical
+// The rules for each field of the identity API's requests (spec B1 and B4; decisions §5). A decoder returns the canonical
 // value or throws the only text for that field; errors never repeat what was sent.
 import type { WalletAddress } from '../domain/address.ts'
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'

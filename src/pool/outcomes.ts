@@ -36,7 +36,7 @@ export const createTakeOutcomes = (options: OutcomesOptions): ((handle: WorkerHa
     entry.mayBeSigned = outcome.status === 'failed' && !outcome.nothingSigned
     if (outcome.status === 'unsigned') {
       settlement.answer(entry, { compliant: true, ruleId: null, body: '' })
-    } else if (outcome.status === 'undefined-target') {
+    } else if (outcome.status === 'target-not-cached') {
       handle.forgetTarget(entry)
       entry.redefinitions += 1
       if (entry.redefinitions <= limits.maxRedefinitions) queue.pushHead(entry)

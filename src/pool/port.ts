@@ -1,5 +1,5 @@
 // The pool's way to one signing worker. There are two: a thread of its own behind the wire (thread-port.ts), and the
-// thread that answers (workers/signing/own-thread.ts). The pool does not know which one it has. Whatever a worker says
+// thread that answers (workers/signing/inline-worker.ts). The pool does not know which one it has. Whatever a worker says
 // arrives in a later turn than the message that it replies to.
 import type { ControlMessage, WorkerReport } from './protocol.ts'
 import type { DispatchedJob, OutcomeBatch } from './wire.ts'
@@ -16,7 +16,7 @@ export interface PortListener {
   outcomes(batch: OutcomeBatch): void
   report(report: WorkerReport): void
   /** The worker sent something that none of our workers sends. */
-  garbled(): void
+  protocolError(): void
   /** The worker has ended, and will not be heard again. */
   closed(): void
 }

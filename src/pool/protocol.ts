@@ -62,7 +62,7 @@ export type Outcome =
   /** Compliant, but the job has no expiration, so nothing was signed or recorded: send the job again with one. */
   | { readonly status: 'unsigned'; readonly sequence: number }
   /** The worker does not hold the target or its revision (evicted): define it and send the job again. */
-  | { readonly status: 'undefined-target'; readonly sequence: number }
+  | { readonly status: 'target-not-cached'; readonly sequence: number }
   /** The worker's lease had ended, so nothing was decided: send the job again if it is still current. */
   | { readonly status: 'lease-ended'; readonly sequence: number }
 

@@ -19,7 +19,7 @@ export const createThreadPort = (thread: SigningThread, listener: PortListener):
       batch = decodeOutcomes(text)
     } catch {
       // The text may hold answers, so no part of it is passed on.
-      listener.garbled()
+      listener.protocolError()
       return
     }
     listener.outcomes(batch)
@@ -31,7 +31,7 @@ export const createThreadPort = (thread: SigningThread, listener: PortListener):
   })
   // The event's text quotes source code, so it is dropped. A `close` event always follows and is handled.
   thread.addEventListener('error', () => undefined)
-  thread.addEventListener('messageerror', listener.garbled)
+  thread.addEventListener('messageerror', listener.protocolError)
   thread.addEventListener('close', listener.closed)
   return {
     work: (jobs) => thread.postMessage(encodeJobs(jobs)),

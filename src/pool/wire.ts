@@ -105,16 +105,16 @@ export const decodeJobs = (text: string): DispatchedJob[] => {
 
 const ANSWERED = 0
 const FAILED = 1
-const UNDEFINED_TARGET = 2
+const TARGET_NOT_CACHED = 2
 const UNSIGNED = 3
 const LEASE_ENDED = 4
 
 const BARE_STATUS = {
-  [UNDEFINED_TARGET]: 'undefined-target',
+  [TARGET_NOT_CACHED]: 'target-not-cached',
   [UNSIGNED]: 'unsigned',
   [LEASE_ENDED]: 'lease-ended',
 } as const
-const BARE_NUMBER = { 'undefined-target': UNDEFINED_TARGET, unsigned: UNSIGNED, 'lease-ended': LEASE_ENDED } as const
+const BARE_NUMBER = { 'target-not-cached': TARGET_NOT_CACHED, unsigned: UNSIGNED, 'lease-ended': LEASE_ENDED } as const
 
 type OutcomeRow =
   | readonly [sequence: number, status: typeof ANSWERED, compliant: 0 | 1, ruleId: string | null, stages?: WorkerStages]

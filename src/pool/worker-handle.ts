@@ -40,7 +40,7 @@ export interface WorkerHandleOptions {
     readonly outcomes: (handle: WorkerHandle, batch: OutcomeBatch) => void
     readonly report: (handle: WorkerHandle, report: WorkerReport) => void
     /** Called when the worker sent something that none of our workers sends. */
-    readonly garbled: (handle: WorkerHandle) => void
+    readonly protocolError: (handle: WorkerHandle) => void
     /** Called when the thread has ended. */
     readonly closed: (handle: WorkerHandle) => void
   }
@@ -217,7 +217,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
     report: (report) => {
       if (hears()) takeReport(report)
     },
-    garbled: () => on.garbled(handle),
+    protocolError: () => on.protocolError(handle),
     closed: () => {
       if (handle.threadGone) return
       handle.threadGone = true

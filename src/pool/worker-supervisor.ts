@@ -101,7 +101,7 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
         clock,
         maxBatch: limits.maxBatch,
         revision: options.revision,
-        on: { live, outcomes: options.onOutcomes, report, garbled: (lost) => giveUp(lost, 'crash'), closed },
+        on: { live, outcomes: options.onOutcomes, report, protocolError: (lost) => giveUp(lost, 'crash'), closed },
       })
     } catch {
       restarts.start += 1

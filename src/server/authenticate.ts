@@ -187,7 +187,7 @@ export const createAuthenticator = ({
     return entry.principal
   }
 
-  const isKnownUnknown = (keyId: string): boolean => {
+  const isCachedMiss = (keyId: string): boolean => {
     const untilMs = unknown.get(keyId)
     return untilMs !== undefined && clock.monotonicMs() < untilMs
   }
@@ -199,7 +199,7 @@ export const createAuthenticator = ({
       const { keyId } = parsed
       const entry = known.get(keyId)
       if (entry !== undefined) return check(text, entry, scope)
-      if (isKnownUnknown(keyId)) return check(text, null, scope)
+      if (isCachedMiss(keyId)) return check(text, null, scope)
       return lookUp(keyId).then((found) => check(text, found, scope))
     },
     invalidate: (keyId) => {

@@ -11,10 +11,10 @@ import type { Authenticator, Principal } from './authenticate.ts'
 import type { Deadline, Deadlines } from './deadline.ts'
 import { toProblem } from './problem.ts'
 import type { RateLimiter, RateLimitState } from './rate-limit.ts'
+import type { RefusalPacer } from './refusal-pacer.ts'
 import type { RequestIdSource } from './request-id.ts'
 import { problemResponse, repeatedProblemResponse } from './response.ts'
 import { parseTraceParent } from './trace-context.ts'
-import type { TurnValve } from './turn-valve.ts'
 
 export interface GateDependencies {
   readonly authenticator: Authenticator
@@ -35,7 +35,7 @@ export interface GateDependencies {
    */
   readonly isStopping: () => boolean
   /** Shared by all refusals of a thread. */
-  readonly valve: TurnValve
+  readonly pacer: RefusalPacer
 }
 
 export interface GateSettings {
@@ -57,7 +57,7 @@ export interface GateSettings {
 }
 
 /** A request that was let in. */
-export interface Call {
+export interface AdmittedRequest {
   readonly request: Request
   readonly requestId: string
   readonly principal: Principal
@@ -82,10 +82,10 @@ export type Endpoint = (request: Request) => Promise<Response>
  * `handle` throws any error that should be the answer: it is mapped, counted and, unless it is an expected answer,
  * reported.
  */
-export type Gate = (settings: GateSettings, handle: (call: Call) => Promise<Response>) => Endpoint
+export type Gate = (settings: GateSettings, handle: (call: AdmittedRequest) => Promise<Response>) => Endpoint
 
 export const createGate = (dependencies: GateDependencies): Gate => {
-  const { authenticator, limiter, deadlines, requestIds, valve, monotonicMs, metrics, report, isStopping } =
+  const { authenticator, limiter, deadlines, requestIds, pacer, monotonicMs, metrics, report, isStopping } =
     dependencies
   const { tracer = null } = dependencies
 
@@ -95,7 +95,7 @@ export const createGate = (dependencies: GateDependencies): Gate => {
 
     return (request) => {
       const startedMs = monotonicMs()
-      valve.arrived()
+      pacer.arrived()
       const { headers } = request
       const requestId = requestIds(headers.get('x-request-id'))
       let rateLimit: RateLimitState | null = null
@@ -112,15 +112,15 @@ export const createGate = (dependencies: GateDependencies): Gate => {
         trace?.end(response.status)
         return response
       }
-      const refuse = (error: unknown): Response | Promise<Response> =>
-        valve.refuse(() => {
+      const failRequest = (error: unknown): Response | Promise<Response> =>
+        pacer.refuse(() => {
           const { code } = toProblem(error)
           metrics.recordError(code)
           trace?.error(code)
           return answer(problemResponse(error, requestId, { report, rateLimit, challenge, requestHeaders: headers }))
         })
-      const turnAway = (error: CountersignError): Response | Promise<Response> =>
-        valve.refuse(() => {
+      const refuseEarly = (error: CountersignError): Response | Promise<Response> =>
+        pacer.refuse(() => {
           metrics.recordError(error.code)
           trace?.error(error.code)
           report(error, requestId)
@@ -163,12 +163,12 @@ export const createGate = (dependencies: GateDependencies): Gate => {
           : admit(found, deadline)
       }
       const settle = (result: Response | CountersignError): Response | Promise<Response> =>
-        result instanceof Response ? answer(result) : turnAway(result)
+        result instanceof Response ? answer(result) : refuseEarly(result)
       try {
         const watched = deadlines.watch(enter)
-        return watched instanceof Promise ? watched.then(settle, refuse) : Promise.resolve(settle(watched))
+        return watched instanceof Promise ? watched.then(settle, failRequest) : Promise.resolve(settle(watched))
       } catch (error) {
-        return Promise.resolve(refuse(error))
+        return Promise.resolve(failRequest(error))
       }
     }
   }

@@ -1,4 +1,4 @@
-// A path of interface A or B. Each is declared once (src/attestation/paths.ts, src/identity/paths.ts) and read from
+// A path of the attestation or identity API. Each is declared once (src/attestation/paths.ts, src/identity/paths.ts) and read from
 // there by the router, Bun's own routes, the endpoints, the table of methods, the metrics and the OpenAPI documents.
 import { requestPath } from './request-path.ts'
 

@@ -4,7 +4,7 @@ import { relative } from 'node:path'
 import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import type { Config } from '../config/config.ts'
 import { isoSeconds } from '../lib/time.ts'
-import { PROGRAM } from '../program/words.ts'
+import { PROGRAM } from '../program/labels.ts'
 import { dataFolderAt } from './data-folder.ts'
 import type { Quickstart } from './quickstart.ts'
 

@@ -1,6 +1,6 @@
 // Policies that decide sessions, through the admin API: what each may be used for, who may let one decide, and what it says.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { openOver } from '../cli/door-over.ts'
+import { openOver } from '../cli/admin-client-over.ts'
 import { type Harness, type Organization, startHarness } from './support/harness.ts'
 import type { CallOptions } from './support/request.ts'
 
@@ -27,8 +27,8 @@ const make = async (source: string) => {
 
 /** As the command line tries a document, at once. */
 const tried = async (source: string): Promise<void> => {
-  const { door, close } = await openOver(harness)()
-  await door.call('POST /organizations/{organization}/session-policy/trial-here', {
+  const { admin, close } = await openOver(harness)()
+  await admin.call('POST /organizations/{organization}/session-policy/trial-here', {
     params: { organization: alpha.id },
     body: { source, since: '2020-01-01T00:00:00Z' },
   })

@@ -1,7 +1,7 @@
 // On the way to the pool: dispatches are announced before anything can be signed, limits count what may have been signed,
 // and nothing is decided for a key or under a policy that changed meanwhile.
 import { describe, expect, test } from 'bun:test'
-import { type CallContext, createDecide, type DecodedCall, type JobTerms } from '../../src/attestation/job.ts'
+import { type CallContext, createDecide, type DecodedRequest, type JobTerms } from '../../src/attestation/job.ts'
 import type { CollectJobFacts } from '../../src/attestation/job-facts.ts'
 import {
   DeadlineExceededError,
@@ -71,7 +71,7 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
     },
   } satisfies CallContext
   const run = (missing: readonly OptionalField[] = [], terms?: () => Promise<JobTerms>) => {
-    const call: DecodedCall = { request: requestOf(), targetBy: 'verification hash', targetText: 'x', missing }
+    const call: DecodedRequest = { request: requestOf(), targetBy: 'verification hash', targetText: 'x', missing }
     const termsOf = ({ lifetimeSeconds }: ResolvedTarget): JobTerms => ({ expiration: 5, lifetimeSeconds })
     return decide('attestation', call, context, terms ?? termsOf)
   }

@@ -3,9 +3,9 @@
 import { describe, expect, test } from 'bun:test'
 import { createBatchEndpoint } from '../../src/attestation/batch-endpoint.ts'
 import { createEndpoint } from '../../src/attestation/endpoint.ts'
-import type { CallAnswer, CallContext, DecodedCall } from '../../src/attestation/job.ts'
+import type { CallAnswer, CallContext, DecodedRequest } from '../../src/attestation/job.ts'
 import { KeyUnusableError, type Principal } from '../../src/server/authenticate.ts'
-import type { Call, Gate } from '../../src/server/gate.ts'
+import type { AdmittedRequest, Gate } from '../../src/server/gate.ts'
 import type { FreshAnswer, IdempotentAnswer, IdempotentRequest, OnDispatch } from '../../src/server/idempotency.ts'
 import { requestOf } from '../support/request.ts'
 
@@ -17,7 +17,7 @@ const PRINCIPAL: Principal = {
   rateLimit: null,
 }
 const ANSWER: CallAnswer = { body: '{"signed":true}', compliant: true, lifetimeSeconds: 300 }
-const CALL: DecodedCall = { request: requestOf(), targetBy: 'address', targetText: '', missing: [] }
+const CALL: DecodedRequest = { request: requestOf(), targetBy: 'address', targetText: '', missing: [] }
 const DEADLINE_MS = 25_000
 
 const setUp = () => {
@@ -37,7 +37,7 @@ const setUp = () => {
     /** What was asked for at the end of the turn. */
     endOfTurn: [] as (() => void)[],
   }
-  let handle: ((call: Call) => Promise<Response>) | undefined
+  let handle: ((call: AdmittedRequest) => Promise<Response>) | undefined
   const gate: Gate = (_settings, handler) => {
     handle = handler
     return () => Promise.reject(new Error('not asked'))

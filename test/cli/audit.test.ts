@@ -18,7 +18,7 @@ import { createFolderTarget } from '../../src/modules/log-shipping/ship-folder.t
 import { openStore } from '../../src/store/store.ts'
 import { runCountersign } from '../service/run-to-end.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
-import { openOver } from './door-over.ts'
+import { openOver } from './admin-client-over.ts'
 import { recordOutput } from './recorded-output.ts'
 
 let temporary: TemporaryStore
@@ -167,11 +167,11 @@ describe('the shipped audit log', () => {
 
 describe('audit list', () => {
   test('prints the newest entries last, of one organization or action when asked', async () => {
-    const { door } = await openOver(temporary)()
+    const { admin } = await openOver(temporary)()
     await note('attester', 'rotate-passphrase')
     const params = { organization: organizationId }
-    await door.call('POST /organizations/{organization}/lists', { params, body: { name: 'mine' } })
-    await door.call('PATCH /organizations/{organization}', { params, body: { level: 'enhanced' } })
+    await admin.call('POST /organizations/{organization}/lists', { params, body: { name: 'mine' } })
+    await admin.call('PATCH /organizations/{organization}', { params, body: { level: 'enhanced' } })
     expect(await run('list', '--json')).toBe(0)
     const entries = JSON.parse(recorded.printed.stdout) as { action: string; organizationId: string | null }[]
     expect(entries.map(({ action, organizationId: of }) => [action, of])).toEqual([
@@ -224,9 +224,9 @@ describe('who runs a command', () => {
 
 describe('what a command leaves', () => {
   test('is the operation’s own entry, in its transaction, with who the system says it was', async () => {
-    const { door } = await openOver(temporary, 'anna')()
+    const { admin } = await openOver(temporary, 'anna')()
     const params = { organization: organizationId }
-    const issued = await door.call('POST /organizations/{organization}/keys', {
+    const issued = await admin.call('POST /organizations/{organization}/keys', {
       params,
       body: { kind: 'attestation', name: 'backend' },
     })
@@ -242,7 +242,7 @@ describe('what a command leaves', () => {
     })
     expect(JSON.stringify(entry)).not.toContain(issued.key ?? '?')
     // What is rolled back leaves none.
-    const failing = door.together(async (inner) => {
+    const failing = admin.together(async (inner) => {
       await inner.call('POST /organizations/{organization}/keys/{key}/revoke', {
         params: { ...params, key: issued.record.id },
         body: {},

@@ -9,7 +9,7 @@ import { createChainTable } from '../../src/domain/chain.ts'
 import { attestation, denial } from '../decision-log/fixtures.ts'
 import { openTemporaryStore, START_SECONDS, type TemporaryStore, temporaryFolder } from '../store/temporary-store.ts'
 import { allPolicies } from '../support/all-rows.ts'
-import { openOver } from './door-over.ts'
+import { openOver } from './admin-client-over.ts'
 import { recordOutput } from './recorded-output.ts'
 
 let temporary: TemporaryStore

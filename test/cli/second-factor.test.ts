@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { runOrg } from '../../src/cli/org.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
-import { openOver } from './door-over.ts'
+import { openOver } from './admin-client-over.ts'
 import { recordOutput } from './recorded-output.ts'
 
 let temporary: TemporaryStore

@@ -16,7 +16,7 @@ import { createChainTable } from '../../src/domain/chain.ts'
 import { dataFolderAt } from '../../src/setup/data-folder.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
 import { allPolicies } from '../support/all-rows.ts'
-import { openOver } from './door-over.ts'
+import { openOver } from './admin-client-over.ts'
 import { recordOutput } from './recorded-output.ts'
 
 let temporary: TemporaryStore

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { COMMAND_ROUTES } from '../../src/admin/route-table.ts'
 import { runAccount } from '../../src/cli/account.ts'
+import type { AdminClient, Open } from '../../src/cli/admin-client.ts'
 import { runAttester } from '../../src/cli/attester.ts'
-import type { Door, Open } from '../../src/cli/door.ts'
 import { runEvidence } from '../../src/cli/evidence.ts'
 import { runKeys } from '../../src/cli/keys.ts'
 import { runLists } from '../../src/cli/lists/lists.ts'
@@ -18,7 +18,7 @@ import { addressOfKey } from '../../src/domain/address-key.ts'
 import { readEntries } from '../../src/facts/lists/write-list.ts'
 import { type Harness, startHarness } from '../admin/support/harness.ts'
 import { allBindings, allKeys, allPolicies, allRevisions } from '../support/all-rows.ts'
-import { openOver } from './door-over.ts'
+import { openOver } from './admin-client-over.ts'
 import { recordOutput } from './recorded-output.ts'
 import { openCommandWorld } from './world.ts'
 
@@ -393,13 +393,13 @@ const READS: Readonly<Record<string, string>> = {
 
 describe('reads by operations alone', () => {
   const asked = new Set<string>()
-  const recorded = (door: Door): Door => ({
+  const recorded = (admin: AdminClient): AdminClient => ({
     call: (operation, input) => {
       asked.add(operation)
-      return door.call(operation, input)
+      return admin.call(operation, input)
     },
-    together: (work) => door.together((inner) => work(recorded(inner))),
-    as: (author) => recorded(door.as(author)),
+    together: (work) => admin.together((inner) => work(recorded(inner))),
+    as: (author) => recorded(admin.as(author)),
   })
   const noStore = new Proxy({} as Harness['store'], {
     get: (_, table) => {
@@ -411,8 +411,8 @@ describe('reads by operations alone', () => {
     await commands.session((await commands.store.organizations.find('demo'))?.id ?? '')
   })
   const runs = runsOver(async () => {
-    const { door } = await open()
-    return { store: noStore, door: recorded(door), close: async () => undefined }
+    const { admin } = await open()
+    return { store: noStore, admin: recorded(admin), close: async () => undefined }
   })
 
   for (const [verb, of] of Object.entries(VERBS)) {

@@ -4,7 +4,7 @@ import { requireOrganization } from '../../src/cli/in-organization.ts'
 import { parseCommand } from '../../src/cli/output.ts'
 import { usageOf } from '../../src/cli/usage.ts'
 import { openTemporaryStore } from '../store/temporary-store.ts'
-import { openOver } from './door-over.ts'
+import { openOver } from './admin-client-over.ts'
 
 const HELP = `Usage: countersign thing add NAME --to PLACE
                              [--now]

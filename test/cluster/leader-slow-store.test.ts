@@ -56,7 +56,7 @@ const startNode = async (id: string, delayOf?: () => Delay): Promise<Node> => {
       lease,
       clock: time,
       after: time.after,
-      duties: [
+      leaderTasks: [
         {
           name: 'watched',
           start: (lead) => node.work.push(lead.leads() ? 'began' : 'began without the lead'),

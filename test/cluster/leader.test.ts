@@ -1,7 +1,7 @@
 // One process at a time does the duties: over two stores on one file, each with a clock of its own.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { createLeader, type Duty, type Lead, type Leader, TRUSTED_MS } from '../../src/cluster/leader.ts'
+import { createLeader, type Lead, type Leader, type LeaderTask, TRUSTED_MS } from '../../src/cluster/leader.ts'
 import type { LeaderLeaseTable } from '../../src/store/leader-lease.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import type { StoreTarget } from '../../src/store/store-address.ts'
@@ -15,7 +15,7 @@ interface Node {
   readonly changes: string[]
   readonly errors: unknown[]
   lead: Lead | null
-  duty: 'idle' | 'at work'
+  leaderTask: 'idle' | 'at work'
 }
 
 let folder: ReturnType<typeof temporaryFolder>
@@ -41,7 +41,7 @@ const startNode = async (
     changes: [],
     errors: [],
     lead: null,
-    duty: 'idle',
+    leaderTask: 'idle',
     leader: createLeader({
       id,
       clock: time,
@@ -52,7 +52,7 @@ const startNode = async (
         renew: failing(store.leaderLease.renew),
         release: store.leaderLease.release,
       },
-      duties: [
+      leaderTasks: [
         ...(startFails
           ? [
               {
@@ -67,11 +67,11 @@ const startNode = async (
         {
           name: 'counted',
           start: (lead) => {
-            node.duty = 'at work'
+            node.leaderTask = 'at work'
             node.lead = lead
           },
           stop: async () => {
-            node.duty = 'idle'
+            node.leaderTask = 'idle'
           },
         },
       ],
@@ -104,17 +104,17 @@ describe('the lease', () => {
     const first = await startNode('first', time)
     const second = await startNode('second', time)
     await time.advance(60_000)
-    expect([first.duty, second.duty]).toEqual(['at work', 'idle'])
+    expect([first.leaderTask, second.leaderTask]).toEqual(['at work', 'idle'])
     expect(first.changes).toEqual(['leads 1'])
     expect([first.leader.holder(), second.leader.holder()]).toEqual(['first', 'first'])
   })
 
   test('a duty that can not begin is said, and keeps no other from beginning or from being stopped', async () => {
     const node = await startNode('first', createTurnedTime(), () => false, true)
-    expect(node.duty).toBe('at work')
+    expect(node.leaderTask).toBe('at work')
     expect(node.errors.map(String)).toEqual(['Error: not today'])
     await node.leader.stop()
-    expect(node.duty).toBe('idle')
+    expect(node.leaderTask).toBe('idle')
   })
 
   test('goes over within two seconds when its holder stops', async () => {
@@ -122,9 +122,9 @@ describe('the lease', () => {
     const first = await startNode('first', time)
     const second = await startNode('second', time)
     await first.leader.stop()
-    expect(first.duty).toBe('idle')
+    expect(first.leaderTask).toBe('idle')
     await time.advance(2_000)
-    expect([second.duty, second.changes]).toEqual(['at work', ['leads 2']])
+    expect([second.leaderTask, second.changes]).toEqual(['at work', ['leads 2']])
   })
 
   test('is taken within ten seconds from one that says nothing more, wherever its last renewal fell', async () => {
@@ -142,7 +142,7 @@ describe('the lease', () => {
       await time.advance(1_990)
       await first.leader.look()
       let tookMs = 10
-      for (; second.duty === 'idle' && tookMs < 20_000; tookMs += 10) await time.advance(10)
+      for (; second.leaderTask === 'idle' && tookMs < 20_000; tookMs += 10) await time.advance(10)
       expect(tookMs).toBeLessThanOrEqual(8_500)
       await second.leader.stop()
       await first.leader.stop()
@@ -157,13 +157,13 @@ describe('never two', () => {
     const time = createTurnedTime()
     const second = await startNode('second', time)
     await time.advance(10_000)
-    expect(second.duty).toBe('at work')
+    expect(second.leaderTask).toBe('at work')
     frozen.freeze(10_000)
     expect(first.lead?.leads()).toBe(false)
     expect(await first.store.database.transaction(async (transaction) => first.lead?.holds(transaction))).toBe(false)
     expect(await second.store.database.transaction(async (transaction) => second.lead?.holds(transaction))).toBe(true)
     await frozen.advance(2_000)
-    expect([first.duty, first.changes]).toEqual(['idle', ['leads 1', 'led 1']])
+    expect([first.leaderTask, first.changes]).toEqual(['idle', ['leads 1', 'led 1']])
   })
 
   test('one that still thinks it leads, its clock having stood, is stopped by its term', async () => {
@@ -186,14 +186,14 @@ describe('never two', () => {
     for (let atMs = 0; atMs < 12_000; atMs += 10) {
       await time.advance(10)
       expect(first.leader.leads() && second.leader.leads()).toBe(false)
-      expect(first.duty === 'at work' && second.duty === 'at work').toBe(false)
+      expect(first.leaderTask === 'at work' && second.leaderTask === 'at work').toBe(false)
     }
-    expect([first.duty, second.duty]).toEqual(['idle', 'at work'])
+    expect([first.leaderTask, second.leaderTask]).toEqual(['idle', 'at work'])
     expect(first.errors.length).toBeGreaterThan(0)
     // It may look again, and waits for its turn.
     broken = false
     await time.advance(10_000)
-    expect([first.duty, second.duty]).toEqual(['idle', 'at work'])
+    expect([first.leaderTask, second.leaderTask]).toEqual(['idle', 'at work'])
   })
 
   test('two that take a lease at the same moment: one gets it', async () => {
@@ -209,7 +209,7 @@ describe('never two', () => {
 
 describe('a store that does not answer', () => {
   /** A lease that answers when it is told to. */
-  const leadOver = (lease: Partial<LeaderLeaseTable>, duty: Partial<Duty> = {}) => {
+  const leadOver = (lease: Partial<LeaderLeaseTable>, leaderTask: Partial<LeaderTask> = {}) => {
     const time = createTurnedTime()
     const seen: string[] = []
     const leader = createLeader({
@@ -226,12 +226,12 @@ describe('a store that does not answer', () => {
         release: async () => void seen.push('release'),
         ...lease,
       },
-      duties: [
+      leaderTasks: [
         {
           name: 'counted',
           start: () => void seen.push('start'),
           stop: async () => void seen.push('stop'),
-          ...duty,
+          ...leaderTask,
         },
       ],
       onError: (error) => seen.push(String(error)),

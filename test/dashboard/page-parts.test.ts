@@ -11,6 +11,7 @@ import { createRowCounter } from '../../src/dashboard/page/decisions/row-counter
 import { slugOf } from '../../src/dashboard/page/organizations/slug.ts'
 import { PAGES } from '../../src/dashboard/page/pages.ts'
 import { sentence, words } from '../../src/dashboard/page/policies/difference-words.ts'
+import { actorWord } from '../../src/dashboard/page/reviews/labels.ts'
 import { nextOf } from '../../src/dashboard/page/reviews/next-session.ts'
 import {
   agreementWord,
@@ -19,7 +20,6 @@ import {
   RETRY_REASONS,
   reasonsFor,
 } from '../../src/dashboard/page/reviews/reasons.ts'
-import { actorWord } from '../../src/dashboard/page/reviews/words.ts'
 import { matchPath, pathFor } from '../../src/dashboard/page/router.ts'
 import { matchScore } from '../../src/dashboard/page/shell/match.ts'
 import { isAllowed, type Role, roleMissing } from '../../src/dashboard/page/shell/session.ts'

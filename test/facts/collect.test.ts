@@ -1,8 +1,8 @@
 // Facts from all sources: only what is asked for, at once where it is at hand, and null where it can't be had.
 
 import { describe, expect, test } from 'bun:test'
-import type { AskContext } from '../../src/facts/asker.ts'
 import { createFactCollector, type FactCollectorDependencies } from '../../src/facts/collect.ts'
+import type { FetchContext } from '../../src/facts/fact-fetcher.ts'
 import { GEOGRAPHY_UNKNOWN } from '../../src/facts/geography-record.ts'
 import { SOURCE_OPENERS } from '../../src/facts/sources/openers.ts'
 import { FACT_SOURCES } from '../../src/policy/sources/all.ts'
@@ -32,14 +32,14 @@ const openers = await Promise.all(
   FACT_SOURCES.map(async ({ kind }) => ({ kind, opener: await SOURCE_OPENERS[kind]() })),
 )
 
-type Overrides = Partial<FactCollectorDependencies & Pick<AskContext, 'geography' | 'identityOf'>>
+type Overrides = Partial<FactCollectorDependencies & Pick<FetchContext, 'geography' | 'identityOf'>>
 
 const create = ({ geography, identityOf, ...overrides }: Overrides = {}) => {
   const clock = createManualClock()
   const asked: string[] = []
   const errors: unknown[] = []
   const timers: { readonly ms: number; readonly run: () => void; cancelled: boolean }[] = []
-  const context: AskContext = {
+  const context: FetchContext = {
     geography: {
       lookup: (ip) => {
         asked.push(`geography ${ip}`)
@@ -58,7 +58,7 @@ const create = ({ geography, identityOf, ...overrides }: Overrides = {}) => {
     ...(identityOf === undefined ? {} : { identityOf }),
   }
   const collector = createFactCollector({
-    askers: new Map(openers.map(({ kind, opener }) => [kind, opener(context)] as const)),
+    fetchers: new Map(openers.map(({ kind, opener }) => [kind, opener(context)] as const)),
     screeners: new Map([
       [
         'risk',
@@ -196,12 +196,12 @@ describe('collected facts', () => {
       },
     })
     expect(throwing.collector.collect([IDENTITY], subjectOf())).toEqual({ identity: null })
-    expect(create({ askers: new Map() }).collector.collect([IDENTITY], subjectOf())).toEqual({ identity: null })
+    expect(create({ fetchers: new Map() }).collector.collect([IDENTITY], subjectOf())).toEqual({ identity: null })
   })
 
   test('are watched while they are waited for, by the name of what is asked', async () => {
     const { collector } = create({
-      askers: new Map([
+      fetchers: new Map([
         ['base-fee', { ask: async () => ({ wei: '7' }), serverOf: ({ request }) => request.chain.name }],
       ]),
       reads: { read: async () => null },

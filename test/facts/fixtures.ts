@@ -1,5 +1,5 @@
 // What tests of facts have in common: the request that facts are collected for.
-import type { AskContext } from '../../src/facts/asker.ts'
+import type { FetchContext } from '../../src/facts/fact-fetcher.ts'
 import type { VelocitySubject } from '../../src/facts/velocity.ts'
 import type { FactSubject } from '../../src/policy/types/needs.ts'
 import { requestOf as anyRequestOf, chainOf, type RequestChanges } from '../support/request.ts'
@@ -33,7 +33,7 @@ export const velocitySubjectOf = ({
 })
 
 /** For tests of what is asked on chains. */
-export const NOTHING_ELSE: Pick<AskContext, 'geography' | 'identityOf'> = {
+export const NOTHING_ELSE: Pick<FetchContext, 'geography' | 'identityOf'> = {
   geography: null,
   identityOf: () => {
     throw new Error('nobody asks whom a wallet belongs to')

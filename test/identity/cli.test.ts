@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { runOrg } from '../../src/cli/org.ts'
 import { runSession } from '../../src/cli/session.ts'
-import { openOver } from '../cli/door-over.ts'
+import { openOver } from '../cli/admin-client-over.ts'
 import { recordOutput } from '../cli/recorded-output.ts'
 import { evmWallet, openIdentity, type TestIdentity } from './support.ts'
 

@@ -162,7 +162,7 @@ const measure = async (what: string, change: () => Promise<void>): Promise<void>
   await change()
   const before = processorTicks()
   const started = performance.now()
-  if (what === 'first') service.duty.start({ leads: () => true, holds: async () => true })
+  if (what === 'first') service.leaderTask.start({ leads: () => true, holds: async () => true })
   await done.promise
   const [used, wall] = [secondsSince(before), (performance.now() - started) / 1_000]
   const hits = await store.database.query<{ name: string; hits: number }>(
@@ -186,6 +186,6 @@ await measure('after a change', async () => {
   await importList('ofac-sdn', 'ofac-csv', [sdn, alt, add])
   await sanction(3, 7)
 })
-await service.duty.stop()
+await service.leaderTask.stop()
 lists.stop()
 await parts.remove()

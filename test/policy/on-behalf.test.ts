@@ -1,7 +1,7 @@
 // The user whom a relayer represents: as policies and the organization's own lists see them.
 import { describe, expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
-import { dutyVerdict } from '../../src/policy/duties.ts'
+import { listVerdict } from '../../src/policy/list-verdict.ts'
 import { runPolicyTests } from '../../src/policy/tools/policy-tests.ts'
 import type { ListReader } from '../../src/policy/types/list-reader.ts'
 import { EVM_WALLET, holds, issuesOf, policyOf } from './support.ts'
@@ -25,14 +25,14 @@ describe('an organization’s own lists', () => {
     ['allowed user behind an allowed relayer', { allow: [USER, EVM_WALLET] }, 'list:allow'],
     ['neither on a list', {}, undefined],
   ] as const)('%s', (_, lists, rule) => {
-    expect(dutyVerdict(listsOf(lists), EVM_WALLET, USER)?.ruleId).toBe(rule)
+    expect(listVerdict(listsOf(lists), EVM_WALLET, USER)?.ruleId).toBe(rule)
   })
 
   test('nobody represented: the wallet alone decides', () => {
-    expect(dutyVerdict(listsOf({ allow: [EVM_WALLET] }), EVM_WALLET, '')?.ruleId).toBe('list:allow')
-    expect(dutyVerdict(listsOf({ deny: [EVM_WALLET] }), EVM_WALLET, '')?.ruleId).toBe('list:deny')
-    expect(dutyVerdict(listsOf({ deny: [EVM_WALLET], allow: [EVM_WALLET] }), EVM_WALLET, '')?.ruleId).toBe('list:deny')
-    expect(dutyVerdict(listsOf({ deny: [''], allow: [''] }), EVM_WALLET, '')).toBeNull()
+    expect(listVerdict(listsOf({ allow: [EVM_WALLET] }), EVM_WALLET, '')?.ruleId).toBe('list:allow')
+    expect(listVerdict(listsOf({ deny: [EVM_WALLET] }), EVM_WALLET, '')?.ruleId).toBe('list:deny')
+    expect(listVerdict(listsOf({ deny: [EVM_WALLET], allow: [EVM_WALLET] }), EVM_WALLET, '')?.ruleId).toBe('list:deny')
+    expect(listVerdict(listsOf({ deny: [''], allow: [''] }), EVM_WALLET, '')).toBeNull()
   })
 })
 

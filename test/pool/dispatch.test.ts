@@ -328,7 +328,7 @@ describe('definitions', () => {
     for (let round = 1; round <= 4; round++) {
       expect(definitions(worker(0))).toHaveLength(round)
       const job = worker(0).jobs.at(-1)
-      worker(0).outcomes([{ status: 'undefined-target', sequence: job?.sequence ?? -1 }])
+      worker(0).outcomes([{ status: 'target-not-cached', sequence: job?.sequence ?? -1 }])
       await pump()
     }
     expect(await submitted).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE', detail: 'the policy could not be loaded' })

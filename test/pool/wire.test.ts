@@ -73,7 +73,7 @@ const anyOutcome: fc.Arbitrary<Outcome> = fc.oneof(
     nothingSigned: fc.boolean(),
   }),
   fc.record({
-    status: fc.constantFrom('undefined-target' as const, 'unsigned' as const, 'lease-ended' as const),
+    status: fc.constantFrom('target-not-cached' as const, 'unsigned' as const, 'lease-ended' as const),
     sequence,
   }),
 )

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { runOrg } from '../../src/cli/org.ts'
 import { runSession } from '../../src/cli/session.ts'
 import { logoTypeOf } from '../../src/domain/logo-type.ts'
-import { openOver } from '../cli/door-over.ts'
+import { openOver } from '../cli/admin-client-over.ts'
 import { recordOutput } from '../cli/recorded-output.ts'
 import { openIdentity, type TestIdentity } from '../identity/support.ts'
 

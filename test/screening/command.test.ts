@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runScreening } from '../../src/cli/screening/screening.ts'
-import { openOver } from '../cli/door-over.ts'
+import { openOver } from '../cli/admin-client-over.ts'
 import { recordOutput } from '../cli/recorded-output.ts'
 import { openTemporaryStore, type TemporaryStore, temporaryFolder } from '../store/temporary-store.ts'
 import { shareWallets } from '../support/sanctioned-wallets.ts'

@@ -1,10 +1,10 @@
 // Names in the scripts of their languages, against lists that write them in Latin letters.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { DEFAULT_THRESHOLD } from '../../src/domain/screening-hit.ts'
 import { csvRows } from '../../src/modules/screening/formats/csv-rows.ts'
 import type { ListedEntry } from '../../src/modules/screening/matching/entry.ts'
 import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
-import { DEFAULT_THRESHOLD } from '../../src/modules/screening/matching/thresholds.ts'
 import { createRandom } from '../long/support/name-variants.ts'
 import { nativeNames } from '../long/support/ordinary-names.ts'
 

@@ -23,7 +23,7 @@ let identity: Awaited<ReturnType<typeof openIdentity>>
 let organizationId = ''
 const typed = new Map<string, EvidenceFields>()
 const zones = new Map<string, Zone>()
-let duty: ReturnType<typeof createScreeningService>['duty']
+let leaderTask: ReturnType<typeof createScreeningService>['leaderTask']
 let running: ReturnType<typeof setInterval>
 let making: Promise<unknown> = Promise.resolve()
 
@@ -51,8 +51,8 @@ beforeAll(async () => {
           zones.get(id) ?? null,
     },
   })
-  duty = service.duty
-  duty.start(LEAD)
+  leaderTask = service.leaderTask
+  leaderTask.start(LEAD)
   const { store, clock } = identity
   const runDue = createCheckRunner({
     clock,
@@ -71,7 +71,7 @@ beforeAll(async () => {
 afterAll(async () => {
   clearInterval(running)
   await making
-  await duty.stop()
+  await leaderTask.stop()
   await identity.remove()
 })
 
@@ -258,7 +258,7 @@ test('when an organization changes its threshold, its people alone are compared 
 
 describe('a list that is fetched', () => {
   // Otherwise the duty would take the list, too.
-  beforeAll(() => duty.stop())
+  beforeAll(() => leaderTask.stop())
 
   const fileOf = (name: string): Uint8Array =>
     new Uint8Array(readFileSync(`${import.meta.dir}/../data/screening/${name}`))

@@ -75,7 +75,7 @@ beforeAll(async () => {
       chainOf: async (name) => ({ name, family: 'evm', chainId: 1 }),
     },
   })
-  service.duty.start(LEAD)
+  service.leaderTask.start(LEAD)
   runDue = createCheckRunner({
     clock,
     store: store.sessionChecks,
@@ -88,7 +88,7 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
-  await service.duty.stop()
+  await service.leaderTask.stop()
   await screener.stop(true)
   lists.stop()
   await identity.remove()

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type App, type AppOptions, startApp } from '../../src/compose/app.ts'
 import { createMetricsAnswer, type ReadinessCheck } from '../../src/server/operations.ts'
+import type { RefusalPacer } from '../../src/server/refusal-pacer.ts'
 import { createRequestIds } from '../../src/server/request-id.ts'
 import { requestPath } from '../../src/server/request-path.ts'
-import type { TurnValve } from '../../src/server/turn-valve.ts'
 import { until } from '../support/until.ts'
 import { exchange } from './exchange.ts'
 
@@ -16,7 +16,7 @@ const reported: unknown[] = []
 /** What refusals wait for; null: nothing. */
 let held: Promise<void> | null = null
 let arrivals = 0
-const valve: TurnValve = {
+const pacer: RefusalPacer = {
   arrived: () => {
     arrivals += 1
   },
@@ -49,7 +49,7 @@ beforeAll(() => {
     },
     logFiles: async (path) => (path === '/checkpoint' ? { content: 'head', contentType: 'text/plain' } : null),
     requestIds: createRequestIds('test'),
-    valve,
+    pacer,
     report: (error) => reported.push(error),
     recordRefusal: (status, code) => refusals.push([status, code]),
   })
@@ -98,7 +98,7 @@ describe.each(HEADS)('%s', (_name, head) => {
   })
 })
 
-test('what no route answers leaves when the valve lets it', async () => {
+test('what no route answers leaves when the pacer lets it', async () => {
   const open = Promise.withResolvers<void>()
   held = open.promise
   const answer = fetch(`${app.url}/nope`)

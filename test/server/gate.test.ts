@@ -4,10 +4,10 @@ import { type ApiKeyCredential, hashApiKey, mintApiKey, SCOPES_BY_KIND } from '.
 import { type CountersignError, QueueFullError } from '../../src/domain/errors.ts'
 import { createAuthenticator } from '../../src/server/authenticate.ts'
 import { createDeadlines } from '../../src/server/deadline.ts'
-import { type Call, createGate } from '../../src/server/gate.ts'
+import { type AdmittedRequest, createGate } from '../../src/server/gate.ts'
 import { createRateLimiter } from '../../src/server/rate-limit.ts'
+import { createRefusalPacer } from '../../src/server/refusal-pacer.ts'
 import { API_KEY_CHALLENGE, jsonResponse, problemResponse, repeatedProblemResponse } from '../../src/server/response.ts'
-import { createTurnValve } from '../../src/server/turn-valve.ts'
 import { createManualClock, createManualTimers, type ManualClock } from './manual-clock.ts'
 
 const REFUSAL = new QueueFullError(7)
@@ -56,7 +56,7 @@ beforeEach(() => {
   reported = []
 })
 
-const createEndpoint = (perTurn = 100, work: (call: Call) => Promise<void> = async () => undefined) => {
+const createEndpoint = (perTurn = 100, work: (call: AdmittedRequest) => Promise<void> = async () => undefined) => {
   const keys = new Map([flooding, quiet].map((key) => [key.keyId, key]))
   const authenticator = createAuthenticator({ findKey: async (keyId) => keys.get(keyId) ?? null, clock })
   const revoke = ({ keyId }: ApiKeyCredential): void => {
@@ -77,7 +77,7 @@ const createEndpoint = (perTurn = 100, work: (call: Call) => Promise<void> = asy
     latency: { record: (organizationId, durationMs) => waited.push([organizationId, durationMs]) },
     report: (error) => reported.push(error),
     isStopping: () => stopping,
-    valve: createTurnValve({ perTurn, endOfTurn: (callback) => turnEnds.push(callback) }),
+    pacer: createRefusalPacer({ perTurn, endOfTurn: (callback) => turnEnds.push(callback) }),
   })
   const endpoint = gate(
     {

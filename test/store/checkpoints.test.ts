@@ -25,7 +25,7 @@ const COMMITS = 300
 
 const fileBytes = (): number => statSync(path).size
 
-const fill = async (checkpoints: 'by-commits' | 'own-thread') => {
+const fill = async (checkpoints: 'by-commits' | 'separate-thread') => {
   const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints })
   await database.execute('CREATE TABLE items (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT')
   for (let id = 0; id < COMMITS; id++) {
@@ -35,7 +35,7 @@ const fill = async (checkpoints: 'by-commits' | 'own-thread') => {
 }
 
 test('the thread moves what was committed, while the database stays open', async () => {
-  const database = await fill('own-thread')
+  const database = await fill('separate-thread')
   try {
     await until(() => fileBytes() > (COMMITS * PAYLOAD.length) / 2, { limitMs: 50_000 })
     const [row] = await database.query<{ there: number }>('SELECT COUNT(*) AS there FROM items')
@@ -52,7 +52,7 @@ test('without it nothing is moved that early: what the test above sees is the th
 })
 
 test('closing ends the thread and leaves one whole file', async () => {
-  await (await fill('own-thread')).close()
+  await (await fill('separate-thread')).close()
   expect(existsSync(`${path}-wal`)).toBe(false)
   const plain = new BunDatabase(path, { readonly: true })
   expect(plain.query<{ there: number }, []>('SELECT COUNT(*) AS there FROM items').get()).toEqual({ there: COMMITS })
@@ -72,7 +72,7 @@ const logSequence = (): number => {
 }
 
 test('the thread itself makes the first commit into a log of which all was moved, and so waits for the disk', async () => {
-  const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints: 'own-thread' })
+  const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints: 'separate-thread' })
   try {
     let first = 0
     await database.transaction(async (transaction) => {
@@ -88,7 +88,7 @@ test('the thread itself makes the first commit into a log of which all was moved
 
 /** How long the log's file is once a log of at least so many bytes was begun anew. */
 const lengthAfter = async (logBytes: number): Promise<number> => {
-  const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints: 'own-thread' })
+  const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints: 'separate-thread' })
   try {
     await database.execute('CREATE TABLE items (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT')
     let first = 0

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { KEYS_HELP, runKeys } from '../../src/cli/keys.ts'
 import { apiKeyStatus, matchesApiKey, parseApiKey } from '../../src/domain/api-key.ts'
 import { StoreUnavailableError } from '../../src/store/errors.ts'
-import { openOver } from '../cli/door-over.ts'
+import { openOver } from '../cli/admin-client-over.ts'
 import { recordOutput } from '../cli/recorded-output.ts'
 import { openTemporaryStore, START_SECONDS, type TemporaryStore } from './temporary-store.ts'
 

@@ -124,13 +124,13 @@ describe('a batch', () => {
   test('failures and unknown targets are not recorded, and their neighbours are', () => {
     const { attest, appended } = attestIn({
       decide: (job) => {
-        if (job.sequence === 0) return { status: 'undefined-target' }
+        if (job.sequence === 0) return { status: 'target-not-cached' }
         if (job.sequence === 1) return { status: 'failed', code: 'INTERNAL', detail: 'd', errorClass: 'E' }
         return { status: 'decided', record: recordFor(job) }
       },
     })
     expect(outcomesOf(attest.take(batchOf(100, 100, 100)))).toMatchObject([
-      { status: 'undefined-target' },
+      { status: 'target-not-cached' },
       { status: 'failed', nothingSigned: true },
       { status: 'answered' },
     ])

@@ -153,7 +153,7 @@ describe('jobs', () => {
       'answered',
       'answered',
       'the policy could not be evaluated',
-      'undefined-target',
+      'target-not-cached',
       'answered',
     ])
     const bodies = outcomes.map((outcome) => (outcome.status === 'answered' ? JSON.parse(outcome.body) : null))

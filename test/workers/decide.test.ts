@@ -233,6 +233,6 @@ describe('a failure is no verdict and carries no signature', () => {
   }
 
   test('a target that is not here is asked for', () => {
-    expect(decideIn({ find: () => undefined }).decision).toEqual({ status: 'undefined-target' })
+    expect(decideIn({ find: () => undefined }).decision).toEqual({ status: 'target-not-cached' })
   })
 })

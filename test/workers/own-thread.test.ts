@@ -3,7 +3,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { createSharedState, type WorkerReport } from '../../src/pool/protocol.ts'
 import type { OutcomeBatch } from '../../src/pool/wire.ts'
-import { createOwnThreadPort } from '../../workers/signing/own-thread.ts'
+import { createInlinePort } from '../../workers/signing/inline-worker.ts'
 import { openWorkerParts } from '../../workers/signing/setup.ts'
 import { jobOf } from '../pool/support/jobs.ts'
 import { testKey } from '../signing/test-keys.ts'
@@ -21,7 +21,7 @@ const startPort = async () => {
   let turns: (() => void)[] = []
   let closed = 0
   let erased = 0
-  const port = createOwnThreadPort(
+  const port = createInlinePort(
     {
       open: async (settings) => {
         const parts = await openWorkerParts(settings, Date.now)
@@ -37,7 +37,7 @@ const startPort = async () => {
     {
       outcomes: (batch) => batches.push(batch),
       report: ready.resolve,
-      garbled: () => undefined,
+      protocolError: () => undefined,
       closed: () => {
         closed += 1
       },

@@ -26,7 +26,7 @@ const { target } = (await Bun.stdin.json()) as SharedIndexInput
 const { writer } = await openSharedIndex(target, nodeNameOf(directory))
 const builder = createSharedIndexBuilder({ directory, writer, monotonicMs: () => performance.now() })
 
-const lookAndTell = async (): Promise<IndexStatus> => {
+const reportStatus = async (): Promise<IndexStatus> => {
   const status = await builder.status()
   tellStatus(status)
   return status
@@ -41,9 +41,9 @@ const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
 }
 
 const answer = async ({ operation }: BuildRequest): Promise<IndexStatus | null> => {
-  if (operation === 'status') return lookAndTell()
+  if (operation === 'status') return reportStatus()
   await builder.rebuild()
-  await lookAndTell()
+  await reportStatus()
   return null
 }
 
@@ -59,7 +59,7 @@ const work = async (): Promise<void> => {
   let pauseMs = IDLE_MS
   try {
     const hasMore = await inTurn(builder.ingest)
-    await inTurn(lookAndTell)
+    await inTurn(reportStatus)
     const restMs = (performance.now() - startedMs) * (1 / DUTY - 1)
     pauseMs = hasMore ? restMs : Math.max(IDLE_MS, restMs)
   } catch (error) {

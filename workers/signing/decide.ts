@@ -6,9 +6,9 @@ import { DependencyUnavailableError, type ErrorCode } from '../../src/domain/err
 import type { WorkerStages } from '../../src/domain/job-stages.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { errorClassOf } from '../../src/lib/named-error.ts'
-import { dutyVerdict } from '../../src/policy/duties.ts'
 import { PolicyEvaluationError, PolicyUnusableError } from '../../src/policy/errors.ts'
 import { FactUnavailableError } from '../../src/policy/fact-unavailable.ts'
+import { listVerdict } from '../../src/policy/list-verdict.ts'
 import type { CarriedFacts, EvaluationFacts } from '../../src/policy/types/facts.ts'
 import type { ListReaders } from '../../src/policy/types/list-reader.ts'
 import type { Job, SignableJob } from '../../src/pool/protocol.ts'
@@ -32,7 +32,7 @@ export interface WorkerClock {
 
 export type Decision =
   | { readonly status: 'decided'; readonly record: DecisionRecord }
-  | { readonly status: 'undefined-target' }
+  | { readonly status: 'target-not-cached' }
   /** The worker may not decide until its lease is renewed. */
   | { readonly status: 'lease-ended' }
   /** Compliant, but the job has no expiration, so nothing was signed. */
@@ -113,11 +113,11 @@ const shadowVerdictOf = (
   { target, shadow }: Definition,
   facts: EvaluationFacts,
   carried: CarriedFacts | null,
-  duty: Verdict | null,
+  fromLists: Verdict | null,
 ): ShadowVerdict | null => {
   if (shadow === null || target.shadowRevisionId === null) return null
   const revision = target.shadowRevisionId
-  if (duty !== null) return { revision, compliant: duty.compliant, rule: duty.ruleId }
+  if (fromLists !== null) return { revision, compliant: fromLists.compliant, rule: fromLists.ruleId }
   if (shadow === 'unusable' || carried?.shadowless === true) return { revision, compliant: null, rule: null }
   try {
     const { compliant, ruleId } = shadow.evaluate(shadowFactsOf(facts, carried))
@@ -147,12 +147,12 @@ export const createDecide = (dependencies: DecideDependencies): ((job: Dispatche
     const journal = asksForLists(definition) ? createListJournal(reader) : null
     const { request } = job
     const facts: EvaluationFacts = { request, external: carried ?? undefined, lists: journal ?? undefined }
-    const duty = dutyVerdict(reader, request.from, request.onBehalf)
-    const verdict = duty ?? policy.evaluate(facts)
+    const fromLists = listVerdict(reader, request.from, request.onBehalf)
+    const verdict = fromLists ?? policy.evaluate(facts)
     if (verdict.compliant && isTooLate(job)) return TOO_LATE
     const signable = verdict.compliant && hasExpiration(job) ? job : null
     if (verdict.compliant && signable === null) return { status: 'unsigned' }
-    const shadow = shadowVerdictOf(definition, facts, carried, duty)
+    const shadow = shadowVerdictOf(definition, facts, carried, fromLists)
     reach(job, 'signingMs')
     const signed = signable === null ? NOTHING_SIGNED : sign()(signable, target)
     if (signable !== null) reach(job, 'decidedMs')
@@ -167,7 +167,7 @@ export const createDecide = (dependencies: DecideDependencies): ((job: Dispatche
     if (isTooLate(job)) return TOO_LATE
     try {
       const definition = policies.find(job.targetId)
-      if (definition === undefined) return { status: 'undefined-target' }
+      if (definition === undefined) return { status: 'target-not-cached' }
       return definition === 'preparing' ? { status: 'preparing' } : decide(job, definition)
     } catch (error) {
       return failureOf(error)

@@ -3,7 +3,7 @@
 import type { Clock } from '../../lib/time.ts'
 import type { UserLinkPurpose, UserLinkTable } from '../../store/accounts/user-links.ts'
 import type { Tables } from '../../store/store.ts'
-import { recordMaker } from '../second-person/approvers.ts'
+import { recordCreator } from '../second-person/approvers.ts'
 import { newToken } from './token.ts'
 
 const LIFE_SECONDS: Readonly<Record<UserLinkPurpose, number>> = {
@@ -66,7 +66,7 @@ export const recoverAccount = async (
   userId: string,
   { by, removeSecondFactors }: { readonly by: string; readonly removeSecondFactors: boolean },
 ): Promise<NewLink> => {
-  await recordMaker(tables, by, userId, null, 'recovered')
+  await recordCreator(tables, by, userId, null, 'recovered')
   if (removeSecondFactors) {
     await tables.users.removeTotp(userId)
     await tables.users.setRecoveryCodes(userId, [])

@@ -13,7 +13,7 @@ export interface LiveReading {
   readonly atMs: number
   readonly monotonicMs: number
   readonly totals: MetricTotals
-  /** Counter of interface A's answers by duration (fine-histogram.ts). */
+  /** Counter of the attestation API's answers by duration (fine-histogram.ts). */
   readonly latency: Float64Array
   readonly pool: PoolStats
   /** Counter. */

@@ -1,4 +1,4 @@
-// Interface A in the words of OpenAPI: the shapes of its specification.
+// The attestation API in the words of OpenAPI: the shapes of its specification.
 import { ATTESTATION_PATHS } from '../../attestation/paths.ts'
 import { closed, named, oneOf, Type } from '../schema.ts'
 import { openApiDocument } from './document.ts'

@@ -1,4 +1,4 @@
-// Interface B in the words of OpenAPI: the shapes of its specification.
+// The identity API in the words of OpenAPI: the shapes of its specification.
 import { IDENTITY_PATHS } from '../../identity/paths.ts'
 import { closed, named, nullable, oneOf, Type } from '../schema.ts'
 import { openApiDocument } from './document.ts'

@@ -5,9 +5,9 @@ import type { AttestationRequest } from '../../domain/attestation.ts'
 import type { Verdict } from '../../domain/verdict.ts'
 import { compilePolicy } from '../../policy/cel/compile.ts'
 import { decideSession, type SessionVerdict } from '../../policy/decide-session.ts'
-import { dutyVerdict } from '../../policy/duties.ts'
 import { PolicyEvaluationError } from '../../policy/errors.ts'
 import { FactUnavailableError } from '../../policy/fact-unavailable.ts'
+import { listVerdict } from '../../policy/list-verdict.ts'
 import type { PolicyRule, RuleKind } from '../../policy/types/document.ts'
 import type { EvaluationFacts } from '../../policy/types/facts.ts'
 import type { ListReader } from '../../policy/types/list-reader.ts'
@@ -90,9 +90,9 @@ export const simulatePolicy = (
   policy: CompiledPolicy,
   facts: EvaluationFacts & { readonly request: AttestationRequest; readonly lists: ListReader },
 ): Simulation => {
-  const duty = dutyVerdict(facts.lists, facts.request.from, facts.request.onBehalf)
-  const rules = rulesOf(policy, facts, duty !== null)
-  if (duty !== null) return { verdict: duty, failure: null, rules }
+  const fromLists = listVerdict(facts.lists, facts.request.from, facts.request.onBehalf)
+  const rules = rulesOf(policy, facts, fromLists !== null)
+  if (fromLists !== null) return { verdict: fromLists, failure: null, rules }
   try {
     return { verdict: policy.evaluate(facts), failure: null, rules }
   } catch (error) {

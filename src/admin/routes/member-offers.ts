@@ -13,7 +13,7 @@ import { LINK, OFFER, ROLE, showOffer } from '../member-shapes.ts'
 import { requireRights, rightsOfMembership } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, PERSON, SecretReply, VIEWER } from '../route.ts'
 import { closed, named, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
-import { makerOf, recordMaker } from '../second-person/approvers.ts'
+import { makerOf, recordCreator } from '../second-person/approvers.ts'
 
 const route = declareRoutes('Members')
 const own = declareRoutes('Account')
@@ -77,7 +77,7 @@ export const MEMBER_OFFER_ROUTES = [
           throw new SubjectUnknownError('offer')
         }
         if (before.role !== role) {
-          await recordMaker(tables, await makerOf(tables, actorId(actor)), before.userId, organization.id)
+          await recordCreator(tables, await makerOf(tables, actorId(actor)), before.userId, organization.id)
         }
         note({ action: 'member.ask', subject: before.id, detail: { email: before.email, role: [before.role, role] } })
         return showOffer({ ...before, role })
@@ -115,7 +115,7 @@ export const MEMBER_OFFER_ROUTES = [
     handle: ({ services, organization, actor, params, write }) =>
       write(async (tables, note) => {
         const { userId } = await requireOffer(tables, organization.id, params.offer)
-        await recordMaker(tables, await makerOf(tables, actorId(actor)), userId, organization.id)
+        await recordCreator(tables, await makerOf(tables, actorId(actor)), userId, organization.id)
         const code = newOfferCode(services.clock)
         const { hash, expiresAtSeconds } = code
         if (!(await tables.membershipOffers.renew(organization.id, params.offer, hash, expiresAtSeconds))) {
@@ -160,7 +160,7 @@ export const MEMBER_OFFER_ROUTES = [
         const { organizationId, role, askedBy } = taken
         await tables.memberships.add(organizationId, actor.user.id, role)
         // For approvals, the person who made the offer and the person who accepts it do not count as two.
-        await recordMaker(tables, await makerOf(tables, askedBy), actor.user.id, organizationId)
+        await recordCreator(tables, await makerOf(tables, askedBy), actor.user.id, organizationId)
         note({
           action: 'member.accept',
           subject: actor.user.id,

@@ -11,7 +11,7 @@ import { EMAIL, LINK, OFFER, ROLE, showOffer } from '../member-shapes.ts'
 import { requireRights, rightsOfMembership } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIEWER } from '../route.ts'
 import { closed, label, named, nullable, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
-import { makerOf, recordMaker } from '../second-person/approvers.ts'
+import { makerOf, recordCreator } from '../second-person/approvers.ts'
 
 const route = declareRoutes('Members')
 
@@ -117,7 +117,7 @@ export const MEMBER_ROUTES = [
         }
         await tables.memberships.add(organization.id, user.id, role)
         // The actor gets the link and could use the new account.
-        await recordMaker(tables, await makerOf(tables, actorId(actor)), user.id, null)
+        await recordCreator(tables, await makerOf(tables, actorId(actor)), user.id, null)
         note({ action: 'member.add', subject: user.id, detail: { email: user.email, role } })
         const member = showMember(await requireMember(tables, organization.id, user.id))
         const added = { member, invitation: await invite(tables, services, user), offer: null, acceptance: null }
@@ -145,7 +145,7 @@ export const MEMBER_ROUTES = [
         await requireRights(tables, actor, services.clock, rightsOfMembership(organization.id, body.role))
         await tables.memberships.setRole(organization.id, params.user, body.role)
         if (before.role !== body.role) {
-          await recordMaker(tables, await makerOf(tables, actorId(actor)), params.user, organization.id)
+          await recordCreator(tables, await makerOf(tables, actorId(actor)), params.user, organization.id)
         }
         note({ action: 'member.role', subject: params.user, detail: { role: [before.role, body.role] } })
         return showMember({ ...before, role: body.role })
@@ -204,7 +204,7 @@ export const MEMBER_ROUTES = [
             'the account was taken up, or was not made here: a deployment admin can let its owner in again',
           )
         }
-        await recordMaker(tables, await makerOf(tables, actorId(actor)), user.id, null)
+        await recordCreator(tables, await makerOf(tables, actorId(actor)), user.id, null)
         const made = await invite(tables, services, user)
         note({ action: 'member.invite', subject: params.user })
         return new SecretReply(200, made, { ...made, url: '' })

@@ -20,7 +20,7 @@ export const makerOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string): P
 }
 
 /** Stores who made or recovered an account. Idempotent. @param makerId null: nobody in particular */
-export const recordMaker = async (
+export const recordCreator = async (
   { accountMakers }: Pick<Tables, 'accountMakers'>,
   makerId: string | null,
   userId: string,

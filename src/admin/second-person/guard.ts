@@ -38,7 +38,7 @@ export class AwaitsApproval extends NamedError {
 }
 
 /** Rolls the trial transaction back. */
-class TriedOut extends NamedError {
+class TrialRolledBack extends NamedError {
   readonly seen: Seen
   constructor(seen: Seen) {
     super('tried out')
@@ -127,11 +127,11 @@ export const guardedWrite = (route: Route, call: SeenCall, write: Write): Write 
         if (seen !== null) requireVisibleChange(seen)
         const result = await work(tables, note)
         if (rule.leavesApprovers && needs === 'second-person') await requireTwoApprovers(tables, organizationId)
-        if (seen !== null) throw new TriedOut(seen)
+        if (seen !== null) throw new TrialRolledBack(seen)
         return result
       })
     } catch (error) {
-      if (!(error instanceof TriedOut)) throw error
+      if (!(error instanceof TrialRolledBack)) throw error
       if (call.request.headers.get(HEADER) === 'refuse') throw new ApprovalRequiredError()
       return ask(error.seen, kept)
     }

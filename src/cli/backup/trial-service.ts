@@ -2,7 +2,7 @@
 // given ones and without the tasks that reach others.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ownProcess } from '../../program/entries.ts'
-import { TRIAL_WORD } from '../../program/words.ts'
+import { TRIAL_WORD } from '../../program/labels.ts'
 import { CommandFailedError } from '../output.ts'
 
 const START_LIMIT_MS = 120_000

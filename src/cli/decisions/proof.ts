@@ -4,7 +4,7 @@ import { checkDecisionProof, ProofInvalidError } from '../../client/decision-pro
 import { ArgumentInvalidError } from '../../client/errors.ts'
 import type { LogKey } from '../../modules/transparency/service/log-key.ts'
 import { encodeVerifierKey } from '../../modules/transparency/tree/note.ts'
-import { PROGRAM } from '../../program/words.ts'
+import { PROGRAM } from '../../program/labels.ts'
 import { readLogKeyOption } from '../log-key-option.ts'
 import { CommandFailedError, type CommandOutput, parseCommand, print, runToExitCode, UsageError } from '../output.ts'
 import { shown } from './decisions-report.ts'

@@ -2,7 +2,7 @@
 
 import type { ListContents } from '../../facts/lists/write-list.ts'
 import type { Clock } from '../../lib/time.ts'
-import type { AnswerOf, InputOf, Opened, OperationKey } from '../door.ts'
+import type { AnswerOf, InputOf, Opened, OperationKey } from '../admin-client.ts'
 import { nameOf } from '../key-options.ts'
 import { CommandFailedError, type CommandOutput, type ParsedCommand, UsageError } from '../output.ts'
 
@@ -39,14 +39,14 @@ type ListOperation = Extract<OperationKey, `${string} /organizations/{organizati
  * @param params the list is the one that the command names unless given
  */
 export const callLists = <Key extends ListOperation>(
-  { door, owner, command, user }: ListsContext,
+  { admin, owner, command, user }: ListsContext,
   operation: Key,
   input: Omit<InputOf<Key>, 'params'>,
   params: { readonly list?: string; readonly address?: string } = {},
 ) =>
-  door.as(nameOf(command, 'author', user)).call(
+  admin.as(nameOf(command, 'author', user)).call(
     (owner === null ? operation.replace('/organizations/{organization}', '') : operation) as Key,
-    // The door uses only the parameters that the path names.
+    // The admin client uses only the parameters that the path names.
     {
       ...input,
       params: { organization: owner ?? '', list: command.positionals[1] ?? '', ...params },

@@ -6,7 +6,7 @@ import {
   type RefreshResult,
   refreshList,
 } from '../../facts/lists/refresh-list.ts'
-import type { AnswerOf } from '../door.ts'
+import type { AnswerOf } from '../admin-client.ts'
 import { parseDuration } from '../key-options.ts'
 import { CommandFailedError, print, secondsOf, shortTime } from '../output.ts'
 import {

@@ -1,7 +1,7 @@
 // `countersign lists …`: changes lists of addresses by hand, by file and by source. A running service uses a change within a
 // second.
 import type { Clock } from '../../lib/time.ts'
-import type { Open, Opened } from '../door.ts'
+import type { Open, Opened } from '../admin-client.ts'
 import { requireOrganization } from '../in-organization.ts'
 import { type CommandOutput, parseCommand, runToExitCode, UsageError } from '../output.ts'
 import type { ListsContext } from './list-context.ts'

@@ -7,7 +7,7 @@ import type { KnownSources } from '../../policy/cel/scope.ts'
 import { type PolicyIssue, PolicyUnusableError, renderIssues } from '../../policy/errors.ts'
 import { compileRevision, draftRevision, type RevisionDraft } from '../../policy/revision.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
-import { type AnswerOf, type Opened, readPages } from '../door.ts'
+import { type AnswerOf, type Opened, readPages } from '../admin-client.ts'
 import { CommandFailedError, type CommandOutput, type ParsedCommand, UsageError } from '../output.ts'
 
 export interface PolicyContext {
@@ -53,20 +53,20 @@ export type Policy = AnswerOf<'GET /organizations/{organization}/policies/{polic
 export type Revision = AnswerOf<'GET /organizations/{organization}/policies/{policy}/revisions/{revision}'>
 
 export const requirePolicy = async (
-  { door, organizationId: organization }: PolicyStoreContext,
+  { admin, organizationId: organization }: PolicyStoreContext,
   policy: string | undefined,
 ): Promise<Policy> => {
   if (policy === undefined) throw new UsageError('the policy ID is missing')
-  return door.call('GET /organizations/{organization}/policies/{policy}', {
+  return admin.call('GET /organizations/{organization}/policies/{policy}', {
     params: { organization, policy },
     unknown: `there is no policy ${policy}`,
   })
 }
 
 /** A policy's revisions, newest first, without their documents. */
-export const readRevisions = ({ door, organizationId: organization }: PolicyStoreContext, { id: policy }: Policy) =>
+export const readRevisions = ({ admin, organizationId: organization }: PolicyStoreContext, { id: policy }: Policy) =>
   readPages((query) =>
-    door.call('GET /organizations/{organization}/policies/{policy}/revisions', {
+    admin.call('GET /organizations/{organization}/policies/{policy}/revisions', {
       params: { organization, policy },
       query,
     }),
@@ -78,11 +78,11 @@ export const requireRevision = async (
   policy: Policy,
   wanted: string,
 ): Promise<Revision> => {
-  const { door, organizationId: organization } = context
+  const { admin, organizationId: organization } = context
   const numbered = /^[0-9]/.test(wanted)
     ? (await readRevisions(context, policy)).find(({ number }) => String(number) === wanted)
     : undefined
-  return door.call('GET /organizations/{organization}/policies/{policy}/revisions/{revision}', {
+  return admin.call('GET /organizations/{organization}/policies/{policy}/revisions/{revision}', {
     params: { organization, policy: policy.id, revision: numbered?.id ?? wanted },
     unknown: `${policy.id} has no revision ${wanted}`,
   })
@@ -103,11 +103,11 @@ export const isRevisionReference = (text: string): boolean => /^(?:revision_[A-Z
 
 /** Finds a revision by its id, or by its number with --policy. @throws CommandFailedError */
 const findRevision = async (context: PolicyStoreContext, reference: string): Promise<Revision> => {
-  const { door, organizationId: organization, command } = context
+  const { admin, organizationId: organization, command } = context
   if (/^[0-9]/.test(reference)) {
     return requireRevision(context, await requirePolicy(context, command.text('policy')), reference)
   }
-  return door.call('GET /organizations/{organization}/revisions/{revision}', {
+  return admin.call('GET /organizations/{organization}/revisions/{revision}', {
     params: { organization, revision: reference },
     unknown: `there is no revision ${reference}`,
   })

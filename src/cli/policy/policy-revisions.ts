@@ -1,7 +1,7 @@
 // `countersign policy apply|activate|shadow|list|show|diff`: the policies and revisions of an organization.
 import { diffPolicies, type PolicyDifference } from '../../policy/document/diff.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
-import { readPages } from '../door.ts'
+import { readPages } from '../admin-client.ts'
 import { CommandFailedError, print, secondsOf, UsageError } from '../output.ts'
 import {
   isRevisionReference,
@@ -18,25 +18,28 @@ import {
 
 /** Saves and activates a revision in one transaction. */
 export const apply = async (context: PolicyStoreContext): Promise<number> => {
-  const { door, organizationId: organization, command } = context
+  const { admin, organizationId: organization, command } = context
   const source = readSource(command.positionals[1])
   const known = command.text('policy')
   const activates = !command.flag('draft')
-  const applied = await door.together(async (door) => {
+  const applied = await admin.together(async (admin) => {
     const made =
       known === undefined
-        ? await door.call('POST /organizations/{organization}/policies', { params: { organization }, body: { source } })
+        ? await admin.call('POST /organizations/{organization}/policies', {
+            params: { organization },
+            body: { source },
+          })
         : null
     const policy = known ?? made?.policy.id ?? ''
     const saved =
       made === null
-        ? await door.call('POST /organizations/{organization}/policies/{policy}/revisions', {
+        ? await admin.call('POST /organizations/{organization}/policies/{policy}/revisions', {
             params: { organization, policy },
             body: { source },
           })
         : { ...made.revision, warnings: made.warnings }
     if (activates) {
-      await door.call('POST /organizations/{organization}/policies/{policy}/activate', {
+      await admin.call('POST /organizations/{organization}/policies/{policy}/activate', {
         params: { organization, policy },
         body: { revision_id: saved.id },
       })
@@ -51,10 +54,10 @@ export const apply = async (context: PolicyStoreContext): Promise<number> => {
 }
 
 export const activate = async (context: PolicyStoreContext): Promise<number> => {
-  const { door, organizationId, command } = context
+  const { admin, organizationId, command } = context
   const policy = await requirePolicy(context, command.positionals[1])
   const revision = await requireRevision(context, policy, command.required('revision'))
-  await door.call('POST /organizations/{organization}/policies/{policy}/activate', {
+  await admin.call('POST /organizations/{organization}/policies/{policy}/activate', {
     params: { organization: organizationId, policy: policy.id },
     body: { revision_id: revision.id },
   })
@@ -64,12 +67,12 @@ export const activate = async (context: PolicyStoreContext): Promise<number> => 
 }
 
 export const shadow = async (context: PolicyStoreContext): Promise<number> => {
-  const { door, organizationId, command } = context
+  const { admin, organizationId, command } = context
   const policy = await requirePolicy(context, command.positionals[1])
   const wanted = command.flag('off') ? null : command.text('revision')
   if (wanted === undefined) throw new UsageError('say which with --revision, or --off')
   const revision = wanted === null ? null : await requireRevision(context, policy, wanted)
-  await door.call('PUT /organizations/{organization}/policies/{policy}/shadow', {
+  await admin.call('PUT /organizations/{organization}/policies/{policy}/shadow', {
     params: { organization: organizationId, policy: policy.id },
     body: { revision_id: revision?.id ?? null },
   })
@@ -83,9 +86,9 @@ export const shadow = async (context: PolicyStoreContext): Promise<number> => {
 }
 
 export const list = async (context: PolicyStoreContext): Promise<number> => {
-  const { door, organizationId } = context
+  const { admin, organizationId } = context
   const found = await readPages((query) =>
-    door.call('GET /organizations/{organization}/policies', { params: { organization: organizationId }, query }),
+    admin.call('GET /organizations/{organization}/policies', { params: { organization: organizationId }, query }),
   )
   const policies = found.map((policy) => ({
     id: policy.id,

@@ -27,7 +27,7 @@ export const replayOverSessions = async (
   time: { readonly sinceMs: number; readonly untilMs: number },
 ): Promise<number> => {
   const textOf = (ms: number): string => new Date(ms).toISOString()
-  const replay = await context.door.call('POST /organizations/{organization}/session-policy/trial-here', {
+  const replay = await context.admin.call('POST /organizations/{organization}/session-policy/trial-here', {
     params: { organization: context.organizationId },
     body: {
       source,

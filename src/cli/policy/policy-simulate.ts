@@ -5,11 +5,11 @@ import { type PolicyStoreContext, resolvePolicyText } from './policy-context.ts'
 const OUTCOMES = { completed: 'completed', rejected: 'rejected', review: 'left to a person' } as const
 
 export const simulate = async (context: PolicyStoreContext): Promise<number> => {
-  const { command, door, organizationId: organization } = context
+  const { command, admin, organizationId: organization } = context
   const reference = command.positionals[1]
   if (reference === undefined) throw new UsageError('REVISION_OR_FILE is missing')
   const { source } = await resolvePolicyText(context, reference)
-  const trial = await door.call('POST /organizations/{organization}/sessions/{session}/simulate', {
+  const trial = await admin.call('POST /organizations/{organization}/sessions/{session}/simulate', {
     params: { organization, session: command.required('session') },
     body: { source },
   })

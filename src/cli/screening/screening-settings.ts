@@ -1,6 +1,6 @@
 // `countersign screening settings`: shows or changes an organization's screening settings.
 import type { HitAction } from '../../domain/screening-hit.ts'
-import type { Opened } from '../door.ts'
+import type { Opened } from '../admin-client.ts'
 import { findOrganization } from '../in-organization.ts'
 import { parseWhole } from '../key-options.ts'
 import { type CommandOutput, type ParsedCommand, print, UsageError } from '../output.ts'
@@ -44,17 +44,17 @@ const wordsOf = (names: readonly string[] | null, otherwise: string): string =>
   names === null ? otherwise : names.length === 0 ? NONE : names.join(', ')
 
 export const screeningSettings = async ({
-  door,
+  admin,
   output,
   command,
 }: Opened & { readonly output: CommandOutput; readonly command: ParsedCommand }): Promise<void> => {
-  const { id, slug } = await findOrganization({ door }, command.text('org') ?? 'demo')
+  const { id, slug } = await findOrganization({ admin }, command.text('org') ?? 'demo')
   const params = { organization: id }
   const body = bodyOf(command)
   const settings =
     Object.keys(body).length === 0
-      ? await door.call('GET /organizations/{organization}/screening', { params })
-      : await door.call('PUT /organizations/{organization}/screening', {
+      ? await admin.call('GET /organizations/{organization}/screening', { params })
+      : await admin.call('PUT /organizations/{organization}/screening', {
           params,
           body,
           flags: Object.fromEntries(SETTINGS_TEXTS.map((name) => [name.replaceAll('-', '_'), `--${name}`])),

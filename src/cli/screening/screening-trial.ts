@@ -1,12 +1,12 @@
 // `countersign screening trial`: what another threshold would have caught, of the newest sessions against today's lists.
 import { TRIAL_THRESHOLDS } from '../../domain/screening-hit.ts'
-import type { Opened } from '../door.ts'
+import type { Opened } from '../admin-client.ts'
 import { findOrganization } from '../in-organization.ts'
 import { parseWhole } from '../key-options.ts'
 import { type CommandOutput, formatTable, type ParsedCommand, UsageError } from '../output.ts'
 
 export const screeningTrial = async ({
-  door,
+  admin,
   output,
   command,
 }: Opened & { readonly output: CommandOutput; readonly command: ParsedCommand }): Promise<void> => {
@@ -15,9 +15,9 @@ export const screeningTrial = async ({
   if (given !== null && !TRIAL_THRESHOLDS.some((threshold) => threshold === given)) {
     throw new UsageError(`--threshold is one of ${TRIAL_THRESHOLDS.join(', ')}`)
   }
-  const { id, slug } = await findOrganization({ door }, command.text('org') ?? 'demo')
+  const { id, slug } = await findOrganization({ admin }, command.text('org') ?? 'demo')
   const params = { organization: id }
-  const trial = await door.call('POST /organizations/{organization}/screening/trial', { params, body: {} })
+  const trial = await admin.call('POST /organizations/{organization}/screening/trial', { params, body: {} })
   if (command.flag('json')) {
     output.stdout(`${JSON.stringify({ slug, ...trial })}\n`)
     return

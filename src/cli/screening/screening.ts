@@ -14,7 +14,7 @@ import {
 import { readScreeningList } from '../../modules/screening/formats/read-screening-list.ts'
 import { NAME_PROBLEMS } from '../../modules/screening/matching/names/name-problems.ts'
 import { buildScreening, openScreening, type ScreeningAnswer } from '../../modules/screening/matching/screen-subject.ts'
-import type { AnswerOf, Open, Opened } from '../door.ts'
+import type { AnswerOf, Open, Opened } from '../admin-client.ts'
 import { runOpened } from '../in-organization.ts'
 import { parseDuration, parseWhole } from '../key-options.ts'
 import { durationText } from '../lists/list-context.ts'
@@ -100,11 +100,11 @@ const describe = (list: ListShown) => ({
   failure: list.failure,
 })
 
-const readLists = async ({ door }: Pick<Context, 'door'>): Promise<readonly ListShown[]> =>
-  (await door.call('GET /screening/lists', {})).items
+const readLists = async ({ admin }: Pick<Context, 'admin'>): Promise<readonly ListShown[]> =>
+  (await admin.call('GET /screening/lists', {})).items
 
-const status = async ({ door, output, command }: Context): Promise<void> => {
-  const lists = (await readLists({ door })).map(describe)
+const status = async ({ admin, output, command }: Context): Promise<void> => {
+  const lists = (await readLists({ admin })).map(describe)
   const rows = lists.map(({ list, entries, names, ageSeconds, failure }) => [
     list,
     String(entries),
@@ -137,12 +137,12 @@ const tell = ({ output, command }: Context, name: string, list: ListShown | unde
   print({ output, command }, list === undefined ? { list: name } : describe(list), `${said}\n`)
 
 const enable = async (context: Context): Promise<void> => {
-  const { command, door } = context
+  const { command, admin } = context
   const name = listGiven(context)
   const format = formatGiven(command.text('format'))
   const url = command.text('url')
   const every = command.text('every')
-  const list = await door.call('PUT /screening/lists/{list}', {
+  const list = await admin.call('PUT /screening/lists/{list}', {
     params: { list: name },
     body: {
       ...(format === undefined ? {} : { format }),
@@ -160,7 +160,7 @@ const enable = async (context: Context): Promise<void> => {
 
 const disable = async (context: Context): Promise<void> => {
   const name = listGiven(context)
-  await context.door.call('DELETE /screening/lists/{list}', { params: { list: name } })
+  await context.admin.call('DELETE /screening/lists/{list}', { params: { list: name } })
   tell(context, name, undefined, `${name} is not used any more`)
 }
 
@@ -177,7 +177,7 @@ const ALIASES_MISSING =
   'warning: the aliases and countries of US Treasury’s lists are in files of their own: without alt.csv and add.csv, people are found by one name only'
 
 const importList = async (context: Context): Promise<void> => {
-  const { store, door, command, clock } = context
+  const { store, admin, command, clock } = context
   const name = listGiven(context)
   const paths = command.positionals.slice(2)
   if (paths.length === 0) throw new UsageError('name the files')
@@ -196,7 +196,7 @@ const importList = async (context: Context): Promise<void> => {
     })
     const { bytes, ...packed } = packEntries(entries)
     const everySeconds = known?.intervalSeconds ?? publisher?.intervalSeconds ?? 86_400
-    await door.together(async (together) => {
+    await admin.together(async (together) => {
       if (known === null) {
         await together.call('PUT /screening/lists/{list}', { params: { list: name }, body: { format, urls: [] } })
       }

@@ -2,8 +2,8 @@
 
 import type { BaseFeeFacts } from '../../policy/sources/base-fee.ts'
 import { askChains } from '../ask-chains.ts'
-import type { OpenAsker } from '../asker.ts'
 import { quantityOf } from '../evm-answer.ts'
+import type { OpenFactFetcher } from '../fact-fetcher.ts'
 import { type JsonRpc, RpcFailedError } from '../json-rpc.ts'
 
 /** @returns null for a block from before EIP-1559, which has no base fee */
@@ -14,5 +14,5 @@ const readBaseFee = async (rpc: JsonRpc): Promise<string | null> => {
   return fee === undefined || fee === null ? null : quantityOf(fee).toString()
 }
 
-export const askBaseFee: OpenAsker<BaseFeeFacts> = (context) =>
+export const askBaseFee: OpenFactFetcher<BaseFeeFacts> = (context) =>
   askChains(context, async (nodes) => ({ wei: await nodes.ask(readBaseFee) }))

@@ -1,8 +1,8 @@
 // Answers from the geography file, by the client's address. Without a file the answer is null.
 
 import type { GeographyFacts } from '../../policy/sources/geography.ts'
-import type { OpenAsker } from '../asker.ts'
+import type { OpenFactFetcher } from '../fact-fetcher.ts'
 
-export const askGeography: OpenAsker<GeographyFacts> = ({ geography }) => ({
+export const askGeography: OpenFactFetcher<GeographyFacts> = ({ geography }) => ({
   ask: ({ request }) => geography?.lookup(request.userIp) ?? null,
 })

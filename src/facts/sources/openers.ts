@@ -1,8 +1,8 @@
 // The code that queries each fact source, loaded at the start of a service: signing threads and pages never load it.
 import type { SourceKind } from '../../policy/sources/all.ts'
-import type { OpenAsker } from '../asker.ts'
+import type { OpenFactFetcher } from '../fact-fetcher.ts'
 
-export const SOURCE_OPENERS: Readonly<Record<SourceKind, () => Promise<OpenAsker<unknown>>>> = {
+export const SOURCE_OPENERS: Readonly<Record<SourceKind, () => Promise<OpenFactFetcher<unknown>>>> = {
   'base-fee': async () => (await import('./base-fee.ts')).askBaseFee,
   geography: async () => (await import('./geography.ts')).askGeography,
   identity: async () => (await import('./identity.ts')).askIdentity,

@@ -2,7 +2,7 @@
 // they change. A session that is handed in is compared by the runner of checks, which has this service's parts. Names are
 // searched in a process of their own, not in the thread that answers requests.
 
-import type { Duty, Lead } from '../../cluster/leader.ts'
+import type { Lead, LeaderTask } from '../../cluster/leader.ts'
 import type { ScreenedWallet, Screener } from '../../facts/screener.ts'
 import { createCheckAgain, type StoreChecks } from '../../identity/checks/check-again.ts'
 import { type CheckPart, partOf, type RepeatedPart } from '../../identity/checks/checks.ts'
@@ -47,7 +47,7 @@ export interface ScreeningServiceDependencies {
 }
 
 export interface ScreeningService {
-  readonly duty: Duty
+  readonly leaderTask: LeaderTask
   /** For the runner of checks, in the process that has the duty. */
   readonly parts: readonly CheckPart[]
   /** Lists as last seen, in the process that has the duty. */
@@ -161,7 +161,7 @@ export const createScreeningService = ({
   return {
     lists: held.metrics,
     parts: [names, listed, screened, ...further].map(partOf),
-    duty: {
+    leaderTask: {
       name: 'screening of people and companies',
       start: begin,
       stop: async () => {

@@ -24,7 +24,7 @@ export interface Decision<Result> {
   readonly result: Result
 }
 
-interface Wish {
+interface PendingOperation {
   readonly digest: Uint8Array
   decide(current: ClaimEntry | null, nowSeconds: number): Decision<unknown>
   resolve(result: unknown): void
@@ -44,9 +44,9 @@ const newestOf = (entries: readonly ClaimEntry[], digest: Uint8Array): number =>
   return index
 }
 
-/** Wishes of one commit: the others wait for the next, behind what else writes. */
+/** Operations of one commit: the others wait for the next, behind what else writes. */
 const GROUP_MAX = 256
-/** Wishes that may wait before the next is refused. */
+/** Operations that may wait before the next is refused. */
 const WAITING_MAX = 10_000
 /** Groups that are read at once: some megabytes. */
 const PAGE = 500
@@ -70,7 +70,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   let commits: number | null = null
   let committedMs = clock.monotonicMs()
   let forgotMs = clock.monotonicMs()
-  const waiting: Wish[] = []
+  const waiting: PendingOperation[] = []
   const backlog = createBacklog(WAITING_MAX, clock.monotonicMs)
   let working = false
 
@@ -102,19 +102,19 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
     return null
   }
 
-  const grant = async (table: ClaimGroupTable, wishes: readonly Wish[]) => {
+  const grant = async (table: ClaimGroupTable, operations: readonly PendingOperation[]) => {
     const commitsNow = await table.readCommits()
     if (commitsNow === null || commitsNow !== commits) await catchUp(table)
-    /** What this group appends: the next wish for the same key must see it. */
+    /** What this group appends: the next operation for the same key must see it. */
     const entries: PlacedEntry[] = []
     const nowSeconds = clock.unixSeconds()
     const results: unknown[] = []
     let keepUntilSeconds = 0
-    for (const wish of wishes) {
-      const own = newestOf(entries, wish.digest)
-      const last = own < 0 ? await read(table, wish.digest) : { entry: entries[own]!, number: next + own }
+    for (const operation of operations) {
+      const own = newestOf(entries, operation.digest)
+      const last = own < 0 ? await read(table, operation.digest) : { entry: entries[own]!, number: next + own }
       const isFree = last === null || last.entry.released || last.entry.keepUntilSeconds <= nowSeconds
-      const { append, result } = wish.decide(isFree ? null : last.entry, nowSeconds)
+      const { append, result } = operation.decide(isFree ? null : last.entry, nowSeconds)
       results.push(result)
       if (append === null) continue
       const number = next + entries.length
@@ -127,7 +127,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   }
 
   const commit = async (): Promise<void> => {
-    let taken: Wish[] = []
+    let taken: PendingOperation[] = []
     try {
       if (clock.monotonicMs() - committedMs > PAUSE_MS) await catchUp(outside)
       const { group, results, commitsNow } = await database.transaction((transaction) => {
@@ -138,13 +138,13 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
       if (group.claims.length > 0) remember(group)
       commits = commitsNow
       backlog.remove(taken.length)
-      for (const [index, wish] of taken.entries()) wish.resolve(results[index])
+      for (const [index, operation] of taken.entries()) operation.resolve(results[index])
     } catch (error) {
       commits = null
       // Where nobody got a turn, nobody is left to wait in hope.
       const failed = taken.length > 0 ? taken : waiting.splice(0)
       backlog.remove(failed.length)
-      for (const wish of failed) wish.reject(error)
+      for (const operation of failed) operation.reject(error)
     }
     committedMs = clock.monotonicMs()
     if (committedMs - forgotMs < FORGET_MS) return

@@ -14,7 +14,7 @@ import { fieldsOf, type RowOf } from '../row-fields.ts'
 import { acceptParts } from '../sessions/portal-progress.ts'
 import { announceSession, noteChange, type SessionNote } from '../sessions/session-changes.ts'
 import { eraseOrigin } from '../sessions/session-origins.ts'
-import { lockSession, lockSessionAsItIs, marksFor, readState } from '../sessions/session-rows.ts'
+import { lockSession, lockSessionAsItIs, placeholdersFor, readState } from '../sessions/session-rows.ts'
 import { eraseTraces } from '../sessions/session-traces.ts'
 import { isExpired } from './evidence-retention.ts'
 import {
@@ -106,7 +106,7 @@ export const createEvidenceTable = (scope: TableScope) => {
       if (sessionIds.length === 0) return new Map()
       const rows = await scope.statements.query<EvidenceRow & { readonly session_id: string }>(
         `SELECT session_id, ${EVIDENCE_COLUMNS} FROM session_evidence WHERE organization_id = ?
-           AND session_id IN (${marksFor(sessionIds)}) AND kind = ? AND erased_at_seconds IS NULL`,
+           AND session_id IN (${placeholdersFor(sessionIds)}) AND kind = ? AND erased_at_seconds IS NULL`,
         [organizationId, ...sessionIds, kind],
       )
       return new Map(rows.map((row) => [row.session_id, toRecord(row)]))

@@ -7,7 +7,7 @@ import { HitOpenError } from '../../domain/session-errors.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Statements, Transaction } from '../database.ts'
 import { fieldsOf, type RowOf } from '../row-fields.ts'
-import { lockSession, lockSessionAsItIs, marksFor } from '../sessions/session-rows.ts'
+import { lockSession, lockSessionAsItIs, placeholdersFor } from '../sessions/session-rows.ts'
 import { announceSharing } from '../sessions/session-sharing.ts'
 
 export interface StoredHit extends BoundHit {
@@ -260,7 +260,7 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
       Pick<HitRow, 'list_name' | 'entry_id' | 'subject' | 'state'> & { readonly session_id: string }
     >(
       `SELECT session_id, list_name, entry_id, subject, state FROM screening_hits WHERE organization_id = ?
-         AND session_id IN (${marksFor(sessionIds)}) ORDER BY found_at_seconds`,
+         AND session_id IN (${placeholdersFor(sessionIds)}) ORDER BY found_at_seconds`,
       [organizationId, ...sessionIds],
     )
     return rows.map(({ session_id: sessionId, list_name: list, entry_id: entry, subject, state }) => ({
@@ -281,7 +281,7 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
     if (sessionIds.length === 0) return counts
     const rows = await scope.statements.query<{ session_id: string; state: HitState; count: number }>(
       `SELECT session_id, state, COUNT(*) AS count FROM screening_hits WHERE organization_id = ?
-         AND session_id IN (${marksFor(sessionIds)}) GROUP BY session_id, state`,
+         AND session_id IN (${placeholdersFor(sessionIds)}) GROUP BY session_id, state`,
       [organizationId, ...sessionIds],
     )
     for (const { session_id: id, state, count } of rows) {

@@ -9,7 +9,7 @@ import type { Statements, Transaction } from '../database.ts'
 import { replaceHits } from '../lists/screening-checks.ts'
 import { fieldsOf, type RowOf } from '../row-fields.ts'
 import { queueCheckMessages } from '../webhooks/webhook-queue.ts'
-import { marksFor, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
+import { placeholdersFor, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import { announceSharing, whileSharing } from './session-sharing.ts'
 
 interface NewCheck {
@@ -137,7 +137,7 @@ const writeChecks = async (
   const opened = new Map<string, number>()
   if (made.length === 0) return opened
   const ids = made.map(({ sessionId }) => sessionId)
-  const ofSessions = `organization_id = ? AND session_id IN (${marksFor(ids)})`
+  const ofSessions = `organization_id = ? AND session_id IN (${placeholdersFor(ids)})`
   const known = await transaction.query<{ session_id: string }>(
     `SELECT DISTINCT session_id FROM screening_hits WHERE ${ofSessions}`,
     [organizationId, ...ids],
@@ -193,7 +193,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
   /** Which of these sessions of one organization still have checks to be made. */
   queued: async (organizationId: string, sessionIds: readonly string[]): Promise<ReadonlySet<string>> => {
     const rows = await scope.statements.query<{ session_id: string }>(
-      `SELECT session_id FROM session_check_queue WHERE organization_id = ? AND session_id IN (${marksFor(sessionIds)})`,
+      `SELECT session_id FROM session_check_queue WHERE organization_id = ? AND session_id IN (${placeholdersFor(sessionIds)})`,
       [organizationId, ...sessionIds],
     )
     return new Set(rows.map((row) => row.session_id))
@@ -250,7 +250,7 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       if (made.length === 0) return { opened: new Map<string, number>(), skipped: 0 }
       const rows = await transaction.query<{ id: string; sequence: number }>(
         `UPDATE sessions SET updated_at_seconds = updated_at_seconds
-         WHERE organization_id = ? AND id IN (${marksFor(made)}) RETURNING id, sequence`,
+         WHERE organization_id = ? AND id IN (${placeholdersFor(made)}) RETURNING id, sequence`,
         [organizationId, ...made.map(({ sessionId }) => sessionId)],
       )
       const sequences = new Map(rows.map(({ id, sequence }) => [id, sequence]))

@@ -39,7 +39,7 @@ const COLUMN_NAMES = [
 ] as const satisfies readonly (keyof SessionRow)[]
 
 /** One `?` for each item, for `IN (…)`. */
-export const marksFor = (items: readonly unknown[]): string => items.map(() => '?').join(', ')
+export const placeholdersFor = (items: readonly unknown[]): string => items.map(() => '?').join(', ')
 
 /** For statements over `sessions` alone. */
 export const SESSION_COLUMNS = COLUMN_NAMES.join(', ')
@@ -93,7 +93,7 @@ export const readWallets = async (
   if (sessionIds.length === 0) return wallets
   const rows = await statements.query<WalletRow & { readonly session_id: string }>(
     `SELECT session_id, ${WALLET_COLUMNS} FROM session_wallets WHERE organization_id = ?
-       AND session_id IN (${marksFor(sessionIds)}) ORDER BY session_id, connected_sequence`,
+       AND session_id IN (${placeholdersFor(sessionIds)}) ORDER BY session_id, connected_sequence`,
     [organizationId, ...sessionIds],
   )
   for (const row of rows) wallets.set(row.session_id, [...(wallets.get(row.session_id) ?? []), ...toWallet(row)])

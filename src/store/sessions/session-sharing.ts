@@ -2,7 +2,7 @@
 // than a change of the session. Source: threats row 3.
 import type { Transaction } from '../database.ts'
 import { announceSession } from './session-changes.ts'
-import { marksFor, readState } from './session-rows.ts'
+import { placeholdersFor, readState } from './session-rows.ts'
 
 const HAS_UNSETTLED_HIT = `EXISTS (SELECT 1 FROM screening_hits hit WHERE hit.organization_id = sessions.organization_id
     AND hit.session_id = sessions.id AND hit.state IN ('open', 'confirmed'))`
@@ -35,7 +35,7 @@ export const whileSharing = async <Result>(
     new Set(
       (
         await transaction.query<{ id: string }>(
-          `SELECT id FROM sessions WHERE organization_id = ? AND id IN (${marksFor(sessionIds)})
+          `SELECT id FROM sessions WHERE organization_id = ? AND id IN (${placeholdersFor(sessionIds)})
              AND status = 'completed' AND ${HAS_UNSETTLED_HIT}`,
           [organizationId, ...sessionIds],
         )

@@ -23,10 +23,10 @@ export interface SqliteOptions {
   /** How many transactions may wait before the next is refused at once. */
   readonly maximumQueued?: number
   /**
-   * Where checkpoints run. `by-commits`, the default: within a commit, which then waits for the disk. `own-thread`, for
+   * Where checkpoints run. `by-commits`, the default: within a commit, which then waits for the disk. `separate-thread`, for
    * servers: in a thread of their own.
    */
-  readonly checkpoints?: 'by-commits' | 'own-thread'
+  readonly checkpoints?: 'by-commits' | 'separate-thread'
   /** Resolves after that many milliseconds; replaced in tests. */
   readonly wait?: (milliseconds: number) => Promise<void>
 }

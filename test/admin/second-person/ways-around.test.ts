@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { runAccount } from '../../../src/cli/account.ts'
 import { addressKey } from '../../../src/domain/address-key.ts'
-import { openOver } from '../../cli/door-over.ts'
+import { openOver } from '../../cli/admin-client-over.ts'
 import type { Person } from '../support/harness.ts'
 import { type Answer, OTHER_WALLET, startWorld, WALLET, type World } from './world.ts'
 

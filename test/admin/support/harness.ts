@@ -206,7 +206,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     tasks,
     live,
     processes,
-    changesTold: async () => undefined,
+    notifyChanges: async () => undefined,
     logHead: async () => ({
       logKey: 'log key',
       size: 7,

@@ -137,7 +137,7 @@ export const openWebhookService = async (open = openTemporaryStore) => {
   const demo = await parts.createOrganization('demo')
   const stop = async (): Promise<void> => {
     deadlines.stop()
-    await webhooks.duty.stop()
+    await webhooks.leaderTask.stop()
     await parts.remove()
   }
   return { parts, webhooks, demo, reported, warned, told, stop }

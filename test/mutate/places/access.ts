@@ -412,7 +412,7 @@ export const access: readonly Place[] = [
         "if (actor?.kind !== 'person') throw new RoleInsufficientError('person')",
         "if (actor?.kind !== 'person') throw new ApprovalRequiredError()",
       ],
-      ['what was tried out is kept', 'if (seen !== null) throw new TriedOut(seen)', ''],
+      ['what was tried out is kept', 'if (seen !== null) throw new TrialRolledBack(seen)', ''],
       [
         'the rule is not looked at',
         'if (!(await isRuleOn(tables, organizationId))) return work(tables, note)',

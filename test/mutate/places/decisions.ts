@@ -152,7 +152,7 @@ export const decisions: readonly Place[] = [
   ]),
   ...placesOf(
     ['test/decision-log/segment.test.ts', 'test/decision-log/faults.test.ts'],
-    'src/decision-log/segment-tie.ts',
+    'src/decision-log/previous-segment.ts',
     [['the hash of the last line includes its newline', 'position < end - 1; )', 'position < end; )']],
   ),
   ...placesOf(['test/decision-log/tail.test.ts'], 'src/decision-log/tail.ts', [

@@ -7,7 +7,7 @@ export const policy: readonly Place[] = [
     ['the default is to allow', "compliant: fallback === 'allow'", "compliant: fallback !== 'allow'"],
     ['a rule that fails decides nothing', '        throw new PolicyEvaluationError(id, error)', '        continue'],
   ]),
-  ...placesOf(['test/policy/on-behalf.test.ts', 'test/workers/decide.test.ts'], 'src/policy/duties.ts', [
+  ...placesOf(['test/policy/on-behalf.test.ts', 'test/workers/decide.test.ts'], 'src/policy/list-verdict.ts', [
     [
       'an allowed relayer carries anyone',
       'return lists.contains(ALLOW_LIST, wallet) && lists.contains(ALLOW_LIST, onBehalf) ? ALLOWED : null',

@@ -169,8 +169,8 @@ export const signing: readonly Place[] = [
     ['the organization’s lists do not decide', 'duty ?? policy.evaluate(facts)', 'policy.evaluate(facts)'],
     [
       'the represented user is not screened',
-      'dutyVerdict(reader, request.from, request.onBehalf)',
-      "dutyVerdict(reader, request.from, '')",
+      'listVerdict(reader, request.from, request.onBehalf)',
+      "listVerdict(reader, request.from, '')",
     ],
     [
       'an error is a verdict of the policy’s words',

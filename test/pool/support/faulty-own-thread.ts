@@ -4,7 +4,7 @@
 import { systemTimers } from '../../../src/lib/time.ts'
 import type { OpenPort, WorkerPort } from '../../../src/pool/port.ts'
 import { SHARED_CURRENT } from '../../../src/pool/protocol.ts'
-import { createOwnThreadPort } from '../../../workers/signing/own-thread.ts'
+import { createInlinePort } from '../../../workers/signing/inline-worker.ts'
 import { openWorkerParts } from '../../../workers/signing/setup.ts'
 import { createFaults } from './faults.ts'
 
@@ -15,7 +15,7 @@ export const openFaultyOwnThread: OpenPort = (listener): WorkerPort => {
     exited = true
   })
   const throwing = new Set<number>()
-  const port = createOwnThreadPort(
+  const port = createInlinePort(
     {
       open: async (settings) => {
         words = new Int32Array(settings.shared)

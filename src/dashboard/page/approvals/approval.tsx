@@ -4,7 +4,7 @@ import type { Approval } from '../api/types.ts'
 import { Differences } from '../policies/differences.tsx'
 import { Badge } from '../ui/parts.tsx'
 import { Time } from '../ui/time.tsx'
-import { ACTIONS } from './words.ts'
+import { ACTIONS } from './labels.ts'
 
 const STATES = {
   pending: <Badge tone="warn">Waiting</Badge>,

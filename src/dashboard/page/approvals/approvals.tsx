@@ -15,7 +15,7 @@ import { Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { ApprovalCard, SeenChanges } from './approval.tsx'
-import { ACTIONS } from './words.ts'
+import { ACTIONS } from './labels.ts'
 
 /** What can be made of a change that waits: the question, its button, and what is said afterwards. */
 const DEEDS = {
@@ -26,7 +26,7 @@ const DEEDS = {
 
 interface Asked {
   readonly approval: Approval
-  readonly deed: keyof typeof DEEDS
+  readonly dialogAction: keyof typeof DEEDS
 }
 
 interface ApprovalsOfProps {
@@ -70,8 +70,8 @@ const ApprovalsOf = ({ title, lead, pages, overrides, decide, mayDecide }: Appro
   const [asked, setAsked] = useState<Asked | null>(null)
   const action = useAction(async () => {
     if (asked === null) return
-    await decide(asked.approval, asked.deed === 'approve')
-    say(DEEDS[asked.deed].done)
+    await decide(asked.approval, asked.dialogAction === 'approve')
+    say(DEEDS[asked.dialogAction].done)
     setAsked(null)
     pages.reload()
     readWaitingAgain()
@@ -97,11 +97,14 @@ const ApprovalsOf = ({ title, lead, pages, overrides, decide, mayDecide }: Appro
           {mayDecide && approval.state === 'pending' && (
             <div class="form-actions">
               {!isOwn(approval) && (
-                <Button small icon="check" onClick={() => setAsked({ approval, deed: 'approve' })}>
+                <Button small icon="check" onClick={() => setAsked({ approval, dialogAction: 'approve' })}>
                   Approve
                 </Button>
               )}
-              <Button small onClick={() => setAsked({ approval, deed: isOwn(approval) ? 'take-back' : 'reject' })}>
+              <Button
+                small
+                onClick={() => setAsked({ approval, dialogAction: isOwn(approval) ? 'take-back' : 'reject' })}
+              >
                 {isOwn(approval) ? 'Take back' : 'Reject'}
               </Button>
             </div>
@@ -118,9 +121,9 @@ const ApprovalsOf = ({ title, lead, pages, overrides, decide, mayDecide }: Appro
       {overrides !== null && <Overrides pages={overrides} />}
       {asked !== null && (
         <ConfirmDialog
-          title={DEEDS[asked.deed].title}
-          confirmLabel={DEEDS[asked.deed].confirm}
-          danger={asked.deed !== 'approve'}
+          title={DEEDS[asked.dialogAction].title}
+          confirmLabel={DEEDS[asked.dialogAction].confirm}
+          danger={asked.dialogAction !== 'approve'}
           action={action}
           onClose={() => {
             action.clear()
@@ -134,7 +137,7 @@ const ApprovalsOf = ({ title, lead, pages, overrides, decide, mayDecide }: Appro
             , asked for by {asked.approval.requested_by_name}.
           </p>
           <SeenChanges approval={asked.approval} />
-          {asked.deed === 'approve' && <p>It is done at once.</p>}
+          {asked.dialogAction === 'approve' && <p>It is done at once.</p>}
         </ConfirmDialog>
       )}
     </Page>

@@ -118,13 +118,15 @@ const RetireAttester = ({
   )
 }
 
-type Deed = { readonly kind: 'add' } | { readonly kind: 'retire'; readonly attester: Attester; readonly final: boolean }
+type DialogAction =
+  | { readonly kind: 'add' }
+  | { readonly kind: 'retire'; readonly attester: Attester; readonly final: boolean }
 
 export const Attesters = () => {
-  const [deed, setDeed] = useState<Deed | null>(null)
+  const [dialogAction, setDialogAction] = useState<DialogAction | null>(null)
   const query = useQuery((signal) => call('GET /attesters', { signal }), [])
   const { reload } = query
-  const add = (): void => setDeed({ kind: 'add' })
+  const add = (): void => setDialogAction({ kind: 'add' })
   useShortcut('c', 'Add an attester key', add)
   return (
     <Page
@@ -172,7 +174,7 @@ export const Attesters = () => {
                                   {
                                     label: 'Retire…',
                                     icon: 'clock' as const,
-                                    onSelect: () => setDeed({ kind: 'retire', attester, final: false }),
+                                    onSelect: () => setDialogAction({ kind: 'retire', attester, final: false }),
                                   },
                                 ]
                               : []),
@@ -180,7 +182,7 @@ export const Attesters = () => {
                               label: 'Retire for good…',
                               icon: 'trash',
                               danger: true,
-                              onSelect: () => setDeed({ kind: 'retire', attester, final: true }),
+                              onSelect: () => setDialogAction({ kind: 'retire', attester, final: true }),
                             },
                           ]}
                         />
@@ -194,9 +196,14 @@ export const Attesters = () => {
       </Card>
       <ChainChecks />
       <SecondPerson />
-      {deed?.kind === 'add' && <AddAttester onClose={() => setDeed(null)} onDone={reload} />}
-      {deed?.kind === 'retire' && (
-        <RetireAttester attester={deed.attester} final={deed.final} onClose={() => setDeed(null)} onDone={reload} />
+      {dialogAction?.kind === 'add' && <AddAttester onClose={() => setDialogAction(null)} onDone={reload} />}
+      {dialogAction?.kind === 'retire' && (
+        <RetireAttester
+          attester={dialogAction.attester}
+          final={dialogAction.final}
+          onClose={() => setDialogAction(null)}
+          onDone={reload}
+        />
       )}
     </Page>
   )

@@ -1,4 +1,4 @@
-// One deed behind one button: busy while it runs, and its failure for whoever shows it.
+// One dialogAction behind one button: busy while it runs, and its failure for whoever shows it.
 import { useRef, useState } from 'preact/hooks'
 
 export interface Action<Parameters extends readonly unknown[]> {
@@ -9,7 +9,7 @@ export interface Action<Parameters extends readonly unknown[]> {
 }
 
 export const useAction = <Parameters extends readonly unknown[]>(
-  deed: (...parameters: Parameters) => Promise<void>,
+  dialogAction: (...parameters: Parameters) => Promise<void>,
 ): Action<Parameters> => {
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
@@ -20,7 +20,7 @@ export const useAction = <Parameters extends readonly unknown[]>(
     setBusy(true)
     setFailure(null)
     try {
-      await deed(...parameters)
+      await dialogAction(...parameters)
     } catch (error) {
       setFailure(error)
     } finally {

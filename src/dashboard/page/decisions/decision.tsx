@@ -17,9 +17,9 @@ import { Card, Empty, Facts, Loading, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { zoneWord } from '../ui/relative-time.ts'
 import { Time } from '../ui/time.tsx'
+import { preciseTime, RuleOf, Verdict } from './labels.tsx'
 import { Proof } from './proof.tsx'
 import { isUuid, searchOf } from './search.ts'
-import { preciseTime, RuleOf, Verdict } from './words.tsx'
 
 type Answer = AnswerOf<'GET /organizations/{organization}/decisions/{uuid}'>
 type Items = readonly (readonly [name: string, value: ComponentChildren])[]

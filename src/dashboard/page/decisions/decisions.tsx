@@ -16,9 +16,9 @@ import { zoneWord } from '../ui/relative-time.ts'
 import { type Column, PagedTable } from '../ui/table.tsx'
 import { ExportMenu, ExportProgress } from './export.tsx'
 import { Filters } from './filters.tsx'
+import { countWord, preciseTime, RuleOf, Verdict } from './labels.tsx'
 import { type Names, useNames } from './names.ts'
 import { queryOf, useSearch } from './search.ts'
-import { countWord, preciseTime, RuleOf, Verdict } from './words.tsx'
 
 const PAGE_DECISIONS = 50
 

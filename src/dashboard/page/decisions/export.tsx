@@ -5,7 +5,7 @@ import { Menu } from '../ui/menu.tsx'
 import { Card } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { dropExport, type ExportRequest, type ExportRun, startExport, useExport } from './export-run.ts'
-import { countWord } from './words.tsx'
+import { countWord } from './labels.tsx'
 
 const bytesWord = (bytes: number): string =>
   bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`

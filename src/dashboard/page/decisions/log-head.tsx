@@ -9,7 +9,7 @@ import { Copyable } from '../ui/copy.tsx'
 import { Badge, Card, Facts, Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
-import { countWord } from './words.tsx'
+import { countWord } from './labels.tsx'
 
 const LOOK_AGAIN_MS = 5_000
 

@@ -10,9 +10,9 @@ import { Badge, Card, Facts, Loading, Page } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
+import { countWord } from './labels.tsx'
 import { LogHeadCard } from './log-head.tsx'
 import { VerifyLog } from './verify-log.tsx'
-import { countWord } from './words.tsx'
 
 const LOOK_AGAIN_MS = 500
 export const DecisionLog = () => {

@@ -10,7 +10,7 @@ import { Copyable } from '../ui/copy.tsx'
 import { Card, Facts } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
-import { countWord } from './words.tsx'
+import { countWord } from './labels.tsx'
 
 const LOOK_AGAIN_MS = 500
 const KIND = 'decisions.verify'

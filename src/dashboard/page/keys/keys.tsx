@@ -28,18 +28,18 @@ const statusOf = (key: ApiKey) => {
   return <Badge tone="good">Active</Badge>
 }
 
-type Deed = { readonly kind: 'issue' } | { readonly kind: 'regenerate' | 'revoke'; readonly key: ApiKey }
+type DialogAction = { readonly kind: 'issue' } | { readonly kind: 'regenerate' | 'revoke'; readonly key: ApiKey }
 
 export const Keys = () => {
   const { params, may } = useWorkplace()
   const mayChange = may('organization-admin')
-  const [deed, setDeed] = useState<Deed | null>(null)
+  const [dialogAction, setDialogAction] = useState<DialogAction | null>(null)
   const pages = usePages(
     (cursor, signal) => call('GET /organizations/{organization}/keys', { params, query: { cursor }, signal }),
     [params.organization],
   )
-  const issue = (): void => setDeed({ kind: 'issue' })
-  const close = (): void => setDeed(null)
+  const issue = (): void => setDialogAction({ kind: 'issue' })
+  const close = (): void => setDialogAction(null)
   useMake('Issue a key', () => {
     if (mayChange) issue()
   })
@@ -87,11 +87,16 @@ export const Keys = () => {
                     {
                       label: 'Regenerate…',
                       icon: 'turn' as const,
-                      onSelect: () => setDeed({ kind: 'regenerate', key }),
+                      onSelect: () => setDialogAction({ kind: 'regenerate', key }),
                     },
                   ]
                 : []),
-              { label: 'Revoke…', icon: 'trash', danger: true, onSelect: () => setDeed({ kind: 'revoke', key }) },
+              {
+                label: 'Revoke…',
+                icon: 'trash',
+                danger: true,
+                onSelect: () => setDialogAction({ kind: 'revoke', key }),
+              },
             ]}
           />
         ) : null,
@@ -131,9 +136,11 @@ export const Keys = () => {
           }
         />
       </Card>
-      {deed?.kind === 'issue' && <IssueKey onClose={close} onIssued={pages.reload} />}
-      {deed?.kind === 'regenerate' && <RegenerateKey apiKey={deed.key} onClose={close} onDone={pages.reload} />}
-      {deed?.kind === 'revoke' && <RevokeKey apiKey={deed.key} onClose={close} onDone={pages.reload} />}
+      {dialogAction?.kind === 'issue' && <IssueKey onClose={close} onIssued={pages.reload} />}
+      {dialogAction?.kind === 'regenerate' && (
+        <RegenerateKey apiKey={dialogAction.key} onClose={close} onDone={pages.reload} />
+      )}
+      {dialogAction?.kind === 'revoke' && <RevokeKey apiKey={dialogAction.key} onClose={close} onDone={pages.reload} />}
     </Page>
   )
 }

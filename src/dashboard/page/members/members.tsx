@@ -98,13 +98,13 @@ const RemoveMember = ({ member, onClose, onDone }: DialogProps & { readonly memb
   )
 }
 
-type Deed = { readonly kind: 'add' } | { readonly kind: 'role' | 'remove'; readonly member: Member }
+type DialogAction = { readonly kind: 'add' } | { readonly kind: 'role' | 'remove'; readonly member: Member }
 
 export const Members = () => {
   const { params, may } = useWorkplace()
   const { account } = useSession()
   const mayChange = may('organization-admin')
-  const [deed, setDeed] = useState<Deed | null>(null)
+  const [dialogAction, setDialogAction] = useState<DialogAction | null>(null)
   const [link, setLink] = useState<Shown | null>(null)
   const pages = usePages(
     (cursor, signal) => call('GET /organizations/{organization}/members', { params, query: { cursor }, signal }),
@@ -124,8 +124,8 @@ export const Members = () => {
     pages.reload()
     offers.reload()
   }
-  const add = (): void => setDeed({ kind: 'add' })
-  const close = (): void => setDeed(null)
+  const add = (): void => setDialogAction({ kind: 'add' })
+  const close = (): void => setDialogAction(null)
   useMake('Add a member', () => {
     if (mayChange) add()
   })
@@ -179,7 +179,11 @@ export const Members = () => {
                   <RowMenu
                     label={`Actions for ${member.name}`}
                     items={[
-                      { label: 'Change the role…', icon: 'person', onSelect: () => setDeed({ kind: 'role', member }) },
+                      {
+                        label: 'Change the role…',
+                        icon: 'person',
+                        onSelect: () => setDialogAction({ kind: 'role', member }),
+                      },
                       ...(member.invited
                         ? [
                             {
@@ -193,7 +197,7 @@ export const Members = () => {
                         label: 'Remove…',
                         icon: 'trash',
                         danger: true,
-                        onSelect: () => setDeed({ kind: 'remove', member }),
+                        onSelect: () => setDialogAction({ kind: 'remove', member }),
                       },
                     ]}
                   />
@@ -212,9 +216,13 @@ export const Members = () => {
         />
       </Card>
       <Offers pages={offers} onLink={(made) => setLink({ kind: 'acceptance', link: made })} />
-      {deed?.kind === 'add' && <AddMember onClose={close} onDone={added} onLink={setLink} />}
-      {deed?.kind === 'role' && <ChangeRole member={deed.member} onClose={close} onDone={pages.reload} />}
-      {deed?.kind === 'remove' && <RemoveMember member={deed.member} onClose={close} onDone={pages.reload} />}
+      {dialogAction?.kind === 'add' && <AddMember onClose={close} onDone={added} onLink={setLink} />}
+      {dialogAction?.kind === 'role' && (
+        <ChangeRole member={dialogAction.member} onClose={close} onDone={pages.reload} />
+      )}
+      {dialogAction?.kind === 'remove' && (
+        <RemoveMember member={dialogAction.member} onClose={close} onDone={pages.reload} />
+      )}
       {link?.kind === 'invitation' && (
         <LinkDialog title="Pass this link on" link={link.link} onClose={() => setLink(null)} />
       )}

@@ -71,14 +71,17 @@ interface OffersProps {
 
 export const Offers = ({ pages, onLink }: OffersProps) => {
   const { params, may } = useWorkplace()
-  const [deed, setDeed] = useState<{ readonly kind: 'role' | 'withdraw'; readonly offer: MemberOffer } | null>(null)
+  const [dialogAction, setDialogAction] = useState<{
+    readonly kind: 'role' | 'withdraw'
+    readonly offer: MemberOffer
+  } | null>(null)
   const renew = useAction(async ({ id: offer }: MemberOffer) => {
     onLink(
       await call('POST /organizations/{organization}/member-offers/{offer}/link', { params: { ...params, offer } }),
     )
     pages.reload()
   })
-  const close = (): void => setDeed(null)
+  const close = (): void => setDialogAction(null)
   return (
     <>
       <Problem error={renew.failure} />
@@ -110,14 +113,14 @@ export const Offers = ({ pages, onLink }: OffersProps) => {
                         {
                           label: 'Change the role…',
                           icon: 'person',
-                          onSelect: () => setDeed({ kind: 'role', offer }),
+                          onSelect: () => setDialogAction({ kind: 'role', offer }),
                         },
                         { label: 'Make another link', icon: 'link', onSelect: () => renew.run(offer) },
                         {
                           label: 'Take it back…',
                           icon: 'trash',
                           danger: true,
-                          onSelect: () => setDeed({ kind: 'withdraw', offer }),
+                          onSelect: () => setDialogAction({ kind: 'withdraw', offer }),
                         },
                       ]}
                     />
@@ -128,8 +131,12 @@ export const Offers = ({ pages, onLink }: OffersProps) => {
           />
         </Card>
       )}
-      {deed?.kind === 'role' && <ChangeOffer offer={deed.offer} onClose={close} onDone={pages.reload} />}
-      {deed?.kind === 'withdraw' && <WithdrawOffer offer={deed.offer} onClose={close} onDone={pages.reload} />}
+      {dialogAction?.kind === 'role' && (
+        <ChangeOffer offer={dialogAction.offer} onClose={close} onDone={pages.reload} />
+      )}
+      {dialogAction?.kind === 'withdraw' && (
+        <WithdrawOffer offer={dialogAction.offer} onClose={close} onDone={pages.reload} />
+      )}
     </>
   )
 }

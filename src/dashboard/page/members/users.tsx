@@ -82,11 +82,11 @@ const RecoverUser = ({ user, onClose, onDone, onLink }: DialogProps & { readonly
   )
 }
 
-type Deed = { readonly kind: 'add' } | { readonly kind: 'recover'; readonly user: User }
+type DialogAction = { readonly kind: 'add' } | { readonly kind: 'recover'; readonly user: User }
 
 export const Users = () => {
   const { account } = useSession()
-  const [deed, setDeed] = useState<Deed | null>(null)
+  const [dialogAction, setDialogAction] = useState<DialogAction | null>(null)
   const [link, setLink] = useState<OneTimeLink | null>(null)
   const pages = usePages((cursor, signal) => call('GET /users', { query: { cursor }, signal }), [])
   const change = useAction(async (user: User, body: { deployment_admin?: boolean; disabled?: boolean }) => {
@@ -98,15 +98,15 @@ export const Users = () => {
     const { ended } = await call('DELETE /users/{user}/sessions', { params: { user: id } })
     say(counted(ended, 'session ended', 'sessions ended'))
   })
-  const close = (): void => setDeed(null)
-  useMake('Add an account', () => setDeed({ kind: 'add' }))
+  const close = (): void => setDialogAction(null)
+  useMake('Add an account', () => setDialogAction({ kind: 'add' }))
   const dialog = { onClose: close, onDone: pages.reload, onLink: setLink }
   return (
     <Page
       title="Accounts"
       lead="Everyone who can sign in. What they may do in an organization is said there, under Members."
       actions={
-        <Button kind="primary" icon="plus" onClick={() => setDeed({ kind: 'add' })}>
+        <Button kind="primary" icon="plus" onClick={() => setDialogAction({ kind: 'add' })}>
           Add an account
         </Button>
       }
@@ -157,7 +157,11 @@ export const Users = () => {
                       icon: 'approve',
                       onSelect: () => change.run(user, { deployment_admin: !user.deployment_admin }),
                     },
-                    { label: 'Let them in again…', icon: 'link', onSelect: () => setDeed({ kind: 'recover', user }) },
+                    {
+                      label: 'Let them in again…',
+                      icon: 'link',
+                      onSelect: () => setDialogAction({ kind: 'recover', user }),
+                    },
                     { label: 'End all their sessions', icon: 'leave', onSelect: () => endSessions.run(user) },
                     {
                       label: user.disabled_at === null ? 'Disable' : 'Enable again',
@@ -178,8 +182,8 @@ export const Users = () => {
         />
       </Card>
       <DeploymentSecondFactor />
-      {deed?.kind === 'add' && <AddUser {...dialog} />}
-      {deed?.kind === 'recover' && <RecoverUser user={deed.user} {...dialog} />}
+      {dialogAction?.kind === 'add' && <AddUser {...dialog} />}
+      {dialogAction?.kind === 'recover' && <RecoverUser user={dialogAction.user} {...dialog} />}
       {link !== null && <LinkDialog title="Pass this link on" link={link} onClose={() => setLink(null)} />}
     </Page>
   )

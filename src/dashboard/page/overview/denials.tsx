@@ -1,7 +1,7 @@
 // How much of what was asked is denied, by policy and by the rule that denied: today beside the last seven days.
 
+import { RuleOf } from '../decisions/labels.tsx'
 import { searchOf } from '../decisions/search.ts'
-import { RuleOf } from '../decisions/words.tsx'
 import { useWorkplace } from '../shell/session.ts'
 import { Card } from '../ui/parts.tsx'
 import { type Counts, policiesOf, type RuleShare, shareWord, type Tally, totalOf } from './days.ts'

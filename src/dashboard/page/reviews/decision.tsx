@@ -8,8 +8,8 @@ import { Button } from '../ui/button.tsx'
 import { CheckField, SelectField, TextArea } from '../ui/field.tsx'
 import { Key } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
+import { inOrder, partWord } from './labels.ts'
 import { LANGUAGE_WORDS, languageOf, REASON_NEEDED, reasonsFor } from './reasons.ts'
-import { inOrder, partWord } from './words.ts'
 
 type DecideBody = BodyOf<'POST /organizations/{organization}/sessions/{session}/decide'>
 export type Verdict = DecideBody['status']

@@ -10,8 +10,8 @@ import { Button } from '../ui/button.tsx'
 import { Badge, Card } from '../ui/parts.tsx'
 import { Problem, type Tone } from '../ui/problem.tsx'
 import { Table } from '../ui/table.tsx'
+import { countryWord } from './labels.ts'
 import { useInterval } from './use-interval.ts'
-import { countryWord } from './words.ts'
 
 const LOOK_AGAIN_MS = 2_000
 

@@ -12,9 +12,9 @@ import { Button } from '../ui/button.tsx'
 import { Card, Empty, Facts, Loading } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { absoluteTime } from '../ui/relative-time.ts'
+import { countryWord, inOrder, partWord } from './labels.ts'
 import { isPicture } from './use-picture.ts'
 import { Viewer } from './viewer.tsx'
-import { countryWord, inOrder, partWord } from './words.ts'
 
 type Fields = AnswerOf<'POST /organizations/{organization}/sessions/{session}/evidence/fields'>
 

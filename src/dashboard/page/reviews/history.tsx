@@ -2,8 +2,8 @@
 import type { SessionDetail } from '../api/types.ts'
 import { Card } from '../ui/parts.tsx'
 import { Time } from '../ui/time.tsx'
+import { actorWord, eventWord, partWord, type SessionEvent } from './labels.ts'
 import { agreementWord } from './reasons.ts'
-import { actorWord, eventWord, partWord, type SessionEvent } from './words.ts'
 
 /** `portrait added` → `Portrait added`: what is known by a name gets its name. */
 const inWords = (detail: string): string => detail.replaceAll(/[A-Za-z]+(?:-[a-z]+)*/g, partWord)

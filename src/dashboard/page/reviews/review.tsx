@@ -20,6 +20,7 @@ import { type Decided, EMPTY_DRAFT, type Verdict } from './decision.tsx'
 import { DocumentChecks } from './document-checks.tsx'
 import { Evidence } from './evidence.tsx'
 import { History } from './history.tsx'
+import { actorWord, eventWord, STATUS_TONES, STATUS_WORDS, TYPE_WORDS } from './labels.ts'
 import { ListChecks } from './list-checks.tsx'
 import { useOwnId } from './members.ts'
 import { PolicyDecisions } from './policy-decisions.tsx'
@@ -29,7 +30,6 @@ import { Side } from './side.tsx'
 import { Erase, Revoke } from './undo.tsx'
 import { useInterval } from './use-interval.ts'
 import { Wallets } from './wallets.tsx'
-import { actorWord, eventWord, STATUS_TONES, STATUS_WORDS, TYPE_WORDS } from './words.ts'
 
 const LOOK_AGAIN_MS = 10_000
 

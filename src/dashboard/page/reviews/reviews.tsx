@@ -16,13 +16,13 @@ import { type Column, PagedTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { ageTone, ageWord } from './age.ts'
 import { FirstSession } from './first-session.tsx'
+import { LEVEL_WORDS, STATUS_TONES, STATUS_WORDS, TYPE_WORDS } from './labels.ts'
 import { type Reviewers, useOwnId, useReviewers } from './members.ts'
 import { filtersOf, queryOf, searchOf } from './queue.ts'
 import { SearchField, useFoundSessions } from './search.tsx'
 import { MakeSession, SendLink } from './session-link.tsx'
 import { useInterval } from './use-interval.ts'
 import { VerifiedHits } from './verified-hits.tsx'
-import { LEVEL_WORDS, STATUS_TONES, STATUS_WORDS, TYPE_WORDS } from './words.ts'
 
 const PAGE_SESSIONS = 50
 const LOOK_AGAIN_MS = 15_000

@@ -13,9 +13,9 @@ import { ageWord } from './age.ts'
 import { Assignment } from './assignment.tsx'
 import { Decision, type Draft } from './decision.tsx'
 import type { EvidenceList } from './evidence.tsx'
+import { inOrder, LEVEL_WORDS } from './labels.ts'
 import { useOwnId, useReviewers } from './members.ts'
 import { LANGUAGE_WORDS, languageOf } from './reasons.ts'
-import { inOrder, LEVEL_WORDS } from './words.ts'
 
 const partsOf = (list: EvidenceList | null): readonly string[] =>
   inOrder([

@@ -6,9 +6,9 @@ import { ButtonLink, IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
+import { partWord } from './labels.ts'
 import { isPicture, usePicture } from './use-picture.ts'
 import { useZoom } from './use-zoom.ts'
-import { partWord } from './words.ts'
 
 interface ViewerProps {
   readonly sessionId: string

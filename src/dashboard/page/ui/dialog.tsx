@@ -96,7 +96,7 @@ export const FormDialog = <Values extends object>(props: FormDialogProps<Values>
 
 interface ConfirmProps {
   readonly title: string
-  /** Names the deed: never `OK`. */
+  /** Names the dialogAction: never `OK`. */
   readonly confirmLabel: string
   readonly action: Pick<Action<[]>, 'busy' | 'failure' | 'run'>
   readonly onClose: () => void

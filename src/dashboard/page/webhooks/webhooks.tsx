@@ -16,21 +16,21 @@ import { AddEndpoint, RemoveEndpoint, RotateSecret } from './endpoint-dialogs.ts
 import { Messages } from './messages.tsx'
 import { SERVICE_NAMES, ServiceDialog } from './service-dialog.tsx'
 
-type Deed =
+type DialogAction =
   | { readonly kind: 'add' }
   | { readonly kind: 'rotate' | 'service' | 'remove'; readonly endpoint: WebhookEndpoint }
 
 export const Webhooks = () => {
   const { params, may } = useWorkplace()
   const mayChange = may('organization-admin')
-  const [deed, setDeed] = useState<Deed | null>(null)
+  const [dialogAction, setDialogAction] = useState<DialogAction | null>(null)
   const query = useQuery(
     (signal) => call('GET /organizations/{organization}/webhooks', { params, signal }),
     [params.organization],
   )
   const { value, reload } = query
-  const add = (): void => setDeed({ kind: 'add' })
-  const close = (): void => setDeed(null)
+  const add = (): void => setDialogAction({ kind: 'add' })
+  const close = (): void => setDialogAction(null)
   useMake('Add an endpoint', () => {
     if (mayChange) add()
   })
@@ -110,14 +110,14 @@ export const Webhooks = () => {
                             {
                               label: 'New secret…',
                               icon: 'turn',
-                              onSelect: () => setDeed({ kind: 'rotate', endpoint }),
+                              onSelect: () => setDialogAction({ kind: 'rotate', endpoint }),
                             },
                             ...(endpoint.purpose === 'decisions'
                               ? [
                                   {
                                     label: 'Verification service…',
                                     icon: 'check' as const,
-                                    onSelect: () => setDeed({ kind: 'service', endpoint }),
+                                    onSelect: () => setDialogAction({ kind: 'service', endpoint }),
                                   },
                                 ]
                               : []),
@@ -125,7 +125,7 @@ export const Webhooks = () => {
                               label: 'Remove…',
                               icon: 'trash',
                               danger: true,
-                              onSelect: () => setDeed({ kind: 'remove', endpoint }),
+                              onSelect: () => setDialogAction({ kind: 'remove', endpoint }),
                             },
                           ]}
                         />
@@ -138,10 +138,16 @@ export const Webhooks = () => {
         </Loaded>
       </Card>
       {value !== null && <Messages endpoints={value.data} mayChange={mayChange} />}
-      {deed?.kind === 'add' && <AddEndpoint onClose={close} onDone={reload} />}
-      {deed?.kind === 'rotate' && <RotateSecret endpoint={deed.endpoint} onClose={close} onDone={reload} />}
-      {deed?.kind === 'service' && <ServiceDialog endpoint={deed.endpoint} onClose={close} onDone={reload} />}
-      {deed?.kind === 'remove' && <RemoveEndpoint endpoint={deed.endpoint} onClose={close} onDone={reload} />}
+      {dialogAction?.kind === 'add' && <AddEndpoint onClose={close} onDone={reload} />}
+      {dialogAction?.kind === 'rotate' && (
+        <RotateSecret endpoint={dialogAction.endpoint} onClose={close} onDone={reload} />
+      )}
+      {dialogAction?.kind === 'service' && (
+        <ServiceDialog endpoint={dialogAction.endpoint} onClose={close} onDone={reload} />
+      )}
+      {dialogAction?.kind === 'remove' && (
+        <RemoveEndpoint endpoint={dialogAction.endpoint} onClose={close} onDone={reload} />
+      )}
     </Page>
   )
 }

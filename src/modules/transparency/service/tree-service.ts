@@ -2,7 +2,7 @@
 // heads are also kept in the store, so that an older copy of the tree's tables is noticed.
 import type { TreeInput, TreeOrder, TreeReport } from '../../../../workers/tree/decision-tree-protocol.ts'
 import { type BackgroundChild, jsonInput, startBackgroundChild } from '../../../cluster/background-child.ts'
-import type { Duty } from '../../../cluster/leader.ts'
+import type { LeaderTask } from '../../../cluster/leader.ts'
 import type { Config } from '../../../config/config.ts'
 import { SettingInvalidError } from '../../../config/settings.ts'
 import type { Clock, Timers } from '../../../lib/time.ts'
@@ -38,7 +38,7 @@ export interface TreeDependencies {
 
 export interface Tree {
   /** Over PostgreSQL one node makes the tree of all. */
-  readonly duty: Duty
+  readonly leaderTask: LeaderTask
   metrics(): TreeMetrics
   /** Adds the last lines to the tree, and ends the process. */
   stop(): Promise<void>
@@ -232,7 +232,7 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
   })
 
   return {
-    duty: {
+    leaderTask: {
       name: 'the tree of the decision log',
       start: () => {
         leads = true

@@ -6,7 +6,7 @@ import { findSlotEnd, wholeLength } from './backwards.ts'
 import { SegmentCutError } from './errors.ts'
 import type { SegmentName } from './segment-name.ts'
 
-export interface SegmentTie {
+export interface PreviousSegment {
   readonly segment: SegmentName
   /** Hash of the last line that counts. */
   readonly hash: string
@@ -35,7 +35,7 @@ const hashLastLine = (descriptor: number, end: number): string => {
  */
 export const readSlotTie = (
   slotDirectory: string,
-): { readonly newest: SegmentName | null; readonly tie: SegmentTie | null } => {
+): { readonly newest: SegmentName | null; readonly tie: PreviousSegment | null } => {
   const { newest, position } = findSlotEnd(slotDirectory)
   if (position === null) return { newest, tie: null }
   const { segment, end, tornBytes } = position

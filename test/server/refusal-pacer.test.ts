@@ -1,6 +1,6 @@
 // How many refusals leave in one turn of the event loop, and when the others do.
 import { expect, test } from 'bun:test'
-import { createTurnValve, type TurnValveOptions } from '../../src/server/turn-valve.ts'
+import { createRefusalPacer, type RefusalPacerOptions } from '../../src/server/refusal-pacer.ts'
 
 /** An event loop turned by hand: time passes only where a test says so. */
 const createLoop = () => {
@@ -32,19 +32,19 @@ const createLoop = () => {
   }
 }
 
-/** A valve, and the numbers of the refusals that have left it. */
-const createTrial = (options: TurnValveOptions) => {
+/** A pacer, and the numbers of the refusals that have left it. */
+const createTrial = (options: RefusalPacerOptions) => {
   const loop = createLoop()
-  const valve = createTurnValve({ ...options, ...loop })
+  const pacer = createRefusalPacer({ ...options, ...loop })
   const made: number[] = []
   const refuse = (number: number) => {
-    valve.arrived()
-    return valve.refuse(() => {
+    pacer.arrived()
+    return pacer.refuse(() => {
       made.push(number)
       return new Response(String(number))
     })
   }
-  return { loop, valve, made, refuse }
+  return { loop, pacer, made, refuse }
 }
 
 test('so many refusals of a turn leave at once, the others at its end in the order in which they came', async () => {
@@ -103,15 +103,15 @@ test('where refusing has had more than its share, it waits until the rest of the
 })
 
 test('a turn counts by the part of its requests that was refused', () => {
-  const { loop, valve, made, refuse } = createTrial({ perTurn: 1, share: 0.25, burstMs: 10 })
+  const { loop, pacer, made, refuse } = createTrial({ perTurn: 1, share: 0.25, burstMs: 10 })
   refuse(0)
   refuse(1)
-  for (let accepted = 0; accepted < 6; accepted++) valve.arrived()
+  for (let accepted = 0; accepted < 6; accepted++) pacer.arrived()
   loop.end(40)
   expect(made).toEqual([0, 1])
   loop.end(1)
   // Those of earlier turns are not of this one.
-  for (let accepted = 0; accepted < 6; accepted++) valve.arrived()
+  for (let accepted = 0; accepted < 6; accepted++) pacer.arrived()
   loop.pass(1_000)
   refuse(2)
   refuse(3)

@@ -20,7 +20,7 @@ export interface CommandInput {
   readonly file?: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> }
 }
 
-export interface CommandDoor {
+export interface CommandClient {
   /**
    * Runs an operation.
    * @param operation its method and path: `POST /attesters`
@@ -29,9 +29,9 @@ export interface CommandDoor {
    */
   call(operation: string, input?: CommandInput): Promise<unknown>
   /** Runs several operations as one transaction: all of them are done, or none. */
-  together<Result>(work: (door: CommandDoor) => Promise<Result>): Promise<Result>
-  /** The same door with another author (see CommandActor). */
-  as(author: string): CommandDoor
+  together<Result>(work: (admin: CommandClient) => Promise<Result>): Promise<Result>
+  /** The same admin client with another author (see CommandActor). */
+  as(author: string): CommandClient
 }
 
 /** Services that only a running service has. */
@@ -107,11 +107,11 @@ export interface CommandDoorDependencies {
   readonly actor: CommandActor
 }
 
-export const createCommandDoor = ({ routes, services, actor }: CommandDoorDependencies): CommandDoor => {
+export const createCommandClient = ({ routes, services, actor }: CommandDoorDependencies): CommandClient => {
   // By their declared paths: a parameter is taken as it is, so that `..` is no other path.
   const declared = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]))
 
-  const over = (services: Services, actor: CommandActor): CommandDoor => ({
+  const over = (services: Services, actor: CommandActor): CommandClient => ({
     call: async (operation, input = {}) => {
       const route = declared.get(operation)
       if (route === undefined) throw new Error(`${operation} is not declared`)

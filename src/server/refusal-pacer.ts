@@ -8,7 +8,7 @@
 import { type Clock, systemClock, systemTimers, type Timers } from '../lib/time.ts'
 
 /** The clock and the timers are replaced in tests. */
-export interface TurnValveOptions extends Partial<Timers & Pick<Clock, 'monotonicMs'>> {
+export interface RefusalPacerOptions extends Partial<Timers & Pick<Clock, 'monotonicMs'>> {
   /** Refusals of one turn that leave immediately; of the waiting ones, at least this many leave together. */
   readonly perTurn?: number
   /** The share of the time that refusals may take in the long run: above 0, at most 1. */
@@ -17,7 +17,7 @@ export interface TurnValveOptions extends Partial<Timers & Pick<Clock, 'monotoni
   readonly burstMs?: number
 }
 
-export interface TurnValve {
+export interface RefusalPacer {
   /** Call for every request, whatever its outcome: the time of a turn is divided among its requests. */
   arrived(): void
   /** Calls `make` now or, when this turn has had enough refusals, when its turn comes. `make` must not throw. */
@@ -35,14 +35,14 @@ const PAUSE_MAX_MS = 50
 /** The fraction of the waiting refusals that leave at once: more of them when the line is longer. */
 const LINE_PART = 1 / 16
 
-export const createTurnValve = ({
+export const createRefusalPacer = ({
   perTurn = PER_TURN,
   share = SHARE,
   burstMs = BURST_MS,
   endOfTurn = systemTimers.endOfTurn,
   after = systemTimers.after,
   monotonicMs = systemClock.monotonicMs,
-}: TurnValveOptions = {}): TurnValve => {
+}: RefusalPacerOptions = {}): RefusalPacer => {
   let held: (() => void)[] = []
   /** Requests that came and were not refused, since the turn's first refusal. */
   let accepted = 0

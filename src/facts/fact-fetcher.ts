@@ -7,7 +7,7 @@ import type { Geography } from './geography.ts'
 import type { JsonRpc } from './json-rpc.ts'
 import type { RemoteCounts } from './remote.ts'
 
-export interface Asker<Answer> {
+export interface FactFetcher<Answer> {
   /**
    * Null means that the source has no answer. If this throws or rejects, the error is reported and the answer is null.
    */
@@ -24,7 +24,7 @@ export type IdentityOf = (
   address: WalletAddress,
 ) => IdentityFacts | Promise<IdentityFacts>
 
-export interface AskContext extends ReadableChains {
+export interface FetchContext extends ReadableChains {
   /** Null when there is no geography file. */
   readonly geography: Pick<Geography, 'lookup'> | null
   readonly identityOf: IdentityOf
@@ -32,4 +32,4 @@ export interface AskContext extends ReadableChains {
   readonly connect?: (url: string) => JsonRpc
 }
 
-export type OpenAsker<Answer> = (context: AskContext) => Asker<Answer>
+export type OpenFactFetcher<Answer> = (context: FetchContext) => FactFetcher<Answer>

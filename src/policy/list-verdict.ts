@@ -18,7 +18,7 @@ const ALLOWED: Verdict = Object.freeze({ compliant: true, ruleId: ALLOW_LIST_RUL
  * decision to the policy.
  * @throws the reader's error when a list can't be read: then nothing may be decided
  */
-export const dutyVerdict = (lists: ListReader, wallet: string, onBehalf: string): Verdict | null => {
+export const listVerdict = (lists: ListReader, wallet: string, onBehalf: string): Verdict | null => {
   if (lists.contains(DENY_LIST, wallet)) return DENIED
   if (onBehalf === '') return lists.contains(ALLOW_LIST, wallet) ? ALLOWED : null
   if (lists.contains(DENY_LIST, onBehalf)) return DENIED

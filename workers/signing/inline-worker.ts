@@ -14,7 +14,7 @@ export interface OwnThreadDependencies {
   readonly nextTurn: (callback: () => void) => void
 }
 
-export const createOwnThreadPort = (
+export const createInlinePort = (
   { open, clock, nextTurn }: OwnThreadDependencies,
   listener: PortListener,
 ): WorkerPort => {

@@ -1,4 +1,4 @@
-// Opens the command line's door over an open store, with the services that operations need from the settings and the data folder.
+// Opens the command line's admin client over an open store, with the services that operations need from the settings and the data folder.
 
 import type { EvidenceParts } from '../compose/evidence-service.ts'
 import type { Config } from '../config/config.ts'
@@ -9,7 +9,7 @@ import { listenUrl } from '../server/listen-address.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
 import type { Store } from '../store/store.ts'
-import { createDoor, type Opened } from './door.ts'
+import { createAdminClient, type Opened } from './admin-client.ts'
 import type { Override } from './second-person.ts'
 
 export interface OpenDoorInput {
@@ -34,7 +34,7 @@ const once = <Value>(make: () => Promise<Value>): (() => Promise<Value>) => {
   }
 }
 
-export const openDoor = ({
+export const openAdminClient = ({
   config,
   folder,
   store,
@@ -51,10 +51,10 @@ export const openDoor = ({
   })
   const load = once(async () => {
     const { createDashboardOrigins } = await import('../admin/accounts/origin.ts')
-    const { createCommandDoor, ServiceNeededError } = await import('../admin/command-door.ts')
+    const { createCommandClient, ServiceNeededError } = await import('../admin/command-client.ts')
     const { COMMAND_ROUTES } = await import('../admin/route-table.ts')
     const { createOperationServices } = await import('../compose/operation-services.ts')
-    return createCommandDoor({
+    return createCommandClient({
       routes: COMMAND_ROUTES,
       actor: { kind: 'command-line', user, author: user, override },
       services: {
@@ -76,7 +76,7 @@ export const openDoor = ({
             : config.dashboardUrl,
         ),
         // A running service notices a commit within a second.
-        changesTold: async () => undefined,
+        notifyChanges: async () => undefined,
         identity: {
           evidence: {
             listEvidence: async (session) => (await evidenceParts()).evidence.listEvidence(session),
@@ -106,7 +106,7 @@ export const openDoor = ({
   })
   return {
     store,
-    door: createDoor(load),
+    admin: createAdminClient(load),
     close: async () => {
       await parts?.close()
       await store.close()

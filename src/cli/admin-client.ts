@@ -1,7 +1,7 @@
-// What verbs use: the door to the admin API's operations, whose types are those of their declarations, as for the dashboard; and
+// What verbs use: the admin client to the admin API's operations, whose types are those of their declarations, as for the dashboard; and
 // the store, for what no operation does.
 import type { CallParts, OperationsOf } from '../admin/client-types.ts'
-import type { CommandDoor, CommandInput } from '../admin/command-door.ts'
+import type { CommandClient, CommandInput } from '../admin/command-client.ts'
 import { SecondPersonNeededError, SubjectUnknownError } from '../admin/errors.ts'
 import type { COMMAND_ROUTES } from '../admin/route-table.ts'
 import { CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
@@ -28,7 +28,7 @@ export type InputOf<Key extends OperationKey> = (Operations[Key]['body'] extends
   readonly unknown?: string
 }
 
-export interface Door {
+export interface AdminClient {
   /**
    * Runs an operation of the admin API. A command's change is made or refused, but never waits for a second person.
    * @returns the body of its answer
@@ -36,14 +36,14 @@ export interface Door {
    */
   call<Key extends OperationKey>(operation: Key, input: InputOf<Key>): Promise<AnswerOf<Key>>
   /** Runs all operations that `work` calls as one transaction. */
-  together<Result>(work: (door: Door) => Promise<Result>): Promise<Result>
-  /** The same door with another author than the operating system's user. */
-  as(author: string): Door
+  together<Result>(work: (admin: AdminClient) => Promise<Result>): Promise<Result>
+  /** The same admin client with another author than the operating system's user. */
+  as(author: string): AdminClient
 }
 
 export interface Opened {
   readonly store: Store
-  readonly door: Door
+  readonly admin: AdminClient
   close(): Promise<void>
 }
 
@@ -61,7 +61,7 @@ const explain = (error: unknown, flags: Readonly<Record<string, string>>, unknow
 }
 
 /** @param load loads the operations on first use, because loading takes longer than to find a mistake in a call */
-export const createDoor = (load: () => Promise<CommandDoor>): Door => ({
+export const createAdminClient = (load: () => Promise<CommandClient>): AdminClient => ({
   call: async (operation, input) => {
     const { flags = {}, unknown, ...rest } = input
     try {
@@ -70,8 +70,8 @@ export const createDoor = (load: () => Promise<CommandDoor>): Door => ({
       throw explain(error, flags, unknown)
     }
   },
-  together: async (work) => (await load()).together((door) => work(createDoor(async () => door))),
-  as: (author) => createDoor(async () => (await load()).as(author)),
+  together: async (work) => (await load()).together((admin) => work(createAdminClient(async () => admin))),
+  as: (author) => createAdminClient(async () => (await load()).as(author)),
 })
 
 /** Largest page that an operation answers. */

@@ -1,7 +1,7 @@
-// The command line's door over a store that a test holds open: commands close what they open, and the test goes on with it.
+// The command line's admin client over a store that a test holds open: commands close what they open, and the test goes on with it.
 import { dirname } from 'node:path'
-import type { Open } from '../../src/cli/door.ts'
-import { openDoor } from '../../src/cli/open-door.ts'
+import type { Open } from '../../src/cli/admin-client.ts'
+import { openAdminClient } from '../../src/cli/open-admin-client.ts'
 import type { Override } from '../../src/cli/second-person.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import type { Clock } from '../../src/lib/time.ts'
@@ -26,7 +26,7 @@ export const openOver =
     override: Override | null = null,
   ): Open =>
   async () => ({
-    ...openDoor({
+    ...openAdminClient({
       config: loadConfig({ arguments: [], environment: { COUNTERSIGN_DATA_DIR: dirname(path) } }),
       folder: dataFolderAt(dirname(path)),
       store,

@@ -1,6 +1,6 @@
 // Ships the audit log from one process of the deployment, as often as the decision log is shipped.
 
-import type { Duty } from '../../../cluster/leader.ts'
+import type { LeaderTask } from '../../../cluster/leader.ts'
 import { SettingInvalidError } from '../../../config/settings.ts'
 import type { Timers } from '../../../lib/time.ts'
 import type { Store } from '../../../store/store.ts'
@@ -9,7 +9,7 @@ import { openShipTarget } from '../ship-access.ts'
 import { AuditDivergedError, shipAudit } from './audit-ship.ts'
 import { bucketAccessOf, foreignSessionToken, type ShipSettings } from './ship-service.ts'
 
-export interface AuditShipDutyDependencies {
+export interface AuditShipTaskDependencies {
   readonly config: ShipSettings
   readonly store: Pick<Store, 'audit' | 'deploymentId'>
   readonly after: Timers['after']
@@ -17,7 +17,7 @@ export interface AuditShipDutyDependencies {
 }
 
 /** @returns no duties when nothing is shipped. @throws SettingInvalidError, ShipAccessMissingError */
-export const createAuditShipDuties = (dependencies: AuditShipDutyDependencies): readonly Duty[] => {
+export const createAuditShipTasks = (dependencies: AuditShipTaskDependencies): readonly LeaderTask[] => {
   const { config, store, after, log } = dependencies
   const place = config.decisionsShip
   if (place === null) return []
