@@ -1,8 +1,10 @@
 // Collects the facts that a target's policy needs before its job goes to a worker, and writes them as the text that
 // travels with the job. A policy that needs no facts causes no work here.
+
 import { createHmac } from 'node:crypto'
 import type { VelocityCounters, VelocityTicket } from '../facts/velocity.ts'
 import type { Timers } from '../lib/time.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import { FACT_SOURCES } from '../policy/sources/all.ts'
 import type { CarriedFacts, ExternalFacts, FactDigests } from '../policy/types/facts.ts'
 import type { FactCollector, FactNeed, FactSubject, WatchQuestion } from '../policy/types/needs.ts'
@@ -89,9 +91,7 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
   ): ExternalFacts | null | Promise<ExternalFacts | null> => {
     const found = collect(needs, subject, watch)
     if (!(found instanceof Promise)) return found
-    const late = Promise.withResolvers<null>()
-    const cancel = timers.after(SHADOW_WAIT_MS, () => late.resolve(null))
-    return Promise.race([found, late.promise]).finally(cancel)
+    return withTimeout(found, SHADOW_WAIT_MS, () => null, timers.after)
   }
 
   return (target, subject, shadowless, watch) => {

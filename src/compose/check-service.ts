@@ -11,6 +11,7 @@ import type { Traces } from '../identity/checks/traces.ts'
 import { createDocumentProcess } from '../identity/evidence/document-process.ts'
 import { DocumentInvalidError } from '../identity/evidence/errors.ts'
 import type { DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
+import { type SingleFlight, singleFlight } from '../lib/single-flight.ts'
 import { systemClock } from '../lib/time.ts'
 import { createDocumentChecks } from '../modules/documents/checks/document-checks.ts'
 import { createPersonChecks } from '../modules/documents/checks/person-checks.ts'
@@ -98,8 +99,7 @@ export const createCheckParts = (dependencies: CheckPartsDependencies): CheckPar
     ],
   })
   let timer: ReturnType<typeof setInterval> | undefined
-  let current: Promise<void> | null = null
-
+  let run: SingleFlight<void> | undefined
   /** Whether claims of an earlier process were released. */
   let released = false
 
@@ -118,17 +118,14 @@ export const createCheckParts = (dependencies: CheckPartsDependencies): CheckPar
       name: 'checks of sessions',
       start: (lead) => {
         released = false
-        timer = setInterval(() => {
-          current ??= runAll(lead).finally(() => {
-            current = null
-          })
-        }, LOOK_INTERVAL_MS)
+        run = singleFlight(() => runAll(lead))
+        timer = setInterval(run, LOOK_INTERVAL_MS)
         timer.unref()
       },
       stop: async () => {
         clearInterval(timer)
         timer = undefined
-        await current
+        await run?.settled()
       },
     },
     close: async () => {

@@ -1,7 +1,9 @@
 // Reads the latest block of a chain, for v1's `expiry_block` (spec, "Task request and response"). At most one read is
 // under way at a time, and its answer is cached for at most one block time. A chain that does not answer is a failure,
 // never a guess.
+
 import { DependencyUnavailableError } from '../domain/errors.ts'
+import { singleFlight } from '../lib/single-flight.ts'
 import type { Clock } from '../lib/time.ts'
 import { numberOf } from './evm-answer.ts'
 import { createJsonRpc } from './json-rpc.ts'
@@ -25,9 +27,8 @@ export interface BlockHeightOptions {
 export const createBlockHeightSource = (options: BlockHeightOptions): BlockHeightSource => {
   const rpcs = options.rpcUrls.map((url) => createJsonRpc({ url, timeoutMs: options.timeoutMs }))
   let known: { height: number; readAtMs: number } | null = null
-  let underway: Promise<number> | null = null
 
-  const read = async (): Promise<number> => {
+  const refresh = singleFlight(async (): Promise<number> => {
     let cause: unknown
     for (const rpc of rpcs) {
       const startedMs = options.clock.monotonicMs()
@@ -43,7 +44,7 @@ export const createBlockHeightSource = (options: BlockHeightOptions): BlockHeigh
       cause,
       nothingSigned: true,
     })
-  }
+  })
 
   const fresh = (): number | null =>
     known !== null && options.clock.monotonicMs() - known.readAtMs < options.blockTimeMs ? known.height : null
@@ -53,10 +54,7 @@ export const createBlockHeightSource = (options: BlockHeightOptions): BlockHeigh
     latest() {
       const height = fresh()
       if (height !== null) return Promise.resolve(height)
-      underway ??= read().finally(() => {
-        underway = null
-      })
-      return underway
+      return refresh()
     },
   }
 }

@@ -1,9 +1,11 @@
 // Collects all facts that a policy needs beyond the request, from all sources at once, and no others. Answers
 // synchronously when everything is at hand. A fact that is not known by the request's deadline, or can't be had, is
 // null.
+
 import { familyOf } from '../domain/address.ts'
 import { SOLANA } from '../domain/chain.ts'
 import { type Clock, lastingTimers, type Timers } from '../lib/time.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import { type SourceKind, sourceOf } from '../policy/sources/all.ts'
 import type { ExternalFacts, ScreenerFacts } from '../policy/types/facts.ts'
 import {
@@ -153,10 +155,7 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
     pending: readonly Promise<void>[],
     deadlineMs: number,
   ): Promise<ExternalFacts> => {
-    const late = Promise.withResolvers<void>()
-    const cancel = after(deadlineMs - clock.monotonicMs(), late.resolve)
-    await Promise.race([Promise.all(pending), late.promise])
-    cancel()
+    await withTimeout(Promise.all(pending), deadlineMs - clock.monotonicMs(), () => undefined, after)
     return factsOf(collected)
   }
 

@@ -1,11 +1,13 @@
 // Looks up where a client's address is, in the MMDB file that the operator supplies. The file is read into memory and
 // read again when it changes; if the new version can't be read, the last good one stays in use. Without a file there is
 // no geography fact. Source: https://maxmind.github.io/MaxMind-DB/.
+
 import { readFile, stat } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { Reader } from 'mmdb-lib'
 import { DetailedError } from '../lib/named-error.ts'
+import { singleFlight } from '../lib/single-flight.ts'
 import type { Clock } from '../lib/time.ts'
 import type { GeographyFacts } from '../policy/sources/geography.ts'
 import { GEOGRAPHY_UNKNOWN, readGeographyRecord } from './geography-record.ts'
@@ -85,7 +87,6 @@ export const createGeography = ({ path, onLoaded, onError }: GeographyOptions): 
   /** Identifies the version of the file that was read last, whether it was good or not. */
   let seen = ''
   let timer: ReturnType<typeof setInterval> | undefined
-  let refreshing: Promise<void> | null = null
 
   const refreshOnce = async (): Promise<void> => {
     let version = 'missing'
@@ -103,12 +104,7 @@ export const createGeography = ({ path, onLoaded, onError }: GeographyOptions): 
     seen = version
   }
 
-  const refresh = (): Promise<void> => {
-    refreshing ??= refreshOnce().finally(() => {
-      refreshing = null
-    })
-    return refreshing
-  }
+  const refresh = singleFlight(refreshOnce)
 
   return {
     lookup: (canonicalIp) => {

@@ -3,6 +3,7 @@
 // half a second with up to fifty processes; until then each counts without it. Counts in the store outlive the process.
 
 import type { VelocityTally } from '../domain/velocity.ts'
+import { singleFlight } from '../lib/single-flight.ts'
 import type { Clock, Timers } from '../lib/time.ts'
 import type { VelocityCounters } from './velocity.ts'
 
@@ -52,7 +53,6 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
   /** By process: the last sequence number that was read. */
   const heard = new Map<string, number>()
   let sequence = 0
-  let current: Promise<void> | undefined
   let cancel = (): void => undefined
   let stopped = false
 
@@ -86,18 +86,11 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
     for (const writer of heard.keys()) if (!known.has(writer)) heard.delete(writer)
   }
 
-  const exchangeOnce = async (): Promise<void> => {
+  const exchange = singleFlight(async () => {
     await tellAll()
     // Also when no other process is live: one that has just left wrote its last counts.
     await hearAll()
-  }
-
-  const exchange = (): Promise<void> => {
-    current ??= exchangeOnce().finally(() => {
-      current = undefined
-    })
-    return current
-  }
+  })
 
   const schedule = (): void => {
     const count = processes()
@@ -118,7 +111,7 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
     stop: async () => {
       stopped = true
       cancel()
-      await current?.catch(() => undefined)
+      await exchange.settled()
       await tellAll()
     },
   }

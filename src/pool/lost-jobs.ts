@@ -1,9 +1,11 @@
 // Carries out the decisions of recovery.ts on the jobs of a lost worker, once its log has been read or the wait for
 // that is over. Nothing here takes longer than `recoverTimeoutMs`, so the jobs are answered within a second of the
 // loss.
+
 import type { CountersignError } from '../domain/errors.ts'
 import { errorClassOf, NamedError } from '../lib/named-error.ts'
 import type { Timers } from '../lib/time.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import type { Entry, PoolAnswer } from './entry.ts'
 import type { PoolEventListener } from './events.ts'
 import type { PoolLimits } from './limits.ts'
@@ -30,16 +32,15 @@ export const createLostJobs = (options: LostJobsOptions): ((lost: LostWorker) =>
   const { limits, timers, onEvent } = options
 
   const readLog = async (log: LostLog): Promise<ReadonlyMap<string, PoolAnswer> | null> => {
-    const timeout = Promise.withResolvers<never>()
-    const cancel = timers.after(limits.recoverTimeoutMs, () => timeout.reject(new RecoveryTimeoutError()))
+    const giveUp = (): never => {
+      throw new RecoveryTimeoutError()
+    }
     try {
-      return await Promise.race([options.recover(log), timeout.promise])
+      return await withTimeout(options.recover(log), limits.recoverTimeoutMs, giveUp, timers.after)
     } catch (error) {
       const errorClass = errorClassOf(error)
       onEvent({ type: 'recovery-failed', slot: log.slot, errorClass })
       return null
-    } finally {
-      cancel()
     }
   }
 

@@ -1,10 +1,12 @@
 // The main-thread half of signing: a bounded queue in front of worker threads that evaluate, sign and record. A job is
 // settled exactly once and within its deadline (invariant 4), keeps its uuid through every try (invariant 3), and is
 // refused immediately when the queue is full (invariant 8).
+
 import { CountersignError, DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
 import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import { createAdmission } from './admission.ts'
 import { createAttesterRotation } from './attester-rotation.ts'
@@ -303,10 +305,8 @@ export const createPool = (options: PoolOptions): Pool => {
     },
     drain: async (timeoutMs) => {
       accepting = false
-      const timeout = Promise.withResolvers<boolean>()
-      const cancel = timers.after(timeoutMs, () => timeout.resolve(false))
-      const drained = await Promise.race([settlement.drained().then(() => true), timeout.promise])
-      cancel()
+      const idle = settlement.drained().then(() => true)
+      const drained = await withTimeout(idle, timeoutMs, () => false, timers.after)
       if (!drained) settlement.failAll(({ mayBeSigned }) => shuttingDown(!mayBeSigned))
       return drained
     },

@@ -3,6 +3,7 @@
 
 import { errorClassOf } from '../lib/named-error.ts'
 import type { Timers } from '../lib/time.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import { createFailureLog } from './failure-log.ts'
 import type { Logger } from './log.ts'
 import { OTLP_CONTENT_TYPE, readRejectedSpans } from './otlp.ts'
@@ -157,10 +158,7 @@ export const createTraceExporter = ({ post, encode, after, log }: TraceExporterO
     stop: async () => {
       stopping = true
       wake()
-      const late = Promise.withResolvers<void>()
-      const cancel = after(FLUSH_MS, late.resolve)
-      await Promise.race([running, late.promise])
-      cancel()
+      if (running !== null) await withTimeout(running, FLUSH_MS, () => undefined, after)
     },
   }
 }

@@ -1,6 +1,8 @@
 // Makes one pass of the tree. Every node hands in the new lines of its log. The leading node then makes leaves of all
 // that was handed in, signs the new head and writes it to its file. Shipping the head is a separate step.
+
 import { createLineIntake, type LineIntake } from '../../src/decision-log/line-hashes.ts'
+import { withTimeout } from '../../src/lib/with-timeout.ts'
 import type { ShipTarget } from '../../src/modules/log-shipping/ship-target.ts'
 import type { DecisionTree } from '../../src/modules/transparency/store/open.ts'
 import type { LeafRun, StoredHead } from '../../src/modules/transparency/store/types.ts'
@@ -45,16 +47,6 @@ export interface TreeMaker {
 const RUNS_AT_ONCE = 16
 /** If the shipped head can't be read within this time, the first head is signed without comparing it. */
 const SHIPPED_HEAD_MS = 3_000
-
-const within = async <Result>(limitMs: number, work: Promise<Result>): Promise<Result> => {
-  const limit = Promise.withResolvers<never>()
-  const timer = setTimeout(() => limit.reject(new Error('the place does not answer')), limitMs)
-  try {
-    return await Promise.race([work, limit.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
 
 export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
   const { directory, tree, saltKey, logName, headFile, knownHeads, ship, flush, monotonicMs } = options
@@ -104,7 +96,7 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
     if (inFile !== null) await requireHeld(inFile, headFile)
     for (const known of knownHeads) await requireHeld(known, 'the head in the store')
     // If the place is away now, `ship` compares its head before it writes there.
-    const shipped = await within(SHIPPED_HEAD_MS, readShipped()).catch(() => undefined)
+    const shipped = await withTimeout(readShipped(), SHIPPED_HEAD_MS, () => undefined).catch(() => undefined)
     if (shipped === undefined && refused !== null) throw refused
     if (shipped) await requireHeld(shipped, 'the shipped head')
     refused = null

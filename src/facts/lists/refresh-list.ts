@@ -5,6 +5,7 @@ import { createReadStream } from 'node:fs'
 import type { ListFormat, Reach } from '../../domain/list.ts'
 import { counted } from '../../lib/counted.ts'
 import { errorCodeOf } from '../../lib/named-error.ts'
+import { singleFlight } from '../../lib/single-flight.ts'
 import type { Clock } from '../../lib/time.ts'
 import { FetchFailedError, guardedFetch } from '../guarded-fetch.ts'
 import { type ListReading, readList } from './read-list.ts'
@@ -166,7 +167,6 @@ export const createListRefresher = (
   },
 ): ListRefresher => {
   let timer: ReturnType<typeof setInterval> | undefined
-  let underWay: Promise<void> | null = null
   const stopping = new AbortController()
 
   const run = async (): Promise<void> => {
@@ -177,12 +177,7 @@ export const createListRefresher = (
     }
   }
 
-  const refreshDue = (): Promise<void> => {
-    underWay ??= run().finally(() => {
-      underWay = null
-    })
-    return underWay
-  }
+  const refreshDue = singleFlight(run)
 
   return {
     refreshDue,
@@ -193,7 +188,7 @@ export const createListRefresher = (
     stop: async () => {
       stopping.abort()
       clearInterval(timer)
-      await underWay?.catch(() => undefined)
+      await refreshDue.settled()
     },
   }
 }

@@ -1,7 +1,9 @@
 // Copies in an S3-compatible bucket, by Bun's own client: one request an object, several parts for a large one, whole or
 // not at all either way. Path-style addresses, which every implementation takes.
 // Source: https://bun.com/docs/api/s3, https://docs.aws.amazon.com/AmazonS3/latest/API.
+
 import { errorCodeOf, isMissingFile, NamedError } from '../../lib/named-error.ts'
+import { withTimeout } from '../../lib/with-timeout.ts'
 import { digestOf, type ShipPlace, type ShippedObject, type ShipTarget } from './ship-target.ts'
 
 export interface BucketAccess {
@@ -26,15 +28,10 @@ export class BucketError extends NamedError {}
 
 const isMissing = (error: unknown): boolean => errorCodeOf(error) === 'NoSuchKey' || isMissingFile(error)
 
-const within = async <Result>(limitMs: number, work: Promise<Result>): Promise<Result> => {
-  const limit = Promise.withResolvers<never>()
-  const timer = setTimeout(() => limit.reject(new BucketError('the bucket does not answer')), limitMs)
-  try {
-    return await Promise.race([work, limit.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
+const within = <Result>(limitMs: number, work: Promise<Result>): Promise<Result> =>
+  withTimeout(work, limitMs, () => {
+    throw new BucketError('the bucket does not answer')
+  })
 
 /** `ACCESS_KEY_ID:SECRET_ACCESS_KEY`, or with `:SESSION_TOKEN`. @throws Error without the text itself */
 export const parseBucketCredentials = (

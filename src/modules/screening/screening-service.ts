@@ -8,6 +8,7 @@ import { createCheckAgain, type StoreChecks } from '../../identity/checks/check-
 import { type CheckPart, partOf, type RepeatedPart } from '../../identity/checks/checks.ts'
 import { comparisonKey } from '../../identity/checks/comparison-key.ts'
 import type { EvidenceService } from '../../identity/evidence-types.ts'
+import { singleFlight } from '../../lib/single-flight.ts'
 import type { Clock } from '../../lib/time.ts'
 import type { Store } from '../../store/store.ts'
 import type { FactMetrics } from '../../telemetry/fact-metrics.ts'
@@ -57,18 +58,8 @@ export interface ScreeningService {
 const EVERY_MS = 1_000
 const OTHERS_EVERY_MS = 20_000
 
-/** Runs work, and not again while it runs. */
-const oneAtATime = (work: () => Promise<void>, failed: (error: unknown) => void): (() => Promise<void>) => {
-  let underWay: Promise<void> | null = null
-  return () => {
-    underWay ??= work()
-      .catch(failed)
-      .finally(() => {
-        underWay = null
-      })
-    return underWay
-  }
-}
+const oneAtATime = (work: () => Promise<void>, failed: (error: unknown) => void): (() => Promise<void>) =>
+  singleFlight(() => work().catch(failed))
 
 export const createScreeningService = ({
   store,
