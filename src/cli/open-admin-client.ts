@@ -3,6 +3,7 @@
 import type { EvidenceParts } from '../compose/evidence-service.ts'
 import type { Config } from '../config/config.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
+import { onceMade } from '../lib/once.ts'
 import type { Clock } from '../lib/time.ts'
 import { createSessionKnowledge } from '../modules/session-policies/session-knowledge.ts'
 import { listenUrl } from '../server/listen-address.ts'
@@ -25,15 +26,6 @@ export interface OpenDoorInput {
   readonly openEvidence: () => Promise<EvidenceParts>
 }
 
-/** Makes the value on first use. */
-const once = <Value>(make: () => Promise<Value>): (() => Promise<Value>) => {
-  let made: Promise<Value> | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
-}
-
 export const openAdminClient = ({
   config,
   folder,
@@ -45,11 +37,11 @@ export const openAdminClient = ({
   openEvidence,
 }: OpenDoorInput): Opened => {
   let parts: EvidenceParts | null = null
-  const evidenceParts = once(async () => {
+  const evidenceParts = onceMade(async () => {
     parts = await openEvidence()
     return parts
   })
-  const load = once(async () => {
+  const load = onceMade(async () => {
     const { createDashboardOrigins } = await import('../admin/accounts/origin.ts')
     const { createCommandClient, ServiceNeededError } = await import('../admin/command-client.ts')
     const { COMMAND_ROUTES } = await import('../admin/route-table.ts')
@@ -64,7 +56,7 @@ export const openAdminClient = ({
           store,
           clock,
           passphrase: () => locatePassphrase(config, folder, false),
-          organizationKeys: once(openKeys),
+          organizationKeys: onceMade(openKeys),
           evidence: async () => (await evidenceParts()).evidence,
           collectFacts: () => {
             throw new ServiceNeededError()

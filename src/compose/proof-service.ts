@@ -1,10 +1,12 @@
 // Makes proofs of single decisions. A process of the decision index, started with the first proof, finds the line; the tree is read
 // here, a few tiles for each proof.
+
 import type { IndexResults } from '../../workers/index/decision-index-protocol.ts'
 import { createAskedProcess } from '../admin/decisions/index-process.ts'
 import type { Services } from '../admin/services.ts'
 import type { Config } from '../config/config.ts'
 import { DependencyUnavailableError } from '../domain/errors.ts'
+import { onceMade } from '../lib/once.ts'
 import type { Timers } from '../lib/time.ts'
 import type { ShipSettings } from '../modules/log-shipping/service/ship-service.ts'
 import type { LogKey } from '../modules/transparency/service/log-key.ts'
@@ -30,21 +32,9 @@ export interface Proofs {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-const once = <Result>(make: () => Promise<Result>): (() => Promise<Result>) => {
-  let made: Promise<Result> | null = null
-  return () => {
-    // After a failure, the next call tries again.
-    made ??= make().catch((error: unknown) => {
-      made = null
-      throw error
-    })
-    return made
-  }
-}
-
 export const createProofs = ({ config, folder, tree, logKey, after }: ProofDependencies): Proofs => {
   const closers: (() => Promise<void> | void)[] = []
-  const openFinder = once(async () => {
+  const openFinder = onceMade(async () => {
     const spawn = spawnIndexProcess(folder, await sharedIndexOf(config, folder))
     const finder = createAskedProcess({
       spawn: (listener) => spawn('find', listener),

@@ -1,8 +1,10 @@
 // Turns a read that a policy names into an on-chain call, and the call's answer into a value of the policy language.
 // viem encodes and decodes. Source: ERC-20, ERC-721, ERC-1155; Solidity, "Contract ABI Specification".
+
 import { type Abi, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { parseEvmAddress } from '../domain/address.ts'
 import type { AttestationRequest } from '../domain/attestation.ts'
+import { isInt64 } from '../lib/int64.ts'
 import type { AbiParameterItem, ReadDefinition, ReadOperand, ReadType, ReadValue } from '../policy/types/reads.ts'
 
 /** One on-chain call. Two calls with the same key have the same answer at the same block. */
@@ -24,7 +26,6 @@ const STANDARDS = parseAbi([
 const ERC1155 = parseAbi(['function balanceOf(address account, uint256 id) view returns (uint256)'])
 
 const TEXT_LENGTH_MAX = 1_024
-const INT64_MAX = 2n ** 63n
 
 const operandOf = (operand: ReadOperand, { from, onBehalf, to, value }: AttestationRequest): string | boolean => {
   if (operand.kind === 'literal') return operand.value
@@ -53,7 +54,7 @@ const toReadValue = (type: ReadType, decoded: unknown): ReadValue | null => {
     // viem decodes integers of up to 48 bits as numbers.
     const number = typeof decoded === 'number' ? BigInt(decoded) : decoded
     if (typeof number !== 'bigint') return null
-    const fits = type === 'uint256' ? number >= 0n : number >= -INT64_MAX && number < INT64_MAX
+    const fits = type === 'uint256' ? number >= 0n : isInt64(number)
     return fits ? number.toString() : null
   }
   if (typeof decoded !== 'string') return null

@@ -1,6 +1,7 @@
 // Decodes arguments of EVM calls; one decoder is prepared for each function. As strict as Solidity's own decoder: data
 // on which Solidity's decoder would revert is malformed here, so a policy never reads another value than the contract
 // does. Source: https://docs.soliditylang.org/en/latest/abi-spec.html; viem is the oracle in tests.
+import { isInt64 } from '../../lib/int64.ts'
 import { NamedError } from '../../lib/named-error.ts'
 import { AddressValue } from '../address-value.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
@@ -17,8 +18,6 @@ const WORD = 64
 /** Converting a text of so many digits takes as long as decoding a value. */
 const DIGITS_PER_VALUE = 128
 const ZEROS = '0'.repeat(WORD)
-const INT64_MIN = -(2n ** 63n)
-const INT64_MAX = 2n ** 63n - 1n
 
 /** The data of one call without its selector, as lower-case hex digits. Positions count digits. */
 export class AbiReader {
@@ -87,7 +86,7 @@ const signed = (bits: number): AbiCodec => {
   return fixed('int', (reader, at) => {
     const value = BigInt.asIntN(256, BigInt(`0x${reader.word(at)}`))
     if (value > maximum || value < -maximum - 1n) throw MALFORMED
-    return value > INT64_MAX || value < INT64_MIN ? OUT_OF_RANGE : value
+    return isInt64(value) ? value : OUT_OF_RANGE
   })
 }
 

@@ -1,7 +1,9 @@
 // Decodes arguments of Solana instructions; one decoder is prepared for each instruction. Where Borsh allows two
 // readings (booleans, options, variants, UTF-8), it is as strict as borsh-rs. Source: https://borsh.io, as Anchor uses
 // it.
+
 import bs58 from 'bs58'
+import { isInt64 } from '../../lib/int64.ts'
 import { AddressValue } from '../address-value.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import { DecodingBudget, MALFORMED, OUT_OF_RANGE, TOO_LONG } from './decoding.ts'
@@ -70,15 +72,12 @@ const codec = (type: string, minBytes: number, read: BorshCodec['read'], cost = 
   },
 })
 
-const INT64_MIN = -(2n ** 63n)
-const INT64_MAX = 2n ** 63n - 1n
-
 const unsigned = (bytes: number): BorshCodec => codec('uint256', bytes, (reader) => Uint256.of(reader.unsigned(bytes)))
 
 const signed = (bytes: number): BorshCodec =>
   codec('int', bytes, (reader) => {
     const value = BigInt.asIntN(8 * bytes, reader.unsigned(bytes))
-    return value > INT64_MAX || value < INT64_MIN ? OUT_OF_RANGE : value
+    return isInt64(value) ? value : OUT_OF_RANGE
   })
 
 const skipped = (bytes: number): BorshCodec => codec('', bytes, (reader) => reader.take(bytes))

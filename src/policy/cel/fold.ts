@@ -1,6 +1,7 @@
 // Checks the literals of an expression, and replaces those that the library would parse again in each evaluation by
 // their values.
 
+import { INT64_MAX, INT64_MIN } from '../../lib/int64.ts'
 import { ArithmeticRangeError } from '../calls/uint256.ts'
 import { FAILURE_STEPS, type Refuse } from '../resolve.ts'
 import { POLICY_LIMITS } from './limits.ts'
@@ -16,8 +17,6 @@ import {
   timestampValue,
 } from './syntax.ts'
 
-const INT64_MAX = 2n ** 63n - 1n
-const INT64_MIN = -(2n ** 63n)
 const NEGATION_OVERFLOW = new ArithmeticRangeError('int overflow')
 
 /** Why a literal is not allowed, or null. */

@@ -1,6 +1,8 @@
 // Converts the store's placeholders and values for PostgreSQL: `?` becomes $1, $2 …; integers are bound and read as 64
 // bits, never rounded; bytes are plain Uint8Arrays.
+
 import { LRUCache } from 'lru-cache'
+import { isInt64 } from '../../lib/int64.ts'
 import type { SqlParameter } from '../database.ts'
 import { narrowInteger, requireSafeInteger } from '../integers.ts'
 
@@ -24,9 +26,6 @@ export const numberPlaceholders = (sql: string): NumberedStatement => {
   return statement
 }
 
-const INTEGER_MIN = -(2n ** 63n)
-const INTEGER_MAX = 2n ** 63n - 1n
-
 /**
  * @throws StoreStatementError for a number that is not a safe integer, RangeError for one beyond 64 bits.
  */
@@ -36,7 +35,7 @@ export const toBinding = (parameter: SqlParameter, index: number): SqlParameter 
     // Always the same type, so that a statement is prepared once.
     return BigInt(parameter)
   }
-  if (typeof parameter === 'bigint' && (parameter < INTEGER_MIN || parameter > INTEGER_MAX)) {
+  if (typeof parameter === 'bigint' && !isInt64(parameter)) {
     throw new RangeError(`parameter ${index + 1} is beyond 64 bits`)
   }
   return parameter

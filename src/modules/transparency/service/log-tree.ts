@@ -1,5 +1,7 @@
 // Opens the tree over the decision log on first use, for all readers of this process.
+
 import { DependencyUnavailableError } from '../../../domain/errors.ts'
+import { onceMade } from '../../../lib/once.ts'
 import type { DataFolder } from '../../../setup/data-folder.ts'
 import type { StoreTarget } from '../../../store/store-address.ts'
 import { openDecisionTreeReader } from '../store/open.ts'
@@ -13,24 +15,13 @@ export interface LogTree {
 }
 
 export const createLogTree = (target: StoreTarget, folder: Pick<DataFolder, 'decisionTree'>): LogTree => {
-  type Opened = NonNullable<Awaited<ReturnType<typeof openDecisionTreeReader>>>
-  let opened: Promise<Opened> | null = null
-  const open = async (): Promise<Opened> => {
-    const tree = await openDecisionTreeReader(treeTargetOf(target, folder))
-    if (tree === null) throw new DependencyUnavailableError('the log has no tree yet; retry')
-    return tree
-  }
+  let opened: Awaited<ReturnType<typeof openDecisionTreeReader>> = null
   return {
-    open: () => {
-      // After a failure, the next call tries again.
-      opened ??= open().catch((error: unknown) => {
-        opened = null
-        throw error
-      })
+    open: onceMade(async () => {
+      opened = await openDecisionTreeReader(treeTargetOf(target, folder))
+      if (opened === null) throw new DependencyUnavailableError('the log has no tree yet; retry')
       return opened
-    },
-    close: async () => {
-      await (await opened)?.close()
-    },
+    }),
+    close: async () => opened?.close(),
   }
 }

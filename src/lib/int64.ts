@@ -1,0 +1,5 @@
+// The range of a signed integer of 64 bits.
+export const INT64_MIN = -(2n ** 63n)
+export const INT64_MAX = 2n ** 63n - 1n
+
+export const isInt64 = (value: bigint): boolean => value >= INT64_MIN && value <= INT64_MAX
