@@ -19,6 +19,7 @@ const personOf = (id: string, names: readonly string[]): ListedEntry => ({
 
 const LISTED = [
   'KIM, Jong Un',
+  'Chong Il KIM',
   'HWANG, Pyong So',
   'CHOE, Ryong Hae',
   'RI, Yong Mu',
@@ -62,7 +63,8 @@ describe('names as their languages write them', () => {
     ['이용무', 'RI, Yong Mu', 'initial-sound law in a family name'],
     ['李用茂', 'RI, Yong Mu', 'initial-sound law, in Chinese characters'],
     ['박도춘', "PAK, To'-Ch'un", 'marks of McCune-Reischauer'],
-    ['조일우', 'Il-U CHO', 'a syllable that is an article elsewhere'],
+    ['조일우', 'Il-U CHO', 'a first syllable that is an article elsewhere'],
+    ['김정일', 'Chong Il KIM', 'a second syllable that is an article elsewhere'],
     ['남궁은혜', 'Eun-hye NAMGUNG', 'a family name of two syllables'],
     ['이승현', 'LEE, Seung-hyun', 'a spelling of its own'],
     ['張慶賢', 'Tony CHANG Ching-hsien', 'Wade-Giles'],
@@ -91,7 +93,9 @@ describe('names as their languages write them', () => {
   test.each([
     ['김정훈', 'another given name'],
     ['은정김', 'the family name last'],
-    ['金正日', 'another given name'],
+    ['金正男', 'another given name'],
+    ['조우', 'one syllable of a given name'],
+    ['이용', 'one syllable of another'],
     ['陈国华', 'another given name'],
     ['حسن سليم', 'another family name'],
     ['حسين نصر الله', 'another given name'],

@@ -112,10 +112,16 @@ const isGap = (sound: string): boolean => 'AWYE'.includes(sound)
 const FINAL_H = /ه$/
 const MAYBE_SILENT = /ح$|ه(?=اي$)|(?<=[تدذزسشصضطظقكگ])[هح]/g
 
+/** More readings of one word are left out. */
+const READINGS_MAX = 64
+
 const skeletonsOf = (letters: string): readonly Skeleton[] => {
   const heard = letters.slice(0, WORD_MAX).replace(FINAL_H, 'ا').replaceAll(MAYBE_SILENT, 'ۀ')
   const sounds = [...heard].flatMap((letter) => [SOUNDS.get(letter) ?? []])
-  const skeletons = combine(sounds.filter((each) => each.length > 0)).map((text) => skeletonFrom(text, isGap))
+  const skeletons = combine(
+    sounds.filter((each) => each.length > 0),
+    READINGS_MAX,
+  ).map((text) => skeletonFrom(text, isGap))
   return skeletons.filter(({ consonants }) => consonants !== '')
 }
 
