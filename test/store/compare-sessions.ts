@@ -67,6 +67,7 @@ const perform = async (store: Store, subject: Subject, operation: Operation): Pr
         actor: 'test',
         corrections: operation.corrections,
         revoke: operation.revoke,
+        ...(operation.override ? { override: 'person' } : {}),
         ...(operation.expected === null ? {} : { expectedSequence: operation.expected }),
       })
     case 'erase':
@@ -129,7 +130,8 @@ const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string
     return { kind, entry, hitId: hitIds.get(entry) ?? 'hit_none', state: random.pick(['cleared', 'confirmed']) }
   }
   if (kind === 'erase') return random.chance(0.25) ? { kind } : check
-  if (kind === 'submit') return { kind: 'move', to: 'submitted', expected: null, corrections: [], revoke: false }
+  if (kind === 'submit')
+    return { kind: 'move', to: 'submitted', expected: null, corrections: [], revoke: false, override: false }
   return {
     kind: 'move',
     // Rejected is the end of a session.
@@ -137,6 +139,7 @@ const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string
     expected: random.chance(0.3) ? null : near(model.sequence),
     corrections: some(PARTS).sort(),
     revoke: random.chance(0.8),
+    override: random.chance(0.8),
   }
 }
 

@@ -1,6 +1,6 @@
 // What a session is and what it refuses, written down a second time and as simply as possible: a session sent back takes only
 // the parts that were requested, no decision holds for a session that has changed, and none completes a session with pending
-// checks, an open hit or erased evidence.
+// checks, an open hit, erased evidence or changes that were not submitted. It has no wallet, so only an override completes it.
 import type { SessionStatus } from '../../src/domain/session.ts'
 
 const RETRIES_MAX = 5
@@ -23,6 +23,8 @@ export interface Model {
   readonly corrections: { readonly parts: readonly string[]; readonly done: readonly string[] } | null
   readonly kept: readonly string[]
   readonly isErased: boolean
+  /** The evidence changed after the last submission. */
+  readonly isEdited: boolean
 }
 
 export type Operation =
@@ -36,6 +38,7 @@ export type Operation =
       readonly expected: number | null
       readonly corrections: readonly string[]
       readonly revoke: boolean
+      readonly override: boolean
     }
   | { readonly kind: 'erase' }
 
@@ -51,6 +54,7 @@ export const FRESH: Model = {
   corrections: null,
   kept: [],
   isErased: false,
+  isEdited: false,
 }
 const NEXT: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
   pending: ['submitted', 'completed', 'rejected', 'retry'],
@@ -69,7 +73,8 @@ const give = (model: Model, part: string): Result => {
   }
   const asked = corrections && { parts: added(corrections.parts, part), done: added(corrections.done, part) }
   const sequence = model.sequence + 1
-  return [{ ...model, sequence, corrections: asked, kept: [...kept, part].sort(), isErased: false }, 'done']
+  const given = [...kept, part].sort()
+  return [{ ...model, sequence, corrections: asked, kept: given, isErased: false, isEdited: true }, 'done']
 }
 
 const check = (model: Model, found: readonly (readonly [string, number])[]): readonly Hit[] => {
@@ -84,7 +89,7 @@ const check = (model: Model, found: readonly (readonly [string, number])[]): rea
   return [...known, ...[...scores].map(([entry, score]) => ({ entry, score, state: 'open', isAnonymous: false }))]
 }
 
-const move = (model: Model, { to, expected, corrections, revoke }: Operation & { kind: 'move' }): Result => {
+const move = (model: Model, { to, expected, corrections, revoke, override }: Operation & { kind: 'move' }): Result => {
   const { status, sequence, retries } = model
   if (expected !== null && expected !== sequence) return [model, 'SessionChangedError']
   if (!NEXT[status].includes(to)) return [model, 'TransitionRefusedError']
@@ -92,11 +97,13 @@ const move = (model: Model, { to, expected, corrections, revoke }: Operation & {
   if (to === 'retry' && retries >= RETRIES_MAX) return [model, 'RetriesExhaustedError']
   if (to === 'completed') {
     if (model.isErased) return [model, 'EvidenceErasedError']
+    if (model.isEdited) return [model, 'ChangesUnsubmittedError']
     if (model.pending !== null) return [model, 'ChecksPendingError']
     if (model.hits.some(({ state }) => state === 'open')) return [model, 'HitOpenError']
+    if (!override) return [model, 'SessionIncompleteError']
   }
   const moved = { ...model, status: to, sequence: sequence + 1 }
-  if (to === 'submitted') return [{ ...moved, pending: sequence + 1 }, 'done']
+  if (to === 'submitted') return [{ ...moved, pending: sequence + 1, isEdited: false }, 'done']
   const asked = to === 'retry' && corrections.length > 0 ? { parts: corrections, done: [] } : null
   return [{ ...moved, retries: retries + (to === 'retry' ? 1 : 0), corrections: asked }, 'done']
 }
@@ -124,8 +131,8 @@ const apply = (model: Model, operation: Operation): Result => {
   return [{ ...model, hits }, 'done']
 }
 
-/** What is compared: without an order of the hits. */
-export const comparable = (model: Model) => ({
+/** What is compared: without an order of the hits, and without what no table says. */
+export const comparable = ({ isEdited: _, ...model }: Model) => ({
   ...model,
   hits: model.hits
     .map(({ entry, state, score, isAnonymous }) => `${isAnonymous ? 'erased' : entry} ${state} ${score}`)
