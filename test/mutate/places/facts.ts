@@ -135,8 +135,8 @@ export const facts: readonly Place[] = [
   ...placesOf(['test/facts/velocity-exchange.test.ts'], 'src/facts/velocity-exchange.ts', [
     [
       'a stopping process keeps its last counts to itself',
-      '      await current?.catch(() => undefined)\n      await tellAll()',
-      '      await current?.catch(() => undefined)',
+      '      await exchange.settled()\n      await tellAll()',
+      '      await exchange.settled()',
     ],
   ]),
 ]

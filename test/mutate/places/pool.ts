@@ -114,7 +114,7 @@ export const pool: readonly Place[] = [
     ],
     [
       'a log that does not answer is waited for',
-      'return await Promise.race([options.recover(log), timeout.promise])',
+      'return await withTimeout(options.recover(log), limits.recoverTimeoutMs, giveUp, timers.after)',
       'return await options.recover(log)',
     ],
   ]),

@@ -166,7 +166,7 @@ export const signing: readonly Place[] = [
       '',
     ],
     ['a denial keeps its expiration', 'signable?.expiration ?? 0', 'job.expiration ?? 0'],
-    ['the organization’s lists do not decide', 'duty ?? policy.evaluate(facts)', 'policy.evaluate(facts)'],
+    ['the organization’s lists do not decide', 'fromLists ?? policy.evaluate(facts)', 'policy.evaluate(facts)'],
     [
       'the represented user is not screened',
       'listVerdict(reader, request.from, request.onBehalf)',

@@ -93,7 +93,11 @@ export const store: readonly Place[] = [
       'if (commitsNow === null || commitsNow !== commits) await catchUp(table)',
       '',
     ],
-    ['a key that comes twice at once is claimed twice', 'const own = newestOf(entries, wish.digest)', 'const own = -1'],
+    [
+      'a key that comes twice at once is claimed twice',
+      'const own = newestOf(entries, operation.digest)',
+      'const own = -1',
+    ],
     [
       'of one key’s claims in a commit the first counts',
       '  let index = entries.length - 1\n  while (index >= 0 && !sameHash(entries[index]!.digest, digest)) index--\n  return index',
@@ -111,7 +115,7 @@ export const store: readonly Place[] = [
       'Math.max(keepUntilSeconds, append.keepUntilSeconds)',
       'append.keepUntilSeconds',
     ],
-    ['who could not be told waits for ever', '      for (const wish of failed) wish.reject(error)\n', ''],
+    ['who could not be told waits for ever', '      for (const operation of failed) operation.reject(error)\n', ''],
     ['what a claim replaces is not said', 'last === null ? 0 : number - last.number', '0'],
     ['any number may wait', 'if (backlog.size >= WAITING_MAX)', 'if (backlog.size > 1e9)'],
     ['claims that were told still count as waiting', '      backlog.remove(taken.length)\n', ''],
