@@ -1,12 +1,12 @@
 // The composition root: opens what there is, serves, and takes it down in reverse.
 import type { NewLink } from './admin/accounts/links.ts'
 import type { LiveReading } from './admin/live/point.ts'
-import { createClosers } from './compose/closers.ts'
+import type { ServicePlace } from './cluster/service-place.ts'
 import { openService } from './compose/opening.ts'
-import type { ServicePlace } from './compose/service-place.ts'
 import { serve } from './compose/serving.ts'
 import { stopService } from './compose/stopping.ts'
 import type { Config } from './config/config.ts'
+import { createClosers } from './lib/closers.ts'
 import type { Quickstart } from './setup/quickstart.ts'
 import type { Logger } from './telemetry/log.ts'
 
@@ -30,7 +30,7 @@ export interface Service {
  * @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator.
  */
 export const startService = async (config: Config, log: Logger, place: ServicePlace): Promise<Service> => {
-  const closers = createClosers(log)
+  const closers = createClosers((error) => log.error('a part could not be closed', { error }))
   try {
     const opened = await openService(config, log, place, closers)
     const serving = await serve(config, log, place, opened, closers)

@@ -63,6 +63,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/modules/screening',
     'workers/index/decision-index-protocol.ts',
     'workers/tasks/task-protocol.ts',
+    'workers/tasks/task-input.ts',
   ],
   'src/dashboard': ['src/domain', 'src/server', 'src/attestation', 'src/identity', 'src/pages', 'src/admin'],
   'src/config': [
@@ -82,6 +83,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/facts',
     'src/signing',
     'src/store',
+    'src/pool',
     'src/server',
     'src/attestation',
     'src/identity',
@@ -92,6 +94,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/domain',
     'src/program',
     'src/telemetry',
+    'src/policy',
     'src/store',
     'src/pool',
     'src/server',
@@ -110,7 +113,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/cluster',
     'workers/signing/token-check.process.ts',
   ],
-  'src/modules/documents': ['src/domain', 'src/identity'],
+  'src/modules/documents': ['src/domain', 'src/identity', 'workers/documents/read-picture.process.ts'],
   'src/modules/screening': [
     'src/domain',
     'src/program',
@@ -145,6 +148,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/setup',
     'src/cluster',
     'src/modules/log-shipping',
+    'workers/tasks/task-input.ts',
     'workers/tree/decision-tree-protocol.ts',
   ],
   // Threads that sign have no use for a database.

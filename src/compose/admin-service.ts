@@ -22,20 +22,21 @@ import { createLiveWatch } from '../admin/live/watch.ts'
 import { adminDocument } from '../admin/openapi/admin.ts'
 import { attestationDocument } from '../admin/openapi/attestation.ts'
 import { identityDocument } from '../admin/openapi/identity.ts'
+import { createPrepareTask } from '../admin/prepare-task.ts'
 import { ADMIN_ROUTES } from '../admin/route-table.ts'
 import type { Services } from '../admin/services.ts'
+import { createSessionMaker } from '../admin/session-maker.ts'
 import { createTaskRunner } from '../admin/task-runner.ts'
 import type { Config } from '../config/config.ts'
 import { type DashboardListener, startDashboardListener } from '../dashboard/listener.ts'
 import { buildDashboardAssets, createDashboardPages } from '../dashboard/pages.ts'
 import { createReferencePages } from '../dashboard/reference.ts'
-import { newSessionId } from '../domain/identifier.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
-import type { Register } from '../identity/sessions/register.ts'
 import { once } from '../lib/once.ts'
 import { type Clock, systemTimers } from '../lib/time.ts'
 import type { TokenConfig } from '../modules/hardware-keys/token-settings.ts'
 import type { ShipSettings } from '../modules/log-shipping/service/ship-service.ts'
+import { readTreeTaskInput } from '../modules/transparency/service/tree-task-input.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
 import type { Authenticator } from '../server/authenticate.ts'
 import { createClientAddress } from '../server/client-address.ts'
@@ -46,13 +47,12 @@ import type { RequestIdSource } from '../server/request-id.ts'
 import { prepareAccountKey, readAccountKeys } from '../setup/account-key.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
-import type { Store, Tables } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import type { StoreTarget } from '../store/store-address.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { createSignInReport } from '../telemetry/sign-in-report.ts'
 import { spawnIndexProcess, spawnTaskProcess } from './admin-processes.ts'
-import { createPrepareTask } from './admin-tasks.ts'
 import type { Identity } from './identity-service.ts'
 import { createOperationServices } from './operation-services.ts'
 import { claimSecondsOf } from './request-path.ts'
@@ -106,22 +106,6 @@ export interface AdminDependencies {
   readonly urls: { readonly api: string; readonly dashboard: string }
 }
 
-/** Makes sessions for the dashboard as the identity API does. */
-const sessionMaker = (registerIn: (tables: Tables) => Register): Services['identity']['sessions'] => ({
-  make: async (tables, { walletAddress, originUrl, ...session }) => {
-    const { created, sessionId, link } = await registerIn(tables).register({
-      ...session,
-      request: { walletAddress, originUrl },
-      sessionId: newSessionId(),
-      keyId: null,
-      forcedOutcome: null,
-    })
-    return { created, sessionId, link: link.url }
-  },
-  link: async (tables, organizationId, sessionId) =>
-    (await registerIn(tables).relink(organizationId, sessionId, false, null)).url,
-})
-
 export interface Admin {
   readonly url: string
   /** For the first account; null once there is one. */
@@ -162,9 +146,8 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
     spawn: spawnTaskProcess({
       prepare: createPrepareTask({
         store,
-        folder,
-        target: dependencies.target,
-        ship: config,
+        decisions: folder.decisions,
+        readTree: () => readTreeTaskInput({ store, folder, target: dependencies.target, ship: config }),
         chains: config.chains,
         clock,
         decidedByPeople: identity.sessionKnowledge.decidedByPeople,
@@ -231,7 +214,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       readings: identity.readings,
       decisionFacts: identity.decisionFacts,
       knowledge: identity.sessionKnowledge,
-      sessions: sessionMaker(identity.registerIn),
+      sessions: createSessionMaker(identity.registerIn),
     },
     decisions: search,
     prove: dependencies.prove,

@@ -1,20 +1,19 @@
 // Builds the checks of sessions: their parts, the processes that open pictures, and the loop that runs due checks. Only the
 // leading process of the deployment runs them. Called by identity-service.ts.
 
-import type { PictureAnswer } from '../../workers/documents/read-picture.process.ts'
-import type { Lead, LeaderTask } from '../cluster/leader.ts'
+import type { LeaderTask } from '../cluster/leader.ts'
+import { createRepeatedTask } from '../cluster/repeated-task.ts'
 import type { Session } from '../domain/session.ts'
 import type { StoreChecks } from '../identity/checks/check-again.ts'
 import { createCheckRunner } from '../identity/checks/check-runner.ts'
 import type { CheckPart } from '../identity/checks/checks.ts'
 import type { Traces } from '../identity/checks/traces.ts'
-import { createDocumentProcess } from '../identity/evidence/document-process.ts'
 import { DocumentInvalidError } from '../identity/evidence/errors.ts'
 import type { DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
-import { type SingleFlight, singleFlight } from '../lib/single-flight.ts'
-import { systemClock } from '../lib/time.ts'
+import { systemClock, systemTimers } from '../lib/time.ts'
 import { createDocumentChecks } from '../modules/documents/checks/document-checks.ts'
 import { createPersonChecks } from '../modules/documents/checks/person-checks.ts'
+import { createPictureReader } from '../modules/documents/picture-reader.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 
@@ -39,26 +38,6 @@ export interface CheckParts {
 
 /** Interval between two looks for due checks. */
 const LOOK_INTERVAL_MS = 500
-/** Ten times what a picture takes on an idle CPU. */
-const PICTURE_TIME_LIMIT_MS = 10_000
-const ANSWER_BYTES_MAX = 65_536
-const PICTURE_SCRIPT = 'workers/documents/read-picture.process.ts'
-
-/** Reads one picture at a time, each in a new process, so that its memory is freed. */
-const createPictureReader = (what: 'zone' | 'portrait') => {
-  const { run, close } = createDocumentProcess({
-    script: PICTURE_SCRIPT,
-    programArguments: [what],
-    processesMax: 1,
-    timeLimitMs: PICTURE_TIME_LIMIT_MS,
-    outputBytesMax: ANSWER_BYTES_MAX,
-  })
-  return {
-    close,
-    read: async (picture: Uint8Array): Promise<PictureAnswer> => JSON.parse(Buffer.from(await run(picture)).toString()),
-  }
-}
-
 export const createCheckParts = (dependencies: CheckPartsDependencies): CheckParts => {
   const { store, evidence, readings, traces, storeChecks, log, parts, onChecked } = dependencies
   const zones = createPictureReader('zone')
@@ -98,34 +77,26 @@ export const createCheckParts = (dependencies: CheckPartsDependencies): CheckPar
       ...parts,
     ],
   })
-  let timer: ReturnType<typeof setInterval> | undefined
-  let run: SingleFlight<void> | undefined
   /** Whether claims of an earlier process were released. */
   let released = false
-
-  const runAll = async (lead: Lead): Promise<void> => {
-    try {
+  const { start, ...task } = createRepeatedTask({
+    name: 'checks of sessions',
+    intervalMs: LOOK_INTERVAL_MS,
+    after: systemTimers.after,
+    onError: (error) => log.warn('the sessions to be checked could not be read; it is tried again', { error }),
+    work: async (lead) => {
       if (!released) await store.sessionChecks.releaseClaims()
       released = true
-      while (lead.leads() && timer !== undefined && (await runDue()) > 0);
-    } catch (error) {
-      log.warn('the sessions to be checked could not be read; it is tried again', { error })
-    }
-  }
+      while (lead.leads() && (await runDue()) > 0);
+    },
+  })
 
   return {
     leaderTask: {
-      name: 'checks of sessions',
+      ...task,
       start: (lead) => {
         released = false
-        run = singleFlight(() => runAll(lead))
-        timer = setInterval(run, LOOK_INTERVAL_MS)
-        timer.unref()
-      },
-      stop: async () => {
-        clearInterval(timer)
-        timer = undefined
-        await run?.settled()
+        start(lead)
       },
     },
     close: async () => {

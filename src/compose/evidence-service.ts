@@ -2,6 +2,7 @@
 // process that re-encodes images, and the sweep that deletes expired evidence.
 
 import { type Lead, type LeaderTask, LeadLostError, whileLeading } from '../cluster/leader.ts'
+import { createRepeatedTask } from '../cluster/repeated-task.ts'
 import { createPdfChecker } from '../identity/evidence/check-pdf.ts'
 import { createClamd, type ScannerAddress } from '../identity/evidence/clamd.ts'
 import { createEvidence } from '../identity/evidence/evidence.ts'
@@ -13,7 +14,7 @@ import { createDocumentScan } from '../identity/evidence/scan.ts'
 import { createSealedNote } from '../identity/evidence/sealed-note.ts'
 import { createVault } from '../identity/evidence/vault.ts'
 import type { DecisionFacts, DocumentReading, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
-import { systemClock } from '../lib/time.ts'
+import { systemClock, systemTimers } from '../lib/time.ts'
 import type { Store } from '../store/store.ts'
 import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -101,20 +102,11 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
       store: store.evidenceRetention,
       erase: whileLeading(lead, evidence.eraseExpired),
     })
-  let timer: ReturnType<typeof setInterval> | undefined
-  let current: Promise<void> = Promise.resolve()
 
   const sweepOnce = async (lead: Lead): Promise<void> => {
-    if (!lead.leads()) return
-    try {
-      const { sessions, files: removed } = await createSweep(lead)()
-      retentionRuns.completed += 1
-      if (sessions + removed > 0) log.info('evidence past its time was erased', { sessions, files: removed })
-    } catch (error) {
-      if (error instanceof LeadLostError) return
-      retentionRuns.failed += 1
-      log.warn('evidence past its time could not be erased; it is tried again', { error })
-    }
+    const { sessions, files: removed } = await createSweep(lead)()
+    retentionRuns.completed += 1
+    if (sessions + removed > 0) log.info('evidence past its time was erased', { sessions, files: removed })
   }
 
   const notes = { vault, store: store.evidence, clock: systemClock }
@@ -124,21 +116,17 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
     decisionFacts: createSealedNote({ ...notes, kind: 'decision' }),
     metrics: () => ({ evidencePieces, evidenceBytesStored, retentionRuns }),
     sweep: createSweep({ leads: () => true }),
-    leaderTask: {
+    leaderTask: createRepeatedTask({
       name: 'retention of evidence',
-      start: (lead) => {
-        const sweepInTurn = (): void => {
-          current = current.then(() => sweepOnce(lead))
-        }
-        timer = setInterval(sweepInTurn, SWEEP_INTERVAL_MS)
-        timer.unref()
-        sweepInTurn()
+      intervalMs: SWEEP_INTERVAL_MS,
+      after: systemTimers.after,
+      work: sweepOnce,
+      onError: (error) => {
+        if (error instanceof LeadLostError) return
+        retentionRuns.failed += 1
+        log.warn('evidence past its time could not be erased; it is tried again', { error })
       },
-      stop: async () => {
-        clearInterval(timer)
-        await current
-      },
-    },
+    }),
     close: async () => {
       await Promise.all([reencoder.close(), pdfChecker.close()])
     },

@@ -10,7 +10,8 @@ import type { FactFetcher, FetchContext, IdentityOf } from '../facts/fact-fetche
 import { failureReason } from '../facts/failure-reason.ts'
 import { createGeography, type Geography } from '../facts/geography.ts'
 import { createListRefresher, type ListRefresher, type RefreshResult } from '../facts/lists/refresh-list.ts'
-import { createServedLists, type ListMembership, type ServedList } from '../facts/lists/serve-lists.ts'
+import { createServedLists, type ListMembership } from '../facts/lists/serve-lists.ts'
+import { sumLists } from '../facts/lists/sum-lists.ts'
 import { createScreener, type Screener } from '../facts/screener.ts'
 import { SOURCE_OPENERS } from '../facts/sources/openers.ts'
 import { type Clock, isoTime } from '../lib/time.ts'
@@ -93,22 +94,6 @@ const openFetchers = async (context: FetchContext): Promise<ReadonlyMap<SourceKi
   new Map(
     await Promise.all(FACT_SOURCES.map(async ({ kind }) => [kind, (await SOURCE_OPENERS[kind]())(context)] as const)),
   )
-
-/** Adds up the organizations' lists as one: their sizes, and the age of the oldest. */
-const summarize = (lists: readonly ServedList[]): FactMetrics['lists'] => {
-  const own = lists.filter(({ organizationId }) => organizationId !== null)
-  const ages = own.flatMap(({ ageSeconds }) => (ageSeconds === null ? [] : [ageSeconds]))
-  return [
-    {
-      name: 'organizations',
-      entries: own.reduce((sum, { entryCount }) => sum + entryCount, 0),
-      ageSeconds: ages.length === 0 ? null : Math.max(...ages),
-    },
-    ...lists.flatMap(({ organizationId, name, entryCount, ageSeconds }) =>
-      organizationId === null ? [{ name, entries: entryCount, ageSeconds }] : [],
-    ),
-  ]
-}
 
 export const createFacts = async (dependencies: FactsDependencies): Promise<Facts> => {
   const { config, store, pool, identityOf, environment, clock, log } = dependencies
@@ -206,7 +191,7 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
       const lists = served.all()
       const file = geography?.file() ?? null
       return {
-        lists: summarize(lists),
+        lists: sumLists(lists),
         listsBehind: lists.filter(({ current }) => !current).length,
         listLoads: loads,
         geographyAgeSeconds: file === null ? null : Math.max(0, clock.unixSeconds() - file.builtAtSeconds),

@@ -1,8 +1,13 @@
 // Opens everything that must exist before the first request: the store with what a first start creates in it, the pool
 // and its policies, the facts, the change feed, and the link to the deployment's other processes. It reads top to
 // bottom: nothing is used above the line that makes it.
+
+import { followChanges } from '../cluster/change-followers.ts'
+import { createOrganizationShares } from '../cluster/organization-shares.ts'
+import type { ServicePlace } from '../cluster/service-place.ts'
 import type { Config } from '../config/config.ts'
 import { createIdentityFacts } from '../identity/standing/facts.ts'
+import type { Closers } from '../lib/closers.ts'
 import { systemClock, systemTimers } from '../lib/time.ts'
 import { requireTokenKeys } from '../modules/hardware-keys/token-check.ts'
 import { tokenSettingsOf } from '../modules/hardware-keys/token-settings.ts'
@@ -14,6 +19,7 @@ import { createCatalog } from '../policy/catalog.ts'
 import { createAttesterReload } from '../pool/attester-reload.ts'
 import { createAuthenticator } from '../server/authenticate.ts'
 import { listenUrl } from '../server/listen-address.ts'
+import { presentAttesters, readAttesters } from '../setup/attesters.ts'
 import { inspectCertificateTerms } from '../setup/certificate-term.ts'
 import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
 import { prepareOrganizationKeys } from '../setup/evidence-key.ts'
@@ -27,14 +33,10 @@ import { readPassphrase } from '../signing/passphrase.ts'
 import { openStore } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createOrganizationLatency } from '../telemetry/organization-latency.ts'
-import { followChanges } from './change-followers.ts'
-import type { Closers } from './closers.ts'
 import { createFacts } from './facts-service.ts'
 import { createStoredStandings } from './identity-service.ts'
-import { createOrganizationShares } from './organization-shares.ts'
-import type { ServicePlace } from './service-place.ts'
 import { createSharing } from './sharing-service.ts'
-import { createSigningPool, presentAttesters, readAttesters } from './signing-pool.ts'
+import { createSigningPool } from './signing-pool.ts'
 
 /** More workers than a process ever has, including lost ones that are still running in native code. */
 const SLOTS_PER_PROCESS = 1_000

@@ -3,6 +3,7 @@
 import { hostname } from 'node:os'
 import { createLeader, type Lead, type Leader, type LeaderTask } from '../cluster/leader.ts'
 import { createProcessRegistry } from '../cluster/live-processes.ts'
+import { createRepeatedTask } from '../cluster/repeated-task.ts'
 import { createSharedTime } from '../cluster/shared-time.ts'
 import { randomBase62 } from '../domain/identifier.ts'
 import { createVelocityCounters, type VelocityCounters } from '../facts/velocity.ts'
@@ -95,25 +96,6 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
     while (leads() && (await store.rateLeases.sweep(time.nowMs())) > 0);
     while (leads() && (await store.velocityTallies.sweep()) > 0);
   }
-  const createSweepTask = (): LeaderTask => {
-    let cancel = (): void => undefined
-    let current: Promise<void> = Promise.resolve()
-    return {
-      name: 'upkeep of what processes share',
-      start: (lead) => {
-        const turn = (): void => {
-          if (!lead.leads()) return
-          current = sweep(lead).catch((error: unknown) => log.warn('what processes share was not swept', { error }))
-          cancel = after(SWEEP_MS, turn)
-        }
-        cancel = after(FIRST_SWEEP_MS, turn)
-      },
-      stop: async () => {
-        cancel()
-        await current
-      },
-    }
-  }
 
   return {
     processId: id,
@@ -129,7 +111,17 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
         clock,
         after,
         lease: store.leaderLease,
-        leaderTasks: [...leaderTasks, createSweepTask()],
+        leaderTasks: [
+          ...leaderTasks,
+          createRepeatedTask({
+            name: 'upkeep of what processes share',
+            firstMs: FIRST_SWEEP_MS,
+            intervalMs: SWEEP_MS,
+            after,
+            work: sweep,
+            onError: (error) => log.warn('what processes share was not swept', { error }),
+          }),
+        ],
         onChange: (leads, term) => {
           if (leads) log.info('this process does the duties of the deployment', { term })
           else log.info('this process does the duties no more', { term })

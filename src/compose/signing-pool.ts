@@ -1,6 +1,5 @@
 // Configures the pool for this service: the keys, the place of the log, how a dead worker's log is read, what is
 // logged.
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInlinePort } from '../../workers/signing/inline-worker.ts'
 import { openWorkerParts } from '../../workers/signing/setup.ts'
@@ -9,10 +8,10 @@ import type { Config } from '../config/config.ts'
 import { answerOf } from '../decision-log/answer.ts'
 import { recoverDecisions } from '../decision-log/recover.ts'
 import { slotName } from '../decision-log/segment-name.ts'
-import { createThrottle, type Throttle } from '../lib/throttle.ts'
+import { createThrottle } from '../lib/throttle.ts'
 import { type Clock, systemTimers } from '../lib/time.ts'
 import type { Catalog } from '../policy/catalog.ts'
-import type { PoolEvent } from '../pool/events.ts'
+import { logPoolEvent } from '../pool/log-events.ts'
 import { createPool, type Pool } from '../pool/pool.ts'
 import type { OpenPort } from '../pool/port.ts'
 import type { AttesterReference } from '../pool/protocol.ts'
@@ -21,9 +20,7 @@ import { threadEntry } from '../program/entries.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { PassphraseSource } from '../signing/passphrase.ts'
 import { chooseSecp256k1Backend } from '../signing/secp256k1-backends.ts'
-import { isTokenKey } from '../signing/token-key.ts'
 import type { TokenSettings } from '../signing/types.ts'
-import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 export interface SigningPoolDependencies {
@@ -40,81 +37,6 @@ export interface SigningPoolDependencies {
   readonly catalog: Catalog
   readonly clock: Clock
   readonly log: Logger
-}
-
-const keystorePathOf = (folder: DataFolder, keystoreFile: string): string =>
-  isTokenKey(keystoreFile) ? keystoreFile : join(folder.keystores, keystoreFile)
-
-/** The attesters that workers may load, oldest first, without retired ones. */
-export const readAttesters = async (store: Store, folder: DataFolder): Promise<AttesterReference[]> =>
-  (await store.attesters.list()).flatMap(({ id, kind, address, keystoreFile, status }) =>
-    status === 'retired' ? [] : [{ id, kind, address, status, keystorePath: keystorePathOf(folder, keystoreFile) }],
-  )
-
-/**
- * The attesters whose keystores are here. A start continues without a missing keystore when another attester of its
- * kind can sign: the file may be on its way from the node that made it, or be put back later. If a kind would have no
- * active attester, nothing is left out, and the start fails with an error that names the file.
- */
-export const presentAttesters = (
-  attesters: readonly AttesterReference[],
-  log: Pick<Logger, 'warn'>,
-): readonly AttesterReference[] => {
-  const missing = new Set(
-    attesters.filter(
-      ({ status, keystorePath }) => status === 'active' && !isTokenKey(keystorePath) && !existsSync(keystorePath),
-    ),
-  )
-  const present = attesters.filter((attester) => !missing.has(attester))
-  const canSign = new Set(present.filter(({ status }) => status === 'active').map(({ kind }) => kind))
-  if ([...missing].some(({ kind }) => !canSign.has(kind))) return attesters
-  for (const { id, kind, address, keystorePath } of missing) {
-    log.warn(
-      'the keystore of an attester is missing: it signs nothing here until the file is put back or it is retired',
-      {
-        attester: id,
-        kind,
-        address,
-        keystorePath,
-      },
-    )
-  }
-  return present
-}
-
-const logEvent = (log: Logger, throttle: Throttle, event: PoolEvent): void => {
-  switch (event.type) {
-    case 'worker-ready': {
-      const { slot, generation, report } = event
-      log.info('worker ready', { slot, generation, signer: report.signer })
-      break
-    }
-    case 'jobs-recovered':
-      log.info('jobs of a lost worker recovered', { ...event, type: undefined })
-      break
-    case 'withheld':
-      log.warn('answers withheld after their deadline', { count: event.uuids.length })
-      break
-    case 'worker-lost':
-      log.error('worker lost', { ...event, type: undefined })
-      break
-    case 'worker-unusable':
-      log.error('worker unusable', { ...event, type: undefined })
-      break
-    case 'recovery-failed':
-      log.error('the decision log of a lost worker can not be read', { ...event, type: undefined })
-      break
-    case 'job-failed': {
-      const unlogged = throttle(event.errorClass)
-      if (unlogged === null) break
-      const message =
-        event.errorClass === 'DecisionLogError'
-          ? 'decisions can not be recorded; nothing is signed'
-          : 'a request could not be evaluated'
-      log.error(message, { ...event, type: undefined, unlogged })
-      break
-    }
-  }
 }
 
 export interface SigningPool {
@@ -196,7 +118,7 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
     clock,
     limits: { hangMs: config.hangMs },
     onEvent: (event) => {
-      logEvent(log, throttle, event)
+      logPoolEvent(log, throttle, event)
       if (event.type !== 'job-failed' || event.errorClass !== 'DecisionLogError') return
       failure = { answered: pool.stats().answered, atMs: clock.monotonicMs() }
       logFailures += 1

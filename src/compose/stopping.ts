@@ -1,6 +1,6 @@
 // Stops the service: announces it, lets requests under way end, then closes everything in reverse order.
 import type { Config } from '../config/config.ts'
-import type { Closers } from './closers.ts'
+import type { Closers } from '../lib/closers.ts'
 import type { OpenedService } from './opening.ts'
 import type { ServingService } from './serving.ts'
 

@@ -3,7 +3,6 @@
 
 import type { Lead, LeaderTask } from '../cluster/leader.ts'
 import type { Reach } from '../domain/list.ts'
-import { TransitionRefusedError } from '../domain/session-errors.ts'
 import { createGuardedLookup, parseReachableUrl } from '../facts/reachable.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
@@ -15,6 +14,7 @@ import { createEndpointSecrets } from '../identity/webhooks/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import { createOutboundPost } from '../server/outbound-post.ts'
 import type { SignedGate } from '../server/signed-gate.ts'
+import { spendAndDecide } from '../store/sessions/provider-decision.ts'
 import type { Store } from '../store/store.ts'
 import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -107,21 +107,9 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
         log.warn('a verification service decided about a session that is decided: look at it', { session, status }),
       spend: store.providerResults.spend,
       decide: async (message, change) => {
-        let repeated = false
-        const changes = changesOver((statusChange) =>
-          store.transaction(async (tables) => {
-            const { organizationId, sessionId } = message
-            const before = await tables.sessions.lock(organizationId, sessionId)
-            repeated = !(await tables.providerResults.spend(message))
-            if (repeated || before === null) return before
-            // Ignore the decider once an operator has decided or sent the session back.
-            const { status } = before.session
-            if (status !== 'submitted') throw new TransitionRefusedError(status, statusChange.to)
-            return tables.sessions.changeStatus(statusChange)
-          }),
-        )
-        const state = await changes.changeStatus(change)
-        return repeated ? null : state
+        const { changeStatus, isRepeated } = spendAndDecide(store, message)
+        const state = await changesOver(changeStatus).changeStatus(change)
+        return isRepeated() ? null : state
       },
     }),
     metrics: () => ({ deliveries, webhookQueue }),

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createPrepareTask, type TaskPreparation } from '../../src/compose/admin-tasks.ts'
+import { createPrepareTask, type TaskPreparation } from '../../src/admin/prepare-task.ts'
 import type { Task } from '../../src/store/tasks.ts'
 import { replayPolicy } from '../../workers/tasks/policy-replay.ts'
 
@@ -16,7 +16,7 @@ test('a saved text is prepared and replayed', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'countersign-replay-'))
   try {
     const prepare = createPrepareTask({
-      folder: { decisions: directory },
+      decisions: directory,
       chains: { chains: [] },
     } as unknown as TaskPreparation)
     const task = { kind: 'policy.replay', organizationId: 'org_a', input: { source } } as unknown as Task

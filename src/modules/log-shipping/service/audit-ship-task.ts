@@ -1,6 +1,7 @@
 // Ships the audit log from one process of the deployment, as often as the decision log is shipped.
 
 import type { LeaderTask } from '../../../cluster/leader.ts'
+import { createRepeatedTask } from '../../../cluster/repeated-task.ts'
 import { SettingInvalidError } from '../../../config/settings.ts'
 import type { Timers } from '../../../lib/time.ts'
 import type { Store } from '../../../store/store.ts'
@@ -27,39 +28,24 @@ export const createAuditShipTasks = (dependencies: AuditShipTaskDependencies): r
     throw new SettingInvalidError(`${foreign} is set and belongs to other credentials: unset it for the service`)
   }
   const target = openShipTarget(place, access)
-  const intervalMs = config.decisionsShipIntervalSeconds * 1_000
-  let cancel = (): void => undefined
-  let current: Promise<void> = Promise.resolve()
   let isFailing = false
-  const pass = async (): Promise<void> => {
-    try {
-      await shipAudit({ target, deploymentId: store.deploymentId, audit: store.audit })
-      if (isFailing) log.info('the audit log is shipped again')
-      isFailing = false
-    } catch (error) {
-      if (isFailing) return
-      isFailing = true
-      if (error instanceof AuditDivergedError) log.error('the audit log is not shipped', { reason: error.message })
-      else log.warn('the audit log could not be shipped; it is tried again', { error })
-    }
+  const report = (error: unknown): void => {
+    if (isFailing) return
+    isFailing = true
+    if (error instanceof AuditDivergedError) log.error('the audit log is not shipped', { reason: error.message })
+    else log.warn('the audit log could not be shipped; it is tried again', { error })
   }
   return [
-    {
+    createRepeatedTask({
       name: 'shipping the audit log',
-      start: ({ leads }) => {
-        const turn = (): void => {
-          if (!leads()) return
-          current = pass().then(() => {
-            if (leads()) cancel = after(intervalMs, turn)
-          })
-        }
-        cancel = after(0, turn)
+      intervalMs: config.decisionsShipIntervalSeconds * 1_000,
+      after,
+      onError: report,
+      work: async () => {
+        await shipAudit({ target, deploymentId: store.deploymentId, audit: store.audit })
+        if (isFailing) log.info('the audit log is shipped again')
+        isFailing = false
       },
-      stop: async () => {
-        cancel()
-        await current
-        cancel()
-      },
-    },
+    }),
   ]
 }

@@ -2,8 +2,8 @@
 import { afterEach, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { presentAttesters } from '../../src/compose/signing-pool.ts'
 import type { AttesterReference } from '../../src/pool/protocol.ts'
+import { presentAttesters } from '../../src/setup/attesters.ts'
 import { temporaryFolder } from '../store/temporary-store.ts'
 
 const folder = temporaryFolder()

@@ -1,9 +1,9 @@
 // What each organization may have of the service under load, as configured: its weight in the queue, and its cap.
 
-import { createOrganizationNumbers, type OrganizationNumbers } from '../cluster/organization-numbers.ts'
 import type { Config } from '../config/config.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
+import { createOrganizationNumbers, type OrganizationNumbers } from './organization-numbers.ts'
 
 export interface OrganizationShares {
   /** Load these, and pass changes to them. */

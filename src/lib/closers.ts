@@ -1,5 +1,4 @@
 // Collects what was opened, and closes it in reverse order.
-import type { Logger } from '../telemetry/log.ts'
 
 export interface Closers {
   add(close: () => Promise<void> | void): void
@@ -7,7 +6,8 @@ export interface Closers {
   closeAll(): Promise<void>
 }
 
-export const createClosers = (log: Pick<Logger, 'error'>): Closers => {
+/** @param onError called for a part that fails to close */
+export const createClosers = (onError: (error: unknown) => void): Closers => {
   const closers: (() => Promise<void> | void)[] = []
   return {
     add: (close) => void closers.push(close),
@@ -16,7 +16,7 @@ export const createClosers = (log: Pick<Logger, 'error'>): Closers => {
         try {
           await close()
         } catch (error) {
-          log.error('a part could not be closed', { error })
+          onError(error)
         }
       }
     },

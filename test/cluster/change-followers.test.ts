@@ -1,6 +1,6 @@
 // What a change made elsewhere drops here, and what the pool learns of it.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { followChanges } from '../../src/compose/change-followers.ts'
+import { followChanges } from '../../src/cluster/change-followers.ts'
 import { type Change, type ChangeTopic, recordChange } from '../../src/store/changes.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
 
