@@ -1,7 +1,8 @@
 // Who makes a change: an organization's admin key, a person who is signed in to the dashboard, or a command on the
 // deployment's machine.
-import { type OrganizationRole, roleIncludes } from '../domain/role.ts'
+
 import type { Principal } from '../server/authenticate.ts'
+import { type OrganizationRole, roleIncludes } from '../store/accounts/role.ts'
 import type { UserSession } from '../store/accounts/user-sessions.ts'
 import type { User } from '../store/accounts/users.ts'
 

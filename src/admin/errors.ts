@@ -1,6 +1,6 @@
 // Errors of the admin API. Their texts are fixed and never repeat what a request contained.
 import { CountersignError, fixedError } from '../domain/errors.ts'
-import type { OrganizationRole } from '../domain/role.ts'
+import type { OrganizationRole } from '../store/accounts/role.ts'
 
 /** The request has no session, or its session has ended. */
 export class SignInRequiredError extends fixedError(

@@ -1,7 +1,8 @@
 // Schemas of members, offers of membership and links in requests and answers.
-import { ORGANIZATION_ROLES } from '../domain/role.ts'
+
 import { isoTime } from '../lib/time.ts'
 import type { MembershipOffer } from '../store/accounts/membership-offers.ts'
+import { ORGANIZATION_ROLES } from '../store/accounts/role.ts'
 import { closed, named, oneOf, Type, time } from './schema.ts'
 
 export const ROLE = oneOf(ORGANIZATION_ROLES, 'Each role includes the rights of those after it')

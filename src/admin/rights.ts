@@ -2,9 +2,9 @@
 // attesters have rights: an actor who could renew a stronger key, or make a link to a stronger account, would gain them. The
 // path names the thing, so the rule covers every declared route.
 import type { ApiKeyScope } from '../domain/api-key.ts'
-import { ORGANIZATION_ROLES, type OrganizationRole } from '../domain/role.ts'
 import type { Clock } from '../lib/time.ts'
 import { requireActiveKey } from '../server/authenticate.ts'
+import { ORGANIZATION_ROLES, type OrganizationRole } from '../store/accounts/role.ts'
 import type { User } from '../store/accounts/users.ts'
 import type { Tables } from '../store/store.ts'
 import { type Actor, mayDeployment, mayIn, roleIn } from './actor.ts'

@@ -1,8 +1,8 @@
 // The declaration of a route of the admin API. The router, the checks of roles, the documentation, the page's types and the
 // tests are derived from it.
 
-import type { OrganizationRole } from '../domain/role.ts'
 import type { Deadline } from '../server/deadline.ts'
+import type { OrganizationRole } from '../store/accounts/role.ts'
 import type { Organization } from '../store/organizations/organizations.ts'
 import type { Tables } from '../store/store.ts'
 import type { Caller, FoundSession } from './accounts/sessions.ts'

@@ -1,6 +1,6 @@
 // `countersign webhook`: the endpoints that receive an organization's session events, and the state of each message. Only add and
 // rotate print a secret, once, to stdout.
-import { VERIFICATION_SERVICES } from '../domain/verification-service.ts'
+import { VERIFICATION_SERVICES } from '../domain/webhook-message.ts'
 import { WEBHOOK_MESSAGE_STATES } from '../store/webhooks/webhook-messages.ts'
 import { type AnswerOf, type InputOf, type Open, type Opened, readPages } from './admin-client.ts'
 import { runInOrganization } from './in-organization.ts'

@@ -141,3 +141,23 @@ export interface StatusChange extends ByBrowser {
    */
   readonly override?: 'person' | 'sandbox'
 }
+
+/** A request for a session: creates one, or finds the caller's session for the same wallet and type. */
+export interface Registration {
+  readonly organizationId: string
+  readonly environment: ApiKeyEnvironment
+  readonly checkType: CheckType
+  /** Id for a new session. A repeated request brings the same id, and finds what the first try created. */
+  readonly sessionId: string
+  readonly tokenHash: Uint8Array
+  readonly walletAddress: WalletAddress | null
+  /** Null keeps the URL of a reused session. */
+  readonly originUrl: string | null
+  readonly provider: string
+  readonly actor: string
+}
+
+export interface Registered {
+  readonly created: boolean
+  readonly session: Session
+}

@@ -1,5 +1,7 @@
 // Wallets of people and businesses. Only the canonical address is ever compared (threats rows 6 and 11); the text beside
 // it is for people to read.
+
+import { checksumAddress } from '../lib/checksum-address.ts'
 import {
   type EvmAddress,
   parseEvmAddress,
@@ -7,7 +9,6 @@ import {
   type SolanaAddress,
   type WalletAddress,
 } from './address.ts'
-import { checksumAddress } from './checksum-address.ts'
 
 /** Spec, "Limits": up to 20 a session, across different chains. The same address on two chains counts twice. */
 export const WALLETS_PER_SESSION_MAX = 20

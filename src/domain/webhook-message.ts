@@ -66,3 +66,7 @@ export type WebhookOutcome =
       readonly failure: string
       readonly nextAttemptAtSeconds: number
     }
+
+/** The verification services that are known by name. src/identity/webhooks/services holds their formats. */
+export const VERIFICATION_SERVICES = ['sumsub', 'persona', 'veriff'] as const
+export type VerificationServiceName = (typeof VERIFICATION_SERVICES)[number]

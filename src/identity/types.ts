@@ -1,6 +1,5 @@
 // The interfaces of the store that identity needs; the composition root passes the store's own tables.
-import type { Registered, Registration } from '../domain/registration.ts'
-import type { SessionState, StatusChange } from '../domain/session.ts'
+import type { Registered, Registration, SessionState, StatusChange } from '../domain/session.ts'
 import type { ByBrowser, ProofRequest, WalletConnection, WalletRemoval } from '../domain/wallet.ts'
 
 export interface SessionStore {

@@ -1,7 +1,8 @@
 // Decodes a wallet that a person typed or their wallet's software sent.
-import { checksumAddress } from '../domain/checksum-address.ts'
+
 import { FieldInvalidError } from '../domain/errors.ts'
 import { parseWalletAddress, type WalletOnChain } from '../domain/wallet.ts'
+import { checksumAddress } from '../lib/checksum-address.ts'
 import type { JsonObject } from '../server/strict-json.ts'
 import { AddressChecksumError } from './errors.ts'
 import { chainIdOf, textOf } from './json.ts'

@@ -1,7 +1,7 @@
 // Derives EVM addresses from public keys, once per key and not on the hot path. Source: Ethereum yellow paper, appendix
 // F.
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { checksumAddress } from '../domain/checksum-address.ts'
+import { checksumAddress } from '../lib/checksum-address.ts'
 
 /**
  * The checksummed address of a public key: the last 20 bytes of the Keccak-256 of its two coordinates.

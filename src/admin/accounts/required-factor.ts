@@ -1,6 +1,6 @@
 // Whether an account has a second factor, and where one is required: everywhere by the deployment's rule, or in one
 // organization by its rule. A passkey counts, because it verifies its owner. An account without a factor can only add one.
-import type { OrganizationRole } from '../../domain/role.ts'
+import type { OrganizationRole } from '../../store/accounts/role.ts'
 import type { User } from '../../store/accounts/users.ts'
 import type { Tables } from '../../store/store.ts'
 import { ConflictError, SecondFactorMissingError } from '../errors.ts'

@@ -1,8 +1,8 @@
 // The dashboard's search over everything that an organization has. A person finds the kinds of things whose pages they may
 // see, and a few results of each kind.
 
-import { roleIncludes } from '../../domain/role.ts'
 import { parseWalletAddress } from '../../domain/wallet.ts'
+import { roleIncludes } from '../../store/accounts/role.ts'
 import { FOUND_KINDS } from '../../store/find.ts'
 import { roleIn } from '../actor.ts'
 import { scopeBeyond } from '../rights.ts'

@@ -1,7 +1,7 @@
 // The verification page's look and texts for an organization, and how long evidence is kept.
 import { FieldInvalidError } from '../../domain/errors.ts'
-import { LOGO_BYTES_MAX, logoTypeOf } from '../../domain/logo-type.ts'
 import { HTTPS_LINK_MAX, parseHttpsLink } from '../../lib/https-link.ts'
+import { LOGO_BYTES_MAX, logoTypeOf } from '../../lib/logo-type.ts'
 import { RETENTION_DAYS_MAX, type Retention } from '../../store/evidence/evidence-retention.ts'
 import type { Brand, Logo } from '../../store/organizations/organization-brands.ts'
 import type { Tables } from '../../store/store.ts'

@@ -2,7 +2,7 @@
 
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { isUnprintable } from '../../domain/list.ts'
-import { VERIFICATION_SERVICES } from '../../domain/verification-service.ts'
+import { VERIFICATION_SERVICES } from '../../domain/webhook-message.ts'
 import { IDENTITY_PATHS } from '../../identity/paths.ts'
 import { isoTime } from '../../lib/time.ts'
 import { formatWebhookSecret, newWebhookSecret } from '../../server/webhook-signature.ts'

@@ -1,8 +1,7 @@
 // Every change of a session that this process makes goes through here: it is committed first and announced afterwards
 // (invariant 7), to the streams that follow the session and to the caches that hold its wallets.
 
-import type { Registered, Registration } from '../../domain/registration.ts'
-import type { SessionState, StatusChange } from '../../domain/session.ts'
+import type { Registered, Registration, SessionState, StatusChange } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
 import type { StandingChange } from '../standing/standings.ts'
 import type { SessionStore, SessionWalletStore } from '../types.ts'

@@ -2,11 +2,11 @@
 // a session of that account: nobody else has both. An expired offer is treated as if it did not exist.
 
 import { newIdentifier } from '../../domain/identifier.ts'
-import type { OrganizationRole } from '../../domain/role.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import { type Page, type PageRequest, queryPage } from '../paging.ts'
 import { fieldsOf, type RowOf } from '../row-fields.ts'
 import { sweepRows } from '../sweep.ts'
+import type { OrganizationRole } from './role.ts'
 
 export interface MembershipOffer {
   readonly id: string

@@ -1,8 +1,9 @@
 // The role of each account in each organization. The deployment's administrators need none.
-import type { OrganizationRole } from '../../domain/role.ts'
+
 import type { TableScope } from '../copy/table-scope.ts'
 import { type Page, type PageRequest, queryPage } from '../paging.ts'
 import { fieldsOf, type RowOf } from '../row-fields.ts'
+import type { OrganizationRole } from './role.ts'
 
 export interface Member {
   readonly organizationId: string

@@ -1,6 +1,6 @@
 // How an organization looks to people, and what it says to them: shown on the verification page.
 import { createHash } from 'node:crypto'
-import type { LogoType } from '../../domain/logo-type.ts'
+import type { LogoType } from '../../lib/logo-type.ts'
 import { recordChange } from '../changes.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 

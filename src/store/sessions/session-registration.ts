@@ -1,7 +1,7 @@
 // Registers a session: creates a new one, or reuses the one that the caller already has for the wallet. Source:
 // decisions §5, "Reuse".
 import type { Level } from '../../domain/level.ts'
-import type { Registered, Registration } from '../../domain/registration.ts'
+import type { Registered, Registration } from '../../domain/session.ts'
 import { isSessionOpen, type Session, type SessionEventKind } from '../../domain/session.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'

@@ -1,7 +1,7 @@
 // Settings of checks: what loosens them waits for a second person, what only tightens them is done at once, by a key as well.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { LEVELS } from '../../../src/domain/level.ts'
-import { VERIFICATION_SERVICES } from '../../../src/domain/verification-service.ts'
+import { VERIFICATION_SERVICES } from '../../../src/domain/webhook-message.ts'
 import { SERVICE_SECRET, startWorld, type World } from './world.ts'
 
 let world: World

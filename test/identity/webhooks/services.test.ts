@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { Session } from '../../../src/domain/session.ts'
-import type { VerificationServiceName } from '../../../src/domain/verification-service.ts'
+import type { VerificationServiceName } from '../../../src/domain/webhook-message.ts'
 import { serviceNamed } from '../../../src/identity/webhooks/services/all.ts'
 import { markChecksMade } from '../../support/made-checks.ts'
 import { replaceChecks } from '../../support/replace-checks.ts'

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { FieldInvalidError } from '../../../domain/errors.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../../domain/session.ts'
-import type { VerificationServiceName } from '../../../domain/verification-service.ts'
+import type { VerificationServiceName } from '../../../domain/webhook-message.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../server/strict-json.ts'
 import type { verifyWebhook } from '../../../server/webhook-signature.ts'
 

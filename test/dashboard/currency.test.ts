@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseUnits } from 'viem'
 import * as viemChains from 'viem/chains'
+import { amountText, currencyOf } from '../../src/dashboard/page/decisions/currency.ts'
 import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
-import { amountText, currencyOf } from '../../src/domain/currency.ts'
 
 test('every built-in chain has the currency that viem knows of it', () => {
   let compared = 0
