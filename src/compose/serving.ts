@@ -1,5 +1,5 @@
 // Opens the listeners: the path that every request takes, the attestation API, the identity API, and in the first process the pages.
-// In the order of the house: nothing is used above the line that makes it.
+// Nothing is used above the line that constructs it.
 import { apiDocument } from '../admin/openapi/api.ts'
 import { createDecisionMemory } from '../attestation/recall-answers.ts'
 import { createClaimTeller } from '../cluster/claim-teller.ts'
