@@ -1,5 +1,6 @@
-// Ed25519 with node:crypto (RFC 8032, PureEdDSA). Signatures are deterministic, so no random numbers are needed.
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
+// Ed25519 (RFC 8032, PureEdDSA) with node:crypto, or with @noble/ed25519 on a runtime that lacks it. Signatures are
+// deterministic, so no random numbers are needed.
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import { SignerUnusableError } from './errors.ts'
 
 export interface Ed25519Signer {
@@ -17,24 +18,57 @@ export interface Ed25519Signer {
  */
 export const ED25519_PKCS8_HEADER = Uint8Array.fromHex('302e020100300506032b657004220420')
 
+/** The key of a seed, ready to sign. */
+interface OpenKey {
+  readonly publicKey: Uint8Array
+  sign(message: Uint8Array): Uint8Array
+}
+
+const openNative = (seed: Uint8Array): OpenKey => {
+  const encoded = Buffer.alloc(48)
+  encoded.set(ED25519_PKCS8_HEADER)
+  encoded.set(seed, 16)
+  const key = createPrivateKey({ key: encoded, format: 'der', type: 'pkcs8' })
+  encoded.fill(0)
+  // SubjectPublicKeyInfo ends with the 32 bytes of the key.
+  const publicKey = Uint8Array.from(createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-32))
+  return { publicKey, sign: (message) => sign(null, message, key) }
+}
+
+/** The fallback on a runtime whose node:crypto has no Ed25519: a hundred times slower. */
+export const openNoble = (seed: Uint8Array): OpenKey => {
+  // Loaded only here: five megabytes in each thread.
+  const noble = require('@noble/ed25519') as typeof import('@noble/ed25519')
+  noble.hashes.sha512 = (require('@noble/hashes/sha2.js') as typeof import('@noble/hashes/sha2.js')).sha512
+  const kept = Uint8Array.from(seed)
+  return { publicKey: noble.getPublicKey(kept), sign: (message) => noble.sign(message, kept) }
+}
+
+/** The implementation of this runtime. @param native for tests */
+export const chooseEd25519 = (native: typeof openNative = openNative): typeof openNative => {
+  try {
+    native(new Uint8Array(32))
+    return native
+  } catch {
+    return openNoble
+  }
+}
+
+let chosen: typeof openNative | undefined
+
 /**
  * Creates a signer for a 32-byte seed (the private key of RFC 8032). Keeps no reference to `seed`.
  * @throws SignerUnusableError when the seed is not 32 bytes
  */
 export const createEd25519Signer = (seed: Uint8Array): Ed25519Signer => {
   if (seed.length !== 32) throw new SignerUnusableError('an Ed25519 seed is not 32 bytes')
-  const encoded = Buffer.alloc(48)
-  encoded.set(ED25519_PKCS8_HEADER)
-  encoded.set(seed, 16)
-  let key: KeyObject | null = createPrivateKey({ key: encoded, format: 'der', type: 'pkcs8' })
-  encoded.fill(0)
-  // SubjectPublicKeyInfo ends with the 32 bytes of the key.
-  const publicKey = Uint8Array.from(createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-32))
+  chosen ??= chooseEd25519()
+  let key: OpenKey | null = chosen(seed)
   return {
-    publicKey,
+    publicKey: key.publicKey,
     sign: (message) => {
       if (!key) throw new SignerUnusableError('the key was erased')
-      return sign(null, message, key)
+      return key.sign(message)
     },
     erase: () => {
       key = null

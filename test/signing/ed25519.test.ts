@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import * as noble from '@noble/ed25519'
 import { sha512 } from '@noble/hashes/sha2.js'
-import { createEd25519Signer } from '../../src/signing/ed25519.ts'
+import { chooseEd25519, createEd25519Signer, openNoble } from '../../src/signing/ed25519.ts'
 import { SignerUnusableError } from '../../src/signing/errors.ts'
 import rfc8032 from '../vectors/rfc8032-ed25519.json'
 import { keySpellings, printedForms, sha256, testKey } from './test-keys.ts'
@@ -54,5 +54,20 @@ describe('the Ed25519 signer', () => {
     const seed = testKey(2)
     const printed = printedForms(createEd25519Signer(seed))
     for (const spelling of keySpellings(seed)) expect(printed).not.toContain(spelling)
+  })
+
+  test('signs with noble on a runtime without Ed25519', () => {
+    const open = chooseEd25519(() => {
+      throw new Error('unsupported')
+    })
+    expect(open).toBe(openNoble)
+    expect(chooseEd25519()).not.toBe(openNoble)
+    for (const vector of rfc8032.vectors) {
+      const seed = Uint8Array.fromHex(vector.seed)
+      const key = open(seed)
+      seed.fill(0)
+      expect(key.publicKey.toHex()).toBe(vector.public_key)
+      expect(key.sign(Uint8Array.fromHex(vector.message)).toHex()).toBe(vector.signature)
+    }
   })
 })
