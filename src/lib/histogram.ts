@@ -1,9 +1,5 @@
-// A histogram of milliseconds with fixed buckets: an update is a short scan and two additions, cheap enough for every job.
-
-/** Upper bounds in milliseconds; one more bucket takes everything above. */
-export const HISTOGRAM_BOUNDS_MS: readonly number[] = [
-  0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000,
-]
+// A histogram of milliseconds with fixed buckets: an update is a short scan and two additions, cheap enough for every
+// request.
 
 export interface HistogramSnapshot {
   readonly boundsMs: readonly number[]
@@ -19,18 +15,19 @@ export interface Histogram {
   snapshot(): HistogramSnapshot
 }
 
-export const createHistogram = (): Histogram => {
-  const counts = new Float64Array(HISTOGRAM_BOUNDS_MS.length + 1)
+/** @param boundsMs upper bounds in milliseconds, ascending; one more bucket takes everything above */
+export const createHistogram = (boundsMs: readonly number[]): Histogram => {
+  const counts = new Float64Array(boundsMs.length + 1)
   let count = 0
   let sumMs = 0
   return {
     record: (durationMs) => {
       let bucket = 0
-      while (bucket < HISTOGRAM_BOUNDS_MS.length && durationMs > (HISTOGRAM_BOUNDS_MS[bucket] as number)) bucket += 1
-      counts[bucket] = (counts[bucket] as number) + 1
+      while (bucket < boundsMs.length && durationMs > boundsMs[bucket]!) bucket++
+      counts[bucket] = counts[bucket]! + 1
       count += 1
       if (durationMs > 0) sumMs += durationMs
     },
-    snapshot: () => ({ boundsMs: HISTOGRAM_BOUNDS_MS, counts: [...counts], count, sumMs }),
+    snapshot: () => ({ boundsMs, counts: [...counts], count, sumMs }),
   }
 }

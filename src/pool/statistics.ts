@@ -3,6 +3,11 @@
 import { createHistogram, type HistogramSnapshot } from '../lib/histogram.ts'
 import type { LossCause } from './events.ts'
 
+/** Upper bounds in milliseconds for the wait and the run of a job. */
+export const JOB_BOUNDS_MS: readonly number[] = [
+  0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000,
+]
+
 export interface PoolStats {
   /** Workers that take jobs. */
   readonly workers: number
@@ -64,8 +69,8 @@ export interface PoolStatistics {
 }
 
 export const createPoolStatistics = (): PoolStatistics => {
-  const wait = createHistogram()
-  const run = createHistogram()
+  const wait = createHistogram(JOB_BOUNDS_MS)
+  const run = createHistogram(JOB_BOUNDS_MS)
   let meanServiceMs = 0
   let batches = 0
   let overrunMs = 0

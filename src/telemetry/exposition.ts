@@ -3,7 +3,7 @@
 // only an addition on the hot path; prom-client's own counters hash their labels at each increment.
 import type { Metric } from 'prom-client'
 import Registry from 'prom-client/lib/registry.js'
-import type { DurationSnapshot } from '../lib/duration-histogram.ts'
+import type { HistogramSnapshot } from '../lib/histogram.ts'
 import type { MetricDefinition } from './metric-table.ts'
 
 export interface Sample {
@@ -19,7 +19,7 @@ const seconds = (milliseconds: number): number => milliseconds / 1000
 export const histogramSamples = (
   name: string,
   labels: Readonly<Record<string, string>>,
-  { boundsMs, counts, count, sumMs }: DurationSnapshot,
+  { boundsMs, counts, count, sumMs }: HistogramSnapshot,
 ): readonly Sample[] => {
   const samples: Sample[] = []
   let cumulative = 0

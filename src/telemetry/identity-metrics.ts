@@ -1,6 +1,6 @@
 // Metrics of evidence, webhooks and automatic decisions: counts of this process, and the webhook queue that all processes share. No label or
 // value names a person, a session or an organization.
-import { createDurationHistogram, type DurationSnapshot } from '../lib/duration-histogram.ts'
+import { createHistogram, type HistogramSnapshot } from '../lib/histogram.ts'
 import { type Exposition, histogramSamples, type Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
@@ -15,10 +15,10 @@ const DECISION_BOUNDS_MS: readonly number[] = [1, 2, 3, 5, 10, 20, 30, 60, 120, 
 /** Times from a session's submission to its decision in this process, by outcome. */
 export const createDecisionTimes = () => {
   const histograms = {
-    completed: createDurationHistogram(DECISION_BOUNDS_MS),
-    rejected: createDurationHistogram(DECISION_BOUNDS_MS),
-    review: createDurationHistogram(DECISION_BOUNDS_MS),
-    none: createDurationHistogram(DECISION_BOUNDS_MS),
+    completed: createHistogram(DECISION_BOUNDS_MS),
+    rejected: createHistogram(DECISION_BOUNDS_MS),
+    review: createHistogram(DECISION_BOUNDS_MS),
+    none: createHistogram(DECISION_BOUNDS_MS),
   }
   return {
     record: (outcome: DecisionOutcome, seconds: number): void => histograms[outcome].record(seconds * 1_000),
@@ -44,7 +44,7 @@ export interface IdentityMetrics {
   readonly evidencePieces: Readonly<Record<'stored' | 'erased', number>>
   readonly evidenceBytesStored: number
   readonly retentionRuns: Readonly<Record<'completed' | 'failed', number>>
-  readonly sessionDecisions: Readonly<Record<DecisionOutcome, DurationSnapshot>>
+  readonly sessionDecisions: Readonly<Record<DecisionOutcome, HistogramSnapshot>>
 }
 
 const byLabel = (label: string, counts: Readonly<Record<string, number>>): readonly Sample[] =>

@@ -2,7 +2,7 @@
 // scrape. Every label value is from a set that is known at the start: nothing that a caller sends becomes a label
 // value.
 import { ERROR_STATUS, type ErrorCode } from '../domain/errors.ts'
-import type { DurationSnapshot } from '../lib/duration-histogram.ts'
+import type { HistogramSnapshot } from '../lib/histogram.ts'
 import { createExposition, histogramSamples, type Sample } from './exposition.ts'
 import { addFactMetrics, type FactMetrics } from './fact-metrics.ts'
 import { addIdentityMetrics, type IdentityMetrics } from './identity-metrics.ts'
@@ -32,8 +32,8 @@ export interface PoolMetrics {
   readonly expired: number
   readonly failed: number
   readonly withheld: number
-  readonly wait: DurationSnapshot
-  readonly run: DurationSnapshot
+  readonly wait: HistogramSnapshot
+  readonly run: HistogramSnapshot
 }
 
 export interface MetricsOptions {

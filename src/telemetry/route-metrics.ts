@@ -1,9 +1,14 @@
 // Durations and numbers of each route's answers, by status. The set of routes is the one that the application
 // registers.
-import { createDurationHistogram, type DurationHistogram } from '../lib/duration-histogram.ts'
 import { createFineHistogram, FINE_BUCKETS, type FineHistogram } from '../lib/fine-histogram.ts'
+import { createHistogram, type Histogram } from '../lib/histogram.ts'
 import { histogramSamples, type Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
+
+/** Upper bounds in milliseconds for an HTTP request: from a cached verdict to past the deadline. */
+export const REQUEST_BOUNDS_MS: readonly number[] = [
+  0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000,
+]
 
 /** Counts one answer. */
 export type RouteRecorder = (status: number, durationMs: number) => void
@@ -16,10 +21,10 @@ const isStatus = (status: number): boolean => Number.isInteger(status) && status
 export const createRouteMetrics = () => {
   const recorders = new Map<string, RouteRecorder>()
   const fine = new Map<string, FineHistogram>()
-  const series: { readonly labels: Readonly<Record<string, string>>; readonly histogram: DurationHistogram }[] = []
+  const series: { readonly labels: Readonly<Record<string, string>>; readonly histogram: Histogram }[] = []
 
   const createRecorder = (method: string, route: string): RouteRecorder => {
-    const byStatus = new Map<number, DurationHistogram>()
+    const byStatus = new Map<number, Histogram>()
     const answers = createFineHistogram()
     fine.set(route, answers)
     return (status, durationMs) => {
@@ -27,7 +32,7 @@ export const createRouteMetrics = () => {
       const known = isStatus(status) ? status : 0
       let histogram = byStatus.get(known)
       if (histogram === undefined) {
-        histogram = createDurationHistogram()
+        histogram = createHistogram(REQUEST_BOUNDS_MS)
         byStatus.set(known, histogram)
         series.push({
           labels: {

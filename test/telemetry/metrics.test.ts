@@ -2,11 +2,12 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createChainTable } from '../../src/domain/chain.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../src/domain/errors.ts'
-import { createDurationHistogram, REQUEST_BOUNDS_MS } from '../../src/lib/duration-histogram.ts'
 import { createHistogram } from '../../src/lib/histogram.ts'
 import type { PoolStats } from '../../src/pool/statistics.ts'
+import { JOB_BOUNDS_MS } from '../../src/pool/statistics.ts'
 import { METRICS } from '../../src/telemetry/metric-table.ts'
 import { createMetrics, type Metrics, type MetricsOptions } from '../../src/telemetry/metrics.ts'
+import { REQUEST_BOUNDS_MS } from '../../src/telemetry/route-metrics.ts'
 
 let opened: Metrics[] = []
 afterEach(() => {
@@ -25,8 +26,8 @@ const setUp = (options: Partial<MetricsOptions> = {}): Metrics => {
 }
 
 const poolStats = (): PoolStats => {
-  const wait = createHistogram()
-  const run = createHistogram()
+  const wait = createHistogram(JOB_BOUNDS_MS)
+  const run = createHistogram(JOB_BOUNDS_MS)
   for (const durationMs of [0.01, 0.3, 70_000]) wait.record(durationMs)
   run.record(2)
   return {
@@ -228,7 +229,7 @@ describe('what is asked at the scrape', () => {
 test('a histogram counts each value in the first bucket that holds it', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ min: -10, max: 50_000, noNaN: true }), { maxLength: 50 }), (values) => {
-      const histogram = createDurationHistogram()
+      const histogram = createHistogram(REQUEST_BOUNDS_MS)
       for (const value of values) histogram.record(value)
       const { boundsMs, counts, count, sumMs } = histogram.snapshot()
       expect(boundsMs).toBe(REQUEST_BOUNDS_MS)
