@@ -6,6 +6,7 @@ import { createCookies } from '../src/admin/accounts/cookie.ts'
 import { requireShortParts } from '../src/admin/accounts/passkeys.ts'
 import { refuseMisspeltFields } from '../src/attestation/schema.ts'
 import { BUILT_IN_CHAINS } from '../src/domain/chain.ts'
+import { createSdnReader } from '../src/facts/lists/sdn-reader.ts'
 import { cleanFileName, decodeFields } from '../src/identity/evidence/fields.ts'
 import { readMediaHeader } from '../src/identity/evidence/media-header.ts'
 import { DOCUMENT_BYTES_MAX } from '../src/identity/evidence-types.ts'
@@ -96,6 +97,14 @@ const document = (start: Buffer, unit: Buffer): Buffer =>
   Buffer.concat([start, Buffer.alloc(DOCUMENT_BYTES_MAX - start.length, unit)])
 const PNG_START = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex')
 
+/** Reads the start of a list of sanctions; `text` is in one slice of the file (src/facts/lists/read-list.ts). */
+const sanctions = (text: string): (() => unknown) =>
+  given(joined(`<Sanctions>${text}`), (xml) =>
+    createSdnReader({ onEntry: () => undefined, onSkipped: () => undefined }).write(xml),
+  )
+/** A tag as long as the scanner keeps. */
+const TAG = 65_000
+
 const ROWS: Readonly<Record<string, () => unknown>> = {
   'JSON: members': given(
     keysOf((index) => index.toString(36), BODY),
@@ -185,6 +194,11 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   }),
   'PNG: chunks': given(document(PNG_START, Buffer.alloc(12)), readMediaHeader),
   'JPEG: fill bytes': given(document(JPEG, Buffer.from([0xff])), readMediaHeader),
+  'XML: a name without a value': sanctions(`<FeatureType ${filled('a', TAG)}>`),
+  'XML: a name and spaces': sanctions(`<FeatureType ${filled('a', TAG / 2)}${filled(' ', TAG / 2)}>`),
+  'XML: attributes': sanctions(`<FeatureType ${filled('a="" ', TAG)}>`),
+  'XML: attributes without spaces': sanctions(`<FeatureType ${filled('a=""', TAG)}>`),
+  'XML: tags': sanctions(`${filled('<FeatureType ID=""></FeatureType>', TAG)}`),
   'JPEG: segments': given(document(JPEG, Buffer.from([0xff, 0xe0, 0, 2])), readMediaHeader),
 }
 

@@ -44,8 +44,9 @@ const SINGLE_QUOTE = 39
  *   a `>`.
  */
 const endOfTag = (text: string, from: number): number => {
+  let close = -1
   for (let at = from; ; ) {
-    const close = text.indexOf('>', at)
+    if (close < at) close = text.indexOf('>', at)
     if (close === -1) return -1
     while (at < close && text.charCodeAt(at) !== DOUBLE_QUOTE && text.charCodeAt(at) !== SINGLE_QUOTE) at++
     if (at >= close) return close + 1
@@ -55,13 +56,28 @@ const endOfTag = (text: string, from: number): number => {
   }
 }
 
-/** The attributes of a start tag, read only when asked for. */
+/** Sticky, so that no part of a tag is tried as the start of more than one attribute. */
+const ATTRIBUTE = /\s+([^\s=/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/y
+const TAG_END = /\s*\/?$/y
+
+/**
+ * The attributes of a start tag, read only when asked for.
+ * @throws XmlInvalidError if what precedes the wanted attribute is not an attribute
+ */
 const attributesOf =
-  (tag: string) =>
+  (tag: string, nameEnd: number) =>
   (wanted: string): string | null => {
-    for (const [, name, double, single] of tag.matchAll(/([^\s=/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
-      if (name !== undefined && localName(name) === wanted) return decodeText(double ?? single ?? '')
+    let at = nameEnd
+    for (;;) {
+      ATTRIBUTE.lastIndex = at
+      const found = ATTRIBUTE.exec(tag)
+      if (found === null) break
+      const [, name = '', double, single] = found
+      if (localName(name) === wanted) return decodeText(double ?? single ?? '')
+      at = ATTRIBUTE.lastIndex
     }
+    TAG_END.lastIndex = at
+    if (!TAG_END.test(tag)) throw new XmlInvalidError('it has a tag with a malformed attribute')
     return null
   }
 
@@ -85,11 +101,12 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
       return
     }
     const stop = tag.search(NAME_END)
-    const name = localName(stop === -1 ? tag : tag.slice(0, stop))
+    const nameEnd = stop === -1 ? tag.length : stop
+    const name = localName(tag.slice(0, nameEnd))
     if (name === '') throw new XmlInvalidError('it has a tag without a name')
     if (open.length === 0) roots += 1
     if (roots > 1 || open.length >= DEPTH_MAX) throw new XmlInvalidError('its elements are not one tree')
-    listener.open(name, attributesOf(tag))
+    listener.open(name, attributesOf(tag, nameEnd))
     if (tag.endsWith('/')) listener.close(name)
     else open.push(name)
   }
@@ -121,6 +138,10 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
     takeTag(token.slice(1, -1))
   }
 
+  const requireShort = (length: number): void => {
+    if (length > TOKEN_MAX) throw new XmlInvalidError('it has a tag or text that is too long')
+  }
+
   const write = (piece: string): void => {
     const text = rest === '' ? piece : rest + piece
     let at = 0
@@ -128,15 +149,17 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
       const start = text.indexOf('<', at)
       // Text without a following tag may continue in the next piece, or stop within an entity.
       if (start === -1) break
+      requireShort(start - at)
       if (start > at) takeText(text.slice(at, start))
       at = start
       const end = text.length - start < LONGEST_OPENING ? -1 : endOf(start, text)
       if (end === -1) break
+      requireShort(end - start)
       takeMarkup(text.slice(start, end))
       at = end
     }
     rest = text.slice(at)
-    if (rest.length > TOKEN_MAX) throw new XmlInvalidError('it has a tag or text that is too long')
+    requireShort(rest.length)
   }
 
   return {

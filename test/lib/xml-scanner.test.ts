@@ -70,6 +70,19 @@ describe('the XML scanner', () => {
     expect(problemOf('< a></ a>         ')).toBe('it has a tag without a name')
   })
 
+  test('refuses a tag with a malformed attribute, and finds no attribute inside a value', () => {
+    for (const tag of ['<r b>', '<r b c="1">', '<r b=1>', '<r b="1"c="2">', '<r b = >', '<r / >', '<r ="1">']) {
+      expect(problemOf(`${tag}</r>`)).toBe('it has a tag with a malformed attribute')
+    }
+    expect(scan(`<r b=' a="1"'></r>`)).toEqual(['<r>', '</r>'])
+    expect(scan(`<r\tb="1"\n/>   `)).toEqual(['<r>', '</r>'])
+  })
+
+  test('refuses a long tag or text also if all of it is in one piece', () => {
+    expect(problemOf(`<r a="${'t'.repeat(70_000)}"></r>`)).toBe('it has a tag or text that is too long')
+    expect(problemOf(`<r>${'t'.repeat(70_000)}</r>`)).toBe('it has a tag or text that is too long')
+  })
+
   test('keeps no more than a token', () => {
     expect(problemOf(`<r>${'t'.repeat(70_000)}`)).toBe('it has a tag or text that is too long')
     expect(problemOf(`<r a="${'t'.repeat(70_000)}`)).toBe('it has a tag or text that is too long')
