@@ -1,17 +1,19 @@
 // Each parser on the main thread takes at most 5 ms for the worst input that its route accepts from a stranger, because all other
-// requests wait meanwhile. Documents, pictures and lists of sanctioned people are read in processes of their own.
+// requests wait meanwhile; longer work is done in turns of the event loop of at most 5 ms. Documents, pictures and lists of sanctioned people are read in processes of their own.
 import { describe, expect, test } from 'bun:test'
 import { parseAuthenticatorData } from '@simplewebauthn/server/helpers'
 import { createCookies } from '../src/admin/accounts/cookie.ts'
 import { requireShortParts } from '../src/admin/accounts/passkeys.ts'
 import { refuseMisspeltFields } from '../src/attestation/schema.ts'
 import { BUILT_IN_CHAINS } from '../src/domain/chain.ts'
+import { createEntrySink } from '../src/facts/lists/entry-sink.ts'
 import { createSdnReader } from '../src/facts/lists/sdn-reader.ts'
 import { cleanFileName, decodeFields } from '../src/identity/evidence/fields.ts'
 import { readMediaHeader } from '../src/identity/evidence/media-header.ts'
 import { DOCUMENT_BYTES_MAX } from '../src/identity/evidence-types.ts'
 import { nearNames } from '../src/lib/edit-distance.ts'
 import { parseHttpsLink } from '../src/lib/https-link.ts'
+import { nextTurn } from '../src/lib/time.ts'
 import { abiSelector, abiSignature } from '../src/policy/calls/abi-fragment.ts'
 import { createCallTable } from '../src/policy/calls/call-table.ts'
 import { finish } from '../src/policy/cel/steps.ts'
@@ -37,6 +39,29 @@ const processorMs = (work: () => unknown): number => {
     work()
     const { user, system } = process.cpuUsage(started)
     lowest = Math.min(lowest, (user + system) / 1_000)
+    if (lowest > 500) break
+  }
+  return lowest
+}
+
+/** Processor time of the longest turn of the event loop; the lowest of several runs. */
+const longestTurnMs = async (work: () => Promise<unknown>): Promise<number> => {
+  let lowest = Number.POSITIVE_INFINITY
+  for (let run = 0; run < 4; run++) {
+    let longest = 0
+    let isOver = false
+    let started = process.cpuUsage()
+    const turn = (): void => {
+      const { user, system } = process.cpuUsage(started)
+      longest = Math.max(longest, (user + system) / 1_000)
+      started = process.cpuUsage()
+      if (!isOver) setImmediate(turn)
+    }
+    setImmediate(turn)
+    await work().catch((error: unknown) => error)
+    isOver = true
+    await nextTurn()
+    lowest = Math.min(lowest, longest)
     if (lowest > 500) break
   }
   return lowest
@@ -104,6 +129,17 @@ const sanctions = (text: string): (() => unknown) =>
   )
 /** A tag as long as the scanner keeps. */
 const TAG = 65_000
+
+const ADDRESSES = 100_000
+/** Sorts a file of addresses that differ in their last bytes only. */
+const sorted = async (): Promise<void> => {
+  const sink = createEntrySink()
+  for (let index = 0; index < ADDRESSES; index++) {
+    if (index % 4_096 === 0) await nextTurn()
+    sink.add(`0x${((index * 7_919) % ADDRESSES).toString(16).padStart(40, '0')}`, 'memo')
+  }
+  for await (const { notes } of sink.chunks({ author: 'alice', addedAtSeconds: NOW })) expect(notes).not.toBeEmpty()
+}
 
 const ROWS: Readonly<Record<string, () => unknown>> = {
   'JSON: members': given(
@@ -202,6 +238,10 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   'JPEG: segments': given(document(JPEG, Buffer.from([0xff, 0xe0, 0, 2])), readMediaHeader),
 }
 
+const LONG_WORK: Readonly<Record<string, () => Promise<unknown>>> = {
+  'a list whose addresses share their first bytes': sorted,
+}
+
 describe('the worst input that a stranger can send is read in 5 ms of processor time', () => {
   for (const [what, read] of Object.entries(ROWS)) {
     test(what, () => {
@@ -213,6 +253,15 @@ describe('the worst input that a stranger can send is read in 5 ms of processor 
         }
       }
       const taken = processorMs(readOrRefuse)
+      expect(taken).toBeLessThan(LIMIT_MS * TOLERANCE * slowness())
+    })
+  }
+})
+
+describe('work that takes longer lets other requests through every 5 ms of processor time', () => {
+  for (const [what, work] of Object.entries(LONG_WORK)) {
+    test(what, async () => {
+      const taken = await longestTurnMs(work)
       expect(taken).toBeLessThan(LIMIT_MS * TOLERANCE * slowness())
     })
   }

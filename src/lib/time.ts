@@ -51,3 +51,6 @@ export const systemTimers: Timers = {
     setImmediate(callback)
   },
 }
+
+/** Waits until the event loop has handled what is waiting: call it between two parts of long work. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

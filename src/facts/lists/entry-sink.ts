@@ -1,5 +1,5 @@
-// Collects the entries of a list file in any order and returns them sorted, without duplicates, in slices, so that a
-// million entries never block the thread that sorts them.
+// Collects the entries of a list file in any order and returns them sorted, without duplicates. A million entries never
+// block the thread that sorts them, whatever they are: each turn of the event loop handles one block of entries.
 import {
   EVM_KEY_WIDTH,
   KEY_WIDTHS,
@@ -9,6 +9,7 @@ import {
 } from '../../domain/address-key.ts'
 import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListNote } from '../../domain/list.ts'
 import { NamedError } from '../../lib/named-error.ts'
+import { nextTurn } from '../../lib/time.ts'
 
 /** A file may repeat an address, so it may have more lines than a list may have entries. */
 const LINES_MAX = 2 * LIST_ENTRIES_MAX
@@ -29,105 +30,114 @@ export interface EntrySink {
   chunks(note: Omit<ListNote, 'memo'>): AsyncGenerator<ListChunk>
 }
 
-interface Column {
-  readonly width: KeyWidth
-  keys: Uint8Array
-  count: number
-  /** Position → memo; empty memos are left out. */
+const BLOCK_BITS = 12
+/** Entries per block. A column grows by whole blocks, because copying a million keys or memos would take too long. */
+const BLOCK_ENTRIES = 2 ** BLOCK_BITS
+const BLOCK_MASK = BLOCK_ENTRIES - 1
+
+interface Block {
+  readonly keys: Uint8Array
+  /** Index in the block → memo; empty memos are left out. */
   readonly memos: Map<number, string>
 }
 
-const createColumn = (width: KeyWidth): Column => ({
-  width,
-  keys: new Uint8Array(width * 64),
-  count: 0,
-  memos: new Map(),
-})
+interface Column {
+  readonly width: KeyWidth
+  readonly blocks: Block[]
+  count: number
+}
+
+const createColumn = (width: KeyWidth): Column => ({ width, blocks: [], count: 0 })
 
 const scratch = new Uint8Array(SOLANA_KEY_WIDTH)
 
 const append = (column: Column, memo: string): void => {
-  const { width, count } = column
-  if ((count + 1) * width > column.keys.length) {
-    const larger = new Uint8Array(column.keys.length * 2)
-    larger.set(column.keys)
-    column.keys = larger
-  }
-  column.keys.set(width === scratch.length ? scratch : scratch.subarray(0, width), count * width)
-  if (memo !== '') column.memos.set(count, memo)
+  const { width, blocks, count } = column
+  const index = count & BLOCK_MASK
+  if (index === 0) blocks.push({ keys: new Uint8Array(width * BLOCK_ENTRIES), memos: new Map() })
+  const { keys, memos } = blocks.at(-1)!
+  keys.set(width === scratch.length ? scratch : scratch.subarray(0, width), index * width)
+  if (memo !== '') memos.set(index, memo)
   column.count += 1
 }
 
-const BUCKETS = 64
-const BUCKET_SHIFT = 26
-/**
- * A sort key packs the position into the low 21 bits of a double and the entry's first four bytes above them: 53 bits
- * are exact.
- */
-const POSITION_FACTOR = 2 ** 21
+const DIGIT_BYTES = 2
+const DIGITS = 2 ** (8 * DIGIT_BYTES)
 
-const firstWord = (keys: Uint8Array, at: number): number =>
-  ((keys[at]! << 24) | (keys[at + 1]! << 16) | (keys[at + 2]! << 8) | keys[at + 3]!) >>> 0
-
-/** Positions in the order of their keys; equal keys keep the order in which they were added. */
-async function* sortedPositions({ keys, width, count }: Column): AsyncGenerator<Uint32Array> {
-  const buckets: number[][] = Array.from({ length: BUCKETS }, () => [])
-  for (let position = 0; position < count; position++) {
-    const word = firstWord(keys, position * width)
-    buckets[word >>> BUCKET_SHIFT]!.push(word * POSITION_FACTOR + position)
+/** Counts the keys of each block by their digit at `byte`. @returns the first place of each digit; null if all share one */
+async function startsOf({ blocks, width, count }: Column, byte: number): Promise<Uint32Array | null> {
+  const starts = new Uint32Array(DIGITS)
+  for (const [number, { keys }] of blocks.entries()) {
+    const end = Math.min(count - number * BLOCK_ENTRIES, BLOCK_ENTRIES) * width
+    for (let at = byte; at < end; at += width) starts[(keys[at]! << 8) | keys[at + 1]!]! += 1
+    await nextTurn()
   }
-  const compare = (left: number, right: number): number =>
-    Buffer.compare(
-      keys.subarray(left * width, (left + 1) * width),
-      keys.subarray(right * width, (right + 1) * width),
-    ) || left - right
-  for (const bucket of buckets) {
-    const tagged = Float64Array.from(bucket).sort()
-    const positions = new Uint32Array(tagged.length)
-    for (let start = 0; start < tagged.length; ) {
-      const word = Math.floor(tagged[start]! / POSITION_FACTOR)
-      let end = start
-      while (end < tagged.length && Math.floor(tagged[end]! / POSITION_FACTOR) === word) {
-        positions[end] = tagged[end]! % POSITION_FACTOR
-        end++
-      }
-      // Rare: keys that begin with the same four bytes.
-      if (end - start > 1) positions.subarray(start, end).sort(compare)
-      start = end
-    }
-    if (positions.length > 0) yield positions
-    await new Promise((resolve) => setImmediate(resolve))
+  if (starts.includes(count)) return null
+  let before = 0
+  for (let digit = 0; digit < DIGITS; digit++) {
+    const here = starts[digit]!
+    starts[digit] = before
+    before += here
   }
+  return starts
 }
 
-const sameKey = (keys: Uint8Array, width: number, left: number, right: number): boolean => {
-  for (let byte = 0; byte < width; byte++) if (keys[left * width + byte] !== keys[right * width + byte]) return false
-  return true
+/**
+ * Positions in the order of their keys; equal keys keep the order in which they were added. A radix sort, because the
+ * author of a file knows which keys any other sort compares to the last byte.
+ */
+async function sortedPositions(column: Column): Promise<Uint32Array> {
+  const { blocks, width, count } = column
+  let from = new Uint32Array(count)
+  for (let position = 0; position < count; position++) from[position] = position
+  let to = new Uint32Array(count)
+  /** Moves up to a block of positions to the places of their digits. */
+  const scatter = (begin: number, byte: number, starts: Uint32Array): void => {
+    const end = Math.min(begin + BLOCK_ENTRIES, count)
+    for (let at = begin; at < end; at++) {
+      const position = from[at]!
+      const { keys } = blocks[position >>> BLOCK_BITS]!
+      const key = (position & BLOCK_MASK) * width + byte
+      to[starts[(keys[key]! << 8) | keys[key + 1]!]!++] = position
+    }
+  }
+  for (let byte = width - DIGIT_BYTES; byte >= 0; byte -= DIGIT_BYTES) {
+    const starts = await startsOf(column, byte)
+    if (starts === null) continue
+    for (let begin = 0; begin < count; begin += BLOCK_ENTRIES) {
+      scatter(begin, byte, starts)
+      await nextTurn()
+    }
+    ;[from, to] = [to, from]
+  }
+  return from
 }
 
 async function* chunksOf(column: Column, stamp: Omit<ListNote, 'memo'>): AsyncGenerator<ListChunk> {
-  const { keys, width, memos } = column
+  const { blocks, width } = column
   const plain: ListNote = { ...stamp, memo: '' }
   let chunk = new Uint8Array(LIST_CHUNK_KEYS * width)
   let notes: ListNote[] = []
-  let last = -1
-  for await (const positions of sortedPositions(column)) {
-    for (const position of positions) {
-      const memo = memos.get(position)
-      const note = memo === undefined ? plain : { ...stamp, memo }
-      if (last !== -1 && sameKey(keys, width, last, position)) {
-        if (memo !== undefined) notes[notes.length - 1] = note
-        continue
-      }
-      if (notes.length === LIST_CHUNK_KEYS) {
-        yield { width, keys: chunk, notes }
-        chunk = new Uint8Array(LIST_CHUNK_KEYS * width)
-        notes = []
-      }
-      chunk.set(keys.subarray(position * width, (position + 1) * width), notes.length * width)
-      notes.push(note)
-      last = position
+  let last: Uint8Array | null = null
+  for (const [place, position] of (await sortedPositions(column)).entries()) {
+    if (place % BLOCK_ENTRIES === 0) await nextTurn()
+    const { keys, memos } = blocks[position >>> BLOCK_BITS]!
+    const index = position & BLOCK_MASK
+    const key = keys.subarray(index * width, (index + 1) * width)
+    const memo = memos.get(index)
+    const note = memo === undefined ? plain : { ...stamp, memo }
+    if (last !== null && Buffer.compare(last, key) === 0) {
+      if (memo !== undefined) notes[notes.length - 1] = note
+      continue
     }
+    if (notes.length === LIST_CHUNK_KEYS) {
+      yield { width, keys: chunk, notes }
+      chunk = new Uint8Array(LIST_CHUNK_KEYS * width)
+      notes = []
+    }
+    chunk.set(key, notes.length * width)
+    notes.push(note)
+    last = key
   }
   if (notes.length > 0) yield { width, keys: chunk.subarray(0, notes.length * width), notes }
 }

@@ -3,6 +3,7 @@
 
 import type { ListFormat } from '../../domain/list.ts'
 import { DetailedError, errorCodeOf } from '../../lib/named-error.ts'
+import { nextTurn } from '../../lib/time.ts'
 import { XmlInvalidError } from '../../lib/xml-scanner.ts'
 import { createEntrySink, type EntrySink } from './entry-sink.ts'
 import { type BadLine, createLineReader } from './line-reader.ts'
@@ -55,7 +56,7 @@ export const readList = async (bytes: AsyncIterable<Uint8Array>, format: ListFor
       hash.update(chunk)
       for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
         reader.write(decoder.decode(chunk.subarray(at, at + SLICE_BYTES), { stream: true }))
-        await new Promise((resolve) => setImmediate(resolve))
+        await nextTurn()
       }
     }
     reader.write(decoder.decode())
