@@ -14,8 +14,8 @@ export interface PolicyIssue {
   readonly pointer: string
 }
 
-/** Maximum number of issues reported at once; the author fixes them in rounds. */
-const MAX_ISSUES = 100
+/** Maximum number of issues reported at once; the author fixes them in rounds. Compiling stops at the last of them. */
+export const ISSUES_MAX = 100
 /** A longer line is shown as an excerpt around the column. */
 const MAX_EXCERPT = 120
 
@@ -53,7 +53,7 @@ export class PolicyInvalidError extends CountersignError {
 
   constructor(source: string, issues: readonly PolicyIssue[], warnings: readonly PolicyIssue[] = []) {
     super('INVALID_REQUEST', `the policy has ${counted(issues.length, 'mistake', 'mistakes')}`)
-    this.issues = [...issues].sort(inReadingOrder).slice(0, MAX_ISSUES)
+    this.issues = [...issues].sort(inReadingOrder).slice(0, ISSUES_MAX)
     this.warnings = warnings
     this.message = renderIssues(source, this.issues)
   }

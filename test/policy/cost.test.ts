@@ -85,6 +85,20 @@ describe('a hostile policy', () => {
     const expression = Array(200).fill('true').join(' || ')
     expect(refusals(rules(30, expression))).toEqual(['up to here the policy is larger than a policy may be'])
   })
+
+  test('of many parts is refused, also if each rule has a mistake', () => {
+    const expression = `${Array(200).fill('true').join(' || ')} || nope`
+    const found = refusals(rules(60, expression))
+    expect(found.filter((message) => message.startsWith('"nope" is unknown'))).toHaveLength(21)
+    expect(found).toContain('up to here the policy is larger than a policy may be')
+  })
+
+  test('of many mistakes is compiled up to the hundredth', () => {
+    const compile = (expression: string) => () => compilePolicy(rules(60, expression))
+    expect(compile(Array(80).fill('nope').join(' || '))).toThrow(
+      expect.objectContaining({ detail: 'the policy has 100 mistakes' }),
+    )
+  })
 })
 
 describe('literals are folded', () => {

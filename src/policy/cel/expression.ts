@@ -20,9 +20,11 @@ export interface CompiledExpression {
   readonly steps: number
 }
 
-/** The mistakes in an expression; never empty. */
 export interface RefusedExpression {
+  /** The first mistakes; never empty. */
   readonly issues: readonly ExpressionIssue[]
+  /** Syntax tree nodes that were read until then. */
+  readonly nodes: number
 }
 
 const HINTS: readonly { readonly types: readonly string[]; readonly hint: string }[] = [
@@ -60,14 +62,14 @@ const explain = (summary: string): string => {
   return found === undefined ? summary : `${summary}: ${found.hint}`
 }
 
-const refusalOf = (error: unknown, text: string): RefusedExpression => {
+const refusalOf = (error: unknown, text: string, nodes: number): RefusedExpression => {
   if (error instanceof ParseError || error instanceof CelTypeError) {
     const at = error.range?.start ?? 0
     const hint = error.summary.startsWith('Unexpected') ? syntaxHint(text, at) : ''
-    return { issues: [{ at, message: `${explain(error.summary)}${hint}` }] }
+    return { issues: [{ at, message: `${explain(error.summary)}${hint}` }], nodes }
   }
   // The parser recurses on prefix operators, and its own depth limit does not count them.
-  if (error instanceof RangeError) return { issues: [{ at: 0, message: 'the expression is nested too deeply' }] }
+  if (error instanceof RangeError) return { issues: [{ at: 0, message: 'the expression is nested too deeply' }], nodes }
   throw error
 }
 
@@ -77,19 +79,21 @@ const refusalOf = (error: unknown, text: string): RefusedExpression => {
  * @returns the mistakes instead, when there are any
  */
 export const compileExpression = (text: string, scope: PolicyScope): CompiledExpression | RefusedExpression => {
+  let nodes = 0
   try {
     const parsed = scope.environment.parse(text)
     const root = parsed.ast as SyntaxNode
-    const { issues, nodes } = inspectExpression(root, scope)
-    if (issues.length > 0) return { issues }
+    const inspection = inspectExpression(root, scope)
+    nodes = inspection.nodes
+    if (inspection.issues.length > 0) return { issues: inspection.issues, nodes }
     const check = parsed.check()
-    if (!check.valid) return refusalOf(check.error, text)
+    if (!check.valid) return refusalOf(check.error, text, nodes)
     if (check.type !== 'bool')
-      return { issues: [{ at: 0, message: `a rule is true or false, but this is ${check.type}` }] }
+      return { issues: [{ at: 0, message: `a rule is true or false, but this is ${check.type}` }], nodes }
     const estimate = estimateExpression(root, scope.types)
-    if (estimate.issues.length > 0) return { issues: estimate.issues }
+    if (estimate.issues.length > 0) return { issues: estimate.issues, nodes }
     return { evaluate: () => parsed(), root, nodes, steps: estimate.steps }
   } catch (error) {
-    return refusalOf(error, text)
+    return refusalOf(error, text, nodes)
   }
 }

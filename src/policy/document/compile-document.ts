@@ -6,7 +6,7 @@ import { compileExpression } from '../cel/expression.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import { createPolicyScope, type PolicyScope } from '../cel/scope.ts'
 import type { Steps } from '../cel/steps.ts'
-import { PolicyInvalidError, type PolicyIssue } from '../errors.ts'
+import { ISSUES_MAX, PolicyInvalidError, type PolicyIssue } from '../errors.ts'
 import { createEvaluator, type EvaluableRule } from '../evaluate.ts'
 import { findProgram, programKey, shareProgram } from '../shared-programs.ts'
 import type { CheckedRule } from '../tools/warnings.ts'
@@ -22,7 +22,7 @@ interface CompiledRules<Source> {
   readonly issues: readonly PolicyIssue[]
 }
 
-/** One step per rule. */
+/** One step per rule. Ends early when there are as many mistakes as are reported, or the rules are larger than allowed. */
 export function* compileRules<Source extends { rule: PolicyRule }>(
   sources: readonly Source[],
   scope: PolicyScope,
@@ -36,14 +36,16 @@ export function* compileRules<Source extends { rule: PolicyRule }>(
   for (const source of sources) {
     yield
     const compiled = compileExpression(source.rule.expression, scope)
-    if ('issues' in compiled) {
-      for (const { at, message } of compiled.issues) issues.push(issueAt(source, at, message))
-      continue
-    }
-    rules.push({ rule: source.rule, evaluate: compiled.evaluate })
-    checked.push({ rule: source.rule, root: compiled.root, source })
     nodes += compiled.nodes
-    steps += compiled.steps
+    if ('issues' in compiled) {
+      const reported = compiled.issues.slice(0, ISSUES_MAX - issues.length)
+      for (const { at, message } of reported) issues.push(issueAt(source, at, message))
+      if (issues.length >= ISSUES_MAX) break
+    } else {
+      rules.push({ rule: source.rule, evaluate: compiled.evaluate })
+      checked.push({ rule: source.rule, root: compiled.root, source })
+      steps += compiled.steps
+    }
     if (nodes > POLICY_LIMITS.policyNodes) {
       issues.push(issueAt(source, 0, 'up to here the policy is larger than a policy may be'))
       break

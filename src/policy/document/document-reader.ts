@@ -64,7 +64,8 @@ export const createMappingReader = (
   what: string,
 ): MappingReader => {
   const { complain } = context
-  const find = (key: string) => mapping.entries.find((entry) => entry.key === key)
+  const entries = new Map(mapping.entries.toReversed().map((entry) => [entry.key, entry]))
+  const find = (key: string) => entries.get(key)
   const complainOf = (key: string, message: string): null => {
     const entry = find(key)
     const pointer = entry ? `${path}/${escapePointer(key)}` : path

@@ -5,6 +5,7 @@ import { foldCountedDuration, foldTime, literalProblem, replaceNegation, textsOf
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import type { PolicyScope } from '../cel/scope.ts'
 import { childrenOf, type SyntaxNode } from '../cel/syntax.ts'
+import { ISSUES_MAX } from '../errors.ts'
 import type { FactField } from '../fact-field.ts'
 import { createResolver, factField, type Refuse, type Resolver } from '../resolve.ts'
 import {
@@ -59,6 +60,7 @@ class Inspector {
   readonly #complain: Refuse = (node, message) => this.#refuse(node, message)
 
   inspect(node: SyntaxNode, place: Place): void {
+    if (this.issues.length >= ISSUES_MAX) return
     this.nodes++
     if (place.depth > POLICY_LIMITS.expressionDepth) {
       this.#refuse(node, 'the expression is nested too deeply: use lists, or several rules')
