@@ -45,8 +45,11 @@ export const nearNames = (name: string, known: Iterable<string>): readonly strin
   return [...known]
     .map((candidate) => {
       const other = plain(candidate)
-      const distance = spelled.length >= SHORT_MAX && other.startsWith(spelled) ? 1 : editDistance(spelled, other)
-      return { candidate, distance, allowed: Math.min(spelled.length, other.length) > SHORT_MAX + 1 ? 2 : 1 }
+      const allowed = Math.min(spelled.length, other.length) > SHORT_MAX + 1 ? 2 : 1
+      if (spelled.length >= SHORT_MAX && other.startsWith(spelled)) return { candidate, distance: 1, allowed }
+      // The distance is at least the difference of the lengths, and computing it takes their product.
+      const difference = Math.abs(spelled.length - other.length)
+      return { candidate, distance: difference > allowed ? difference : editDistance(spelled, other), allowed }
     })
     .filter(({ distance, allowed }) => distance <= allowed)
     .sort((left, right) => left.distance - right.distance)

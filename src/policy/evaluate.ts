@@ -10,6 +10,7 @@ import { PolicyEvaluationError } from './errors.ts'
 import type { Evaluation } from './evaluation.ts'
 import type { PolicyDocument, PolicyRule } from './types/document.ts'
 import type { EvaluationFacts } from './types/facts.ts'
+import type { PolicyProgram, RuleValue } from './types/program.ts'
 
 export interface EvaluableRule {
   readonly rule: PolicyRule
@@ -30,15 +31,14 @@ const decisionOf = ({ id, kind, code, message }: PolicyRule): { decisive: boolea
 }
 
 /**
- * Creates the function that evaluates a policy whose rules read `evaluation`. It is synchronous and keeps nothing of a
- * request.
- * @throws PolicyEvaluationError from the returned function, naming the rule that failed
+ * Creates the functions that evaluate a policy whose rules read `evaluation`. They are synchronous and keep nothing of
+ * a request.
  */
 export const createEvaluator = (
   rules: readonly EvaluableRule[],
   fallback: PolicyDocument['default'],
   evaluation: Evaluation,
-): ((facts: EvaluationFacts) => Verdict) => {
+): Pick<PolicyProgram, 'evaluate' | 'evaluateEach'> => {
   const steps = rules.map(({ rule, evaluate }) => ({ id: rule.id, evaluate, ...decisionOf(rule) }))
   const defaultVerdict: Verdict =
     fallback === 'review' ? reviewBy(null) : Object.freeze({ compliant: fallback === 'allow', ruleId: null })
@@ -58,12 +58,25 @@ export const createEvaluator = (
     return defaultVerdict
   }
 
-  return (facts) => {
+  const valueOf = ({ evaluate }: Pick<EvaluableRule, 'evaluate'>): RuleValue => {
+    try {
+      return { value: evaluate() === true, failure: null }
+    } catch (failure) {
+      return { value: null, failure }
+    }
+  }
+
+  const bound = <Result>(facts: EvaluationFacts, read: () => Result): Result => {
     evaluation.bind(facts)
     try {
-      return firstDecision()
+      return read()
     } finally {
       evaluation.release()
     }
+  }
+
+  return {
+    evaluate: (facts) => bound(facts, firstDecision),
+    evaluateEach: (facts) => bound(facts, () => steps.map(valueOf)),
   }
 }

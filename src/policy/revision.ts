@@ -3,14 +3,17 @@
 // anything.
 import { createHash } from 'node:crypto'
 import type { PolicyRevision } from '../domain/target.ts'
-import { compileSaved, compileSource } from './cel/compile.ts'
+import { savedSteps, sourceSteps } from './cel/compile.ts'
 import type { KnownSources } from './cel/scope.ts'
+import { finish, type Steps } from './cel/steps.ts'
 import { PolicyInvalidError, type PolicyIssue, PolicyUnusableError } from './errors.ts'
-import { runPolicyTests, type TestResult } from './tools/policy-tests.ts'
+import { type TestResult, testSteps } from './tools/policy-tests.ts'
 import type { CompiledPolicy } from './types/program.ts'
 
 /** SHA-256 of the text's UTF-8 bytes, lower-case hex. */
 export const contentHashOf = (source: string): string => createHash('sha256').update(source, 'utf8').digest('hex')
+
+type RevisionText = Pick<PolicyRevision, 'id' | 'source' | 'contentHash'>
 
 /** A text that may be saved as a revision; the store adds the ids and the number. */
 export interface RevisionDraft {
@@ -27,29 +30,30 @@ export interface RevisionDraft {
  * Checks a text as a save does: its form, its expressions, the names that it uses, and its own tests.
  * @throws PolicyInvalidError with every mistake; the tests run only when there is no other mistake
  */
-export const draftRevision = (source: string, known: KnownSources = {}): RevisionDraft => {
-  const { policy, warnings, testIssue } = compileSource(source, known)
-  const results = runPolicyTests(policy)
-  const failed = results.flatMap(({ failure }, index) => (failure === null ? [] : [testIssue(index, failure)]))
+export function* draftSteps(source: string, known: KnownSources = {}): Steps<RevisionDraft> {
+  const { policy, warnings, testIssue } = yield* sourceSteps(source, known)
+  const tests = yield* testSteps(policy)
+  const failed = tests.flatMap(({ failure }, index) => (failure === null ? [] : [testIssue(index, failure)]))
   if (failed.length > 0) throw new PolicyInvalidError(source, failed, warnings)
-  return { source, contentHash: contentHashOf(source), compiled: policy, warnings, tests: results }
+  return { source, contentHash: contentHashOf(source), compiled: policy, warnings, tests }
 }
 
 /**
  * Compiles a stored revision.
  * @throws PolicyUnusableError when its text is not the one that was saved, or does not compile.
  */
-export const compileRevision = ({
-  id,
-  source,
-  contentHash,
-}: Pick<PolicyRevision, 'id' | 'source' | 'contentHash'>): CompiledPolicy => {
+export function* revisionSteps({ id, source, contentHash }: RevisionText): Steps<CompiledPolicy> {
   if (contentHashOf(source) !== contentHash) {
     throw new PolicyUnusableError(new Error(`revision ${id} does not match its content hash`))
   }
   try {
-    return compileSaved(source)
+    return yield* savedSteps(source)
   } catch (error) {
     throw new PolicyUnusableError(error)
   }
 }
+
+export const draftRevision = (source: string, known: KnownSources = {}): RevisionDraft =>
+  finish(draftSteps(source, known))
+
+export const compileRevision = (revision: RevisionText): CompiledPolicy => finish(revisionSteps(revision))

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { stringify } from 'yaml'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
+import { finish } from '../../src/policy/cel/steps.ts'
 import { readPolicyDocument } from '../../src/policy/document/document.ts'
 import { PolicyInvalidError } from '../../src/policy/errors.ts'
 import { issuesOf, NO_PARTS, thrownBy } from './support.ts'
@@ -67,7 +68,7 @@ test('any text is found again character by character, in every style that YAML c
         { name: 'P', rules: [{ id: 'a', deny: written }] },
         { defaultStringType: defaultStringType as 'PLAIN', lineWidth, defaultKeyType: 'PLAIN' },
       )
-      const reading = readPolicyDocument(source)
+      const reading = finish(readPolicyDocument(source))
       const [rule] = reading.rules
       if (rule === undefined) return // Only white space: refused as empty.
       // What YAML reads, which folding may have changed from what was written.

@@ -1,14 +1,13 @@
 // Runs a policy on one request or session without deciding anything: what each rule says, what was known, and what the
-// verdict would be. The verdict comes from the policy itself; each rule's value comes from a policy that has this rule only.
+// verdict would be.
 
 import type { AttestationRequest } from '../../domain/attestation.ts'
 import type { Verdict } from '../../domain/verdict.ts'
-import { compilePolicy } from '../../policy/cel/compile.ts'
 import { decideSession, type SessionVerdict } from '../../policy/decide-session.ts'
 import { PolicyEvaluationError } from '../../policy/errors.ts'
 import { FactUnavailableError } from '../../policy/fact-unavailable.ts'
 import { listVerdict } from '../../policy/list-verdict.ts'
-import type { PolicyRule, RuleKind } from '../../policy/types/document.ts'
+import type { RuleKind } from '../../policy/types/document.ts'
 import type { EvaluationFacts } from '../../policy/types/facts.ts'
 import type { ListReader } from '../../policy/types/list-reader.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
@@ -51,37 +50,19 @@ export interface Simulation {
   readonly rules: readonly RuleOutcome[]
 }
 
-const failureOf = (error: unknown): string => {
-  if (!(error instanceof PolicyEvaluationError)) throw error
-  const { cause } = error
-  return cause instanceof FactUnavailableError ? cause.message : 'the expression fails on this request'
-}
-
-/** Evaluates one rule alone. */
-const outcomeOf = (policy: CompiledPolicy, rule: PolicyRule, facts: EvaluationFacts) => {
-  // The default is the opposite of what the rule decides, so that the verdict shows which of them decided.
-  const alone = compilePolicy({
-    ...policy.document,
-    default: rule.kind === 'allow' ? 'deny' : 'allow',
-    rules: [rule],
-    tests: [],
-  })
-  try {
-    const decisive = alone.evaluate(facts).ruleId !== null
-    return { decisive, value: rule.kind === 'require' ? !decisive : decisive, failure: null }
-  } catch (error) {
-    return { decisive: false, value: null, failure: failureOf(error) }
-  }
-}
+const failureOf = (cause: unknown): string =>
+  cause instanceof FactUnavailableError ? cause.message : 'the expression fails on this request'
 
 /** @param ended nothing is reached: it was decided before */
 const rulesOf = (policy: CompiledPolicy, facts: EvaluationFacts, ended: boolean): readonly RuleOutcome[] => {
   let isOver = ended
-  return policy.document.rules.map((rule) => {
-    const { decisive, value, failure } = outcomeOf(policy, rule, facts)
+  const values = policy.evaluateEach(facts)
+  return policy.document.rules.map(({ id, kind }, index) => {
+    const { value = null, failure = null } = values[index] ?? {}
+    const decisive = value !== null && value === (kind !== 'require')
     const reached = !isOver
-    isOver ||= decisive || failure !== null
-    return { id: rule.id, kind: rule.kind, value, decisive, reached, failure }
+    isOver ||= decisive || value === null
+    return { id, kind, value, decisive, reached, failure: value === null ? failureOf(failure) : null }
   })
 }
 
@@ -96,7 +77,8 @@ export const simulatePolicy = (
   try {
     return { verdict: policy.evaluate(facts), failure: null, rules }
   } catch (error) {
-    return { verdict: null, failure: failureOf(error), rules }
+    if (!(error instanceof PolicyEvaluationError)) throw error
+    return { verdict: null, failure: failureOf(error.cause), rules }
   }
 }
 

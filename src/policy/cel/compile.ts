@@ -4,13 +4,13 @@
 import { compileDocument, compileRules, programOf } from '../document/compile-document.ts'
 import { type PolicyReading, readPolicyDocument } from '../document/document.ts'
 import type { RuleReading } from '../document/document-rules.ts'
-import { inReadingOrder, PolicyInvalidError, type PolicyIssue } from '../errors.ts'
+import { ISSUES_MAX, inReadingOrder, PolicyInvalidError, type PolicyIssue } from '../errors.ts'
 import { findProgram, programKey, shareProgram } from '../shared-programs.ts'
 import { warningsOf } from '../tools/warnings.ts'
 import type { PolicyDocument } from '../types/document.ts'
 import type { CompiledPolicy } from '../types/program.ts'
 import { createPolicyScope, type KnownSources } from './scope.ts'
-import { finish } from './steps.ts'
+import { finish, type Steps } from './steps.ts'
 
 /** A policy compiled from its text, and a function that places the failure of one of its tests in that text. */
 export interface CompiledSource {
@@ -20,11 +20,11 @@ export interface CompiledSource {
   readonly testIssue: (index: number, message: string) => PolicyIssue
 }
 
-const compileReading = (
+function* compileReading(
   source: string,
   { document, calls, rules, issues, expressionIssue, testIssue }: PolicyReading,
   known: KnownSources,
-): CompiledSource => {
+): Steps<CompiledSource> {
   // Whether rules are valid also depends on the known sources, so a policy checked against them is always compiled
   // anew.
   const { chains, lists, screeners } = known
@@ -32,37 +32,44 @@ const compileReading = (
   const key = isShared ? programKey(document) : ''
   const same = isShared ? findProgram(key) : undefined
   if (same !== undefined) return { policy: { document, ...same }, warnings: [], testIssue }
-  const scope = finish(createPolicyScope(document, calls, known))
-  const compiled = finish(compileRules<RuleReading>(rules, scope, expressionIssue))
+  const scope = yield* createPolicyScope(document, calls, known)
+  const compiled = yield* compileRules<RuleReading>(rules, scope, expressionIssue)
   const found = [...issues, ...compiled.issues]
   if (found.length > 0) throw new PolicyInvalidError(source, found)
   const program = programOf(document, scope, compiled.rules)
   if (isShared) shareProgram(key, program)
-  const warnings =
-    chains === undefined
-      ? []
-      : compiled.checked.flatMap((rule, index, all) =>
-          warningsOf(rule, { chains, earlier: all.slice(0, index) }).map(({ at, message }) =>
-            expressionIssue(rule.source, at, message),
-          ),
-        )
+  const warnings: PolicyIssue[] = []
+  for (const [index, rule] of compiled.checked.entries()) {
+    if (chains === undefined) break
+    yield
+    for (const { at, message } of warningsOf(rule, { chains, earlier: compiled.checked.slice(0, index) })) {
+      if (warnings.length < ISSUES_MAX) warnings.push(expressionIssue(rule.source, at, message))
+    }
+  }
   return { policy: { document, ...program }, warnings: warnings.sort(inReadingOrder), testIssue }
 }
 
 /** @throws PolicyInvalidError with every mistake of form and of expressions, at its line and column in the text */
-export const compileSource = (source: string, known: KnownSources = {}): CompiledSource =>
-  compileReading(source, readPolicyDocument(source), known)
+export function* sourceSteps(source: string, known: KnownSources = {}): Steps<CompiledSource> {
+  return yield* compileReading(source, yield* readPolicyDocument(source), known)
+}
 
 /**
  * Compiles a text that was saved before. Mistakes in its tests do not count: tests decide nothing, and an older version
  * may have accepted what is a mistake now.
- * @throws PolicyInvalidError with every other mistake, as compileSource
+ * @throws PolicyInvalidError with every other mistake, as sourceSteps
  */
-export const compileSaved = (source: string): CompiledPolicy => {
-  const reading = readPolicyDocument(source)
+export function* savedSteps(source: string): Steps<CompiledPolicy> {
+  const reading = yield* readPolicyDocument(source)
   const issues = reading.issues.filter(({ pointer }) => pointer.split('/')[1] !== 'tests')
-  return compileReading(source, { ...reading, issues }, {}).policy
+  return (yield* compileReading(source, { ...reading, issues }, {})).policy
 }
+
+/** All steps at once, as the other functions without steps: for a thread that nobody else waits for. */
+export const compileSource = (source: string, known: KnownSources = {}): CompiledSource =>
+  finish(sourceSteps(source, known))
+
+export const compileSaved = (source: string): CompiledPolicy => finish(savedSteps(source))
 
 /**
  * Compiles a policy from a text that is not saved, or from a document that was read before. Does not run its tests.

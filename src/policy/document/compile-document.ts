@@ -68,7 +68,7 @@ export const programOf = (
 ): PolicyProgram => ({
   requires: OPTIONAL_FIELDS.filter((field) => requires.has(field)),
   needs: needs.all(),
-  evaluate: createEvaluator(rules, document.default, evaluation),
+  ...createEvaluator(rules, document.default, evaluation),
 })
 
 const callsOf = ({ abi, idl }: PolicyDocument, issues: PolicyIssue[]): Steps<CallTable | null> => {

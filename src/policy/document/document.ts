@@ -2,7 +2,7 @@
 // and column. An unknown key is a mistake, because a misspelt `deny` must not allow.
 import { type CallTable, createCallTable } from '../calls/call-table.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
-import { finish } from '../cel/steps.ts'
+import { finish, type Steps } from '../cel/steps.ts'
 import { PolicyInvalidError, type PolicyIssue } from '../errors.ts'
 import { POLICY_SUBJECTS, type PolicyDocument, type PolicySubject } from '../types/document.ts'
 import { readAbi, readIdlSource } from './document-calls.ts'
@@ -132,7 +132,7 @@ interface Reading {
   readonly testStarts: readonly number[]
 }
 
-const readDocument = (context: DocumentContext, tree: SourceNode | null): Reading => {
+function* readDocument(context: DocumentContext, tree: SourceNode | null): Steps<Reading> {
   if (tree?.kind !== 'mapping') {
     context.complain(tree?.start ?? 0, '', 'a policy is a mapping with name and rules')
     return { document: NOTHING, rules: [], calls: null, testStarts: [] }
@@ -144,11 +144,15 @@ const readDocument = (context: DocumentContext, tree: SourceNode | null): Readin
   const description = reader.has('description')
     ? (reader.prose('description', POLICY_LIMITS.descriptionLength) ?? '')
     : ''
+  yield
   const rules = readRules(context, reader, decides)
+  yield
   const abi = readAbi(context, reader)
   const idl = readIdlSource(reader)
   const reads = readReads(context, reader)
+  yield
   const tests = readTests(context, reader, { decides, reads, rules: rules.map(({ rule }) => rule.id) })
+  yield
   const document: PolicyDocument = {
     name,
     description,
@@ -162,19 +166,21 @@ const readDocument = (context: DocumentContext, tree: SourceNode | null): Readin
     rules: rules.map(({ rule }) => rule),
     tests: tests.map(({ test }) => test),
   }
-  return { document, rules, calls: finish(createCallTable(abi, idl)), testStarts: tests.map(({ start }) => start) }
+  const calls = yield* createCallTable(abi, idl)
+  return { document, rules, calls, testStarts: tests.map(({ start }) => start) }
 }
 
 /** Reads as much of a document as possible, and reports all of its mistakes of form. Never throws on bad input. */
-export const readPolicyDocument = (source: string): PolicyReading => {
+export function* readPolicyDocument(source: string): Steps<PolicyReading> {
   const locate = createLocator(source)
   const issues: PolicyIssue[] = []
   const complain: ComplainAt = (offset, pointer, message) => issues.push({ ...locate(offset), message, pointer })
   const complainOfYaml: Complain = (offset, message) => complain(offset, '', message)
 
-  const tree = readYamlTree(source, complainOfYaml)
+  const tree = yield* readYamlTree(source, complainOfYaml)
   const isUnreadable = tree === null && issues.length > 0
-  const { testStarts, ...reading } = readDocument({ source, complain: isUnreadable ? () => undefined : complain }, tree)
+  const context = { source, complain: isUnreadable ? () => undefined : complain }
+  const { testStarts, ...reading } = yield* readDocument(context, tree)
   return {
     ...reading,
     issues,
@@ -192,7 +198,7 @@ export const readPolicyDocument = (source: string): PolicyReading => {
  * @throws PolicyInvalidError with every mistake of form
  */
 export const parsePolicyDocument = (source: string): PolicyDocument => {
-  const { document, issues } = readPolicyDocument(source)
+  const { document, issues } = finish(readPolicyDocument(source))
   if (issues.length > 0) throw new PolicyInvalidError(source, issues)
   return document
 }

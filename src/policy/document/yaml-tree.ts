@@ -1,8 +1,21 @@
 // Parses YAML (or JSON, which is YAML in flow style) into a plain tree in which every node knows its position. Refuses
 // anchors, aliases, tags, directives, duplicate keys and excessive numbers of tokens before anything is expanded.
 // Source: YAML 1.2.2.
-import { isAlias, isMap, isScalar, isSeq, Lexer, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml'
+import {
+  Composer,
+  type CST,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  type Node,
+  type Pair,
+  Parser,
+  type YAMLMap,
+} from 'yaml'
 import { POLICY_LIMITS } from '../cel/limits.ts'
+import type { Steps } from '../cel/steps.ts'
 
 export interface ScalarNode {
   readonly kind: 'scalar'
@@ -48,24 +61,36 @@ const STYLES: Readonly<Record<string, ScalarNode['style']>> = {
 
 const TOO_MUCH = 'the document has more parts or deeper nesting than a policy needs'
 
-/** Counts the tokens first, because parsing them costs far more than counting. False when there are too many. */
-const isWithinLimits = (source: string, complain: Complain): boolean => {
+/** Lexical tokens per step: a millisecond or two. */
+const STEP_TOKENS = 1_000
+/** No text that a policy may hold has more lines; the composer takes a microsecond for each, in one step. */
+const LINES_MAX = POLICY_LIMITS.expressionLength
+
+const hasTooManyLines = (token: string): boolean => token.length > LINES_MAX && token.split('\n').length > LINES_MAX
+
+/** Parses into concrete syntax and counts the tokens, because time and memory grow with them. Null if there are too many. */
+function* readSyntax(source: string, complain: Complain): Steps<readonly CST.Token[] | null> {
   if (Buffer.byteLength(source) > POLICY_LIMITS.sourceBytes) {
     complain(0, `a policy has at most ${POLICY_LIMITS.sourceBytes / 1024} KiB`)
-    return false
+    return null
   }
+  const parser = new Parser()
+  const syntax: CST.Token[] = []
   let tokens = 0
   let flowDepth = 0
   for (const token of new Lexer().lex(source)) {
     tokens++
     if (token === '[' || token === '{') flowDepth++
     else if (token === ']' || token === '}') flowDepth--
-    if (tokens > POLICY_LIMITS.sourceTokens || flowDepth > POLICY_LIMITS.sourceFlowDepth) {
+    if (tokens > POLICY_LIMITS.sourceTokens || flowDepth > POLICY_LIMITS.sourceFlowDepth || hasTooManyLines(token)) {
       complain(0, TOO_MUCH)
-      return false
+      return null
     }
+    syntax.push(...parser.next(token))
+    if (tokens % STEP_TOKENS === 0) yield
   }
-  return true
+  syntax.push(...parser.end())
+  return syntax
 }
 
 const readScalar = (node: Node & { value: unknown; type?: string }): ScalarNode => {
@@ -113,14 +138,22 @@ const readNode = (node: Node, complain: Complain): SourceNode | null => {
   return null
 }
 
-const readTree = (source: string, complain: Complain): SourceNode | null => {
+function* readTree(source: string, complain: Complain): Steps<SourceNode | null> {
+  const syntax = yield* readSyntax(source, complain)
+  if (syntax === null) return null
+  yield
   // We find duplicates in linear time below; the library's own check compares each key with every other.
-  const document = parseDocument(source, { prettyErrors: false, uniqueKeys: false })
+  const composer = new Composer({ prettyErrors: false, uniqueKeys: false })
+  const [document, another] = composer.compose(syntax, true, source.length)
+  if (document === undefined) return null
+  const { errors } = document
   // The library reports its own stack overflow (block collections nest on one line: `- - -`) like any other error.
-  if (document.errors.some(({ message }) => message.includes('call stack'))) throw new RangeError('nested too deeply')
-  for (const error of document.errors) complain(error.pos[0], error.message)
-  if (document.errors.length > 0) return null
+  if (errors.some(({ message }) => message.includes('call stack'))) throw new RangeError('nested too deeply')
+  for (const error of errors) complain(error.pos[0], error.message)
+  if (another !== undefined) complain(another.range[0], 'a policy is one document: there is another one after it')
+  if (errors.length > 0 || another !== undefined) return null
   if (document.directives.yaml.explicit === true) complain(0, 'directives (%) are not allowed')
+  yield
   return document.contents === null ? null : readNode(document.contents, complain)
 }
 
@@ -129,10 +162,9 @@ const readTree = (source: string, complain: Complain): SourceNode | null => {
  * only cause false complaints. Every mistake goes to `complain`; use a tree that came with complaints only to find more
  * mistakes.
  */
-export const readYamlTree = (source: string, complain: Complain): SourceNode | null => {
-  if (!isWithinLimits(source, complain)) return null
+export function* readYamlTree(source: string, complain: Complain): Steps<SourceNode | null> {
   try {
-    return readTree(source, complain)
+    return yield* readTree(source, complain)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     complain(0, TOO_MUCH)

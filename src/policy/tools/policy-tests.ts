@@ -1,4 +1,5 @@
 // Runs the tests of a document: each is evaluated like a request for which the sources answered what the test states.
+import { finish, type Steps } from '../cel/steps.ts'
 import { PolicyEvaluationError } from '../errors.ts'
 import { FactUnavailableError } from '../fact-unavailable.ts'
 import type { PolicyTest, TestExpectation, TestList } from '../types/document.ts'
@@ -54,6 +55,14 @@ const run = (policy: CompiledPolicy, test: PolicyTest): TestResult => {
   return { name, failure }
 }
 
-/** Returns the results in the document's order. */
-export const runPolicyTests = (policy: CompiledPolicy): readonly TestResult[] =>
-  policy.document.tests.map((test) => run(policy, test))
+/** One step per test. Returns the results in the document's order. */
+export function* testSteps(policy: CompiledPolicy): Steps<readonly TestResult[]> {
+  const results: TestResult[] = []
+  for (const test of policy.document.tests) {
+    yield
+    results.push(run(policy, test))
+  }
+  return results
+}
+
+export const runPolicyTests = (policy: CompiledPolicy): readonly TestResult[] => finish(testSteps(policy))

@@ -5,6 +5,11 @@ import type { PolicyDocument } from './document.ts'
 import type { EvaluationFacts } from './facts.ts'
 import type { FactNeed } from './needs.ts'
 
+/** What one rule's expression yields: `value` is null if the evaluation failed. */
+export type RuleValue =
+  | { readonly value: boolean; readonly failure: null }
+  | { readonly value: null; readonly failure: unknown }
+
 /** The part of a policy that decides. Policies that differ only in their names, descriptions and tests share one. */
 export interface PolicyProgram {
   /** Optional request fields that some rule reads. */
@@ -16,6 +21,8 @@ export interface PolicyProgram {
    *   failure, never a verdict
    */
   evaluate(facts: EvaluationFacts): Verdict
+  /** Evaluates every rule by itself, in the order of the document, for people who try a policy. */
+  evaluateEach(facts: EvaluationFacts): readonly RuleValue[]
 }
 
 /** A document and what it compiles to. */

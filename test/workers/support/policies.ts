@@ -1,5 +1,6 @@
 // Policies for the workers' tests: real texts, compiled by the worker itself.
 import type { Target } from '../../../src/domain/target.ts'
+import { finish } from '../../../src/policy/cel/steps.ts'
 import { readPolicyDocument } from '../../../src/policy/document/document.ts'
 import type { SentRevision } from '../../../src/policy/types/program.ts'
 
@@ -23,7 +24,7 @@ export const FAILING_VALUE = '1000000000000000001'
 
 /** As the main thread hands it out; null as its document where the text is no policy. */
 export const revisionWith = (id: string, source: string): SentRevision => {
-  const { document, issues } = readPolicyDocument(source)
+  const { document, issues } = finish(readPolicyDocument(source))
   return { id, document: issues.length === 0 ? JSON.stringify(document) : null, size: source.length }
 }
 
