@@ -4,7 +4,8 @@ import type { ChainTable } from '../domain/chain.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import { createServedLists } from '../facts/lists/serve-lists.ts'
 import type { Clock } from '../lib/time.ts'
-import { compileSaved } from '../policy/cel/compile.ts'
+import { savedSteps } from '../policy/cel/compile.ts'
+import { finishInTurns } from '../policy/cel/steps.ts'
 import type { SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { Store } from '../store/store.ts'
 import type { Task } from '../store/tasks.ts'
@@ -54,7 +55,7 @@ export const createPrepareTask =
       return { kind: task.kind, input: { ...input, tree: await readTree() }, lists: [] }
     }
     if (task.kind !== 'policy.replay') return { kind: task.kind, input, lists: [] }
-    const { needs, document } = compileSaved(String(task.input['source']))
+    const { needs, document } = await finishInTurns(savedSteps(String(task.input['source'])))
     if (document.decides === 'sessions') {
       const sessions = await preparation.decidedByPeople(task.organizationId ?? '', {
         sinceSeconds: Math.floor(Number(task.input['sinceMs']) / 1_000),

@@ -7,6 +7,7 @@ import type { NearNames } from '../domain/screening-hit.ts'
 import type { CheckType } from '../domain/session.ts'
 import type { DecisionFacts, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
 import type { Clock } from '../lib/time.ts'
+import type { FairWork } from '../policy/fair-work.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
 import type { SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { Store, Tables } from '../store/store.ts'
@@ -112,6 +113,8 @@ export interface Services {
     readonly screeners: ReadonlySet<string>
     readonly chains: ReadonlySet<string>
   }
+  /** Reads, compiles and tests documents. */
+  readonly policyWork: FairWork
   readonly identity: {
     readonly evidence: Pick<
       EvidenceService,

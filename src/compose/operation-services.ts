@@ -9,10 +9,11 @@ import type { Reach } from '../domain/list.ts'
 import { parseReachableUrl, UrlRefusedError } from '../facts/reachable.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
-import type { Clock } from '../lib/time.ts'
+import { type Clock, lastingTimers } from '../lib/time.ts'
 import { createTokenCheck } from '../modules/hardware-keys/token-check.ts'
 import { type TokenConfig, tokenSettingsOf } from '../modules/hardware-keys/token-settings.ts'
 import { createNearNames } from '../modules/screening/checks/near-names.ts'
+import { createFairWork } from '../policy/fair-work.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
 import { createAttesterKeystore } from '../signing/attester-files.ts'
@@ -83,6 +84,7 @@ export const createOperationServices = ({
       screeners: new Set(config.screeners.keys()),
       chains: new Set(config.chains.chains.map(({ name }) => name)),
     },
+    policyWork: createFairWork({ clock, after: lastingTimers.after, pauseFactor: 4, waitingMax: 4 }),
     reachableUrl,
     webhooks: {
       reach: config.webhookReach,

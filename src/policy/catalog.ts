@@ -2,10 +2,10 @@
 // organization gives it a new stamp. A cached entry, and a load under way, is valid only for the stamp with which it
 // began, so a load that overlaps a change can't leave the old policy in the cache.
 import { LRUCache } from 'lru-cache'
-import type { PolicyRevision } from '../domain/target.ts'
 import { atMostEntries } from '../lib/cache-limit.ts'
-import type { Clock } from '../lib/time.ts'
+import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
 import { PolicyUnusableError } from './errors.ts'
+import { createFairWork } from './fair-work.ts'
 import { keyOfNeed, NO_NEEDS } from './needs.ts'
 import { createRevisionCache, type LoadedRevision, sentRevisionOf } from './revision-cache.ts'
 import { createSharedLoads } from './shared-loads.ts'
@@ -24,6 +24,8 @@ export interface CatalogDependencies {
   readonly maxRevisionCharacters?: number
   /** A load that has run for longer than this is no longer joined, because it may never end. Default: 2 s. */
   readonly joinWithinMs?: number
+  /** Replaced in tests. */
+  readonly after?: Timers['after']
 }
 
 /** A change that was committed (invariant 7). */
@@ -53,8 +55,6 @@ export interface Catalog {
     chainName: string,
     address: string,
   ): ResolvedTarget | null | Promise<ResolvedTarget | null>
-  /** The revision of a resolved target. Answers synchronously when it is cached, as it is right after resolving. */
-  revision(revisionId: string): PolicyRevision | null | Promise<PolicyRevision | null>
   /** The cached revision in the form that is sent to workers. Never loads. */
   cachedRevision(revisionId: string): SentRevision | undefined
   invalidate(change: CatalogChange): void
@@ -127,10 +127,12 @@ export const createCatalog = ({
   maxEntries,
   maxRevisionCharacters = 64 * 1024 * 1024,
   joinWithinMs = 2_000,
+  after = systemTimers.after,
 }: CatalogDependencies): Catalog => {
   const targets = new LRUCache<string, Entry>(atMostEntries(maxEntries))
   const misses = new LRUCache<string, Entry>(atMostEntries(maxEntries))
-  const revisions = createRevisionCache({ source, clock, maxCharacters: maxRevisionCharacters, joinWithinMs })
+  const work = createFairWork({ clock, after, pauseFactor: 1, waitingMax: 256 })
+  const revisions = createRevisionCache({ source, clock, work, maxCharacters: maxRevisionCharacters, joinWithinMs })
   const loads = createSharedLoads<ResolvedTarget | null>(clock, joinWithinMs)
   const stamps = createStamps(maxEntries)
 
@@ -138,13 +140,13 @@ export const createCatalog = ({
     revisions.peek(revisionId) !== undefined &&
     (shadowRevisionId === null || revisions.peek(shadowRevisionId) !== undefined)
 
-  const loadRevision = async (revisionId: string): Promise<LoadedRevision | null> =>
-    revisions.peek(revisionId) ?? (await revisions.load(revisionId))
+  const loadRevision = async (organizationId: string, revisionId: string): Promise<LoadedRevision | null> =>
+    revisions.peek(revisionId) ?? (await revisions.load(organizationId, revisionId))
 
   const completed = async (record: TargetRecord): Promise<ResolvedTarget> => {
-    const { revisionId, shadowRevisionId } = record
-    const shadow = shadowRevisionId === null ? null : await loadRevision(shadowRevisionId)
-    return complete(record, await loadRevision(revisionId), shadow)
+    const { organizationId, revisionId, shadowRevisionId } = record
+    const shadow = shadowRevisionId === null ? null : await loadRevision(organizationId, shadowRevisionId)
+    return complete(record, await loadRevision(organizationId, revisionId), shadow)
   }
 
   const remember = (key: string, entry: Entry): void => {
@@ -187,8 +189,6 @@ export const createCatalog = ({
       resolve(organizationId, `${organizationId} binding ${chainName} ${address}`, () =>
         source.loadBindingTarget(organizationId, chainName, address),
       ),
-    revision: (revisionId) =>
-      revisions.peek(revisionId)?.revision ?? revisions.load(revisionId).then((loaded) => loaded?.revision ?? null),
     cachedRevision: (revisionId) => {
       const loaded = revisions.peek(revisionId)
       return loaded === undefined ? undefined : sentRevisionOf(loaded)

@@ -1,10 +1,12 @@
 // Caches revisions on the main thread. Revisions are immutable, so a cached one is never stale. The cache has a limited
 // size; each revision is compiled once, to learn which request fields and sources it needs, and is sent to the workers
 // in parsed form.
-import { LRUCache } from 'lru-cache'
 import type { OptionalField, PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../lib/time.ts'
-import { compileRevision } from './revision.ts'
+import type { Steps } from './cel/steps.ts'
+import { createFairCache } from './fair-cache.ts'
+import type { FairWork } from './fair-work.ts'
+import { revisionSteps } from './revision.ts'
 import { weightOf } from './revision-weight.ts'
 import { createSharedLoads } from './shared-loads.ts'
 import type { FactNeed } from './types/needs.ts'
@@ -24,14 +26,18 @@ export type LoadedRevision =
 export interface RevisionCache {
   /** The revision if it is cached; asking marks it as recently used. */
   peek(revisionId: string): LoadedRevision | undefined
-  /** Null when the store has no such revision; that answer is not cached. Rejects when the store is unavailable. */
-  load(revisionId: string): Promise<LoadedRevision | null>
+  /**
+   * Null when the store has no such revision; that answer is not cached. Rejects when the store is unavailable, and
+   * with QueueFullError when too many revisions of the organization are being compiled.
+   */
+  load(organizationId: string, revisionId: string): Promise<LoadedRevision | null>
   clear(): void
 }
 
 export interface RevisionCacheOptions {
   readonly source: Pick<PolicySource, 'loadRevision'>
   readonly clock: Clock
+  readonly work: FairWork
   /** Characters of source kept in all. */
   readonly maxCharacters: number
   readonly joinWithinMs: number
@@ -44,9 +50,9 @@ export const sentRevisionOf = (loaded: LoadedRevision): SentRevision => ({
   size: loaded.revision.source.length,
 })
 
-const examine = (revision: PolicyRevision): LoadedRevision => {
+function* examine(revision: PolicyRevision): Steps<LoadedRevision> {
   try {
-    const { document, requires, needs } = compileRevision(revision)
+    const { document, requires, needs } = yield* revisionSteps(revision)
     // Leave out the tests: they run only when a revision is saved.
     return { revision, document: JSON.stringify({ ...document, tests: [] }), requires, needs }
   } catch (failure) {
@@ -55,23 +61,22 @@ const examine = (revision: PolicyRevision): LoadedRevision => {
 }
 
 export const createRevisionCache = (options: RevisionCacheOptions): RevisionCache => {
-  const cache = new LRUCache<string, LoadedRevision>({
-    maxSize: options.maxCharacters,
-    sizeCalculation: ({ revision }) => weightOf(revision.source.length),
-  })
+  const cache = createFairCache<LoadedRevision>(options.maxCharacters, ({ revision }) =>
+    weightOf(revision.source.length),
+  )
   const loads = createSharedLoads<LoadedRevision | null>(options.clock, options.joinWithinMs)
 
-  const fetchRevision = async (revisionId: string): Promise<LoadedRevision | null> => {
+  const fetchRevision = async (organizationId: string, revisionId: string): Promise<LoadedRevision | null> => {
     const revision = await options.source.loadRevision(revisionId)
     if (revision === null) return null
-    const loaded = examine(revision)
-    cache.set(revisionId, loaded)
+    const loaded = await options.work.run(organizationId, examine(revision))
+    cache.set(organizationId, revisionId, loaded)
     return loaded
   }
 
   return {
     peek: (revisionId) => cache.get(revisionId),
-    load: (revisionId) => loads.join(revisionId, 0, () => fetchRevision(revisionId)),
-    clear: () => cache.clear(),
+    load: (organizationId, revisionId) => loads.join(revisionId, 0, () => fetchRevision(organizationId, revisionId)),
+    clear: cache.clear,
   }
 }

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import type { PolicyRevision } from '../domain/target.ts'
 import { savedSteps, sourceSteps } from './cel/compile.ts'
 import type { KnownSources } from './cel/scope.ts'
-import { finish, type Steps } from './cel/steps.ts'
+import { finish, finishInTurns, type Steps } from './cel/steps.ts'
 import { PolicyInvalidError, type PolicyIssue, PolicyUnusableError } from './errors.ts'
 import { type TestResult, testSteps } from './tools/policy-tests.ts'
 import type { CompiledPolicy } from './types/program.ts'
@@ -56,4 +56,5 @@ export function* revisionSteps({ id, source, contentHash }: RevisionText): Steps
 export const draftRevision = (source: string, known: KnownSources = {}): RevisionDraft =>
   finish(draftSteps(source, known))
 
-export const compileRevision = (revision: RevisionText): CompiledPolicy => finish(revisionSteps(revision))
+export const compileRevision = (revision: RevisionText): Promise<CompiledPolicy> =>
+  finishInTurns(revisionSteps(revision))

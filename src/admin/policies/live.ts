@@ -17,7 +17,7 @@ export const activate = async (
   const before = await requirePolicy(tables, organizationId, policyId)
   const revision = await requireRevision(tables, organizationId, policyId, revisionId)
   // Answers carry the name in the active document, so rename the policy.
-  const { name } = compileRevision(revision).document
+  const { name } = (await compileRevision(revision)).document
   if (name !== before.name) await tables.policies.rename(organizationId, policyId, name)
   const after = await tables.policies.activateRevision(organizationId, policyId, revisionId)
   if (after === null) throw new SubjectUnknownError('revision')
@@ -48,7 +48,7 @@ export const shadow = async (
     const revision = await requireRevision(tables, organizationId, policyId, revisionId)
     if (revisionId === before.activeRevisionId) throw new ConflictError('that revision is the active one')
     // A shadow that this version can't compile would fail at every decision.
-    compileRevision(revision)
+    await compileRevision(revision)
   }
   const after =
     revisionId === null

@@ -90,7 +90,7 @@ export const seeActivation = async (
     policy.activeRevisionId === null
       ? null
       : await requireRevision(tables, organizationId, policy.id, policy.activeRevisionId)
-  const then = compileRevision(revision)
+  const then = await compileRevision(revision)
   const projects = await projectsOf(tables, organizationId, policy)
   return {
     subject: policy.id,
@@ -100,7 +100,7 @@ export const seeActivation = async (
       ...(then.document.name === policy.name ? [] : [{ what: 'name', before: policy.name, after: then.document.name }]),
       ...(projects === null ? [] : [{ what: 'for the projects', before: projects, after: projects }]),
     ],
-    differences: (active === null ? describeRules(then) : diffPolicies(compileRevision(active), then)).map(
+    differences: (active === null ? describeRules(then) : diffPolicies(await compileRevision(active), then)).map(
       (difference) => ({ ...difference }),
     ),
     basis: [policy.activeRevisionId, revision.contentHash],

@@ -1,7 +1,8 @@
 // Reads and compiles the document of a trial, which is in the request or in a revision.
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
-import { compilePolicy, compileSaved } from '../../policy/cel/compile.ts'
+import { savedSteps, sourceSteps } from '../../policy/cel/compile.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
+import type { Deadline } from '../../server/deadline.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { Type } from '../schema.ts'
 import type { Services } from '../services.ts'
@@ -9,18 +10,25 @@ import type { Services } from '../services.ts'
 export const SOURCE_BYTES_MAX = 1_048_576
 export const SOURCE = Type.String({ minLength: 1, maxLength: 262_144, description: 'The document, YAML or JSON' })
 
-/** @throws PolicyInvalidError with its mistakes */
+/** @throws PolicyInvalidError with its mistakes, QueueFullError */
 export const compiledOf = async (
-  { store }: Services,
+  { store, policyWork }: Services,
   organizationId: string,
+  deadline: Deadline,
   { source, revision_id: revisionId }: { source?: string; revision_id?: string },
 ): Promise<{ readonly source: string; readonly policy: CompiledPolicy }> => {
   if (source !== undefined && revisionId !== undefined) {
     throw new FieldInvalidError('source', 'and revision_id exclude each other')
   }
-  if (source !== undefined) return { source, policy: compilePolicy(source) }
+  if (source !== undefined) {
+    const { policy } = await policyWork.run(organizationId, sourceSteps(source), deadline)
+    return { source, policy }
+  }
   if (revisionId === undefined) throw new FieldMissingError('source or revision_id')
   const revision = await store.policies.findRevision(organizationId, revisionId)
   if (revision === null) throw new SubjectUnknownError('revision')
-  return { source: revision.source, policy: compileSaved(revision.source) }
+  return {
+    source: revision.source,
+    policy: await policyWork.run(organizationId, savedSteps(revision.source), deadline),
+  }
 }

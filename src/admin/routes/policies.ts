@@ -1,7 +1,7 @@
 // Policies and their revisions: save, compare, activate, shadow. src/policy compiles and checks the documents.
 import { isoTime } from '../../lib/time.ts'
 import { diffPolicies } from '../../policy/document/diff.ts'
-import { compileRevision, draftRevision } from '../../policy/revision.ts'
+import { draftSteps, revisionSteps } from '../../policy/revision.ts'
 import { POLICY_SUBJECTS } from '../../policy/types/document.ts'
 import type { Policy, StoredRevision } from '../../store/organizations/policies.ts'
 import type { Tables } from '../../store/store.ts'
@@ -130,9 +130,10 @@ export const POLICY_ROUTES = [
     bodyMaxBytes: SOURCE_BYTES_MAX,
     status: 201,
     answer: closed({ policy: POLICY, revision: REVISION, warnings: WARNINGS }),
-    handle: async ({ services, organization, body, write }) => {
+    handle: async ({ services, organization, body, deadline, write }) => {
       const known = await knownSources(services.store, organization.id, services.policyFacts)
-      const { compiled, warnings } = draftRevision(body.source, known)
+      const draft = draftSteps(body.source, known)
+      const { compiled, warnings } = await services.policyWork.run(organization.id, draft, deadline)
       const { name, quorum, decides } = compiled.document
       return write(async (tables, note) => {
         const policy = await tables.policies.create({ organizationId: organization.id, name, decides })
@@ -183,9 +184,10 @@ export const POLICY_ROUTES = [
     bodyMaxBytes: SOURCE_BYTES_MAX,
     status: 201,
     answer: SAVED_REVISION,
-    handle: async ({ services, organization, params, body, write }) => {
+    handle: async ({ services, organization, params, body, deadline, write }) => {
       const known = await knownSources(services.store, organization.id, services.policyFacts)
-      const { compiled, warnings } = draftRevision(body.source, known)
+      const draft = draftSteps(body.source, known)
+      const { compiled, warnings } = await services.policyWork.run(organization.id, draft, deadline)
       const { quorum } = compiled.document
       return write(async (tables, note) => {
         const policy = await requirePolicy(tables, organization.id, params.policy)
@@ -219,11 +221,13 @@ export const POLICY_ROUTES = [
         description: 'In the words of the documents: rules and tests added, removed, changed, reordered',
       }),
     }),
-    handle: async ({ services, organization, params, query }) => {
+    handle: async ({ services, organization, params, query, deadline }) => {
       const { id } = await requirePolicy(services.store, organization.id, params.policy)
       const from = await requireRevision(services.store, organization.id, id, query.from)
       const to = await requireRevision(services.store, organization.id, id, query.to)
-      const differences = diffPolicies(compileRevision(from), compileRevision(to))
+      const compile = (revision: StoredRevision) =>
+        services.policyWork.run(organization.id, revisionSteps(revision), deadline)
+      const differences = diffPolicies(await compile(from), await compile(to))
       return { differences: differences.map((difference) => ({ ...difference })) }
     },
   }),

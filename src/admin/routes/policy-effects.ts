@@ -76,11 +76,11 @@ export const POLICY_EFFECT_ROUTES = [
     status: 202,
     answer: TASK,
     errors: [409],
-    handle: async ({ services, organization, actor, params, body, write }) => {
+    handle: async ({ services, organization, actor, params, body, deadline, write }) => {
       const nowMs = services.clock.unixSeconds() * 1000
       // Look for the policy first: an unknown policy is 404, whatever the body is.
       const { decides } = await requirePolicy(services.store, organization.id, params.policy)
-      const { source, policy } = await compiledOf(services, organization.id, body)
+      const { source, policy } = await compiledOf(services, organization.id, deadline, body)
       requireSameSubject(decides, policy)
       const replayedDays = decides === 'sessions' ? REPLAYED_DAYS_OF_SESSIONS : REPLAYED_DAYS
       const input = {

@@ -3,9 +3,9 @@
 import type { RecordedFacts } from '../../decision-log/types.ts'
 import { FieldMissingError } from '../../domain/errors.ts'
 import { PolicyInvalidError } from '../../policy/errors.ts'
-import { draftRevision } from '../../policy/revision.ts'
+import { draftSteps } from '../../policy/revision.ts'
 import { FACT_SOURCES, sourceOf } from '../../policy/sources/all.ts'
-import { runPolicyTests } from '../../policy/tools/policy-tests.ts'
+import { testSteps } from '../../policy/tools/policy-tests.ts'
 import { recordedAnswersOf } from '../../policy/tools/recorded-facts.ts'
 import { POLICY_SUBJECTS } from '../../policy/types/document.ts'
 import type { ExternalFacts } from '../../policy/types/facts.ts'
@@ -181,10 +181,11 @@ export const POLICY_TRIAL_ROUTES = [
     body: closed({ source: SOURCE }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
     answer: closed({ valid: Type.Boolean(), issues: Type.Array(ISSUE), warnings: WARNINGS, policy: nullable(CHECKED) }),
-    handle: async ({ services, organization, body }) => {
+    handle: async ({ services, organization, body, deadline }) => {
       try {
         const known = await knownSources(services.store, organization.id, services.policyFacts)
-        const { compiled, warnings } = draftRevision(body.source, known)
+        const draft = draftSteps(body.source, known)
+        const { compiled, warnings } = await services.policyWork.run(organization.id, draft, deadline)
         return { valid: true, issues: [], warnings: showIssues(warnings), policy: showChecked(compiled) }
       } catch (error) {
         if (error instanceof PolicyInvalidError) return invalidReply(error)
@@ -225,7 +226,7 @@ export const POLICY_TRIAL_ROUTES = [
     bodyMaxBytes: SOURCE_BYTES_MAX,
     answer: SIMULATION,
     handle: async ({ services, organization, actor, body, deadline }) => {
-      const { policy } = await compiledOf(services, organization.id, body)
+      const { policy } = await compiledOf(services, organization.id, deadline, body)
       if (policy.document.decides === 'sessions') {
         throw new ConflictError('the policy decides sessions: try it on one with simulateSessionPolicy')
       }
@@ -287,8 +288,9 @@ export const POLICY_TRIAL_ROUTES = [
       failed: Type.Integer(),
       results: Type.Array(closed({ name: Type.String(), failure: nullable(Type.String()) })),
     }),
-    handle: async ({ services, organization, body }) => {
-      const results = runPolicyTests((await compiledOf(services, organization.id, body)).policy)
+    handle: async ({ services, organization, body, deadline }) => {
+      const { policy } = await compiledOf(services, organization.id, deadline, body)
+      const results = await services.policyWork.run(organization.id, testSteps(policy), deadline)
       const failed = results.filter(({ failure }) => failure !== null).length
       return { passed: results.length - failed, failed, results: results.map((result) => ({ ...result })) }
     },

@@ -3,7 +3,7 @@
 import { ATTESTATION_PATHS } from '../../attestation/paths.ts'
 import { LIFETIME_SECONDS_MAX } from '../../domain/attestation.ts'
 import { isoTime } from '../../lib/time.ts'
-import { compileRevision } from '../../policy/revision.ts'
+import { revisionSteps } from '../../policy/revision.ts'
 import type { Policy } from '../../store/organizations/policies.ts'
 import { DEFAULT_LIFETIME_SECONDS, type Project } from '../../store/organizations/projects.ts'
 import type { Tables } from '../../store/store.ts'
@@ -153,15 +153,14 @@ export const PROJECT_ROUTES = [
         description: 'Request fields that the live revision of its policy asks of every caller',
       }),
     }),
-    handle: async ({ services: { store }, organization, params }) => {
+    handle: async ({ services: { store, policyWork }, organization, params, deadline }) => {
       const { policyId, verificationHash } = await requireProject(store, organization.id, params.project)
       const { activeRevisionId } = await requirePolicy(store, organization.id, policyId)
       const revision =
         activeRevisionId === null ? null : await store.policies.findRevision(organization.id, activeRevisionId)
-      return {
-        verification_hash: verificationHash,
-        requires: revision === null ? [] : [...compileRevision(revision).requires],
-      }
+      const requires =
+        revision === null ? [] : (await policyWork.run(organization.id, revisionSteps(revision), deadline)).requires
+      return { verification_hash: verificationHash, requires: [...requires] }
     },
   }),
   route('tryProject', 'POST', '/organizations/{organization}/projects/{project}/try', {

@@ -128,7 +128,7 @@ export const SESSION_POLICY_ROUTES = [
           changes: [{ what: 'sessions are decided by', before: inWords(before), after: inWords(after) }],
           ...(revision === null
             ? {}
-            : { differences: describeRules(compileRevision(revision)).map((difference) => ({ ...difference })) }),
+            : { differences: describeRules(await compileRevision(revision)).map((difference) => ({ ...difference })) }),
           basis: [policy?.id ?? null, revision?.contentHash ?? null],
         }
       },

@@ -49,9 +49,9 @@ export const SESSION_POLICY_TRIAL_ROUTES = [
     bodyMaxBytes: SOURCE_BYTES_MAX,
     answer: SIMULATION,
     errors: [409],
-    handle: async ({ services, organization, params, body, write }) => {
+    handle: async ({ services, organization, params, body, deadline, write }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)
-      const { policy } = await compiledOf(services, organization.id, body)
+      const { policy } = await compiledOf(services, organization.id, deadline, body)
       if (policy.document.decides !== 'sessions') {
         throw new ConflictError('the policy decides requests: try it with simulatePolicy')
       }

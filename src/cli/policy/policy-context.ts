@@ -89,9 +89,9 @@ export const requireRevision = async (
 }
 
 /** @throws CommandFailedError when this version can't compile the stored revision */
-const compileStored = ({ id, source, content_hash: contentHash }: Revision): CompiledPolicy => {
+const compileStored = async ({ id, source, content_hash: contentHash }: Revision): Promise<CompiledPolicy> => {
   try {
-    return compileRevision({ id, source, contentHash })
+    return await compileRevision({ id, source, contentHash })
   } catch (error) {
     if (error instanceof PolicyUnusableError) throw new CommandFailedError(`revision ${id} can not be used`)
     throw error
@@ -123,5 +123,5 @@ export const resolvePolicyText = async (
     return { policy: compiled, policyId: null, source }
   }
   const revision = await findRevision(context, reference)
-  return { policy: compileStored(revision), policyId: revision.policy_id, source: revision.source }
+  return { policy: await compileStored(revision), policyId: revision.policy_id, source: revision.source }
 }

@@ -79,7 +79,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     const revision = revisionId === null ? null : await store.policies.findRevision(organizationId, revisionId)
     if (revision === null) return null
     try {
-      return { revision, verdict: decideSession(compileRevision(revision), facts) }
+      return { revision, verdict: decideSession(await compileRevision(revision), facts) }
     } catch (error) {
       log.error('a policy could not decide a session; it waits for a person', { revision: revision.id, error })
       const problem = error instanceof PolicyUnusableError ? PROBLEM_UNUSABLE : PROBLEM_FAILED

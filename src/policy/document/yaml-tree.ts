@@ -138,13 +138,23 @@ const readNode = (node: Node, complain: Complain): SourceNode | null => {
   return null
 }
 
+/** Without stack traces: those of thousands of mistakes would take longer than everything else. */
+const compose = (syntax: readonly CST.Token[], length: number) => {
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = 0
+  try {
+    // We find duplicates in linear time below; the library's own check compares each key with every other.
+    return [...new Composer({ prettyErrors: false, uniqueKeys: false }).compose(syntax, true, length)]
+  } finally {
+    Error.stackTraceLimit = limit
+  }
+}
+
 function* readTree(source: string, complain: Complain): Steps<SourceNode | null> {
   const syntax = yield* readSyntax(source, complain)
   if (syntax === null) return null
   yield
-  // We find duplicates in linear time below; the library's own check compares each key with every other.
-  const composer = new Composer({ prettyErrors: false, uniqueKeys: false })
-  const [document, another] = composer.compose(syntax, true, source.length)
+  const [document, another] = compose(syntax, source.length)
   if (document === undefined) return null
   const { errors } = document
   // The library reports its own stack overflow (block collections nest on one line: `- - -`) like any other error.

@@ -30,6 +30,8 @@ import { FieldInvalidError } from '../../../src/domain/errors.ts'
 import { newSessionId } from '../../../src/domain/identifier.ts'
 import type { NearNames } from '../../../src/domain/screening-hit.ts'
 import type { SessionStatus } from '../../../src/domain/session.ts'
+import { lastingTimers, systemClock } from '../../../src/lib/time.ts'
+import { createFairWork } from '../../../src/policy/fair-work.ts'
 import type { FactNeed } from '../../../src/policy/types/needs.ts'
 import { createAuthenticator } from '../../../src/server/authenticate.ts'
 import { createDeadlines } from '../../../src/server/deadline.ts'
@@ -258,6 +260,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       screeners: new Set(['paid']),
       chains: new Set(['base', 'ethereum']),
     },
+    policyWork: createFairWork({ clock: systemClock, after: lastingTimers.after, pauseFactor: 4, waitingMax: 4 }),
     identity: {
       evidence: {
         listEvidence: async () => ({ fields: ['fullName'], documents: [] }),

@@ -1,0 +1,75 @@
+// Runs the steps of long work on the main thread without keeping other requests from it: in short slices, with pauses
+// between them. Organizations take turns, and of each one piece of work runs at a time.
+import { DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
+import type { Clock, Timers } from '../lib/time.ts'
+import type { Steps } from './cel/steps.ts'
+
+export interface FairWork {
+  /**
+   * Runs all steps, or those until `deadline` has passed.
+   * @throws QueueFullError if too much work of the organization waits; DeadlineExceededError; errors of the steps
+   */
+  run<Result>(organizationId: string, steps: Steps<Result>, deadline?: { readonly passed: boolean }): Promise<Result>
+}
+
+export interface FairWorkOptions {
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly after: Timers['after']
+  /** Length of a pause, in lengths of the slice before it: 4 leaves four fifths of the thread's time to other work. */
+  readonly pauseFactor: number
+  /** Pieces of work of one organization, including the one that runs. */
+  readonly waitingMax: number
+}
+
+/** No step starts later than this in a slice. */
+const SLICE_MS = 2
+
+/** Runs one slice. @returns whether it was the last one */
+type Job = () => boolean
+
+export const createFairWork = ({ clock, after, pauseFactor, waitingMax }: FairWorkOptions): FairWork => {
+  const { monotonicMs } = clock
+  /** By organization, in the order of their turns. */
+  const waiting = new Map<string, Job[]>()
+  let isPaused = false
+
+  const work = (): void => {
+    isPaused = false
+    for (const [organizationId, jobs] of waiting) {
+      const startMs = monotonicMs()
+      if (jobs[0]?.() === true) jobs.shift()
+      waiting.delete(organizationId)
+      if (jobs.length > 0) waiting.set(organizationId, jobs)
+      isPaused = true
+      after((monotonicMs() - startMs) * pauseFactor, work)
+      return
+    }
+  }
+
+  return {
+    run: (organizationId, steps, deadline) =>
+      new Promise((resolve, reject) => {
+        const jobs = waiting.get(organizationId) ?? []
+        if (jobs.length >= waitingMax) throw new QueueFullError()
+        waiting.set(organizationId, jobs)
+        jobs.push(() => {
+          try {
+            if (deadline?.passed === true) throw new DeadlineExceededError()
+            const endMs = monotonicMs() + SLICE_MS
+            for (;;) {
+              const step = steps.next()
+              if (step.done === true) {
+                resolve(step.value)
+                return true
+              }
+              if (monotonicMs() >= endMs) return false
+            }
+          } catch (error) {
+            reject(error)
+            return true
+          }
+        })
+        if (!isPaused) work()
+      }),
+  }
+}

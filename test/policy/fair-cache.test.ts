@@ -1,0 +1,44 @@
+// A full cache evicts values of the organization that fills most of it.
+import { expect, test } from 'bun:test'
+import { createFairCache } from '../../src/policy/fair-cache.ts'
+
+const filled = () => {
+  const cache = createFairCache<string>(10, ({ length }) => length)
+  cache.set('small', 's1', 'xxx')
+  for (const key of ['l1', 'l2', 'l3']) cache.set('large', key, 'xx')
+  return cache
+}
+
+test('an organization can’t evict what others hold, however much it adds', () => {
+  const cache = filled()
+  for (let index = 0; index < 50; index++) cache.set('large', `more${index}`, 'xx')
+  expect(cache.get('s1')).toBe('xxx')
+  expect(['more46', 'more47', 'more48', 'more49'].map(cache.get)).toEqual([undefined, 'xx', 'xx', 'xx'])
+})
+
+test('the value that was not used for longest goes first', () => {
+  const cache = filled()
+  cache.get('l1')
+  cache.set('small', 's2', 'x')
+  cache.set('small', 's3', 'x')
+  expect(['l1', 'l2', 'l3', 's1', 's2', 's3'].map((key) => cache.get(key) !== undefined)).toEqual([
+    true,
+    false,
+    true,
+    true,
+    true,
+    true,
+  ])
+})
+
+test('a value replaces the one of its key, one that is too heavy is not kept, and clearing forgets all', () => {
+  const cache = filled()
+  cache.set('large', 'l1', 'yyy')
+  expect(cache.get('l1')).toBe('yyy')
+  cache.set('small', 's1', 'x'.repeat(11))
+  expect(cache.get('s1')).toBeUndefined()
+  cache.clear()
+  expect(cache.get('l3')).toBeUndefined()
+  cache.set('large', 'l4', 'x'.repeat(10))
+  expect(cache.get('l4')).toBeDefined()
+})
