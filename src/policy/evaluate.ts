@@ -58,7 +58,7 @@ export const createEvaluator = (
     return defaultVerdict
   }
 
-  const valueOf = ({ evaluate }: Pick<EvaluableRule, 'evaluate'>): RuleValue => {
+  const readValue = ({ evaluate }: Pick<EvaluableRule, 'evaluate'>): RuleValue => {
     try {
       return { value: evaluate() === true, failure: null }
     } catch (failure) {
@@ -77,6 +77,6 @@ export const createEvaluator = (
 
   return {
     evaluate: (facts) => bound(facts, firstDecision),
-    evaluateEach: (facts) => bound(facts, () => steps.map(valueOf)),
+    evaluateEach: (facts) => bound(facts, () => steps.map(readValue)),
   }
 }
