@@ -35,6 +35,11 @@ const BATCH_BODY_MAX_BYTES = 4_194_304
 const ELEMENT_ROUTE = ATTESTATION_PATHS.attestation.path
 /** Body characters per rate-limit token: the size of the largest single request, which costs one token. */
 const CHARACTERS_PER_TOKEN = 131_072
+/**
+ * A token must pay for at least one element of so many, because refusing the others takes time, too. Otherwise a call
+ * of 2 KB would be answered with a thousand refusals for one token.
+ */
+const ELEMENTS_PER_TOKEN = 20
 /** Elements answered 408 still have to be sent before the call's own deadline; this much time is left for it. */
 const SENDING_MS = 250
 const NDJSON = 'application/x-ndjson'
@@ -128,13 +133,23 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
   const { gate, idempotent, metrics, withhold, refusal, limiter, monotonicMs, after, report, decode, attest } =
     dependencies
 
-  const describe = (requestId: string) => (index: number, error: unknown) => {
-    const problem = toProblem(error)
-    const { status, code, retryAfterSeconds } = problem
-    metrics.recordError(code)
-    if (status === 500 || status === 503) report(error, requestId)
-    const retry = retryAfterSeconds === null ? {} : { retry_after_seconds: Math.ceil(retryAfterSeconds) }
-    return JSON.stringify({ index, status, ...retry, problem: problemBody(problem, requestId) })
+  const describe = (requestId: string) => {
+    const write = (error: unknown) => {
+      const problem = toProblem(error)
+      const { status, code, retryAfterSeconds } = problem
+      const retry = retryAfterSeconds === null ? {} : { retry_after_seconds: Math.ceil(retryAfterSeconds) }
+      const members = JSON.stringify({ status, ...retry, problem: problemBody(problem, requestId) }).slice(1)
+      return { error, status, code, members }
+    }
+    // All elements over the limit, and all without an answer at the deadline, fail with one error.
+    let last: ReturnType<typeof write> | null = null
+    return (index: number, error: unknown): string => {
+      if (last === null || last.error !== error) last = write(error)
+      const { status, code, members } = last
+      metrics.recordError(code)
+      if (status === 500 || status === 503) report(error, requestId)
+      return `{"index":${index},${members}`
+    }
   }
 
   const createElement = (
@@ -198,12 +213,20 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       if (request.headers.has('idempotency-key')) throw new BatchKeyRefusedError()
       const body = await readJsonBody(request, { maxBytes: BATCH_BODY_MAX_BYTES })
       await call.confirmKey()
+      const prepay = async (tokens: number): Promise<void> => {
+        await limiter.ready(principal, tokens)
+        limiter.take(principal, tokens)
+      }
       // Parsing costs time per byte, whatever the outcome. The gate has already taken the first element's token.
-      const prepaid = Math.floor(body.length / CHARACTERS_PER_TOKEN)
-      await limiter.ready(principal, prepaid)
-      limiter.take(principal, prepaid)
+      const forBody = Math.floor(body.length / CHARACTERS_PER_TOKEN)
+      await prepay(forBody)
       const elements = readElements(parseStrictJsonObject(body))
       const size = elements.length
+      // A key with a smaller burst never has that many tokens.
+      const affordable = (principal.rateLimit?.burst ?? 0) - 1
+      const forElements = Math.max(0, Math.min(Math.floor(size / ELEMENTS_PER_TOKEN), affordable) - forBody)
+      await prepay(forElements)
+      const prepaid = forBody + forElements
       const leftMs = Math.max(0, deadline.deadlineMs - monotonicMs())
       const answerByMs = deadline.deadlineMs - Math.min(SENDING_MS, leftMs / 10)
       // Decisions that came too late are withheld together, at the end of the turn in which they came.
