@@ -52,7 +52,7 @@ export type AttestHandler = (call: DecodedRequest, context: CallContext) => Prom
 
 export interface JobDependencies {
   readonly catalog: Pick<Catalog, 'resolveBinding' | 'resolveProject'>
-  readonly pool: Pick<Pool, 'submit'>
+  readonly pool: Pick<Pool, 'submit' | 'changes'>
   readonly collectFacts: CollectJobFacts
 }
 
@@ -121,11 +121,20 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
     return found instanceof Promise ? found.then((target) => required(target, call)) : required(found, call)
   }
 
-  /** Waits for the latest state. @throws JobOutdatedError; for the key, what the gate throws */
-  const requireCurrent = async (call: DecodedRequest, context: CallContext, target: ResolvedTarget): Promise<void> => {
+  /**
+   * Waits for the latest state. Returns the number of changes before it was read.
+   * @throws JobOutdatedError; for the key, what the gate throws
+   */
+  const requireCurrent = async (
+    call: DecodedRequest,
+    context: CallContext,
+    target: ResolvedTarget,
+  ): Promise<number> => {
+    const changes = pool.changes()
     const latest = await findTarget(call, context)
     await context.confirmKey()
     if (latest.id !== target.id) throw new JobOutdatedError()
+    return changes
   }
 
   /** Whether the caches confirm the key and the target; false if one is not cached. */
@@ -136,7 +145,7 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
       return pending instanceof Promise
     }
     try {
-      const confirmed = context.confirmKey(0)
+      const confirmed = context.confirmKey()
       const latest = findTarget(call, context)
       return !isLoading(confirmed) && !isLoading(latest) && (latest as ResolvedTarget).id === target.id
     } catch {
@@ -149,10 +158,11 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
     context: CallContext,
     target: ResolvedTarget,
     job: Job,
+    changes: number,
   ): Promise<PoolAnswer> => {
     const { trace = null } = context
     const traced = trace === null ? job : { ...job, stages: trace.enterPool() }
-    return pool.submit(traced, target, () => isCurrent(call, context, target))
+    return pool.submit(traced, target, changes, () => isCurrent(call, context, target))
   }
 
   const decideOnFacts = async (
@@ -171,9 +181,9 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
     try {
       const marked = onDispatch(usableSeconds)
       if (marked !== undefined) await marked
-      await requireCurrent(call, context, target)
+      const changes = await requireCurrent(call, context, target)
       submitted = true
-      const answer = await submit(call, context, target, { ...job, facts: facts.text })
+      const answer = await submit(call, context, target, { ...job, facts: facts.text }, changes)
       // If a compliant answer was not signed yet, the job is submitted again, and that time it counts.
       facts.settle(answer.compliant && answer.body !== '')
       return answer
@@ -190,13 +200,16 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
     target: ResolvedTarget,
     job: Job,
     usableSeconds: number,
+    changes: number,
   ): Promise<PoolAnswer> => {
     for (const field of target.requires) if (call.missing.includes(field)) throw new FieldMissingError(field)
     context.trace?.decides(job.request.chain.name, target.revisionId)
     if (carriesFacts(target)) return decideOnFacts(call, context, target, job, usableSeconds)
     const marked = context.onDispatch(usableSeconds)
-    if (marked === undefined) return submit(call, context, target, job)
-    return marked.then(() => requireCurrent(call, context, target)).then(() => submit(call, context, target, job))
+    if (marked === undefined) return submit(call, context, target, job, changes)
+    return marked
+      .then(() => requireCurrent(call, context, target))
+      .then((latest) => submit(call, context, target, job, latest))
   }
 
   /**
@@ -206,16 +219,17 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
    */
   return async (kind, call, context, termsOf) => {
     for (let attempt = 1; ; attempt++) {
+      let changes = pool.changes()
       const found = findTarget(call, context)
       const target = found instanceof Promise ? await found : found
-      const confirmed = context.confirmKey(attempt === 1 ? undefined : 0)
+      const confirmed = context.confirmKey()
       if (confirmed !== undefined) await confirmed
       try {
         const asked = termsOf(target)
         const { expiration, lifetimeSeconds } = asked instanceof Promise ? await asked : asked
-        if (asked instanceof Promise) await requireCurrent(call, context, target)
+        if (asked instanceof Promise) changes = await requireCurrent(call, context, target)
         const job = jobOf(kind, call, target, context, expiration)
-        const { body, compliant } = await decideJob(call, context, target, job, lifetimeSeconds)
+        const { body, compliant } = await decideJob(call, context, target, job, lifetimeSeconds, changes)
         return { body, compliant, lifetimeSeconds }
       } catch (error) {
         if (!(error instanceof JobOutdatedError) || attempt === ATTEMPTS) throw error

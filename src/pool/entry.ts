@@ -27,7 +27,7 @@ export interface Entry {
   readonly reject: (error: Error) => void
   /** Whether the job's key and target are still those that decide. Answers at once, from what is cached. */
   readonly isCurrent: () => boolean
-  /** Number of changes that were known when the job was submitted. */
+  /** Number of changes that were known before the job's key and target were looked up. */
   readonly changes: number
   readonly enqueuedMs: number
   /** The forecast time when the job was accepted, milliseconds. */

@@ -61,10 +61,13 @@ export interface Pool {
    * @throws DependencyUnavailableError when the policy can't be evaluated, keys are missing, the log can't be written or
    *   the workers fail.
    * @throws CountersignError SHUTTING_DOWN once the pool drains; INTERNAL when the job keeps ending its workers.
-   * @throws JobOutdatedError if `isCurrent`, asked after a change, is false before a worker gets the job.
+   * @param changes from `changes()`, read before the job's key and target were looked up; if omitted, `isCurrent` decides
+   * @throws JobOutdatedError if there were more changes before a worker gets the job, and `isCurrent` is then false.
    */
-  submit(job: Job, target: Target, isCurrent?: Entry['isCurrent']): Promise<PoolAnswer>
-  /** Call when a key or a policy has changed: waiting jobs may be outdated. */
+  submit(job: Job, target: Target, changes?: number, isCurrent?: Entry['isCurrent']): Promise<PoolAnswer>
+  /** Number of changes of keys and policies so far. */
+  changes(): number
+  /** Call when a key or a policy has changed: jobs whose key and target were looked up before may be outdated. */
   noteChange(): void
   /**
    * Lets workers decide until then (monotonic): changes of keys and policies are known here up to a moment that is recent
@@ -241,7 +244,7 @@ export const createPool = (options: PoolOptions): Pool => {
 
   return {
     start: () => supervisor.start(options.workers),
-    submit: (job, target, isCurrent) => {
+    submit: (job, target, seen, isCurrent) => {
       if (!accepting) return Promise.reject(shuttingDown(true))
       const nowMs = clock.monotonicMs()
       if (job.deadlineMs <= nowMs) {
@@ -251,12 +254,13 @@ export const createPool = (options: PoolOptions): Pool => {
       const admitted = admit(target.organizationId, job.deadlineMs - nowMs)
       if (typeof admitted !== 'number') return Promise.reject(admitted)
       sequence = (sequence + 1) & SEQUENCE_MASK
-      const { entry, promise } = createEntry(job, target, sequence, nowMs, admitted, isCurrent, changes)
+      const { entry, promise } = createEntry(job, target, sequence, nowMs, admitted, isCurrent, seen)
       settlement.open(entry)
       queue.pushTail(entry)
       dispatcher.schedule()
       return promise
     },
+    changes: () => changes,
     noteChange: () => {
       changes += 1
     },

@@ -68,6 +68,8 @@ export interface Authenticator {
    *   rejected alike)
    */
   authenticate(text: string | null, scope: ApiKeyScope): Principal | Promise<Principal>
+  /** Number of key changes so far. A principal is up to date until the number grows, or until its key expires. */
+  changes(): number
   /**
    * Drops a key that was created, changed or revoked from the cache. Look-ups under way, also of other keys, are
    * repeated.
@@ -202,6 +204,7 @@ export const createAuthenticator = ({
       if (isCachedMiss(keyId)) return check(text, null, scope)
       return lookUp(keyId).then((found) => check(text, found, scope))
     },
+    changes: () => changes,
     invalidate: (keyId) => {
       changes += 1
       known.delete(keyId)

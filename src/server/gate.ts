@@ -67,13 +67,13 @@ export interface AdmittedRequest {
   /** Null: the request is not traced. */
   readonly trace?: RequestTrace | null
   /**
-   * Checks the key again if the last check is at least `maxAgeMs` old (250 by default), because it may have been revoked
-   * meanwhile. Returns synchronously when the key is cached. Throws or rejects as the gate does.
+   * Checks the key again if any key has changed since the last check, or if that check is 250 ms old. Returns
+   * synchronously when the key is cached. Throws or rejects as the gate does.
    */
-  readonly confirmKey: (maxAgeMs?: number) => Promise<void> | undefined
+  readonly confirmKey: () => Promise<void> | undefined
 }
 
-/** A revocation takes effect within a second: a key that was checked longer ago is checked again. */
+/** A key that was checked longer ago is checked again, because it may have expired. */
 const KEY_AGE_MAX_MS = 250
 
 export type Endpoint = (request: Request) => Promise<Response>
@@ -128,11 +128,15 @@ export const createGate = (dependencies: GateDependencies): Gate => {
         })
 
       let confirmedMs = startedMs
-      const confirmKey = (maxAgeMs = KEY_AGE_MAX_MS): Promise<void> | undefined => {
+      // After the process was suspended, its cache is outdated until the changes are read, however recent the check.
+      let confirmedChanges = authenticator.changes()
+      const confirmKey = (): Promise<void> | undefined => {
         const nowMs = monotonicMs()
-        if (nowMs - confirmedMs < maxAgeMs) return undefined
+        const changes = authenticator.changes()
+        if (changes === confirmedChanges && nowMs - confirmedMs < KEY_AGE_MAX_MS) return undefined
         const note = (): void => {
           confirmedMs = nowMs
+          confirmedChanges = changes
         }
         const found = authenticator.authenticate(readKey(headers), scope)
         if (found instanceof Promise) return found.then(note)

@@ -30,16 +30,21 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
     revoked: false,
     /** Null: the catalog has to load the target. */
     cached: true,
+    /** While it does. */
+    loading: (): Promise<void> | undefined => undefined,
     onDispatch: (): Promise<void> | undefined => undefined,
     facts: (): Promise<void> | undefined => undefined,
-    keyAges: [] as (number | undefined)[],
-    confirmKey: (maxAgeMs?: number): Promise<void> | undefined => {
-      world.keyAges.push(maxAgeMs)
+    /** How many changes of keys and policies are known. */
+    changes: 0,
+    keyChecks: 0,
+    confirmKey: (): Promise<void> | undefined => {
+      world.keyChecks += 1
       if (world.revoked) throw new KeyUnusableError()
       return undefined
     },
     /** Of the job that was submitted last. */
     isCurrent: (): boolean => true,
+    submittedChanges: -1,
   }
   const { events } = world
   const collectFacts = ((...[, , isShadowless]: Parameters<CollectJobFacts>) => {
@@ -47,14 +52,17 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
     const facts = { text: 'facts', settle: (counts: boolean) => events.push(`settled ${counts}`) }
     return world.facts()?.then(() => facts) ?? facts
   }) as unknown as CollectJobFacts
-  const found = () => (world.cached ? world.target : Promise.resolve(world.target))
+  const found = () =>
+    world.loading()?.then(() => world.target) ?? (world.cached ? world.target : Promise.resolve(world.target))
   const decide = createDecide({
     catalog: { resolveProject: found, resolveBinding: found },
     collectFacts,
     pool: {
-      submit: (job, target, isCurrent = () => false) => {
+      changes: () => world.changes,
+      submit: (job, target, changes = -1, isCurrent = () => false) => {
         events.push(`submitted ${target.id} ${job.targetId}${job.facts}`)
         world.isCurrent = isCurrent
+        world.submittedChanges = changes
         return answer()
       },
     },
@@ -64,7 +72,7 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
     requestId: 'r',
     uuid: 'u',
     deadlineMs: 1_000,
-    confirmKey: (maxAgeMs?: number) => world.confirmKey(maxAgeMs),
+    confirmKey: () => world.confirmKey(),
     onDispatch: (usableSeconds: number) => {
       events.push(`dispatched for ${usableSeconds} s`)
       return world.onDispatch()
@@ -207,6 +215,36 @@ describe.each(WAITS)('while %s', (_name, wait) => {
   })
 })
 
+describe('the pool gets the number of changes', () => {
+  test('that were known before the policy and the key were looked up', async () => {
+    for (const what of ['the policy', 'the key']) {
+      const { world, run } = setUp(async () => ANSWER)
+      const change = (): void => {
+        world.changes += 1
+      }
+      const { confirmKey } = world
+      if (what === 'the key') world.confirmKey = () => SLOW.then(change).then(confirmKey)
+      else world.loading = () => SLOW.then(change)
+      await run()
+      expect([what, world.changes, world.submittedChanges]).toEqual([what, 1, 0])
+    }
+  })
+
+  test.each(WAITS)('that were known before the last look-ups, after a wait: %s', async (_name, wait) => {
+    const set = setUp(async () => ANSWER)
+    const { world } = set
+    const { confirmKey } = world
+    await wait(set, () => {
+      world.changes = 5
+      world.confirmKey = () => {
+        world.changes += 1
+        return confirmKey()
+      }
+    })
+    expect(world.submittedChanges).toBe(5)
+  })
+})
+
 describe('a job that the pool reports as outdated', () => {
   test('is submitted again, under the new policy, once the key was checked again', async () => {
     let tries = 0
@@ -217,7 +255,7 @@ describe('a job that the pool reports as outdated', () => {
     })
     await run()
     expect(events).toEqual([DISPATCHED, 'submitted target_1 target_1', DISPATCHED, 'submitted target_2 target_2'])
-    expect(world.keyAges).toEqual([undefined, 0])
+    expect(world.keyChecks).toBe(2)
   })
 
   test('is refused if its key was revoked', async () => {

@@ -26,6 +26,7 @@ const setUp = (targets: readonly ResolvedTarget[], knownExpiration: number | nul
   const submitted: { readonly job: Job; readonly target: unknown }[] = []
   const decide = createDecide({
     pool: {
+      changes: () => 0,
       submit: async (job, target) => {
         submitted.push({ job, target })
         const body = job.expiration === null ? '' : '{}'

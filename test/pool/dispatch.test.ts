@@ -370,7 +370,7 @@ describe('a job that waits while a key or a policy changes', () => {
     const outdated = new Set<number>()
     const submit = (number: number): Promise<unknown> =>
       pool
-        .submit(jobOf(number), targetOf(), () => {
+        .submit(jobOf(number), targetOf(), pool.changes(), () => {
           asked.push(number)
           return !outdated.has(number)
         })

@@ -126,17 +126,28 @@ test('a suspect job waits too', async () => {
 })
 
 type Step =
-  | { readonly step: 'submit' | 'read' | 'revoke' | 'work' | 'pump' }
+  | { readonly step: 'look' | 'submit' | 'read' | 'revoke' | 'work' | 'pump' }
   | { readonly step: 'suspend'; readonly ms: number }
 
 const STEP: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ step: fc.constantFrom('submit', 'pump', 'work') }) },
+  { weight: 6, arbitrary: fc.record({ step: fc.constantFrom('look', 'submit', 'pump', 'work') }) },
   { weight: 2, arbitrary: fc.record({ step: fc.constantFrom('read', 'revoke') }) },
   {
     weight: 1,
     arbitrary: fc.record({ step: fc.constant('suspend' as const), ms: fc.integer({ min: 1, max: 3_000 }) }),
   },
 )
+
+/** The key is revoked and the process suspended between the look-up of a job's key and its submission. */
+const BODY_DURING_SUSPENSION: Step[] = [
+  { step: 'look' },
+  { step: 'revoke' },
+  { step: 'suspend', ms: 2_500 },
+  { step: 'read' },
+  { step: 'submit' },
+  { step: 'pump' },
+  { step: 'work' },
+]
 
 test('whatever happens in whatever order, nothing is decided on what was replaced two seconds ago', async () => {
   let decidedInAll = 0
@@ -148,6 +159,8 @@ test('whatever happens in whatever order, nothing is decided on what was replace
       const replacedMs: number[] = []
       /** The version that is known here. */
       let known = 0
+      /** What the next job's key and policy were looked up as: jobs are submitted later, when their bodies are there. */
+      let found = { version: known, changes: pool.changes() }
       /** By uuid: the version that the job was last checked against. */
       const versions = new Map<string, number>()
       let leaseUntilMs = now() + LEASE_MS
@@ -172,13 +185,14 @@ test('whatever happens in whatever order, nothing is decided on what was replace
       }
       const submit = (): void => {
         const number = versions.size
-        versions.set(uuidOf(number), known)
+        versions.set(uuidOf(number), found.version)
         const isCurrent = () => versions.get(uuidOf(number)) === known
         const job = jobOf(number, { deadlineMs: now() + 600_000 })
-        pool.submit(job, targetOf(), isCurrent).catch(() => undefined)
+        pool.submit(job, targetOf(), found.changes, isCurrent).catch(() => undefined)
       }
       for (const current of steps) {
         if (current.step === 'suspend') time.stall(current.ms)
+        else if (current.step === 'look') found = { version: known, changes: pool.changes() }
         else if (current.step === 'submit') submit()
         else if (current.step === 'read') read()
         else if (current.step === 'revoke') replacedMs.push(now())
@@ -186,7 +200,7 @@ test('whatever happens in whatever order, nothing is decided on what was replace
         else workAll()
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 300, examples: [[BODY_DURING_SUSPENSION]] },
   )
   expect(decidedInAll).toBeGreaterThan(100)
 })

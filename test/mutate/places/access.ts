@@ -42,10 +42,11 @@ export const access: readonly Place[] = [
   ...placesOf(['test/server/gate.test.ts', 'test/attestation/endpoint.test.ts'], 'src/server/gate.ts', [
     [
       'a slow body’s key is not asked for again',
-      'if (nowMs - confirmedMs < maxAgeMs) return undefined',
-      'if (monotonicMs() >= startedMs) return undefined',
+      'changes === confirmedChanges && nowMs - confirmedMs < KEY_AGE_MAX_MS',
+      'changes === confirmedChanges',
     ],
-    ['a body of exactly 250 ms is not slow', 'nowMs - confirmedMs < maxAgeMs', 'nowMs - confirmedMs <= maxAgeMs'],
+    ['a revocation is noticed by the age alone', 'changes === confirmedChanges && nowMs', 'nowMs'],
+    ['a body of exactly 250 ms is not slow', '< KEY_AGE_MAX_MS) return', '<= KEY_AGE_MAX_MS) return'],
     ['the rate limit is not taken', 'rateLimit = limiter.take(principal)', 'rateLimit = null'],
   ]),
   ...placesOf(['test/store/api-keys.test.ts'], 'src/store/organizations/api-keys.ts', [
