@@ -7,6 +7,7 @@ import { type RunningService, runCommand, startAlone } from '../service/start-se
 import { temporaryFolder } from '../store/temporary-store.ts'
 import { until } from '../support/until.ts'
 import type { Abuse } from './abuse.ts'
+import { exchangeBytes, requestBytes } from './wire.ts'
 
 const DEADLINE_MS = 4_000
 const LEASE_MS = 2_000
@@ -25,6 +26,8 @@ interface Attacked {
   open(): void
   close(): void
   attest(wallet: number, headers?: Readonly<Record<string, string>>): Promise<{ status: number; compliant: unknown }>
+  /** Sends the request's head at once, and its body after `bodyAt`. */
+  attestInParts(wallet: number, bodyAt: Promise<void>): ReturnType<Attacked['attest']>
   /** Runs a command beside the service. @throws Error when it fails */
   command(...words: readonly string[]): Promise<string>
   /** Makes this the active revision of the project's policy. */
@@ -71,6 +74,11 @@ const attacked = async (run: (attacked: Attacked) => Promise<void>): Promise<voi
     environment: { COUNTERSIGN_WORKERS: '1' },
   })
   const value = (name: string): string => service.quickstart[name] ?? ''
+  const bodyOf = (wallet: number) => ({
+    from: addressOf(wallet),
+    chain: 'base',
+    verification_hash: value('VERIFICATION_HASH'),
+  })
   const command = async (...words: readonly string[]): Promise<string> => {
     const { code, stdout, stderr } = await runCommand(service.dataDirectory, ...words)
     if (code !== 0) throw new Error(`${words.join(' ')}: ${stdout}${stderr}`)
@@ -87,10 +95,22 @@ const attacked = async (run: (attacked: Attacked) => Promise<void>): Promise<voi
         gate = Promise.withResolvers<void>()
       },
       attest: async (wallet, headers = {}) => {
-        const body = { from: addressOf(wallet), chain: 'base', verification_hash: value('VERIFICATION_HASH') }
-        const response = await service.attest(body, headers)
+        const response = await service.attest(bodyOf(wallet), headers)
         const answer = (await response.json()) as { is_compliant?: boolean }
         return { status: response.status, compliant: answer.is_compliant }
+      },
+      attestInParts: async (wallet, end) => {
+        const body = Buffer.from(JSON.stringify(bodyOf(wallet)))
+        const headers = [
+          ['host', new URL(service.url).host],
+          ['content-type', 'application/json'],
+          ['x-api-key', value('ATTESTATION_API_KEY')],
+        ] as const
+        const bytes = requestBytes({ method: 'POST', target: '/v2/attestation', headers, body, cutAfterBytes: null })
+        const pause = { at: bytes.length - body.length, end }
+        const outcome = await exchangeBytes(Number(new URL(service.url).port), bytes, { method: 'POST', pause })
+        if (typeof outcome === 'string') throw new Error(`no answer: ${outcome}`)
+        return { status: outcome.status, compliant: JSON.parse(outcome.body).is_compliant }
       },
       activate: async (source) => {
         const path = join(folder.path, 'policy.yaml')
@@ -187,21 +207,27 @@ export const LATE_ABUSES: readonly Abuse[] = [
         await attacked(async (world) => {
           const { service, attest } = world
           await screened(world, SCREENED)
-          const [waiting, late] = [1, 101].map((first) => Array.from({ length: 20 }, (_, index) => first + index))
-          const held = (waiting ?? []).map((wallet) => attest(wallet))
+          const wallets = (first: number) => Array.from({ length: 20 }, (_, index) => first + index)
+          const [waiting, late, divided] = [wallets(1), wallets(101), wallets(201)]
+          const held = waiting.map((wallet) => attest(wallet))
           await until(() => world.waiting() === held.length)
           service.process.kill('SIGSTOP')
           const suspendedMs = performance.now()
           // What arrives while it is suspended is answered on the caches of before.
-          const arriving = (late ?? []).map((wallet) => attest(wallet))
+          const arriving = late.map((wallet) => attest(wallet))
+          // Their keys are looked up in these caches, and their bodies arrive once the change is known.
+          const body = Promise.withResolvers<void>()
+          const inParts = divided.map((wallet) => world.attestInParts(wallet, body.promise))
           if (changed === 'key') await world.revokeKey()
           else if (changed === 'policy') await world.activate(DENIES)
-          else await world.deny([...(waiting ?? []), ...(late ?? [])])
+          else await world.deny([...waiting, ...late, ...divided])
           world.open()
           // Its last look at the changes has to be longer ago than a lease.
           while (performance.now() - suspendedMs < LEASE_MS + 200) await world.command('policy', 'list')
           service.process.kill('SIGCONT')
-          const answers = await Promise.all([...held, ...arriving])
+          const early = await Promise.all([...held, ...arriving])
+          body.resolve()
+          const answers = [...early, ...(await Promise.all(inParts))]
           const signed = answers.filter(({ status, compliant }) => status === 200 && compliant === true)
           faults.holds(`${signed.length} of ${answers.length} were signed after the ${changed}`, signed.length === 0)
           const wanted = changed === 'key' ? 401 : 200

@@ -92,16 +92,22 @@ const readAnswer = (bytes: Buffer, method: string): { answer: WireAnswer; whole:
 /**
  * Sends bytes and reads one answer.
  * @param endsEarly the sending side is closed after the bytes, since less is sent than was said
+ * @param pause the bytes from this position on are sent later
  */
 export const exchangeBytes = (
   port: number,
   bytes: Uint8Array,
-  { method = 'GET', limitMs = 30_000, endsEarly = false } = {},
+  {
+    method = 'GET',
+    limitMs = 30_000,
+    endsEarly = false,
+    pause = null as null | { at: number; end: Promise<void> },
+  } = {},
 ): Promise<Outcome> => {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   let received: Buffer = Buffer.alloc(0)
   let socket: Bun.Socket | null = null
-  let left: Uint8Array = bytes
+  let left: Uint8Array = bytes.subarray(0, pause?.at)
   const settle = (outcome: Outcome): void => {
     clearTimeout(limit)
     resolve(outcome)
@@ -113,6 +119,10 @@ export const exchangeBytes = (
     left = left.subarray(to.write(left))
     if (left.length === 0 && endsEarly) to.shutdown()
   }
+  pause?.end.then(() => {
+    left = bytes.subarray(pause.at)
+    if (socket !== null) push(socket)
+  })
   Bun.connect({
     hostname: '127.0.0.1',
     port,
