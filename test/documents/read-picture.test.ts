@@ -112,7 +112,7 @@ describe('the process', () => {
   afterAll(() => process.close())
 
   test('answers with what it read', async () => {
-    const answer = JSON.parse(Buffer.from(await process.run(await pictureOf('passport').toBuffer())).toString())
+    const answer = JSON.parse(Buffer.from(await process.run(await pictureOf('passport').toBuffer(), '')).toString())
     expect(answer.reading.decoded).toMatchObject({
       lines: PASSPORT,
       zone: { surname: 'ERIKSSON', birthDate: '1974-08-12' },
@@ -121,8 +121,8 @@ describe('the process', () => {
   })
 
   test('refuses what is no picture, and what this service does not store', async () => {
-    await expect(process.run(Buffer.from('no picture'))).rejects.toBeInstanceOf(DocumentInvalidError)
-    await expect(process.run(await pictureOf('card').png().toBuffer())).rejects.toBeInstanceOf(DocumentInvalidError)
+    await expect(process.run(Buffer.from('no picture'), '')).rejects.toBeInstanceOf(DocumentInvalidError)
+    await expect(process.run(await pictureOf('card').png().toBuffer(), '')).rejects.toBeInstanceOf(DocumentInvalidError)
   })
 })
 

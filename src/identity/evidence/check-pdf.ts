@@ -5,7 +5,7 @@ import { ACCEPTED, PDF_REFUSALS } from './pdf-check.ts'
 
 export interface PdfChecker extends Omit<DocumentProcess, 'run'> {
   /** @throws DocumentInvalidError, EvidenceBusyError */
-  check(pdf: Uint8Array): Promise<void>
+  check(pdf: Uint8Array, organizationId: string): Promise<void>
 }
 
 const SCRIPT = 'src/identity/evidence/check-pdf.process.ts'
@@ -20,8 +20,8 @@ export const createPdfChecker = (options: Partial<DocumentProcessOptions> = {}):
     ...options,
   })
   return {
-    check: async (pdf) => {
-      const answer = Buffer.from(await run(pdf)).toString()
+    check: async (pdf, organizationId) => {
+      const answer = Buffer.from(await run(pdf, organizationId)).toString()
       if (answer === ACCEPTED) return
       throw new DocumentInvalidError(PDF_REFUSALS.has(answer) ? answer : 'the PDF can not be opened')
     },

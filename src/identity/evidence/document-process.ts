@@ -1,5 +1,6 @@
 // Passes a document to a program in a process with limits of memory and time, a few at once. A document made to exhaust a
 // decoder costs a process that is killed, and nothing of the service (threats row 18).
+import { createFairSlots } from '../../lib/fair-slots.ts'
 import { ownProcess } from '../../program/entries.ts'
 import { DocumentInvalidError, EvidenceBusyError } from './errors.ts'
 
@@ -21,8 +22,13 @@ export interface DocumentProcessOptions {
 }
 
 export interface DocumentProcess {
-  /** @returns the program's stdout. @throws DocumentInvalidError, EvidenceBusyError */
-  run(document: Uint8Array): Promise<Uint8Array>
+  /**
+   * Organizations take turns.
+   * @param organizationId empty if only one caller waits at a time
+   * @returns the program's stdout
+   * @throws DocumentInvalidError, EvidenceBusyError
+   */
+  run(document: Uint8Array, organizationId: string): Promise<Uint8Array>
   /** @returns how many processes run */
   running(): number
   /** Kills the processes and refuses later documents. */
@@ -30,8 +36,11 @@ export interface DocumentProcess {
 }
 
 const REFUSED = 3
-/** Sets the limits that this system's shell knows, then execs the program, so that the pid to kill stays the same. */
-const LIMITED = 'ulimit -c 0; ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec "$@"'
+/**
+ * Sets the limits that this system's shell knows, then execs the program, so that the pid to kill stays the same. The
+ * priority is that of work whose answers somebody waits for: below signing, above background work.
+ */
+const LIMITED = 'ulimit -c 0; ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec nice -n 10 "$@"'
 
 /** Reads at most `maximum` bytes; null when there are more. */
 const readAtMost = async (stream: ReadableStream<Uint8Array>, maximum: number): Promise<Uint8Array | null> => {
@@ -58,8 +67,7 @@ export const createDocumentProcess = (options: DocumentProcessOptions): Document
   } = options
   const program = ownProcess(script)
   const running = new Set<ReturnType<typeof spawn>>()
-  const waiting: (() => void)[] = []
-  let taken = 0
+  const slots = createFairSlots(processesMax, queueMax)
   let closed = false
 
   const spawn = (document: Uint8Array) =>
@@ -113,29 +121,14 @@ export const createDocumentProcess = (options: DocumentProcessOptions): Document
     }
   }
 
-  const takeTurn = async (): Promise<void> => {
-    if (taken < processesMax) {
-      taken += 1
-      return
-    }
-    if (waiting.length >= queueMax) throw new EvidenceBusyError()
-    // A process that ends passes its place on.
-    await new Promise<void>((resolve) => waiting.push(resolve))
-  }
-
-  const endTurn = (): void => {
-    const next = waiting.shift()
-    if (next === undefined) taken -= 1
-    else next()
-  }
-
   return {
-    run: async (document) => {
-      await takeTurn()
+    run: async (document, organizationId) => {
+      const release = await slots.acquire(organizationId)
+      if (release === null) throw new EvidenceBusyError()
       try {
         return await run(document)
       } finally {
-        endTurn()
+        release()
       }
     },
     running: () => running.size,

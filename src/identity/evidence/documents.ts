@@ -72,7 +72,11 @@ export const createDocuments = (
         // A slow sender holds none of the slots that documents are opened in.
         releases.push(slots.acquireOpening(session))
         await scan?.(session, uploaded)
-        const { mediaType, bytes } = await cleanDocument(uploaded, { kind, declaredType }, dependencies)
+        const { mediaType, bytes } = await cleanDocument(
+          uploaded,
+          { kind, declaredType, organizationId: session.organizationId },
+          dependencies,
+        )
         const { record, change } = await writer.sealAndCommit(
           target,
           {

@@ -98,7 +98,7 @@ const requireDeclared = (declared: string, mediaType: DocumentMediaType): void =
 /** @throws DocumentTypeError, DocumentInvalidError, EvidenceBusyError */
 export const cleanDocument = async (
   bytes: Uint8Array,
-  { kind, declaredType }: Pick<DocumentUpload, 'kind' | 'declaredType'>,
+  { kind, declaredType, organizationId }: Pick<DocumentUpload, 'kind' | 'declaredType'> & { organizationId: string },
   { reencoder, pdfChecker }: DocumentPrograms,
 ): Promise<CleanDocument> => {
   const header = readMediaHeader(bytes)
@@ -108,12 +108,12 @@ export const cleanDocument = async (
   }
   requireDeclared(declaredType, mediaType)
   if (mediaType === 'application/pdf') {
-    await pdfChecker.check(bytes)
+    await pdfChecker.check(bytes, organizationId)
     return { mediaType, bytes }
   }
   const { width, height } = header
   if (width === 0 || height === 0 || width * height > IMAGE_PIXELS_MAX) {
     throw new DocumentInvalidError(`the image must have at most ${IMAGE_PIXELS_MAX / 1_000_000} megapixels`)
   }
-  return { mediaType: 'image/jpeg', bytes: await reencoder.reencode(bytes) }
+  return { mediaType: 'image/jpeg', bytes: await reencoder.reencode(bytes, organizationId) }
 }

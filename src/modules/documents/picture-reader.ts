@@ -18,6 +18,7 @@ export const createPictureReader = (what: 'zone' | 'portrait') => {
   })
   return {
     close,
-    read: async (picture: Uint8Array): Promise<PictureAnswer> => JSON.parse(Buffer.from(await run(picture)).toString()),
+    read: async (picture: Uint8Array): Promise<PictureAnswer> =>
+      JSON.parse(Buffer.from(await run(picture, '')).toString()),
   }
 }

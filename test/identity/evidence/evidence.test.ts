@@ -11,6 +11,7 @@ import {
   SessionClosedError,
   SessionUnknownError,
 } from '../../../src/domain/session-errors.ts'
+import type { PdfChecker } from '../../../src/identity/evidence/check-pdf.ts'
 import {
   DocumentInvalidError,
   DocumentLimitError,
@@ -19,7 +20,7 @@ import {
   EvidenceBusyError,
   EvidenceUnreadableError,
 } from '../../../src/identity/evidence/errors.ts'
-import { createReencoder } from '../../../src/identity/evidence/reencode.ts'
+import { createReencoder, type Reencoder } from '../../../src/identity/evidence/reencode.ts'
 import { createUploadSlots, UPLOAD_LIMITS } from '../../../src/identity/evidence/upload-slots.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
 import { DOCUMENT_BYTES_MAX } from '../../../src/identity/evidence-types.ts'
@@ -27,7 +28,7 @@ import { BodyFragmentedError } from '../../../src/server/json-body.ts'
 import { StoreUnavailableError } from '../../../src/store/errors.ts'
 import { evmWallet } from '../support.ts'
 import { describeImage, emptyZip, jpeg, jpegWithMetadata, pdf, png, streamOf } from './images.ts'
-import { openEvidence, readAll } from './support.ts'
+import { openEvidence, readAll, UNCHANGED } from './support.ts'
 
 const IMAGE = await jpeg()
 const CANARY = 'countersign-canary-jane-doe'
@@ -187,6 +188,22 @@ describe('documents', () => {
     expect(await describeImage(kept)).toMatchObject({ format: 'jpeg', exif: undefined })
     expect(kept.includes(CANARY)).toBe(false)
     await reencoder.close()
+  })
+
+  test('are opened in the turn of their organization', async () => {
+    await parts.remove()
+    const turns: string[] = []
+    const reencode: Reencoder['reencode'] = async (picture, organizationId) => {
+      turns.push(organizationId)
+      return picture
+    }
+    const check: PdfChecker['check'] = async (_pdf, organizationId) => void turns.push(organizationId)
+    parts = await openEvidence({ reencoder: { ...UNCHANGED, reencode }, pdfChecker: { check } })
+    demo = await parts.createOrganization('demo')
+    const target = await parts.session(demo)
+    await parts.add(target, IMAGE, { kind: 'portrait', declaredType: 'image/jpeg' })
+    await parts.add(target, pdf())
+    expect(turns).toEqual([demo, demo])
   })
 
   test('over 10 MB are refused while they arrive, and the rest is not read', async () => {

@@ -203,7 +203,7 @@ describe('a PDF', () => {
     const part = streamOf(deflateSync(Buffer.alloc(60_000)))
     expect(await refusalOf(pdf(part.repeat(4)), { ...INFLATE_LIMITS, inflatedBytesMax: 200_000 })).not.toBeNull()
     expect(await refusalOf(pdf(part.repeat(3)), { ...INFLATE_LIMITS, inflatedBytesMax: 200_000 })).toBeNull()
-    expect(await refusalOf(pdf(part), { ...INFLATE_LIMITS, timeLimitMs: -1 })).not.toBeNull()
+    expect(await refusalOf(pdf(part), { ...INFLATE_LIMITS, processorMsMax: -1 })).not.toBeNull()
   })
 
   test('is refused when its streams read more than the limit: texts inside texts, and packed data that stands for nothing', async () => {
@@ -227,11 +227,11 @@ describe('a PDF', () => {
 
   test('is checked in a process, which answers with the reason', async () => {
     const checker = createPdfChecker()
-    await checker.check(pdf())
-    await expect(checker.check(pdf('/Encrypt 9 0 R'))).rejects.toThrow('without a password')
+    await checker.check(pdf(), 'org_a')
+    await expect(checker.check(pdf('/Encrypt 9 0 R'), 'org_a')).rejects.toThrow('without a password')
     await checker.close()
     const chatty = createPdfChecker({ script: join(import.meta.dir, 'decoders', 'environment.ts') })
-    await expect(chatty.check(pdf())).rejects.toThrow('the PDF can not be opened')
+    await expect(chatty.check(pdf(), 'org_a')).rejects.toThrow('the PDF can not be opened')
     await chatty.close()
   })
 })

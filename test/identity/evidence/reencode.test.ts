@@ -46,14 +46,18 @@ describe('a picture written anew', () => {
   test('is a JPEG of the same size, whatever it was', async () => {
     const { reencode } = create()
     for (const image of [IMAGE, await png(), await webp()]) {
-      expect(await describeImage(await reencode(image))).toMatchObject({ format: 'jpeg', width: 40, height: 30 })
+      expect(await describeImage(await reencode(image, 'org_a'))).toMatchObject({
+        format: 'jpeg',
+        width: 40,
+        height: 30,
+      })
     }
   })
 
   test('carries nothing of its metadata but has been turned the right way up', async () => {
     const image = await jpegWithMetadata('countersign-canary-place')
     expect(image.includes('countersign-canary-place')).toBe(true)
-    const output = Buffer.from(await create().reencode(image))
+    const output = Buffer.from(await create().reencode(image, 'org_a'))
     expect(output.includes('countersign-canary-place')).toBe(false)
     expect(await describeImage(output)).toEqual({
       format: 'jpeg',
@@ -66,7 +70,7 @@ describe('a picture written anew', () => {
 
   test('leaves behind what was glued to it', async () => {
     const polyglot = Buffer.concat([IMAGE, Buffer.from('<script>canary</script>'), emptyZip()])
-    const output = Buffer.from(await create().reencode(polyglot))
+    const output = Buffer.from(await create().reencode(polyglot, 'org_a'))
     expect(output.includes('canary')).toBe(false)
     expect(output.includes('PK')).toBe(false)
   })
@@ -76,42 +80,45 @@ describe('a picture written anew', () => {
     const gif = await sharp(IMAGE).gif().toBuffer()
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
     for (const bytes of [IMAGE.subarray(0, IMAGE.length >> 1), Buffer.from('x'), gif, svg]) {
-      await expect(reencode(bytes)).rejects.toBeInstanceOf(DocumentInvalidError)
+      await expect(reencode(bytes, 'org_a')).rejects.toBeInstanceOf(DocumentInvalidError)
     }
   })
 
   test('is refused when it announces more pixels than allowed, also where the first look was fooled', async () => {
-    await expect(create().reencode(hollowPng(30_000, 30_000))).rejects.toBeInstanceOf(DocumentInvalidError)
+    await expect(create().reencode(hollowPng(30_000, 30_000), 'org_a')).rejects.toBeInstanceOf(DocumentInvalidError)
   })
 })
 
 describe('a process that opens pictures', () => {
   test('is killed when it takes too long', async () => {
     const { reencode, running } = create({ script: decoder('endless'), timeLimitMs: 300 })
-    await expect(reencode(IMAGE)).rejects.toThrow('takes too long')
+    await expect(reencode(IMAGE, 'org_a')).rejects.toThrow('takes too long')
     expect(running()).toBe(0)
   })
 
   test.skipIf(process.platform !== 'linux')('gets no more memory than its limit (needs Linux)', async () => {
     const { reencode } = create({ script: decoder('greedy'), memoryLimitBytes: 4 * 2 ** 30 })
-    await expect(reencode(IMAGE)).rejects.toThrow('can not be opened')
+    await expect(reencode(IMAGE, 'org_a')).rejects.toThrow('can not be opened')
   })
 
   test('is killed when what it writes does not end', async () => {
     const { reencode } = create({ script: decoder('flood'), outputBytesMax: 2 ** 20 })
-    await expect(reencode(IMAGE)).rejects.toThrow('too detailed')
+    await expect(reencode(IMAGE, 'org_a')).rejects.toThrow('too detailed')
   })
 
   test('that breaks costs its picture and nothing else', async () => {
     const { reencode } = create({ script: decoder('broken') })
-    for (let round = 0; round < 2; round++) await expect(reencode(IMAGE)).rejects.toThrow('can not be opened')
+    for (let round = 0; round < 2; round++) await expect(reencode(IMAGE, 'org_a')).rejects.toThrow('can not be opened')
   })
 
-  test('knows nothing of the service: no environment, no folder', async () => {
+  test('knows nothing of the service, and gives way to it: no environment, no folder, a lower priority', async () => {
     process.env['COUNTERSIGN_PASSPHRASE'] = 'countersign-canary-secret'
     try {
-      const seen = JSON.parse(Buffer.from(await create({ script: decoder('environment') }).reencode(IMAGE)).toString())
+      const seen = JSON.parse(
+        Buffer.from(await create({ script: decoder('environment') }).reencode(IMAGE, 'org_a')).toString(),
+      )
       expect(seen.folder).toBe('/')
+      expect(seen.priority).toBe(10)
       expect(seen.names.filter((name: string) => name.startsWith('COUNTERSIGN'))).toEqual([])
       expect(seen.names.length).toBeLessThan(8)
     } finally {
@@ -121,17 +128,27 @@ describe('a process that opens pictures', () => {
 
   test('is one of few: others wait for their turn, and beyond that are refused at once', async () => {
     const { reencode, running } = create({ processesMax: 1, queueMax: 1 })
-    const first = reencode(IMAGE)
-    const second = reencode(IMAGE)
-    await expect(reencode(IMAGE)).rejects.toBeInstanceOf(EvidenceBusyError)
+    const first = reencode(IMAGE, 'org_a')
+    const second = reencode(IMAGE, 'org_a')
+    await expect(reencode(IMAGE, 'org_a')).rejects.toBeInstanceOf(EvidenceBusyError)
     expect(running()).toBe(1)
     await Promise.all([first, second])
-    await reencode(IMAGE)
+    await reencode(IMAGE, 'org_a')
+  })
+
+  test('opens another organization’s picture before the second that one organization has waiting', async () => {
+    const { reencode } = create({ processesMax: 1 })
+    const opened: string[] = []
+    const open = (organizationId: string) => reencode(IMAGE, organizationId).then(() => opened.push(organizationId))
+    await Promise.all(['org_a', 'org_a', 'org_a', 'org_b'].map(open))
+    expect(opened).toEqual(['org_a', 'org_b', 'org_a', 'org_a'])
   })
 
   test('is killed when the service ends, and so are those that wait', async () => {
     const { reencode, close } = create({ script: decoder('endless'), processesMax: 1 })
-    const under = [reencode(IMAGE), reencode(IMAGE)].map((picture) => picture.catch((error: unknown) => error))
+    const under = [reencode(IMAGE, 'org_a'), reencode(IMAGE, 'org_a')].map((picture) =>
+      picture.catch((error: unknown) => error),
+    )
     await close()
     for (const outcome of await Promise.all(under)) expect(outcome).toBeInstanceOf(EvidenceBusyError)
   })

@@ -64,7 +64,7 @@ const serviceWith = (keys: ReturnType<typeof keysWith>, store = parts.store.evid
     store,
     findSession: parts.store.sessions.find,
     reencoder: UNCHANGED,
-    pdfChecker: { check: checkPdf },
+    pdfChecker: { check: (pdf) => checkPdf(pdf) },
     clock: parts.clock,
     changed: () => undefined,
     onError: () => undefined,

@@ -28,7 +28,7 @@ export const UNCHANGED: Reencoder = {
 }
 
 export const openEvidence = async (
-  options: Partial<Pick<EvidenceDependencies, 'reencoder' | 'uploadLimits' | 'uploadPace'>> = {},
+  options: Partial<Pick<EvidenceDependencies, 'reencoder' | 'pdfChecker' | 'uploadLimits' | 'uploadPace'>> = {},
   open = openTemporaryStore,
 ) => {
   const identity = await openIdentity(open)
@@ -43,7 +43,7 @@ export const openEvidence = async (
     findSession: store.sessions.find,
     vault: createVault({ files, keys }),
     reencoder: options.reencoder ?? UNCHANGED,
-    pdfChecker: { check: checkPdf },
+    pdfChecker: options.pdfChecker ?? { check: (pdf) => checkPdf(pdf) },
     clock,
     changed: (state) => void told.push(state),
     onError: (error) => void errors.push(error),

@@ -17,6 +17,14 @@ export const documents: readonly Place[] = [
     ['check digits are trusted with G and 6', "&& !countsAs(character, first?.character ?? '')", ''],
     ['a doubtful character is read', 'if (isDoubtful) return null', ''],
   ]),
+  ...placesOf(['test/lib/fair-slots.test.ts'], 'src/lib/fair-slots.ts', [
+    ['one owner takes every slot', '(next === null || lane.held < next.held)', 'next === null'],
+    ['an owner’s turn does not end', '    lanes.delete(owner)\n', ''],
+  ]),
+  ...placesOf(['test/identity/evidence/reencode.test.ts'], 'src/identity/evidence/document-process.ts', [
+    ['one organization’s documents go first', 'slots.acquire(organizationId)', "slots.acquire('')"],
+    ['documents compete with signing', 'exec nice -n 10', 'exec'],
+  ]),
   ...placesOf(DECIDER, 'src/modules/session-policies/policy-decider.ts', [
     [
       'a policy that was switched off decides',

@@ -1,5 +1,6 @@
 // Answers with what it was given besides the picture.
-await Bun.stdin.bytes()
-await Bun.write(Bun.stdout, JSON.stringify({ names: Object.keys(process.env), folder: process.cwd() }))
+import { getPriority } from 'node:os'
 
-export {}
+await Bun.stdin.bytes()
+const given = { names: Object.keys(process.env), folder: process.cwd(), priority: getPriority() }
+await Bun.write(Bun.stdout, JSON.stringify(given))

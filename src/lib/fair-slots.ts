@@ -1,0 +1,64 @@
+// A limited number of slots for work of several owners. The next free slot goes to the owner who holds the fewest; of
+// several, to the one whose work ended first. One owner's long queue therefore delays another's work
+// by one piece of work at most, and a single owner can use every slot.
+
+export interface FairSlots {
+  /**
+   * Resolves when the work may begin. Null if too many are waiting.
+   * @returns how to end the work
+   */
+  acquire(owner: string): Promise<() => void> | null
+}
+
+interface Lane {
+  held: number
+  readonly waiting: (() => void)[]
+}
+
+/** @param waitingMax of all owners together */
+export const createFairSlots = (slots: number, waitingMax: number): FairSlots => {
+  /** Owners who hold a slot or wait for one; an owner whose work ends moves to the end. */
+  const lanes = new Map<string, Lane>()
+  let held = 0
+  let waiting = 0
+
+  const begin = (lane: Lane): void => {
+    held += 1
+    lane.held += 1
+  }
+
+  const beginNext = (): void => {
+    let next: Lane | null = null
+    for (const lane of lanes.values()) {
+      if (lane.waiting.length > 0 && (next === null || lane.held < next.held)) next = lane
+    }
+    if (next === null) return
+    const resolve = next.waiting.shift()
+    waiting -= 1
+    begin(next)
+    resolve?.()
+  }
+
+  const end = (owner: string, lane: Lane): void => {
+    held -= 1
+    lane.held -= 1
+    lanes.delete(owner)
+    if (lane.held > 0 || lane.waiting.length > 0) lanes.set(owner, lane)
+    beginNext()
+  }
+
+  return {
+    acquire: (owner) => {
+      if (held >= slots && waiting >= waitingMax) return null
+      const lane = lanes.get(owner) ?? { held: 0, waiting: [] }
+      lanes.set(owner, lane)
+      const release = (): void => end(owner, lane)
+      if (held < slots) {
+        begin(lane)
+        return Promise.resolve(release)
+      }
+      waiting += 1
+      return new Promise((resolve) => lane.waiting.push(() => resolve(release)))
+    },
+  }
+}

@@ -1,0 +1,90 @@
+// Who gets the next slot, and that none is lost.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createFairSlots } from '../../src/lib/fair-slots.ts'
+
+/** Requests slots for these owners in turn, and ends one piece of work after the other. */
+const start = (slots: number, waitingMax = 100) => {
+  const fair = createFairSlots(slots, waitingMax)
+  const running: { readonly owner: string; readonly release: () => void }[] = []
+  const begun: string[] = []
+  const request = (owner: string): boolean => {
+    const acquired = fair.acquire(owner)
+    void acquired?.then((release) => {
+      running.push({ owner, release })
+      begun.push(owner)
+    })
+    return acquired !== null
+  }
+  const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+  const end = async (index = 0): Promise<void> => {
+    running.splice(index, 1)[0]?.release()
+    await settled()
+  }
+  return { request, end, settled, running, begun }
+}
+
+describe('the next slot', () => {
+  test('is the other owner’s, however many one has waiting', async () => {
+    const { request, end, settled, begun } = start(2)
+    for (const owner of 'AAAAAAAAB') request(owner)
+    await settled()
+    expect(begun.join('')).toBe('AA')
+    await end()
+    expect(begun.join('')).toBe('AAB')
+    for (let count = 0; count < 6; count++) await end()
+    expect(begun.join('')).toBe('AABAAAAAA')
+  })
+
+  test('is that of the owner who holds the fewest', async () => {
+    const { request, end, settled, begun } = start(3)
+    for (const owner of 'AABAC') request(owner)
+    await settled()
+    await end(2)
+    expect(begun.join('')).toBe('AABC')
+  })
+
+  test('is that of the owner who has waited longest since the last one', async () => {
+    const { request, end, settled, begun } = start(1)
+    for (const owner of 'AAABBBC') request(owner)
+    await settled()
+    for (let count = 0; count < 6; count++) await end()
+    expect(begun.join('')).toBe('ABCABAB')
+  })
+})
+
+test('too many that wait are refused', async () => {
+  const { request, end, settled } = start(1, 2)
+  expect(['A', 'A', 'B', 'C'].map(request)).toEqual([true, true, true, false])
+  await settled()
+  await end()
+  expect(request('C')).toBe(true)
+})
+
+test('whatever begins and ends in whatever order, no slot is idle while work waits, and owners differ by one slot at most', async () => {
+  const step = fc.oneof(fc.constantFrom('A', 'A', 'A', 'B', 'C'), fc.nat(3))
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 60 }), async (slots, steps) => {
+      const { request, end, settled, running, begun } = start(slots)
+      const requested: string[] = []
+      const count = (owners: readonly string[], owner: string) => owners.filter((each) => each === owner).length
+      for (const current of steps) {
+        const before = begun.length
+        if (typeof current === 'number') await end(current)
+        else {
+          request(current)
+          requested.push(current)
+        }
+        await settled()
+        const held = running.map(({ owner }) => owner)
+        const waits = (owner: string) => count(requested, owner) > count(begun, owner)
+        expect(held.length === slots || !['A', 'B', 'C'].some(waits)).toBe(true)
+        for (const owner of begun.slice(before)) {
+          for (const other of ['A', 'B', 'C']) {
+            if (waits(other)) expect(count(held, owner)).toBeLessThanOrEqual(count(held, other) + 1)
+          }
+        }
+      }
+    }),
+  )
+})
