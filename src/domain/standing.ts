@@ -20,6 +20,8 @@ export interface WalletSession {
   readonly completedAtSeconds: number | null
   /** Rises with every decision in the deployment, in the order of commits. Null unless completed or rejected. */
   readonly decidedSequence: number | null
+  /** Whether a hit is open or confirmed, or checks are pending. Always false for another organization's session. */
+  readonly isUnsettled: boolean
 }
 
 export interface VerifiedWallet {

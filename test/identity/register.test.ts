@@ -141,6 +141,20 @@ describe('a wallet of which the caller has a session', () => {
     await identity.connect(ours, session.id, WALLET)
     await move(session.id, 'rejected')
     expect((await registerWallet()).created).toBe(true)
+    // A rejection of the other type ends the verification, too.
+    const person = await identity.register(ours, { wallet: evmWallet(3) })
+    await identity.connect(ours, person.session.id, evmWallet(3))
+    await identity.move(ours, person.session.id, 'completed')
+    for (const wallet of [evmWallet(3), null]) {
+      expect((await identity.register(ours, { wallet: evmWallet(3) })).created).toBe(false)
+      const business = await identity.register(ours, { wallet, checkType: 'kyb' })
+      if (wallet === null) await identity.connect(ours, business.session.id, evmWallet(3))
+      await identity.move(ours, business.session.id, 'rejected')
+      const again = await identity.register(ours, { wallet: evmWallet(3) })
+      expect(again.created).toBe(true)
+      await identity.connect(ours, again.session.id, evmWallet(3))
+      await identity.move(ours, again.session.id, 'completed')
+    }
     // Rejected elsewhere, it says nothing here.
     const elsewhere = await identity.register(theirs, { wallet: evmWallet(2) })
     const mine = await identity.register(ours, { wallet: evmWallet(2) })

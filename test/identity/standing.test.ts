@@ -14,6 +14,7 @@ const session = (number: number, changes: Partial<WalletSession> = {}): WalletSe
   personId: `person_${number}`,
   completedAtSeconds: 100 + number,
   decidedSequence: 10 * number,
+  isUnsettled: false,
   ...changes,
 })
 const pending = { status: 'pending', personId: null, completedAtSeconds: null, decidedSequence: null } as const
@@ -164,9 +165,43 @@ describe('types', () => {
     expect(judgeStanding([kyc], 1, 'kyb')).toEqual({ verifying: null, status: null, personId: null })
   })
 
-  test('a rejection of one type says nothing of the other', () => {
+  test('a rejection of one type ends what was completed before it for every type, also by another organization', () => {
     const refusedBusiness = session(2, { ...rejected, checkType: 'kyb' })
-    expect(judgeStanding([refusedBusiness, kyc], 1, null)).toMatchObject({ verifying: kyc, status: 'rejected' })
-    expect(judgeStanding([refusedBusiness, kyc], 1, 'kyc')).toMatchObject({ verifying: kyc, status: 'completed' })
+    for (const before of [kyc, session(1, { own: false }), session(3, { own: false })]) {
+      const sessions = [refusedBusiness, before]
+      expect(judgeStanding(sessions, 1, null)).toMatchObject({ verifying: null, status: 'rejected' })
+      expect(judgeStanding(sessions, 1, 'kyc').verifying).toBeNull()
+    }
+  })
+
+  test('completed after a rejection of the other type is verified for the completed type alone', () => {
+    const refusedBusiness = session(2, { ...rejected, checkType: 'kyb' })
+    const theirs = session(4, { own: false, checkType: 'kyb' })
+    const again = session(3)
+    const sessions = [again, refusedBusiness, kyc, theirs]
+    expect(judgeStanding(sessions, 1, null).verifying).toBe(again)
+    expect(judgeStanding(sessions, 1, 'kyb').verifying).toBeNull()
+  })
+})
+
+describe('an own session that is unsettled', () => {
+  const theirs = session(3, { own: false })
+
+  for (const status of ['pending', 'submitted', 'retry', 'completed'] as const) {
+    for (const checkType of ['kyc', 'kyb'] as const) {
+      for (const connected of [true, false]) {
+        test(`outweighs another organization’s result: ${checkType}, ${status}, connected ${connected}`, () => {
+          const own = session(1, { ...pending, status, checkType, connected, level: 1, isUnsettled: true })
+          expect(judgeStanding([own, theirs], 2, null)).toMatchObject({ verifying: null, status })
+          expect(judgeStanding([own, theirs], 2, 'kyc').verifying).toBeNull()
+          expect(judgeStanding([{ ...own, isUnsettled: false }, theirs], 2, 'kyc').verifying).toBe(theirs)
+        })
+      }
+    }
+  }
+
+  test('leaves the organization’s own verification to the organization', () => {
+    const own = session(1, { isUnsettled: true })
+    expect(judgeStanding([own, theirs], 1, null).verifying).toBe(own)
   })
 })

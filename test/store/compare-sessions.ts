@@ -1,6 +1,7 @@
 // Random operations, one at a time and two at once, must do to a stored session what they do to the model of one; of two at
 // once, in one order or the other.
 import { isDeepStrictEqual } from 'node:util'
+import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
 import { newIdentifier, newSessionId, newUuid } from '../../src/domain/identifier.ts'
 import { NAME_CHECK } from '../../src/domain/screening-hit.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -15,6 +16,7 @@ const STEPS_PER_SESSION = 40
 interface Subject {
   readonly organizationId: string
   readonly sessionId: string
+  readonly wallet: WalletAddress
 }
 
 const perform = async (store: Store, subject: Subject, operation: Operation): Promise<unknown> => {
@@ -84,8 +86,10 @@ const outcomeOf = async (work: Promise<unknown>): Promise<string> => {
 }
 
 const observe = async (store: Store, subject: Subject) => {
-  const { organizationId, sessionId } = subject
-  const [state, hits, corrections, evidence, [row]] = await Promise.all([
+  const { organizationId, sessionId, wallet } = subject
+  const query = { organizationId, environment: 'live', level: 1 } as const
+  const [[standing], state, hits, corrections, evidence, [row]] = await Promise.all([
+    store.walletStandings.loadSessions(query, wallet),
     store.sessions.find(organizationId, sessionId),
     store.screeningChecks.hits(organizationId, sessionId),
     store.portalProgress.findCorrections(organizationId, sessionId),
@@ -96,7 +100,7 @@ const observe = async (store: Store, subject: Subject) => {
       [sessionId],
     ),
   ])
-  if (state === null || row === undefined) throw new Error('the session is gone')
+  if (state === null || row === undefined || standing === undefined) throw new Error('the session is gone')
   const { status, sequence, retryCount: retries } = state.session
   const seen: ReturnType<typeof comparable> = {
     status,
@@ -104,6 +108,7 @@ const observe = async (store: Store, subject: Subject) => {
     retries,
     pending: row.pending,
     isErased: row.erased !== null,
+    isUnsettled: standing.isUnsettled,
     hits: hits.map((hit) => `${hit.entry === hit.id ? 'erased' : hit.entry} ${hit.state} ${hit.score}`).sort(),
     corrections: corrections && { parts: corrections.parts.toSorted(), done: corrections.done.toSorted() },
     kept: evidence.map(({ kind }) => kind).sort(),
@@ -157,18 +162,19 @@ export const compareWithModel = async (
   const register = async (): Promise<Subject> => {
     const sessionId = newSessionId()
     const tokenHash = crypto.getRandomValues(new Uint8Array(32))
+    const wallet = parseEvmAddress(`0x${crypto.getRandomValues(new Uint8Array(20)).toHex()}`) as WalletAddress
     await store.sessions.register({
       organizationId,
       sessionId,
       tokenHash,
       environment: 'live',
       checkType: 'kyc',
-      walletAddress: null,
+      walletAddress: wallet,
       originUrl: null,
       provider: 'manual',
       actor: 'key:test',
     })
-    return { organizationId, sessionId }
+    return { organizationId, sessionId, wallet }
   }
   const counts = new Map<string, number>()
   let subject = await register()

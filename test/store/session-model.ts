@@ -1,6 +1,6 @@
 // What a session is and what it refuses, written down a second time and as simply as possible: a session sent back takes only
 // the parts that were requested, no decision holds for a session that has changed, and none completes a session with pending
-// checks, an open hit, erased evidence or changes that were not submitted. It has no wallet, so only an override completes it.
+// checks, an open hit, erased evidence or changes that were not submitted. Its wallet isn't connected, so only an override completes it.
 import type { SessionStatus } from '../../src/domain/session.ts'
 
 const RETRIES_MAX = 5
@@ -131,9 +131,10 @@ const apply = (model: Model, operation: Operation): Result => {
   return [{ ...model, hits }, 'done']
 }
 
-/** What is compared: without an order of the hits, and without what no table says. */
+/** What is compared: without an order of the hits, without what no table says, and whether it is unsettled. */
 export const comparable = ({ isEdited: _, ...model }: Model) => ({
   ...model,
+  isUnsettled: model.pending !== null || model.hits.some(({ state }) => state === 'open' || state === 'confirmed'),
   hits: model.hits
     .map(({ entry, state, score, isAnonymous }) => `${isAnonymous ? 'erased' : entry} ${state} ${score}`)
     .sort(),

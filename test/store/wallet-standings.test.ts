@@ -62,6 +62,16 @@ describeStores((openTemporaryStore) => {
       }
     })
 
+  /** How many changes of sessions `work` announces. */
+  const announced = async (work: () => Promise<unknown>): Promise<number> => {
+    const { database } = temporary.store
+    const count = async () =>
+      Number((await database.query<{ n: number }>("SELECT COUNT(*) AS n FROM changes WHERE topic = 'session'"))[0]?.n)
+    const before = await count()
+    await work()
+    return (await count()) - before
+  }
+
   const query = () => ({ organizationId, environment: 'live', level: 1 }) as const
 
   test.each([
@@ -103,6 +113,26 @@ describeStores((openTemporaryStore) => {
     const rejected = read.find(({ sessionId }) => sessionId === idOf(1))
     expect(rejected).toMatchObject({ status: 'rejected', decidedSequence: expect.any(Number) })
     expect(judgeStanding(read, 1, 'kyc').verifying).toBeNull()
+  })
+
+  test('an unsettled session is read of a wallet with more sessions than may be read, until its hit is cleared', async () => {
+    await addSessions(SESSIONS_MAX + 40, () => [WALLET])
+    const { store } = temporary
+    const { id: hitId } = await openHit(store, organizationId, idOf(1))
+    const readUnsettled = async () =>
+      (await store.walletStandings.loadSessions(query(), WALLET)).flatMap(({ sessionId, isUnsettled }) =>
+        isUnsettled ? [sessionId] : [],
+      )
+    expect(new Set(await readUnsettled())).toEqual(new Set([idOf(1)]))
+    const decide = (state: 'cleared' | 'confirmed') =>
+      store.screeningChecks.decideHit(
+        { organizationId, sessionId: idOf(1), hitId },
+        { state, by: 'ada', reason: 'Looked at.' },
+      )
+    await decide('confirmed')
+    expect(new Set(await readUnsettled())).toEqual(new Set([idOf(1)]))
+    await decide('cleared')
+    expect(await readUnsettled()).toEqual([])
   })
 
   test('decisions are numbered in their order, whichever session is older and whatever the clock says', async () => {
@@ -155,6 +185,19 @@ describeStores((openTemporaryStore) => {
     expect<unknown>(read).toEqual(ordered.map(({ address, chain }) => ({ address, chain })))
   })
 
+  test('caches are told of the hits and the pending checks of a session that is not completed', async () => {
+    await addSessions(1, () => [WALLET])
+    const { store } = temporary
+    const target = { organizationId, sessionId: idOf(0) }
+    await store.database.execute("UPDATE sessions SET status = 'submitted', completed_at_seconds = NULL")
+    await store.database.transaction((transaction) =>
+      queueChecks(transaction, { organizationId, id: target.sessionId, sequence: 1 }, 0),
+    )
+    const hit = await announced(() => openHit(store, organizationId, target.sessionId))
+    const made = await announced(() => store.sessionChecks.markMade({ ...target, sequence: 1 }))
+    expect([hit, made]).toEqual([1, 1])
+  })
+
   test('others rely on a session while no hit is open or confirmed and no check is pending, and are told', async () => {
     await addSessions(1, () => [WALLET])
     const { store } = temporary
@@ -170,14 +213,6 @@ describeStores((openTemporaryStore) => {
       // One's own verification stays.
       expect(await store.walletStandings.loadPersonWallets(query(), 'person')).toHaveLength(1)
       return sessions.length > 0
-    }
-    /** How many changes of the session `work` announces. */
-    const announced = async (work: () => Promise<unknown>): Promise<number> => {
-      const count = async () =>
-        Number((await database.query<{ n: number }>("SELECT COUNT(*) AS n FROM changes WHERE topic = 'session'"))[0]?.n)
-      const before = await count()
-      await work()
-      return (await count()) - before
     }
     const decide = (hitId: string, state: 'cleared' | 'confirmed') =>
       store.screeningChecks.decideHit({ ...target, hitId }, { state, by: 'ada', reason: 'Looked at.' })

@@ -72,33 +72,28 @@ const newestOf = (
   )
 
 /**
- * Whether the organization itself has decided about the wallet. A session under way is no decision, nor is one with an
- * unproven wallet.
- */
-const isOwnDecision = ({ own, connected, status }: WalletSession): boolean =>
-  own && (status === 'rejected' || (status === 'completed' && connected))
-
-/**
- * Judges one type of check. A completed session verifies a wallet that was proven in it, at the session's level. If the
- * organization's newest decision on the wallet is a rejection, that decision counts, whichever of its sessions was
- * created first: a session completed before it, a session still under way, or another organization's result does not
- * verify the wallet for this organization. Only a session of its own that is completed after the rejection does.
+ * Returns the session that verifies the wallet for one type of check: the newest completed session at the level in which
+ * the wallet was proven. The organization's own rejection, of any type, ends what was completed before it; only its own
+ * session of this type, completed after the rejection, makes results of the type count again. Another organization's
+ * result doesn't count either while one of the organization's own sessions is unsettled.
  */
 const verifyingOf = (
   sessions: readonly WalletSession[],
   level: number,
   checkType: CheckType,
 ): WalletSession | undefined => {
-  const ofType = sessions.filter((session) => session.checkType === checkType)
-  if (decidedLast(ofType, isOwnDecision)?.status === 'rejected') return undefined
-  const rejection = decidedLast(ofType, ({ own, status }) => own && status === 'rejected')
+  const completed = sessions.filter(
+    (session) => session.checkType === checkType && session.connected && session.status === 'completed',
+  )
+  const rejection = decidedLast(sessions, ({ own, status }) => own && status === 'rejected')
+  const isAfterRejection = (session: WalletSession): boolean =>
+    rejection === undefined || isDecidedAfter(session, rejection)
+  const isOtherAccepted =
+    !sessions.some(({ own, isUnsettled }) => own && isUnsettled) &&
+    (rejection === undefined || completed.some((session) => session.own && isAfterRejection(session)))
   return newestOf(
-    ofType,
-    (session) =>
-      session.connected &&
-      session.status === 'completed' &&
-      session.level >= level &&
-      !(session.own && rejection !== undefined && isDecidedAfter(rejection, session)),
+    completed,
+    (session) => session.level >= level && (session.own ? isAfterRejection(session) : isOtherAccepted),
   )
 }
 
@@ -116,7 +111,7 @@ export const judgeStanding = (
   const considered = sessions.filter((session) => types.includes(session.checkType))
   const latest = newestOf(considered, ({ own }) => own)
   const verifying = types
-    .map((type) => verifyingOf(considered, level, type))
+    .map((type) => verifyingOf(sessions, level, type))
     .reduce((left, right) => newer(left, right), undefined)
   const identified = newestOf(considered, ({ own, connected, personId }) => own && connected && personId !== null)
   return {

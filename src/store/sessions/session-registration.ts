@@ -32,18 +32,17 @@ export const REUSABLE = `SELECT ${SESSION_COLUMNS}, decided FROM (
   LIMIT 1`
 
 /**
- * The session of the wallet that was rejected last. Only the wallet's own sessions are read; the status is compared
+ * The session of the wallet, of any type of check, that was rejected last. Only the wallet's own sessions are read; the status is compared
  * after that.
  */
 export const LAST_REJECTED = `SELECT id, decided FROM (
     SELECT id, status, COALESCE(decided_sequence, 0) AS decided FROM sessions
-    WHERE organization_id = ? AND environment = ? AND check_type = ? AND locked_address = ?
+    WHERE organization_id = ? AND environment = ? AND locked_address = ?
     UNION ALL
     SELECT sessions.id, sessions.status, COALESCE(sessions.decided_sequence, 0) AS decided FROM session_wallets
     JOIN sessions ON sessions.organization_id = session_wallets.organization_id
       AND sessions.id = session_wallets.session_id
     WHERE session_wallets.address = ? AND session_wallets.environment = ? AND session_wallets.organization_id = ?
-      AND sessions.check_type = ?
   ) AS seen WHERE status = 'rejected' ORDER BY decided DESC, id DESC LIMIT 1`
 
 interface DecisionRow {
@@ -95,12 +94,10 @@ const findReusable = async (transaction: Transaction, input: Registration, level
   const [rejected] = await transaction.query<DecisionRow>(LAST_REJECTED, [
     organizationId,
     environment,
-    checkType,
     walletAddress,
     walletAddress,
     environment,
     organizationId,
-    checkType,
   ])
   // A rejection since then counts: that session no longer verifies anything, and the person has to try again.
   if (rejected === undefined || isDecidedAfter(row, rejected)) return toSession(row)

@@ -7,10 +7,16 @@ import { placeholdersFor, readState } from './session-rows.ts'
 const HAS_UNSETTLED_HIT = `EXISTS (SELECT 1 FROM screening_hits hit WHERE hit.organization_id = sessions.organization_id
     AND hit.session_id = sessions.id AND hit.state IN ('open', 'confirmed'))`
 
-/** For statements over `sessions`: the person agreed, all checks are made, and no hit is open or confirmed. */
-export const IS_SHARED = `sessions.consented_at_seconds IS NOT NULL AND NOT ${HAS_UNSETTLED_HIT}
-  AND NOT EXISTS (SELECT 1 FROM session_check_queue queued WHERE queued.organization_id = sessions.organization_id
-    AND queued.session_id = sessions.id AND queued.is_made = 0)`
+/**
+ * For statements over `sessions`: a hit is open or confirmed, or checks are pending. Such a session isn't shared, and its
+ * organization doesn't rely on others' results for its wallets.
+ */
+export const IS_UNSETTLED = `(${HAS_UNSETTLED_HIT}
+  OR EXISTS (SELECT 1 FROM session_check_queue queued WHERE queued.organization_id = sessions.organization_id
+    AND queued.session_id = sessions.id AND queued.is_made = 0))`
+
+/** For statements over `sessions`: the person agreed, and nothing is unsettled. */
+export const IS_SHARED = `sessions.consented_at_seconds IS NOT NULL AND NOT ${IS_UNSETTLED}`
 
 /** Call it when a session's hits or pending checks have changed. Caches drop what they hold of its wallets and its person. */
 export const announceSharing = async (
@@ -20,10 +26,10 @@ export const announceSharing = async (
   nowSeconds: number,
 ): Promise<void> => {
   const state = await readState(transaction, organizationId, sessionId)
-  if (state?.session.status === 'completed') await announceSession(transaction, state, nowSeconds)
+  if (state !== null) await announceSession(transaction, state, nowSeconds)
 }
 
-/** Changes the hits of sessions by `work`, and announces the sessions of which that starts or ends the sharing. */
+/** Changes the hits of sessions by `work`, and announces the sessions in which that opens the first or settles the last. */
 export const whileSharing = async <Result>(
   transaction: Transaction,
   organizationId: string,
@@ -36,7 +42,7 @@ export const whileSharing = async <Result>(
       (
         await transaction.query<{ id: string }>(
           `SELECT id FROM sessions WHERE organization_id = ? AND id IN (${placeholdersFor(sessionIds)})
-             AND status = 'completed' AND ${HAS_UNSETTLED_HIT}`,
+             AND ${HAS_UNSETTLED_HIT}`,
           [organizationId, ...sessionIds],
         )
       ).map(({ id }) => id),

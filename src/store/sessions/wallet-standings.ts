@@ -5,7 +5,7 @@ import type { Level } from '../../domain/level.ts'
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
 import type { StandingSource, VerifiedWallet, WalletSession } from '../../domain/standing.ts'
 import type { Statements } from '../database.ts'
-import { IS_SHARED } from './session-sharing.ts'
+import { IS_SHARED, IS_UNSETTLED } from './session-sharing.ts'
 
 interface StandingRow {
   readonly id: string
@@ -17,6 +17,7 @@ interface StandingRow {
   readonly person_id: string | null
   readonly completed_at_seconds: number | null
   readonly decided: number | null
+  readonly unsettled: number
 }
 
 /** More sessions than any real wallet has; a wallet with thousands of sessions must not cost thousands of rows. */
@@ -33,7 +34,8 @@ const DECIDED = `CASE WHEN sessions.status IN ('completed', 'rejected') THEN COA
   AS decided`
 
 const COLUMNS = `sessions.id, CASE WHEN sessions.organization_id = ? THEN 1 ELSE 0 END AS own, sessions.check_type,
-  sessions.status, sessions.level, sessions.person_id, sessions.completed_at_seconds, ${DECIDED}`
+  sessions.status, sessions.level, sessions.person_id, sessions.completed_at_seconds, ${DECIDED},
+  CASE WHEN ${IS_UNSETTLED} THEN 1 ELSE 0 END AS unsettled`
 
 /**
  * Whether the asking organization relies on the session's organization. One parameter: the asking organization's id.
@@ -57,15 +59,20 @@ const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected FROM session_walle
  * there are more rows than may be read, the ordered statement decides which of them count.
  */
 export const STANDING_SESSIONS_UNORDERED = `${SESSIONS_OF_WALLET} LIMIT ${SESSIONS_MAX + 1}`
-/** The newest sessions, which always include those of each type of check that were decided last. */
+/**
+ * The newest sessions, which always include those of each type of check that were decided last, and one that is
+ * unsettled if there is any.
+ */
 export const STANDING_SESSIONS = `SELECT id, own, check_type, status, level, person_id, completed_at_seconds, decided,
-    connected FROM (
+    unsettled, connected FROM (
       SELECT standing.*, CASE WHEN decided IS NOT NULL AND ROW_NUMBER() OVER (
           PARTITION BY own, check_type ORDER BY (decided IS NULL), decided DESC, id DESC
-        ) <= ${DECISIONS_KEPT} THEN 1 ELSE 0 END AS decided_last
+        ) <= ${DECISIONS_KEPT} OR unsettled = 1 AND ROW_NUMBER() OVER (
+          PARTITION BY own, unsettled ORDER BY id DESC
+        ) = 1 THEN 1 ELSE 0 END AS always_kept
       FROM (
         ${SESSIONS_OF_WALLET}
-      ) AS standing ORDER BY own DESC, decided_last DESC, id DESC, connected DESC LIMIT ${SESSIONS_MAX}
+      ) AS standing ORDER BY own DESC, always_kept DESC, id DESC, connected DESC LIMIT ${SESSIONS_MAX}
     ) AS kept ORDER BY own DESC, id DESC, connected DESC`
 
 const WALLETS_OF_PERSON = `FROM sessions JOIN session_wallets
@@ -115,6 +122,7 @@ const toWalletSession = (row: StandingRow): WalletSession => ({
   personId: row.person_id,
   completedAtSeconds: row.completed_at_seconds,
   decidedSequence: row.decided,
+  isUnsettled: row.unsettled === 1,
 })
 
 export type WalletStandings = StandingSource

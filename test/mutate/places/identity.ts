@@ -8,15 +8,25 @@ export const identity: readonly Place[] = [
   ...placesOf(STANDING, 'src/identity/standing/standing.ts', [
     [
       'the newest session decides instead of the newest decision',
-      "decidedLast(ofType, isOwnDecision)?.status === 'rejected'",
-      "newestOf(ofType, isOwnDecision)?.status === 'rejected'",
+      'rejection === undefined || isDecidedAfter(session, rejection)',
+      'rejection === undefined || session.sessionId > rejection.sessionId',
     ],
-    ['an unproven wallet is verified', '      session.connected &&\n      session.status', '      session.status'],
+    ['an unproven wallet is verified', 'session.connected && session.status', 'session.status'],
     ['a session below the level verifies', 'session.level >= level &&', 'session.level >= level - 1 &&'],
     ['a session at the level does not verify', 'session.level >= level &&', 'session.level > level &&'],
     [
       'a rejected session’s completed sister from before verifies',
-      '!(session.own && rejection !== undefined && isDecidedAfter(rejection, session))',
+      'session.own ? isAfterRejection(session)',
+      'session.own ? true',
+    ],
+    [
+      'another organization’s result outweighs an own open hit',
+      '!sessions.some(({ own, isUnsettled }) => own && isUnsettled) &&',
+      '',
+    ],
+    [
+      'another organization’s result outweighs an own rejection',
+      'completed.some((session) => session.own && isAfterRejection(session))',
       'true',
     ],
     [
@@ -24,7 +34,11 @@ export const identity: readonly Place[] = [
       "({ own, status }) => own && status === 'rejected'",
       "({ status }) => status === 'rejected'",
     ],
-    ['a session that was not completed verifies', "session.status === 'completed' &&", ''],
+    [
+      'a session that was not completed verifies',
+      "session.connected && session.status === 'completed'",
+      'session.connected',
+    ],
     [
       'another organization’s newest session is the status',
       'const latest = newestOf(considered, ({ own }) => own)',
@@ -44,11 +58,6 @@ export const identity: readonly Place[] = [
       'of two decisions with one number the older session counts',
       'session.sessionId > other.sessionId : difference > 0',
       'session.sessionId < other.sessionId : difference > 0',
-    ],
-    [
-      'an unproven wallet’s completion is a decision',
-      "(status === 'completed' && connected))",
-      "status === 'completed')",
     ],
     [
       'the older of two sessions is the newer',
@@ -287,7 +296,7 @@ export const identity: readonly Place[] = [
       ],
       [
         'the decisions made last are not among the sessions read',
-        'ORDER BY own DESC, decided_last DESC, id DESC',
+        'ORDER BY own DESC, always_kept DESC, id DESC',
         'ORDER BY own DESC, id DESC',
       ],
     ],
