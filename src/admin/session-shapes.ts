@@ -11,8 +11,8 @@ import {
   type SessionState,
 } from '../domain/session.ts'
 import { isoTime } from '../lib/time.ts'
-import type { Agreement } from '../store/sessions/portal-progress.ts'
 import type { SessionAssignment } from '../store/sessions/session-assignments.ts'
+import type { Agreement } from '../store/sessions/session-consent.ts'
 import type { WalletProof } from '../store/sessions/session-wallets.ts'
 import type { Tables } from '../store/store.ts'
 import { keyIdOf } from './actor.ts'

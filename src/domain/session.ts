@@ -91,6 +91,7 @@ export type SessionEventKind =
   | 'origin-changed'
   | 'level-changed'
   | 'consented'
+  | 'consent-withdrawn'
   | 'evidence-changed'
   | 'evidence-erased'
 

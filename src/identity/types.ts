@@ -21,14 +21,12 @@ export interface SessionStore {
     change: StatusChange,
     options?: { readonly survives?: 'power-loss' | 'process-crash' },
   ): Promise<SessionState | null>
-  recordConsent(
-    input: ByBrowser & {
-      readonly organizationId: string
-      readonly sessionId: string
-      readonly version: string
-      readonly actor: string
-    },
-  ): Promise<SessionState | null>
+  recordConsent(input: {
+    readonly organizationId: string
+    readonly sessionId: string
+    readonly version: string
+    readonly actor: string
+  }): Promise<SessionState | null>
 }
 
 export interface SessionWalletStore {

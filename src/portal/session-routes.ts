@@ -62,7 +62,7 @@ export const createSessionTools = (parts: PortalParts, takeChange: TakeChange) =
     const agreement = await progress.findAgreement(organizationId, id)
     if (agreement === null) throw new AgreementMissingError()
     if (agreement.version.split('.')[0] !== AGREEMENT_VERSION) throw new AgreementOutdatedError()
-    return { ...opened, agreement }
+    return opened
   }
 
   return { access, takeChange, view, answer, openForWork, openForChange, openAgreed }
@@ -71,7 +71,7 @@ export const createSessionTools = (parts: PortalParts, takeChange: TakeChange) =
 export type SessionTools = ReturnType<typeof createSessionTools>
 
 export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools): readonly PortalRoute[] => {
-  const { progress, links, brands, changes, providers, cookies, portalUrl, qrCodeOf, clock } = parts
+  const { progress, links, brands, providers, cookies, portalUrl, qrCodeOf, clock } = parts
   const { access, takeChange, view, answer, openForWork, openForChange, openAgreed } = tools
 
   return [
@@ -127,17 +127,12 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
     }),
 
     gate({ method: 'POST', path: '/api/sessions/*/submit' }, async (call) => {
-      const { state, session, cookieHash, agreement } = await openAgreed(call)
+      const { state, session } = await openAgreed(call)
       const { wallets } = state
       if ((await view(state)).missing.length > 0) throw new EvidenceIncompleteError()
       const { organizationId, id: sessionId, lockedAddress } = session
       if (lockedAddress !== null && wallets.some(({ address }) => address !== lockedAddress)) {
         throw new WalletForeignError()
-      }
-      // Record the consent before the submission, after which results can be shared (threats row 3).
-      if (agreement.shares) {
-        const { version } = agreement
-        await changes.recordConsent({ organizationId, sessionId, cookieHash, version, actor: 'person' })
       }
       // Store the country before the checks are queued: they compare it with the person's fields.
       await parts.noteAddress({ organizationId, sessionId }, call.address)

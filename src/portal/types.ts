@@ -20,7 +20,6 @@ export interface FromBrowser {
 }
 
 type Removal = Parameters<SessionChanges['removeWallet']>[0]
-type Consent = Parameters<SessionChanges['recordConsent']>[0]
 
 /** See store/portal-links.ts. */
 export interface PortalLinks {
@@ -90,7 +89,6 @@ export interface PortalParts {
   readonly verifyProof: VerifyProof
   readonly changes: {
     removeWallet(removal: Removal & FromBrowser): Promise<SessionState>
-    recordConsent(consent: Consent & FromBrowser): Promise<SessionState>
   }
   readonly providers: Pick<Providers, 'of'>
   readonly hub: Pick<StreamHub, 'open'>

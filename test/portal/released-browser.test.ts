@@ -42,8 +42,6 @@ const CHANGES: Readonly<Record<string, (opened: Opened) => Promise<unknown>>> = 
     evidence.removeDocument({ ...session, cookieHash }, documentId),
   removeWallet: ({ session: { organizationId, id: sessionId }, cookieHash, walletId }) =>
     changes.removeWallet({ organizationId, sessionId, cookieHash, walletId, actor: 'person' }),
-  recordConsent: ({ session: { organizationId, id: sessionId }, cookieHash }) =>
-    changes.recordConsent({ organizationId, sessionId, cookieHash, version: '2.en', actor: 'person' }),
   submitted: ({ session, cookieHash }) => providers.of(session).submitted({ ...session, cookieHash }),
   recordAgreement: ({ session: { organizationId, id: sessionId }, cookieHash }) =>
     store.portalProgress.recordAgreement({ organizationId, sessionId, cookieHash, version: '2.de', shares: true }),

@@ -311,6 +311,12 @@ describe('handing in', () => {
       await submit(inside)
       const { session } = await host.find(inside.sessionId)
       expect(session.consentedAtSeconds === null).toBe(!shares)
+      // Sent back, a person withdraws it at once, and gives it with the next submission.
+      await host.decide(inside.sessionId, 'retry')
+      await inside.person.agree(inside.sessionId, !shares)
+      expect((await host.find(inside.sessionId)).session.consentedAtSeconds).toBeNull()
+      await submit(inside)
+      expect((await host.find(inside.sessionId)).session.consentedAtSeconds === null).toBe(shares)
     }
   })
 })

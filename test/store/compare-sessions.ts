@@ -72,6 +72,9 @@ const perform = async (store: Store, subject: Subject, operation: Operation): Pr
         ...(operation.override ? { override: 'person' } : {}),
         ...(operation.expected === null ? {} : { expectedSequence: operation.expected }),
       })
+    case 'agree':
+      await store.portalProgress.recordAgreement({ ...subject, version: '2.en', shares: operation.shares })
+      return {}
     case 'erase':
       return store.evidence.eraseAll(subject, 'test')
   }
@@ -88,9 +91,10 @@ const outcomeOf = async (work: Promise<unknown>): Promise<string> => {
 const observe = async (store: Store, subject: Subject) => {
   const { organizationId, sessionId, wallet } = subject
   const query = { organizationId, environment: 'live', level: 1 } as const
-  const [[standing], state, hits, corrections, evidence, [row]] = await Promise.all([
+  const [[standing], state, agreement, hits, corrections, evidence, [row]] = await Promise.all([
     store.walletStandings.loadSessions(query, wallet),
     store.sessions.find(organizationId, sessionId),
+    store.portalProgress.findAgreement(organizationId, sessionId),
     store.screeningChecks.hits(organizationId, sessionId),
     store.portalProgress.findCorrections(organizationId, sessionId),
     store.evidence.list(subject),
@@ -101,7 +105,7 @@ const observe = async (store: Store, subject: Subject) => {
     ),
   ])
   if (state === null || row === undefined || standing === undefined) throw new Error('the session is gone')
-  const { status, sequence, retryCount: retries } = state.session
+  const { status, sequence, retryCount: retries, consentedAtSeconds } = state.session
   const seen: ReturnType<typeof comparable> = {
     status,
     sequence,
@@ -109,6 +113,8 @@ const observe = async (store: Store, subject: Subject) => {
     pending: row.pending,
     isErased: row.erased !== null,
     isUnsettled: standing.isUnsettled,
+    agrees: agreement?.shares ?? null,
+    isConsented: consentedAtSeconds !== null,
     hits: hits.map((hit) => `${hit.entry === hit.id ? 'erased' : hit.entry} ${hit.state} ${hit.score}`).sort(),
     corrections: corrections && { parts: corrections.parts.toSorted(), done: corrections.done.toSorted() },
     kept: evidence.map(({ kind }) => kind).sort(),
@@ -119,7 +125,18 @@ const observe = async (store: Store, subject: Subject) => {
 const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string>): Operation => {
   const some = <Item>(items: readonly Item[]): Item[] => items.filter(() => random.chance(0.4))
   const near = (sequence: number): number => sequence - (random.chance(0.2) ? 1 : 0)
-  const kind = random.pick(['give', 'give', 'check', 'made', 'judge', 'submit', 'decide', 'decide', 'erase'] as const)
+  const kind = random.pick([
+    'give',
+    'give',
+    'check',
+    'made',
+    'judge',
+    'submit',
+    'decide',
+    'decide',
+    'agree',
+    'erase',
+  ] as const)
   if (kind === 'give') return { kind, part: random.pick(PARTS) }
   if (kind === 'made') return { kind, sequence: near(model.pending ?? model.sequence) }
   const check: Operation = {
@@ -134,6 +151,7 @@ const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string
     if (model.hits.some((hit) => hit.entry === entry && hit.isAnonymous)) return check
     return { kind, entry, hitId: hitIds.get(entry) ?? 'hit_none', state: random.pick(['cleared', 'confirmed']) }
   }
+  if (kind === 'agree') return { kind, shares: random.chance(0.5) }
   if (kind === 'erase') return random.chance(0.25) ? { kind } : check
   if (kind === 'submit')
     return { kind: 'move', to: 'submitted', expected: null, corrections: [], revoke: false, override: false }

@@ -1,6 +1,7 @@
 // What a session is and what it refuses, written down a second time and as simply as possible: a session sent back takes only
 // the parts that were requested, no decision holds for a session that has changed, and none completes a session with pending
-// checks, an open hit, erased evidence or changes that were not submitted. Its wallet isn't connected, so only an override completes it.
+// checks, an open hit, erased evidence or changes that were not submitted. It is shared as the person agreed at the last submission, or not at all
+// once they refuse. Its wallet isn't connected, so only an override completes it.
 import type { SessionStatus } from '../../src/domain/session.ts'
 
 const RETRIES_MAX = 5
@@ -25,6 +26,9 @@ export interface Model {
   readonly isErased: boolean
   /** The evidence changed after the last submission. */
   readonly isEdited: boolean
+  /** Whether the person's newest agreement shares the result; null without one. */
+  readonly agrees: boolean | null
+  readonly isConsented: boolean
 }
 
 export type Operation =
@@ -40,6 +44,7 @@ export type Operation =
       readonly revoke: boolean
       readonly override: boolean
     }
+  | { readonly kind: 'agree'; readonly shares: boolean }
   | { readonly kind: 'erase' }
 
 /** The session afterwards, and the name of the error; or `done`, or `nothing`. */
@@ -55,6 +60,8 @@ export const FRESH: Model = {
   kept: [],
   isErased: false,
   isEdited: false,
+  agrees: null,
+  isConsented: false,
 }
 const NEXT: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
   pending: ['submitted', 'completed', 'rejected', 'retry'],
@@ -89,6 +96,14 @@ const check = (model: Model, found: readonly (readonly [string, number])[]): rea
   return [...known, ...[...scores].map(([entry, score]) => ({ entry, score, state: 'open', isAnonymous: false }))]
 }
 
+const consent = (model: Model, isConsented: boolean): Model =>
+  model.isConsented === isConsented ? model : { ...model, isConsented, sequence: model.sequence + 1 }
+
+const agree = (model: Model, shares: boolean): Model => {
+  const agreed = { ...model, agrees: shares }
+  return shares ? agreed : consent(agreed, false)
+}
+
 const move = (model: Model, { to, expected, corrections, revoke, override }: Operation & { kind: 'move' }): Result => {
   const { status, sequence, retries } = model
   if (expected !== null && expected !== sequence) return [model, 'SessionChangedError']
@@ -102,8 +117,12 @@ const move = (model: Model, { to, expected, corrections, revoke, override }: Ope
     if (model.hits.some(({ state }) => state === 'open')) return [model, 'HitOpenError']
     if (!override) return [model, 'SessionIncompleteError']
   }
+  if (to === 'submitted') {
+    const agreed = consent(model, model.agrees ?? model.isConsented)
+    const submitted = agreed.sequence + 1
+    return [{ ...agreed, status: to, sequence: submitted, pending: submitted, isEdited: false }, 'done']
+  }
   const moved = { ...model, status: to, sequence: sequence + 1 }
-  if (to === 'submitted') return [{ ...moved, pending: sequence + 1, isEdited: false }, 'done']
   const asked = to === 'retry' && corrections.length > 0 ? { parts: corrections, done: [] } : null
   return [{ ...moved, retries: retries + (to === 'retry' ? 1 : 0), corrections: asked }, 'done']
 }
@@ -117,6 +136,7 @@ const erase = (model: Model): Model => {
 const apply = (model: Model, operation: Operation): Result => {
   if (operation.kind === 'give') return give(model, operation.part)
   if (operation.kind === 'move') return move(model, operation)
+  if (operation.kind === 'agree') return [agree(model, operation.shares), 'done']
   if (operation.kind === 'erase') return [erase(model), 'done']
   if (operation.kind === 'made') {
     return [operation.sequence === model.pending ? { ...model, pending: null } : model, 'done']

@@ -8,15 +8,9 @@ import type { Statements, Transaction } from '../database.ts'
 import { splitNames } from '../evidence/evidence-rows.ts'
 import { requireBrowser } from '../portal-browsers.ts'
 import { readGivenParts } from '../session-requirements.ts'
-
-/** What the person agreed to before they gave anything. */
-export interface Agreement {
-  /** Names the text that was shown and its language. */
-  readonly version: string
-  /** Whether other organizations may rely on the result. Copied to the session when it is submitted. */
-  readonly shares: boolean
-  readonly agreedAtSeconds: number
-}
+import { announceSession } from './session-changes.ts'
+import { type Agreement, readAgreement, writeConsent } from './session-consent.ts'
+import { lockState } from './session-rows.ts'
 
 /** What a person whose session was sent back has to correct. */
 interface Corrections {
@@ -92,37 +86,38 @@ export const acceptParts = async (
 
 export const createPortalProgressTable = (scope: TableScope) => ({
   /**
-   * Replaces an earlier agreement; the newest counts until the session is submitted.
+   * Replaces an earlier agreement. A refusal to share withdraws an earlier consent at once; consent counts from the next
+   * submission.
    * @throws ConstraintViolatedError when there is no such session; BrowserUnknownError
    */
   recordAgreement: (input: SessionKey & ByBrowser & Pick<Agreement, 'version' | 'shares'>): Promise<void> =>
     scope.write(
       async (transaction) => {
-        await requireBrowser(transaction, input, scope.nowSeconds())
+        const { organizationId, sessionId, version, shares } = input
+        const nowSeconds = scope.nowSeconds()
+        const locked = await lockState(transaction, organizationId, sessionId, nowSeconds)
+        await requireBrowser(transaction, input, nowSeconds)
         await transaction.execute(
           `INSERT INTO portal_agreements (organization_id, session_id, version, shares, agreed_at_seconds)
            VALUES (?, ?, ?, ?, ?) ON CONFLICT (organization_id, session_id) DO UPDATE SET
              version = excluded.version, shares = excluded.shares, agreed_at_seconds = excluded.agreed_at_seconds`,
-          [input.organizationId, input.sessionId, input.version, input.shares ? 1 : 0, scope.nowSeconds()],
+          [organizationId, sessionId, version, shares ? 1 : 0, nowSeconds],
         )
+        if (locked === null || shares) return
+        const session = await writeConsent(
+          transaction,
+          locked.session,
+          { version, shares, actor: 'person' },
+          nowSeconds,
+        )
+        if (session !== locked.session) await announceSession(transaction, { ...locked, session }, nowSeconds)
       },
       { survives: 'process-crash' },
     ),
 
   /** Null before the person has agreed. */
-  findAgreement: async (organizationId: string, sessionId: string): Promise<Agreement | null> => {
-    const [row] = await scope.statements.query<{
-      readonly version: string
-      readonly shares: number
-      readonly agreed_at_seconds: number
-    }>(
-      'SELECT version, shares, agreed_at_seconds FROM portal_agreements WHERE organization_id = ? AND session_id = ?',
-      [organizationId, sessionId],
-    )
-    return row === undefined
-      ? null
-      : { version: row.version, shares: row.shares === 1, agreedAtSeconds: row.agreed_at_seconds }
-  },
+  findAgreement: (organizationId: string, sessionId: string): Promise<Agreement | null> =>
+    readAgreement(scope.statements, organizationId, sessionId),
 
   /** Null when nothing particular was asked for. */
   findCorrections: (organizationId: string, sessionId: string): Promise<Corrections | null> =>

@@ -25,6 +25,7 @@ import { identifyPerson } from './persons.ts'
 import { writeCorrections } from './portal-progress.ts'
 import { addEvent, announceSession, numberDecision } from './session-changes.ts'
 import { queueChecks, requireChecksMade } from './session-checks.ts'
+import { applyAgreement } from './session-consent.ts'
 import { lockState } from './session-rows.ts'
 
 const checkChange = (session: Session, change: StatusChange): void => {
@@ -121,9 +122,11 @@ export const createStatusWriter =
       const { organizationId, sessionId } = change
       const locked = await lockState(transaction, organizationId, sessionId, nowSeconds)
       if (locked === null) return null
-      const { session, wallets } = locked
+      const { wallets } = locked
       await requireBrowser(transaction, change, nowSeconds)
-      checkChange(session, change)
+      checkChange(locked.session, change)
+      const session =
+        change.to === 'submitted' ? await applyAgreement(transaction, locked.session, nowSeconds) : locked.session
       const overridden = change.to === 'completed' ? await checkCompletion(transaction, session, change) : []
       if (change.to === 'submitted') {
         await queueChecks(transaction, { ...session, sequence: session.sequence + 1 }, nowSeconds)

@@ -7,13 +7,12 @@ import type { Level } from '../../domain/level.ts'
 import type { SessionPart } from '../../domain/requirements.ts'
 import type { HitState } from '../../domain/screening-hit.ts'
 import type { CheckType, Session, SessionState, SessionStatus } from '../../domain/session.ts'
-import type { ByBrowser } from '../../domain/wallet.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { SqlParameter } from '../database.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from '../paging.ts'
-import { requireBrowser } from '../portal-browsers.ts'
 import { findMissingParts } from '../session-requirements.ts'
-import { addEvent, announceSession } from './session-changes.ts'
+import { announceSession } from './session-changes.ts'
+import { writeConsent } from './session-consent.ts'
 import { createSessionHistory } from './session-history.ts'
 import { createRegistration } from './session-registration.ts'
 import { lockSessionAsItIs, lockState, readState, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
@@ -109,42 +108,21 @@ export const createSessionTable = (scope: TableScope) => ({
    * Records that the person agreed to share the result with other organizations, and to which text (threats row 3). The
    * first consent stays. Null when the organization has no such session.
    */
-  recordConsent: (
-    input: ByBrowser & {
-      readonly organizationId: string
-      readonly sessionId: string
-      /** Names the text that was shown. */
-      readonly version: string
-      readonly actor: string
-    },
-  ): Promise<SessionState | null> =>
+  recordConsent: (input: {
+    readonly organizationId: string
+    readonly sessionId: string
+    /** Names the text that was shown. */
+    readonly version: string
+    readonly actor: string
+  }): Promise<SessionState | null> =>
     scope.write(
       async (transaction) => {
         const nowSeconds = scope.nowSeconds()
         const { organizationId, sessionId, version, actor } = input
         const locked = await lockState(transaction, organizationId, sessionId, nowSeconds)
         if (locked === null) return null
-        await requireBrowser(transaction, input, nowSeconds)
-        let { session } = locked
-        if (session.consentedAtSeconds === null) {
-          const sequence = session.sequence + 1
-          session = { ...session, sequence, consentedAtSeconds: nowSeconds }
-          await transaction.execute(
-            `UPDATE sessions SET consent_version = ?, consented_at_seconds = ?, sequence = ?
-             WHERE organization_id = ? AND id = ?`,
-            [version, nowSeconds, sequence, organizationId, sessionId],
-          )
-          await addEvent(transaction, session, {
-            sequence,
-            kind: 'consented',
-            status: session.status,
-            actor,
-            publicComment: null,
-            privateComment: version,
-            createdAtSeconds: nowSeconds,
-          })
-        }
-        const state = { session, wallets: locked.wallets }
+        const session = await writeConsent(transaction, locked.session, { version, shares: true, actor }, nowSeconds)
+        const state = { ...locked, session }
         // What other organizations may see of its wallets changes with it.
         await announceSession(transaction, state, nowSeconds)
         return state

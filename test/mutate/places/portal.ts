@@ -33,15 +33,21 @@ export const portal: readonly Place[] = [
     [
       'what was not agreed to is taken',
       'if (agreement === null) throw new AgreementMissingError()',
-      "if (agreement === null) return { ...opened, agreement: { version: '1', shares: false, agreedAtSeconds: 0 } }",
+      'if (agreement === null) return opened',
     ],
     [
       'what is missing is not asked for',
       'if ((await view(state)).missing.length > 0) throw new EvidenceIncompleteError()',
       '',
     ],
-    ['results are shared without a yes', 'if (agreement.shares) {', "if (agreement.version !== '') {"],
     ['a session handed in is changed', 'if (!isSessionOpen(status)) throw new SessionClosedError(status)', ''],
+  ]),
+  ...placesOf(['test/portal/session.test.ts'], 'src/store/sessions/session-consent.ts', [
+    [
+      'results are shared without a yes',
+      'if (shares === (session.consentedAtSeconds !== null)) return session',
+      'if (session.consentedAtSeconds !== null) return session',
+    ],
   ]),
   ...placesOf(['test/portal/entry.test.ts', 'test/portal/session.test.ts'], 'src/portal/same-origin.ts', [
     [

@@ -14,7 +14,9 @@ const Comments = ({ event }: { readonly event: Gathered }) => {
     if (event.details.length === 0) return null
     return (
       <p class="faint">
-        {event.kind === 'consented' ? agreementWord(event.details[0] ?? '') : event.details.map(inWords).join('; ')}
+        {event.kind.startsWith('consent')
+          ? agreementWord(event.details[0] ?? '')
+          : event.details.map(inWords).join('; ')}
       </p>
     )
   }
