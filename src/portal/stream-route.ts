@@ -24,6 +24,7 @@ export const streamRoutes = (
       streamsMax: STREAMS_PER_BROWSER_MAX,
       keyId: `portal:${Buffer.from(cookieHash).toString('base64url')}`,
       accepts: () => true,
+      mayReceive: async () => (await access.find(request.headers, sessionId)) !== null,
       // Called every 15 s: ends the stream of a released browser, and all streams once the session is final.
       allowed: async () => {
         const found = await access.find(request.headers, sessionId)

@@ -103,6 +103,36 @@ describe('a stream', () => {
     expect(ids).toEqual([1, 2, 3, 4])
   })
 
+  test('that must ask before each event has them in order, and ends before the first that it may not have', async () => {
+    const answers = [
+      Promise.withResolvers<boolean>(),
+      Promise.withResolvers<boolean>(),
+      Promise.withResolvers<boolean>(),
+    ]
+    let asked = 0
+    const mayReceive = () => answers[asked++]?.promise ?? Promise.resolve(false)
+    const asking = follow(await hub.open(request({ mayReceive })))
+    const other = follow(await hub.open(request()))
+    for (const sequence of [2, 3, 4, 5]) hub.publish(stateOf(sequence))
+    answers[1]?.resolve(true)
+    await settle()
+    expect([asking.ids, other.ids]).toEqual([[1], [1, 2, 3, 4, 5]])
+    answers[0]?.resolve(true)
+    await settle()
+    expect(asking.ids).toEqual([1, 2, 3])
+    answers[2]?.resolve(false)
+    await asking.reading
+    expect([asking.ids, asking.ended(), hub.size()]).toEqual([[1, 2, 3], 'closed', 1])
+  })
+
+  test('that can’t be asked about ends, so that its reader connects again', async () => {
+    const down = new Error('down')
+    const asking = follow(await hub.open(request({ mayReceive: () => Promise.reject(down) })))
+    hub.publish(stateOf(2))
+    await asking.reading
+    expect([asking.ids, asking.ended(), errors]).toEqual([[1], 'closed', [down]])
+  })
+
   test('misses nothing that changes while it is being opened', async () => {
     // The change commits after the read and before its result is there.
     const gate = Promise.withResolvers<void>()

@@ -479,11 +479,22 @@ describe('a business', () => {
 })
 
 describe('the stream', () => {
-  test('tells the page of every change, and ends for a browser that left', async () => {
+  const open = (inside: Insider, signal: AbortSignal | null = null) =>
+    fetch(`${host.url}/api/${inside.path}/events`, { headers: { cookie: inside.person.cookieHeader() }, signal })
+
+  test('ends for a browser that left, before the session’s next event', async () => {
     const inside = await insider()
-    const cookie = inside.person.cookieHeader()
+    const response = await open(inside)
+    await inside.person.call('POST', `${inside.path}/leave`, {})
+    await host.decide(inside.sessionId, 'retry')
+    const text = await response.text()
+    expect(text.match(/"status":"\w+"/g)).toEqual(['"status":"pending"'])
+  })
+
+  test('tells the page of every change', async () => {
+    const inside = await insider()
     const abort = new AbortController()
-    const response = await fetch(`${host.url}/api/${inside.path}/events`, { headers: { cookie }, signal: abort.signal })
+    const response = await open(inside, abort.signal)
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     const reader = response.body?.getReader()
     const decoder = new TextDecoder()

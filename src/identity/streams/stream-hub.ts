@@ -47,6 +47,11 @@ export interface StreamRequest {
   readonly accepts: (state: SessionState) => boolean
   /** Whether the key still works. If it throws or rejects, because that is not known, the stream continues. */
   readonly allowed: () => boolean | Promise<boolean>
+  /**
+   * Asked before each event after the first, if given: the stream ends without the event unless the answer is true. For
+   * readers who can lose the session to somebody else, who must not be seen in the 15 s until `allowed` is asked again.
+   */
+  readonly mayReceive?: () => Promise<boolean>
   /** The request's signal: fires when the client leaves. */
   readonly signal: AbortSignal
   /** Whether the request has been answered otherwise (408): a stream opened now would have no reader. */
@@ -77,6 +82,8 @@ interface Subscription {
   readonly request: StreamRequest
   readonly stream: EventStream
   readonly slot: Set<Subscription>
+  /** The events that wait for `mayReceive`, in order. */
+  delivered: Promise<void>
 }
 
 interface Topic {
@@ -134,7 +141,12 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     if (closing) throw new StreamsStoppingError()
     if (count >= streamsMax || ofKey >= ofKeyMax) throw new StreamLimitError()
     const slot = slots[opened++ % slots.length]!
-    const subscription: Subscription = { request, slot, stream: createEventStream(() => remove(subscription)) }
+    const subscription: Subscription = {
+      request,
+      slot,
+      stream: createEventStream(() => remove(subscription)),
+      delivered: Promise.resolve(),
+    }
     slot.add(subscription)
     count += 1
     perKey.set(keyId, ofKey + 1)
@@ -147,11 +159,27 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     return subscription
   }
 
+  const deliver = (subscription: Subscription, event: StreamEvent): void => {
+    const { stream, request } = subscription
+    const { mayReceive } = request
+    if (mayReceive === undefined) stream.send(event)
+    else {
+      subscription.delivered = subscription.delivered.then(mayReceive).then(
+        (may) => (may ? stream.send(event) : end(subscription)),
+        (error: unknown) => {
+          // The client connects again and reads the state it has missed, if the session is still its own.
+          onError(error)
+          end(subscription)
+        },
+      )
+    }
+  }
+
   const send = (topic: Topic, state: SessionState): void => {
     if (state.session.sequence <= topic.published) return
     topic.published = state.session.sequence
     const event = toEvent(state)
-    for (const { stream } of topic.subscriptions) stream.send(event)
+    for (const subscription of topic.subscriptions) deliver(subscription, event)
   }
 
   const readAgain = async (sessionId: string, topic: Topic): Promise<void> => {
