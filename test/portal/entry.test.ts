@@ -532,10 +532,14 @@ describe('a link for a wallet that has a session', () => {
       String((await stranger.person.call('POST', `sessions/${sessionId}/handover`, {})).body['url'])
     await accomplice.visit(await handover())
     const waiting = await handover()
+    expect((await accomplice.call('PUT', `sessions/${sessionId}/fields`, PERSON)).status).toBe(200)
     const person = visitor()
     expect((await prove((await again()).link, person))['kind']).toBe('entered')
-    // The stranger's agreement is not theirs.
-    expect((await person.view(sessionId)).agreement).toBeNull()
+    // The stranger's agreement is not theirs, nor is what the stranger gave.
+    const { agreement, missing } = await person.view(sessionId)
+    expect(agreement).toBeNull()
+    expect(missing).toContain('fullName')
+    expect(await host.store.evidence.list({ organizationId: host.organization.id, sessionId })).toEqual([])
     for (const { call } of [stranger.person, accomplice]) {
       expect((await call('GET', `sessions/${sessionId}`)).status).toBe(404)
     }
@@ -544,13 +548,23 @@ describe('a link for a wallet that has a session', () => {
     await end(sessionId)
   })
 
-  test('keeps the agreement of a person who has connected a wallet', async () => {
+  test('keeps the agreement and the evidence of a person who has connected a wallet', async () => {
     const inside = await insider({ walletAddress: account.address })
+    expect((await inside.person.call('PUT', `sessions/${inside.sessionId}/fields`, PERSON)).status).toBe(200)
     expect(await connect(inside.person, inside.sessionId, 'mine')).toBe(200)
     const second = visitor()
     await prove((await again()).link, second)
     expect((await second.view(inside.sessionId)).agreement).not.toBeNull()
+    expect((await second.call('GET', `sessions/${inside.sessionId}/fields`)).body).toEqual(PERSON)
     await end(inside.sessionId)
+  })
+
+  test('leaves the evidence of a session that was decided', async () => {
+    const { person, sessionId, link } = await insider({ walletAddress: account.address })
+    expect((await person.call('PUT', `sessions/${sessionId}/fields`, PERSON)).status).toBe(200)
+    await end(sessionId)
+    expect(await prove(link, visitor())).toEqual({ kind: 'entered', sessionId })
+    expect(await host.store.evidence.list({ organizationId: host.organization.id, sessionId })).toHaveLength(1)
   })
 
   test('needs no proof when an administrator made it for the person', async () => {

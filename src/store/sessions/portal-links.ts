@@ -6,7 +6,7 @@
 // the session. `bound_at_seconds` is when the browser was bound or last used; 0: it was released. Source: threats rows 2
 // and 4.
 import type { WalletAddress } from '../../domain/address.ts'
-import type { SessionStatus } from '../../domain/session.ts'
+import { isSessionOpen, type SessionStatus } from '../../domain/session.ts'
 import {
   type ByBrowser,
   type ContinuationChallenge,
@@ -16,9 +16,11 @@ import {
 } from '../../domain/wallet.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
+import { eraseEvidence } from '../evidence/evidence-rows.ts'
 import { releaseBrowsers, requireBrowser, UNUSED_SECONDS } from '../portal-browsers.ts'
 import { fieldsOf, insertRow, type RowOf } from '../row-fields.ts'
 import { keepNewest, SWEEP_BATCH, sweepRows } from '../sweep.ts'
+import { announceSession, noteChange } from './session-changes.ts'
 import { lockSessionAsItIs } from './session-rows.ts'
 
 /**
@@ -61,21 +63,38 @@ const isInUse = async (transaction: Transaction, { organizationId, sessionId }: 
 }
 
 /**
- * Takes the session from all other browsers. If no wallet is connected, they have proved nothing: whoever knew the
- * wallet's address may have opened the session first, so the person is asked for their own agreement.
+ * Takes the session from all other browsers. If no wallet was ever connected, they have proved nothing: whoever knew the
+ * wallet's address may have opened the session first. The person is then asked for their own agreement, and an open
+ * session loses the evidence that the others gave.
  */
 const endOthers = async (
   transaction: Transaction,
   { organizationId, sessionId, linkHash }: ContinuationChallenge,
+  nowSeconds: number,
 ): Promise<void> => {
   const session = [organizationId, sessionId]
   const ofSession = 'organization_id = ? AND session_id = ?'
-  await lockSessionAsItIs(transaction, organizationId, sessionId)
+  const locked = await lockSessionAsItIs(transaction, organizationId, sessionId)
   await releaseBrowsers(transaction, `${ofSession} AND link_hash <> ?`, [...session, linkHash])
   await transaction.execute(`DELETE FROM portal_handovers WHERE ${ofSession}`, session)
-  const wallets = await transaction.query(`SELECT 1 FROM session_wallets WHERE ${ofSession} LIMIT 1`, session)
-  if (wallets.length > 0) return
+  const proved = await transaction.query(
+    `SELECT 1 FROM session_events WHERE ${ofSession} AND kind = 'wallet-connected' LIMIT 1`,
+    session,
+  )
+  if (proved.length > 0) return
   await transaction.execute(`DELETE FROM portal_agreements WHERE ${ofSession}`, session)
+  if (locked === null || !isSessionOpen(locked.status)) return
+  // The sweep deletes the files, which nobody can read without their keys.
+  const erased = await eraseEvidence(transaction, { organizationId, sessionId }, nowSeconds)
+  if (erased.length === 0) return
+  const note = {
+    kind: 'evidence-erased',
+    actor: 'person',
+    privateComment: 'given before the wallet was proven',
+  } as const
+  // No wallet is connected: see above.
+  const state = { session: await noteChange(transaction, locked, note, nowSeconds), wallets: [] }
+  await announceSession(transaction, state, nowSeconds)
 }
 
 export const createPortalLinkTable = (scope: TableScope) => ({
@@ -215,7 +234,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
         [nonce, linkHash, organizationId, sessionId, nowSeconds],
       )
       if (spent !== 1) return false
-      await endOthers(transaction, challenge)
+      await endOthers(transaction, challenge, nowSeconds)
       await transaction.execute(
         `INSERT INTO portal_browsers (cookie_hash, link_hash, organization_id, session_id, bound_at_seconds)
          VALUES (?, ?, ?, ?, ?) ON CONFLICT (link_hash) DO UPDATE SET

@@ -62,7 +62,8 @@ export const portal: readonly Place[] = [
   ]),
   ...placesOf(['test/portal/entry.test.ts', 'test/store/interleaved.test.ts'], 'src/store/sessions/portal-links.ts', [
     ['a wallet’s address opens its session', 'token.requires_proof === 1 && ', 'token.requires_proof === 2 && '],
-    ['a stranger stays in the session of a proven wallet', 'await endOthers(transaction, challenge)', ''],
+    ['what a stranger planted stays', 'if (locked === null || !isSessionOpen(locked.status)) return', 'return'],
+    ['a stranger stays in the session of a proven wallet', 'await endOthers(transaction, challenge, nowSeconds)', ''],
     [
       'a browser passes on a session that it has lost',
       'await requireBrowser(transaction, link, scope.nowSeconds())',
