@@ -120,8 +120,8 @@ export interface EvidenceService {
   screenedFields(session: EvidenceSession): Promise<EvidenceFields>
   /** The same for many sessions of one organization, with one query; each session's values are decrypted when asked for. */
   screenedFieldsOf(sessions: readonly EvidenceSession[]): Promise<(session: EvidenceSession) => Promise<EvidenceFields>>
-  /** The same for the zones that were read of identity documents. Null when there is none. */
-  screenedZonesOf(sessions: readonly EvidenceSession[]): Promise<(session: EvidenceSession) => Promise<Zone | null>>
+  /** The same for the zones that were read of identity documents. Empty when there are none. */
+  screenedZonesOf(sessions: readonly EvidenceSession[]): Promise<(session: EvidenceSession) => Promise<readonly Zone[]>>
   /**
    * Finds which of these sessions of one organization have matching fields, or a document whose zone matches. A session that
    * is found counts as read by `actor`, because a match reveals what it holds.
@@ -159,10 +159,12 @@ export interface EvidenceService {
 
 /** What was read of a session's identity documents. */
 export interface DocumentReading {
-  /** The document whose zone it is. */
+  /** The first document whose zone could be read. */
   readonly documentId: string | null
-  /** Null: none could be read. */
+  /** The zone of that document; null if none could be read. */
   readonly zone: Zone | null
+  /** The zones of the other documents that say something else. Readings stored by earlier versions have none. */
+  readonly otherZones?: readonly Zone[]
 }
 
 /** A note that the service keeps beside a session's evidence, encrypted and erased like it. */

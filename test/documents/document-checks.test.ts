@@ -149,8 +149,8 @@ describe('a document', () => {
     await runner()()
     expect(await outcomesOf(session)).toEqual({ ...DOCUMENT_PASSED, ...PERSON_PASSED })
     expect(await readingsOf().read(session, 'operator:ada')).toMatchObject({ zone: ZONE })
-    const zoneOf = await world.evidence.screenedZonesOf([session])
-    expect(await zoneOf(session)).toEqual(ZONE)
+    const zonesOf = await world.evidence.screenedZonesOf([session])
+    expect(await zonesOf(session)).toEqual([ZONE])
     const reads = await world.reads(session)
     expect(reads.map(({ kind, actor }) => `${kind} ${actor}`).sort()).toEqual([
       'fields check',
@@ -212,15 +212,30 @@ describe('a document', () => {
     expect(await runner()()).toBe(1)
     await world.move(organizationId, session.id, 'retry')
     const back = await picture()
+    world.clock.advance(1)
     await world.add(session, back)
     await submit(session)
     await runner()()
     expect(await outcomesOf(session)).toMatchObject({ 'document.zone': 'passed' })
-    zones.set(back.length, { ...ZONE, number: 'OTHER' } as unknown as typeof ZONE)
+    const number = { ...ZONE, number: 'OTHER' } as unknown as typeof ZONE
+    for (const other of [number, { ...ZONE, surname: 'OTHER' }, { ...ZONE, birthDate: '1974-08-13' }]) {
+      zones.set(back.length, other as typeof ZONE)
+      await world.move(organizationId, session.id, 'retry')
+      await submit(session)
+      await runner()()
+      expect(await detailOf(session, 'document.zone')).toMatchObject({ reason: 'documents-differ' })
+      // Every zone is compared with lists and searched, not only the first.
+      expect(await (await world.evidence.screenedZonesOf([session]))(session)).toEqual([ZONE, other as typeof ZONE])
+      const { surname } = other
+      const matches = (searched: object) => 'surname' in searched && searched.surname === surname
+      expect([...(await world.evidence.findByFields([session], matches, 'operator:ada'))]).toEqual([session.id])
+    }
+    zones.set(back.length, ZONE)
     await world.move(organizationId, session.id, 'retry')
     await submit(session)
     await runner()()
-    expect(await outcomesOf(session)).toMatchObject({ 'document.zone': 'look' })
+    expect(await outcomesOf(session)).toMatchObject({ 'document.zone': 'passed' })
+    expect(await (await world.evidence.screenedZonesOf([session]))(session)).toEqual([ZONE])
   })
 })
 
@@ -238,6 +253,22 @@ describe('under another identity of the organization', () => {
       expect(await detailOf(second, name)).toEqual({ sessions: [first.id] })
     }
     expect(await outcomesOf(first)).toMatchObject({ 'document.number': 'passed', 'person.portrait': 'passed' })
+  })
+
+  test('a document beside another one is found, too', async () => {
+    const first = await handIn({ zone: ZONE })
+    const second = await handIn({
+      zone: { ...ZONE, number: 'L898902C4' } as unknown as typeof ZONE,
+      typed: { ...TYPED, birthDate: '1974-08-13' },
+    })
+    await world.move(organizationId, second.id, 'retry')
+    const passport = await picture()
+    world.clock.advance(1)
+    zones.set(passport.length, ZONE)
+    await world.add(second, passport)
+    await submit(second)
+    await runner()()
+    expect(await detailOf(second, 'document.number')).toEqual({ sessions: [first.id] })
   })
 
   test('another document, portrait or birth date is not', async () => {

@@ -52,7 +52,7 @@ const ZONE: Zone = {
   sex: null,
 }
 
-const checkOf = async (fullName: string, zone: Zone | null) => {
+const checkOf = async (fullName: string, ...zones: readonly Zone[]) => {
   const { begin } = createNameChecks({
     versions: async () => ({ own: 'v1' }),
     screenerFor: async () => ({
@@ -61,7 +61,7 @@ const checkOf = async (fullName: string, zone: Zone | null) => {
     settings: async () => ({ key: '', of: () => ({ threshold: null }) as never }),
     evidence: {
       screenedFieldsOf: async () => async () => ({ fullName }),
-      screenedZonesOf: async () => async () => zone,
+      screenedZonesOf: async () => async () => zones,
     },
     onError: (error) => {
       throw error
@@ -73,17 +73,21 @@ const checkOf = async (fullName: string, zone: Zone | null) => {
   ])) ?? [[]]
   return checks?.[0]
 }
-const subjectsFound = async (fullName: string, zone: Zone | null) =>
-  (await checkOf(fullName, zone))?.hits?.map(({ entry, subject }) => `${LISTED[Number(entry)]} as ${subject}`)
+const subjectsFound = async (fullName: string, ...zones: readonly Zone[]) =>
+  (await checkOf(fullName, ...zones))?.hits?.map(({ entry, subject }) => `${LISTED[Number(entry)]} as ${subject}`)
 
 describe('the name in a document', () => {
   const maduro: Zone = { ...ZONE, surname: 'MADURO MOROS', givenNames: 'NICOLAS' }
 
   test('is compared beside the typed one', async () => {
     expect(await subjectsFound('Anna Schmidt', maduro)).toEqual(['Nicolas MADURO MOROS as document'])
-    expect(await subjectsFound('Nicolas Maduro Moros', null)).toEqual(['Nicolas MADURO MOROS as person'])
+    expect(await subjectsFound('Nicolas Maduro Moros')).toEqual(['Nicolas MADURO MOROS as person'])
     expect(await subjectsFound('Anna Schmidt', ZONE)).toEqual([])
     expect((await checkOf('Anna Schmidt', ZONE))?.outcome).toBe('passed')
+  })
+
+  test('is compared for each document', async () => {
+    expect(await subjectsFound('Anna Schmidt', ZONE, maduro)).toEqual(['Nicolas MADURO MOROS as document 2'])
   })
 
   test('is not done where the zone leaves out its end', async () => {
@@ -160,7 +164,7 @@ test('all letters of a listed name, in its words or in others, are found without
       }),
       async (name, ways) => {
         const typed = ways.reduce<readonly string[]>((words, [way, at]) => way(words, at), name.split(/[ -]/)).join(' ')
-        const check = await checkOf(typed, null)
+        const check = await checkOf(typed)
         const isFound = check?.hits?.some(({ entry }) => LISTED[Number(entry)] === name) ?? false
         expect([typed, isFound || check?.outcome !== 'passed']).toEqual([typed, true])
       },

@@ -49,7 +49,7 @@ const open = (fields: Readonly<Record<string, EvidenceFields | Error>>, hasLists
           if (found instanceof Error) throw found
           return found
         },
-      screenedZonesOf: async () => async () => null,
+      screenedZonesOf: async () => async () => [],
     }),
     processes: {
       startScreener: async () => {

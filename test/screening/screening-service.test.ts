@@ -22,7 +22,7 @@ const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 let identity: Awaited<ReturnType<typeof openIdentity>>
 let organizationId = ''
 const typed = new Map<string, EvidenceFields>()
-const zones = new Map<string, Zone>()
+const zones = new Map<string, readonly Zone[]>()
 let leaderTask: ReturnType<typeof createScreeningService>['leaderTask']
 let running: ReturnType<typeof setInterval>
 let making: Promise<unknown> = Promise.resolve()
@@ -48,7 +48,7 @@ beforeAll(async () => {
       screenedZonesOf:
         async () =>
         async ({ id }) =>
-          zones.get(id) ?? null,
+          zones.get(id) ?? [],
     },
   })
   leaderTask = service.leaderTask
@@ -220,19 +220,21 @@ describe('when a list changes', () => {
 test('the name in a document is compared at first and again when a list changes', async () => {
   const { session } = await identity.register(organizationId)
   typed.set(session.id, { fullName: 'Anna Schmidt', country: 'DE' })
-  zones.set(session.id, {
-    format: 'TD3',
-    type: 'P',
-    issuer: 'UTO',
-    nationality: 'UTO',
-    number: 'X1',
-    surname: 'OBRAZTSOV',
-    givenNames: 'PAVEL',
-    namesCut: false,
-    birthDate: null,
-    expiryDate: '2031-04-15',
-    sex: null,
-  })
+  zones.set(session.id, [
+    {
+      format: 'TD3',
+      type: 'P',
+      issuer: 'UTO',
+      nationality: 'UTO',
+      number: 'X1',
+      surname: 'OBRAZTSOV',
+      givenNames: 'PAVEL',
+      namesCut: false,
+      birthDate: null,
+      expiryDate: '2031-04-15',
+      sex: null,
+    },
+  ])
   await identity.changes.changeStatus({ organizationId, sessionId: session.id, to: 'submitted', actor: 'person' })
   expect((await checkOf(session.id))?.outcome).toBe('passed')
   await importList('own', 'csv', `${LIST}p2,person,Pavel Obraztsov,,1970,RU\n`)

@@ -68,7 +68,7 @@ beforeAll(async () => {
     everyMs: 20,
     storeAgain: identity.storeChecks,
     othersEveryMs: 20,
-    evidence: { screenedFieldsOf: async () => async () => ({}), screenedZonesOf: async () => async () => null },
+    evidence: { screenedFieldsOf: async () => async () => ({}), screenedZonesOf: async () => async () => [] },
     wallets: {
       lists: lists.memberships,
       screeners: new Map([['stub', createScreener(settings, { clock, environment: {}, onError: () => undefined })]]),

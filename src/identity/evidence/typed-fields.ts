@@ -1,5 +1,6 @@
 // The typed-in fields of a session's evidence, which are one encrypted file: saved by the person, read by whoever decides,
 // compared and searched by the service.
+import type { Zone } from '../../domain/document-zone.ts'
 import type { EvidenceRecord, EvidenceTarget } from '../../domain/evidence.ts'
 import type {
   DocumentReading,
@@ -21,6 +22,9 @@ const FIELDS_TYPE = 'application/json'
 const FIELD_ATTEMPTS = 5
 /** Files that one search reads at the same time. */
 const SEARCHES_AT_ONCE = 8
+
+const zonesOf = (reading: DocumentReading | null): readonly Zone[] =>
+  reading === null || reading.zone === null ? [] : [reading.zone, ...(reading.otherZones ?? [])]
 
 export const createTypedFields = ({
   store,
@@ -48,14 +52,15 @@ export const createTypedFields = ({
     }
   }
 
-  /** Null for a document, and for a record that was replaced meanwhile. */
-  const searchedOf = async (target: EvidenceTarget, record: EvidenceRecord): Promise<SearchedEvidence | null> => {
-    if (record.kind === FIELDS_KIND) return readUnlessReplaced(target, record)
-    if (record.kind !== READING_KIND) return null
-    const zone = (await readUnlessReplaced<DocumentReading>(target, record))?.zone ?? null
-    if (zone === null) return null
-    const { number, surname, givenNames } = zone
-    return { number, surname, givenNames }
+  /** Empty for a document, and for a record that was replaced meanwhile. */
+  const searchedOf = async (target: EvidenceTarget, record: EvidenceRecord): Promise<readonly SearchedEvidence[]> => {
+    if (record.kind === FIELDS_KIND) {
+      const fields = await readUnlessReplaced(target, record)
+      return fields === null ? [] : [fields]
+    }
+    if (record.kind !== READING_KIND) return []
+    const zones = zonesOf(await readUnlessReplaced<DocumentReading>(target, record))
+    return zones.map(({ number, surname, givenNames }) => ({ number, surname, givenNames }))
   }
 
   const tryPutFields = async (session: EvidenceSession, added: EvidenceFields): Promise<boolean> => {
@@ -124,7 +129,7 @@ export const createTypedFields = ({
 
     screenedZonesOf: async (sessions) => {
       const readingOf = await currentOf<DocumentReading>(sessions, READING_KIND)
-      return async (session) => (await readingOf(session))?.zone ?? null
+      return async (session) => zonesOf(await readingOf(session))
     },
 
     readFields: async (session, actor) => {
@@ -148,8 +153,7 @@ export const createTypedFields = ({
         for (let session = waiting.shift(); session !== undefined; session = waiting.shift()) {
           const target = targetOf(session)
           for (const record of await store.list(target)) {
-            const searched = await searchedOf(target, record)
-            if (searched === null || !matches(searched)) continue
+            if (!(await searchedOf(target, record)).some(matches)) continue
             await store.recordRead(target, record.id, actor)
             found.add(session.id)
             break

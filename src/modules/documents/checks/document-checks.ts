@@ -10,6 +10,7 @@ import { collect } from '../../../identity/evidence/sealed-stream.ts'
 import type { DocumentReadings, DocumentReceipt, EvidenceService } from '../../../identity/evidence-types.ts'
 import type { Clock } from '../../../lib/time.ts'
 import { compareZone } from '../compare.ts'
+import { nameOfZone } from '../names.ts'
 import { READER_VERSION, type ZoneReading } from '../reader/read-zone.ts'
 
 /** The result for one document. `pdf`: it is not a picture; `picture`: the picture could not be opened in time. */
@@ -58,6 +59,15 @@ interface ReadDocument {
   readonly zone: Zone | null
 }
 
+/** In the order of the documents; two pictures of one document have one zone. */
+const distinctZones = (documents: readonly ReadDocument[]): readonly Zone[] => {
+  const zones: Zone[] = []
+  for (const { zone } of documents) {
+    if (zone !== null && !zones.some((other) => Bun.deepEquals(other, zone))) zones.push(zone)
+  }
+  return zones
+}
+
 export const createDocumentChecks = (dependencies: DocumentCheckDependencies): CheckPart => {
   const { evidence, readings, readZone, traces, traceStore, clock } = dependencies
   const check = (name: string, outcome: NewSessionCheck['outcome'], detail = {}): NewSessionCheck => ({
@@ -84,18 +94,25 @@ export const createDocumentChecks = (dependencies: DocumentCheckDependencies): C
   /** Whether zones were read, over all documents: a person has to look at documents that contradict each other. */
   const ofZone = (documents: readonly ReadDocument[]): NewSessionCheck => {
     const detail = { documents: documents.map(({ id, outcome }) => ({ id, outcome })) }
-    const numbers = new Set(documents.flatMap(({ zone }) => zone?.number ?? []))
-    if (numbers.size > 1) return check('zone', 'look', { ...detail, reason: 'documents-differ' })
-    if (numbers.size === 1) return check('zone', 'passed', detail)
+    const persons = new Set(
+      documents.flatMap(({ zone }) =>
+        zone === null ? [] : JSON.stringify([zone.number, nameOfZone(zone), zone.birthDate]),
+      ),
+    )
+    if (persons.size > 1) return check('zone', 'look', { ...detail, reason: 'documents-differ' })
+    if (persons.size === 1) return check('zone', 'passed', detail)
     const wasTried = documents.some(({ outcome }) => outcome === 'none' || outcome === 'doubtful')
     return check('zone', wasTried ? 'unreadable' : 'not-done', detail)
   }
 
-  const ofNumber = async (session: Session, { issuer, number }: Zone): Promise<NewSessionCheck> => {
+  const ofNumbers = async (session: Session, zones: readonly Zone[]): Promise<NewSessionCheck> => {
     const { organizationId, id } = session
-    const value = await traces.valueOf(organizationId, NUMBER, `${issuer}\n${number}`)
-    await traceStore.replace(organizationId, id, GROUP, [{ kind: NUMBER, value }])
-    const sessions = (await traceStore.findValues(session, NUMBER, [value])).map(({ sessionId }) => sessionId)
+    const numbers = new Set(zones.map(({ issuer, number }) => `${issuer}\n${number}`))
+    const values = await Promise.all([...numbers].map((number) => traces.valueOf(organizationId, NUMBER, number)))
+    const known = values.map((value) => ({ kind: NUMBER, value }))
+    await traceStore.replace(organizationId, id, GROUP, known)
+    const found = await traceStore.findValues(session, NUMBER, values)
+    const sessions = [...new Set(found.map(({ sessionId }) => sessionId))]
     return check('number', sessions.length === 0 ? 'passed' : 'look', { sessions })
   }
 
@@ -109,7 +126,8 @@ export const createDocumentChecks = (dependencies: DocumentCheckDependencies): C
       for (const paper of papers) read.push(await readDocument(session, paper))
       const first = read.find(({ zone }) => zone !== null)
       const zone = first?.zone ?? null
-      await readings.put(session, { documentId: first?.id ?? null, zone })
+      const zones = distinctZones(read)
+      await readings.put(session, { documentId: first?.id ?? null, zone, otherZones: zones.slice(1) })
       if (zone === null) {
         await traceStore.replace(session.organizationId, session.id, GROUP, [])
         return [ofZone(read)]
@@ -119,7 +137,7 @@ export const createDocumentChecks = (dependencies: DocumentCheckDependencies): C
       return [
         ofZone(read),
         ...compared.map(({ name, finding }) => check(name, finding, { document: first?.id })),
-        await ofNumber(session, zone),
+        await ofNumbers(session, zones),
       ]
     },
   }

@@ -1,4 +1,4 @@
-// Compares what a session's person or company typed, and the name in the person's document, with the names of the lists. Both
+// Compares what a session's person or company typed, and the names in the person's documents, with the names of the lists. Both
 // are read in memory, and only what the list says is kept beside the session.
 
 import type { Zone } from '../../../domain/document-zone.ts'
@@ -40,8 +40,8 @@ export interface NamedSubject {
 /** Version of how names are read and compared. Sessions that were compared by another one are compared again. */
 const MATCHER = 'names 2'
 
-const subjectOfZone = (zone: Zone): NamedSubject => ({
-  who: 'document',
+const subjectOfZone = (zone: Zone, at: number): NamedSubject => ({
+  who: at === 0 ? 'document' : `document ${at + 1}`,
   subject: {
     name: nameOfZone(zone),
     kind: 'person',
@@ -51,23 +51,22 @@ const subjectOfZone = (zone: Zone): NamedSubject => ({
   },
 })
 
-/** @param zone of the person's document; null: none was read */
+/** @param zones of the person's documents */
 export const subjectsOf = (
   checkType: CheckType,
   fields: EvidenceFields,
-  zone: Zone | null,
+  zones: readonly Zone[],
 ): readonly NamedSubject[] => {
   const { fullName, birthDate, country, registeredName, owners = [] } = fields
   const at = country === undefined ? {} : { country }
   if (checkType === 'kyc') {
     if (fullName === undefined) return []
-    const ofDocument = zone === null ? [] : [subjectOfZone(zone)]
     return [
       {
         who: 'person',
         subject: { name: fullName, kind: 'person', ...(birthDate === undefined ? {} : { birthDate }), ...at },
       },
-      ...ofDocument,
+      ...zones.map(subjectOfZone),
     ]
   }
   const business: readonly NamedSubject[] =
@@ -94,11 +93,11 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
 
   const read = async (sessions: readonly Session[]): Promise<readonly Asked[]> => {
     const fieldsOf = await evidence.screenedFieldsOf(sessions)
-    const zoneOf = await evidence.screenedZonesOf(sessions)
+    const zonesOf = await evidence.screenedZonesOf(sessions)
     return Promise.all(
       sessions.map(async (session): Promise<Asked> => {
         try {
-          const subjects = subjectsOf(session.checkType, await fieldsOf(session), await zoneOf(session))
+          const subjects = subjectsOf(session.checkType, await fieldsOf(session), await zonesOf(session))
           return subjects.length === 0 ? { problem: NO_NAME } : { subjects }
         } catch (error) {
           onError(error, session.id)

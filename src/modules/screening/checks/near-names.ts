@@ -55,12 +55,12 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
   const read = async (sessions: readonly Session[]) => {
     const { screenedFieldsOf, screenedZonesOf } = await evidence()
     const fieldsOf = await screenedFieldsOf(sessions)
-    const zoneOf = await screenedZonesOf(sessions)
+    const zonesOf = await screenedZonesOf(sessions)
     const asked: Asked[] = []
     let unread = 0
     for (const session of sessions) {
       try {
-        const subjects = subjectsOf(session.checkType, await fieldsOf(session), await zoneOf(session))
+        const subjects = subjectsOf(session.checkType, await fieldsOf(session), await zonesOf(session))
         asked.push(...subjects.map((subject) => ({ ...subject, sessionId: session.id })))
       } catch {
         unread += 1
