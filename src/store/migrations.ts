@@ -33,6 +33,7 @@ import { hitBasis } from './migrations/0027-hit-basis.ts'
 import { sharedWallets } from './migrations/0028-shared-wallets.ts'
 import { linkProof } from './migrations/0029-link-proof.ts'
 import { completionOverride } from './migrations/0030-completion-override.ts'
+import { checksWithoutSubmission } from './migrations/0031-checks-without-submission.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -79,6 +80,7 @@ export const MIGRATIONS: readonly Migration[] = [
   sharedWallets,
   linkProof,
   completionOverride,
+  checksWithoutSubmission,
 ]
 
 /** Names in place of a dialect's words. */

@@ -2,7 +2,7 @@
 // it submitted, so that the checks have seen it.
 import { missingParts, type SessionPart } from '../domain/requirements.ts'
 import { isSessionOpen, type Session } from '../domain/session.ts'
-import { ChangesUnsubmittedError } from '../domain/session-errors.ts'
+import { ChangesUnsubmittedError, ChecksPendingError } from '../domain/session-errors.ts'
 import type { Statements, Transaction } from './database.ts'
 import { FIELDS_KIND, OF_SESSION, splitNames } from './evidence/evidence-rows.ts'
 
@@ -29,30 +29,78 @@ export const findMissingParts = async (
 ): Promise<readonly SessionPart[]> => missingParts(session, await readGivenParts(statements, session))
 
 interface ChangeRow {
+  /** Sequence numbers of the last submission and of the last changes. */
   readonly submitted: number | null
   readonly evidence: number | null
   readonly wallets: number | null
+  readonly submitted_at: number | null
+  /** The last time that the checks were queued without a submission. */
+  readonly queued: number | null
+  readonly queued_at: number | null
+  /** Number of connected wallets. */
+  readonly connected: number
 }
 
-const lastEvent = (where: string): string =>
-  `(SELECT MAX(sequence) FROM session_events WHERE organization_id = ? AND session_id = ? AND ${where})`
-const LAST_CHANGES = `SELECT ${lastEvent("kind = 'status' AND status = 'submitted'")} AS submitted,
-  ${lastEvent("kind = 'evidence-changed'")} AS evidence,
-  ${lastEvent("kind IN ('wallet-connected', 'wallet-removed')")} AS wallets`
+/** For how long the checks of a session that waits for its person count: nothing repeats them when a list changes. */
+export const CHECKS_VALID_SECONDS = 600
+
+const EVENTS = 'FROM session_events event WHERE event.organization_id = s.organization_id AND event.session_id = s.id'
+const SUBMITTED = "event.kind = 'status' AND event.status = 'submitted'"
+const LAST_CHANGES = `SELECT
+    (SELECT MAX(sequence) ${EVENTS} AND ${SUBMITTED}) AS submitted,
+    (SELECT MAX(created_at_seconds) ${EVENTS} AND ${SUBMITTED}) AS submitted_at,
+    (SELECT MAX(sequence) ${EVENTS} AND event.kind = 'evidence-changed') AS evidence,
+    (SELECT MAX(sequence) ${EVENTS} AND event.kind IN ('wallet-connected', 'wallet-removed')) AS wallets,
+    (SELECT COUNT(*) FROM session_wallets wallet
+      WHERE wallet.organization_id = s.organization_id AND wallet.session_id = s.id) AS connected,
+    checks_queued_sequence AS queued, checks_queued_at_seconds AS queued_at
+  FROM sessions s WHERE s.organization_id = ? AND s.id = ?`
+
+/** How the checks of a session that waits for its person stand to what it has. */
+type ChecksState = 'current' | 'outdated' | 'unsubmitted'
+
+const readChecksState = async (
+  statements: Statements,
+  { organizationId, id, status }: Target & Pick<Session, 'status'>,
+  nowSeconds: number,
+): Promise<ChecksState> => {
+  if (!isSessionOpen(status)) return 'current'
+  const [row] = await statements.query<ChangeRow>(LAST_CHANGES, [organizationId, id])
+  if (row === undefined) return 'current'
+  const { submitted, evidence, connected } = row
+  const wallets = row.wallets ?? 0
+  if ((evidence ?? 0) > (submitted ?? 0) || (submitted !== null && wallets > submitted)) return 'unsubmitted'
+  if (submitted === null && connected === 0) return 'current'
+  const checkedSequence = Math.max(submitted ?? 0, row.queued ?? 0)
+  const checkedAtSeconds = Math.max(row.submitted_at ?? 0, row.queued_at ?? 0)
+  return checkedSequence < wallets || nowSeconds - checkedAtSeconds > CHECKS_VALID_SECONDS ? 'outdated' : 'current'
+}
 
 /**
- * Call it in the transaction that completes a session. The wallets of a session that was never submitted don't count: such a
- * session has no evidence, so that an operator must override the requirement anyway.
- * @throws ChangesUnsubmittedError
+ * Call it in the transaction that completes a session. Changes after a submission must be submitted. The wallets of a session
+ * that was never submitted need checks instead: an operator completes it, and `queueMissingChecks` has them made.
+ * @throws ChangesUnsubmittedError, ChecksPendingError
  */
-export const requireSubmitted = async (
+export const requireCurrentChecks = async (
   transaction: Transaction,
-  { organizationId, id, status }: Target & Pick<Session, 'status'>,
+  session: Target & Pick<Session, 'status'>,
+  nowSeconds: number,
 ): Promise<void> => {
-  if (!isSessionOpen(status)) return
-  const session = [organizationId, id]
-  const [row] = await transaction.query<ChangeRow>(LAST_CHANGES, [...session, ...session, ...session])
-  const { submitted = null, evidence = null, wallets = null } = row ?? {}
-  const isChanged = (evidence ?? 0) > (submitted ?? 0) || (submitted !== null && (wallets ?? 0) > submitted)
-  if (isChanged) throw new ChangesUnsubmittedError()
+  const state = await readChecksState(transaction, session, nowSeconds)
+  if (state === 'unsubmitted') throw new ChangesUnsubmittedError()
+  if (state === 'outdated') throw new ChecksPendingError()
+}
+
+/** Marks the checks of the session as queued if they are outdated. @returns whether they were: queue them then */
+export const markQueued = async (
+  transaction: Transaction,
+  session: Target & Pick<Session, 'status' | 'sequence'>,
+  nowSeconds: number,
+): Promise<boolean> => {
+  if ((await readChecksState(transaction, session, nowSeconds)) !== 'outdated') return false
+  await transaction.execute(
+    'UPDATE sessions SET checks_queued_sequence = ?, checks_queued_at_seconds = ? WHERE organization_id = ? AND id = ?',
+    [session.sequence, nowSeconds, session.organizationId, session.id],
+  )
+  return true
 }

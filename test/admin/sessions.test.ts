@@ -1,5 +1,6 @@
 // Reviewing through the API: two reviewers can't overwrite each other, and nothing is decided on what one did not see.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { evmWallet } from '../identity/support.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { replaceChecks } from '../support/replace-checks.ts'
 import { type Harness, type Organization, type Person, startHarness } from './support/harness.ts'
@@ -77,6 +78,31 @@ describe('a decision', () => {
       subject: id,
       detail: { status: ['submitted', 'completed'], completed_without: 'wallets, fullName, birthDate, country' },
     })
+  })
+
+  test('completes a session that was never submitted once the checks of its wallets are made, which it has made', async () => {
+    const { store } = harness
+    const id = await harness.session(alpha.id, [], { environment: 'test' })
+    await store.sessionWallets.connect({
+      organizationId: alpha.id,
+      sessionId: id,
+      address: evmWallet(1),
+      chain: 'ethereum',
+      nonce: null,
+      proof: { kind: 'sandbox', message: '', signature: '' },
+      actor: 'person',
+    })
+    const body = { status: 'completed', sequence: 2, override: true }
+    const incomplete = await decide(id, { ...body, override: false })
+    expect(incomplete.body['code']).toBe('SESSION_INCOMPLETE')
+    expect(await store.sessionChecks.isPending(alpha.id, id)).toBe(false)
+    const path = `/organizations/alpha/sessions/${id}/decide`
+    const pending = await harness.request('POST', path, { cookie: ada.cookie, body })
+    expect([pending.status, pending.headers.get('retry-after')]).toEqual([409, '5'])
+    expect(await pending.json()).toMatchObject({ detail: expect.stringContaining('still being made') })
+    expect(await store.sessionChecks.isPending(alpha.id, id)).toBe(true)
+    await store.sessionChecks.markMade({ organizationId: alpha.id, sessionId: id, sequence: 2 })
+    expect((await decide(id, body)).body['status']).toBe('completed')
   })
 
   test('can’t take back a completed session by accident; an admin revokes it', async () => {

@@ -16,6 +16,7 @@ const open = (requestsPerSecond: number, burst: number) => {
     projectId: null,
     environment: 'live',
     keyId: 'key_a',
+    kind: 'attestation',
     scope: 'attestation',
     rateLimit: { requestsPerSecond, burst },
   } as const
@@ -50,7 +51,8 @@ const open = (requestsPerSecond: number, burst: number) => {
       deadline: { deadlineMs: nowMs + 10_000, passed: false },
       confirmKey: () => undefined,
     })
-    return ((await response?.json()) as { answers: { index: number; status: number }[] }).answers
+    if (response === undefined) throw new Error('no answer')
+    return ((await response.json()) as { answers: { index: number; status: number }[] }).answers
   }
   return { send, codes, pass: (ms: number) => (nowMs += ms) }
 }

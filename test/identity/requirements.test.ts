@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { missingParts, requiredParts } from '../../src/domain/requirements.ts'
 import type { Session, StatusChange } from '../../src/domain/session.ts'
+import { CHECKS_VALID_SECONDS } from '../../src/store/session-requirements.ts'
 import { describeStores } from '../store/dialects.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { openEvidence } from './evidence/support.ts'
@@ -97,6 +98,7 @@ describeStores((openStore) => {
   test('completes it by a person’s override, which the history keeps with what was missing', async () => {
     const session = await world.session(organizationId)
     await connect(session)
+    await markChecksMade(world.store, organizationId, session.id)
     await change(session, 'completed', { override: 'person' })
     expect((await eventsOf(session)).at(-1)).toMatchObject({
       status: 'completed',
@@ -125,6 +127,72 @@ describeStores((openStore) => {
     }
     expect(await world.store.sessions.findMissing(session)).toContain('wallets')
     expect(await world.store.sessions.findMissing(other)).toEqual([])
+  })
+
+  describe('the checks of a session that waits for its person', () => {
+    const PENDING = { name: 'ChecksPendingError', retryAfterSeconds: 5 }
+    const complete = (session: Session) => change(session, 'completed', { override: 'person' })
+    const queue = (session: Session) => world.store.sessions.queueMissingChecks(organizationId, session.id)
+    const claim = () => world.store.sessionChecks.claim(10, 60)
+    const makeChecks = (session: Session) => markChecksMade(world.store, organizationId, session.id)
+
+    test('are made for its wallets before an override completes it', async () => {
+      const session = await world.session(organizationId)
+      const { session: connected } = await connect(session)
+      await expect(complete(session)).rejects.toMatchObject(PENDING)
+      expect(await claim()).toEqual([])
+      await queue(session)
+      await queue(session)
+      expect(await claim()).toMatchObject([{ sessionId: session.id, sequence: connected.sequence, attempts: 0 }])
+      await expect(complete(session)).rejects.toMatchObject(PENDING)
+      await makeChecks(session)
+      await complete(session)
+      expect((await stateOf(session))?.session.status).toBe('completed')
+      await queue(session)
+      expect(await world.store.sessionChecks.isPending(organizationId, session.id)).toBe(false)
+    })
+
+    test('are made again after another wallet is connected, and queued only then', async () => {
+      const session = await world.session(organizationId)
+      await connect(session)
+      await makeChecks(session)
+      await connect(session, evmWallet(2))
+      await expect(complete(session)).rejects.toMatchObject(PENDING)
+      await makeChecks(session)
+      await complete(session)
+    })
+
+    test('are made again if they are older than ten minutes, since nothing repeats them meanwhile', async () => {
+      const wallets = await world.session(organizationId)
+      await connect(wallets)
+      await makeChecks(wallets)
+      const whole = await submitted()
+      await change(whole, 'retry')
+      world.clock.advance(CHECKS_VALID_SECONDS)
+      await queue(whole)
+      expect(await world.store.sessionChecks.isPending(organizationId, whole.id)).toBe(false)
+      world.clock.advance(1)
+      for (const session of [wallets, whole]) {
+        await expect(complete(session)).rejects.toMatchObject(PENDING)
+        await makeChecks(session)
+        await complete(session)
+      }
+    })
+
+    test('are not needed where there is nothing to check, nor queued for a session that lacks a part', async () => {
+      const empty = await world.session(organizationId)
+      const { wallets } = await connect(empty)
+      await world.store.sessionWallets.remove({
+        organizationId,
+        sessionId: empty.id,
+        walletId: wallets[0]?.id ?? '',
+        actor: 'person',
+      })
+      await complete(empty)
+      const incomplete = await world.session(organizationId)
+      await connect(incomplete)
+      await expect(change(incomplete, 'completed')).rejects.toMatchObject({ code: 'SESSION_INCOMPLETE' })
+    })
   })
 
   describe('what the person has changed and not submitted', () => {

@@ -1,7 +1,7 @@
 // Random operations, one at a time and two at once, must do to a stored session what they do to the model of one; of two at
 // once, in one order or the other.
 import { isDeepStrictEqual } from 'node:util'
-import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
+import type { WalletAddress } from '../../src/domain/address.ts'
 import { newIdentifier, newSessionId, newUuid } from '../../src/domain/identifier.ts'
 import { NAME_CHECK } from '../../src/domain/screening-hit.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -9,14 +9,34 @@ import { createRandom, type Random } from '../attack/random.ts'
 import { applyAll, comparable, FRESH, type Model, type Operation } from './session-model.ts'
 
 const PARTS = ['identity-document', 'portrait'] as const
+const CORRECTIONS = ['identity-document', 'portrait', 'wallets']
 const ENTRIES = ['one', 'two'] as const
 const KEY = { wrappedKey: new Uint8Array([1]), wrappedBy: 'a key of tests' }
+const WALLETS = 2
+/** The more often one is listed, the more often it is chosen. */
+const KINDS = [
+  'give',
+  'give',
+  'connect',
+  'queue',
+  'check',
+  'made',
+  'made',
+  'judge',
+  'submit',
+  'agree',
+  'decide',
+  'decide',
+  'decide',
+  'erase',
+] as const
 const STEPS_PER_SESSION = 40
 
 interface Subject {
   readonly organizationId: string
   readonly sessionId: string
-  readonly wallet: WalletAddress
+  /** One of its connected wallets. */
+  wallet: WalletAddress | null
 }
 
 const perform = async (store: Store, subject: Subject, operation: Operation): Promise<unknown> => {
@@ -37,6 +57,17 @@ const perform = async (store: Store, subject: Subject, operation: Operation): Pr
       }
       return store.evidence.addDocument(subject, record, 1_000, 'person')
     }
+    case 'connect': {
+      const address = `0x${newUuid().replaceAll('-', '').padEnd(40, '0')}` as WalletAddress
+      const proof = { kind: 'sandbox', message: '', signature: '' } as const
+      const wallet = { address, chain: 'ethereum', nonce: null, proof, actor: 'person' }
+      const state = await store.sessionWallets.connect({ organizationId, sessionId, ...wallet })
+      subject.wallet = address
+      return state
+    }
+    case 'queue':
+      await store.sessions.queueMissingChecks(organizationId, sessionId)
+      return {}
     case 'check': {
       const hits = operation.found.map(([entry, score]) => ({
         entry,
@@ -90,9 +121,9 @@ const outcomeOf = async (work: Promise<unknown>): Promise<string> => {
 
 const observe = async (store: Store, subject: Subject) => {
   const { organizationId, sessionId, wallet } = subject
-  const query = { organizationId, environment: 'live', level: 1 } as const
+  const query = { organizationId, environment: 'test', level: 1 } as const
   const [[standing], state, agreement, hits, corrections, evidence, [row]] = await Promise.all([
-    store.walletStandings.loadSessions(query, wallet),
+    wallet === null ? [] : store.walletStandings.loadSessions(query, wallet),
     store.sessions.find(organizationId, sessionId),
     store.portalProgress.findAgreement(organizationId, sessionId),
     store.screeningChecks.hits(organizationId, sessionId),
@@ -104,7 +135,7 @@ const observe = async (store: Store, subject: Subject) => {
       [sessionId],
     ),
   ])
-  if (state === null || row === undefined || standing === undefined) throw new Error('the session is gone')
+  if (state === null || row === undefined) throw new Error('the session is gone')
   const { status, sequence, retryCount: retries, consentedAtSeconds } = state.session
   const seen: ReturnType<typeof comparable> = {
     status,
@@ -112,12 +143,13 @@ const observe = async (store: Store, subject: Subject) => {
     retries,
     pending: row.pending,
     isErased: row.erased !== null,
-    isUnsettled: standing.isUnsettled,
+    isUnsettled: standing?.isUnsettled ?? (row.pending !== null || hits.some(({ state }) => state !== 'cleared')),
     agrees: agreement?.shares ?? null,
     isConsented: consentedAtSeconds !== null,
     hits: hits.map((hit) => `${hit.entry === hit.id ? 'erased' : hit.entry} ${hit.state} ${hit.score}`).sort(),
     corrections: corrections && { parts: corrections.parts.toSorted(), done: corrections.done.toSorted() },
     kept: evidence.map(({ kind }) => kind).sort(),
+    wallets: state.wallets.length,
   }
   return { seen, hitIds: new Map(hits.map(({ entry, id }) => [entry, id])) }
 }
@@ -125,19 +157,10 @@ const observe = async (store: Store, subject: Subject) => {
 const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string>): Operation => {
   const some = <Item>(items: readonly Item[]): Item[] => items.filter(() => random.chance(0.4))
   const near = (sequence: number): number => sequence - (random.chance(0.2) ? 1 : 0)
-  const kind = random.pick([
-    'give',
-    'give',
-    'check',
-    'made',
-    'judge',
-    'submit',
-    'decide',
-    'decide',
-    'agree',
-    'erase',
-  ] as const)
+  const kind = random.pick(KINDS)
   if (kind === 'give') return { kind, part: random.pick(PARTS) }
+  if (kind === 'queue') return { kind }
+  if (kind === 'connect') return { kind: model.wallets < WALLETS ? 'connect' : 'queue' }
   if (kind === 'made') return { kind, sequence: near(model.pending ?? model.sequence) }
   const check: Operation = {
     kind: 'check',
@@ -160,7 +183,7 @@ const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string
     // Rejected is the end of a session.
     to: random.chance(0.05) ? 'rejected' : random.pick(['completed', 'retry']),
     expected: random.chance(0.3) ? null : near(model.sequence),
-    corrections: some(PARTS).sort(),
+    corrections: some(CORRECTIONS).sort(),
     revoke: random.chance(0.8),
     override: random.chance(0.8),
   }
@@ -180,19 +203,19 @@ export const compareWithModel = async (
   const register = async (): Promise<Subject> => {
     const sessionId = newSessionId()
     const tokenHash = crypto.getRandomValues(new Uint8Array(32))
-    const wallet = parseEvmAddress(`0x${crypto.getRandomValues(new Uint8Array(20)).toHex()}`) as WalletAddress
     await store.sessions.register({
       organizationId,
       sessionId,
       tokenHash,
-      environment: 'live',
+      // The sandbox connects wallets without a signature.
+      environment: 'test',
       checkType: 'kyc',
-      walletAddress: wallet,
+      walletAddress: null,
       originUrl: null,
       provider: 'manual',
       actor: 'key:test',
     })
-    return { organizationId, sessionId, wallet }
+    return { organizationId, sessionId, wallet: null }
   }
   const counts = new Map<string, number>()
   let subject = await register()

@@ -28,8 +28,9 @@ const FILL = [
    SELECT 'key' || n, 'org', 'identity', 'live', 'identity', 'x', decode(repeat('00', 32), 'hex'), n
    FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, locked_address,
-     retry_count, sequence, created_at_seconds, updated_at_seconds)
-   SELECT 'org', 'session' || n, 'live', 'kyc', 'pending', 1, 'manual', '0x' || lpad(to_hex(n), 40, '0'), 0, 1, n, n
+     retry_count, sequence, created_at_seconds, updated_at_seconds, checks_queued_sequence, checks_queued_at_seconds)
+   SELECT 'org', 'session' || n, 'live', 'kyc', 'pending', 1, 'manual', '0x' || lpad(to_hex(n), 40, '0'), 0, 1, n, n, 1,
+     9999999999
    FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO session_wallets (id, organization_id, session_id, environment, connected_sequence, chain, address,
      address_text, connected_at_seconds)

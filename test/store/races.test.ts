@@ -9,6 +9,7 @@ import { systemClock } from '../../src/lib/time.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { connectUnproved } from '../support/connect-unproved.ts'
+import { markChecksMade } from '../support/made-checks.ts'
 import { describeStores } from './dialects.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
@@ -168,6 +169,7 @@ describeStores((openTemporaryStore) => {
             sessionId: session.id,
             address: wallet,
           })
+          await markChecksMade(store, seed.organizationId, session.id)
           return session
         }),
       )

@@ -1,7 +1,7 @@
 // What a session is and what it refuses, written down a second time and as simply as possible: a session sent back takes only
 // the parts that were requested, no decision holds for a session that has changed, and none completes a session with pending
-// checks, an open hit, erased evidence or changes that were not submitted. It is shared as the person agreed at the last submission, or not at all
-// once they refuse. Its wallet isn't connected, so only an override completes it.
+// checks, an open hit, erased evidence, changes that were not submitted or wallets that were not checked. It has no field, so
+// only an override completes it. It is shared as the person agreed at the last submission, or not at all once they refuse.
 import type { SessionStatus } from '../../src/domain/session.ts'
 
 const RETRIES_MAX = 5
@@ -23,16 +23,23 @@ export interface Model {
   readonly hits: readonly Hit[]
   readonly corrections: { readonly parts: readonly string[]; readonly done: readonly string[] } | null
   readonly kept: readonly string[]
+  /** Number of connected wallets. */
+  readonly wallets: number
   readonly isErased: boolean
-  /** The evidence changed after the last submission. */
+  readonly wasSubmitted: boolean
+  /** The evidence changed after the last submission, or the wallets did. */
   readonly isEdited: boolean
   /** Whether the person's newest agreement shares the result; null without one. */
   readonly agrees: boolean | null
   readonly isConsented: boolean
+  /** The wallets changed, without a submission, and their checks were not queued. */
+  readonly isUnchecked: boolean
 }
 
 export type Operation =
   | { readonly kind: 'give'; readonly part: string }
+  | { readonly kind: 'connect' }
+  | { readonly kind: 'queue' }
   | { readonly kind: 'check'; readonly sequence: number; readonly found: readonly (readonly [string, number])[] }
   | { readonly kind: 'made'; readonly sequence: number }
   | { readonly kind: 'judge'; readonly entry: string; readonly hitId: string; readonly state: 'cleared' | 'confirmed' }
@@ -58,10 +65,13 @@ export const FRESH: Model = {
   hits: [],
   corrections: null,
   kept: [],
+  wallets: 0,
   isErased: false,
+  wasSubmitted: false,
   isEdited: false,
   agrees: null,
   isConsented: false,
+  isUnchecked: false,
 }
 const NEXT: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
   pending: ['submitted', 'completed', 'rejected', 'retry'],
@@ -72,16 +82,34 @@ const NEXT: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
 }
 const added = (list: readonly string[], item: string): readonly string[] => [...new Set([...list, item])].sort()
 
-const give = (model: Model, part: string): Result => {
-  const { corrections, kept } = model
-  if (model.status !== 'pending' && model.status !== 'retry') return [model, 'SessionClosedError']
-  if (corrections !== null && !corrections.parts.includes(part) && kept.includes(part)) {
-    return [model, 'PartNotRequestedError']
-  }
+const isOpen = ({ status }: Model): boolean => status === 'pending' || status === 'retry'
+
+/** The session once the part was taken, without the part itself. */
+const take = (model: Model, part: string, isGiven: boolean): Result => {
+  const { corrections } = model
+  if (!isOpen(model)) return [model, 'SessionClosedError']
+  if (corrections !== null && !corrections.parts.includes(part) && isGiven) return [model, 'PartNotRequestedError']
   const asked = corrections && { parts: added(corrections.parts, part), done: added(corrections.done, part) }
-  const sequence = model.sequence + 1
-  const given = [...kept, part].sort()
-  return [{ ...model, sequence, corrections: asked, kept: given, isErased: false, isEdited: true }, 'done']
+  return [{ ...model, sequence: model.sequence + 1, corrections: asked }, 'done']
+}
+
+const give = (model: Model, part: string): Result => {
+  const [taken, outcome] = take(model, part, model.kept.includes(part))
+  if (outcome !== 'done') return [model, outcome]
+  return [{ ...taken, kept: [...model.kept, part].sort(), isErased: false, isEdited: true }, outcome]
+}
+
+const connect = (model: Model): Result => {
+  const [taken, outcome] = take(model, 'wallets', model.wallets > 0)
+  if (outcome !== 'done') return [model, outcome]
+  const changes = model.wasSubmitted ? { isEdited: true } : { isUnchecked: true }
+  return [{ ...taken, ...changes, wallets: model.wallets + 1 }, outcome]
+}
+
+/** An operator tried to complete the session. */
+const queue = (model: Model): Result => {
+  if (!isOpen(model) || model.isEdited || !model.isUnchecked) return [model, 'done']
+  return [{ ...model, pending: model.sequence, isUnchecked: false }, 'done']
 }
 
 const check = (model: Model, found: readonly (readonly [string, number])[]): readonly Hit[] => {
@@ -90,8 +118,8 @@ const check = (model: Model, found: readonly (readonly [string, number])[]): rea
     const score = hit.isAnonymous ? undefined : scores.get(hit.entry)
     if (score === undefined) return hit.state === 'open' ? [] : [hit]
     scores.delete(hit.entry)
-    const isOpen = hit.state === 'open' || (hit.state === 'cleared' && score > hit.score)
-    return [isOpen ? { ...hit, state: 'open', score } : hit]
+    const isOpened = hit.state === 'open' || (hit.state === 'cleared' && score > hit.score)
+    return [isOpened ? { ...hit, state: 'open', score } : hit]
   })
   return [...known, ...[...scores].map(([entry, score]) => ({ entry, score, state: 'open', isAnonymous: false }))]
 }
@@ -112,15 +140,16 @@ const move = (model: Model, { to, expected, corrections, revoke, override }: Ope
   if (to === 'retry' && retries >= RETRIES_MAX) return [model, 'RetriesExhaustedError']
   if (to === 'completed') {
     if (model.isErased) return [model, 'EvidenceErasedError']
-    if (model.isEdited) return [model, 'ChangesUnsubmittedError']
-    if (model.pending !== null) return [model, 'ChecksPendingError']
-    if (model.hits.some(({ state }) => state === 'open')) return [model, 'HitOpenError']
     if (!override) return [model, 'SessionIncompleteError']
+    if (model.isEdited) return [model, 'ChangesUnsubmittedError']
+    if (model.pending !== null || model.isUnchecked) return [model, 'ChecksPendingError']
+    if (model.hits.some(({ state }) => state === 'open')) return [model, 'HitOpenError']
   }
   if (to === 'submitted') {
     const agreed = consent(model, model.agrees ?? model.isConsented)
     const submitted = agreed.sequence + 1
-    return [{ ...agreed, status: to, sequence: submitted, pending: submitted, isEdited: false }, 'done']
+    const checked = { isEdited: false, isUnchecked: false, wasSubmitted: true }
+    return [{ ...agreed, ...checked, status: to, sequence: submitted, pending: submitted }, 'done']
   }
   const moved = { ...model, status: to, sequence: sequence + 1 }
   const asked = to === 'retry' && corrections.length > 0 ? { parts: corrections, done: [] } : null
@@ -135,6 +164,8 @@ const erase = (model: Model): Model => {
 
 const apply = (model: Model, operation: Operation): Result => {
   if (operation.kind === 'give') return give(model, operation.part)
+  if (operation.kind === 'connect') return connect(model)
+  if (operation.kind === 'queue') return queue(model)
   if (operation.kind === 'move') return move(model, operation)
   if (operation.kind === 'agree') return [agree(model, operation.shares), 'done']
   if (operation.kind === 'erase') return [erase(model), 'done']
@@ -152,7 +183,7 @@ const apply = (model: Model, operation: Operation): Result => {
 }
 
 /** What is compared: without an order of the hits, without what no table says, and whether it is unsettled. */
-export const comparable = ({ isEdited: _, ...model }: Model) => ({
+export const comparable = ({ isEdited: _, isUnchecked: __, wasSubmitted: ___, ...model }: Model) => ({
   ...model,
   isUnsettled: model.pending !== null || model.hits.some(({ state }) => state === 'open' || state === 'confirmed'),
   hits: model.hits

@@ -6,6 +6,7 @@ import { judgeStanding } from '../../src/identity/standing/standing.ts'
 import { queueChecks } from '../../src/store/sessions/session-checks.ts'
 import { PERSON_WALLETS, STANDING_SESSIONS } from '../../src/store/sessions/wallet-standings.ts'
 import { openHit } from '../admin/support/open-hit.ts'
+import { markChecksMade } from '../support/made-checks.ts'
 import { describeStores } from './dialects.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
@@ -261,6 +262,7 @@ describeStores((openTemporaryStore) => {
     await store.sessionWallets.connect({ ...target, chain: 'base', address: WALLET, nonce: null, proof })
     await store.sessions.recordConsent({ ...target, version: '2.en' })
     await store.database.execute("UPDATE session_wallets SET environment = 'live'")
+    await markChecksMade(store, other, target.sessionId)
     const state = await store.sessions.changeStatus({ ...target, to: 'completed', override: 'person' })
     expect(state?.session.personId === 'person').toBe(!hasHit)
   })

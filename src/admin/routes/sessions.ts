@@ -4,6 +4,7 @@ import { FieldInvalidError } from '../../domain/errors.ts'
 import { LEVELS } from '../../domain/level.ts'
 import { HIT_STATES } from '../../domain/screening-hit.ts'
 import { CHECK_TYPES, COMMENT_MAX, isSessionOpen, type Session } from '../../domain/session.ts'
+import { ChecksPendingError } from '../../domain/session-errors.ts'
 import { parseWalletAddress } from '../../domain/wallet.ts'
 import { HTTPS_LINK_MAX, parseHttpsLink } from '../../lib/https-link.ts'
 import type { Page } from '../../store/paging.ts'
@@ -296,12 +297,13 @@ export const SESSION_ROUTES = [
     description:
       'Refused when the session has changed since `sequence` was seen, or is someone else’s to review. Leaving `completed` ' +
       'is a revocation and has a route of its own. `rejected` is final and needs a comment, to the person or a private one. ' +
-      'Completing a session with `missing` parts is refused with `SESSION_INCOMPLETE`, unless `override` is true.',
+      'Completing a session with `missing` parts is refused with `SESSION_INCOMPLETE`, unless `override` is true. ' +
+      'A session whose checks are missing is refused with `Retry-After`, and can be completed once they are made.',
     body: closed({ status: oneOf(['completed', 'rejected', 'retry']), ...DECISION, override: OVERRIDE }),
     answer: SESSION_DETAIL,
     errors: [409],
-    handle: ({ organization, actor, params, body, write }) =>
-      write(async (tables, note) => {
+    handle: async ({ organization, actor, params, body, write, services }) => {
+      const decided = write(async (tables, note) => {
         requireReason(body.status, body)
         const { session } = await requireSession(tables, organization.id, params.session)
         const assignment = await tables.sessionAssignments.find(organization.id, session.id)
@@ -311,7 +313,17 @@ export const SESSION_ROUTES = [
         const override = body.override === true
         if (override && body.status !== 'completed') throw new FieldInvalidError('override', 'goes with completed')
         return decide({ tables, note, actor, session, body, revoke: false, override })
-      }),
+      })
+      try {
+        return await decided
+      } catch (error) {
+        // The refusal was rolled back with the decision, so the checks are queued in a transaction of their own.
+        if (error instanceof ChecksPendingError) {
+          await services.store.sessions.queueMissingChecks(organization.id, params.session)
+        }
+        throw error
+      }
+    },
   }),
   route('revokeSession', 'POST', `${BASE}/{session}/revoke`, {
     access: ORGANIZATION_ADMIN,

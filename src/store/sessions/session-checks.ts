@@ -57,7 +57,7 @@ const isPending = async (statements: Statements, organizationId: string, session
   return rows.length > 0
 }
 
-/** Call it in the transaction that hands a session in. Deletes the checks of what was handed in before. */
+/** Call it in the transaction that submits a session, or for which its checks are missing. Deletes its earlier checks. */
 export const queueChecks = async (
   transaction: Transaction,
   { organizationId, id, sequence }: Pick<Session, 'organizationId' | 'id' | 'sequence'>,

@@ -20,13 +20,13 @@ import type { Transaction, TransactionOptions } from '../database.ts'
 import { requireEvidenceKept } from '../evidence/evidence.ts'
 import { requireNoOpenHit } from '../lists/screening-checks.ts'
 import { requireBrowser } from '../portal-browsers.ts'
-import { findMissingParts, requireSubmitted } from '../session-requirements.ts'
+import { findMissingParts, markQueued, requireCurrentChecks } from '../session-requirements.ts'
 import { identifyPerson } from './persons.ts'
 import { writeCorrections } from './portal-progress.ts'
 import { addEvent, announceSession, numberDecision } from './session-changes.ts'
 import { queueChecks, requireChecksMade } from './session-checks.ts'
 import { applyAgreement } from './session-consent.ts'
-import { lockState } from './session-rows.ts'
+import { lockSessionAsItIs, lockState } from './session-rows.ts'
 
 const checkChange = (session: Session, change: StatusChange): void => {
   const { status, sequence, retryCount } = session
@@ -97,15 +97,15 @@ const checkCompletion = async (
   transaction: Transaction,
   session: Session,
   { override }: StatusChange,
+  nowSeconds: number,
 ): Promise<readonly string[]> => {
   const isForced = override === 'sandbox' && session.environment === 'test'
   await requireEvidenceKept(transaction, session)
-  if (!isForced) await requireSubmitted(transaction, session)
+  const missing = isForced ? [] : await findMissingParts(transaction, session)
+  if (missing.length > 0 && override !== 'person') throw new SessionIncompleteError(missing)
+  if (!isForced) await requireCurrentChecks(transaction, session, nowSeconds)
   await requireChecksMade(transaction, session)
   await requireNoOpenHit(transaction, session)
-  if (isForced) return []
-  const missing = await findMissingParts(transaction, session)
-  if (missing.length > 0 && override !== 'person') throw new SessionIncompleteError(missing)
   return missing
 }
 
@@ -127,7 +127,8 @@ export const createStatusWriter =
       checkChange(locked.session, change)
       const session =
         change.to === 'submitted' ? await applyAgreement(transaction, locked.session, nowSeconds) : locked.session
-      const overridden = change.to === 'completed' ? await checkCompletion(transaction, session, change) : []
+      const overridden =
+        change.to === 'completed' ? await checkCompletion(transaction, session, change, nowSeconds) : []
       if (change.to === 'submitted') {
         await queueChecks(transaction, { ...session, sequence: session.sequence + 1 }, nowSeconds)
       }
@@ -137,3 +138,17 @@ export const createStatusWriter =
       if (DECISIONS.has(change.to)) await numberDecision(transaction, session)
       return state
     }, options)
+
+/**
+ * Queues the checks of a session that waits for its person, if they were not made for the wallets and the evidence that it
+ * has. A completion refused with ChecksPendingError is possible once they are made.
+ */
+export const createCheckQueuer =
+  (scope: TableScope) =>
+  (organizationId: string, sessionId: string): Promise<void> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const session = await lockSessionAsItIs(transaction, organizationId, sessionId)
+      if (session === null || !(await markQueued(transaction, session, nowSeconds))) return
+      await queueChecks(transaction, session, nowSeconds)
+    })

@@ -16,7 +16,7 @@ import { writeConsent } from './session-consent.ts'
 import { createSessionHistory } from './session-history.ts'
 import { createRegistration } from './session-registration.ts'
 import { lockSessionAsItIs, lockState, readState, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
-import { createStatusWriter } from './session-status.ts'
+import { createCheckQueuer, createStatusWriter } from './session-status.ts'
 import { createTokenReader } from './session-tokens.ts'
 
 interface SessionFilter {
@@ -42,6 +42,7 @@ export const createSessionTable = (scope: TableScope) => ({
   ...createSessionHistory(scope),
   /** See session-status.ts: the only way in which a status changes. */
   changeStatus: createStatusWriter(scope),
+  queueMissingChecks: createCheckQueuer(scope),
 
   /** Null when the organization has no such session. */
   find: (organizationId: string, sessionId: string): Promise<SessionState | null> =>

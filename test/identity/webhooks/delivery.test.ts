@@ -5,6 +5,7 @@ import { SessionClosedError } from '../../../src/domain/session-errors.ts'
 import { ATTEMPTS_MAX, delayAfter } from '../../../src/identity/webhooks/deliver.ts'
 import { createDeliveryLoop } from '../../../src/identity/webhooks/delivery-loop.ts'
 import { newWebhookSecret } from '../../../src/server/webhook-signature.ts'
+import { markChecksMade } from '../../support/made-checks.ts'
 import { evmWallet } from '../support.ts'
 import { openWebhooks, startReceiver, verifies } from './support.ts'
 
@@ -42,8 +43,9 @@ describe('an event', () => {
       publicComment: 'The picture is blurred.',
       privateComment: 'countersign-canary-note',
     })
+    await markChecksMade(parts.store, demo, session.id)
     await changes.changeStatus({ ...target, to: 'completed', actor: 'operator:ada', override: 'person' })
-    expect(await run()).toBe(4)
+    expect(await run()).toBe(5)
     expect(await run()).toBe(0)
 
     const told = receiver.received
@@ -53,6 +55,7 @@ describe('an event', () => {
       ['session.created', 'pending', 1],
       ['session.wallets_changed', 'pending', 2],
       ['session.status_changed', 'retry', 4],
+      ['session.checked', 'retry', 4],
       ['session.status_changed', 'completed', 5],
     ])
     expect(told[0]).toEqual({
@@ -69,8 +72,8 @@ describe('an event', () => {
       },
     })
     expect(told[2]?.data['comment']).toBe('The picture is blurred.')
-    expect(told[3]?.data).toMatchObject({ completedAt: '2026-01-01T00:00:00.000Z', unverifiedWallets: [] })
-    expect(told[3]?.data['verifiedWallets']).toMatchObject([{ chain: 'ethereum' }])
+    expect(told[4]?.data).toMatchObject({ completedAt: '2026-01-01T00:00:00.000Z', unverifiedWallets: [] })
+    expect(told[4]?.data['verifiedWallets']).toMatchObject([{ chain: 'ethereum' }])
     expect(JSON.stringify(told)).not.toContain('canary')
     expect(JSON.stringify(told)).not.toContain('person_')
     for (const message of receiver.received) {
@@ -78,8 +81,8 @@ describe('an event', () => {
       expect(verifies(message, newWebhookSecret(), clock.unixSeconds())).toBe(false)
       expect(message.headers.get('content-type')).toBe('application/json')
     }
-    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(4)
-    expect((await listed('delivered')).map(({ lastStatus }) => lastStatus)).toEqual([204, 204, 204, 204])
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(5)
+    expect((await listed('delivered')).map(({ lastStatus }) => lastStatus)).toEqual([204, 204, 204, 204, 204])
   })
 
   test('is told to the organization’s own endpoints, of the right kind of key', async () => {

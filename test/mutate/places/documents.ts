@@ -75,13 +75,16 @@ export const documents: readonly Place[] = [
     ['an incomplete session is completed', "missing.length > 0 && override !== 'person'", 'false'],
     [
       'changes that nobody submitted are completed',
-      'if (!isForced) await requireSubmitted',
-      'if (isForced) await requireSubmitted',
+      'if (!isForced) await requireCurrentChecks',
+      'if (isForced) await requireCurrentChecks',
     ],
   ]),
   ...placesOf(REQUIREMENTS, 'src/store/session-requirements.ts', [
     ['a wallet that was removed since counts', "'wallet-connected', 'wallet-removed'", "'wallet-connected'"],
     ['wallets that were never submitted prevent an override', 'submitted !== null && ', ''],
+    ['wallets are not checked before an override', "if (state === 'outdated') throw new ChecksPendingError()", ''],
+    ['checks of other wallets count', 'checkedSequence < wallets || ', ''],
+    ['old checks count', ' || nowSeconds - checkedAtSeconds > CHECKS_VALID_SECONDS', ''],
     [
       'erased evidence and others’ wallets count',
       'WHERE organization_id = ? AND session_id = ?`',
