@@ -1,7 +1,7 @@
 // What is different between two policies: by meaning, not by spelling.
 import { expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
-import { describeRules, diffPolicies } from '../../src/policy/document/diff.ts'
+import { describePolicy, diffPolicies } from '../../src/policy/document/diff.ts'
 
 const BASE = `name: P
 default: deny
@@ -20,12 +20,56 @@ test('spelling is no difference', () => {
   expect(diff(respelt)).toEqual([])
 })
 
-test('a policy without a revision before is its default and its rules', () => {
-  expect(describeRules(compilePolicy(BASE))).toEqual([
-    { kind: 'changed', what: 'default', from: null, to: 'deny' },
+test('a policy without a revision before is described by everything that it says', () => {
+  const whole = `name: P
+description: For partners.
+decides: requests
+quorum: 2
+constants: { limit: { type: ether, value: 1 } }
+abi:
+  - function pay(address to)
+idl: { instructions: [{ name: pay, discriminator: [1, 2, 3, 4, 5, 6, 7, 8], accounts: [], args: [] }] }
+reads:
+  tier:
+    kind: view
+    contract: "0x00000000000000000000000000000000000000c7"
+    function: function tierOf(address who) view returns (uint8)
+    arguments: [wallet.address]
+rules:
+  - { id: a, deny: tx.value > constants.limit, code: TOO_MUCH }
+  - { id: b, allow: reads.tier > 1 }
+tests:
+  - { name: one, request: { from: "0x00000000000000000000000000000000000000b2" }, facts: { reads: { tier: 2 } }, verdict: allow }
+`
+  const described = describePolicy(compilePolicy(whole))
+  const stated = (what: string) => described.find((each) => each.kind === 'changed' && each.what === what)
+  expect(
+    ['name', 'description', 'decides', 'default', 'quorum', 'constants/limit'].map((what) => stated(what)),
+  ).toMatchObject([
+    { from: null, to: 'P' },
+    { from: null, to: 'For partners.' },
+    { from: null, to: 'requests' },
+    { from: null, to: 'deny' },
+    { from: null, to: '2' },
+    { from: null, to: 'ether 1' },
+  ])
+  expect(JSON.stringify(stated('reads/tier'))).toContain('0x00000000000000000000000000000000000000c7')
+  for (const what of ['abi', 'idl', 'requires', 'needs']) expect(stated(what)).toBeDefined()
+  expect(described.filter(({ kind }) => kind !== 'changed')).toEqual([
     { kind: 'rule-added', rule: 'a', place: 1, from: null, to: 'deny: tx.value > constants.limit\ncode: TOO_MUCH' },
-    { kind: 'rule-added', rule: 'b', place: 2, from: null, to: 'allow: true' },
-    { kind: 'rule-added', rule: 'c', place: 3, from: null, to: 'deny: true' },
+    { kind: 'rule-added', rule: 'b', place: 2, from: null, to: 'allow: reads.tier > 1' },
+    { kind: 'test-added', test: 'one' },
+  ])
+})
+
+test('a description leaves out what a policy does not state', () => {
+  expect(describePolicy(compilePolicy(BASE)).flatMap((each) => (each.kind === 'changed' ? [each.what] : []))).toEqual([
+    'name',
+    'decides',
+    'default',
+    'quorum',
+    'constants/limit',
+    'requires',
   ])
 })
 

@@ -3,7 +3,7 @@
 
 import { DependencyUnavailableError } from '../../domain/errors.ts'
 import { counted } from '../../lib/counted.ts'
-import { describeRules, diffPolicies } from '../../policy/document/diff.ts'
+import { describePolicy, diffPolicies } from '../../policy/document/diff.ts'
 import { compileRevision } from '../../policy/revision.ts'
 import type { ShadowOutcome } from '../../store/decision-index/types.ts'
 import type { Policy, StoredRevision } from '../../store/organizations/policies.ts'
@@ -100,7 +100,7 @@ export const seeActivation = async (
       ...(then.document.name === policy.name ? [] : [{ what: 'name', before: policy.name, after: then.document.name }]),
       ...(projects === null ? [] : [{ what: 'for the projects', before: projects, after: projects }]),
     ],
-    differences: (active === null ? describeRules(then) : diffPolicies(await compileRevision(active), then)).map(
+    differences: (active === null ? describePolicy(then) : diffPolicies(await compileRevision(active), then)).map(
       (difference) => ({ ...difference }),
     ),
     basis: [policy.activeRevisionId, revision.contentHash],

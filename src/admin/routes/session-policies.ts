@@ -1,7 +1,7 @@
 // Which policy decides an organization's sessions, if any, and what policies made of one session: by which rule, and on which
 // facts.
 import { isoTime } from '../../lib/time.ts'
-import { describeRules } from '../../policy/document/diff.ts'
+import { describePolicy } from '../../policy/document/diff.ts'
 import { compileRevision } from '../../policy/revision.ts'
 import type { Policy } from '../../store/organizations/policies.ts'
 import type { EvaluatedRevision, SessionPolicyDecision } from '../../store/sessions/session-policies.ts'
@@ -128,7 +128,9 @@ export const SESSION_POLICY_ROUTES = [
           changes: [{ what: 'sessions are decided by', before: inWords(before), after: inWords(after) }],
           ...(revision === null
             ? {}
-            : { differences: describeRules(await compileRevision(revision)).map((difference) => ({ ...difference })) }),
+            : {
+                differences: describePolicy(await compileRevision(revision)).map((difference) => ({ ...difference })),
+              }),
           basis: [policy?.id ?? null, revision?.contentHash ?? null],
         }
       },

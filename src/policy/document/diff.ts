@@ -24,7 +24,7 @@ export type PolicyDifference =
     }
 
 const text = (value: unknown): string | null => {
-  if (value === null || value === undefined) return null
+  if (value === null || value === undefined || value === '') return null
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
@@ -102,7 +102,26 @@ const compareTests = (from: readonly PolicyTest[], to: readonly PolicyTest[]): P
     return [{ kind, test: difference.what.slice('tests/'.length) }]
   })
 
-const compareDocuments = (from: PolicyDocument, to: PolicyDocument): PolicyDifference[] => [
+/** A document in which nothing is stated. */
+type NoDocument = {
+  readonly [Part in keyof PolicyDocument]: PolicyDocument[Part] extends readonly unknown[] ? [] : null
+}
+
+const NO_DOCUMENT: NoDocument = {
+  name: null,
+  description: null,
+  decides: null,
+  default: null,
+  quorum: null,
+  constants: [],
+  abi: [],
+  idl: null,
+  reads: [],
+  rules: [],
+  tests: [],
+}
+
+const compareDocuments = (from: PolicyDocument | NoDocument, to: PolicyDocument): PolicyDifference[] => [
   ...compare('name', from.name, to.name),
   ...compare('description', from.description, to.description),
   ...compare('decides', from.decides, to.decides),
@@ -116,10 +135,11 @@ const compareDocuments = (from: PolicyDocument, to: PolicyDocument): PolicyDiffe
   ...compareTests(from.tests, to.tests),
 ]
 
-/** What a policy says that had no revision before: its default and every rule. */
-export const describeRules = ({ document }: CompiledPolicy): readonly PolicyDifference[] => [
-  ...compare('default', null, document.default),
-  ...compareRules([], document.rules),
+/** Everything that a policy says: its differences from a document in which nothing is stated. */
+export const describePolicy = ({ document, requires, needs }: CompiledPolicy): readonly PolicyDifference[] => [
+  ...compareDocuments(NO_DOCUMENT, document),
+  ...compare('requires', [], requires),
+  ...compare('needs', [], needs),
 ]
 
 /**
