@@ -11,7 +11,7 @@ import { ConflictError } from '../errors.ts'
 import { EMAIL, LINK } from '../member-shapes.ts'
 import { DEPLOYMENT_PERSON, DEPLOYMENT_PERSON_OR_COMMAND, declareRoutes, SecretReply } from '../route.ts'
 import { closed, label, named, nullable, PAGE_QUERY, pageOf, partial, Type, time, timeOrNull } from '../schema.ts'
-import { makerOf, recordCreator } from '../second-person/approvers.ts'
+import { makerOf, recordCreator, recordUnapprovedAdmin } from '../second-person/approvers.ts'
 import { change } from '../second-person/declaration.ts'
 
 const route = declareRoutes('Accounts')
@@ -98,7 +98,9 @@ export const USER_ROUTES = [
       const { email, name, deployment_admin: deploymentAdmin } = body
       return write(async (tables, note) => {
         const user = await tables.users.create({ email, name, deploymentAdmin, passwordHash: null })
-        await recordCreator(tables, await makerOf(tables, actorId(actor)), user.id, null)
+        const maker = await makerOf(tables, actorId(actor))
+        await recordCreator(tables, maker, user.id, null)
+        if (deploymentAdmin) await recordUnapprovedAdmin(tables, maker, user.id)
         note({
           action: 'account.create',
           subject: user.id,
@@ -145,7 +147,9 @@ export const USER_ROUTES = [
         if (body.deployment_admin !== undefined) {
           user = (await tables.users.setDeploymentAdmin(before.id, body.deployment_admin)) ?? user
           if (body.deployment_admin && !before.deploymentAdmin) {
-            await recordCreator(tables, await makerOf(tables, actorId(actor)), before.id, null)
+            const maker = await makerOf(tables, actorId(actor))
+            await recordCreator(tables, maker, before.id, null)
+            await recordUnapprovedAdmin(tables, maker, before.id)
           }
           // An organization may still have a link that sets this account's password.
           if (user.deploymentAdmin) await tables.userLinks.endInvitations(before.id)

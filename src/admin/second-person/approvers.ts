@@ -30,6 +30,25 @@ export const recordCreator = async (
   if (makerId !== null && makerId !== userId) await accountMakers.add({ userId, makerId, organizationId, kind })
 }
 
+/**
+ * Call it when somebody makes an account a deployment admin. If the deployment's rule asked nobody for approval, the account
+ * counts as its maker's in each organization whose rule is on, so that two of them can't end that rule. An account that
+ * administers the organization anyway stays independent, because the organization has approved it.
+ */
+export const recordUnapprovedAdmin = async (
+  tables: Pick<Tables, 'accountMakers' | 'memberships' | 'organizationSettings'>,
+  makerId: string | null,
+  userId: string,
+): Promise<void> => {
+  const { memberships, organizationSettings } = tables
+  if (await organizationSettings.readDeploymentSecondPerson()) return
+  for (const organizationId of await organizationSettings.listSecondPerson()) {
+    const member = await memberships.find(organizationId, userId)
+    if (member?.role === 'organization-admin') continue
+    await recordCreator(tables, makerId, userId, organizationId, 'recovered')
+  }
+}
+
 const listed = (names: readonly string[]): string => (names.length === 0 ? 'nobody' : names.join(', '))
 
 const overlap = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>

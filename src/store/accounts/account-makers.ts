@@ -7,7 +7,7 @@ import { fieldsOf, type RowOf } from '../row-fields.ts'
 export type MakerKind =
   /** Created the account, let it into an organization, or gave it a role. */
   | 'made'
-  /** Was handed a link that sets the account's password. */
+  /** Could be the account: was handed a link that sets its password, or made it a deployment admin without approval. */
   | 'recovered'
 
 /**

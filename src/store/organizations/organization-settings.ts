@@ -26,6 +26,14 @@ export const createOrganizationSettingsTable = (scope: TableScope) => ({
     return { secondPerson: row?.second_person === 1 }
   },
 
+  /** Ids of the organizations whose rule is on. */
+  listSecondPerson: async (): Promise<readonly string[]> => {
+    const rows = await scope.statements.query<{ organization_id: string }>(
+      'SELECT organization_id FROM organization_settings WHERE second_person = 1',
+    )
+    return rows.map((row) => row.organization_id)
+  },
+
   setSecondPerson: (organizationId: string, secondPerson: boolean): Promise<void> =>
     scope.write(async (transaction) => {
       await transaction.execute(

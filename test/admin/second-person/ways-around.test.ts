@@ -109,6 +109,67 @@ describe('a puppet', () => {
     expect((await world.decide(byBob.body.id, true, ada)).status).toBe(200)
   })
 
+  /** Two deployment admins whom root alone makes, at once or out of plain accounts: the deployment's rule is off. */
+  const deploymentAdmins = async (isAtOnce: boolean): Promise<readonly [Person, Person]> => {
+    const make = async (name: string): Promise<Person> => {
+      const body = { email: `${name}@example.com`, name, deployment_admin: isAtOnce }
+      const made = await world.call('POST', '/users', { cookie: world.root.cookie, body })
+      const { id } = made.body['user'] as { id: string }
+      if (!isAtOnce) await promote(id)
+      return signIn(id)
+    }
+    return [await make('first'), await make('second')]
+  }
+  const promote = async (userId: string): Promise<void> => {
+    const body = { deployment_admin: true }
+    expect((await world.call('PATCH', `/users/${userId}`, { cookie: world.root.cookie, body })).status).toBe(200)
+  }
+
+  test.each([true, false])(
+    'is each of two deployment admins whom one makes while the organization’s rule is on (at once: %p)',
+    async (isAtOnce) => {
+      const [first, second] = await deploymentAdmins(isAtOnce)
+      const asked = await world.asks(first, 'changeSettings')
+      expect(asked.status).toBe(202)
+      for (const puppet of [second, world.root]) {
+        expect((await world.decide(asked.body.id, true, puppet)).body.detail).toContain('independent of who asked')
+      }
+      expect((await world.decide(asked.body.id, true, world.ada)).status).toBe(200)
+    },
+  )
+
+  test('is none of two who were made deployment admins before the rule, or with approval', async () => {
+    await world.setRule(false)
+    const before = await deploymentAdmins(true)
+    await world.setRule(true)
+    await world.setDeploymentRule(true)
+    for (const name of ['third', 'fourth']) {
+      const body = { email: `${name}@example.com`, name, deployment_admin: true }
+      const asked = await world.call('POST', '/users', { cookie: world.root.cookie, body })
+      expect(asked.status).toBe(202)
+      expect((await world.decide(asked.body.id, true, world.rita, true)).status).toBe(200)
+    }
+    const approved = await Promise.all(
+      ['third@example.com', 'fourth@example.com'].map(async (email) =>
+        signIn((await world.store.users.findByEmail(email))?.id ?? ''),
+      ),
+    )
+    for (const [operation, [asker, approver]] of [
+      ['activateRevision', before],
+      ['addMember', approved],
+    ] as const) {
+      if (asker === undefined || approver === undefined) throw new Error('not made')
+      const asked = await world.asks(asker, operation)
+      expect((await world.decide(asked.body.id, true, approver)).status).toBe(200)
+    }
+  })
+
+  test('is no administrator of the organization who is made a deployment admin as well', async () => {
+    for (const { id } of [world.ada, world.bob]) await promote(id)
+    const asked = await world.asks(world.ada, 'activateRevision')
+    expect((await world.decide(asked.body.id, true, world.bob)).status).toBe(200)
+  })
+
   const OFFERS = '/organizations/alpha/member-offers'
   const accept = async (who: Person, url: string): Promise<number> => {
     const [offer = '', code = ''] = new URL(url).hash.slice(1).split('.')
