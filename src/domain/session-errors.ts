@@ -53,6 +53,12 @@ export class ChecksPendingError extends fixedError(
   { retryAfterSeconds: 5 },
 ) {}
 
+/** No policy completes a session whose name or wallets could not be compared with the lists and screeners in use. */
+export class UncomparedError extends fixedError(
+  'SESSION_CONFLICT',
+  'a name or a wallet could not be compared with the lists or screeners in use',
+) {}
+
 /** The last submission and its checks do not include everything that the person has given. */
 export class ChangesUnsubmittedError extends fixedError(
   'SESSION_CONFLICT',

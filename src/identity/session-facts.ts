@@ -64,10 +64,25 @@ const oldestHours = (ages: readonly (number | null)[]): number | null => {
   return known.length === 0 || known.length < ages.length ? null : Math.floor(Math.max(0, ...known) / 3_600)
 }
 
-const walletsDenied = (outcomes: Outcomes): boolean | null => {
-  const found = [...outcomes].flatMap(([name, outcome]) =>
+/** The outcomes of the checks of wallets that are in use. */
+const walletOutcomes = (outcomes: Outcomes): readonly string[] =>
+  [...outcomes].flatMap(([name, outcome]) =>
     name === WALLET_CHECKS || name.startsWith(`${WALLET_CHECKS}.`) ? [outcome] : [],
   )
+
+/** False for a check that could not be made, or was not made. */
+const isMade = (outcome: string | undefined): boolean =>
+  outcome !== undefined && outcome !== 'not-done' && outcome !== 'unreadable'
+
+/** Whether a name or a wallet could not be compared with what is in use. Checks that are not in use don't count. */
+export const isUncompared = (checks: KnownOfSession['checks']): boolean => {
+  const outcomes: Outcomes = new Map(checks.map(({ name, outcome }) => [name, outcome]))
+  const names = outcomes.get(NAME_CHECK)
+  return [...(names === undefined ? [] : [names]), ...walletOutcomes(outcomes)].some((outcome) => !isMade(outcome))
+}
+
+const walletsDenied = (outcomes: Outcomes): boolean | null => {
+  const found = walletOutcomes(outcomes)
   if (found.some((outcome) => outcome === 'look' || outcome === 'failed')) return true
   // When no wallet was looked up, the fact is not certain.
   return found.length > 0 && found.every((outcome) => outcome === 'passed') ? false : null
@@ -83,8 +98,8 @@ export const sessionFactsOf = ({
 }: KnownOfSession): SessionFacts => {
   const outcomes: Outcomes = new Map(checks.map(({ name, outcome }) => [name, outcome]))
   const { birthDate, country } = fields
-  const names = outcomes.get(NAME_CHECK)
-  const wasCompared = names !== undefined && names !== 'not-done' && names !== 'unreadable'
+  const wasCompared = isMade(outcomes.get(NAME_CHECK))
+  const isUncleared = hits.some(({ state }) => state !== 'cleared')
   const scores = hits.flatMap(({ check, state, score }) => (check === NAME_CHECK && state !== 'cleared' ? [score] : []))
   const isPerson = session.checkType === 'kyc'
   return {
@@ -97,7 +112,8 @@ export const sessionFactsOf = ({
     'checks.duplicate': isPerson ? isDuplicate(outcomes) : null,
     'checks.sanctions.score': wasCompared ? Math.max(0, ...scores) : null,
     'checks.sanctions.list_age_hours': oldestHours(listAges),
-    'checks.sanctions.uncleared': hits.some(({ state }) => state !== 'cleared'),
+    // Without a comparison, no hit says nothing.
+    'checks.sanctions.uncleared': isUncleared || (wasCompared && !isUncompared(checks) ? false : null),
     ...documentFacts(outcomes),
     'wallets.denied': walletsDenied(outcomes),
   }

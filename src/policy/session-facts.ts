@@ -54,7 +54,11 @@ const DECLARED: Readonly<Record<string, Declared>> = {
       description:
         'Whole hours since the oldest list of sanctioned people in use was found good. Fails where none is, or one was never read.',
     },
-    uncleared: { type: 'bool', description: 'Whether a hit is open or confirmed: no policy completes such a session.' },
+    uncleared: {
+      type: 'bool',
+      description:
+        'Whether a hit is open or confirmed: no policy completes such a session. Fails where a name or wallet was not compared.',
+    },
   },
   'checks.document': {
     read: { type: 'bool', description: 'Whether a machine-readable zone was read. Fails where none was looked for.' },

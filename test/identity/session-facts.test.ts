@@ -82,6 +82,11 @@ test.each([
   ['document', 'not-done', 'checks.duplicate', null],
   ['lists.names', 'not-done', 'checks.sanctions.score', null],
   ['lists.names', null, 'checks.sanctions.score', null],
+  ['lists.names', 'not-done', 'checks.sanctions.uncleared', null],
+  ['lists.names', 'unreadable', 'checks.sanctions.uncleared', null],
+  ['lists.names', null, 'checks.sanctions.uncleared', null],
+  ['wallets.screeners', 'not-done', 'checks.sanctions.uncleared', null],
+  ['wallets.screeners', 'passed', 'checks.sanctions.uncleared', false],
   ['wallets', 'not-done', 'wallets.denied', null],
   ['wallets.lists', 'look', 'wallets.denied', true],
   ['wallets.lists', 'failed', 'wallets.denied', true],
@@ -93,6 +98,11 @@ test.each([
 test('a look at one wallet check counts although another could not be made', () => {
   expect(factsOf({ 'wallets.lists': 'look', 'wallets.screener': 'not-done' })['wallets.denied']).toBe(true)
   expect(factsOf({ 'wallets.lists': 'passed', 'wallets.screener': 'not-done' })['wallets.denied']).toBeNull()
+})
+
+test('an uncleared hit is one although something else could not be compared', () => {
+  const hits = [{ check: 'wallets.lists', score: 100, state: 'open' }] as const
+  expect(factsOf({ 'lists.names': 'not-done' }, { hits })['checks.sanctions.uncleared']).toBe(true)
 })
 
 test('a person without a document is looked for by name and portrait', () => {

@@ -14,6 +14,7 @@ import { evmWallet } from '../identity/support.ts'
 import { describeStores } from '../store/dialects.ts'
 import { interleave } from '../store/interleave.ts'
 import { markChecksMade } from '../support/made-checks.ts'
+import { replaceChecks } from '../support/replace-checks.ts'
 
 type World = Awaited<ReturnType<typeof openEvidence>>
 
@@ -354,6 +355,26 @@ test('what is tried on past sessions is what people decided, with their hits as 
     'checks.sanctions.uncleared': false,
   })
 })
+
+test.each(['lists.names', 'wallets.lists', 'wallets.screeners'])(
+  'completes nobody while %s could not be compared, whatever its rules read, and rejects as always',
+  async (name) => {
+    await switchOn()
+    const check = { name, outcome: 'not-done', detail: {}, version: '' }
+    const uncompared = async (birthDate: string): Promise<Session> => {
+      const session = await handIn(birthDate)
+      await replaceChecks(world.store, { organizationId, sessionId: session.id }, name, [check])
+      await decider()(session)
+      return session
+    }
+    const grown = await uncompared('1980-01-01')
+    expect((await now(grown))?.status).toBe('submitted')
+    expect(await decisions(grown)).toMatchObject([
+      { decided: { outcome: 'review', rule: 'grown', problem: expect.stringContaining('could not be compared') } },
+    ])
+    expect((await now(await uncompared('2020-01-01')))?.status).toBe('rejected')
+  },
+)
 
 describeStores((open) => {
   test('no session is decided by a revision that is replaced meanwhile', async () => {

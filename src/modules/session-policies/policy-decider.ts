@@ -9,9 +9,11 @@ import {
   SessionChangedError,
   SessionIncompleteError,
   TransitionRefusedError,
+  UncomparedError,
 } from '../../domain/session-errors.ts'
 import { WEBHOOK_PROVIDER } from '../../domain/webhook-message.ts'
 import type { DecisionFacts } from '../../identity/evidence-types.ts'
+import { isUncompared } from '../../identity/session-facts.ts'
 import type { SessionChanges, SessionChangesDependencies } from '../../identity/sessions/changes.ts'
 import { NamedError } from '../../lib/named-error.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -131,6 +133,9 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     const changes = changesOver((change) =>
       store.transaction(async (tables) => {
         await record(tables, session, policy, { decided: toStored({ revision, verdict }), shadow })
+        if (outcome === 'completed') {
+          if (isUncompared(await tables.sessionChecks.list(organizationId, sessionId))) throw new UncomparedError()
+        }
         const state = await tables.sessions.changeStatus(change)
         await tables.audit.append({
           organizationId,
@@ -178,7 +183,10 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
       await carryOut(session, policy, active, shadow)
     } catch (error) {
       const isForPerson =
-        error instanceof HitOpenError || error instanceof EvidenceErasedError || error instanceof SessionIncompleteError
+        error instanceof HitOpenError ||
+        error instanceof EvidenceErasedError ||
+        error instanceof SessionIncompleteError ||
+        error instanceof UncomparedError
       if (!isForPerson) throw error
       const verdict = { ...active.verdict, outcome: 'review', problem: error.detail } as const
       await leave(session, policy, { decided: toStored({ ...active, verdict }), shadow })
