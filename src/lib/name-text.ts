@@ -4,7 +4,7 @@
 export interface NamePiece {
   /** Letters, digits and marks (NFKC). */
   readonly text: string
-  /** The word mixes scripts, or signs stand for its letters: `text` has the Latin letters that they look like. */
+  /** The word mixes scripts, has signs for letters, or can't be read: `text` has the Latin letters that they look like. */
   readonly isDisguised: boolean
   /** The Latin letters that every letter of a word in another script looks like; null if one looks like none. */
   readonly lookalike: string | null
@@ -21,6 +21,8 @@ for (const [, latin = '', letters = ''] of LOOKALIKES.matchAll(/([a-z]) (\S+)/g)
   for (const letter of letters) if (!LATIN_OF.has(letter)) LATIN_OF.set(letter, latin)
 }
 
+/** The first of 26 letters each: in filled circles, in filled squares, and those of flags. NFKC keeps them. */
+const BOXED_STARTS = [0x1f150, 0x1f170, 0x1f1e6]
 const SIGNS: Readonly<Record<string, string>> = {
   '@': 'a',
   $: 's',
@@ -32,6 +34,13 @@ const SIGNS: Readonly<Record<string, string>> = {
   '!': 'i',
   '¡': 'i',
   '|': 'l',
+  '∀': 'a',
+  '∅': 'o',
+  ...Object.fromEntries(
+    BOXED_STARTS.flatMap((start) =>
+      [...'abcdefghijklmnopqrstuvwxyz'].map((letter, at) => [String.fromCodePoint(start + at), letter]),
+    ),
+  ),
 }
 
 /** Marks of ownership, and the accent that NFKC would part words with. */
@@ -39,17 +48,45 @@ const DROPPED = /[®©™℠´]/g
 const APOSTROPHES = /['’‘`ʹʻʼʾʿ]/g
 /** Marks that say in which direction to write, and what joins or splits without being seen. */
 const INVISIBLE = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u064b-\u065f\u0670\u0591-\u05c7\u0640]/gu
-const WORDS = /[\p{L}\p{N}\p{M}\p{So}\p{Sc}@§!¡|]+/gu
-const SIGN = /[\p{So}\p{Sc}@§!¡|]/gu
-const OUTER_SIGNS = /^[\p{So}!¡|]+|[\p{So}!¡|]+$/gu
+const WORDS = /[[\p{L}\p{N}\p{M}\p{So}\p{Sc}\p{Sm}@§!¡¿?*#%\\^]--[+]]+/gv
+const SIGN = /[\p{So}\p{Sc}\p{Sm}@§!¡¿?*#%\\^]/gu
+const BOXED = /[\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}\u{1f1e6}-\u{1f1ff}]/gu
+const OUTER_SIGNS = /^[\p{So}\p{Sm}!¡¿?*#%\\^]+|[\p{So}\p{Sm}!¡¿?*#%\\^]+$/gu
 const IS_ASCII = /^[a-z0-9]*$/i
 const HAS_LETTER = /\p{L}/u
 
-/** Alphabets whose letters look like those of another. */
-const ALPHABETS = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic', 'Lisu'].map((script) => ({
-  some: new RegExp(`\\p{Script=${script}}`, 'u'),
-  all: new RegExp(`^[\\p{Script=${script}}\\p{Script=Common}\\p{Script=Inherited}]*$`, 'u'),
+/** Scripts whose letters look like those of another, or that are read in a way of their own. Japanese is one of three. */
+const SCRIPTS = [
+  ...['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic', 'Lisu', 'Hangul', 'Arabic', 'Hebrew'].map(
+    (script) => `\\p{Script=${script}}`,
+  ),
+  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}',
+].map((letters) => ({
+  some: new RegExp(`[${letters}]`, 'u'),
+  all: new RegExp(`^[${letters}\\p{Script=Common}\\p{Script=Inherited}]*$`, 'u'),
 }))
+const [LATIN] = SCRIPTS
+/** A word that has two of these, or one of these and digits, is cut. */
+const OWN_READING = ['Han', 'Hangul', 'Arabic', 'Hebrew', 'Hiragana', 'Katakana'].map(
+  (script) => `\\p{Script=${script}}`,
+)
+const RUNS = new RegExp(
+  [...OWN_READING.map((script) => `[${script}\\p{M}ー]+`), `[^${OWN_READING.join('')}]+`].join('|'),
+  'gu',
+)
+const EAST_ASIAN = /^[\p{Script=Han}\p{Script=Hangul}\P{L}]+$/u
+/** Parts of Hangul syllables, and letters on their heads. */
+const UNREADABLE = /[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ffɐɒɟɥɯɰɹɺɻʁʇʌʍʎʞᴉᴚ]/u
+/** Scripts that are transliterated by their sounds. */
+const TRANSLITERATED = new RegExp(
+  `^[\\P{L}${`Common Inherited Latin Cyrillic Greek Armenian Georgian Hebrew Arabic Syriac Thaana Nko Ethiopic Tifinagh Devanagari
+  Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Thai Lao Tibetan Myanmar Khmer Mongolian Javanese
+  Balinese Han Hangul Hiragana Katakana Bopomofo`
+    .split(/\s+/)
+    .map((script) => `\\p{Script=${script}}`)
+    .join('')}]*$`,
+  'u',
+)
 
 /** A letter with a mark looks like the letter; one that looks like no Latin letter stays. */
 const asLatin = (text: string): string =>
@@ -58,19 +95,29 @@ const asLatin = (text: string): string =>
     return LATIN_OF.get(plain) ?? LATIN_OF.get(plain.toUpperCase()) ?? letter
   })
 
-const toPiece = (written: string): NamePiece => {
-  if (IS_ASCII.test(written)) return { text: written, isDisguised: false, lookalike: null }
-  const bare = HAS_LETTER.test(written) ? written.replaceAll(OUTER_SIGNS, '') : written.replaceAll(SIGN, '')
-  const text = bare.replaceAll(SIGN, (sign) => SIGNS[sign] ?? '')
-  const isDisguised = text !== bare || ALPHABETS.some(({ some, all }) => some.test(text) && !all.test(text))
+const toPieces = (written: string): readonly NamePiece[] => {
+  if (IS_ASCII.test(written)) return [{ text: written, isDisguised: false, lookalike: null }]
+  const boxed = written.replaceAll(BOXED, (letter) => SIGNS[letter] ?? letter)
+  const hasLetter = HAS_LETTER.test(boxed)
+  const bare = hasLetter ? boxed.replaceAll(OUTER_SIGNS, '') : boxed
+  const signs = bare.match(SIGN)?.length ?? 0
+  const isDecorated = signs === 1 && !hasLetter
+  const text = bare.replaceAll(SIGN, (sign) => (isDecorated ? '' : (SIGNS[sign] ?? '')))
+  const isDisguised =
+    boxed !== written ||
+    (signs > 0 && !isDecorated) ||
+    UNREADABLE.test(text) ||
+    !TRANSLITERATED.test(text) ||
+    SCRIPTS.some(({ some, all }) => some.test(text) && !all.test(text))
   const latin = asLatin(text)
-  if (isDisguised) return { text: latin, isDisguised, lookalike: null }
-  const looksLatin = latin !== text && ALPHABETS[0]?.all.test(latin) === true
-  return { text, isDisguised, lookalike: looksLatin ? latin : null }
+  const looksLatin = !isDisguised && latin !== text && LATIN?.all.test(latin) === true
+  if (isDisguised && !EAST_ASIAN.test(text)) return [{ text: latin, isDisguised, lookalike: null }]
+  const runs = text.match(RUNS) ?? []
+  return runs.map((run) => ({ text: run, isDisguised, lookalike: looksLatin ? latin : null }))
 }
 
-/** @returns the name's words in order, without apostrophes and what can't be seen */
+/** @returns the name's words in order, without apostrophes and what can't be seen; a word that can't be read may be empty */
 export const readNameText = (name: string): readonly NamePiece[] => {
   const text = name.replaceAll(DROPPED, '').normalize('NFKC').replaceAll(APOSTROPHES, '').replaceAll(INVISIBLE, '')
-  return (text.match(WORDS) ?? []).map(toPiece).filter((piece) => piece.text !== '')
+  return (text.match(WORDS) ?? []).flatMap(toPieces)
 }

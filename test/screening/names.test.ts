@@ -130,6 +130,13 @@ describe('names that can not be compared in full have a problem, whatever is fou
     ['Nісоlаs Mаdurо', 'disguised'],
     ['Ꮇaduro Ncolás', 'disguised'],
     ['F€rdinand M🅰rtinez Suarez', 'disguised'],
+    ['Ferdinand 🅜🅐🅡🅣🅘🅝🅔🅩 Suarez', 'disguised'],
+    ['Ferdinand Martinez ★☆★☆', 'disguised'],
+    ['Ferdinand M*rtin^z Suarez', 'disguised'],
+    ['Ⅎǝɹdᴉuɐud Suarez', 'disguised'],
+    ['ᖴEᖇᗪIᑎᗩᑎᗪ', 'disguised'],
+    ['ᖴᗴᖇᗪᓰᑎᗩᑎᗪ', 'disguised'],
+    ['Ferdinand \u{2ebf0}\u{2ebf1}', 'unreadable'],
     ['F e r d i n a n d  M a r t i n e z  S u a r e z', 'too-many-words'],
     ['I v a n  Ivanov', 'single-letters'],
     [[...'bcdfghjklmnprstvzqx'].map((letter) => `${letter}al${letter}un`).join(' '), 'too-many-words'],
@@ -141,6 +148,8 @@ describe('names that can not be compared in full have a problem, whatever is fou
   test.each([
     'Fеrdinаnd Mаrtinеz Suаrеz',
     'Ferdinand M@rtinez $uarez',
+    'Ferdinand 🅜🅐🅡🅣🅘🅝🅔🅩 🆂🆄🅰🆁🅴🆉',
+    'Ferdinand 🇲🇦🇷🇹🇮🇳🇪🇿 Suarez',
     'F e r d i n a n d M a r t i n e z S u a r e z',
   ])('%s is found as well', (name) => {
     expect(hitsOf({ name }).map((hit) => hit.entry)).toContain('9')
@@ -150,7 +159,16 @@ describe('names that can not be compared in full have a problem, whatever is fou
     expect(screening.screen({ name: 'Maria Gonzales', isCut: true }, DEFAULT_THRESHOLD).problem).toBe('cut')
   })
 
-  test.each(['J. R. Tolkien', '山田はなこ', 'A.B.C. Trading'])('%s has none', (name) => {
+  test.each([
+    'J. R. Tolkien',
+    '山田はなこ',
+    'A.B.C. Trading',
+    'Anna 🌸 Schmidt',
+    '♥Anna♥ Schmidt!',
+    'فاطمة علي',
+    'ސުމައްޔާ',
+    '佐々木 健太郎',
+  ])('%s has none', (name) => {
     const kind = name.endsWith('Trading') ? 'organization' : 'person'
     expect(screening.screen({ name, kind }, DEFAULT_THRESHOLD).problem).toBeNull()
   })

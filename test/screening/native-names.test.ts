@@ -70,6 +70,19 @@ describe('names as their languages write them', () => {
     ['張慶賢', 'Tony CHANG Ching-hsien', 'Wade-Giles'],
     ['林鄭月娥', 'Yuet-ngor LAM CHENG', 'Cantonese, two family names'],
     ['陈国基', 'Kwok-ki CHAN', 'Cantonese, simplified characters'],
+    ['김정은씨', 'KIM, Jong Un', 'a title written with the name'],
+    ['김정은 위원장', 'KIM, Jong Un', 'a title after the name'],
+    ['친애하는김정은', 'KIM, Jong Un', 'words before the name'],
+    ['김정은김정은', 'KIM, Jong Un', 'the name twice'],
+    ['김정은1', 'KIM, Jong Un', 'a digit'],
+    ['金正恩同志', 'KIM, Jong Un', 'a title in Chinese characters'],
+    ['김정은 Perez', 'KIM, Jong Un', 'a word in Latin letters'],
+    ['김正恩', 'KIM, Jong Un', 'Hangul and Chinese characters in one word'],
+    ['김 正恩', 'KIM, Jong Un', 'and in two'],
+    ['Jong-un 金', 'KIM, Jong Un', 'the family name alone in Chinese characters'],
+    ['김 Jong Un', 'KIM, Jong Un', 'the family name alone in Hangul'],
+    ['Kim 정은', 'KIM, Jong Un', 'the given name alone in Hangul'],
+    ['朴 To Chun', "PAK, To'-Ch'un", 'a character that is read otherwise in Korean'],
     ['张春贤', 'Zhang CHUNXIAN', 'Pinyin'],
     ['曾庆红', 'ZENG Qinghong', 'a character that is read otherwise as a family name'],
     ['حسن نصر الله', 'Hasan NASRALLAH', 'two words that Latin joins'],
@@ -103,6 +116,16 @@ describe('names as their languages write them', () => {
   ])('%s is nobody (%s)', (name) => {
     expect(namesFound(name)).toEqual([])
   })
+})
+
+test.each([
+  ['기ㅁ정은', 'disguised', 'a part of a syllable'],
+  ['ㄱㅣㅁㅈㅓㅇㅇㅡㄴ', 'disguised', 'parts of syllables'],
+  ['김恩恩', 'disguised', 'two scripts in one word'],
+  ['金正恩'.repeat(5), 'unreadable', 'more signs than are read'],
+  ['김정은', null, 'a name'],
+] as const)('%s is %p (%s)', (name, problem) => {
+  expect(smallList.screen({ name, kind: 'person' }, DEFAULT_THRESHOLD).problem).toBe(problem)
 })
 
 describe('names that lists publish in both scripts', () => {

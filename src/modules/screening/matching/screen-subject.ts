@@ -183,9 +183,13 @@ export const openScreening = (image: Uint8Array): Screening => {
   }
 
   /** Looks for a name as it is read, and with its letters divided into words of the lists. */
-  const find = ({ words, others, letters }: NameReading, kind: NameKind, minimum: number): readonly FoundName[] => {
+  const find = (
+    { words, others, within, letters }: NameReading,
+    kind: NameKind,
+    minimum: number,
+  ): readonly FoundName[] => {
     if (words.length === 0) return []
-    const found = [words, ...others].flatMap((reading) => finders[kind].find(reading, minimum))
+    const found = [words, ...others, ...within].flatMap((reading) => finders[kind].find(reading, minimum))
     const texts = kind === 'organization' ? null : indexes.person.divide(letters)
     const written = new Set(words.map((word) => word.written))
     if (texts === null || texts.every((text) => written.has(text))) return found

@@ -27,7 +27,8 @@ const LEFT_OVER_LENGTH_MIN = 3
 const LEFT_OVER_DISTANCE_MAX = 2
 /** Likeness of a name that has all words of the listed one, however many others it has. */
 const WHOLE_LISTED_SIMILARITY = 0.8
-const WHOLE_MIN = 0.97
+/** All of its words are the same or sound the same; a sum of parts may be a little less. */
+const WHOLE_MIN = 0.97 - 1e-6
 /** A listed name of fewer letters is in other names by chance. */
 const WHOLE_LENGTH_MIN = 9
 /** Of the two names, the one with fewer matched words decides with this share. */

@@ -1,5 +1,6 @@
 // Reads names in Chinese characters and in Hangul: the family name first, mostly without spaces. Chinese characters are read
-// in Mandarin, in Korean and in Cantonese, since the signs do not show whose name it is.
+// in Mandarin, in Korean and in Cantonese, since the signs do not show whose name it is. Signs beside a name, such as a title,
+// are words of their own: a name is looked for at every place.
 import { spellCantonese } from './cantonese.ts'
 import { toAscii } from './fold.ts'
 import { readingsOf } from './han-readings.ts'
@@ -13,7 +14,7 @@ export interface EastAsianWord {
   readonly spellings: readonly string[]
 }
 
-const HANGUL = /^\p{Script=Hangul}+$/u
+const HANGUL = /\p{Script=Hangul}/u
 const NOT_ASCII_WORD = /[^a-z0-9]/g
 
 /** Family names of two syllables, as the transliteration writes them. */
@@ -34,58 +35,114 @@ const FAMILY_READINGS: ReadonlyMap<string, string> = new Map(
 )
 /** The longest name of a person that is written without spaces: two and two. */
 const UNSPACED_MAX = 4
+/** Shorter ones are not looked for among other signs. */
+const WITHIN_MIN = 3
+/** More signs are not read. */
+const SIGNS_MAX = 12
 
-const syllablesOf = (text: string): readonly string[] =>
-  [...text].map((character) => toAscii(character).replaceAll(NOT_ASCII_WORD, ''))
+type Signs = readonly string[]
+type Words = readonly EastAsianWord[]
 
-const pinyin = (text: string): string => syllablesOf(text).join('')
-
-/** @returns family name and given name; null if the pieces do not show which is which */
-const splitName = (pieces: readonly string[]): readonly [family: string, given: string] | null => {
-  const [first = '', ...others] = pieces
-  const whole = pieces.join('')
-  if (whole.length > UNSPACED_MAX || whole.length < 2) return null
-  if (others.length > 0 && first.length > 1) {
-    const last = others.at(-1) ?? ''
-    return last.length === 1 ? [last, pieces.slice(0, -1).join('')] : null
-  }
-  const isTwo = HANGUL.test(whole)
-    ? familyLength(whole) === 2
-    : whole.length > 2 && TWO_SYLLABLES.has(pinyin(whole.slice(0, 2)))
-  const length = isTwo ? 2 : 1
-  return [whole.slice(0, length), whole.slice(length)]
-}
+const syllablesOf = (signs: Signs): Signs => signs.map((sign) => toAscii(sign).replaceAll(NOT_ASCII_WORD, ''))
+const pinyin = (signs: Signs): string => syllablesOf(signs).join('')
+const isHangul = (sign: string): boolean => HANGUL.test(sign)
+const hasHangul = (signs: Signs): boolean => signs.some(isHangul)
 
 const spelled = (spellings: readonly string[]): EastAsianWord => ({ text: spellings[0] ?? '', spellings })
+const plain = (signs: Signs): EastAsianWord => ({ text: pinyin(signs), spellings: [] })
+const isRead = (words: Words): boolean => words.every(({ text }) => text !== '')
 
-const plain = (text: string): EastAsianWord => ({ text, spellings: [] })
+/** In Hangul, one text for each way to read the signs; none if one has no reading. */
+const inHangul = (signs: Signs): readonly string[] =>
+  combine(signs.map((sign) => (isHangul(sign) ? [sign] : readingsOf(sign, 'korean'))))
 
-/** In Hangul, one text for each way to read the characters; none if one has no reading. */
-const inHangul = (text: string): readonly string[] =>
-  combine([...text].map((character) => readingsOf(character, 'korean')))
-
-const inKorean = (texts: readonly string[], spell: (syllables: string) => readonly string[]): EastAsianWord =>
-  spelled([...new Set(texts.flatMap(spell))])
+const inKorean = (signs: Signs, spell: (syllables: string) => readonly string[]): EastAsianWord =>
+  spelled([...new Set(inHangul(signs).flatMap(spell))])
 
 const inMandarin = (syllables: readonly string[]): EastAsianWord => spelled(spellMandarin(syllables))
 
-const inCantonese = (text: string): EastAsianWord =>
-  spelled(spellCantonese([...text].map((character) => readingsOf(character, 'cantonese'))))
+const inCantonese = (signs: Signs): EastAsianWord =>
+  spelled(spellCantonese(signs.map((sign) => readingsOf(sign, 'cantonese'))))
 
-/** @param pieces neighbouring words, all in Hangul or all in Chinese characters @returns the words in each way to read them */
-export const readEastAsian = (pieces: readonly string[]): readonly (readonly EastAsianWord[])[] => {
-  const name = splitName(pieces)
-  const isHangul = pieces.every((piece) => HANGUL.test(piece))
-  if (name === null) return [pieces.map((piece) => plain(pinyin(piece)))]
-  const [family, given] = name
-  if (isHangul) return [[inKorean([family], spellFamilyName), inKorean([given], spellGivenName)]]
+/** @param signs two to four, the family name first */
+const readName = (signs: Signs): readonly Words[] => {
+  const isTwo = hasHangul(signs)
+    ? familyLength(signs.join('')) === 2
+    : signs.length > 2 && TWO_SYLLABLES.has(pinyin(signs.slice(0, 2)))
+  const [family, given] = [signs.slice(0, isTwo ? 2 : 1), signs.slice(isTwo ? 2 : 1)]
+  const korean = [inKorean(family, spellFamilyName), inKorean(given, spellGivenName)]
+  if (hasHangul(signs)) return [korean].filter(isRead)
   // A married woman's name in Hong Kong: her husband's family name, her own, and her given name.
-  const isMarried = family.length === 1 && given.length === UNSPACED_MAX - 1
+  const isMarried = given.length === UNSPACED_MAX - 1
   const readings = [
-    [inMandarin([FAMILY_READINGS.get(family) ?? pinyin(family)]), inMandarin(syllablesOf(given))],
-    [inKorean(inHangul(family), spellFamilyName), inKorean(inHangul(given), spellGivenName)],
+    [inMandarin([FAMILY_READINGS.get(family.join('')) ?? pinyin(family)]), inMandarin(syllablesOf(given))],
+    korean,
     [inCantonese(family), inCantonese(given)],
     ...(isMarried ? [[family, given.slice(0, 1), given.slice(1)].map(inCantonese)] : []),
   ]
-  return readings.filter((words) => words.every(({ text }) => text !== ''))
+  return readings.filter(isRead)
+}
+
+/** A family name or a given name alone. */
+const readPart = (signs: Signs): readonly Words[] => {
+  const korean = [inKorean(signs, spellFamilyName)]
+  if (hasHangul(signs)) return [korean].filter(isRead)
+  const asFamilyName = FAMILY_READINGS.get(signs.join(''))
+  return [
+    [inMandarin(syllablesOf(signs))],
+    ...(asFamilyName === undefined ? [] : [[inMandarin([asFamilyName])]]),
+    korean,
+    [inCantonese(signs)],
+  ].filter(isRead)
+}
+
+/** Where a name may be among more signs: of three or four signs anywhere, or a piece of two. */
+const placesOf = (pieces: readonly Signs[], count: number): readonly (readonly [start: number, end: number])[] => {
+  const places: (readonly [number, number])[] = []
+  for (let length = WITHIN_MIN; length <= Math.min(UNSPACED_MAX, count - 1); length++) {
+    for (let start = 0; start + length <= count; start++) places.push([start, start + length])
+  }
+  let start = 0
+  for (const { length } of pieces) {
+    if (length === 2 && count > 2) places.push([start, start + 2])
+    start += length
+  }
+  return places
+}
+
+/** Signs of one piece in the order of a name; null if the pieces are no name. */
+const asOneName = (pieces: readonly Signs[]): Signs | null => {
+  const signs = pieces.flat()
+  if (signs.length < 2 || signs.length > UNSPACED_MAX) return null
+  const [first = []] = pieces
+  if (pieces.length === 1 || first.length === 1) return signs
+  const last = pieces.at(-1) ?? []
+  return last.length === 1 ? [...last, ...pieces.slice(0, -1).flat()] : null
+}
+
+/**
+ * @param texts neighbouring words in Hangul and Chinese characters
+ * @param isWhole no word in another script is beside them
+ * @returns the words in each way to read them as one name; none if they can't be read
+ */
+export const readEastAsian = (texts: readonly string[], isWhole: boolean): readonly Words[] => {
+  const pieces = texts.map((text) => [...text])
+  const signs = pieces.flat()
+  if (signs.length > SIGNS_MAX) return []
+  const name = asOneName(pieces)
+  const isPart = signs.length === 1 || (signs.length === 2 && !isWhole)
+  const ways = [...(name === null ? [] : readName(name)), ...(isPart ? readPart(signs) : [])]
+  const isMixed = hasHangul(signs) && !signs.every(isHangul)
+  return ways.length > 0 || (isMixed && signs.length <= UNSPACED_MAX) ? ways : [pieces.map(plain)]
+}
+
+/** As `readEastAsian`: each way to read some of the signs as a name, and the others as words beside it. */
+export const readWithin = (texts: readonly string[]): readonly Words[] => {
+  const pieces = texts.map((text) => [...text])
+  const signs = pieces.flat()
+  if (signs.length > SIGNS_MAX) return []
+  return placesOf(pieces, signs.length).flatMap(([start, end]) => {
+    const others = [signs.slice(0, start), signs.slice(end)].filter(({ length }) => length > 0).map(plain)
+    return readName(signs.slice(start, end)).map((words) => [...words, ...others])
+  })
 }

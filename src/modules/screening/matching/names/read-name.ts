@@ -36,6 +36,8 @@ export interface NameReading {
   readonly words: readonly NameWord[]
   /** The words of other ways to read the same text. */
   readonly others: readonly (readonly NameWord[])[]
+  /** Ways to read a name among other words that are written together with it. */
+  readonly within: readonly (readonly NameWord[])[]
   /** The letters of all words, each word once. */
   readonly letters: string
   /** Null: the words are the whole name. */
@@ -164,16 +166,17 @@ const wordsOf = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] =
 
 /** @param texts one word each @returns the words to compare, each once, at most as many as a name has */
 export const readWords = (texts: readonly string[], kind: NameKind): readonly NameWord[] =>
-  withoutRepeats(wordsOf(readScripts(texts, kind)[0] ?? [], kind)).slice(0, WORDS_MAX)
+  withoutRepeats(wordsOf(readScripts(texts, kind).ways[0] ?? [], kind)).slice(0, WORDS_MAX)
 
 export const readName = (name: string, kind: NameKind): NameReading => {
-  const nothing = (problem: NameProblem): NameReading => ({ words: [], others: [], letters: '', problem })
+  const nothing = (problem: NameProblem): NameReading => ({ words: [], others: [], within: [], letters: '', problem })
   if (name.length > NAME_LENGTH_MAX) return nothing('too-long')
   const pieces = readNameText(name)
-  const [raw = [], ...otherWays] = readScripts(
+  const { ways, within, isPartial } = readScripts(
     pieces.map(({ text }) => text),
     kind,
   )
+  const [raw = [], ...otherWays] = ways
   const texts = raw.map(({ text }) => text)
   if (texts.join('').length < LETTERS_MIN) return nothing('no-letters')
   const words = wordsOf(raw, kind)
@@ -183,6 +186,7 @@ export const readName = (name: string, kind: NameKind): NameReading => {
   const once = withoutRepeats(words)
   const problemOf = (): NameProblem | null => {
     if (pieces.some(({ isDisguised }) => isDisguised)) return 'disguised'
+    if (isPartial) return 'unreadable'
     if (once.length > WORDS_MAX) return 'too-many-words'
     if (texts.some(({ length }) => length > WORD_MAX)) return 'long-word'
     return kind === 'person' && isSpacedOut(words) ? 'single-letters' : null
@@ -194,6 +198,7 @@ export const readName = (name: string, kind: NameKind): NameReading => {
       ...(looksLatin ? [readWords(latin, kind)] : []),
       ...otherWays.map((way) => wordsOf(way, kind).slice(0, WORDS_MAX)),
     ],
+    within: within.map((way) => wordsOf(way, kind).slice(0, WORDS_MAX)),
     letters: hasVowels ? texts.filter((text, at) => text.length === 1 || texts.indexOf(text) === at).join('') : '',
     problem: problemOf(),
   }

@@ -1,7 +1,7 @@
 // Reads the pieces of a name, whatever their script, into words in lower-case ASCII, in each way that the script allows.
-import { readArabic } from './arabic.ts'
+import { type ArabicWord, readArabic } from './arabic.ts'
 import { type Skeleton, skeletonOf } from './consonants.ts'
-import { readEastAsian } from './east-asian.ts'
+import { type EastAsianWord, readEastAsian, readWithin } from './east-asian.ts'
 import { toAscii } from './fold.ts'
 
 export type NameKind = 'person' | 'organization'
@@ -9,7 +9,9 @@ export type NameKind = 'person' | 'organization'
 const ARABIC = /^\p{Script=Arabic}+$/u
 const HEBREW = /^\p{Script=Hebrew}+$/u
 const HAN = /^\p{Script=Han}+$/u
-const HANGUL = /^\p{Script=Hangul}+$/u
+const EAST_ASIAN = /^[\p{Script=Han}\p{Script=Hangul}]+$/u
+/** Alef, alifu of Thaana, and a letter of Thai are silent. */
+const SOUNDED = /[\p{L}--[\u0627\u0787\u0e45]]/v
 const NOT_ASCII_WORD = /[^a-z0-9]/g
 
 const GREEK = /\p{Script=Greek}/u
@@ -43,52 +45,76 @@ export const toRawWord = (text: string): RawWord => ({
 
 const labelOf = (text: string): string => toAscii(text).replaceAll(NOT_ASCII_WORD, '')
 
-/** The words of neighbouring pieces of one script, in each way to read them: at least one. */
-const readRun = (pieces: readonly string[], kind: NameKind): readonly (readonly RawWord[])[] => {
+const transliterated = (piece: string): RawWord => ({
+  ...toRawWord(toAscii(GREEK.test(piece) ? spokenGreek(piece) : piece)),
+  isExact: HAN.test(piece),
+})
+
+type Way = readonly RawWord[]
+
+const fromArabic = (words: readonly ArabicWord[]): Way =>
+  words.map(({ text, skeletons }) => ({ ...toRawWord(text), skeletons, isExact: skeletons.length === 0 }))
+
+const fromHebrew = (piece: string): RawWord => {
+  const word = toRawWord(toAscii(piece))
+  return { ...word, skeletons: [{ ...skeletonOf(word.text), gaps: null }] }
+}
+
+const fromEastAsian = (words: readonly EastAsianWord[], isExact: boolean): Way =>
+  words.map(({ text, spellings }) => ({ ...toRawWord(text), spellings, isExact: isExact || spellings.length > 0 }))
+
+/** Neighbouring pieces of one script. */
+interface Run {
+  /** The words in each way to read them; none if they can't be read. */
+  readonly ways: readonly Way[]
+  /** The words in each way to read some of the signs as a name, and the others as words beside it. */
+  readonly within: readonly Way[]
+}
+
+const readRun = (pieces: readonly string[], kind: NameKind, isWhole: boolean): Run => {
   const [first = ''] = pieces
-  if (ARABIC.test(first)) {
-    return readArabic(pieces, labelOf).map((words) =>
-      words.map(({ text, skeletons }) => ({ ...toRawWord(text), skeletons, isExact: skeletons.length === 0 })),
-    )
+  if (ARABIC.test(first)) return { ways: readArabic(pieces, labelOf).map(fromArabic), within: [] }
+  if (HEBREW.test(first)) return { ways: [pieces.map(fromHebrew)], within: [] }
+  if (EAST_ASIAN.test(first) && kind === 'person') {
+    const isHan = HAN.test(first)
+    const read = (words: readonly EastAsianWord[]): Way => fromEastAsian(words, isHan)
+    return { ways: readEastAsian(pieces, isWhole).map(read), within: readWithin(pieces).map(read) }
   }
-  if (HEBREW.test(first)) {
-    return [
-      pieces.map((piece) => {
-        const word = toRawWord(toAscii(piece))
-        return { ...word, skeletons: [{ ...skeletonOf(word.text), gaps: null }] }
-      }),
-    ]
-  }
-  if ((HAN.test(first) || HANGUL.test(first)) && kind === 'person') {
-    return readEastAsian(pieces).map((words) =>
-      words.map(({ text, spellings }) => ({
-        ...toRawWord(text),
-        spellings,
-        isExact: HAN.test(first) || spellings.length > 0,
-      })),
-    )
-  }
-  return [
-    pieces.map((piece) => ({
-      ...toRawWord(toAscii(GREEK.test(piece) ? spokenGreek(piece) : piece)),
-      isExact: HAN.test(piece),
-    })),
-  ]
+  return { ways: [pieces.map(transliterated)], within: [] }
 }
 
 const scriptOf = (piece: string): RegExp | undefined =>
-  [ARABIC, HEBREW, HAN, HANGUL].find((script) => script.test(piece))
+  [ARABIC, HEBREW, EAST_ASIAN].find((script) => script.test(piece))
 
-/** @returns the words in each way to read them: at least one */
-export const readScripts = (pieces: readonly string[], kind: NameKind): readonly (readonly RawWord[])[] => {
+export interface ScriptReading {
+  /** The words in each way to read the whole name: at least one. */
+  readonly ways: readonly Way[]
+  /** Ways to read a name among other words that are written together with it. */
+  readonly within: readonly Way[]
+  /** Some letters have no reading: they are not in the words. */
+  readonly isPartial: boolean
+}
+
+const hasUnknownLetter = (piece: string): boolean =>
+  [...piece].some((letter) => letter > '\u007f' && SOUNDED.test(letter) && toAscii(letter) === '')
+
+export const readScripts = (pieces: readonly string[], kind: NameKind): ScriptReading => {
   const runs: string[][] = []
   for (const [at, piece] of pieces.entries()) {
     if (at > 0 && scriptOf(piece) === scriptOf(pieces[at - 1] ?? '')) runs.at(-1)?.push(piece)
     else runs.push([piece])
   }
-  const read = runs.map((run) => readRun(run, kind))
-  const ways = Math.max(1, ...read.map(({ length }) => length))
-  return Array.from({ length: ways }, (_, way) =>
-    read.flatMap((readings) => readings[Math.min(way, readings.length - 1)] ?? []).filter(({ text }) => text !== ''),
-  )
+  const read = runs.map((run) => readRun(run, kind, runs.length === 1))
+  const readings = read.map(({ ways }, at) => (ways.length > 0 ? ways : [runs[at]?.map(transliterated) ?? []]))
+  const count = Math.max(1, ...readings.map(({ length }) => length))
+  const joined = (words: readonly Way[]): Way => words.flat().filter(({ text }) => text !== '')
+  return {
+    ways: Array.from({ length: count }, (_, way) =>
+      joined(readings.map((each) => each[Math.min(way, each.length - 1)] ?? [])),
+    ),
+    within: read.flatMap(({ within }, at) =>
+      within.map((words) => joined(readings.map(([first = []], other) => (other === at ? words : first)))),
+    ),
+    isPartial: read.some(({ ways }) => ways.length === 0) || pieces.some(hasUnknownLetter),
+  }
 }
