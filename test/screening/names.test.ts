@@ -63,6 +63,17 @@ describe('names that are found', () => {
     ['FerdinandMartinezSuarez', '9', 'all written together'],
     ['Suarez-FerdinandMartinez', '9', 'together, in another order'],
     ['Fer dinand Mart inez Sua rez', '9', 'written apart'],
+    ['FerdinandMartinezSuarez Perez', '9', 'together, and a word beside'],
+    ['Perez FerdinandMartinez Suarez', '9', 'two together, and a word beside'],
+    ['FerdinandMartinezSuarezOyelaran', '9', 'together with another word'],
+    ['Fer di nand Mar ti nez Su su arez', '9', 'apart, with a part again'],
+    ['Fer dinandMart inezSua rez Oyelaran', '9', 'together and apart, and a word beside'],
+    ['FerdinandMartinezSuarez 金', '9', 'together, beside another script'],
+    ['Фердинанд MartinezSuarez', '9', 'two together, beside another script'],
+    ['ХоѕеРОРЕЅСО', '11', 'Cyrillic letters that look Latin, together'],
+    ['SergeiViktorovichLavrov1950', '2', 'together with a number'],
+    ['HomsRefinery Comp any', '7', 'of a company, together and apart'],
+    ['Ho ms Refi nery Company', '7', 'of a company, apart'],
     [`${'Ferdinand '.repeat(16)}Martinez Suarez`, '9', 'a word again and again'],
     ['Ferdinand Martinez Suarez Juan Luis Carlos Pedro', '9', 'words added'],
     ['Sirhan SIRHAN', '10', 'a listed word twice'],
@@ -80,6 +91,7 @@ describe('names that are found', () => {
     'Homs Bakery',
     'Gas Promotion GmbH',
     'Usama Khan',
+    'Sergeilavina Rovston',
   ])('%s is nobody', (name) => {
     expect(hitsOf({ name })).toEqual([])
   })
@@ -140,6 +152,7 @@ describe('names that can not be compared in full have a problem, whatever is fou
     ['F e r d i n a n d  M a r t i n e z  S u a r e z', 'too-many-words'],
     ['I v a n  Ivanov', 'single-letters'],
     [[...'bcdfghjklmnprstvzqx'].map((letter) => `${letter}al${letter}un`).join(' '), 'too-many-words'],
+    [`${[...'bdfghklmnprstvz'].map((letter) => `${letter}al${letter}un`).join(' ')} SergeiLavrov`, 'too-many-words'],
     ['A'.repeat(33), 'long-word'],
   ] as const)('%s is %s', (name, problem) => {
     expect(screening.screen({ name }, DEFAULT_THRESHOLD).problem).toBe(problem)

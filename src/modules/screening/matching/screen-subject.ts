@@ -7,7 +7,7 @@ import type { ListedEntry, ScreenedSubject } from './entry.ts'
 import { createNameFinder, type FoundName, type NameFinder } from './names/find-names.ts'
 import { createNameIndexBuilder, openNameIndex } from './names/name-index.ts'
 import type { NameProblem } from './names/name-problems.ts'
-import { type NameReading, readName, readWords } from './names/read-name.ts'
+import { divideName, type NameReading, readName } from './names/read-name.ts'
 import type { NameKind } from './names/read-scripts.ts'
 import { scoreBirthDate, scoreCountry } from './narrow.ts'
 
@@ -183,28 +183,28 @@ export const openScreening = (image: Uint8Array): Screening => {
   }
 
   /** Looks for a name as it is read, and with its letters divided into words of the lists. */
-  const find = (
-    { words, others, within, letters }: NameReading,
-    kind: NameKind,
-    minimum: number,
-  ): readonly FoundName[] => {
-    if (words.length === 0) return []
-    const found = [words, ...others, ...within].flatMap((reading) => finders[kind].find(reading, minimum))
-    const texts = kind === 'organization' ? null : indexes.person.divide(letters)
-    const written = new Set(words.map((word) => word.written))
-    if (texts === null || texts.every((text) => written.has(text))) return found
-    return [...found, ...finders[kind].find(readWords(texts, kind), Math.max(minimum, DIVIDED_SIMILARITY_MIN))]
+  const find = ({ words, others, within, divisible }: NameReading, kind: NameKind, minimum: number) => {
+    if (words.length === 0) return { found: [], isCut: false }
+    const divided = divisible.flatMap((way) => divideName(way, kind, indexes[kind].divide))
+    const ofDivided = divided
+      .flatMap((each) => finders[kind].find(each.words, minimum))
+      .filter(({ comparison }) => comparison.hasWhole || comparison.similarity >= DIVIDED_SIMILARITY_MIN)
+    return {
+      found: [...[words, ...others, ...within].flatMap((way) => finders[kind].find(way, minimum)), ...ofDivided],
+      isCut: divided.some((each) => each.isCut),
+    }
   }
 
   const screenAs = (subject: ScreenedSubject, kind: NameKind, threshold: number): ScreeningAnswer => {
     const reading = readName(subject.name, kind)
-    const found = find(reading, kind, (threshold - LIFT_MAX) / 100)
+    const { found, isCut } = find(reading, kind, (threshold - LIFT_MAX) / 100)
     const best = new Map<number, ScreeningHit>()
     for (const candidate of found) {
       const hit = hitOf(subject, kind, candidate)
       if (hit.score >= threshold && (best.get(candidate.entry)?.score ?? -1) < hit.score) best.set(candidate.entry, hit)
     }
-    return { hits: [...best.values()], problem: reading.problem ?? (subject.isCut === true ? 'cut' : null) }
+    const problem = isCut ? 'too-many-words' : subject.isCut === true ? 'cut' : null
+    return { hits: [...best.values()], problem: reading.problem ?? problem }
   }
 
   return {

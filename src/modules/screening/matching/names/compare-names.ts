@@ -1,6 +1,6 @@
 // Compares a name with one of the index, word by word whatever their order, and says how near they are: 1 for the same name,
 // less for words that are misspelt, missing or other. Words that many have count less than words that few have.
-import { type NameIndex, roleAt, type WordMatch, wordAt } from './name-index.ts'
+import { isSmall, type NameIndex, roleAt, type WordMatch, wordAt } from './name-index.ts'
 import type { NameWord, WordRole } from './read-name.ts'
 
 /** How much a word of each kind says of whose name it is. */
@@ -64,6 +64,8 @@ export interface ComparedWord {
 export interface NameComparison {
   /** 0 to 1. */
   readonly similarity: number
+  /** All words of the listed name are in the other. */
+  readonly hasWhole: boolean
   readonly words: readonly ComparedWord[]
   /** Words of the listed name that the name looked for has not. */
   readonly missing: readonly string[]
@@ -97,8 +99,6 @@ const alike = (byte: number): number => INITIALS_ALIKE.get(byte) ?? byte
 /** Whether the initial of a name may be the listed word's. */
 export const isInitialOf = (index: NameIndex, word: number, initial: NameWord): boolean =>
   alike(index.firstByte(word)) === alike(byteOf(initial.written))
-
-const isSmall = (role: WordRole): boolean => role === 'particle' || role === 'title'
 
 /** How near a word of the query is to one of the listed name; 0: it is another word. */
 const pairOf = (index: NameIndex, part: QueryPart, word: number, role: WordRole): WordMatch | null => {
@@ -201,6 +201,7 @@ export const compareNames = (
   let askedGain = 0
   let listedTotal = 0
   let listedGain = 0
+  let smallListed = 0
   // A name in syllables has no particles: `il` and `lo` are names there.
   const isSyllabic = words.some(({ spellings }) => spellings.length > 0)
   const roleIn = (at: number): WordRole => {
@@ -231,7 +232,11 @@ export const compareNames = (
     for (const pairing of leftOvers(index, words, parts, listed, askedLeft, listedLeft)) take(pairing)
   }
   for (let at = 0; at < words.length; at++) if ((askedLeft & bit(at)) !== 0) askedTotal += weights[at]!
-  for (let at = 0; at < listed.length; at++) if ((listedLeft & bit(at)) !== 0) listedTotal += listedWeight(at)
+  for (let at = 0; at < listed.length; at++) {
+    if ((listedLeft & bit(at)) === 0) continue
+    listedTotal += listedWeight(at)
+    if (isSmall(roleIn(at))) smallListed += listedWeight(at)
+  }
   const asked = askedGain / askedTotal
   const ofList = listedGain / listedTotal
   const strictness = isSyllabic ? SYLLABIC_STRICTER_SHARE : STRICTER_SHARE
@@ -239,10 +244,15 @@ export const compareNames = (
   const telling = chosen.filter(({ part }) => !isSmall(part.word.role)).length
   const likeness =
     telling > 1 || (words.length === 1 && listed.length === 1) || blended > 0.999 ? blended : blended * ONE_WORD_SHARE
+  const namesIn = (mask: number): number =>
+    Array.from(listed).filter((packed, at) => (mask & bit(at)) !== 0 && !isSmall(roleAt(packed))).length
+  const tellingListed = chosen.reduce((sum, { listedMask }) => sum + namesIn(listedMask), 0)
   const lettersListed = (): number => listed.reduce((sum, packed) => sum + index.textOf(wordAt(packed)).length, 0)
-  const hasWhole = telling > 1 && ofList >= WHOLE_MIN && lettersListed() >= WHOLE_LENGTH_MIN
+  const hasWhole =
+    tellingListed > 1 && listedGain / (listedTotal - smallListed) >= WHOLE_MIN && lettersListed() >= WHOLE_LENGTH_MIN
   return {
     similarity: hasWhole ? Math.max(likeness, WHOLE_LISTED_SIMILARITY) : likeness,
+    hasWhole,
     get words() {
       return chosen.map(({ part, listed: word, similarity: near, distance }) => ({
         asked: part.word.written,

@@ -3,9 +3,11 @@
 // thousand names take a few megabytes.
 import { below, bytesIn, type FlatArrays, prefixed, wordsIn } from '../../../../lib/flat-arrays.ts'
 import { likenessOf, skeletonOf } from './consonants.ts'
+import { createDivider } from './divide-words.ts'
 import { foldWord, WORD_MAX } from './fold.ts'
 import type { NameWord, WordRole } from './read-name.ts'
-import { buildWordTable, openWordTable, type WordTable } from './word-table.ts'
+import { hashOf } from './word-hash.ts'
+import { buildWordTable, openWordTable } from './word-table.ts'
 import { JOINING_PARTICLES } from './words.ts'
 
 const ROLES: readonly WordRole[] = ['name', 'initial', 'particle', 'title', 'form', 'common']
@@ -43,11 +45,13 @@ export interface NameIndex {
   /** A name's words in order, to be read with `roleAt` and `wordAt`. */
   wordsOf(name: number): Uint32Array
   entryOf(name: number): number
-  /** Divides letters into words of the index, the longest first. Null: some letters are left over. */
-  divide(letters: string): readonly string[] | null
+  /** Divides words that are written together, and joins words that are written apart. */
+  divide(texts: readonly string[]): readonly (readonly string[])[]
 }
 
 export const roleAt = (packed: number): WordRole => ROLES[packed >>> ROLE_SHIFT] ?? 'name'
+/** Words that say nearly nothing of whose name it is. */
+export const isSmall = (role: WordRole): boolean => role === 'particle' || role === 'title'
 export const wordAt = (packed: number): number => packed & WORD_MASK
 
 /** Second syllables of Korean given names that are particles elsewhere. */
@@ -88,15 +92,6 @@ const TOLERATED_IN_JOINS = (length: number): number => Math.min(2, Math.floor(le
 const FOLDED_SIMILARITY = 0.97
 /** What a word is worth that is some keys off: the first key costs less than the second. */
 const editSimilarity = (distance: number, length: number): number => 1 - (distance * 0.9) / length
-
-/** FNV-1a, 32 bits. */
-const HASH_START = 0x811c9dc5
-const hashWith = (hash: number, code: number): number => Math.imul(hash ^ code, 0x01000193)
-const hashOf = (text: string): number => {
-  let hash = HASH_START
-  for (let at = 0; at < text.length; at++) hash = hashWith(hash, text.charCodeAt(at))
-  return hash >>> 0
-}
 
 interface WordDraft {
   readonly written: string
@@ -253,43 +248,6 @@ export const createNameIndexBuilder = (): NameIndexBuilder => {
   }
 }
 
-/** More letters are not divided. */
-const DIVIDED_MAX = 128
-const DIVIDED_WORD_MIN = 2
-/** Shorter words, on average over the letters, say nothing. */
-const DIVIDED_LENGTH_MIN = 3
-
-/** @returns a function that divides letters into words so that the sum of the squares of their lengths is greatest */
-const createDivider = (words: WordTable) => {
-  let hashes: Set<number> | null = null
-  const hashesOf = (): Set<number> =>
-    new Set(Array.from({ length: words.size }, (_, word) => hashOf(words.textOf(word))))
-
-  return (letters: string): readonly string[] | null => {
-    if (letters.length > DIVIDED_MAX) return null
-    hashes ??= hashesOf()
-    const best = new Int32Array(letters.length + 1).fill(-1)
-    const lastStart = new Uint8Array(letters.length + 1)
-    best[0] = 0
-    for (let start = 0; start < letters.length; start++) {
-      if (best[start] === -1) continue
-      let hash = HASH_START
-      for (let end = start; end < Math.min(letters.length, start + WORD_MAX); end++) {
-        hash = hashWith(hash, letters.charCodeAt(end))
-        const length = end + 1 - start
-        const sum = best[start]! + length * length
-        if (length < DIVIDED_WORD_MIN || sum <= best[end + 1]! || !hashes.has(hash >>> 0)) continue
-        best[end + 1] = sum
-        lastStart[end + 1] = start
-      }
-    }
-    if (best[letters.length]! < DIVIDED_LENGTH_MIN * letters.length) return null
-    const found: string[] = []
-    for (let end = letters.length; end > 0; end = lastStart[end]!) found.unshift(letters.slice(lastStart[end]!, end))
-    return found
-  }
-}
-
 export const openNameIndex = (arrays: FlatArrays): NameIndex => {
   const written = openWords(below('written', arrays))
   const folded = openWords(below('folded', arrays))
@@ -395,6 +353,21 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
     return found
   }
 
+  const namesWith = (word: number): Uint32Array => postings.subarray(postingStarts[word]!, postingStarts[word + 1]!)
+  const wordsOf = (name: number): Uint32Array => nameWords.subarray(nameStarts[name]!, nameStarts[name + 1]!)
+
+  let soundOf: Uint32Array | null = null
+  const soundsOf = (): Uint32Array => {
+    const rowOf = new Uint32Array(flags.length)
+    for (let row = 0; row < folded.table.size; row++) folded.each(row, (word) => (rowOf[word] = row))
+    return rowOf
+  }
+  const soundingLike = (row: number, visit: (word: number) => void): void => {
+    soundOf ??= soundsOf()
+    const word = written.first(row)
+    if (word !== -1) folded.each(soundOf[word]!, visit)
+  }
+
   return {
     names: entryOf.length,
     distinctWords: flags.length,
@@ -406,13 +379,20 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
       return { distance, similarity: editSimilarity(distance, Math.max(text.length, table.lengthOf(rows[word]!))) }
     },
     find: (text) => written.first(written.table.find(text)),
-    namesWith: (word) => postings.subarray(postingStarts[word]!, postingStarts[word + 1]!),
+    namesWith,
     isJoin: (word) => (flags[word]! & 1) !== 0,
     frequency: (word) => frequencies[word]!,
     textOf,
     firstByte: (word) => tableOf(word).firstByte(rows[word]!),
-    wordsOf: (name) => nameWords.subarray(nameStarts[name]!, nameStarts[name + 1]!),
+    wordsOf,
     entryOf: (name) => entryOf[name]!,
-    divide: createDivider(written.table),
+    divide: createDivider({
+      words: written.table,
+      names: entryOf.length,
+      soundingLike,
+      namesWith,
+      tellingWords: (name) =>
+        Array.from(wordsOf(name)).flatMap((packed) => (isSmall(roleAt(packed)) ? [] : [wordAt(packed)])),
+    }),
   }
 }

@@ -38,8 +38,8 @@ export interface NameReading {
   readonly others: readonly (readonly NameWord[])[]
   /** Ways to read a name among other words that are written together with it. */
   readonly within: readonly (readonly NameWord[])[]
-  /** The letters of all words, each word once. */
-  readonly letters: string
+  /** The words of each way in which they may be written together or apart. */
+  readonly divisible: readonly (readonly RawWord[])[]
   /** Null: the words are the whole name. */
   readonly problem: NameProblem | null
 }
@@ -164,12 +164,41 @@ const wordsOf = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] =
   return isEmpty ? words.map((word) => ({ ...word, role: 'name' as const })) : words
 }
 
-/** @param texts one word each @returns the words to compare, each once, at most as many as a name has */
-export const readWords = (texts: readonly string[], kind: NameKind): readonly NameWord[] =>
-  withoutRepeats(wordsOf(readScripts(texts, kind).ways[0] ?? [], kind)).slice(0, WORDS_MAX)
+/** @returns the words to compare, each once */
+const readOnce = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] => withoutRepeats(wordsOf(raw, kind))
+
+const isInLetters = ({ skeletons, spellings }: RawWord): boolean => skeletons.length + spellings.length === 0
+
+export interface DividedName {
+  readonly words: readonly NameWord[]
+  /** More words were found than are compared. */
+  readonly isCut: boolean
+}
+
+/** @returns the words in each way that `divide` finds */
+export const divideName = (
+  raw: readonly RawWord[],
+  kind: NameKind,
+  divide: (texts: readonly string[]) => readonly (readonly string[])[],
+): readonly DividedName[] => {
+  const runs: RawWord[][] = []
+  for (const [at, word] of raw.entries()) {
+    const before = raw[at - 1]
+    if (before !== undefined && isInLetters(before) === isInLetters(word)) runs.at(-1)?.push(word)
+    else runs.push([word])
+  }
+  return runs.flatMap((run, at) => {
+    if (run[0] === undefined || !isInLetters(run[0])) return []
+    return divide(run.map(({ text }) => text)).map((texts) => {
+      const divided = runs.flatMap((each, other) => (other === at ? texts.map(toRawWord) : each))
+      const words = readOnce(divided, kind)
+      return { words: words.slice(0, WORDS_MAX), isCut: words.length > WORDS_MAX }
+    })
+  })
+}
 
 export const readName = (name: string, kind: NameKind): NameReading => {
-  const nothing = (problem: NameProblem): NameReading => ({ words: [], others: [], within: [], letters: '', problem })
+  const nothing = (problem: NameProblem): NameReading => ({ words: [], others: [], within: [], divisible: [], problem })
   if (name.length > NAME_LENGTH_MAX) return nothing('too-long')
   const pieces = readNameText(name)
   const { ways, within, isPartial } = readScripts(
@@ -180,9 +209,14 @@ export const readName = (name: string, kind: NameKind): NameReading => {
   const texts = raw.map(({ text }) => text)
   if (texts.join('').length < LETTERS_MIN) return nothing('no-letters')
   const words = wordsOf(raw, kind)
-  const latin = pieces.map(({ text, lookalike }) => lookalike ?? text)
-  const hasVowels = raw.every(({ skeletons, spellings }) => skeletons.length + spellings.length === 0)
   const looksLatin = pieces.some(({ lookalike }) => lookalike !== null)
+  const latin = looksLatin
+    ? readScripts(
+        pieces.map(({ text, lookalike }) => lookalike ?? text),
+        kind,
+      ).ways.slice(0, 1)
+    : []
+  const unrepeated = raw.filter(({ text }, at) => text.length === 1 || texts.indexOf(text) === at)
   const once = withoutRepeats(words)
   const problemOf = (): NameProblem | null => {
     if (pieces.some(({ isDisguised }) => isDisguised)) return 'disguised'
@@ -195,11 +229,11 @@ export const readName = (name: string, kind: NameKind): NameReading => {
     words: words.slice(0, WORDS_MAX),
     others: [
       ...(once === words ? [] : [once.slice(0, WORDS_MAX)]),
-      ...(looksLatin ? [readWords(latin, kind)] : []),
+      ...latin.map((way) => readOnce(way, kind).slice(0, WORDS_MAX)),
       ...otherWays.map((way) => wordsOf(way, kind).slice(0, WORDS_MAX)),
     ],
     within: within.map((way) => wordsOf(way, kind).slice(0, WORDS_MAX)),
-    letters: hasVowels ? texts.filter((text, at) => text.length === 1 || texts.indexOf(text) === at).join('') : '',
+    divisible: [raw, ...latin, ...(unrepeated.length === raw.length ? [] : [unrepeated])],
     problem: problemOf(),
   }
 }

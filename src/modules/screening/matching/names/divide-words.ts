@@ -1,0 +1,177 @@
+// Divides the letters of a name into words of the lists where its own words are written together or apart
+// (`NicolasMaduroMoros`, `Ma du ro`): all of its letters, and those of each listed name that they have in whole.
+import { WORD_MAX } from './fold.ts'
+import { HASH_START, hashOf, hashWith } from './word-hash.ts'
+import type { WordTable } from './word-table.ts'
+
+const LISTED_MIN = 2
+/** Shorter words, on average over the letters, say nothing. */
+const LENGTH_MIN = 3
+/** Listed names of fewer letters are in others by chance. */
+const WHOLE_LETTERS_MIN = 9
+/** Of the words that a listed name is found in, these letters are its own at least. */
+const WHOLE_SHARE_MIN = 0.5
+/** The longest listed names that are found are compared. */
+const WHOLE_NAMES_MAX = 8
+/** Places of one word that are tried. */
+const PLACES_MAX = 4
+
+interface Place {
+  readonly start: number
+  readonly end: number
+}
+
+/** What the divider needs of an index. */
+export interface DividedIndex {
+  readonly words: WordTable
+  readonly names: number
+  /** Words that are written as the row of the table, or sound like it. */
+  soundingLike(row: number, visit: (word: number) => void): void
+  namesWith(word: number): Uint32Array
+  /** The words of a name that tell whose it is. */
+  tellingWords(name: number): readonly number[]
+}
+
+const overlap = (one: Place, other: Place): boolean => one.start < other.end && other.start < one.end
+
+export const createDivider = ({ words, names, soundingLike, namesWith, tellingWords }: DividedIndex) => {
+  let hashes: Set<number> | null = null
+  const hashesOf = (): Set<number> =>
+    new Set(Array.from({ length: words.size }, (_, word) => hashOf(words.textOf(word))))
+  /** By name, zero between two calls. */
+  let counts = new Uint8Array(0)
+
+  const listedPlaces = (letters: string): readonly Place[] => {
+    hashes ??= hashesOf()
+    const places: Place[] = []
+    for (let start = 0; start < letters.length; start++) {
+      let hash = HASH_START
+      for (let end = start + 1; end <= Math.min(letters.length, start + WORD_MAX); end++) {
+        hash = hashWith(hash, letters.charCodeAt(end - 1))
+        if (end - start >= LISTED_MIN && hashes.has(hash >>> 0)) places.push({ start, end })
+      }
+    }
+    return places
+  }
+
+  /**
+   * So that the sum of the squares of the listed words' lengths is greatest. Other words stay as they are.
+   * @param written the words as they are @returns null: the letters are no words
+   */
+  const divideAll = (
+    letters: string,
+    listed: readonly Place[],
+    written: readonly Place[],
+  ): readonly string[] | null => {
+    const best = new Int32Array(letters.length + 1).fill(-1)
+    const lastStart = new Uint16Array(letters.length + 1)
+    best[0] = 0
+    const offers = [
+      ...listed.map((place) => ({ ...place, gain: (place.end - place.start) ** 2 })),
+      ...written.map((place) => ({ ...place, gain: LENGTH_MIN * (place.end - place.start) })),
+    ].sort((one, other) => one.start - other.start)
+    for (const { start, end, gain } of offers) {
+      const sum = best[start]! + gain
+      if (best[start] === -1 || sum <= best[end]!) continue
+      best[end] = sum
+      lastStart[end] = start
+    }
+    if (best[letters.length]! < LENGTH_MIN * letters.length) return null
+    const found: string[] = []
+    for (let end = letters.length; end > 0; end = lastStart[end]!) found.unshift(letters.slice(lastStart[end]!, end))
+    return found
+  }
+
+  /** Puts each word at a place of its own; null if there is none. */
+  const placed = (wanted: readonly (readonly Place[])[], taken: readonly Place[]): readonly Place[] | null => {
+    const [first, ...others] = wanted
+    if (first === undefined) return taken
+    for (const place of first) {
+      if (taken.some((other) => overlap(place, other))) continue
+      const found = placed(others, [...taken, place])
+      if (found !== null) return found
+    }
+    return null
+  }
+
+  /** Listed names of which every telling word is somewhere in the letters, by the places of these words. */
+  const wholeNames = (letters: string, places: readonly Place[]): readonly (readonly Place[])[] => {
+    const placesOf = new Map<number, Place[]>()
+    const rows = new Map<string, number>()
+    for (const place of places) {
+      const text = letters.slice(place.start, place.end)
+      if (!rows.has(text)) rows.set(text, words.find(text))
+      soundingLike(rows.get(text)!, (word) => {
+        const known = placesOf.get(word)
+        if (known === undefined) placesOf.set(word, [place])
+        else if (known.length < PLACES_MAX) known.push(place)
+      })
+    }
+    if (counts.length !== names) counts = new Uint8Array(names)
+    const touched: number[] = []
+    for (const word of placesOf.keys()) {
+      for (const name of namesWith(word)) if (counts[name]!++ === 1) touched.push(name)
+    }
+    const found = touched.flatMap((name) => {
+      const telling = tellingWords(name)
+      if (telling.length < 2) return []
+      const wanted: Place[][] = []
+      for (const word of telling) {
+        const each = placesOf.get(word)
+        if (each === undefined) return []
+        wanted.push(each)
+      }
+      const longestFirst = wanted.sort((one, other) => other[0]!.end - other[0]!.start - (one[0]!.end - one[0]!.start))
+      return [placed(longestFirst, []) ?? []]
+    })
+    for (const word of placesOf.keys()) for (const name of namesWith(word)) counts[name] = 0
+    return found
+  }
+
+  /** @param texts neighbouring words @returns them divided anew, in each way; none if they are as they should be */
+  return (texts: readonly string[]): readonly (readonly string[])[] => {
+    const letters = texts.join('')
+    const places = listedPlaces(letters)
+    const written: Place[] = []
+    for (const text of texts) {
+      const start = written.at(-1)?.end ?? 0
+      written.push({ start, end: start + text.length })
+    }
+    const sizeOf = (each: readonly Place[]): number => each.reduce((sum, { start, end }) => sum + end - start, 0)
+    const isWritten = ({ start, end }: Place): boolean =>
+      written.some((word) => word.start === start && word.end === end)
+    /** The words of a listed name, those that are left of the words they are in, and the words beside them. */
+    const asWords = (chosen: readonly Place[]): readonly string[] => {
+      const cuts = [...chosen].sort((one, other) => one.start - other.start)
+      const found: string[] = []
+      let at = 0
+      const upTo = (end: number): void => {
+        for (const word of written) {
+          const [from, to] = [Math.max(at, word.start), Math.min(end, word.end)]
+          if (from < to) found.push(letters.slice(from, to))
+        }
+        at = end
+      }
+      for (const { start, end } of cuts) {
+        upTo(start)
+        found.push(letters.slice(start, end))
+        at = end
+      }
+      upTo(letters.length)
+      return found
+    }
+    const whole = wholeNames(letters, places)
+      .filter((chosen) => {
+        const own = sizeOf(chosen)
+        const among = written.filter((word) => chosen.some((place) => overlap(place, word)))
+        return own >= WHOLE_LETTERS_MIN && own >= WHOLE_SHARE_MIN * sizeOf(among) && !chosen.every(isWritten)
+      })
+      .sort((one, other) => sizeOf(other) - sizeOf(one))
+      .slice(0, WHOLE_NAMES_MAX)
+    const all = divideAll(letters, places, written)
+    const ways = [...(all === null ? [] : [all]), ...whole.map(asWords)]
+    const distinct = new Map(ways.map((way) => [way.join(' '), way]))
+    distinct.delete(texts.join(' '))
+    return [...distinct.values()]
+  }
+}
