@@ -138,12 +138,18 @@ const rowsLower = (pitches: number): number | null => {
   return rows >= 1 && rows <= 2 && Math.abs(pitches - rows * ROW_IN_PITCHES) < ROW_STRAY * rows ? rows : null
 }
 
+/** Of a group and the same group seen upside down, exactly one runs to the right. */
+const runsRight = (group: Group): boolean => {
+  const along = (side: 'x' | 'y'): number => group.reduce((sum, { row }) => sum + row.pitch[side], 0)
+  return along('x') === 0 ? along('y') > 0 : along('x') > 0
+}
+
 /** Two rows or three that may be a zone's, those with the most letters first. One of three may be missing. */
 export const findGrids = (found: readonly Row[]): readonly Grid[] => {
   const groups: Group[] = []
-  for (const row of found) {
+  // The walk that found a row may have gone either way, and what lies below depends on the way: both are tried.
+  for (const row of found.flatMap((one) => [one, turned(one)])) {
     const lower = found.flatMap((other) => {
-      if (other === row) return []
       const same = dot(row.pitch, other.pitch) > 0 ? other : turned(other)
       const index = rowsLower(below(row, same) ?? 0)
       return index === null ? [] : [{ row: same, index }]
@@ -156,6 +162,7 @@ export const findGrids = (found: readonly Row[]): readonly Grid[] => {
   }
   const lettersOf = (group: Group): number => group.reduce((sum, { row }) => sum + row.placed.length, 0)
   return groups
+    .filter(runsRight)
     .sort((one, other) => lettersOf(other) - lettersOf(one))
     .slice(0, GRIDS_MAX)
     .flatMap((group) => gridOf(group) ?? [])

@@ -23,8 +23,11 @@ const ACROSS = 0.3
 const GAP_MAX = 3
 /** How fast the step takes on what it meets. */
 const FOLLOW = 0.2
-/** A first step is as long as so many times the larger side of its letters. */
-const STEP_MIN = 0.75
+/**
+ * A first step is as long as so many times the larger side of its letters: blur adds to a small letter's height, and the
+ * step must not reach the letter after the next.
+ */
+const STEP_MIN = 0.6
 const STEP_MAX = 1.5
 /** A neighbour may be so much larger: a filler is followed by a letter. */
 const LARGER = 1.7
