@@ -120,6 +120,13 @@ describe('the process', () => {
     expect(process.running()).toBe(0)
   })
 
+  test('enlarges a small picture whose letters touch', async () => {
+    const small = pictureOf('passport').resize({ width: 380 })
+    expect(await linesOf(small.clone())).toBe('none')
+    const answer = JSON.parse(Buffer.from(await process.run(await small.toBuffer())).toString())
+    expect(answer.reading.decoded?.lines).toEqual(PASSPORT)
+  })
+
   test('refuses what is no picture, and what this service does not store', async () => {
     await expect(process.run(Buffer.from('no picture'), '')).rejects.toBeInstanceOf(DocumentInvalidError)
     await expect(process.run(await pictureOf('card').png().toBuffer(), '')).rejects.toBeInstanceOf(DocumentInvalidError)

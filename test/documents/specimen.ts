@@ -2,12 +2,15 @@
 // perspective, lit unevenly, blurred, given noise and compressed. Everything follows from the seed. The zone's text is
 // the caller's. Needs the font "OCR B" (Debian: fonts-ocr-b, by Norbert Schwarz and Matthew Skala, freely usable).
 import sharp from 'sharp'
+import type { GrayPicture } from '../../src/modules/documents/reader/ink.ts'
 
 export interface SpecimenOptions {
   readonly seed: number
   readonly lines: readonly string[]
   /** Longest side of the picture in pixels. */
   readonly longSide?: number
+  /** Longest side to which the picture is scaled before it is compressed. Defaults to `longSide`. */
+  readonly scaledTo?: number
   /** Of the picture's width, what the document takes. */
   readonly share?: number
   /** Degrees by which it is turned. */
@@ -24,6 +27,8 @@ export interface SpecimenOptions {
   readonly ink?: number
   /** Of light between the darkest and the brightest corner: 0 even, 0.6 strong. */
   readonly shade?: number
+  /** Of light that the sharp shadow of an edge across the zone takes: 0 none. */
+  readonly shadow?: number
   /** Standard deviation of 255. */
   readonly noise?: number
   readonly quality?: number
@@ -35,7 +40,7 @@ export interface SpecimenOptions {
 
 export interface Specimen {
   readonly jpeg: Uint8Array
-  readonly gray: { readonly width: number; readonly height: number; readonly pixels: Uint8Array }
+  readonly gray: GrayPicture
   /** Where in the picture the centre of a cell is. */
   place(column: number, row: number): { readonly x: number; readonly y: number }
 }
@@ -133,6 +138,16 @@ const apply = (m: readonly number[], x: number, y: number): { x: number; y: numb
   return { x: (m[0]! * x + m[1]! * y + m[2]!) / w, y: (m[3]! * x + m[4]! * y + m[5]!) / w }
 }
 
+/** The picture with that longest side. */
+export const scaled = async ({ width, height, pixels }: GrayPicture, side: number): Promise<GrayPicture> => {
+  const { data, info } = await sharp(pixels, { raw: { width, height, channels: 1 } })
+    .resize({ width: side, height: side, fit: 'inside' })
+    .greyscale()
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  return { width: info.width, height: info.height, pixels: data }
+}
+
 /** A short line, as a point of light draws it while the hand moves. */
 const shakeKernel = (length: number, angle: number) => {
   const side = 9
@@ -174,10 +189,13 @@ export const makeSpecimen = async (options: SpecimenOptions): Promise<Specimen> 
   })
   const forward = squareTo(corners)
   const back = invert(forward)
-  const light = [between(-1, 1), between(-1, 1)]
+  const lean = [between(-1, 1), between(-1, 1)]
   const brightness = between(0.75, 1.02)
   const table = between(40, 160)
   const spot = { x: between(0, width), y: between(0, height), reach: between(0.08, 0.25) * width }
+  const shadow = options.shadow ?? 0
+  const along = randomOf(options.seed ^ 0x5ad0)() * 2 * Math.PI
+  const edge = apply(forward, randomOf(options.seed ^ 0xed6e)(), 0.72 + 0.2 * randomOf(options.seed ^ 0x9e0)())
   const pixels = new Uint8Array(width * height)
   const stride = drawn.info.channels * drawn.info.width
   for (let y = 0; y < height; y++) {
@@ -195,9 +213,11 @@ export const makeSpecimen = async (options: SpecimenOptions): Promise<Specimen> 
           (drawn.data[at]! * (1 - fu) + drawn.data[at + step]! * fu) * (1 - fv) +
           (drawn.data[at + stride]! * (1 - fu) + drawn.data[at + stride + step]! * fu) * fv
       }
-      const lit = brightness * (1 - shade * (0.5 + (light[0]! * (x / width - 0.5) + light[1]! * (y / height - 0.5))))
+      const lit = brightness * (1 - shade * (0.5 + (lean[0]! * (x / width - 0.5) + lean[1]! * (y / height - 0.5))))
       const shine = glare * Math.exp(-((x - spot.x) ** 2 + (y - spot.y) ** 2) / (2 * spot.reach ** 2))
-      pixels[y * width + x] = Math.max(0, Math.min(255, value * lit * (1 - shine) + 255 * shine))
+      const isShadowed = (x - edge.x) * Math.cos(along) + (y - edge.y) * Math.sin(along) > 0
+      const light = value * lit * (isShadowed ? 1 - shadow : 1)
+      pixels[y * width + x] = Math.max(0, Math.min(255, light * (1 - shine) + 255 * shine))
     }
   }
   const sigma = options.blur ?? between(0.4, (longSide / 2400) * 2.4)
@@ -212,18 +232,22 @@ export const makeSpecimen = async (options: SpecimenOptions): Promise<Specimen> 
     const spread = (random() + random() + random() + random() - 2) * 1.73 * noise
     blurred[at] = Math.max(0, Math.min(255, blurred[at]! + spread))
   }
+  const scale = (options.scaledTo ?? longSide) / longSide
   const jpeg = await sharp(blurred, { raw: { width, height, channels: 1 } })
+    .resize({ width: Math.round(width * scale) })
     .jpeg({ quality: options.quality ?? Math.round(between(55, 92)) })
     .toBuffer()
-  const seen = await sharp(jpeg).greyscale().raw().toBuffer()
+  const seen = await sharp(jpeg).greyscale().raw().toBuffer({ resolveWithObject: true })
   return {
     jpeg,
-    gray: { width, height, pixels: seen },
-    place: (column, row) =>
-      apply(
+    gray: { width: seen.info.width, height: seen.info.height, pixels: seen.data },
+    place: (column, row) => {
+      const { x, y } = apply(
         forward,
         ((page.left + (column + 0.5) * PITCH_MM) * SCALE) / (page.width - 1),
         ((page.top + row * ROW_MM - 1.2) * SCALE) / (page.height - 1),
-      ),
+      )
+      return { x: x * scale, y: y * scale }
+    },
   }
 }

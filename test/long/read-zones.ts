@@ -1,13 +1,13 @@
 // Draws specimens of identity documents as phones photograph them, reads the zone of each, and prints how many are read
 // whole, how many wrongly, and how long it takes.
-//   bun test/long/read-zones.ts [--count 200] [--seed 1] [--keep FOLDER]
-// --keep keeps the pictures that were not read. Needs the font "OCR B" (Debian: fonts-ocr-b).
+//   bun test/long/read-zones.ts [--count 200] [--seed 1] [--side PIXELS] [--keep FOLDER]
+// --side scales each picture down to that longest side. --keep keeps the pictures that were not read. Needs the font "OCR B" (Debian: fonts-ocr-b).
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { readZone } from '../../src/modules/documents/reader/read-zone.ts'
+import { readPicture } from '../../src/modules/documents/reader/read-zone.ts'
 import { encodeZone } from '../documents/encode-zone.ts'
 import { inventContent } from '../documents/invented-person.ts'
-import { makeSpecimen, randomOf } from '../documents/specimen.ts'
+import { makeSpecimen, randomOf, scaled } from '../documents/specimen.ts'
 import { answerHelp } from '../support/head-help.ts'
 
 answerHelp(import.meta)
@@ -16,6 +16,7 @@ const { values } = parseArgs({
   options: {
     count: { type: 'string', default: '200' },
     seed: { type: 'string', default: '1' },
+    side: { type: 'string' },
     keep: { type: 'string' },
   },
 })
@@ -28,9 +29,10 @@ let mended = 0
 for (let index = 0; index < count; index++) {
   const seed = Number(values.seed) * 1_000 + index
   const lines = encodeZone(inventContent(randomOf(seed)))
-  const { jpeg, gray } = await makeSpecimen({ seed, lines })
+  const scaledTo = values.side === undefined ? {} : { scaledTo: Number(values.side) }
+  const { jpeg, gray } = await makeSpecimen({ seed, lines, ...scaledTo })
   const before = process.cpuUsage()
-  const reading = readZone(gray, nowSeconds)
+  const reading = await readPicture(Math.max(gray.width, gray.height), (side) => scaled(gray, side), nowSeconds)
   const { user, system } = process.cpuUsage(before)
   cpuMs.push((user + system) / 1_000)
   if (reading.kind !== 'read') outcomes[reading.kind]++

@@ -4,14 +4,12 @@
 // opened.
 import sharp from 'sharp'
 import { HASHED_SIDE, portraitHash } from '../../src/modules/documents/portrait-hash.ts'
-import { readZone, type ZoneReading } from '../../src/modules/documents/reader/read-zone.ts'
+import { readPicture, type ZoneReading } from '../../src/modules/documents/reader/read-zone.ts'
 
 export type PictureAnswer = { readonly reading: ZoneReading } | { readonly hash: string }
 
 const REFUSED = 3
 const PIXELS_MAX = 40_000_000
-/** Longest side of the picture, pixels, at each try: a larger picture has finer letters, a smaller one less noise. */
-const SIDES = [2_400, 1_400]
 
 sharp.cache(false)
 sharp.concurrency(1)
@@ -22,18 +20,16 @@ sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer'] })
 const open = (input: Uint8Array) => sharp(input, { limitInputPixels: PIXELS_MAX, failOn: 'error' })
 
 const zone = async (input: Uint8Array): Promise<ZoneReading> => {
-  let reading: ZoneReading = { kind: 'none' }
-  for (const side of SIDES) {
+  const { width, height } = await open(input).metadata()
+  const scaledTo = async (side: number) => {
     const { data, info } = await open(input)
-      .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
+      .resize({ width: side, height: side, fit: 'inside' })
       .greyscale()
       .raw()
       .toBuffer({ resolveWithObject: true })
-    const found = readZone({ width: info.width, height: info.height, pixels: data }, Math.floor(Date.now() / 1000))
-    if (found.kind === 'read') return found
-    if (found.kind === 'doubtful') reading = found
+    return { width: info.width, height: info.height, pixels: data }
   }
-  return reading
+  return await readPicture(Math.max(width, height), scaledTo, Math.floor(Date.now() / 1000))
 }
 
 const hash = async (input: Uint8Array): Promise<string> => {

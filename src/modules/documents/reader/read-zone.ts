@@ -9,13 +9,19 @@ import { findPieces, type GrayPicture } from './ink.ts'
 import { findRows } from './rows.ts'
 
 /** Changes with everything that may read a picture differently. */
-export const READER_VERSION = 'zone-reader 1'
+export const READER_VERSION = 'zone-reader 2'
 
 export type ZoneReading =
   | { readonly kind: 'read'; readonly decoded: DecodedZone }
   /** There is something like a zone, and it can't be read with certainty. */
   | { readonly kind: 'doubtful' }
   | { readonly kind: 'none' }
+
+/**
+ * Longest side in pixels at which to read a picture, one after the other until the zone is read: a large picture has
+ * finer letters at first and less noise at second, and letters of a small one that touch are apart once it is enlarged.
+ */
+export const readingSides = (longestSide: number): readonly [number, number] => [Math.min(longestSide, 2_400), 1_400]
 
 /** Columns that a row may begin before or after its first letter that was found, and end likewise. */
 const SLACK = 2
@@ -60,4 +66,22 @@ export const readZone = (picture: GrayPicture, nowSeconds: number): ZoneReading 
     }
   }
   return grids.length === 0 ? { kind: 'none' } : { kind: 'doubtful' }
+}
+
+/**
+ * Reads a picture at each of its reading sides until the zone is read.
+ * @param scaledTo returns the picture with that longest side
+ */
+export const readPicture = async (
+  longestSide: number,
+  scaledTo: (side: number) => GrayPicture | Promise<GrayPicture>,
+  nowSeconds: number,
+): Promise<ZoneReading> => {
+  let reading: ZoneReading = { kind: 'none' }
+  for (const side of readingSides(longestSide)) {
+    const found = readZone(await scaledTo(side), nowSeconds)
+    if (found.kind === 'read') return found
+    if (found.kind === 'doubtful') reading = found
+  }
+  return reading
 }

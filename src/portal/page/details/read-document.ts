@@ -1,18 +1,15 @@
 // Reads the machine-readable zone of a picture on this device. Loaded when the first picture is chosen, because the
 // reader and its weights are large.
-import { readZone } from '../../../modules/documents/reader/read-zone.ts'
+import { readPicture } from '../../../modules/documents/reader/read-zone.ts'
 import type { Draft } from './draft.ts'
 
-/** Longest side of the picture, pixels, at each try, as on the server. */
-const SIDES = [2_400, 1_400]
-
 const grayOf = (bitmap: ImageBitmap, side: number) => {
-  const scale = Math.min(1, side / Math.max(bitmap.width, bitmap.height))
+  const scale = side / Math.max(bitmap.width, bitmap.height)
   const canvas = document.createElement('canvas')
   canvas.width = Math.max(1, Math.round(bitmap.width * scale))
   canvas.height = Math.max(1, Math.round(bitmap.height * scale))
   const context = canvas.getContext('2d', { willReadFrequently: true })
-  if (context === null) return null
+  if (context === null) throw new Error('could not get a canvas context')
   context.imageSmoothingQuality = 'high'
   context.drawImage(bitmap, 0, 0, canvas.width, canvas.height)
   const { data } = context.getImageData(0, 0, canvas.width, canvas.height)
@@ -30,19 +27,16 @@ const inWords = (name: string): string => name.toLowerCase().replace(/(^| )[a-z]
 export const readDocument = async (file: Blob): Promise<Partial<Draft> | null> => {
   const bitmap = await createImageBitmap(file, { imageOrientation: 'from-image' })
   try {
-    for (const side of SIDES) {
-      const picture = grayOf(bitmap, side)
-      if (picture === null) return null
-      const reading = readZone(picture, Math.floor(Date.now() / 1000))
-      if (reading.kind !== 'read') continue
-      const { givenNames, surname, birthDate } = reading.decoded.zone
-      const [year = '', month = '', day = ''] = (birthDate ?? '').split('-')
-      return {
-        fullName: inWords(`${givenNames} ${surname}`.trim()),
-        ...(birthDate === null ? {} : { year, month: String(Number(month)), day: String(Number(day)) }),
-      }
+    const longestSide = Math.max(bitmap.width, bitmap.height)
+    const scaledTo = (side: number) => grayOf(bitmap, side)
+    const reading = await readPicture(longestSide, scaledTo, Math.floor(Date.now() / 1000))
+    if (reading.kind !== 'read') return null
+    const { givenNames, surname, birthDate } = reading.decoded.zone
+    const [year = '', month = '', day = ''] = (birthDate ?? '').split('-')
+    return {
+      fullName: inWords(`${givenNames} ${surname}`.trim()),
+      ...(birthDate === null ? {} : { year, month: String(Number(month)), day: String(Number(day)) }),
     }
-    return null
   } finally {
     bitmap.close()
   }
