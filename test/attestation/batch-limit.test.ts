@@ -13,11 +13,9 @@ const open = (requestsPerSecond: number, burst: number) => {
   }
   const principal = {
     organizationId: 'org_a',
-    projectId: null,
     environment: 'live',
     keyId: 'key_a',
     kind: 'attestation',
-    scope: 'attestation',
     rateLimit: { requestsPerSecond, burst },
   } as const
   const codes: string[] = []
@@ -39,7 +37,8 @@ const open = (requestsPerSecond: number, burst: number) => {
   })
   const send = async (elements: number): Promise<readonly { index: number; status: number }[]> => {
     const body = JSON.stringify({ requests: Array(elements).fill(0) })
-    const response = await handle?.({
+    if (handle === undefined) throw new Error('the endpoint has no gate')
+    const response = await handle({
       request: new Request('http://127.0.0.1/', {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -51,8 +50,8 @@ const open = (requestsPerSecond: number, burst: number) => {
       deadline: { deadlineMs: nowMs + 10_000, passed: false },
       confirmKey: () => undefined,
     })
-    if (response === undefined) throw new Error('no answer')
-    return ((await response.json()) as { answers: { index: number; status: number }[] }).answers
+    const { answers } = (await response.json()) as { answers: { index: number; status: number }[] }
+    return answers
   }
   return { send, codes, pass: (ms: number) => (nowMs += ms) }
 }
