@@ -150,13 +150,15 @@ export const refreshList = async (
 }
 
 export interface ListRefresher {
-  /** Reads every source that is due, one after the other. */
+  /** Reads every source that is due, a few at a time, and of one organization one after the other. */
   refreshDue(): Promise<void>
   start(): void
   stop(): Promise<void>
 }
 
 const CHECK_INTERVAL_MS = 5_000
+/** Each holds a whole list in memory. */
+const READERS = 4
 
 /** Refreshes sources on schedule; several processes share the work. */
 export const createListRefresher = (
@@ -169,7 +171,7 @@ export const createListRefresher = (
   let timer: ReturnType<typeof setInterval> | undefined
   const stopping = new AbortController()
 
-  const run = async (): Promise<void> => {
+  const read = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const source = await dependencies.sources.takeDue(LEASE_SECONDS)
       if (source === null) return
@@ -177,7 +179,11 @@ export const createListRefresher = (
     }
   }
 
-  const refreshDue = singleFlight(run)
+  // A reader that waits for a slow server keeps none of the others from sources that are due meanwhile.
+  const readers = Array.from({ length: READERS }, () => singleFlight(read))
+  const refreshDue = async (): Promise<void> => {
+    await Promise.all(readers.map((reader) => reader()))
+  }
 
   return {
     refreshDue,
@@ -188,7 +194,7 @@ export const createListRefresher = (
     stop: async () => {
       stopping.abort()
       clearInterval(timer)
-      await refreshDue.settled()
+      await Promise.all(readers.map((reader) => reader.settled()))
     },
   }
 }

@@ -120,20 +120,26 @@ export const createListSourceTable = (scope: TableScope) => {
         )
       ).map((row) => ({ ...toSource(row), name: row.name })),
 
-    /** Leases one due source, or returns null. No other process gets it before the lease ends. */
+    /**
+     * Leases one due source of an organization (or of the deployment) that has no leased source, or returns null. No
+     * other process gets it before the lease ends. So slow sources of one organization wait for each other only.
+     */
     takeDue: async (leaseSeconds: number): Promise<ListSource | null> => {
       const now = scope.nowSeconds()
-      const due = 'due_at_seconds <= ? AND leased_until_seconds <= ?'
+      const due = `due_at_seconds <= ? AND leased_until_seconds <= ?
+        AND (SELECT COALESCE(organization_id, '') FROM lists WHERE id = list_id) NOT IN (
+          SELECT COALESCE(organization_id, '') FROM lists JOIN list_sources AS leased ON leased.list_id = lists.id
+          WHERE leased.leased_until_seconds > ?)`
       // Usually none is due; then nothing is written.
       const [candidate] = await scope.statements.query<{ list_id: string }>(
         `SELECT list_id FROM list_sources WHERE ${due} ORDER BY due_at_seconds LIMIT 1`,
-        [now, now],
+        [now, now, now],
       )
       if (candidate === undefined) return null
       return scope.write(async (transaction) => {
         const [row] = await transaction.query<SourceRow>(
           `UPDATE list_sources SET leased_until_seconds = ?, token = ? WHERE list_id = ? AND ${due} RETURNING ${COLUMNS}`,
-          [now + leaseSeconds, newToken(), candidate.list_id, now, now],
+          [now + leaseSeconds, newToken(), candidate.list_id, now, now, now],
         )
         return row === undefined ? null : toSource(row)
       })

@@ -10,7 +10,8 @@ import {
   refreshList,
 } from '../../../src/facts/lists/refresh-list.ts'
 import { KEEPER_CHANGED } from '../../../src/facts/lists/write-list.ts'
-import { temporaryFolder } from '../../store/temporary-store.ts'
+import { nextTurn } from '../../../src/lib/time.ts'
+import { seedOrganization, temporaryFolder } from '../../store/temporary-store.ts'
 import { evm, openStoredLists, SOLANA, type StoredLists } from './stored-lists.ts'
 
 let stored: StoredLists
@@ -210,6 +211,49 @@ describe('the schedule', () => {
     clock.advance(3_600)
     await refresher.refreshDue()
     expect(read.filter((location) => location === '/a')).toHaveLength(2)
+    await refresher.stop()
+  })
+
+  test('reads the sources of other organizations while one waits for a slow server', async () => {
+    const { store, clock, newList } = stored
+    clock.advance(100_000)
+    const other = await seedOrganization(store, 'theirs')
+    const slow = Promise.withResolvers<void>()
+    const waiting = Promise.withResolvers<void>()
+    const read: string[] = []
+    const refresher = createListRefresher({
+      ...dependencies({
+        open: async function* ({ location }) {
+          if (location === '/slow') {
+            waiting.resolve()
+            await slow.promise
+          }
+          read.push(location)
+          yield Buffer.from(`${evm(read.length)}\n`)
+        },
+      }),
+      onResult: () => undefined,
+      onError: (error) => {
+        throw error
+      },
+    })
+    await refresher.refreshDue()
+    read.length = 0
+    await store.listSources.set((await newList()).id, { ...SETTINGS, location: '/slow' })
+    const first = refresher.refreshDue()
+    await waiting.promise
+    await store.listSources.set((await newList()).id, { ...SETTINGS, location: '/ours' })
+    const theirs = await store.lists.create({ owner: other.organizationId, name: 'theirs' })
+    await store.listSources.set(theirs.id, { ...SETTINGS, location: '/theirs' })
+    const shared = await store.lists.create({ owner: null, name: 'shared' })
+    await store.listSources.set(shared.id, { ...SETTINGS, location: '/shared' })
+    const second = refresher.refreshDue()
+    const confirmed = async (id: string) => (await store.listSources.find(id))?.confirmedAtSeconds
+    while ((await confirmed(theirs.id)) === null || (await confirmed(shared.id)) === null) await nextTurn()
+    expect(read.toSorted()).toEqual(['/shared', '/theirs'])
+    slow.resolve()
+    await Promise.all([first, second])
+    expect(read.slice(2)).toEqual(['/slow', '/ours'])
     await refresher.stop()
   })
 
