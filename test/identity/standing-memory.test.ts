@@ -55,6 +55,7 @@ const record = (changes: Partial<StandingRecord>): StandingRecord => ({
   level: 1,
   standings: verified('user'),
   personIds: ['person_1'],
+  otherAddresses: [SOLANA_WALLET],
   readAt: 0,
   ...changes,
 })
@@ -106,10 +107,11 @@ describe('the memory', () => {
     expect(memory.find(caller, W1, 1, 'any')).toBeUndefined()
   })
 
-  test('a change of the wallet or of its person ends what was read before it, and nothing read after it', () => {
+  test('a change of the wallet, of its person or of a wallet beside it ends what was read before it, and nothing read after it', () => {
     const changes = [
       (memory: ReturnType<typeof createStandingMemory>) => memory.changed('live', [W1], null),
       (memory: ReturnType<typeof createStandingMemory>) => memory.changed('live', [], 'person_1'),
+      (memory: ReturnType<typeof createStandingMemory>) => memory.changed('live', [SOLANA_WALLET], null),
       (memory: ReturnType<typeof createStandingMemory>) => memory.clear(),
     ]
     for (const change of changes) {

@@ -321,6 +321,32 @@ describe('the cache', () => {
     expect(await verify(ours, W2)).toMatchObject({ verified: false, status: 'rejected', wallets: [] })
   })
 
+  test('of a wallet lists no other wallet that the organization has rejected, also if it was rejected later', async () => {
+    await identity.complete(ours, [W1, W2])
+    expect(addresses(await verify(ours, W1))).toEqual([W1, W2])
+    const { session } = await identity.register(ours, { checkType: 'kyb' })
+    await identity.connect(ours, session.id, W2)
+    await identity.move(ours, session.id, 'rejected')
+    expect(await verify(ours, W2)).toMatchObject({ verified: false })
+    expect(addresses(await verify(ours, W1))).toEqual([W1])
+    await identity.complete(ours, [W2])
+    expect(addresses(await verify(ours, W1))).toEqual([W1, W2])
+  })
+
+  test('of a wallet lists no wallet of another organization’s session whose own check is pending', async () => {
+    await identity.complete(theirs, [W1, W2], { consent: true })
+    expect(addresses(await verify(ours, W1))).toEqual([W1, W2])
+    const { session } = await identity.register(ours)
+    await identity.connect(ours, session.id, W2)
+    await identity.changes.changeStatus({
+      organizationId: ours,
+      sessionId: session.id,
+      to: 'submitted',
+      actor: 'person',
+    })
+    expect(addresses(await verify(ours, W1))).toEqual([W1])
+  })
+
   test('answers again without the store, until something changes', async () => {
     let loads = 0
     const source: StandingSource = {

@@ -18,6 +18,8 @@ export interface StandingRecord {
   readonly standings: StandingsByType
   /** Persons whose change invalidates the record. */
   readonly personIds: Iterable<string>
+  /** Other wallets whose change invalidates the record, because it lists or omits them. */
+  readonly otherAddresses: Iterable<string>
   /** The value of `now` from before the first of its data was read. */
   readonly readAt: number
 }
@@ -45,7 +47,8 @@ const BLOCK_BYTES = 1_048_576
 const WORD_BYTES = 4
 const MARKS = 2 ** 19
 
-// A record, in words: hash, length, caller, when it was read (two words), level and widths, persons, key, standings.
+// A record, in words: hash, length, caller, when it was read (two words), level and widths, marks of persons and
+// other wallets, key, standings.
 const HASH = 0
 const LENGTH = 1
 const CALLER = 2
@@ -53,7 +56,7 @@ const READ_LOW = 3
 const READ_HIGH = 4
 const SHAPE = 5
 const HEADER_WORDS = 6
-const PERSONS_MAX = 3
+const DEPENDENCIES_MAX = 512
 const TWO_32 = 2 ** 32
 /** 2^32 / the golden ratio: spreads consecutive numbers far apart. */
 const SPREAD = 0x9e3779b1
@@ -122,8 +125,8 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
   const isCurrent = ({ words }: Block, start: number): boolean => {
     const readAt = words[start + READ_HIGH]! * TWO_32 + words[start + READ_LOW]!
     if (marks[walletMark()]! > readAt) return false
-    for (let person = words[start + SHAPE]! >>> 16; person > 0; person--) {
-      if (marks[words[start + HEADER_WORDS + person - 1]!]! > readAt) return false
+    for (let dependency = words[start + SHAPE]! >>> 16; dependency > 0; dependency--) {
+      if (marks[words[start + HEADER_WORDS + dependency - 1]!]! > readAt) return false
     }
     return true
   }
@@ -182,16 +185,17 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
       const end = start + block.words[start + LENGTH]!
       return readStandingAt(block.bytes, first * WORD_BYTES, end * WORD_BYTES, type)
     },
-    keep: ({ caller, address, level, standings, personIds, readAt }) => {
+    keep: ({ caller, address, level, standings, personIds, otherAddresses, readAt }) => {
       const size = writeStandings(standings, scratch)
-      const persons = [...personIds].map((personId) => personMark(personId))
-      if (size === 0 || persons.length > PERSONS_MAX || readAt < clearedAt) return
+      const dependencies = [...personIds].map((personId) => personMark(personId))
+      for (const other of otherAddresses) if (readKey(caller.environment, other)) dependencies.push(walletMark())
+      if (size === 0 || dependencies.length > DEPENDENCIES_MAX || readAt < clearedAt) return
       if (!readKey(caller.environment, address)) return
       const text = callerText(caller)
       const { number, since } = callers.get(text) ?? renumber(text, 0)
       if (readAt < since) return
       const hash = hashFor(number)
-      const headWords = HEADER_WORDS + persons.length + keyWords
+      const headWords = HEADER_WORDS + dependencies.length + keyWords
       const length = headWords + Math.ceil(size / WORD_BYTES)
       const place = reserve(length)
       const { words, bytes } = blocks[current]!
@@ -201,9 +205,9 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
       words[start + CALLER] = number
       words[start + READ_LOW] = readAt % TWO_32
       words[start + READ_HIGH] = Math.floor(readAt / TWO_32)
-      words[start + SHAPE] = level | (keyWords << 8) | (persons.length << 16)
-      words.set(persons, start + HEADER_WORDS)
-      words.set(keyWords === key.length ? key : key.subarray(0, keyWords), start + HEADER_WORDS + persons.length)
+      words[start + SHAPE] = level | (keyWords << 8) | (dependencies.length << 16)
+      words.set(dependencies, start + HEADER_WORDS)
+      words.set(keyWords === key.length ? key : key.subarray(0, keyWords), start + HEADER_WORDS + dependencies.length)
       bytes.set(scratch.subarray(0, size), (start + headWords) * WORD_BYTES)
       // Look it up only now, because making room may have overwritten the older record.
       const older = locate(hash, number)

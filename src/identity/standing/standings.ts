@@ -6,7 +6,8 @@ import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Level } from '../../domain/level.ts'
 import type { CheckType } from '../../domain/session.ts'
-import type { StandingSource, WalletSession } from '../../domain/standing.ts'
+import type { StandingSource, VerifiedWallet, WalletSession } from '../../domain/standing.ts'
+import { parseWalletAddress } from '../../domain/wallet.ts'
 import {
   judgeStanding,
   type KnownStanding,
@@ -81,13 +82,33 @@ export const createStandings = ({ source, loadLevel, maxBytes = MAX_BYTES }: Sta
     const query = { organizationId, environment, level }
     const sessions = await source.loadSessions(query, address)
     const personIds = new Set<string>()
+    const otherAddresses = new Set<WalletAddress>()
+
+    /** The wallets of the person without those that the organization has rejected, or whose results it doesn't accept. */
+    const listWallets = async (personId: string, checkType: CheckType): Promise<readonly VerifiedWallet[]> => {
+      const wallets = await source.loadPersonWallets(query, personId)
+      const others = new Set(wallets.flatMap((wallet) => parseWalletAddress(wallet.address)?.address ?? []))
+      others.delete(address)
+      const omitted = new Set<WalletAddress>()
+      const judge = async (other: WalletAddress): Promise<void> => {
+        otherAddresses.add(other)
+        const { verifying } = judgeStanding(await source.loadSessions(query, other), level, checkType)
+        if (verifying === null) omitted.add(other)
+      }
+      await Promise.all([...others].map(judge))
+      if (omitted.size === 0) return wallets
+      return wallets.filter((wallet) => {
+        const parsed = parseWalletAddress(wallet.address)
+        return parsed === null || !omitted.has(parsed.address)
+      })
+    }
 
     const complete = async (type: StandingType): Promise<KnownStanding> => {
       const { personId, status, verifying } = judgeStanding(sessions, level, type === 'any' ? null : type)
       if (personId === null) return status === null ? NEVER_SEEN : { verifying, status, userId: null, wallets: [] }
       personIds.add(personId)
       const userId = source.userIdOf(organizationId, personId)
-      const wallets = verifying === null ? [] : await source.loadPersonWallets(query, personId)
+      const wallets = verifying === null ? [] : await listWallets(personId, verifying.checkType)
       return { verifying, status, userId, wallets }
     }
     const any = await complete('any')
@@ -96,7 +117,7 @@ export const createStandings = ({ source, loadLevel, maxBytes = MAX_BYTES }: Sta
     const of = async (type: CheckType): Promise<KnownStanding> =>
       only === type ? any : only === null && sessions.length > 0 ? complete(type) : NEVER_SEEN
     const standings = { any, kyc: await of('kyc'), kyb: await of('kyb') }
-    memory.keep({ caller, address, level, standings, personIds, readAt })
+    memory.keep({ caller, address, level, standings, personIds, otherAddresses, readAt })
     return standings
   }
 

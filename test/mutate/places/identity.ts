@@ -85,9 +85,11 @@ export const identity: readonly Place[] = [
     ['an organization’s change is not heard', '      memory.forget(organizationId)\n', ''],
     [
       'a wallet that is not verified tells the person’s others',
-      'verifying === null ? [] : await source.loadPersonWallets(query, personId)',
-      'await source.loadPersonWallets(query, personId)',
+      'verifying === null ? [] : await listWallets(personId, verifying.checkType)',
+      "await listWallets(personId, 'kyc')",
     ],
+    ['a rejected wallet is listed beside another one', 'if (verifying === null) omitted.add(other)', ''],
+    ['a list keeps a wallet that was rejected since', 'otherAddresses.add(other)', ''],
   ]),
   ...placesOf(
     ['test/identity/standing-memory.test.ts', 'test/identity/standings.test.ts'],
@@ -101,8 +103,8 @@ export const identity: readonly Place[] = [
       ],
       [
         'what was read before everything was forgotten is kept',
-        'persons.length > PERSONS_MAX || readAt < clearedAt',
-        'persons.length > PERSONS_MAX',
+        'dependencies.length > DEPENDENCIES_MAX || readAt < clearedAt',
+        'dependencies.length > DEPENDENCIES_MAX',
       ],
       [
         'a record at another level is used',
