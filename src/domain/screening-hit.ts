@@ -63,6 +63,8 @@ export interface ScreeningSettingsOfAll {
 /** A name of a session that is like a listed one, hit or not. */
 export interface NearName extends Pick<Hit, 'list' | 'entry' | 'name' | 'subject' | 'score'> {
   readonly sessionId: string
+  /** A hit whatever the threshold is. */
+  readonly isSame: boolean
 }
 
 export interface NearNames {

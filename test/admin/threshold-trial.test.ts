@@ -14,6 +14,7 @@ const near = (sessionId: string, entry: string, score: number) => ({
   list: 'ofac-sdn',
   name: `LISTED ${entry}`,
   subject: 'person',
+  isSame: false,
 })
 const ask = (cookie: string) => harness.call('POST', '/organizations/alpha/screening/trial', { cookie, body: {} })
 
@@ -36,7 +37,7 @@ test('is counted from each score on, with what was decided about those that are 
     sessions: 2,
     exact: false,
     unread: 1,
-    near: [near(one, '1', 96), near(one, '2', 80), near(two, '1', 74), near(two, '3', 70)],
+    near: [near(one, '1', 96), { ...near(one, '2', 80), isSame: true }, near(two, '1', 74), near(two, '3', 70)],
   })
   const { status, body } = await ask(reviewer.cookie)
   expect(status).toBe(200)
@@ -45,10 +46,11 @@ test('is counted from each score on, with what was decided about those that are 
     { threshold: 70, hits: 4, sessions: 2 },
     { threshold: 75, hits: 2, sessions: 1 },
     { threshold: 80, hits: 2, sessions: 1 },
-    { threshold: 85, hits: 1, sessions: 1 },
-    { threshold: 90, hits: 1, sessions: 1 },
-    { threshold: 95, hits: 1, sessions: 1 },
-    { threshold: 100, hits: 0, sessions: 0 },
+    { threshold: 85, hits: 2, sessions: 1 },
+    { threshold: 90, hits: 2, sessions: 1 },
+    { threshold: 95, hits: 2, sessions: 1 },
+    // The same name is a hit whatever its score.
+    { threshold: 100, hits: 1, sessions: 1 },
   ])
   const names = body['names'] as { entry: string; state: string | null; session_id: string }[]
   expect(names.map(({ entry, state }) => [entry, state])).toEqual([

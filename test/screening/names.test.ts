@@ -124,9 +124,11 @@ describe('what narrows', () => {
     expect(hit?.why[1]).toMatchObject({ part: 'birth_date', points: 2 })
   })
 
-  test('a company is not looked for among people, nor a person among companies', () => {
+  test('a person is not looked for among companies, and a company also among people', () => {
     expect(hitsOf({ name: 'Gazprom', kind: 'person' })).toEqual([])
-    expect(hitsOf({ name: 'Sergei Lavrov', kind: 'organization' })).toEqual([])
+    for (const name of ['Sergei Lavrov', 'Sergei Lavrov LLC', 'SergeiLavrov Ltd', 'S e r g e i L a v r o v']) {
+      expect(hitsOf({ name, kind: 'organization' }).map((hit) => hit.entry)).toEqual(['2'])
+    }
     expect(hitsOf({ name: 'Gazprom OAO', birthDate: '1950-01-01' })).toEqual([])
   })
 

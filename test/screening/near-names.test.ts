@@ -86,6 +86,7 @@ test('are found down to the score that is asked for, the highest first, and one 
     entry: 'p1',
     name: 'Ivan Petrovich Primerov',
     score: 100,
+    isSame: true,
   })
   expect([asked, closed()]).toEqual([[70], 1])
   expect((await nearNames('beta', 70))?.sessions).toBe(5)

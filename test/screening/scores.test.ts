@@ -55,7 +55,7 @@ const screeningOf = (...entries: readonly ListedEntry[]) =>
   openScreening(buildScreening([{ list: 'own', entries: entries.map((each, at) => ({ ...each, id: `${at + 1}` })) }]))
 
 test.each([
-  ['person', true, false],
+  ['person', true, true],
   ['other', true, true],
   ['organization', false, true],
   ['vessel', false, true],
@@ -84,6 +84,17 @@ test('a date of birth and a country lift a name that is below the threshold alon
     }
     expect(screening.screen(known, highest + 1).hits).toEqual([])
   }
+})
+
+test('a date and a country never rule out the same name, whatever the threshold', () => {
+  const screening = screeningOf({ ...entry(['Ivan Petrovich Primerov'], 'person', ['1966-04-28']), countries: ['RU'] })
+  const other = { birthDate: '1990-01-01', country: 'DE' }
+  for (let threshold = 60; threshold <= 100; threshold += 10) {
+    expect(screening.screen({ ...other, name: 'Petrovich Primerov, Ivan' }, threshold).hits).toMatchObject([
+      { score: 79 },
+    ])
+  }
+  expect(screening.screen({ ...other, name: 'Ivan Petrovich Primerof' }, 80).hits).toEqual([])
 })
 
 describe('one word that tells', () => {

@@ -32,11 +32,11 @@ const TRIAL = named(
   }),
 )
 
-const keyOf = ({ sessionId, list, entry, subject }: Omit<NearName, 'name' | 'score'>): string =>
+const keyOf = ({ sessionId, list, entry, subject }: Omit<NearName, 'name' | 'score' | 'isSame'>): string =>
   JSON.stringify([sessionId, list, entry, subject])
 
 const countFrom = (near: readonly NearName[], threshold: number) => {
-  const caught = near.filter(({ score }) => score >= threshold)
+  const caught = near.filter(({ score, isSame }) => isSame || score >= threshold)
   return { threshold, hits: caught.length, sessions: new Set(caught.map(({ sessionId }) => sessionId)).size }
 }
 

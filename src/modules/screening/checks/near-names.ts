@@ -77,7 +77,10 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     )
     return answers.flatMap(({ hits }, at) => {
       const { sessionId = '', who = '' } = asked[at] ?? {}
-      return hits.map(({ list, entry, name, score }) => ({ list, entry, name, score, sessionId, subject: who }))
+      return hits.map(({ list, entry, name, score, why }) => {
+        const isSame = why.some(({ part, points }) => part === 'name' && points === 100)
+        return { list, entry, name, score, isSame, sessionId, subject: who }
+      })
     })
   }
 

@@ -20,7 +20,7 @@ export interface ListedEntry {
 /** Who is looked for. */
 export interface ScreenedSubject {
   readonly name: string
-  /** `person` unless stated. */
+  /** Compared with people only, or with companies and people. Unless stated: as the latter, and people only if it has a date of birth. */
   readonly kind?: 'person' | 'organization' | undefined
   /** As in ListedEntry, without `~`. */
   readonly birthDate?: string | undefined

@@ -42,7 +42,7 @@ export interface ScreeningAnswer {
 export interface Screening {
   /** Names that can be found. */
   readonly names: number
-  /** @param threshold lowest score of a hit, 0 to 100 */
+  /** @param threshold lowest score of a hit, 0 to 100; the same name is one whatever its score */
   screen(subject: ScreenedSubject, threshold: number): ScreeningAnswer
 }
 
@@ -201,7 +201,9 @@ export const openScreening = (image: Uint8Array): Screening => {
     const best = new Map<number, ScreeningHit>()
     for (const candidate of found) {
       const hit = hitOf(subject, kind, candidate)
-      if (hit.score >= threshold && (best.get(candidate.entry)?.score ?? -1) < hit.score) best.set(candidate.entry, hit)
+      // A date or a country never rules out a name that is the same.
+      const isHit = hit.score >= threshold || candidate.comparison.similarity === 1
+      if (isHit && (best.get(candidate.entry)?.score ?? -1) < hit.score) best.set(candidate.entry, hit)
     }
     const problem = isCut ? 'too-many-words' : subject.isCut === true ? 'cut' : null
     return { hits: [...best.values()], problem: reading.problem ?? problem }
@@ -210,14 +212,21 @@ export const openScreening = (image: Uint8Array): Screening => {
   return {
     names: indexes.person.names + indexes.organization.names,
     screen: (subject, threshold) => {
-      // Who has a date of birth is no company.
-      const kind = subject.kind ?? (subject.birthDate === undefined ? null : 'person')
-      const kinds: readonly NameKind[] = kind === null ? ['person', 'organization'] : [kind]
+      // Who has a date of birth is no company. A company may have its owner's name.
+      const isPerson = subject.kind === 'person' || (subject.kind === undefined && subject.birthDate !== undefined)
+      const kinds: readonly NameKind[] = isPerson ? ['person'] : ['organization', 'person']
       const answers = kinds.map((each) => screenAs(subject, each, threshold))
-      const hits = answers.flatMap((answer) => answer.hits).sort((left, right) => right.score - left.score)
+      // Single letters are common in names of companies only.
+      const telling = subject.kind === 'organization' ? answers.slice(0, 1) : answers
+      const hits = new Map<string, ScreeningHit>()
+      const ordered = answers.flatMap((answer) => answer.hits).sort((left, right) => right.score - left.score)
+      for (const hit of ordered) {
+        const entry = JSON.stringify([hit.list, hit.entry])
+        if (!hits.has(entry)) hits.set(entry, hit)
+      }
       return {
-        hits: hits.slice(0, HITS_MAX),
-        problem: answers.find(({ problem }) => problem !== null)?.problem ?? null,
+        hits: [...hits.values()].slice(0, HITS_MAX),
+        problem: telling.find(({ problem }) => problem !== null)?.problem ?? null,
       }
     },
   }
