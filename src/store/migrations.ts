@@ -34,6 +34,7 @@ import { sharedWallets } from './migrations/0028-shared-wallets.ts'
 import { linkProof } from './migrations/0029-link-proof.ts'
 import { completionOverride } from './migrations/0030-completion-override.ts'
 import { checksWithoutSubmission } from './migrations/0031-checks-without-submission.ts'
+import { ofacComments } from './migrations/0032-ofac-comments.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -81,6 +82,7 @@ export const MIGRATIONS: readonly Migration[] = [
   linkProof,
   completionOverride,
   checksWithoutSubmission,
+  ofacComments,
 ]
 
 /** Names in place of a dialect's words. */

@@ -1,6 +1,6 @@
 // How well names are found on whole lists: recall over variants of listed names, hits among ordinary names of many
 // countries, time and memory, and a comparison with what two other projects publish.
-//   bun test/long/name-matching.ts SDN.CSV ALT.CSV ADD.CSV UN.XML [seed]
+//   bun test/long/name-matching.ts SDN.CSV ALT.CSV ADD.CSV SDN_COMMENTS.CSV UN.XML [seed]
 import { readFileSync } from 'node:fs'
 import { DEFAULT_THRESHOLD } from '../../src/domain/screening-hit.ts'
 import { csvRows } from '../../src/modules/screening/formats/csv-rows.ts'
@@ -18,9 +18,16 @@ const LISTED_NAMES = 30_000
 const EACH_VARIANT = 500
 const ORDINARY = 4_000
 
-const [sdn, alt, add, un, seedText = '20260227'] = process.argv.slice(2)
-if (sdn === undefined || alt === undefined || add === undefined || un === undefined || !/^\d+$/.test(seedText)) {
-  console.error('usage: bun test/long/name-matching.ts SDN.CSV ALT.CSV ADD.CSV UN.XML [seed]')
+const [sdn, alt, add, comments, un, seedText = '20260227'] = process.argv.slice(2)
+if (
+  sdn === undefined ||
+  alt === undefined ||
+  add === undefined ||
+  comments === undefined ||
+  un === undefined ||
+  !/^\d+$/.test(seedText)
+) {
+  console.error('usage: bun test/long/name-matching.ts SDN.CSV ALT.CSV ADD.CSV SDN_COMMENTS.CSV UN.XML [seed]')
   process.exit(2)
 }
 const seed = Number(seedText)
@@ -31,7 +38,7 @@ const bytesOf = (path: string): Uint8Array => new Uint8Array(readFileSync(path))
 const lists = [
   {
     list: 'ofac-sdn',
-    entries: readScreeningList('ofac-csv', [sdn, alt, add].map(bytesOf), { entriesMin: 5_000, now: null }),
+    entries: readScreeningList('ofac-csv', [sdn, alt, add, comments].map(bytesOf), { entriesMin: 5_000, now: null }),
   },
   { list: 'un-sc', entries: readScreeningList('un-xml', [bytesOf(un)], { entriesMin: 500, now: null }) },
 ]

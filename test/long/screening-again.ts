@@ -1,7 +1,7 @@
 // How long verified people and their wallets take to be compared again after a list changed, all of it: what people typed is
 // decrypted, names are searched in their own process, wallets looked up, and what came of it is stored. In seconds of one
 // processor, that process included:
-//   [TEST_STORE=postgres] bun test/long/screening-again.ts SDN.CSV ALT.CSV ADD.CSV UN.XML [people] [seed]      (100,000 unless given)
+//   [TEST_STORE=postgres] bun test/long/screening-again.ts SDN.CSV ALT.CSV ADD.CSV SDN_COMMENTS.CSV UN.XML [people] [seed]      (100,000 unless given)
 import { readdirSync, readFileSync } from 'node:fs'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import { createServedLists } from '../../src/facts/lists/serve-lists.ts'
@@ -20,9 +20,11 @@ import { ordinaryNames } from './support/ordinary-names.ts'
 
 answerHelp(import.meta)
 
-const [sdn, alt, add, un, people = '100000', seed = '20260227'] = process.argv.slice(2)
-if (sdn === undefined || alt === undefined || add === undefined || un === undefined) {
-  console.error('usage: bun test/long/screening-again.ts SDN.CSV ALT.CSV ADD.CSV UN.XML [people] [seed]')
+const [sdn, alt, add, comments, un, people = '100000', seed = '20260227'] = process.argv.slice(2)
+if (sdn === undefined || alt === undefined || add === undefined || comments === undefined || un === undefined) {
+  console.error(
+    'usage: bun test/long/screening-again.ts SDN.CSV ALT.CSV ADD.CSV SDN_COMMENTS.CSV UN.XML [people] [seed]',
+  )
   process.exit(2)
 }
 
@@ -179,11 +181,11 @@ const measure = async (what: string, change: () => Promise<void>): Promise<void>
 
 await importList('un-sc', 'un-xml', [un])
 await measure('first', async () => {
-  await importList('ofac-sdn', 'ofac-csv', [sdn, alt, add], 5)
+  await importList('ofac-sdn', 'ofac-csv', [sdn, alt, add, comments], 5)
   await sanction(3)
 })
 await measure('after a change', async () => {
-  await importList('ofac-sdn', 'ofac-csv', [sdn, alt, add])
+  await importList('ofac-sdn', 'ofac-csv', [sdn, alt, add, comments])
   await sanction(3, 7)
 })
 await service.leaderTask.stop()

@@ -13,6 +13,13 @@ const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 const ANY: ListExpectations = { entriesMin: 1, now: null }
 const OFAC = ['sdn.csv', 'alt.csv', 'add.csv'].map(fileOf)
 
+const remarksOf = (remarks: string): Uint8Array =>
+  utf8(`1,"PRIMEROV, Ivan","individual","X",-0-,-0-,-0-,-0-,-0-,-0-,-0-,"${remarks}"\r\n`)
+const rest = (id: string, remarks: string): Uint8Array => utf8(`${id},"${remarks}"\r\n\u001a`)
+const CUT = 'x'.repeat(1_000)
+const WALLETS =
+  "Digital Currency Address - ETH 0xaaa; alt. Digital Currency Address - ETH 0xcccccc; Digital Currency Address - DDD 0xeee; a.k.a. 'SECOND NAME'."
+
 describe('published formats', () => {
   test("OFAC's CSV: names in spoken order, aliases, dates, countries and wallets", () => {
     const entries = readScreeningList('ofac-csv', OFAC, ANY)
@@ -29,6 +36,22 @@ describe('published formats', () => {
     expect(persons.every(({ names }) => !names[0]?.includes(','))).toBe(true)
     expect(persons.filter(({ birthDates }) => birthDates.length > 0).length).toBeGreaterThan(persons.length / 2)
     expect(entries.flatMap(({ wallets }) => wallets).some((address) => address.startsWith('0x'))).toBe(true)
+  })
+
+  test.each([
+    ['within a word', WALLETS.indexOf('ccc')],
+    ['before a space', WALLETS.indexOf(' DDD')],
+    ['behind a space', WALLETS.indexOf('DDD')],
+  ])("OFAC's remarks are read whole if they are cut %s", (_where, at) => {
+    const whole = `${'x'.repeat(998 - at)}; ${WALLETS}`
+    const files = [remarksOf(whole.slice(0, 1_000)), utf8(''), utf8(''), rest('1', whole.slice(1_000))]
+    const [entry] = readScreeningList('ofac-csv', files, ANY)
+    expect(entry).toMatchObject({ wallets: ['0xaaa', '0xcccccc', '0xeee'], names: ['Ivan PRIMEROV', 'SECOND NAME'] })
+  })
+
+  test("OFAC's remarks of exactly the length of a cut are complete if the comments have no rest", () => {
+    const files = [remarksOf(`${CUT.slice(0, -1)}.`), utf8(''), utf8(''), utf8('\u001a')]
+    expect(readScreeningList('ofac-csv', files, ANY)).toHaveLength(1)
   })
 
   test("the Security Council's XML", () => {
@@ -209,7 +232,10 @@ describe('what is no such list', () => {
     ['bytes of no text', 'json', [new Uint8Array([0xff, 0xfe, 0x00, 0x01])], ANY, /neither/],
     ['CSV without a header', 'csv', [utf8('1,Ivan\n')], ANY, /name its columns/],
     ['the same number twice', 'csv', [utf8('id,name\n1,Ivan Primerov\n1,Anna Primerova\n')], ANY, /same number/],
-    ['four files', 'ofac-csv', [sdn, alt, add, add], ANY, /not of 4 files/],
+    ['five files', 'ofac-csv', [sdn, alt, add, utf8(''), add], ANY, /not of 5 files/],
+    ['remarks cut, no comments', 'ofac-csv', [remarksOf(CUT), alt, add], ANY, /entry 1 are cut at 1000/],
+    ['remarks cut, of another entry', 'ofac-csv', [remarksOf(CUT), alt, add, rest('2', 'x')], ANY, /entry 1 are cut/],
+    ['remarks cut behind a period', 'ofac-csv', [remarksOf(`${CUT.slice(0, -1)}.`), alt, add], ANY, /entry 1 are cut/],
   ])('%s', (_what, format, files, expected, why) => {
     let refused: unknown = null
     try {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { systemClock } from '../../src/lib/time.ts'
+import { publisherOf } from '../../src/modules/screening/formats/publishers.ts'
 import type { Database } from '../../src/store/database.ts'
 import { StoreUnusableError } from '../../src/store/errors.ts'
 import { MIGRATIONS, type Migration, migrate } from '../../src/store/migrations.ts'
@@ -181,6 +182,32 @@ describeDatabases((dialect) => {
       ])
       expect(await database.query('SELECT threshold, on_new_hit FROM screening_settings')).toEqual([
         { threshold: 80, on_new_hit: null },
+      ])
+    })
+
+    test("add the file of comments to the US Treasury's lists, fetched at once, and leave a list of other files as it is", async () => {
+      const adding = MIGRATIONS.find(({ name }) => name === 'ofac-comments')?.number ?? 0
+      await migrate(database, 1, MIGRATIONS.slice(0, adding - 1))
+      const before = (list: string) => publisherOf(list)?.urls.slice(0, 3)
+      for (const [name, urls] of [
+        ['ofac-sdn', before('ofac-sdn')],
+        ['us-consolidated', before('us-consolidated')],
+        ['mirror', before('ofac-sdn')],
+      ] as const) {
+        await database.execute(
+          `INSERT INTO screening_lists (name, format, urls, reach, interval_seconds, due_at_seconds, leased_until_seconds,
+             token, validators) VALUES (?, 'ofac-csv', ?, 'public', 60, 900, 0, 't', '{}')`,
+          [name, JSON.stringify(urls)],
+        )
+      }
+      await migrate(database, 2)
+      const rows = await database.query<{ name: string; urls: string; due: number }>(
+        'SELECT name, urls, due_at_seconds AS due FROM screening_lists ORDER BY name',
+      )
+      expect(rows.map(({ name, urls, due }) => [name, JSON.parse(urls), due])).toEqual([
+        ['mirror', before('ofac-sdn'), 900],
+        ['ofac-sdn', publisherOf('ofac-sdn')?.urls, 0],
+        ['us-consolidated', publisherOf('us-consolidated')?.urls, 0],
       ])
     })
 

@@ -193,7 +193,7 @@ export const SCREENING_ROUTES = [
       'list needs `format`, and `urls` where it is fetched; without addresses it is filled by file.',
     body: closed({
       format: Type.Optional(oneOf(SCREENING_FORMATS)),
-      urls: Type.Optional(Type.Array(Type.String({ maxLength: 2_048 }), { maxItems: 3 })),
+      urls: Type.Optional(Type.Array(Type.String({ maxLength: 2_048 }), { maxItems: 4 })),
       every_seconds: Type.Optional(Type.Integer({ minimum: INTERVAL_MIN_SECONDS, maximum: 2_592_000 })),
     }),
     answer: SCREENING_LIST,

@@ -46,8 +46,9 @@ const USAGE = `Usage: countersign screening enable LIST [--url URL] [--format FO
            ${KNOWN}.
            Any other list needs --format, and --url where a running service is to fetch it.
   disable  Stop that. What was found stays.
-  import   Fill a list by its publisher's files: ofac-sdn sdn.csv alt.csv add.csv, un-sc consolidated.xml. A file that can't
-           be the whole list is refused, and the content before it stays. A list that is only imported is not fetched.
+  import   Fill a list by its publisher's files: ofac-sdn sdn.csv alt.csv add.csv sdn_comments.csv, un-sc consolidated.xml.
+           A file that can't be the whole list is refused, and the content before it stays. A list that is only imported
+           is not fetched.
   status   Lists with their size, their age and what went wrong.
   settings Show or change what is a hit for an organization, and what a new one does.
   trial    What another threshold would have caught: the newest sessions against today's lists, counted from each score

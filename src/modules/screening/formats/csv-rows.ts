@@ -1,4 +1,5 @@
-// Reads CSV of a whole file into rows (RFC 4180): fields may hold line breaks, quotes are doubled.
+// Reads CSV of a whole file into rows (RFC 4180): fields may hold line breaks, quotes are doubled. Only unquoted fields lose
+// the spaces around them.
 import { DetailedError } from '../../../lib/named-error.ts'
 
 /** `detail` is for the operator and holds nothing of the file. */
@@ -15,7 +16,8 @@ export function* csvRows(text: string): Generator<readonly string[]> {
   while (at < end) {
     let field = ''
     let stop: number
-    if (text[at] === '"') {
+    const isQuoted = text[at] === '"'
+    if (isQuoted) {
       let from = at + 1
       for (;;) {
         const quote = text.indexOf('"', from)
@@ -36,7 +38,7 @@ export function* csvRows(text: string): Generator<readonly string[]> {
     }
     if (field.length > FIELD_MAX)
       throw new ScreeningListInvalidError('it has a field that is too long: it is another format')
-    row.push(field.trim())
+    row.push(isQuoted ? field : field.trim())
     const isLast = stop >= end || text[stop] === '\n'
     at = stop + 1
     if (!isLast) continue

@@ -1,6 +1,6 @@
-// The US Treasury's legacy CSV: sdn.csv (or cons_prim.csv), the aliases of alt.csv, the addresses of add.csv. No header; `-0-`
-// is empty; an entry's dates, countries and digital currency addresses are in its remarks.
-// Source: OFAC, "SDN List data formats and data schemas".
+// The US Treasury's legacy CSV: sdn.csv (or cons_prim.csv), the aliases of alt.csv, the addresses of add.csv and, in
+// sdn_comments.csv, the rest of remarks that are cut at 1,000 characters. No header; `-0-` is empty; an entry's dates,
+// countries and digital currency addresses are in its remarks. Source: OFAC, "SDN List data formats and data schemas".
 import type { EntryKind, ListedEntry } from '../matching/entry.ts'
 import { csvRows, ScreeningListInvalidError } from './csv-rows.ts'
 import { countryCodeOf } from './list-countries.ts'
@@ -9,9 +9,12 @@ import { parseListDates } from './list-dates.ts'
 const COLUMNS_PRIMARY = 12
 const COLUMNS_ALIAS = 5
 const COLUMNS_ADDRESS = 6
+const COLUMNS_COMMENT = 2
+/** The primary file cuts remarks here, also within a word. */
+const REMARKS_CUT_AT = 1_000
 const ENTITY_NUMBER = /^\d{1,9}$/
 
-const given = (field: string | undefined): string => (field === undefined || field === '-0-' ? '' : field)
+const given = (field: string | undefined): string => (field === undefined || field.trim() === '-0-' ? '' : field.trim())
 
 const KINDS: Readonly<Record<string, EntryKind>> = {
   individual: 'person',
@@ -73,8 +76,8 @@ const readRemarks = (remarks: string): Remarks => {
 const groupOf = (rows: readonly (readonly string[])[], column: number): ReadonlyMap<string, readonly string[]> => {
   const groups = new Map<string, string[]>()
   for (const row of rows) {
-    const value = given(row[column])
-    if (value === '') continue
+    const value = row[column] ?? ''
+    if (given(value) === '') continue
     const group = groups.get(row[0] ?? '') ?? []
     group.push(value)
     groups.set(row[0] ?? '', group)
@@ -82,24 +85,40 @@ const groupOf = (rows: readonly (readonly string[])[], column: number): Readonly
   return groups
 }
 
-/** @throws ScreeningListInvalidError when a file is none of these */
+/**
+ * Appends the rest as it is: a word, and the space between two words, may be on either side of the cut.
+ * @throws ScreeningListInvalidError if the rest is missing: it may hold wallets and aliases
+ */
+const wholeRemarks = (row: readonly string[], rests: ReadonlyMap<string, readonly string[]> | null): string => {
+  const [remarks = '', rest] = [row[11], rests?.get(row[0] ?? '')]
+  if (rest !== undefined) return remarks + rest.join('')
+  // Complete remarks end with a period, and may have exactly this length.
+  if (remarks.length < REMARKS_CUT_AT || (rests !== null && remarks.trimEnd().endsWith('.'))) return remarks
+  throw new ScreeningListInvalidError(
+    `the remarks of entry ${row[0]} are cut at ${REMARKS_CUT_AT} characters: the file of comments (sdn_comments.csv or cons_comments.csv) of the same day is needed, too`,
+  )
+}
+
+/** @throws ScreeningListInvalidError if a file is none of these, or remarks are cut */
 export const readOfacCsv = (files: {
   readonly primary: string
   readonly aliases: string | null
   readonly addresses: string | null
+  readonly comments: string | null
 }): readonly ListedEntry[] => {
+  const grouped = (text: string | null, columns: number, column: number, file: string) =>
+    groupOf(text === null ? [] : rowsOf(text, columns, file), column)
   const primary = rowsOf(files.primary, COLUMNS_PRIMARY, 'the file of entries')
-  const aliases = groupOf(files.aliases === null ? [] : rowsOf(files.aliases, COLUMNS_ALIAS, 'the file of aliases'), 3)
-  const places = groupOf(
-    files.addresses === null ? [] : rowsOf(files.addresses, COLUMNS_ADDRESS, 'the file of addresses'),
-    4,
-  )
+  const aliases = grouped(files.aliases, COLUMNS_ALIAS, 3, 'the file of aliases')
+  const places = grouped(files.addresses, COLUMNS_ADDRESS, 4, 'the file of addresses')
+  const rests = files.comments === null ? null : grouped(files.comments, COLUMNS_COMMENT, 1, 'the file of comments')
   return primary.map((row) => {
     const id = row[0] ?? ''
     const kind = KINDS[given(row[2])] ?? 'other'
-    const remarks = readRemarks(given(row[11]))
-    const names = [given(row[1]), ...(aliases.get(id) ?? []), ...remarks.names]
-    const registered = kind === 'person' ? [] : (places.get(id) ?? []).flatMap((place) => countryCodeOf(place) ?? [])
+    const remarks = readRemarks(given(wholeRemarks(row, rests)))
+    const names = [row[1], ...(aliases.get(id) ?? []), ...remarks.names].map(given)
+    const registered =
+      kind === 'person' ? [] : (places.get(id) ?? []).flatMap((place) => countryCodeOf(given(place)) ?? [])
     return {
       id,
       kind,

@@ -39,13 +39,13 @@ const textOf = (bytes: Uint8Array): string => {
 const HTML = /^\s*(?:<!doctype html|<html)/i
 
 const ofFormat = (format: ScreeningFormat, texts: readonly string[]): readonly ListedEntry[] => {
-  const [first = '', second = null, third = null] = texts
+  const [first = '', second = null, third = null, fourth = null] = texts
   if (texts.some((text) => HTML.test(text))) throw new ScreeningListInvalidError('it is a web page')
-  const others = texts.length - (format === 'ofac-csv' ? Math.min(3, texts.length) : 1)
+  const others = texts.length - (format === 'ofac-csv' ? Math.min(4, texts.length) : 1)
   if (others > 0) throw new ScreeningListInvalidError(`the format ${format} is not of ${texts.length} files`)
   switch (format) {
     case 'ofac-csv':
-      return readOfacCsv({ primary: first, aliases: second, addresses: third })
+      return readOfacCsv({ primary: first, aliases: second, addresses: third, comments: fourth })
     case 'un-xml':
       return readUnXml(first)
     case 'eu-xml':
