@@ -26,12 +26,16 @@ export interface Hit {
 export interface FoundHit extends Hit {
   /** What was compared: the text that the person submitted and the content of the entry. Only a keyed hash of it is stored. */
   readonly compared: string
+  /** The part of `compared` that the person submitted. Only a keyed hash of it is stored. */
+  readonly comparedSubject: string
 }
 
 /** A hit bound to what was compared. */
 export interface BoundHit extends Hit {
   /** Keyed hash of `compared`. A decision about a hit holds for this comparison only. */
   readonly basis: string
+  /** Keyed hash of `comparedSubject`. */
+  readonly subjectBasis: string
 }
 
 /** What a new hit does to a session that is completed: wait for a look, go back to its person, or end. */

@@ -35,6 +35,7 @@ import { linkProof } from './migrations/0029-link-proof.ts'
 import { completionOverride } from './migrations/0030-completion-override.ts'
 import { checksWithoutSubmission } from './migrations/0031-checks-without-submission.ts'
 import { ofacComments } from './migrations/0032-ofac-comments.ts'
+import { hitSubject } from './migrations/0033-hit-subject.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -83,6 +84,7 @@ export const MIGRATIONS: readonly Migration[] = [
   completionOverride,
   checksWithoutSubmission,
   ofacComments,
+  hitSubject,
 ]
 
 /** Names in place of a dialect's words. */

@@ -296,6 +296,7 @@ describe('the queue', () => {
     name: 'LISTED',
     subject: 'person',
     basis: 'b',
+    subjectBasis: 's',
     score: 90,
     why: [],
   })

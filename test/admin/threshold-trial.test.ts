@@ -24,7 +24,7 @@ test('is counted from each score on, with what was decided about those that are 
   expect((await ask(viewer.cookie)).status).toBe(403)
   expect((await ask(reviewer.cookie)).body['detail']).toContain('no list')
   const [one, two] = [await harness.session(alpha.id), await harness.session(alpha.id)]
-  const hit = { ...near(one, '1', 96), versionId: 'v1', basis: 'b', why: [] }
+  const hit = { ...near(one, '1', 96), versionId: 'v1', basis: 'b', subjectBasis: 's', why: [] }
   await replaceChecks(harness.store, { organizationId: alpha.id, sessionId: one }, 'lists', [
     { name: 'lists.names', outcome: 'passed', detail: {}, version: 'k', hits: [hit] },
   ])

@@ -123,7 +123,7 @@ describe('the process', () => {
   test('enlarges a small picture whose letters touch', async () => {
     const small = pictureOf('passport').resize({ width: 380 })
     expect(await linesOf(small.clone())).toBe('none')
-    const answer = JSON.parse(Buffer.from(await process.run(await small.toBuffer())).toString())
+    const answer = JSON.parse(Buffer.from(await process.run(await small.toBuffer(), 'org_a')).toString())
     expect(answer.reading.decoded?.lines).toEqual(PASSPORT)
   })
 

@@ -31,6 +31,7 @@ const HIT: FoundHit = {
   score: 91,
   why: [{ part: 'name', points: 91, detail: 'primerov the same' }],
   compared: 'Ivan Primerov',
+  comparedSubject: 'Ivan Primerov',
 }
 const WALLET_HIT: FoundHit = { ...HIT, list: 'mixers', entry: '0xabc', name: '0xabc', subject: 'wallet', why: [] }
 const check = (name: string, ...hits: readonly FoundHit[]): NewSessionCheck => ({
@@ -149,7 +150,7 @@ test('once all checks are made, their outcomes are told; of what was handed in a
   ])
 })
 
-test('when the evidence is erased, whom somebody resembled goes; a decision with its reason stays, and wallets do', async () => {
+test('when the evidence is erased, whom somebody resembled goes; decisions, open hits and wallets stay', async () => {
   const { store, evidence } = parts
   const session = await parts.session(demo)
   await evidence.putFields(session, { fullName: 'Ivan Primerov', country: 'DE' })
@@ -165,20 +166,27 @@ test('when the evidence is erased, whom somebody resembled goes; a decision with
   expect(hits.map(({ list, state, reason, name }) => ({ list, state, reason, name }))).toEqual([
     { list: 'mixers', state: 'open', reason: null, name: '0xabc' },
     { list: 'own', state: 'cleared', reason: 'born elsewhere', name: '' },
+    { list: 'own', state: 'open', reason: null, name: '' },
   ])
-  expect(hits.find(({ list }) => list === 'own')).toMatchObject({
+  expect(hits.find(({ state }) => state === 'cleared')).toMatchObject({
     decidedBy: 'operator:ada',
     versionId: 'sv_1',
     why: [],
     basis: '',
+    subjectBasis: '',
   })
   const everything = JSON.stringify(await store.database.query('SELECT * FROM screening_hits'))
   expect(everything).not.toMatch(/rimero|"p1"|"p2"/)
   const outcomes = (await store.sessionChecks.list(demo, session.id)).map(({ name, outcome }) => [name, outcome])
   expect(outcomes).toEqual([
-    ['lists.names', 'not-done'],
+    ['lists.names', 'look'],
     ['wallets.lists', 'look'],
   ])
+  // There is nothing to compare any more, so the check does not pass.
+  const open = (await store.screeningChecks.hits(demo, session.id)).find(({ name, state }) => name + state === 'open')
+  expect(open?.why).toMatchObject([{ part: 'earlier', detail: expect.stringContaining('erased') }])
+  await store.screeningChecks.decideHit({ ...target, hitId: open?.id ?? '' }, decision)
+  expect((await store.sessionChecks.list(demo, session.id))[0]).toMatchObject({ outcome: 'not-done' })
 })
 
 test('names that were compared before the evidence was erased leave no hit', async () => {

@@ -183,6 +183,29 @@ test('what was decided about a hit does not cover another name, date or entry', 
   await importList('own', 'csv', LIST)
 })
 
+test.each<[string, EvidenceFields]>([
+  ['another name', { fullName: 'Anna Schmidt', country: 'RU' }],
+  ['nothing', {}],
+])('an open hit waits for a person if what is submitted next is %s', async (_what, fields) => {
+  const { store, changes } = identity
+  const id = await handIn({ fullName: 'Ivan Primerov', country: 'RU' })
+  const target = { organizationId, sessionId: id }
+  await checkOf(id)
+  await changes.changeStatus({ ...target, to: 'retry', actor: 'operator:test' })
+  typed.set(id, fields)
+  await changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
+  expect((await checkOf(id))?.outcome).toBe('look')
+  const complete = () =>
+    changes.changeStatus({ ...target, to: 'completed', actor: 'operator:test', override: 'person' })
+  await expect(complete()).rejects.toThrow('is open')
+  const [hit] = await hitsOf(id)
+  expect(hit).toMatchObject({ name: 'Ivan Primerov', state: 'open' })
+  const decision = { state: 'cleared', by: 'operator:test', reason: 'a typing error' } as const
+  await store.screeningChecks.decideHit({ ...target, hitId: hit?.id ?? '' }, decision)
+  expect((await complete()).session.status).toBe('completed')
+  await changes.changeStatus({ ...target, to: 'rejected', actor: 'operator:test', revoke: true })
+})
+
 describe('when a list changes', () => {
   test('verified people are compared again; what was decided stays, and what is no longer listed goes', async () => {
     const { store, changes } = identity

@@ -6,11 +6,12 @@ import { newIdentifier, newSessionId, newUuid } from '../../src/domain/identifie
 import { NAME_CHECK } from '../../src/domain/screening-hit.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createRandom, type Random } from '../attack/random.ts'
-import { applyAll, comparable, FRESH, type Model, type Operation } from './session-model.ts'
+import { applyAll, basisOf, comparable, FRESH, type Model, type Operation } from './session-model.ts'
 
 const PARTS = ['identity-document', 'portrait'] as const
 const CORRECTIONS = ['identity-document', 'portrait', 'wallets']
 const ENTRIES = ['one', 'two'] as const
+const SUBJECTS = ['Ivan', 'Anna'] as const
 const KEY = { wrappedKey: new Uint8Array([1]), wrappedBy: 'a key of tests' }
 const WALLETS = 2
 /** The more often one is listed, the more often it is chosen. */
@@ -73,13 +74,22 @@ const perform = async (store: Store, subject: Subject, operation: Operation): Pr
         entry,
         score,
         name: entry,
-        basis: entry,
+        basis: basisOf({ subject: operation.subject, entry }),
+        subjectBasis: operation.subject,
         list: 'list',
         versionId: '1',
         subject: 'person',
         why: [],
       }))
-      const made = { name: NAME_CHECK, outcome: 'passed', detail: {}, version: '1', settings: 's', hits }
+      const made = {
+        name: NAME_CHECK,
+        outcome: 'passed',
+        detail: {},
+        version: '1',
+        settings: 's',
+        hits,
+        subjectBases: [operation.subject],
+      }
       const { skipped } = await store.sessionChecks.replaceUnchanged(organizationId, 'lists', [
         { sessionId, sequence: operation.sequence, checks: [made] },
       ])
@@ -146,12 +156,12 @@ const observe = async (store: Store, subject: Subject) => {
     isUnsettled: standing?.isUnsettled ?? (row.pending !== null || hits.some(({ state }) => state !== 'cleared')),
     agrees: agreement?.shares ?? null,
     isConsented: consentedAtSeconds !== null,
-    hits: hits.map((hit) => `${hit.entry === hit.id ? 'erased' : hit.entry} ${hit.state} ${hit.score}`).sort(),
+    hits: hits.map((hit) => `${hit.entry === hit.id ? 'erased' : hit.basis} ${hit.state} ${hit.score}`).sort(),
     corrections: corrections && { parts: corrections.parts.toSorted(), done: corrections.done.toSorted() },
     kept: evidence.map(({ kind }) => kind).sort(),
     wallets: state.wallets.length,
   }
-  return { seen, hitIds: new Map(hits.map(({ entry, id }) => [entry, id])) }
+  return { seen, hitIds: new Map(hits.map(({ basis, id }) => [basis, id])) }
 }
 
 const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string>): Operation => {
@@ -165,14 +175,13 @@ const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string
   const check: Operation = {
     kind: 'check',
     sequence: near(model.sequence),
+    subject: random.pick(SUBJECTS),
     found: some(ENTRIES).map((entry) => [entry, random.pick([80, 90])]),
   }
   if (kind === 'check') return check
   if (kind === 'judge') {
-    const entry = random.pick(ENTRIES)
-    // Nothing says any more which of the stored hits an erased one is.
-    if (model.hits.some((hit) => hit.entry === entry && hit.isAnonymous)) return check
-    return { kind, entry, hitId: hitIds.get(entry) ?? 'hit_none', state: random.pick(['cleared', 'confirmed']) }
+    const basis = basisOf({ subject: random.pick(SUBJECTS), entry: random.pick(ENTRIES) })
+    return { kind, basis, hitId: hitIds.get(basis) ?? 'hit_none', state: random.pick(['cleared', 'confirmed']) }
   }
   if (kind === 'agree') return { kind, shares: random.chance(0.5) }
   if (kind === 'erase') return random.chance(0.25) ? { kind } : check

@@ -80,6 +80,7 @@ describeStores((open) => {
       name: 'Ivan',
       subject: 'person',
       basis: 'b',
+      subjectBasis: 's',
       score: 90,
       why: [],
     }
@@ -117,10 +118,10 @@ describeStores((open) => {
   const find = (
     target: { readonly organizationId: string; readonly sessionId: string },
     hits: readonly BoundHit[],
-    made: { readonly settings?: string; readonly outcome?: string } = {},
+    made: { readonly settings?: string; readonly outcome?: string; readonly subjectBases?: readonly string[] } = {},
   ) =>
     replaceChecks(temporary.store, target, 'one', [
-      { name: 'one.a', outcome: 'passed', detail: {}, version: 'v', hits, ...made },
+      { name: 'one.a', outcome: 'passed', detail: {}, version: 'v', subjectBases: ['s'], hits, ...made },
     ])
   const foundHit = (changed: Partial<BoundHit> = {}): BoundHit => ({
     list: 'own',
@@ -129,6 +130,7 @@ describeStores((open) => {
     name: 'Ivan',
     subject: 'person',
     basis: 'b',
+    subjectBasis: 's',
     score: 77,
     why: [],
     ...changed,
@@ -201,6 +203,44 @@ describeStores((open) => {
     expect(await hitsOf(target)).toHaveLength(2)
     await find(target, [], under)
     expect([await hitsOf(target), await outcomeOf(target)]).toEqual([['person b 77 cleared'], ['passed']])
+  })
+
+  test('an open hit stays if its person submits something else, until the entry is found again as surely', async () => {
+    const target = await targetOf()
+    const other = { subjectBases: ['t'] }
+    const whyOf = async () =>
+      (await temporary.store.screeningChecks.hits(organizationId, target.sessionId)).map(({ why }) =>
+        why.map(({ part }) => part),
+      )
+    await find(target, [foundHit(), foundHit({ entry: 'p2' })])
+    for (let time = 0; time < 2; time++) {
+      expect(await find(target, [], other)).toBe(0)
+      expect([await hitsOf(target), await outcomeOf(target)]).toEqual([
+        ['person b 77 open', 'person b 77 open'],
+        ['look'],
+      ])
+      expect(await whyOf()).toEqual([['earlier'], ['earlier']])
+    }
+    const found = (score: number) => foundHit({ basis: 'c', subjectBasis: 't', score })
+    await find(target, [found(76)], other)
+    expect(await hitsOf(target)).toEqual(['person b 77 open', 'person b 77 open', 'person c 76 open'])
+    await find(target, [found(77)], other)
+    expect(await hitsOf(target)).toEqual(['person b 77 open', 'person c 77 open'])
+    // The first name again, and both entries are off the list.
+    await find(target, [])
+    expect(await hitsOf(target)).toEqual(['person c 77 open'])
+    await decide(target, 'cleared')
+    expect([await hitsOf(target), await outcomeOf(target)]).toEqual([['person c 77 cleared'], ['passed']])
+  })
+
+  test('an open hit is not replaced by one that is cleared', async () => {
+    const target = await targetOf()
+    await find(target, [foundHit({ score: 90 })])
+    await decide(target, 'cleared')
+    const other = foundHit({ basis: 'c', subjectBasis: 't' })
+    await find(target, [other], { subjectBases: ['t'] })
+    await find(target, [foundHit({ score: 90 })])
+    expect(await hitsOf(target)).toEqual(['person b 90 cleared', 'person c 77 open'])
   })
 
   test('a decision about a hit holds for what was compared, up to its score', async () => {

@@ -8,6 +8,8 @@ const RETRIES_MAX = 5
 
 interface Hit {
   readonly entry: string
+  /** What the person submitted. */
+  readonly subject: string
   readonly state: string
   readonly score: number
   /** The evidence was erased, and with it the name of the entry. */
@@ -36,13 +38,16 @@ export interface Model {
   readonly isUnchecked: boolean
 }
 
+/** Entries with their scores. */
+type Found = readonly (readonly [string, number])[]
+
 export type Operation =
   | { readonly kind: 'give'; readonly part: string }
   | { readonly kind: 'connect' }
   | { readonly kind: 'queue' }
-  | { readonly kind: 'check'; readonly sequence: number; readonly found: readonly (readonly [string, number])[] }
+  | { readonly kind: 'check'; readonly sequence: number; readonly subject: string; readonly found: Found }
   | { readonly kind: 'made'; readonly sequence: number }
-  | { readonly kind: 'judge'; readonly entry: string; readonly hitId: string; readonly state: 'cleared' | 'confirmed' }
+  | { readonly kind: 'judge'; readonly basis: string; readonly hitId: string; readonly state: 'cleared' | 'confirmed' }
   | {
       readonly kind: 'move'
       readonly to: SessionStatus
@@ -112,16 +117,30 @@ const queue = (model: Model): Result => {
   return [{ ...model, pending: model.sequence, isUnchecked: false }, 'done']
 }
 
-const check = (model: Model, found: readonly (readonly [string, number])[]): readonly Hit[] => {
+export const basisOf = ({ subject, entry }: Pick<Hit, 'subject' | 'entry'>): string => `${subject} ${entry}`
+
+/** An open hit ends because the list changed, or because the same entry is open at least as surely. */
+const check = (model: Model, subject: string, found: Found): readonly Hit[] => {
   const scores = new Map(found)
+  const isSame = (hit: Hit): boolean => !hit.isAnonymous && hit.subject === subject
+  const isDecided = (entry: string): boolean =>
+    model.hits.some((hit) => isSame(hit) && hit.entry === entry && hit.state !== 'open')
   const known = model.hits.flatMap((hit): readonly Hit[] => {
     const score = hit.isAnonymous ? undefined : scores.get(hit.entry)
+    if (!isSame(hit)) {
+      const isReplaced = score !== undefined && score >= hit.score && !isDecided(hit.entry)
+      return hit.state === 'open' && isReplaced ? [] : [hit]
+    }
     if (score === undefined) return hit.state === 'open' ? [] : [hit]
-    scores.delete(hit.entry)
     const isOpened = hit.state === 'open' || (hit.state === 'cleared' && score > hit.score)
     return [isOpened ? { ...hit, state: 'open', score } : hit]
   })
-  return [...known, ...[...scores].map(([entry, score]) => ({ entry, score, state: 'open', isAnonymous: false }))]
+  const isNew = ([entry]: readonly [string, number]): boolean =>
+    !model.hits.some((hit) => isSame(hit) && hit.entry === entry)
+  const added = found
+    .filter(isNew)
+    .map(([entry, score]) => ({ entry, subject, score, state: 'open', isAnonymous: false }))
+  return [...known, ...added]
 }
 
 const consent = (model: Model, isConsented: boolean): Model =>
@@ -157,7 +176,7 @@ const move = (model: Model, { to, expected, corrections, revoke, override }: Ope
 }
 
 const erase = (model: Model): Model => {
-  const hits = model.hits.flatMap((hit) => (hit.state === 'open' ? [] : [{ ...hit, score: 0, isAnonymous: true }]))
+  const hits = model.hits.map((hit) => ({ ...hit, score: 0, isAnonymous: true }))
   if (model.kept.length === 0) return { ...model, hits }
   return { ...model, hits, kept: [], isErased: true, sequence: model.sequence + 1 }
 }
@@ -174,9 +193,9 @@ const apply = (model: Model, operation: Operation): Result => {
   }
   if (operation.kind === 'check') {
     if (operation.sequence !== model.sequence) return [model, 'nothing']
-    return [{ ...model, hits: check(model, operation.found) }, 'done']
+    return [{ ...model, hits: check(model, operation.subject, operation.found) }, 'done']
   }
-  const judged = model.hits.find(({ entry }) => entry === operation.entry)
+  const judged = model.hits.find((hit) => !hit.isAnonymous && basisOf(hit) === operation.basis)
   if (judged === undefined) return [model, 'nothing']
   const hits = model.hits.map((hit) => (hit === judged ? { ...hit, state: operation.state } : hit))
   return [{ ...model, hits }, 'done']
@@ -186,9 +205,7 @@ const apply = (model: Model, operation: Operation): Result => {
 export const comparable = ({ isEdited: _, isUnchecked: __, wasSubmitted: ___, ...model }: Model) => ({
   ...model,
   isUnsettled: model.pending !== null || model.hits.some(({ state }) => state === 'open' || state === 'confirmed'),
-  hits: model.hits
-    .map(({ entry, state, score, isAnonymous }) => `${isAnonymous ? 'erased' : entry} ${state} ${score}`)
-    .sort(),
+  hits: model.hits.map((hit) => `${hit.isAnonymous ? 'erased' : basisOf(hit)} ${hit.state} ${hit.score}`).sort(),
 })
 
 export const applyAll = (model: Model, operations: readonly Operation[]) => {

@@ -23,11 +23,13 @@ export interface SessionCheck {
 
 export interface NewSessionCheck extends Omit<SessionCheck, 'checkedAtSeconds'> {
   /**
-   * For a person to clear or confirm. While a hit is open the outcome is `look`; once one is confirmed it is `failed`. A hit
-   * that is not found any more is deleted, unless it was decided, the check is `not-done`, or the settings have changed. Left
-   * out by checks without hits.
+   * For a person to clear or confirm. While a hit is open the outcome is `look`; once one is confirmed it is `failed`. An open
+   * hit that is not found again is deleted if its subject was compared again under the same settings and the check was made in
+   * full. Left out by checks without hits.
    */
   readonly hits?: readonly FoundHit[]
+  /** Everything of the session that was compared, each as `comparedSubject` of a hit. Given with `hits`. */
+  readonly subjects?: readonly string[]
   /** Key of the settings that decide what is a hit. Given with `hits`. */
   readonly settings?: string
   /** True: the check could not be made now. It is stored as it is, and the part is tried again. */

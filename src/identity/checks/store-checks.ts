@@ -13,8 +13,10 @@ interface Target {
 }
 
 /** A check whose hits are bound to what was compared. */
-interface BoundCheck extends Omit<NewSessionCheck, 'hits'> {
+interface BoundCheck extends Omit<NewSessionCheck, 'hits' | 'subjects'> {
   readonly hits?: readonly BoundHit[]
+  /** Keyed hashes of the subjects. */
+  readonly subjectBases?: readonly string[]
 }
 
 export interface CheckTables extends SessionTables {
@@ -40,7 +42,7 @@ const ACTOR = 'screening'
 const REASON = 'A new hit was found when lists were looked at again: see the checks.'
 
 /**
- * @param basisOf makes a keyed hash of what was compared with an entry
+ * @param basisOf makes a keyed hash of what was compared with an entry, or of a subject
  */
 export const createStoreChecks = (
   together: ChangeTogether<CheckTables>,
@@ -48,13 +50,15 @@ export const createStoreChecks = (
 ): StoreChecks => {
   const bind = (organizationId: string, checks: readonly NewSessionCheck[]): Promise<readonly BoundCheck[]> =>
     Promise.all(
-      checks.map(async ({ hits, ...check }) => {
+      checks.map(async ({ hits, subjects = [], ...check }) => {
         if (hits === undefined) return check
-        const bound = hits.map(async ({ compared, ...hit }) => ({
+        const bound = hits.map(async ({ compared, comparedSubject, ...hit }) => ({
           ...hit,
           basis: await basisOf(organizationId, compared),
+          subjectBasis: await basisOf(organizationId, comparedSubject),
         }))
-        return { ...check, hits: await Promise.all(bound) }
+        const subjectBases = subjects.map((subject) => basisOf(organizationId, subject))
+        return { ...check, hits: await Promise.all(bound), subjectBases: await Promise.all(subjectBases) }
       }),
     )
 

@@ -31,8 +31,8 @@ type HitRow = RowOf<Omit<StoredHit, 'check' | 'list' | 'entry' | 'name' | 'why'>
   readonly why: string
 }
 
-const HIT_COLUMNS = `id, check_name, list_name, entry_id, version_id, entry_name, subject, basis, settings, score, why,
-  state, found_at_seconds, decided_at_seconds, decided_by, reason`
+const HIT_COLUMNS = `id, check_name, list_name, entry_id, version_id, entry_name, subject, basis, subject_basis,
+  settings, score, why, state, found_at_seconds, decided_at_seconds, decided_by, reason`
 
 const toHit = (hit: HitRow): StoredHit => {
   const { check_name: check, list_name: list, entry_id: entry, entry_name: name, why, ...row } = hit
@@ -69,8 +69,8 @@ const insertHit = (
 ): Promise<number> =>
   transaction.execute(
     `INSERT INTO screening_hits (id, organization_id, session_id, check_name, list_name, entry_id, version_id, entry_name,
-       subject, basis, settings, score, why, state, found_at_seconds)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?)`,
+       subject, basis, subject_basis, settings, score, why, state, found_at_seconds)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?)`,
     [
       `hit_${randomBase62(16)}`,
       organizationId,
@@ -82,6 +82,7 @@ const insertHit = (
       hit.name,
       hit.subject,
       hit.basis,
+      hit.subjectBasis,
       settings,
       hit.score,
       JSON.stringify(hit.why),
@@ -92,9 +93,19 @@ const insertHit = (
 /** Opens a stored hit, or leaves it open, with what was found. */
 const openHit = (transaction: Transaction, id: string, hit: BoundHit, settings: string): Promise<number> =>
   transaction.execute(
-    `UPDATE screening_hits SET version_id = ?, entry_name = ?, subject = ?, basis = ?, settings = ?, score = ?, why = ?,
-       state = 'open', decided_at_seconds = NULL, decided_by = NULL, reason = NULL WHERE id = ?`,
-    [hit.versionId, hit.name, hit.subject, hit.basis, settings, hit.score, JSON.stringify(hit.why), id],
+    `UPDATE screening_hits SET version_id = ?, entry_name = ?, subject = ?, basis = ?, subject_basis = ?, settings = ?,
+       score = ?, why = ?, state = 'open', decided_at_seconds = NULL, decided_by = NULL, reason = NULL WHERE id = ?`,
+    [
+      hit.versionId,
+      hit.name,
+      hit.subject,
+      hit.basis,
+      hit.subjectBasis,
+      settings,
+      hit.score,
+      JSON.stringify(hit.why),
+      id,
+    ],
   )
 
 /** `owner` of `owner 2`: the order of owners may change. */
@@ -158,18 +169,25 @@ interface Finding {
   /** Outcome of the check without its hits. */
   readonly outcome: string
   readonly settings: string
+  readonly subjectBases: readonly string[]
 }
+
+/** Of an open hit that is kept although what it was found in is gone. */
+const EARLIER = 'earlier'
+const CHANGED = { part: EARLIER, points: 0, detail: 'found in data that the person has changed since' }
+const ERASED = { part: EARLIER, points: 0, detail: 'found in data that was erased' }
 
 /**
  * Call it in the transaction that stores a check: replaces the check's hits by what was found. An open hit that is not found
- * any more is deleted, unless the check could not be made or the settings have changed: then a person decides it. A cleared
- * hit opens again if its score rises. A hit on another basis is a new one.
+ * again is deleted if the list is the reason: its subject was compared again, in full and under the same settings. Otherwise
+ * a person decides it, so that nobody ends a hit by typing another name. The same entry, found at the same score or a higher
+ * one, takes its place. A cleared hit opens again if its score rises. A hit on another basis is a new one.
  * @returns how many hits were opened, and the check's outcome with its hits
  */
 export const replaceHits = async (
   transaction: Transaction,
   target: HitTarget,
-  { hits: found, outcome, settings }: Finding,
+  { hits: found, outcome, settings, subjectBases }: Finding,
   nowSeconds: number,
 ): Promise<{ readonly opened: number; readonly outcome: string }> => {
   const { organizationId, sessionId } = target
@@ -179,6 +197,16 @@ export const replaceHits = async (
   // A decision about the session reads its hits under the same lock.
   await lockSessionAsItIs(transaction, organizationId, sessionId)
   const { matched, lost } = matchHits(found, await read())
+  const isReplaced = (stored: StoredHit): boolean =>
+    matched
+      .entries()
+      .some(
+        ([hit, same]) =>
+          (same === undefined || same.state === 'open') &&
+          isOfEntry(stored, hit) &&
+          roleOf(stored.subject) === roleOf(hit.subject) &&
+          hit.score >= stored.score,
+      )
   let opened = 0
   for (const [hit, same] of matched) {
     if (same === undefined || (await isInDoubt(transaction, target, same))) {
@@ -188,23 +216,30 @@ export const replaceHits = async (
     } else if (same.state === 'cleared' && hit.score > same.score) {
       opened += await openHit(transaction, same.id, hit, settings)
     } else if (same.subject !== hit.subject || same.basis !== hit.basis) {
-      await transaction.execute('UPDATE screening_hits SET subject = ?, basis = ? WHERE id = ?', [
+      await transaction.execute('UPDATE screening_hits SET subject = ?, basis = ?, subject_basis = ? WHERE id = ?', [
         hit.subject,
         hit.basis,
+        hit.subjectBasis,
         same.id,
       ])
     }
   }
   for (const hit of outcome === 'not-done' ? [] : lost) {
     if (hit.state !== 'open' || hit.settings !== settings) continue
-    await transaction.execute('DELETE FROM screening_hits WHERE id = ?', [hit.id])
+    if (subjectBases.includes(hit.subjectBasis) || isReplaced(hit)) {
+      await transaction.execute('DELETE FROM screening_hits WHERE id = ?', [hit.id])
+    } else if (!hit.why.some(({ part }) => part === EARLIER)) {
+      const why = JSON.stringify([...hit.why, CHANGED])
+      await transaction.execute('UPDATE screening_hits SET why = ? WHERE id = ?', [why, hit.id])
+    }
   }
   return { opened, outcome: outcomeWith(outcome, await read()) }
 }
 
 /**
- * Call it in the transaction that erases a session's evidence: deletes undecided hits on names, and clears in decided ones whom
- * the name resembled. The decision, its reason and the list's version stay. Hits on wallets stay: wallets are no evidence.
+ * Call it in the transaction that erases a session's evidence: clears in hits on names whom the name resembled. The list's
+ * version stays, and the decision with its reason. An open hit stays open: an erasure must not settle a session that other
+ * organizations rely on. Hits on wallets stay: wallets are no evidence.
  */
 export const eraseResemblances = async (
   transaction: Transaction,
@@ -212,20 +247,15 @@ export const eraseResemblances = async (
   sessionId: string,
 ): Promise<void> => {
   const parameters = [organizationId, sessionId, NAME_CHECK]
-  const opened = await transaction.execute(
-    `DELETE FROM screening_hits WHERE ${OF_SESSION} AND check_name = ? AND state = 'open'`,
-    parameters,
-  )
   // Entries stay distinct, because they are a part of the table's unique constraint.
   await transaction.execute(
-    `UPDATE screening_hits SET entry_id = id, entry_name = '', basis = '', score = 0, why = '[]'
-     WHERE ${OF_SESSION} AND check_name = ?`,
-    parameters,
+    `UPDATE screening_hits SET entry_id = id, entry_name = '', basis = '', subject_basis = '', score = 0,
+       why = CASE state WHEN 'open' THEN ? ELSE '[]' END WHERE ${OF_SESSION} AND check_name = ?`,
+    [JSON.stringify([ERASED]), ...parameters],
   )
-  if (opened === 0) return
+  // Once the open hits are cleared, the check does not pass: there is nothing to compare.
   await transaction.execute(
-    `UPDATE session_checks SET outcome = 'not-done', own_outcome = 'not-done'
-     WHERE ${OF_SESSION} AND name = ? AND outcome = 'look'`,
+    `UPDATE session_checks SET own_outcome = 'not-done' WHERE ${OF_SESSION} AND name = ? AND outcome = 'look'`,
     parameters,
   )
 }

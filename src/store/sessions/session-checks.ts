@@ -19,11 +19,13 @@ interface NewCheck {
   readonly version: string
   /** Left out for checks that have no hits. */
   readonly hits?: readonly BoundHit[]
+  /** Keyed hashes of everything of the session that was compared. */
+  readonly subjectBases?: readonly string[]
   /** Key of the settings that decide what is a hit. */
   readonly settings?: string
 }
 
-interface StoredCheck extends Omit<NewCheck, 'hits' | 'settings'> {
+interface StoredCheck extends Omit<NewCheck, 'hits' | 'subjectBases' | 'settings'> {
   readonly checkedAtSeconds: number
 }
 
@@ -148,13 +150,13 @@ const writeChecks = async (
   // not made any more stay, because only a setting leaves a check out.
   for (const { sessionId, checks } of made) {
     for (const check of checks) {
-      const { hits, name, outcome, settings = '' } = check
+      const { hits, name, outcome, settings = '', subjectBases = [] } = check
       if (hits === undefined || (hits.length === 0 && !haveHits.has(sessionId))) {
         written.push({ sessionId, check, outcome })
         continue
       }
       const target = { organizationId, sessionId, check: name }
-      const found = await replaceHits(transaction, target, { hits, outcome, settings }, nowSeconds)
+      const found = await replaceHits(transaction, target, { hits, outcome, settings, subjectBases }, nowSeconds)
       written.push({ sessionId, check, outcome: found.outcome })
       if (found.opened > 0) opened.set(sessionId, (opened.get(sessionId) ?? 0) + found.opened)
     }

@@ -33,6 +33,7 @@ export const openHit = async (store: Store, organizationId: string, sessionId: s
           name: 'Ivan Primerov',
           subject: 'person',
           basis: 'b',
+          subjectBasis: 's',
           score: 90,
           why: [{ part: 'name', points: 90, detail: 'primerov the same' }],
         },

@@ -418,6 +418,7 @@ describe('a session', () => {
       name: 'X',
       subject: 'person',
       basis: 'b',
+      subjectBasis: 's',
       score: 90,
       why: [],
     }

@@ -64,6 +64,9 @@ const BY_WALLET: Readonly<Record<Decided, Decision>> = {
 const isWallet = ({ subject }: Hit): boolean => subject === 'wallet'
 const decisionOf = (hit: Hit, state: Decided): Decision => (isWallet(hit) ? BY_WALLET : BY_NAME)[state]
 
+/** Erased evidence leaves no name. */
+const nameOf = ({ name }: Hit): string => (name === '' ? 'Erased' : name)
+
 const placeOf = (hit: Hit): string => {
   if (!isWallet(hit)) return `${hit.list}, entry ${hit.entry}`
   return hit.check.startsWith('wallets.screeners.') ? `by the screener ${hit.list}` : `on the list ${hit.list}`
@@ -103,7 +106,7 @@ const DecideHit = ({ session, hit, state, onClose, onDecided }: DecideProps) => 
       onClose={onClose}
     >
       <p class="confirm-text">
-        {hit.name}, {placeOf(hit)}.
+        {nameOf(hit)}, {placeOf(hit)}.
       </p>
       <TextArea {...form.text('reason')} label="Reason" hint={hint} rows={3} />
     </FormDialog>
@@ -174,7 +177,7 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ListChecksProps) 
               label: 'Found',
               cell: (hit) => (
                 <>
-                  <span class={isWallet(hit) ? 'mono' : undefined}>{hit.name}</span>
+                  <span class={isWallet(hit) ? 'mono' : undefined}>{nameOf(hit)}</span>
                   <div class="faint">{placeOf(hit)}</div>
                 </>
               ),

@@ -85,6 +85,8 @@ type Asked = { readonly problem: string } | { readonly subjects: readonly NamedS
 /** `problem`: why a name could not be compared; null: all were. */
 interface Found {
   readonly hits: readonly FoundHit[]
+  /** What was compared, as `comparedSubject` of a hit. */
+  readonly subjects: readonly string[]
   readonly problem: string | null
 }
 
@@ -120,10 +122,15 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
           subject: subjects[at]?.who ?? '',
           versionId: versions[hit.list] ?? '',
           compared: JSON.stringify([subjects[at]?.subject, content]),
+          comparedSubject: JSON.stringify(subjects[at]?.subject),
         }),
       ),
     )
-    return { hits, problem: problem === null ? null : NAME_PROBLEMS[problem] }
+    return {
+      hits,
+      subjects: subjects.map(({ subject }) => JSON.stringify(subject)),
+      problem: problem === null ? null : NAME_PROBLEMS[problem],
+    }
   }
 
   /** One question for all of them. */
@@ -143,7 +150,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
           )
     let at = 0
     return asked.map((each) => {
-      if ('problem' in each) return { ...each, hits: [] }
+      if ('problem' in each) return { ...each, hits: [], subjects: [] }
       at += each.subjects.length
       return foundOf(each.subjects, answers.slice(at - each.subjects.length, at), versions)
     })
@@ -171,10 +178,10 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
             settings: comparisonKey([threshold, Object.keys(versions).sort()]),
           }
           const detail = { threshold, versions }
-          return (await find(sessions, versions, threshold)).map(({ hits, problem }) => [
+          return (await find(sessions, versions, threshold)).map(({ problem, ...found }) => [
             problem === null
-              ? { ...check, hits, detail, outcome: 'passed' }
-              : { ...check, hits, detail: { ...detail, problem }, outcome: 'not-done' },
+              ? { ...check, ...found, detail, outcome: 'passed' }
+              : { ...check, ...found, detail: { ...detail, problem }, outcome: 'not-done' },
           ])
         },
       }

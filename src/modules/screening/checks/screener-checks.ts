@@ -70,6 +70,7 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
     score: SURE,
     why: [{ part: 'screener', points: SURE, detail: describe(answer) }],
     compared: JSON.stringify([addressText, answer.flagged, answer.score, answer.categories]),
+    comparedSubject: addressText,
   })
 
   const check = async (
@@ -92,7 +93,8 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
       if (answer !== null && hit === true) hits.push(hitOf(screener, wallet, answer))
     }
     await Promise.race([Promise.all(wallets.map(askOne)), wait(TIME_LIMIT_MS)])
-    const found = { name, hits: [...hits], settings: comparisonKey([fromScore]) }
+    const subjects = wallets.map(({ addressText }) => addressText)
+    const found = { name, subjects, hits: [...hits], settings: comparisonKey([fromScore]) }
     if (told === wallets.length) return { ...found, version, detail, outcome: 'passed' }
     // Without a version it is asked again with the others.
     return { ...found, version: '', outcome: 'not-done', detail: { ...detail, problem: SILENT }, isTriedAgain: true }

@@ -92,6 +92,7 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
         score: SURE,
         why: [{ part: 'address', points: SURE, detail: 'the address is on the list' }],
         compared: address,
+        comparedSubject: address,
       }))
 
   return {
@@ -134,6 +135,7 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
             {
               ...check,
               hits: wallets.flatMap((wallet) => hitsOf(wallet, used)),
+              subjects: wallets.map(({ address }) => address),
               detail: { ...detail, wallets: wallets.length },
             },
           ])
