@@ -33,19 +33,22 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
   const { messages, deliver, onError, onSettled, onDead, concurrencyMax = 32, claimSeconds = 60 } = dependencies
   /** Checks and attempts under way. */
   const underWay = new Set<Promise<unknown>>()
-  const perEndpoint = new Map<string, number>()
+  /** Attempts under way, by endpoint and by organization. */
+  const attempts = new Map<string, number>()
   let timer: ReturnType<typeof setInterval> | undefined
   let looking = false
   let closed = false
 
-  const count = (endpointId: string, change: 1 | -1): void => {
-    const left = (perEndpoint.get(endpointId) ?? 0) + change
-    if (left === 0) perEndpoint.delete(endpointId)
-    else perEndpoint.set(endpointId, left)
+  const count = ({ endpointId, organizationId }: ClaimedMessage, change: 1 | -1): void => {
+    for (const id of [endpointId, organizationId]) {
+      const left = (attempts.get(id) ?? 0) + change
+      if (left === 0) attempts.delete(id)
+      else attempts.set(id, left)
+    }
   }
 
   const attempt = async (message: ClaimedMessage): Promise<void> => {
-    count(message.endpointId, 1)
+    count(message, 1)
     try {
       const outcome = await deliver(message)
       if (!(await messages.settle(message, outcome))) return
@@ -55,7 +58,7 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
       // The claim expires, and the message is sent again.
       onError(error)
     } finally {
-      count(message.endpointId, -1)
+      count(message, -1)
     }
   }
 
@@ -64,7 +67,7 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
     if (closed || looking || free <= 0) return []
     looking = true
     try {
-      return await messages.claim(free, claimSeconds, (endpointId) => perEndpoint.get(endpointId) ?? 0)
+      return await messages.claim(free, claimSeconds, (id) => attempts.get(id) ?? 0)
     } catch (error) {
       onError(error)
       return []
@@ -78,7 +81,7 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
     underWay.add(look)
     const claimed = await look
     underWay.delete(look)
-    const attempts = claimed.map((message) => {
+    const started = claimed.map((message) => {
       const settled = attempt(message).finally(() => {
         underWay.delete(settled)
         // A place is free: take the next message now, so that the queue is not limited by the interval.
@@ -87,7 +90,7 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
       underWay.add(settled)
       return settled
     })
-    await Promise.all(attempts)
+    await Promise.all(started)
     return claimed.length
   }
 

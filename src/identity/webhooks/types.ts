@@ -19,12 +19,8 @@ export interface ClaimedMessage {
 }
 
 export interface WebhookMessageStore {
-  /** @param underWay the number of messages that the caller is already sending, by endpoint */
-  claim(
-    limit: number,
-    claimSeconds: number,
-    underWay: (endpointId: string) => number,
-  ): Promise<readonly ClaimedMessage[]>
+  /** @param underWay the number of messages that the caller is already sending, by the id of an endpoint or organization */
+  claim(limit: number, claimSeconds: number, underWay: (id: string) => number): Promise<readonly ClaimedMessage[]>
   settle(message: Pick<ClaimedMessage, 'organizationId' | 'id' | 'attempts'>, outcome: WebhookOutcome): Promise<boolean>
 }
 

@@ -51,6 +51,8 @@ const COLUMNS = `id, organization_id, endpoint_id, session_id, sequence, type, s
  * others.
  */
 const PER_ENDPOINT_MAX = 8
+/** The same for all endpoints of one organization: fewer than a process sends at once. */
+const PER_ORGANIZATION_MAX = 24
 /** How long delivered and dead messages are kept. */
 const DELIVERED_KEEP_SECONDS = 7 * 86_400
 const DEAD_KEEP_SECONDS = 30 * 86_400
@@ -60,7 +62,7 @@ const DURABILITY = { survives: 'process-crash' } as const
 /**
  * Endpoints with messages that are due, without favouring any of them: read from an index, however many messages wait.
  */
-const ENDPOINTS_WITH_DUE = `SELECT id FROM webhook_endpoints WHERE removed_at_seconds IS NULL AND EXISTS (
+const ENDPOINTS_WITH_DUE = `SELECT id, organization_id FROM webhook_endpoints WHERE removed_at_seconds IS NULL AND EXISTS (
     SELECT 1 FROM webhook_messages WHERE endpoint_id = webhook_endpoints.id AND state = 'waiting'
       AND next_attempt_at_seconds <= ? AND claimed_until_seconds <= ?)`
 
@@ -76,28 +78,40 @@ const shuffled = <Item>(items: readonly Item[]): Item[] =>
 export const createWebhookMessageTable = (scope: TableScope) => ({
   /**
    * Claims messages that are due and that no other process is sending. The deployment's own work, over all
-   * organizations.
-   * @param underWay how many messages the caller is already sending to an endpoint
+   * organizations: those with the fewest messages under way come first.
+   * @param underWay how many messages the caller is already sending, by the id of an endpoint or organization
    * @param allowed called in the transaction that claims, so that a process that may no longer send claims nothing
    */
   claim: async (
     limit: number,
     claimSeconds: number,
-    underWay: (endpointId: string) => number = () => 0,
+    underWay: (id: string) => number = () => 0,
     allowed: (transaction: Transaction) => Promise<boolean> = async () => true,
   ): Promise<readonly ClaimedMessage[]> => {
     const nowSeconds = scope.nowSeconds()
-    const endpoints = await scope.statements.query<{ id: string }>(ENDPOINTS_WITH_DUE, [nowSeconds, nowSeconds])
-    const ready = shuffled(endpoints.filter(({ id }) => underWay(id) < PER_ENDPOINT_MAX))
+    const endpoints = await scope.statements.query<{ id: string; organization_id: string }>(ENDPOINTS_WITH_DUE, [
+      nowSeconds,
+      nowSeconds,
+    ])
+    const ready = shuffled(
+      endpoints.filter(
+        ({ id, organization_id: owner }) => underWay(id) < PER_ENDPOINT_MAX && underWay(owner) < PER_ORGANIZATION_MAX,
+      ),
+    ).sort((one, other) => underWay(one.organization_id) - underWay(other.organization_id))
     // Usually there is none, and then nothing is written.
     if (ready.length === 0) return []
     return scope.write(async (transaction) => {
       if (!(await allowed(transaction))) return []
       const claimed: ClaimedMessage[] = []
-      for (const endpoint of ready) {
-        const places = Math.min(PER_ENDPOINT_MAX - underWay(endpoint.id), limit - claimed.length)
+      for (const { id: endpointId, organization_id: owner } of ready) {
+        const ofOwner = claimed.filter(({ organizationId }) => organizationId === owner).length
+        const places = Math.min(
+          PER_ENDPOINT_MAX - underWay(endpointId),
+          PER_ORGANIZATION_MAX - underWay(owner) - ofOwner,
+          limit - claimed.length,
+        )
         if (places <= 0) continue
-        const due = await transaction.query<{ id: string }>(DUE, [endpoint.id, nowSeconds, nowSeconds, places])
+        const due = await transaction.query<{ id: string }>(DUE, [endpointId, nowSeconds, nowSeconds, places])
         for (const { id } of due) {
           const [row] = await transaction.query<MessageRow & { readonly snapshot: string }>(
             // Check again: another process may have claimed the message since it was read.

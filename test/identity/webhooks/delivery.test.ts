@@ -303,6 +303,32 @@ describe('sending', () => {
     await quick.stop()
   })
 
+  test('goes on for another organization while all endpoints of one are silent', async () => {
+    const { addEndpoint, createOrganization, register, loop } = parts
+    const other = await createOrganization('other')
+    for (let index = 0; index < 8; index++) await addEndpoint(demo, `${receiver.url}/silent/${index}`)
+    for (let index = 0; index < 5; index++) await register(demo)
+    const silence = Promise.withResolvers<void>()
+    const arrived = Promise.withResolvers<void>()
+    receiver.answerWith(async () => {
+      if (receiver.received.length === 24) arrived.resolve()
+      await silence.promise
+      return new Response(null, { status: 204 })
+    })
+    const sending = loop()
+    const first = sending.run()
+    await arrived.promise
+    const quick = startReceiver()
+    await addEndpoint(other, quick.url)
+    await register(other)
+    expect(await sending.run()).toBe(1)
+    expect([quick.received.length, receiver.received.length]).toEqual([1, 24])
+    silence.resolve()
+    expect(await first).toBe(24)
+    await sending.close()
+    await quick.stop()
+  })
+
   test('is taken up by others when whoever claimed a message is gone', async () => {
     const { addEndpoint, register, run, store, clock } = parts
     await addEndpoint(demo, receiver.url)
