@@ -79,10 +79,10 @@ export const facts: readonly Place[] = [
   ...placesOf(['test/facts/lists/entry-sink.test.ts'], 'src/facts/lists/entry-sink.ts', [
     [
       'an address that comes twice is two entries',
-      'if (last !== -1 && sameKey(keys, width, last, position)) {',
-      'if (last === -2) {',
+      'if (last !== null && Buffer.compare(last, key) === 0) {',
+      'if (last === key) {',
     ],
-    ['keys that begin alike are out of order', 'if (end - start > 1) positions.subarray(start, end).sort(compare)', ''],
+    ['keys that begin alike are out of order', 'let byte = width - DIGIT_BYTES;', 'let byte = DIGIT_BYTES;'],
   ]),
   ...placesOf(['test/facts/reachable.test.ts'], 'src/facts/reachable.ts', [
     ['cloud metadata is reached', "['169.254.0.0', 16],", ''],

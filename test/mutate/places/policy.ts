@@ -116,8 +116,8 @@ export const policy: readonly Place[] = [
       ],
       [
         'a saved revision stops deciding when a test of it becomes a mistake',
-        'return compileSaved(source)',
-        'return compileSource(source).policy',
+        'return yield* savedSteps(source)',
+        'return (yield* sourceSteps(source)).policy',
       ],
       [
         'a policy is saved though its own tests fail',

@@ -46,11 +46,8 @@ export const webhooks: readonly Place[] = [
         "outcome.state === 'delivered' ? '' : 'AND attempts = ?'",
         "outcome.state === 'delivered' ? '' : 'AND attempts >= ?'",
       ],
-      [
-        'one endpoint takes all places',
-        'Math.min(PER_ENDPOINT_MAX - underWay(endpoint.id), limit - claimed.length)',
-        'limit - claimed.length',
-      ],
+      ['one endpoint takes all places', 'PER_ENDPOINT_MAX - underWay(endpointId),', 'limit,'],
+      ['one organization takes all places', 'PER_ORGANIZATION_MAX - underWay(owner) - ofOwner,', 'limit,'],
       ['a process that leads no more claims', 'if (!(await allowed(transaction))) return []', ''],
     ],
   ),
