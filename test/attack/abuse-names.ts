@@ -15,6 +15,10 @@ const SPELLINGS = [
   'Nikоlа Оbrаztsоv Рrimеrоv',
   'Nikola Obr@ztsov Primerov',
   'Nikola Obraztsov Primerov Juan Luis Carlos Pedro',
+  'NikolaObraztsovPrimerov Perez',
+  'Ni ko la Ob raz tsov Pri Pri me rov',
+  'Nikola 🅞🅑🅡🅐🅩🅣🅢🅞🅥 Primerov',
+  'Nikola Obr*ztsov Pr*merov',
 ]
 
 const BIRTH_DATE = '1970-01-01'

@@ -113,6 +113,10 @@ const zoneOf = (name: string, surnames: number): ZoneName => {
 }
 
 const CYRILLIC: Readonly<Record<string, string>> = { a: 'а', e: 'е', o: 'о', c: 'с', p: 'р', x: 'х', i: 'і' }
+const BOXED_A = 0x1f150
+const boxed = (word: string): string =>
+  word.toUpperCase().replaceAll(/[A-Z]/g, (letter) => String.fromCodePoint(BOXED_A + letter.charCodeAt(0) - 65))
+const ADDED = ['Perez', '金', '🅰', 'Qqx', '1970']
 /** Ways to write the same name otherwise. */
 const WAYS: readonly ((words: readonly string[], at: number) => readonly string[])[] = [
   (words) => words,
@@ -131,6 +135,17 @@ const WAYS: readonly ((words: readonly string[], at: number) => readonly string[
   (words, at) => words.map((word) => `${word.slice(0, at)}${at}${word.slice(at)}`),
   (words) => words.map((word) => word.toUpperCase()),
   (words) => words.map((word) => word.replace(/ü|ñ/g, (letter) => (letter === 'ü' ? 'ue' : 'n'))),
+  (words, at) => words.map((word, other) => (other === at % words.length ? boxed(word) : word)),
+  (words, at) => [words.join(''), ADDED[at % ADDED.length] ?? ''],
+  (words, at) => [words.join('') + (at % 2 === 0 ? 'Oyelaran' : '1970')],
+  (words, at) => words.flatMap((word) => [word.slice(0, 2), word.slice(2, 2 + (at % 3)), word.slice(2 + (at % 3))]),
+  (words, at) => [
+    ...words.slice(0, -1),
+    words.at(-1)?.slice(0, 2) ?? '',
+    words.at(-1)?.slice(2) ?? '',
+    ADDED[at % 2] ?? '',
+  ],
+  (words, at) => words.map((word) => `${word.slice(0, at)}*${word.slice(at + 1)}`),
 ]
 
 test('whatever the document check accepts for a listed name is found, or is not passed', async () => {

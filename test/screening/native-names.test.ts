@@ -86,6 +86,7 @@ describe('names as their languages write them', () => {
     ['张春贤', 'Zhang CHUNXIAN', 'Pinyin'],
     ['曾庆红', 'ZENG Qinghong', 'a character that is read otherwise as a family name'],
     ['حسن نصر الله', 'Hasan NASRALLAH', 'two words that Latin joins'],
+    ['حسننصرالله', 'Hasan NASRALLAH', 'all as one word'],
     ['حسن نصرالله', 'Hasan NASRALLAH', 'the same as one word'],
     ['سيف الدين المشهداني', 'Saif-al-Din AL-MASHHADANI', 'two words that Latin writes apart'],
     ['نورالدین ترابی', 'Noor ud Din TURABI', 'one word that Latin writes as three'],

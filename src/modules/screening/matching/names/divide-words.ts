@@ -9,8 +9,6 @@ const LISTED_MIN = 2
 const LENGTH_MIN = 3
 /** Listed names of fewer letters are in others by chance. */
 const WHOLE_LETTERS_MIN = 9
-/** Of the words that a listed name is found in, these letters are its own at least. */
-const WHOLE_SHARE_MIN = 0.5
 /** The longest listed names that are found are compared. */
 const WHOLE_NAMES_MAX = 8
 /** Places of one word that are tried. */
@@ -161,11 +159,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
       return found
     }
     const whole = wholeNames(letters, places)
-      .filter((chosen) => {
-        const own = sizeOf(chosen)
-        const among = written.filter((word) => chosen.some((place) => overlap(place, word)))
-        return own >= WHOLE_LETTERS_MIN && own >= WHOLE_SHARE_MIN * sizeOf(among) && !chosen.every(isWritten)
-      })
+      .filter((chosen) => sizeOf(chosen) >= WHOLE_LETTERS_MIN && !chosen.every(isWritten))
       .sort((one, other) => sizeOf(other) - sizeOf(one))
       .slice(0, WHOLE_NAMES_MAX)
     const all = divideAll(letters, places, written)

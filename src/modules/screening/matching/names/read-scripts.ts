@@ -2,7 +2,7 @@
 import { type ArabicWord, readArabic } from './arabic.ts'
 import { type Skeleton, skeletonOf } from './consonants.ts'
 import { type EastAsianWord, readEastAsian, readWithin } from './east-asian.ts'
-import { toAscii } from './fold.ts'
+import { toAscii, WORD_MAX } from './fold.ts'
 
 export type NameKind = 'person' | 'organization'
 
@@ -63,6 +63,28 @@ const fromHebrew = (piece: string): RawWord => {
 const fromEastAsian = (words: readonly EastAsianWord[], isExact: boolean): Way =>
   words.map(({ text, spellings }) => ({ ...toRawWord(text), spellings, isExact: isExact || spellings.length > 0 }))
 
+/** Without short vowels, a word of more letters may be two. */
+const ABJAD_LETTERS_MAX = 7
+const ABJAD_PART_MIN = 3
+/** An article is no part of a word. */
+const ABJAD_ARTICLE = /^ال/
+
+const CUTS_MAX = 64
+
+/** The pieces with one long word of them cut in two, in each way. */
+const cutWords = (pieces: readonly string[]): readonly (readonly string[])[] =>
+  pieces
+    .flatMap((piece, at) => {
+      const article = ABJAD_ARTICLE.test(piece) ? 2 : 0
+      if (piece.length - article <= ABJAD_LETTERS_MAX || piece.length > WORD_MAX) return []
+      const cuts = piece.length - article - 2 * ABJAD_PART_MIN + 1
+      return Array.from({ length: cuts }, (_, cut) => {
+        const end = article + ABJAD_PART_MIN + cut
+        return [...pieces.slice(0, at), piece.slice(0, end), piece.slice(end), ...pieces.slice(at + 1)]
+      })
+    })
+    .slice(0, CUTS_MAX)
+
 /** Neighbouring pieces of one script. */
 interface Run {
   /** The words in each way to read them; none if they can't be read. */
@@ -73,8 +95,13 @@ interface Run {
 
 const readRun = (pieces: readonly string[], kind: NameKind, isWhole: boolean): Run => {
   const [first = ''] = pieces
-  if (ARABIC.test(first)) return { ways: readArabic(pieces, labelOf).map(fromArabic), within: [] }
-  if (HEBREW.test(first)) return { ways: [pieces.map(fromHebrew)], within: [] }
+  if (ARABIC.test(first)) {
+    const read = (texts: readonly string[]): readonly Way[] => readArabic(texts, labelOf).map(fromArabic)
+    return { ways: read(pieces), within: cutWords(pieces).flatMap((texts) => read(texts).slice(0, 1)) }
+  }
+  if (HEBREW.test(first)) {
+    return { ways: [pieces.map(fromHebrew)], within: cutWords(pieces).map((texts) => texts.map(fromHebrew)) }
+  }
   if (EAST_ASIAN.test(first) && kind === 'person') {
     const isHan = HAN.test(first)
     const read = (words: readonly EastAsianWord[]): Way => fromEastAsian(words, isHan)
