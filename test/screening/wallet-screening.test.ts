@@ -23,7 +23,7 @@ let service: ScreeningService
 let lists: ReturnType<typeof createServedLists>
 let screener: ReturnType<typeof Bun.serve>
 /** What the screener answers; null: it is broken. */
-let verdictOf: (address: string) => object | null = () => ({ flagged: false })
+let verdictOf: (address: string, chain: string) => object | null = () => ({ flagged: false })
 let asked = 0
 let runDue: () => Promise<number>
 
@@ -36,7 +36,8 @@ beforeAll(async () => {
     hostname: '127.0.0.1',
     fetch: (request) => {
       asked += 1
-      const verdict = verdictOf(new URL(request.url).pathname.slice(1))
+      const [, chain = '', address = ''] = new URL(request.url).pathname.split('/')
+      const verdict = verdictOf(address, chain)
       return verdict === null ? new Response('broken', { status: 500 }) : Response.json(verdict)
     },
   })
@@ -52,7 +53,7 @@ beforeAll(async () => {
   await lists.load()
   const [settings] = parseScreenerSettings({
     stub: {
-      url: `http://127.0.0.1:${screener.port}/\${address}`,
+      url: `http://127.0.0.1:${screener.port}/\${chain}/\${address}`,
       reach: 'loopback',
       answer: { flagged: { at: '/flagged', optional: true }, score: { at: '/score', optional: true } },
       'cache-seconds': 0,
@@ -193,6 +194,18 @@ describe('the wallets of a session', () => {
     identity.clock.advance(6)
     await runDue()
     expect(await outcomesOf(unsaid)).toMatchObject({ 'wallets.screeners.stub': 'passed' })
+  })
+
+  test.each([
+    ['ethereum', 'base'],
+    ['base', 'ethereum'],
+  ])('are asked about on every chain: %s, then %s', async (...chains) => {
+    verdictOf = (address, chain) => ({ flagged: chain === 'ethereum' && address.toLowerCase() === evmWallet(50) })
+    const { session } = await identity.register(organizationId)
+    for (const chain of chains) await identity.connect(organizationId, session.id, evmWallet(50), chain)
+    await identity.changes.changeStatus({ organizationId, sessionId: session.id, to: 'submitted', actor: 'person' })
+    await runDue()
+    expect(await hitsOf(session.id)).toMatchObject([{ check: 'wallets.screeners.stub', entry: evmWallet(50) }])
   })
 
   test('keep a hit that nobody has decided while the screener is away', async () => {

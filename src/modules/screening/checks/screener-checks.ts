@@ -4,7 +4,7 @@ import { type FoundHit, WALLET_CHECKS } from '../../../domain/screening-hit.ts'
 import type { SessionWallet } from '../../../domain/wallet.ts'
 import { type NewSessionCheck, NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
 import { comparisonKey } from '../../../identity/checks/comparison-key.ts'
-import { addressesOf, type WalletScreeningDependencies } from './wallet-checks.ts'
+import { type WalletScreeningDependencies, walletsOfEach } from './wallet-checks.ts'
 
 export interface ScreenerAnswer {
   readonly flagged: boolean | null
@@ -69,6 +69,7 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
     subject: 'wallet',
     score: SURE,
     why: [{ part: 'screener', points: SURE, detail: describe(answer) }],
+    // Without the chain: the same answer about an address on another chain is the same hit.
     compared: JSON.stringify([addressText, answer.flagged, answer.score, answer.categories]),
     comparedSubject: addressText,
   })
@@ -127,7 +128,7 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
           const { screenerScore } = of(organizationId)
           const version = versionOf(organizationId)
           return Promise.all(
-            (await addressesOf(walletsOf, organizationId, sessions)).map((wallets) =>
+            (await walletsOfEach(walletsOf, organizationId, sessions)).map((wallets) =>
               Promise.all(asked.map((screener) => check(screener, wallets, screenerScore, version))),
             ),
           )

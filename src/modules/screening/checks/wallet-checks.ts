@@ -44,8 +44,8 @@ const SURE = 100
 /** The new content of a changed list can't be read. */
 class ListBehindError extends NamedError {}
 
-/** The wallets of each session, in the sessions' order. An address on several chains comes once. */
-export const addressesOf = async (
+/** The wallets of each session, in the sessions' order. An address that is connected on several chains comes once for each. */
+export const walletsOfEach = async (
   walletsOf: WalletScreeningDependencies['walletsOf'],
   organizationId: string,
   sessions: readonly Session[],
@@ -54,9 +54,7 @@ export const addressesOf = async (
     organizationId,
     sessions.map(({ id }) => id),
   )
-  return sessions.map(({ id }) => [
-    ...new Map((wallets.get(id) ?? []).map((wallet) => [wallet.address, wallet])).values(),
-  ])
+  return sessions.map(({ id }) => wallets.get(id) ?? [])
 }
 
 /** Lists by organization; the deployment's under null. */
@@ -131,7 +129,7 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
             ...(missing.length === 0 ? {} : { problem: `there is no list ${missing.join(', ')}` }),
             versions: Object.fromEntries(used.map((list) => [list.name, String(list.version)])),
           }
-          return (await addressesOf(walletsOf, organizationId, sessions)).map((wallets) => [
+          return (await walletsOfEach(walletsOf, organizationId, sessions)).map((wallets) => [
             {
               ...check,
               hits: wallets.flatMap((wallet) => hitsOf(wallet, used)),
