@@ -112,16 +112,26 @@ interface HandedIn {
   readonly portrait?: string
   readonly organization?: string
   readonly wallet?: number
+  /** Chain of the wallet, which is a contract there. */
+  readonly contractOn?: string
 }
 
 let side = 30
 /** Every picture has a size of its own, by which the reader knows it. */
 const picture = async (): Promise<Buffer> => Buffer.concat([await jpeg(30, 30), Buffer.alloc(++side)])
 
-const handIn = async ({ typed = TYPED, zone, portrait, organization = organizationId, wallet }: HandedIn = {}) => {
+const handIn = async ({
+  typed = TYPED,
+  zone,
+  portrait,
+  organization = organizationId,
+  wallet,
+  contractOn,
+}: HandedIn = {}) => {
   const session = await world.session(organization)
   await world.evidence.putFields(session, typed)
-  if (wallet !== undefined) await world.connect(organization, session.id, evmWallet(wallet))
+  const proof = contractOn === undefined ? undefined : 'erc1271'
+  if (wallet !== undefined) await world.connect(organization, session.id, evmWallet(wallet), contractOn, proof)
   const paper = await picture()
   if (zone !== undefined) zones.set(paper.length, zone)
   await world.add(session, paper)
@@ -315,6 +325,16 @@ describe('under another identity of the organization', () => {
     const again = await handIn({ zone: ZONE, wallet: 1 })
     await runner()()
     expect(await outcomesOf(again)).toMatchObject({ 'document.number': 'passed', 'person.name': 'passed' })
+  })
+
+  test('a session with a contract of the same address on another chain is another identity', async () => {
+    await handIn({ zone: ZONE, wallet: 1, contractOn: 'ethereum' })
+    const same = await handIn({ zone: ZONE, wallet: 1, contractOn: 'ethereum' })
+    await runner()()
+    expect(await outcomesOf(same)).toMatchObject({ 'document.number': 'passed' })
+    const other = await handIn({ zone: ZONE, wallet: 1, contractOn: 'base' })
+    await runner()()
+    expect(await outcomesOf(other)).toMatchObject({ 'document.number': 'look', 'person.name': 'look' })
   })
 
   test('another organization’s is not found, and its traces are other ones', async () => {

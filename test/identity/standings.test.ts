@@ -211,6 +211,24 @@ describe('persons', () => {
     expect(without.session.personId).not.toBe(other.session.personId ?? '')
   })
 
+  test.each([
+    ['a key', 'eip191', 'base', true],
+    ['a contract', 'erc1271', 'base', false],
+    ['a contract', 'erc1271', 'ethereum', true],
+  ] as const)(
+    'are one by the address of %s (%s), proven on ethereum and on %s: %p',
+    async (_what, kind, chain, isSame) => {
+      const completed = async (on: string) => {
+        const { session } = await identity.register(ours)
+        await identity.connect(ours, session.id, W1, on, kind)
+        await identity.move(ours, session.id, 'submitted')
+        return (await identity.move(ours, session.id, 'completed')).session.personId
+      }
+      const [one, two] = [await completed('ethereum'), await completed(chain)]
+      expect(one === two).toBe(isSame)
+    },
+  )
+
   test('are never merged: with two candidates the person is new', async () => {
     const one = await identity.complete(ours, [W1])
     const two = await identity.complete(ours, [W2])

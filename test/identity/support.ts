@@ -6,7 +6,7 @@ import type { ApiKeyEnvironment } from '../../src/domain/api-key.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import type { Level } from '../../src/domain/level.ts'
 import type { CheckType, SessionState, SessionStatus, StatusChange } from '../../src/domain/session.ts'
-import { walletOn } from '../../src/domain/wallet.ts'
+import { type ProofKind, walletOn } from '../../src/domain/wallet.ts'
 import { type CheckTables, createStoreChecks } from '../../src/identity/checks/store-checks.ts'
 import {
   type ChangeListener,
@@ -110,6 +110,7 @@ export const openIdentity = async (open = openTemporaryStore) => {
     sessionId: string,
     address: WalletAddress,
     chain = address.startsWith('0x') ? 'ethereum' : 'solana',
+    kind: ProofKind = 'eip191',
   ): Promise<SessionState> => {
     const nonce = `nonce${++nonces}`
     await store.sessionNonces.add({
@@ -128,7 +129,7 @@ export const openIdentity = async (open = openTemporaryStore) => {
       address,
       chain,
       nonce,
-      proof: { kind: 'eip191', message: 'message', signature: '0x' },
+      proof: { kind, message: 'message', signature: '0x' },
       actor: 'person',
     })
   }

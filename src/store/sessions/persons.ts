@@ -35,8 +35,15 @@ export const readUserKey = async (statements: Statements): Promise<Uint8Array> =
   return key
 }
 
+/**
+ * For statements over two rows of `session_wallets`: whoever proved one has the other. A key has the same address on every
+ * chain; a contract's address may belong to somebody else on another chain.
+ */
+export const IS_SAME_WALLET = `theirs.address = mine.address AND (theirs.chain = mine.chain OR NOT EXISTS (
+    SELECT 1 FROM wallet_proofs WHERE wallet_proofs.wallet_id IN (mine.id, theirs.id) AND wallet_proofs.kind = 'erc1271'))`
+
 const OTHERS_OF_SAME_WALLETS = `SELECT DISTINCT sessions.person_id FROM session_wallets AS mine
-  JOIN session_wallets AS theirs ON theirs.address = mine.address AND theirs.environment = mine.environment
+  JOIN session_wallets AS theirs ON ${IS_SAME_WALLET} AND theirs.environment = mine.environment
   JOIN sessions ON sessions.organization_id = theirs.organization_id AND sessions.id = theirs.session_id
   WHERE mine.organization_id = ? AND mine.session_id = ? AND sessions.check_type = ?
     AND sessions.status = 'completed' AND sessions.person_id IS NOT NULL

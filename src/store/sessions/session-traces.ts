@@ -5,6 +5,7 @@ import type { Session } from '../../domain/session.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { requireKeyInUse } from '../organizations/organization-keys.ts'
+import { IS_SAME_WALLET } from './persons.ts'
 import { lockSessionAsItIs } from './session-rows.ts'
 
 interface Trace {
@@ -40,7 +41,7 @@ export const findOthers = (by: 'kind' | 'value', wanted: number): string =>
    WHERE t.organization_id = ? AND ${by === 'kind' ? '' : 't.kind = ? AND '}
      t.${by} IN (${Array.from({ length: wanted }, () => '?').join(', ')}) AND t.session_id <> ? AND s.environment = ?
      AND (s.person_id IS NULL OR s.person_id <> ?)
-     AND NOT EXISTS (SELECT 1 FROM session_wallets mine JOIN session_wallets theirs ON theirs.address = mine.address
+     AND NOT EXISTS (SELECT 1 FROM session_wallets mine JOIN session_wallets theirs ON ${IS_SAME_WALLET}
        WHERE mine.organization_id = t.organization_id AND mine.session_id = ?
          AND theirs.organization_id = t.organization_id AND theirs.session_id = t.session_id)
    ORDER BY t.session_id || '' DESC LIMIT ${FOUND_MAX[by]}`
