@@ -199,10 +199,10 @@ describe('the wallets of a session', () => {
   test.each([
     ['ethereum', 'base'],
     ['base', 'ethereum'],
-  ])('are asked about on every chain: %s, then %s', async (...chains) => {
+  ])('are asked about on every chain: %s, then %s', async (first, second) => {
     verdictOf = (address, chain) => ({ flagged: chain === 'ethereum' && address.toLowerCase() === evmWallet(50) })
     const { session } = await identity.register(organizationId)
-    for (const chain of chains) await identity.connect(organizationId, session.id, evmWallet(50), chain)
+    for (const chain of [first, second]) await identity.connect(organizationId, session.id, evmWallet(50), chain)
     await identity.changes.changeStatus({ organizationId, sessionId: session.id, to: 'submitted', actor: 'person' })
     await runDue()
     expect(await hitsOf(session.id)).toMatchObject([{ check: 'wallets.screeners.stub', entry: evmWallet(50) }])
