@@ -27,6 +27,7 @@ import { addEvent, announceSession, numberDecision } from './session-changes.ts'
 import { queueChecks, requireChecksMade } from './session-checks.ts'
 import { applyAgreement } from './session-consent.ts'
 import { lockSessionAsItIs, lockState } from './session-rows.ts'
+import { announceSharing } from './session-sharing.ts'
 
 const checkChange = (session: Session, change: StatusChange): void => {
   const { status, sequence, retryCount } = session
@@ -151,4 +152,5 @@ export const createCheckQueuer =
       const session = await lockSessionAsItIs(transaction, organizationId, sessionId)
       if (session === null || !(await markQueued(transaction, session, nowSeconds))) return
       await queueChecks(transaction, session, nowSeconds)
+      await announceSharing(transaction, organizationId, sessionId, nowSeconds)
     })
