@@ -51,7 +51,7 @@ const INVISIBLE = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u064b-\u065f\u0
 const WORDS = /[[\p{L}\p{N}\p{M}\p{So}\p{Sc}\p{Sm}@§!¡¿?*#%\\^]--[+]]+/gv
 const SIGN = /[\p{So}\p{Sc}\p{Sm}@§!¡¿?*#%\\^]/gu
 const BOXED = /[\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}\u{1f1e6}-\u{1f1ff}]/gu
-const OUTER_SIGNS = /^[\p{So}\p{Sm}!¡¿?*#%\\^]+|[\p{So}\p{Sm}!¡¿?*#%\\^]+$/gu
+const OUTER_SIGNS = /^[\p{So}!¡¿?#]+|[\p{So}!¡¿?#]+$/gu
 const IS_ASCII = /^[a-z0-9]*$/i
 const HAS_LETTER = /\p{L}/u
 

@@ -107,8 +107,12 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     }
     if (counts.length !== names) counts = new Uint8Array(names)
     const touched: number[] = []
-    for (const word of placesOf.keys()) {
-      for (const name of namesWith(word)) if (counts[name]!++ === 1) touched.push(name)
+    for (const [word, { length }] of placesOf) {
+      // Two words of the name, or one that it may have twice.
+      for (const name of namesWith(word)) {
+        const count = ++counts[name]!
+        if (count === 2 || (count === 1 && length > 1)) touched.push(name)
+      }
     }
     const found = touched.flatMap((name) => {
       const telling = tellingWords(name)

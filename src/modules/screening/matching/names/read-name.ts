@@ -189,10 +189,14 @@ export const divideName = (
   }
   return runs.flatMap((run, at) => {
     if (run[0] === undefined || !isInLetters(run[0])) return []
-    return divide(run.map(({ text }) => text)).map((texts) => {
-      const divided = runs.flatMap((each, other) => (other === at ? texts.map(toRawWord) : each))
-      const words = readOnce(divided, kind)
-      return { words: words.slice(0, WORDS_MAX), isCut: words.length > WORDS_MAX }
+    return divide(run.map(({ text }) => text)).flatMap((texts) => {
+      const words = wordsOf(
+        runs.flatMap((each, other) => (other === at ? texts.map(toRawWord) : each)),
+        kind,
+      )
+      const once = withoutRepeats(words)
+      const isCut = once.length > WORDS_MAX
+      return [...new Set([words, once])].map((each) => ({ words: each.slice(0, WORDS_MAX), isCut }))
     })
   })
 }
