@@ -55,6 +55,12 @@ describe('a zone', () => {
     )
   })
 
+  test('is not a TD2 when it is the start of a passport’s lines', () => {
+    const start = ['P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<', 'L898902C36UTO7408122F3404159ZE184226']
+    expect(checkDigitOf('L898902C3674081223404159ZE18422')).toBe('6')
+    expect(decodeZone(scoresOf(start), NOW)).toBeNull()
+  })
+
   test('has a number longer than its field, and its check digit behind it', () => {
     const long = 'D23145890734'
     const lines = [

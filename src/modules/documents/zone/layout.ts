@@ -35,7 +35,10 @@ export interface ZoneLayout {
   readonly columns: number
   readonly fields: Readonly<Partial<Record<FieldName, Span>>>
   readonly checks: readonly CheckGroup[]
-  /** First letters of a document's type. Visas have a zone of their own, without a composite check digit. */
+  /**
+   * First letters of a document's type. TD2 has none of TD3's: the start of a passport's lines can have valid check
+   * digits as a TD2. Visas have a zone of their own, without a composite check digit.
+   */
   readonly types: string
 }
 
@@ -108,7 +111,7 @@ const THREE_LINES: ZoneLayout = {
   ],
 }
 
-export const LAYOUTS: readonly ZoneLayout[] = [twoLines('TD3', 44, 'P'), twoLines('TD2', 36, 'ACIP'), THREE_LINES]
+export const LAYOUTS: readonly ZoneLayout[] = [twoLines('TD3', 44, 'P'), twoLines('TD2', 36, 'ACI'), THREE_LINES]
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const DIGITS = '0123456789'
