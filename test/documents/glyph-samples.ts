@@ -3,9 +3,10 @@
 
 import { type Cell, findGrids, patchOf } from '../../src/modules/documents/reader/grid.ts'
 import { findPieces } from '../../src/modules/documents/reader/ink.ts'
+import { readingSides } from '../../src/modules/documents/reader/read-zone.ts'
 import { findRows } from '../../src/modules/documents/reader/rows.ts'
 import { ALPHABET } from '../../src/modules/documents/zone/alphabet.ts'
-import { makeSpecimen, randomOf } from './specimen.ts'
+import { makeSpecimen, randomOf, type Specimen, scaled } from './specimen.ts'
 
 export interface GlyphSample {
   readonly patch: Float32Array
@@ -21,6 +22,19 @@ const SHAPES = [
 /** Looks at each cell, each a little beside it. */
 const LOOKS = 4
 
+/** As a picture that was not read at its own size is read again. */
+const enlarged = async ({ gray, place }: Specimen): Promise<Pick<Specimen, 'gray' | 'place'>> => {
+  const [, side] = readingSides(gray.width)
+  const scale = side / gray.width
+  return {
+    gray: await scaled(gray, side),
+    place: (column, row) => {
+      const { x, y } = place(column, row)
+      return { x: x * scale, y: y * scale }
+    },
+  }
+}
+
 const randomLine = (columns: number, random: () => number): string => {
   let line = ''
   while (line.length < columns) {
@@ -30,16 +44,18 @@ const randomLine = (columns: number, random: () => number): string => {
   return line.slice(0, columns)
 }
 
-/** Of one document. Worse than what is read later: blurred more, noisier, compressed more, in two cuts of the font. */
+/** Of one document, some of them scaled to 700 to 1,100 pixels. Worse than what is read later: blurred more, noisier, compressed more, in two cuts of the font. */
 export const glyphSamples = async (seed: number): Promise<readonly GlyphSample[]> => {
   const random = randomOf(seed ^ 0x5eed)
   const [rows, columns] = SHAPES[seed % SHAPES.length] ?? SHAPES[0]
   const lines = Array.from({ length: rows }, () => randomLine(columns, random))
   const longSide = Math.round(1100 + random() * 1300)
-  const { gray, place } = await makeSpecimen({
+  const isSmall = random() < 0.3
+  const specimen = await makeSpecimen({
     seed,
     lines,
     longSide,
+    ...(isSmall ? { scaledTo: Math.round(700 + random() * 400) } : {}),
     shake: random() * (longSide / 2400) * 5,
     glare: random() * 0.6,
     ink: random() * 4,
@@ -47,10 +63,12 @@ export const glyphSamples = async (seed: number): Promise<readonly GlyphSample[]
     noise: random() * 11,
     quality: 40 + Math.round(random() * 55),
     shade: random() * 0.6,
+    shadow: random() < 0.5 ? random() * 0.45 : 0,
     perspective: random() * 0.13,
     pattern: random() * 0.7,
     font: random() < 0.3 ? 'OCR B S' : 'OCR B',
   })
+  const { gray, place } = isSmall && random() < 0.5 ? await enlarged(specimen) : specimen
   const grid = findGrids(findRows(findPieces(gray))).find((found) => found.lastRow === rows - 1)
   if (grid === undefined) return []
   const samples: GlyphSample[] = []
@@ -74,11 +92,13 @@ export const glyphSamples = async (seed: number): Promise<readonly GlyphSample[]
 
 const beside = (cell: Cell, share: number, random: () => number): Cell => {
   const spread = (range: number): number => (random() * 2 - 1) * range * share
-  const [along, across, size, lean] = [spread(0.09), spread(0.09), 1 + spread(0.1), spread(0.06)]
+  const [along, across, lean] = [spread(0.09), spread(0.09), spread(0.06)]
+  // Printers' letters are not all as wide as those of one font.
+  const [wide, high] = [1 + spread(0.12), 1 + spread(0.12)]
   return {
     x: cell.x + along * cell.right.x + across * cell.down.x,
     y: cell.y + along * cell.right.y + across * cell.down.y,
-    right: { x: cell.right.x * size + lean * cell.down.x, y: cell.right.y * size + lean * cell.down.y },
-    down: { x: cell.down.x * size - lean * cell.right.x, y: cell.down.y * size - lean * cell.right.y },
+    right: { x: cell.right.x * wide + lean * cell.down.x, y: cell.right.y * wide + lean * cell.down.y },
+    down: { x: cell.down.x * high - lean * cell.right.x, y: cell.down.y * high - lean * cell.right.y },
   }
 }
