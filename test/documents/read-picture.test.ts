@@ -1,4 +1,4 @@
-// Pictures of invented documents, and pictures of nothing: what is read, and what is said of the rest. The two documents
+// Pictures of invented documents, and pictures of nothing: what is read, and what is said of the rest. The three documents
 // of test/data/zones were drawn by specimen.ts; test/long/read-zones.ts reads hundreds of them.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -87,6 +87,10 @@ describe('a zone is read', () => {
       const reading = readZone({ width, height, pixels: seen }, NOW)
       expect(reading.kind === 'read' ? reading.decoded.lines : reading.kind).toBeOneOf([PASSPORT, 'doubtful', 'none'])
     }
+  })
+
+  test('not where the edge of a dark area makes a 0 of a U, which check digits do not tell apart', async () => {
+    expect(await linesOf(pictureOf('edge'))).toBe('doubtful')
   })
 
   test('not where there is none', async () => {

@@ -214,3 +214,28 @@ export const patchOf = ({ width, height, pixels }: GrayPicture, cell: Cell, over
   for (let at = 0; at < patch.length; at++) patch[at] = (patch[at]! - mean) / deviation
   return patch
 }
+
+/** Rows and columns of a patch that hardly hold ink. */
+const BORDER = 3
+/** Of the range from ink to paper: how much the paper may differ from one border of a patch to the opposite one. */
+const UNEVEN = 0.3
+
+/** Whether the edge of a shadow or of another color crosses the patch, so that it can close or open a letter. */
+export const isUneven = (patch: Float32Array): boolean => {
+  const [top, bottom, left, right] = [[], [], [], []] as [number[], number[], number[], number[]]
+  patch.forEach((value, at) => {
+    const [row, column] = [Math.floor(at / PATCH_WIDTH), at % PATCH_WIDTH]
+    if (row < BORDER) top.push(value)
+    if (row >= PATCH_HEIGHT - BORDER) bottom.push(value)
+    if (column < BORDER) left.push(value)
+    if (column >= PATCH_WIDTH - BORDER) right.push(value)
+  })
+  const [north, south, west, east] = [top, bottom, left, right].map((border) => Math.max(...border)) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  const range = Math.max(...patch) - Math.min(...patch)
+  return Math.max(Math.abs(north - south), Math.abs(west - east)) > UNEVEN * range
+}

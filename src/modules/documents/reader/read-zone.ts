@@ -4,7 +4,7 @@ import { type CellScores, type DecodedZone, decodeZone } from '../zone/decode-zo
 import { LAYOUTS, type ZoneLayout } from '../zone/layout.ts'
 import { GLYPH_WEIGHTS } from './glyph-weights.ts'
 import { classify, unpackNet } from './glyphs.ts'
-import { findGrids, type Grid, patchOf } from './grid.ts'
+import { findGrids, type Grid, isUneven, patchOf } from './grid.ts'
 import { findPieces, type GrayPicture } from './ink.ts'
 import { findRows } from './rows.ts'
 
@@ -25,6 +25,9 @@ export const readingSides = (longestSide: number): readonly [number, number] => 
 
 /** Columns that a row may begin before or after its first letter that was found, and end likewise. */
 const SLACK = 2
+
+/** What a cell's scores count if an edge crosses it: only letters that look like no other remain certain. */
+const UNEVEN_TRUST = 0.35
 
 /** The nearest first: rows of that many letters that hold most of those found. */
 const startsOf = ({ first, last }: Grid, columns: number): readonly number[] => {
@@ -48,7 +51,11 @@ export const readZone = (picture: GrayPicture, nowSeconds: number): ZoneReading 
       const known = new Map<string, Float32Array>()
       const scoreOf = (column: number, row: number): Float32Array => {
         const key = `${column} ${row}`
-        const scores = known.get(key) ?? classify(net, patchOf(picture, grid.cell(column, row), over))
+        const found = known.get(key)
+        if (found !== undefined) return found
+        const patch = patchOf(picture, grid.cell(column, row), over)
+        const trust = isUneven(patch) ? UNEVEN_TRUST : 1
+        const scores = classify(net, patch).map((score) => score * trust)
         known.set(key, scores)
         return scores
       }
