@@ -119,8 +119,9 @@ async function* chunksOf(column: Column, stamp: Omit<ListNote, 'memo'>): AsyncGe
   let chunk = new Uint8Array(LIST_CHUNK_KEYS * width)
   let notes: ListNote[] = []
   let last: Uint8Array | null = null
-  for (const [place, position] of (await sortedPositions(column)).entries()) {
-    if (place % BLOCK_ENTRIES === 0) await nextTurn()
+  let taken = 0
+  for (const position of await sortedPositions(column)) {
+    if (taken++ % BLOCK_ENTRIES === 0) await nextTurn()
     const { keys, memos } = blocks[position >>> BLOCK_BITS]!
     const index = position & BLOCK_MASK
     const key = keys.subarray(index * width, (index + 1) * width)
