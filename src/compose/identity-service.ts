@@ -110,8 +110,12 @@ export interface Identity {
 const TICKS_PER_SECOND = 20
 
 /** The cache of which wallets are verified for whom: shared by the API and policies, so that the two never disagree. */
-export const createStoredStandings = (store: Pick<Store, 'walletStandings' | 'organizations'>): Standings =>
+export const createStoredStandings = (
+  store: Pick<Store, 'walletStandings' | 'organizations'>,
+  isUpToDate: () => boolean,
+): Standings =>
   createStandings({
+    isUpToDate,
     source: store.walletStandings,
     loadLevel: async (organizationId) => (await store.organizations.find(organizationId))?.level ?? null,
   })

@@ -127,16 +127,6 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
     clock,
     log,
   })
-  const standings = createStoredStandings(store)
-  const facts = await createFacts({
-    config,
-    store,
-    pool,
-    clock,
-    log,
-    environment: process.env,
-    identityOf: createIdentityFacts(standings),
-  })
   const attesterReload = createAttesterReload({
     pool,
     log,
@@ -151,6 +141,16 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
     authenticator,
     pool,
     reloadAttesters: attesterReload.reload,
+  })
+  const standings = createStoredStandings(store, feed.healthy)
+  const facts = await createFacts({
+    config,
+    store,
+    pool,
+    clock,
+    log,
+    environment: process.env,
+    identityOf: createIdentityFacts(standings),
   })
   await feed.start()
   closers.add(feed.stop)

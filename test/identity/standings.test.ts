@@ -106,7 +106,7 @@ describe('trust', () => {
   test('that changes while a wallet is looked up is not overtaken by what was read before', async () => {
     await identity.complete(theirs, [W1], { consent: true })
     const { source, read, letGo } = heldSource()
-    const standings = createStandings({ source, loadLevel: async () => 1 })
+    const standings = createStandings({ source, loadLevel: async () => 1, isUpToDate: () => true })
     const early = Promise.resolve(standings.find(caller(), W1, null))
     await read
     await identity.store.verificationTrust.set(ours, [])
@@ -319,6 +319,7 @@ describe('the cache', () => {
     let asked = 0
     const standings = createStandings({
       source: identity.store.walletStandings,
+      isUpToDate: () => true,
       loadLevel: () => levels[asked++] ?? Promise.resolve(2),
     })
     await identity.complete(ours, [W1])
@@ -374,7 +375,7 @@ describe('the cache', () => {
         return identity.store.walletStandings.loadSessions(query, address)
       },
     }
-    const standings = createStandings({ source, loadLevel: async () => 1 })
+    const standings = createStandings({ source, loadLevel: async () => 1, isUpToDate: () => true })
     expect((await standings.find(caller(), W1, null)).status).toBeNull()
     expect(standings.find(caller(), W1, 'kyc')).not.toBeInstanceOf(Promise)
     expect(loads).toBe(1)
@@ -400,7 +401,7 @@ describe('the cache', () => {
 
   test('a load that overlaps a change is used once and not kept', async () => {
     const { source, read, letGo } = heldSource()
-    const standings = createStandings({ source, loadLevel: async () => 1 })
+    const standings = createStandings({ source, loadLevel: async () => 1, isUpToDate: () => true })
     const early = standings.find(caller(), W1, null)
     await read
     await identity.complete(ours, [W1])
@@ -410,10 +411,46 @@ describe('the cache', () => {
     expect((await standings.find(caller(), W1, null)).status).toBe('completed')
   })
 
+  test('is not used while changes are unknown: every standing is then read from the store, or can’t be had', async () => {
+    let isUpToDate = true
+    let isDown = false
+    const { store } = identity
+    const reading = <Value>(read: () => Promise<Value>): Promise<Value> =>
+      isDown ? Promise.reject(new Error('down')) : read()
+    const standings = createStandings({
+      source: {
+        ...store.walletStandings,
+        loadSessions: (...query) => reading(() => store.walletStandings.loadSessions(...query)),
+      },
+      loadLevel: (id) => reading(async () => (await store.organizations.find(id))?.level ?? null),
+      isUpToDate: () => isUpToDate,
+    })
+    const verified = async () => {
+      const [found, facts] = [standings.find(caller(), W1, null), createIdentityFacts(standings)(caller(), W1)]
+      const isCached = !(found instanceof Promise)
+      const [{ verifying }, { verified }] = await Promise.all([found, facts])
+      return { isCached, verified: [verifying !== null, verified] }
+    }
+    await identity.complete(ours, [W1])
+    expect(await verified()).toEqual({ isCached: false, verified: [true, true] })
+    expect(await verified()).toEqual({ isCached: true, verified: [true, true] })
+    isUpToDate = false
+    // Neither the change of the level nor one of a session is reported.
+    await store.organizations.setLevel(ours, 3)
+    expect(await verified()).toEqual({ isCached: false, verified: [false, false] })
+    isDown = true
+    await expect(verified()).rejects.toThrow('down')
+    await store.organizations.setLevel(ours, 1)
+    isDown = false
+    expect(await verified()).toEqual({ isCached: false, verified: [true, true] })
+    isUpToDate = true
+    expect(await verified()).toEqual({ isCached: true, verified: [true, true] })
+  })
+
   test('a store that is down is an error, never "not verified"', async () => {
     const loadSessions = () => Promise.reject(new Error('down'))
     const source = { ...identity.store.walletStandings, loadSessions }
-    const standings = createStandings({ source, loadLevel: async () => 1 })
+    const standings = createStandings({ source, loadLevel: async () => 1, isUpToDate: () => true })
     await expect(standings.find(caller(), W1, null)).rejects.toThrow('down')
   })
 })

@@ -49,6 +49,7 @@ export const openIdentity = async (open = openTemporaryStore) => {
   const states: SessionState[] = []
   const standings = createStandings({
     source: store.walletStandings,
+    isUpToDate: () => true,
     loadLevel: async (organizationId) => (await store.organizations.find(organizationId))?.level ?? null,
   })
   const changed: StandingChange[] = []

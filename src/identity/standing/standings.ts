@@ -29,20 +29,24 @@ export interface StandingsDependencies {
   readonly source: StandingSource
   /** An organization's level; null when the organization does not exist any more. */
   readonly loadLevel: (organizationId: string) => Promise<Level | null>
+  /** False if changes were last read too long ago to trust the cache: standings are then read from the store. */
+  readonly isUpToDate: () => boolean
   /** Maximum bytes of the cached standings: 150 to 200 per wallet. */
   readonly maxBytes?: number
 }
 
 export interface Standings {
   /**
-   * Answers synchronously when the standing is cached. Rejects when the store is unavailable: that never means "not
-   * verified".
+   * Answers synchronously if the standing is cached and the cache is up to date. Rejects if the store is unavailable:
+   * that never means "not verified".
    */
   find(
     caller: StandingCaller,
     address: WalletAddress,
     checkType: CheckType | null,
   ): KnownStanding | Promise<KnownStanding>
+  /** Number of changes so far. A standing found earlier is up to date until the number grows. */
+  changes(): number
   sessionChanged(change: StandingChange): void
   organizationChanged(organizationId: string): void
   /** Clears the cache, because changes may have been missed. */
@@ -61,7 +65,8 @@ const onlyTypeOf = (sessions: readonly WalletSession[]): CheckType | null => {
     : null
 }
 
-export const createStandings = ({ source, loadLevel, maxBytes = MAX_BYTES }: StandingsDependencies): Standings => {
+export const createStandings = (dependencies: StandingsDependencies): Standings => {
+  const { source, loadLevel, isUpToDate, maxBytes = MAX_BYTES } = dependencies
   const memory = createStandingMemory({ maxBytes })
   const levels = new LRUCache<string, Level>({ max: MAX_ORGANIZATIONS })
   /** Incremented with every change of an organization: a level read before a change must not be cached after it. */
@@ -75,10 +80,13 @@ export const createStandings = ({ source, loadLevel, maxBytes = MAX_BYTES }: Sta
     return level
   }
 
+  const knownLevel = (organizationId: string): Level | undefined =>
+    isUpToDate() ? levels.get(organizationId) : undefined
+
   const load = async (caller: StandingCaller, address: WalletAddress): Promise<StandingsByType> => {
     const { organizationId, environment } = caller
     const readAt = memory.now()
-    const level = levels.get(organizationId) ?? (await readLevel(organizationId))
+    const level = knownLevel(organizationId) ?? (await readLevel(organizationId))
     const query = { organizationId, environment, level }
     const sessions = await source.loadSessions(query, address)
     const personIds = new Set<string>()
@@ -124,10 +132,11 @@ export const createStandings = ({ source, loadLevel, maxBytes = MAX_BYTES }: Sta
   return {
     find: (caller, address, checkType) => {
       const type = checkType ?? 'any'
-      const level = levels.get(caller.organizationId)
+      const level = knownLevel(caller.organizationId)
       const known = level === undefined ? undefined : memory.find(caller, address, level, type)
       return known ?? load(caller, address).then((standings) => standings[type])
     },
+    changes: memory.now,
     sessionChanged: ({ environment, personId, addresses }) => memory.changed(environment, addresses, personId),
     organizationChanged: (organizationId) => {
       organizationChanges += 1

@@ -70,7 +70,7 @@ export const startPortalHost = async (options: HostOptions = {}) => {
   const identity = createIdentity({
     store,
     portalUrl,
-    standings: createStoredStandings(store),
+    standings: createStoredStandings(store, () => true),
     gate: () => unused,
     signedGate: () => unused,
     idempotent: unused,
