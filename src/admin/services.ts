@@ -109,7 +109,7 @@ export interface Services {
   /** Deletes a keystore that no attester uses. */
   readonly discardKeystore: (keystoreFile: string) => void
   /** Sources of facts for simulations, and the screeners and chains that documents may name. */
-  readonly policyFacts: FactCollector & {
+  readonly policyFacts: Pick<FactCollector, 'collect'> & {
     readonly screeners: ReadonlySet<string>
     readonly chains: ReadonlySet<string>
   }

@@ -21,6 +21,11 @@ export interface JobFactsDependencies {
 export interface JobFacts {
   /** Becomes Job.facts. */
   readonly text: string
+  /**
+   * Reports whether the sources still give the facts that decide. A promise if one has to be loaded; never rejects. Null
+   * if no change can make these facts outdated.
+   */
+  readonly confirm: (() => boolean | Promise<boolean>) | null
   /** Call exactly once: with the verdict, or with false when there is none. */
   settle(compliant: boolean): void
 }
@@ -96,6 +101,7 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
 
   return (target, subject, shadowless, watch) => {
     const { needs, shadowNeeds } = target
+    const confirm = needs.some(isCollected) ? collector.confirmLater(needs, subject) : null
     const collected = collect(needs, subject, watch)
     const shadow = shadowless ? null : collectForShadow(shadowNeeds, subject, watch)
     const windows = windowsOf(needs)
@@ -115,7 +121,11 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
             ? {}
             : { shadow: withVelocity(shadow, shadowWindows, ticket) }),
       }
-      return { text: JSON.stringify(carried), settle: (compliant) => ticket?.settle(compliant) }
+      return {
+        text: JSON.stringify(carried),
+        confirm: confirm === null ? null : () => confirm(collected),
+        settle: (compliant) => ticket?.settle(compliant),
+      }
     }
 
     if (!(collected instanceof Promise) && !(shadow instanceof Promise)) return assemble(collected, shadow)

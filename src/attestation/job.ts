@@ -1,5 +1,6 @@
-// The steps that A1 and A2 share on their way to the pool. Facts, chains and stores can take seconds: afterwards the key
-// and the target are checked again, so that nothing is signed for a revoked key or under a replaced policy.
+// The steps that A1 and A2 share on their way to the pool. Facts, chains and stores can take seconds: afterwards the key,
+// the target and the facts about identities are checked again, so that nothing is signed for a revoked key or identity
+// or under a replaced policy.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { FieldMissingError, PolicyMissingError } from '../domain/errors.ts'
 import type { OptionalField } from '../domain/target.ts'
@@ -13,7 +14,7 @@ import type { Principal } from '../server/authenticate.ts'
 import type { AdmittedRequest } from '../server/gate.ts'
 import { mayHaveSigned, type OnDispatch } from '../server/idempotency.ts'
 import type { StageTrace } from '../telemetry/request-trace.ts'
-import { type CollectJobFacts, carriesFacts } from './job-facts.ts'
+import { type CollectJobFacts, carriesFacts, type JobFacts } from './job-facts.ts'
 
 /** A decoded call: the request, and what is needed only until its target is found. */
 export interface DecodedRequest {
@@ -159,10 +160,18 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
     target: ResolvedTarget,
     job: Job,
     changes: number,
+    confirmFacts: JobFacts['confirm'] = null,
   ): Promise<PoolAnswer> => {
     const { trace = null } = context
     const traced = trace === null ? job : { ...job, stages: trace.enterPool() }
-    return pool.submit(traced, target, changes, () => isCurrent(call, context, target))
+    if (confirmFacts === null) return pool.submit(traced, target, changes, () => isCurrent(call, context, target))
+    // The pool does not count changes of facts, because sessions change hundreds of times a second.
+    return pool.submit(
+      traced,
+      target,
+      undefined,
+      () => confirmFacts() === true && (pool.changes() === changes || isCurrent(call, context, target)),
+    )
   }
 
   const decideOnFacts = async (
@@ -182,8 +191,10 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
       const marked = onDispatch(usableSeconds)
       if (marked !== undefined) await marked
       const changes = await requireCurrent(call, context, target)
+      const confirmed = facts.confirm?.() ?? true
+      if (!(confirmed instanceof Promise ? await confirmed : confirmed)) throw new JobOutdatedError()
       submitted = true
-      const answer = await submit(call, context, target, { ...job, facts: facts.text }, changes)
+      const answer = await submit(call, context, target, { ...job, facts: facts.text }, changes, facts.confirm)
       // If a compliant answer was not signed yet, the job is submitted again, and that time it counts.
       facts.settle(answer.compliant && answer.body !== '')
       return answer

@@ -29,6 +29,7 @@ export interface FactsDependencies {
   readonly pool: Pick<Pool, 'updateLists'>
   /** For policies that read the identity of a wallet. */
   readonly identityOf: IdentityOf
+  readonly identityChanges: FetchContext['identityChanges']
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   readonly log: Logger
@@ -96,7 +97,7 @@ const openFetchers = async (context: FetchContext): Promise<ReadonlyMap<SourceKi
   )
 
 export const createFacts = async (dependencies: FactsDependencies): Promise<Facts> => {
-  const { config, store, pool, identityOf, environment, clock, log } = dependencies
+  const { config, store, pool, identityOf, identityChanges, environment, clock, log } = dependencies
   const geography = openGeography(dependencies)
   const screeners = new Map(
     [...config.screeners].map(([name, settings]) => [
@@ -120,7 +121,7 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
     },
   }
   const reads = await openReads({ ...onChain, chainName: (name) => config.chains.byName(name)?.name })
-  const fetchers = await openFetchers({ ...onChain, geography, identityOf })
+  const fetchers = await openFetchers({ ...onChain, geography, identityOf, identityChanges })
   const served = createServedLists({
     lists: store.lists,
     bases: store.listBases,

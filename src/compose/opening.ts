@@ -151,6 +151,7 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
     log,
     environment: process.env,
     identityOf: createIdentityFacts(standings),
+    identityChanges: standings.changes,
   })
   await feed.start()
   closers.add(feed.stop)

@@ -9,9 +9,11 @@ import { withTimeout } from '../lib/with-timeout.ts'
 import { type SourceKind, sourceOf } from '../policy/sources/all.ts'
 import type { ExternalFacts, ScreenerFacts } from '../policy/types/facts.ts'
 import {
+  type ConfirmFacts,
   type FactCollector,
   type FactNeed,
   type FactSubject,
+  type SourceNeed,
   screenerKey,
   type WatchQuestion,
 } from '../policy/types/needs.ts'
@@ -77,6 +79,9 @@ const factsOf = ({ answers, screeners, reads }: Collected): ExternalFacts => ({
   ...(screeners === undefined ? {} : { screeners: { ...screeners } }),
   ...(reads === undefined ? {} : { reads: { ...reads } }),
 })
+
+const isSourceNeed = (need: FactNeed): need is SourceNeed =>
+  need.kind !== 'list' && need.kind !== 'velocity' && need.kind !== 'screener' && need.kind !== 'read'
 
 export const createFactCollector = (dependencies: FactCollectorDependencies): FactCollector => {
   const { fetchers, screeners, reads, clock, onError, after = lastingTimers.after } = dependencies
@@ -159,7 +164,36 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
     return factsOf(collected)
   }
 
+  /** Asks again only after a change. */
+  const confirmOne = (kind: SourceKind, subject: FactSubject): ConfirmFacts | null => {
+    const fetcher = fetchers.get(kind)
+    if (fetcher?.changes === undefined) return null
+    const { changes } = fetcher
+    let confirmedAt = changes()
+    return (facts) => {
+      const now = changes()
+      if (now === confirmedAt) return true
+      const compare = (answer: unknown): boolean => {
+        const isSame = Bun.deepEquals(answer, facts[sourceOf(kind).part])
+        if (isSame) confirmedAt = now
+        return isSame
+      }
+      const answer = askSource(fetcher, subject)
+      return answer instanceof Promise ? answer.then(compare) : compare(answer)
+    }
+  }
+
   return {
+    confirmLater: (needs, subject) => {
+      const checks = needs.flatMap((need) => (isSourceNeed(need) ? (confirmOne(need.kind, subject) ?? []) : []))
+      if (checks.length === 0) return null
+      return (facts) => {
+        const results = checks.map((check) => check(facts))
+        return results.includes(false)
+          ? false
+          : results.every((result) => result === true) || Promise.all(results).then((all) => all.every(Boolean))
+      }
+    },
     collect: (needs, subject, watch) => {
       const collected: Collected = { answers: {} }
       const pending: Promise<void>[] = []

@@ -12,6 +12,11 @@ export interface FactFetcher<Answer> {
    * Null means that the source has no answer. If this throws or rejects, the error is reported and the answer is null.
    */
   readonly ask: (subject: FactSubject) => Answer | null | Promise<Answer | null>
+  /**
+   * Number of changes so far of the data that this source keeps in memory. Present if such a change must reach every
+   * decision: an answer from before the last change is confirmed before the job is decided.
+   */
+  readonly changes?: () => number
   /** For a source that asks several servers: the configured name of the one that is asked for this subject. */
   readonly serverOf?: (subject: FactSubject) => string
   /** Counts by that name. */
@@ -28,6 +33,8 @@ export interface FetchContext extends ReadableChains {
   /** Null when there is no geography file. */
   readonly geography: Pick<Geography, 'lookup'> | null
   readonly identityOf: IdentityOf
+  /** Number of changes of identities so far. */
+  readonly identityChanges: () => number
   /** Replaced in tests. */
   readonly connect?: (url: string) => JsonRpc
 }

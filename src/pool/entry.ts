@@ -3,11 +3,15 @@ import { fixedError } from '../domain/errors.ts'
 import type { Target } from '../domain/target.ts'
 import type { Job } from './protocol.ts'
 
-/** The job's key or target has changed since it was submitted. No worker got it. */
-export class JobOutdatedError extends fixedError('DEPENDENCY_UNAVAILABLE', 'the policy or the API key changed; retry', {
-  retryAfterSeconds: 1,
-  nothingSigned: true,
-}) {}
+/** The job's key, target or facts have changed since it was submitted. No worker got it. */
+export class JobOutdatedError extends fixedError(
+  'DEPENDENCY_UNAVAILABLE',
+  'the policy, the API key or the identity changed; retry',
+  {
+    retryAfterSeconds: 1,
+    nothingSigned: true,
+  },
+) {}
 
 /** A verdict with its complete response body. */
 export interface PoolAnswer {
@@ -25,9 +29,9 @@ export interface Entry {
   readonly sequence: number
   readonly resolve: (answer: PoolAnswer) => void
   readonly reject: (error: Error) => void
-  /** Whether the job's key and target are still those that decide. Answers at once, from what is cached. */
+  /** Whether the job's key, target and facts are still those that decide. Answers at once, from what is cached. */
   readonly isCurrent: () => boolean
-  /** Number of changes that were known before the job's key and target were looked up. */
+  /** Number of changes that were known before the job's key and target were looked up; -1: `isCurrent` decides. */
   readonly changes: number
   readonly enqueuedMs: number
   /** The forecast time when the job was accepted, milliseconds. */
@@ -65,7 +69,7 @@ export const createEntry = (
   nowMs: number,
   forecastMs = 0,
   isCurrent: Entry['isCurrent'] = ALWAYS,
-  changes = 0,
+  changes = -1,
 ): Submission => {
   const { promise, resolve, reject } = Promise.withResolvers<PoolAnswer>()
   const entry: Entry = {

@@ -62,7 +62,8 @@ export interface Pool {
    *   the workers fail.
    * @throws CountersignError SHUTTING_DOWN once the pool drains; INTERNAL when the job keeps ending its workers.
    * @param changes from `changes()`, read before the job's key and target were looked up; if omitted, `isCurrent` decides
-   * @throws JobOutdatedError if there were more changes before a worker gets the job, and `isCurrent` is then false.
+   * @throws JobOutdatedError if there were more changes before a worker gets the job, or `changes` was omitted, and
+   *   `isCurrent` is then false.
    */
   submit(job: Job, target: Target, changes?: number, isCurrent?: Entry['isCurrent']): Promise<PoolAnswer>
   /** Number of changes of keys and policies so far. */

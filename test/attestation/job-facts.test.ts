@@ -5,7 +5,7 @@ import { createHmac } from 'node:crypto'
 import { carriesFacts, createCollectJobFacts } from '../../src/attestation/job-facts.ts'
 import { createVelocityCounters } from '../../src/facts/velocity.ts'
 import type { CarriedFacts, ExternalFacts } from '../../src/policy/types/facts.ts'
-import type { FactCollector, FactNeed, FactSubject } from '../../src/policy/types/needs.ts'
+import type { ConfirmFacts, FactCollector, FactNeed, FactSubject } from '../../src/policy/types/needs.ts'
 import type { ResolvedTarget } from '../../src/policy/types/source.ts'
 import { requestOf } from '../support/request.ts'
 import { testTarget } from '../workers/support/policies.ts'
@@ -29,13 +29,21 @@ const target = (changes: Partial<ResolvedTarget> = {}): ResolvedTarget => ({
   ...changes,
 })
 
-const setUp = (answers: (needs: readonly FactNeed[]) => ExternalFacts | Promise<ExternalFacts> = () => ({})) => {
+const setUp = (
+  answers: (needs: readonly FactNeed[]) => ExternalFacts | Promise<ExternalFacts> = () => ({}),
+  confirm: ConfirmFacts | null = null,
+) => {
   const asked: FactNeed[][] = []
+  const confirmed: FactNeed[][] = []
   const waits: { delayMs: number; callback: () => void; cancelled: boolean }[] = []
   const collector: FactCollector = {
     collect: (needs) => {
       asked.push([...needs])
       return answers(needs)
+    },
+    confirmLater: (needs) => {
+      confirmed.push([...needs])
+      return confirm
     },
   }
   const collect = createCollectJobFacts({
@@ -54,7 +62,7 @@ const setUp = (answers: (needs: readonly FactNeed[]) => ExternalFacts | Promise<
   })
   const carried = async (...parameters: Parameters<typeof collect>): Promise<CarriedFacts> =>
     JSON.parse((await collect(...parameters)).text)
-  return { collect, carried, asked, waits }
+  return { collect, carried, asked, confirmed, waits }
 }
 
 test('a policy that asks for nothing carries nothing', () => {
@@ -67,6 +75,25 @@ test('a policy that asks for nothing carries nothing', () => {
 })
 
 describe('facts', () => {
+  test('are confirmed as the collector gave them, without those that only a shadow needs', async () => {
+    const checked: ExternalFacts[] = []
+    const { collect, confirmed } = setUp(
+      () => ({ geography: null }),
+      (facts) => {
+        checked.push(facts)
+        return checked.length === 1
+      },
+    )
+    const velocity: FactNeed = { kind: 'velocity', windowSeconds: 60 }
+    const needs: FactNeed[] = [{ kind: 'geography' }, velocity]
+    const { confirm } = await collect(target({ needs, shadowNeeds: [{ kind: 'identity' }] }), subject, false)
+    expect(confirmed).toEqual([needs])
+    expect([await confirm?.(), await confirm?.()]).toEqual([true, false])
+    expect(checked).toEqual([{ geography: null }, { geography: null }])
+    expect((await collect(target({ needs: [velocity] }), subject, false)).confirm).toBeNull()
+    expect((await setUp().collect(target({ needs }), subject, false)).confirm).toBeNull()
+  })
+
   test('are what the collector says, at once when it says it at once', () => {
     const { collect, asked } = setUp(() => ({ geography: null, reads: { a: '1' } }))
     const needs: FactNeed[] = [{ kind: 'geography' }]

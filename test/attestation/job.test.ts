@@ -34,6 +34,8 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
     loading: (): Promise<void> | undefined => undefined,
     onDispatch: (): Promise<void> | undefined => undefined,
     facts: (): Promise<void> | undefined => undefined,
+    /** Whether the facts are still the same; null if they can't change. */
+    confirmFacts: null as (() => boolean | Promise<boolean>) | null,
     /** How many changes of keys and policies are known. */
     changes: 0,
     keyChecks: 0,
@@ -44,12 +46,16 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
     },
     /** Of the job that was submitted last. */
     isCurrent: (): boolean => true,
-    submittedChanges: -1,
+    submittedChanges: -1 as number | undefined,
   }
   const { events } = world
   const collectFacts = ((...[, , isShadowless]: Parameters<CollectJobFacts>) => {
     world.shadowless.push(isShadowless)
-    const facts = { text: 'facts', settle: (counts: boolean) => events.push(`settled ${counts}`) }
+    const facts = {
+      text: 'facts',
+      confirm: world.confirmFacts,
+      settle: (counts: boolean) => events.push(`settled ${counts}`),
+    }
     return world.facts()?.then(() => facts) ?? facts
   }) as unknown as CollectJobFacts
   const found = () =>
@@ -59,7 +65,7 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
     collectFacts,
     pool: {
       changes: () => world.changes,
-      submit: (job, target, changes = -1, isCurrent = () => false) => {
+      submit: (job, target, changes, isCurrent = () => false) => {
         events.push(`submitted ${target.id} ${job.targetId}${job.facts}`)
         world.isCurrent = isCurrent
         world.submittedChanges = changes
@@ -242,6 +248,43 @@ describe('the pool gets the number of changes', () => {
       }
     })
     expect(world.submittedChanges).toBe(5)
+  })
+})
+
+describe('facts that a change has made outdated', () => {
+  const outdated = (isLoaded: boolean) => {
+    const set = setUp(async () => ANSWER, NEEDS)
+    let checks = 0
+    set.world.confirmFacts = () => {
+      const isSame = ++checks > 1
+      return isLoaded ? Promise.resolve(isSame) : isSame
+    }
+    return set
+  }
+
+  test.each([false, true])('are collected again before the job is submitted (loaded: %p)', async (isLoaded) => {
+    const { events, run } = outdated(isLoaded)
+    expect(await run()).toMatchObject({ compliant: true })
+    const submitted = [DISPATCHED, 'submitted target_1 target_1facts', 'settled true']
+    expect(events).toEqual([DISPATCHED, 'settled false', ...submitted])
+  })
+
+  test('are noticed by the pool, whatever number of changes it counts', async () => {
+    const { world, run } = setUp(async () => ANSWER, NEEDS)
+    let isSame: boolean | Promise<boolean> = true
+    world.confirmFacts = () => isSame
+    await run()
+    expect(world.submittedChanges).toBeUndefined()
+    expect(world.isCurrent()).toBe(true)
+    for (const other of [false, Promise.resolve(true), Promise.resolve(false)]) {
+      isSame = other
+      expect(world.isCurrent()).toBe(false)
+    }
+    isSame = true
+    world.revoked = true
+    expect(world.isCurrent()).toBe(true)
+    world.changes += 1
+    expect(world.isCurrent()).toBe(false)
   })
 })
 

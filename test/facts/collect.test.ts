@@ -7,7 +7,8 @@ import { GEOGRAPHY_UNKNOWN } from '../../src/facts/geography-record.ts'
 import { SOURCE_OPENERS } from '../../src/facts/sources/openers.ts'
 import { FACT_SOURCES } from '../../src/policy/sources/all.ts'
 import type { GeographyFacts } from '../../src/policy/sources/geography.ts'
-import type { ScreenerFacts } from '../../src/policy/types/facts.ts'
+import type { IdentityFacts } from '../../src/policy/sources/identity.ts'
+import type { ExternalFacts, ScreenerFacts } from '../../src/policy/types/facts.ts'
 import type { FactNeed } from '../../src/policy/types/needs.ts'
 import type { ReadDefinition, ReadValue } from '../../src/policy/types/reads.ts'
 import { createManualClock } from '../server/manual-clock.ts'
@@ -32,9 +33,9 @@ const openers = await Promise.all(
   FACT_SOURCES.map(async ({ kind }) => ({ kind, opener: await SOURCE_OPENERS[kind]() })),
 )
 
-type Overrides = Partial<FactCollectorDependencies & Pick<FetchContext, 'geography' | 'identityOf'>>
+type Overrides = Partial<FactCollectorDependencies & Pick<FetchContext, 'geography' | 'identityOf' | 'identityChanges'>>
 
-const create = ({ geography, identityOf, ...overrides }: Overrides = {}) => {
+const create = ({ geography, identityOf, identityChanges = () => 0, ...overrides }: Overrides = {}) => {
   const clock = createManualClock()
   const asked: string[] = []
   const errors: unknown[] = []
@@ -50,6 +51,7 @@ const create = ({ geography, identityOf, ...overrides }: Overrides = {}) => {
       asked.push(`identity ${organizationId} ${environment} ${address}`)
       return PERSON
     },
+    identityChanges,
     chains: [],
     timeoutMs: 1_000,
     clock,
@@ -197,6 +199,59 @@ describe('collected facts', () => {
     })
     expect(throwing.collector.collect([IDENTITY], subjectOf())).toEqual({ identity: null })
     expect(create({ fetchers: new Map() }).collector.collect([IDENTITY], subjectOf())).toEqual({ identity: null })
+  })
+
+  describe('about identities', () => {
+    const GONE = { verified: false, type: null, level: 0, verifiedAtSeconds: null } as const
+    const IDENTITIES: readonly FactNeed[] = [IDENTITY, { kind: 'on-behalf-identity' }, GEOGRAPHY, ...ELSEWHERE]
+
+    test('are asked for again only after a change, and confirmed if they are still the same', () => {
+      let changes = 0
+      const { collector, asked } = create({ identityChanges: () => changes })
+      const confirm = collector.confirmLater(IDENTITIES, subjectOf())
+      const facts = collector.collect(IDENTITIES, subjectOf()) as ExternalFacts
+      asked.length = 0
+      expect([confirm?.(facts), asked]).toEqual([true, []])
+      changes += 1
+      expect(confirm?.(facts)).toBe(true)
+      expect(asked).toEqual(Array(2).fill(`identity org_1 live ${WALLET}`))
+      expect(confirm?.(facts)).toBe(true)
+      expect(asked).toHaveLength(2)
+    })
+
+    test('are outdated once one of them is another, however often they are checked', async () => {
+      for (const isLoaded of [false, true]) {
+        let changes = 0
+        let person: IdentityFacts = PERSON
+        const identityOf = () => (isLoaded ? Promise.resolve(person) : person)
+        const { collector } = create({ identityOf, identityChanges: () => changes })
+        const confirm = collector.confirmLater(IDENTITIES, subjectOf())
+        const facts = await collector.collect(IDENTITIES, subjectOf())
+        changes += 1
+        expect(await confirm?.(facts)).toBe(true)
+        changes += 1
+        person = GONE
+        expect([await confirm?.(facts), await confirm?.(facts)]).toEqual([false, false])
+      }
+    })
+
+    test('are outdated if the change came while they were collected', async () => {
+      let changes = 0
+      const held = Promise.withResolvers<IdentityFacts>()
+      let identityOf: FetchContext['identityOf'] = () => held.promise
+      const { collector } = create({ identityOf: (...all) => identityOf(...all), identityChanges: () => changes })
+      const confirm = collector.confirmLater([IDENTITY], subjectOf())
+      const collecting = collector.collect([IDENTITY], subjectOf())
+      changes += 1
+      identityOf = () => GONE
+      held.resolve(PERSON)
+      expect(confirm?.(await collecting)).toBe(false)
+    })
+
+    test('are the only ones that a change can make outdated', () => {
+      const { collector } = create()
+      expect(collector.confirmLater([GEOGRAPHY, SCREENER, READ, ...ELSEWHERE], subjectOf())).toBeNull()
+    })
   })
 
   test('are watched while they are waited for, by the name of what is asked', async () => {

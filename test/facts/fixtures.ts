@@ -33,8 +33,9 @@ export const velocitySubjectOf = ({
 })
 
 /** For tests of what is asked on chains. */
-export const NOTHING_ELSE: Pick<FetchContext, 'geography' | 'identityOf'> = {
+export const NOTHING_ELSE: Pick<FetchContext, 'geography' | 'identityOf' | 'identityChanges'> = {
   geography: null,
+  identityChanges: () => 0,
   identityOf: () => {
     throw new Error('nobody asks whom a wallet belongs to')
   },

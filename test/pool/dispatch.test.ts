@@ -392,6 +392,16 @@ describe('a job that waits while a key or a policy changes', () => {
     expect(asked).toEqual([2, 3])
     expect(await after).toMatchObject({ compliant: true })
   })
+
+  test('is asked even if nothing changed, if it does not say how many changes were known', async () => {
+    const { pump, pool, worker } = await startHarness({ workers: 1 })
+    const results = [false, true].map((isCurrent, number) =>
+      pool.submit(jobOf(number), targetOf(), undefined, () => isCurrent).catch((error: unknown) => error),
+    )
+    await pump()
+    expect(worker(0).jobs.map(({ uuid }) => uuid)).toEqual([uuidOf(1)])
+    expect(await results[0]).toBeInstanceOf(JobOutdatedError)
+  })
 })
 
 describe('statistics', () => {

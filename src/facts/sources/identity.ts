@@ -9,9 +9,12 @@ const askAbout =
   (subject) =>
     identityOf(subject, subject.request.from)
 
-export const askIdentity: OpenFactFetcher<IdentityFacts> = ({ identityOf }) => ({ ask: askAbout(identityOf) })
+export const askIdentity: OpenFactFetcher<IdentityFacts> = ({ identityOf, identityChanges }) => ({
+  ask: askAbout(identityOf),
+  changes: identityChanges,
+})
 
-export const askOnBehalfIdentity: OpenFactFetcher<IdentityFacts> = ({ identityOf }) => {
+export const askOnBehalfIdentity: OpenFactFetcher<IdentityFacts> = ({ identityOf, identityChanges }) => {
   const ask = askAbout(identityOf)
-  return { ask: (subject) => ask(representedOf(subject)) }
+  return { ask: (subject) => ask(representedOf(subject)), changes: identityChanges }
 }

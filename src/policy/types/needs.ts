@@ -70,8 +70,19 @@ export interface FactSubject {
  */
 export type WatchQuestion = (kind: FactNeed['kind'], source: string) => (answered: boolean) => void
 
+/**
+ * Reports whether the sources still give the answers among these facts. A promise if an answer has to be loaded; never
+ * rejects.
+ */
+export type ConfirmFacts = (facts: ExternalFacts) => boolean | Promise<boolean>
+
 /** Asks the sources outside the workers. */
 export interface FactCollector {
+  /**
+   * Call before `collect`, because it counts the changes known by then. Null if no answer to these needs can be outdated
+   * by a change.
+   */
+  confirmLater(needs: readonly FactNeed[], subject: FactSubject): ConfirmFacts | null
   /**
    * Answers synchronously when everything is at hand. Skips needs of kind `list` and `velocity`, which are met
    * elsewhere. Never rejects: a fact that can't be had is null.
