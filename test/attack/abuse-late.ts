@@ -16,6 +16,7 @@ const policy = (name: string, allow: string): string =>
   JSON.stringify({ name, default: 'deny', rules: [{ id: 'rule', allow }] })
 const SCREENED = policy('Screened', 'screener("held").flagged == false')
 const LIMITED = policy('Limited', 'screener("held").flagged == false && velocity.count(days(1)) < 2')
+const VERIFIED = policy('Verified', 'identity.verified && screener("held").flagged == false')
 const DENIES = policy('Denies', 'wallet.address == address("0x000000000000000000000000000000000000dEaD")')
 
 interface Attacked {
@@ -33,6 +34,9 @@ interface Attacked {
   /** Makes this the active revision of the project's policy. */
   activate(source: string): Promise<void>
   revokeKey(): Promise<void>
+  /** Verifies the wallet for a test key, which makes all requests from then on. Returns the session. */
+  verify(wallet: number): Promise<string>
+  revokeVerification(session: string): Promise<void>
   /** Puts these wallets in a deny list so long that it takes a while to read. */
   deny(wallets: readonly number[]): Promise<void>
 }
@@ -74,6 +78,7 @@ const attacked = async (run: (attacked: Attacked) => Promise<void>): Promise<voi
     environment: { COUNTERSIGN_WORKERS: '1' },
   })
   const value = (name: string): string => service.quickstart[name] ?? ''
+  let key = value('ATTESTATION_API_KEY')
   const bodyOf = (wallet: number) => ({
     from: addressOf(wallet),
     chain: 'base',
@@ -95,7 +100,7 @@ const attacked = async (run: (attacked: Attacked) => Promise<void>): Promise<voi
         gate = Promise.withResolvers<void>()
       },
       attest: async (wallet, headers = {}) => {
-        const response = await service.attest(bodyOf(wallet), headers)
+        const response = await service.attest(bodyOf(wallet), { 'x-api-key': key, ...headers })
         const answer = (await response.json()) as { is_compliant?: boolean }
         return { status: response.status, compliant: answer.is_compliant }
       },
@@ -104,7 +109,7 @@ const attacked = async (run: (attacked: Attacked) => Promise<void>): Promise<voi
         const headers = [
           ['host', new URL(service.url).host],
           ['content-type', 'application/json'],
-          ['x-api-key', value('ATTESTATION_API_KEY')],
+          ['x-api-key', key],
         ] as const
         const bytes = requestBytes({ method: 'POST', target: '/v2/attestation', headers, body, cutAfterBytes: null })
         const pause = { at: bytes.length - body.length, end }
@@ -119,6 +124,22 @@ const attacked = async (run: (attacked: Attacked) => Promise<void>): Promise<voi
       },
       revokeKey: async () => {
         await command('keys', 'revoke', parseApiKey(value('ATTESTATION_API_KEY'))?.keyId ?? '')
+      },
+      verify: async (wallet) => {
+        key = (await command('keys', 'issue', '--org', 'demo', '--kind', 'attestation', '--test')).trim()
+        const response = await fetch(`${service.url}/api/v1/register/individual`, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${value('IDENTITY_TEST_API_KEY')}`,
+            'content-type': 'application/json',
+            'countersign-sandbox-outcome': 'completed',
+          },
+          body: JSON.stringify({ walletAddress: addressOf(wallet) }),
+        })
+        return ((await response.json()) as { sessionId: string }).sessionId
+      },
+      revokeVerification: async (session) => {
+        await command('session', 'decide', session, 'rejected', '--revoke', '--comment', 'revoked')
       },
       deny: async (wallets) => {
         const path = join(folder.path, 'deny.txt')
@@ -203,14 +224,17 @@ export const LATE_ABUSES: readonly Abuse[] = [
     name: 'suspended-service',
     mustHappen: 'a service that was suspended signs nothing on what was revoked meanwhile',
     run: async (_deployment, faults) => {
-      for (const changed of ['policy', 'key', 'list'] as const) {
+      for (const changed of ['policy', 'key', 'list', 'verification'] as const) {
         await attacked(async (world) => {
           const { service, attest } = world
-          await screened(world, SCREENED)
-          const wallets = (first: number) => Array.from({ length: 20 }, (_, index) => first + index)
+          const isOneWallet = changed === 'verification'
+          const session = isOneWallet ? await world.verify(1) : ''
+          await screened(world, isOneWallet ? VERIFIED : SCREENED)
+          const wallets = (first: number) => Array.from({ length: 20 }, (_, index) => (isOneWallet ? 1 : first + index))
           const [waiting, late, divided] = [wallets(1), wallets(101), wallets(201)]
           const held = waiting.map((wallet) => attest(wallet))
-          await until(() => world.waiting() === held.length)
+          // Requests of the same wallet wait for one answer of the screener.
+          await until(() => world.waiting() === (isOneWallet ? 1 : held.length))
           service.process.kill('SIGSTOP')
           const suspendedMs = performance.now()
           // What arrives while it is suspended is answered on the caches of before.
@@ -220,6 +244,7 @@ export const LATE_ABUSES: readonly Abuse[] = [
           const inParts = divided.map((wallet) => world.attestInParts(wallet, body.promise))
           if (changed === 'key') await world.revokeKey()
           else if (changed === 'policy') await world.activate(DENIES)
+          else if (changed === 'verification') await world.revokeVerification(session)
           else await world.deny([...waiting, ...late, ...divided])
           world.open()
           // Its last look at the changes has to be longer ago than a lease.
