@@ -185,8 +185,13 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
 
   return {
     confirmLater: (needs, subject) => {
-      const checks = needs.flatMap((need) => (isSourceNeed(need) ? (confirmOne(need.kind, subject) ?? []) : []))
-      if (checks.length === 0) return null
+      const checks: ConfirmFacts[] = []
+      for (const need of needs) {
+        const check = isSourceNeed(need) ? confirmOne(need.kind, subject) : null
+        if (check !== null) checks.push(check)
+      }
+      const [first = null] = checks
+      if (checks.length < 2) return first
       return (facts) => {
         const results = checks.map((check) => check(facts))
         return results.includes(false)
