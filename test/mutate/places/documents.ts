@@ -36,7 +36,7 @@ export const documents: readonly Place[] = [
       'if (session.provider === WEBHOOK_PROVIDER) return',
       '',
     ],
-    ['an incomplete session is an error of ours', 'error instanceof SessionIncompleteError\n', 'false\n'],
+    ['an incomplete session is an error of ours', 'error instanceof SessionIncompleteError ||', 'false ||'],
     ['a hit that comes late is an error of ours', 'error instanceof HitOpenError ||', 'false ||'],
     ['what was decided on is not kept', '[sequence]: facts })', '[sequence]: {} })'],
   ]),

@@ -73,8 +73,8 @@ export const identity: readonly Place[] = [
     ],
     [
       'what was read during a change is kept',
-      'const readAt = memory.now()\n    const level = levels.get(organizationId) ?? (await readLevel(organizationId))',
-      'const level = levels.get(organizationId) ?? (await readLevel(organizationId))',
+      'const readAt = memory.now()\n    const level = knownLevel(organizationId) ?? (await readLevel(organizationId))',
+      'const level = knownLevel(organizationId) ?? (await readLevel(organizationId))',
     ],
     [
       'sessions of one type answer for the other',
