@@ -125,6 +125,11 @@ export const facts: readonly Place[] = [
     ],
   ]),
   ...placesOf(['test/facts/collect.test.ts'], 'src/facts/collect.ts', [
+    [
+      'facts of before a change are confirmed',
+      'if (now === confirmedAt) return true',
+      'if (now >= confirmedAt) return true',
+    ],
     ['facts that come late change a request’s', '{ screeners: { ...screeners } }', '{ screeners }'],
     [
       'the relayer is asked about instead of the user',

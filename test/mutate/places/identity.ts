@@ -81,6 +81,7 @@ export const identity: readonly Place[] = [
       'first !== undefined && sessions.every(({ checkType }) => checkType === first.checkType)',
       'first !== undefined',
     ],
+    ['what is cached is used while changes are unknown', 'isUpToDate() ? levels.get', 'true ? levels.get'],
     ['a person’s change reaches none of their wallets', 'personIds.add(personId)', ''],
     ['an organization’s change is not heard', '      memory.forget(organizationId)\n', ''],
     [

@@ -293,6 +293,7 @@ export const signing: readonly Place[] = [
       '',
     ],
     ['a policy that changed during the facts decides', 'if (latest.id !== target.id) throw new JobOutdatedError()', ''],
+    ['a verification that was revoked in the queue is signed', 'confirmFacts() === true &&', ''],
     ['a key that was revoked during the facts is served', '    await context.confirmKey()\n', ''],
   ]),
   ...placesOf(['test/attestation/expiry.test.ts'], 'src/attestation/expiry.ts', [
