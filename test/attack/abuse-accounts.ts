@@ -395,7 +395,7 @@ export const ACCOUNT_ABUSES: readonly Abuse[] = [
       const free = burst + (requestsPerSecond * (performance.now() - startedMs)) / 1_000
       const granted = answers.filter(({ status }) => status === 200).length
       faults.holds(`${granted} were answered, of at most ${free}`, granted <= free)
-      for (const answer of answers) faults.status('a simulation', answer, 200, 429)
+      for (const answer of answers) faults.status('a simulation', answer, 200, 429, 503)
       const limits = new Set(answers.map(({ headers }) => headers.get('ratelimit-limit')))
       faults.holds(`limits ${[...limits].join(', ')}`, [...limits].join() === String(burst))
     },
