@@ -1,4 +1,4 @@
-// Runs the duties that one process of the deployment does for all: refreshing lists, sending webhooks, deleting expired
+// Runs the tasks that one process of the deployment does for all: refreshing lists, sending webhooks, deleting expired
 // rows. The process that holds a lease in the store does them. The holder stops before another process may begin: it
 // trusts a renewal for 4 s from before it sent the renewal, and another process takes the lease only when it has seen
 // the same beat for 5.5 s. Both count by their own monotonic clocks, so clocks of two machines are never compared.
@@ -9,13 +9,13 @@ import { holdsLease, type LeaderLease, type LeaderLeaseTable } from '../store/le
 
 export interface LeaderTask {
   readonly name: string
-  /** Starts the duty in a fresh state each time. */
+  /** Starts the task in a fresh state each time. */
   start(lead: Lead): void
-  /** Resolves when no work of the duty is under way. */
+  /** Resolves when no work of the task is in flight. */
   stop(): Promise<void>
 }
 
-/** What a duty can ask about the lease. */
+/** The lease, as a task sees it. */
 export interface Lead {
   /** Check it before each write. */
   leads(): boolean
@@ -47,7 +47,7 @@ export interface LeaderDependencies {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
   readonly onChange?: (leads: boolean, term: number) => void
-  /** Called when the lease could not be read or renewed, or a duty could not be started or stopped. */
+  /** Called when the lease could not be read or renewed, or a task could not be started or stopped. */
   readonly onError: (error: unknown) => void
 }
 
@@ -58,7 +58,7 @@ export interface Leader extends Lead {
   start(): Promise<void>
   /** Checks once, immediately. */
   look(): Promise<void>
-  /** Stops the duties and releases the lease. */
+  /** Stops the tasks and releases the lease. */
   stop(): Promise<void>
 }
 
@@ -122,7 +122,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     })
   }
 
-  /** Starts a duty. A duty that fails to start does not stop the others from starting; it is stopped like them. */
+  /** Starts a task. A task that fails to start does not keep the others from starting; it is stopped like them. */
   const begin = (leaderTask: LeaderTask): void => {
     try {
       leaderTask.start(lead)
@@ -140,7 +140,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     trust(sentMs)
     onChange?.(true, won.term)
     atWork = atWork.then(() => {
-      // Stopping the duties of an earlier term may have taken long: if the lease was lost meanwhile, start none.
+      // Stopping the tasks of an earlier term may have taken long: if the lease was lost meanwhile, start none.
       if (leads() && term === won.term) for (const leaderTask of leaderTasks) begin(leaderTask)
     })
   }

@@ -31,7 +31,7 @@ export interface Sharing {
   failInterruptedTasks(): Promise<void>
   /** Registers this process and reads the others. Call it before serving. Rejects when the store is down. */
   join(): Promise<void>
-  /** Runs the duties whenever this process holds the lease. Resolves after the first try to get the lease. */
+  /** Runs the leader's tasks whenever this process holds the lease. Resolves after the first try to get the lease. */
   lead(leaderTasks: readonly LeaderTask[]): Promise<Leader>
   readonly limiter: SharedRateLimiter
   readonly velocity: VelocityCounters
@@ -123,10 +123,10 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
           }),
         ],
         onChange: (leads, term) => {
-          if (leads) log.info('this process does the duties of the deployment', { term })
-          else log.info('this process does the duties no more', { term })
+          if (leads) log.info('this process leads the deployment', { term })
+          else log.info('this process no longer leads the deployment', { term })
         },
-        onError: (error) => log.warn('who does the duties could not be settled; it is tried again', { error }),
+        onError: (error) => log.warn('the leader could not be determined; will retry', { error }),
       })
       await leader.start()
       return leader

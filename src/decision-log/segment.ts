@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000
 export interface SegmentOptions {
   /** The log's directory; the slot's is inside it. Made with mode 0700 when missing. */
   readonly directory: string
-  /** See slotName. One writer a slot at a time: the caller's duty. */
+  /** See slotName. The caller ensures one writer per slot at a time. */
   readonly slot: string
   /** A segment that has reached this size is followed by a new one; the batch that reaches it is not split. */
   readonly maxBytes: number

@@ -182,7 +182,7 @@ export const METRICS = {
   leads: define(
     'countersign_leader',
     'gauge',
-    'Whether this process does the duties of the deployment: 1 if so. Over all processes the sum is 1.',
+    'Whether this process leads the deployment: 1 if so, otherwise 0. Over all processes the sum is 1.',
   ),
   liveProcesses: define(
     'countersign_live_processes',

@@ -1,4 +1,4 @@
-// Metrics of what the processes share: how many there are, and whether this one does the duties.
+// Metrics of what the processes share: how many there are, and whether this one leads.
 import type { Exposition, Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 

@@ -183,7 +183,7 @@ const decidesBeforeChecks = async (attacked: Attacked, faults: Faults): Promise<
         isOver = true
       })
       await insisting
-      await Promise.race([asked, Bun.sleep(1_000)])
+      await asked
       answers.push(await decider.decides(sessionId))
       faults.holds(`${succeeded(answers)} of ${answers.length} decisions were taken`, succeeded(answers) === 0)
       for (const answer of answers) faults.status('a decision', answer, 409)

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { missingParts, requiredParts } from '../../src/domain/requirements.ts'
 import type { Session, StatusChange } from '../../src/domain/session.ts'
-import { CHECKS_VALID_SECONDS } from '../../src/store/session-requirements.ts'
+import { CHECKS_VALID_SECONDS } from '../../src/store/sessions/session-requirements.ts'
 import { describeStores } from '../store/dialects.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { openEvidence } from './evidence/support.ts'

@@ -1,4 +1,4 @@
-// Screening as a duty of the deployment: one process of it keeps the lists fresh, and compares sessions with them again when
+// Screening as a task of the leader: one process refreshes the lists, and compares sessions with them again when
 // they change. A session that is handed in is compared by the runner of checks, which has this service's parts. Names are
 // searched in a process of their own, not in the thread that answers requests.
 
@@ -49,9 +49,9 @@ export interface ScreeningServiceDependencies {
 
 export interface ScreeningService {
   readonly leaderTask: LeaderTask
-  /** For the runner of checks, in the process that has the duty. */
+  /** For the runner of checks, in the leading process. */
   readonly parts: readonly CheckPart[]
-  /** Lists as last seen, in the process that has the duty. */
+  /** Lists as last seen, in the leading process. */
   lists(): FactMetrics['lists']
 }
 

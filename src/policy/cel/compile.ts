@@ -5,7 +5,7 @@ import { compileDocument, compileRules, programOf } from '../document/compile-do
 import { type PolicyReading, readPolicyDocument } from '../document/document.ts'
 import type { RuleReading } from '../document/document-rules.ts'
 import { ISSUES_MAX, inReadingOrder, PolicyInvalidError, type PolicyIssue } from '../errors.ts'
-import { findProgram, programKey, shareProgram } from '../shared-programs.ts'
+import { findProgram, programKey, shareProgram } from '../program-cache.ts'
 import { warningsOf } from '../tools/warnings.ts'
 import type { PolicyDocument } from '../types/document.ts'
 import type { CompiledPolicy } from '../types/program.ts'

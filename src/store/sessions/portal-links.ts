@@ -17,9 +17,9 @@ import {
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { eraseEvidence } from '../evidence/evidence-rows.ts'
-import { releaseBrowsers, requireBrowser, UNUSED_SECONDS } from '../portal-browsers.ts'
 import { fieldsOf, insertRow, type RowOf } from '../row-fields.ts'
 import { keepNewest, SWEEP_BATCH, sweepRows } from '../sweep.ts'
+import { releaseBrowsers, requireBrowser, UNUSED_SECONDS } from './portal-browsers.ts'
 import { announceSession, noteChange } from './session-changes.ts'
 import { lockSessionAsItIs } from './session-rows.ts'
 

@@ -6,10 +6,10 @@ import type { ByBrowser } from '../../domain/wallet.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Statements, Transaction } from '../database.ts'
 import { splitNames } from '../evidence/evidence-rows.ts'
-import { requireBrowser } from '../portal-browsers.ts'
-import { readGivenParts } from '../session-requirements.ts'
+import { requireBrowser } from './portal-browsers.ts'
 import { announceSession } from './session-changes.ts'
 import { type Agreement, readAgreement, writeConsent } from './session-consent.ts'
+import { readGivenParts } from './session-requirements.ts'
 import { lockState } from './session-rows.ts'
 
 /** What a person whose session was sent back has to correct. */

@@ -4,9 +4,9 @@
 import type { WalletAddress } from '../../domain/address.ts'
 import { type ByBrowser, type ProofRequest, storedChainId, walletOn } from '../../domain/wallet.ts'
 import type { TableScope } from '../copy/table-scope.ts'
-import { requireBrowser } from '../portal-browsers.ts'
 import { fieldsOf, insertRow, type RowOf } from '../row-fields.ts'
 import { keepNewest, sweepRows } from '../sweep.ts'
+import { requireBrowser } from './portal-browsers.ts'
 
 type NonceRow = RowOf<Omit<ProofRequest, 'wallet'>> & { readonly address: WalletAddress; readonly chain_id: number }
 

@@ -62,7 +62,7 @@ afterAll(async () => {
   await service.stop()
 })
 
-onLinux('one of them does the duties', async () => {
+onLinux('one of them leads', async () => {
   expect(Object.values(await metric('countersign_leader')).sort()).toEqual([0, 1])
   const { leader } = (await (await fetch(`${service.url}/readyz`)).json()) as { leader: string }
   expect(['here', 'elsewhere']).toContain(leader)
@@ -147,7 +147,7 @@ onLinux(
   },
 )
 
-onLinux('the duties go over within ten seconds when whoever does them is killed', PATIENCE_MS, async () => {
+onLinux('the lead goes over within ten seconds when the leader is killed', PATIENCE_MS, async () => {
   const leaders = Object.entries(await metric('countersign_leader'))
   const index = leaders.find(([, leads]) => leads === 1)?.[0]
   const pid = service
@@ -158,9 +158,7 @@ onLinux('the duties go over within ten seconds when whoever does them is killed'
     .findLast((line) => String(line.process) === index)?.pid
   process.kill(pid ?? 0, 'SIGKILL')
   const killedMs = performance.now()
-  await service.logLine(
-    ({ message, term }) => message === 'this process does the duties of the deployment' && term === 2,
-  )
+  await service.logLine(({ message, term }) => message === 'this process leads the deployment' && term === 2)
   expect(performance.now() - killedMs).toBeLessThan(TAKEN_OVER_MS)
   // The other, or the killed one's successor, which has been watching the lease for nearly as long.
   await until(

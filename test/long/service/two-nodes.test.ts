@@ -1,5 +1,5 @@
 // Two nodes, each with a data folder of its own, over one PostgreSQL: they keep one limit, answer for one retry once, and
-// when one of them is lost the other does the duties.
+// when one of them is lost the other leads.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -109,10 +109,10 @@ overPostgres(`retries that reach both at once yield one attestation${because}`, 
 })
 
 const leadsFrom = (node: RunningService, term: number): Promise<unknown> =>
-  node.logLine((line) => line['message'] === 'this process does the duties of the deployment' && line['term'] === term)
+  node.logLine((line) => line['message'] === 'this process leads the deployment' && line['term'] === term)
 
 overPostgres(
-  `the duties go over within ten seconds when the node that does them freezes, which knows it on waking${because}`,
+  `the lead goes over within ten seconds when the leading node freezes, and the frozen node learns it on waking${because}`,
   PATIENCE_MS,
   async () => {
     const [one, two] = nodes

@@ -75,7 +75,7 @@ export const documents: readonly Place[] = [
       'if (isForced) await requireCurrentChecks',
     ],
   ]),
-  ...placesOf(REQUIREMENTS, 'src/store/session-requirements.ts', [
+  ...placesOf(REQUIREMENTS, 'src/store/sessions/session-requirements.ts', [
     ['a wallet that was removed since counts', "'wallet-connected', 'wallet-removed'", "'wallet-connected'"],
     ['wallets that were never submitted prevent an override', 'submitted !== null && ', ''],
     ['wallets are not checked before an override', "if (state === 'outdated') throw new ChecksPendingError()", ''],

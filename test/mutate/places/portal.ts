@@ -24,7 +24,7 @@ export const portal: readonly Place[] = [
       'await links.moveLink(asked, hash)',
     ],
   ]),
-  ...placesOf(['test/portal/released-browser.test.ts'], 'src/store/portal-browsers.ts', [
+  ...placesOf(['test/portal/released-browser.test.ts'], 'src/store/sessions/portal-browsers.ts', [
     ['a released browser finishes its change', 'if (bound !== 1) throw new BrowserUnknownError()', ''],
     ['a browser changes another session', 'cookie_hash = ? AND session_id = ? AND', "cookie_hash = ? AND ? <> '' AND"],
   ]),

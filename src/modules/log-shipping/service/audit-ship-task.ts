@@ -17,7 +17,7 @@ export interface AuditShipTaskDependencies {
   readonly log: Pick<Logger, 'warn' | 'error' | 'info'>
 }
 
-/** @returns no duties when nothing is shipped. @throws SettingInvalidError, ShipAccessMissingError */
+/** @returns no tasks if nothing is shipped. @throws SettingInvalidError, ShipAccessMissingError */
 export const createAuditShipTasks = (dependencies: AuditShipTaskDependencies): readonly LeaderTask[] => {
   const { config, store, after, log } = dependencies
   const place = config.decisionsShip

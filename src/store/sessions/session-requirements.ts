@@ -1,10 +1,10 @@
 // What a session must have before it is completed: its wallets and the evidence of its level (domain/requirements.ts), all of
 // it submitted, so that the checks have seen it.
-import { missingParts, type SessionPart } from '../domain/requirements.ts'
-import { isSessionOpen, type Session } from '../domain/session.ts'
-import { ChangesUnsubmittedError, ChecksPendingError } from '../domain/session-errors.ts'
-import type { Statements, Transaction } from './database.ts'
-import { FIELDS_KIND, OF_SESSION, splitNames } from './evidence/evidence-rows.ts'
+import { missingParts, type SessionPart } from '../../domain/requirements.ts'
+import { isSessionOpen, type Session } from '../../domain/session.ts'
+import { ChangesUnsubmittedError, ChecksPendingError } from '../../domain/session-errors.ts'
+import type { Statements, Transaction } from '../database.ts'
+import { FIELDS_KIND, OF_SESSION, splitNames } from '../evidence/evidence-rows.ts'
 
 type Target = Pick<Session, 'organizationId' | 'id'>
 

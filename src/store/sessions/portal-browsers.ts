@@ -1,7 +1,7 @@
 // Browsers that may open a session of the verification page; portal-links.ts binds them.
-import { BrowserUnknownError } from '../domain/session-errors.ts'
-import type { ByBrowser, LinkSession } from '../domain/wallet.ts'
-import type { Transaction } from './database.ts'
+import { BrowserUnknownError } from '../../domain/session-errors.ts'
+import type { ByBrowser, LinkSession } from '../../domain/wallet.ts'
+import type { Transaction } from '../database.ts'
 
 /** How long an unused browser can still open its session. */
 export const UNUSED_SECONDS = 30 * 86_400
