@@ -6,6 +6,7 @@ import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.
 import { createPeople, type People } from '../../dashboard/support/people.ts'
 import { accessible } from '../../support/browser/accessible.ts'
 import { CHROMIUM } from '../../support/browser/chromium.ts'
+import { until } from '../../support/until.ts'
 
 setDefaultTimeout(60_000)
 const MARKUP = '<img src=x onerror="document.title=1"><b>Ada</b>'
@@ -219,6 +220,9 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     expect((await read(id)).status).toBe('retry')
     await accessible(page)
 
+    const checks = async () =>
+      (await dashboard.admin('GET', `/organizations/demo/sessions/${id}/checks/lists`)) as { waiting: boolean }
+    await until(async () => !(await checks()).waiting, { what: 'the checks of the session' })
     await decideElsewhere('completed')
     await page.reload()
     await page.getByText('Completed', { exact: true }).first().waitFor()

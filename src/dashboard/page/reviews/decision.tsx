@@ -37,8 +37,8 @@ interface DecisionProps {
 const COMMENT_MAX = 1_000
 
 const WORDS: Readonly<Record<Verdict, { readonly confirm: string; readonly text: string }>> = {
-  completed: { confirm: 'Approve now', text: 'The wallets count as verified at once.' },
-  retry: { confirm: 'Send back now', text: 'The person may change what is ticked, and hand it in again.' },
+  completed: { confirm: 'Approve now', text: 'The wallets are verified immediately.' },
+  retry: { confirm: 'Send back now', text: 'The person can change the selected parts and submit the session again.' },
   rejected: { confirm: 'Reject now', text: 'This is final: the session can’t be opened again.' },
 }
 
@@ -193,7 +193,7 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
               <p>{WORDS.rejected.text}</p>
             </Notice>
           ) : (
-            <p class="soft">{WORDS[verdict].text}</p>
+            (verdict !== 'completed' || session.wallets.length > 0) && <p class="soft">{WORDS[verdict].text}</p>
           )}
           {needsOverride && (
             <Notice tone="warn" title={`Missing: ${inOrder(session.missing).map(partWord).join(', ')}`}>
