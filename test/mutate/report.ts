@@ -1,70 +1,54 @@
-// The kill rate by area, and whether the goal is met.
-import { AREAS, type Area, GUARDED_AREAS, type Place } from './place.ts'
-import type { Outcome, Result } from './trial.ts'
+// The share of mutants that the tests notice, by area.
+import { areaOf, GUARDED_AREAS } from './sample.ts'
+import type { Trial } from './trial.ts'
 
-/** Of all places that were tried. */
-const GOAL = 0.95
+const GOAL = 0.9
+const GUARDED_GOAL = 0.97
 
-export interface Tried extends Outcome {
-  readonly area: Area
-  readonly place: Place
-}
-
-interface Line {
-  readonly area: Area | 'all'
-  readonly places: number
-  readonly killed: number
-  readonly survived: number
-  /** The list or its tests are wrong there. */
-  readonly errors: number
+interface AreaRate {
+  readonly area: string
+  readonly tried: number
+  readonly noticed: number
 }
 
 export interface Report {
-  readonly areas: readonly Line[]
-  readonly met: boolean
+  readonly areas: readonly AreaRate[]
+  readonly all: AreaRate
+  readonly guarded: AreaRate
+  readonly isGoalMet: boolean
 }
 
-const isOneOf =
-  (...results: readonly Result[]) =>
-  ({ result }: Tried): boolean =>
-    results.includes(result)
-
-const lineOf = (area: Line['area'], tried: readonly Tried[]): Line => ({
+const rateOf = (area: string, trials: readonly Trial[]): AreaRate => ({
   area,
-  places: tried.length,
-  killed: tried.filter(isOneOf('killed', 'timed out')).length,
-  survived: tried.filter(isOneOf('survived')).length,
-  errors: tried.filter(isOneOf('not applicable', 'broken')).length,
+  tried: trials.length,
+  noticed: trials.filter(({ result }) => result === 'noticed' || result === 'timed out').length,
 })
 
-export const reportOf = (tried: readonly Tried[]): Report => {
-  const areas = AREAS.map((area) =>
-    lineOf(
-      area,
-      tried.filter((one) => one.area === area),
-    ),
-  ).filter(({ places }) => places > 0)
-  const all = lineOf('all', tried)
-  const guarded = areas.filter(({ area }) => area !== 'all' && GUARDED_AREAS.includes(area))
-  const met =
-    all.places > 0 &&
-    all.errors === 0 &&
-    all.killed / all.places >= GOAL &&
-    guarded.every(({ survived }) => survived === 0)
-  return { areas: [...areas, all], met }
+const shareOf = ({ noticed, tried }: AreaRate): number => (tried === 0 ? 1 : noticed / tried)
+
+export const reportOf = (trials: readonly Trial[]): Report => {
+  const byArea = Map.groupBy(trials, ({ mutant }) => areaOf(mutant.file))
+  const areas = [...byArea]
+    .map(([area, some]) => rateOf(area, some))
+    .sort((one, other) => shareOf(one) - shareOf(other))
+  const all = rateOf('all', trials)
+  const guarded = rateOf(
+    'guarded areas',
+    trials.filter(({ mutant }) => GUARDED_AREAS.includes(areaOf(mutant.file))),
+  )
+  return {
+    areas,
+    all,
+    guarded,
+    isGoalMet: trials.length > 0 && shareOf(all) >= GOAL && shareOf(guarded) >= GUARDED_GOAL,
+  }
 }
 
-export const tableOf = ({ areas, met }: Report): string => {
-  const rows = areas.map(({ area, places, killed, survived, errors }) => [
-    area,
-    ...[places, killed, survived, errors].map(String),
-    `${((100 * killed) / places).toFixed(1)}%`,
-  ])
-  const all = [['area', 'places', 'killed', 'survived', 'errors', 'rate'], ...rows]
-  const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))) ?? []
-  const lines = all.map((row) =>
-    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))),
-  )
-  const goal = `${GOAL * 100}% killed, none surviving in ${GUARDED_AREAS.join(', ')}: ${met ? 'met' : 'missed'}`
-  return `${lines.map((cells) => cells.join('  ')).join('\n')}\n\nGoal: ${goal}\n`
+export const tableOf = ({ areas, all, guarded, isGoalMet }: Report): string => {
+  const rows = [...areas, guarded, all].map((rate) => {
+    const { area, tried, noticed } = rate
+    return `${area.padEnd(20)} ${String(tried).padStart(5)} ${String(noticed).padStart(8)}  ${(100 * shareOf(rate)).toFixed(1).padStart(5)}%`
+  })
+  const goal = `Goal: ${100 * GOAL}% of all, ${100 * GUARDED_GOAL}% in guarded areas: ${isGoalMet ? 'met' : 'missed'}`
+  return `${'area'.padEnd(20)} tried  noticed    rate\n${rows.join('\n')}\n\n${goal}\n`
 }

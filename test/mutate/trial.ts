@@ -1,126 +1,73 @@
-// Runs tests in a copy of the tree, as the source stands and with a place changed.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// Tries one mutant: puts it into a copy of the tree and runs the tests that may notice it.
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TreeCopy } from './copy.ts'
-import { changed, type Place } from './place.ts'
+import { type TestCoverage, testsFor } from './coverage.ts'
+import { applyMutant, type Mutant } from './mutants.ts'
+import { runTests } from './run-tests.ts'
 
-/** For tests that nobody has timed yet. */
-const RUN_LIMIT_MS = 240_000
-/** A change that makes its tests wait for ever is noticed by this: so many times as long as without it, and as one test. */
+/** Expected seconds of the tests that run together: few enough that a quick failure ends the trial. */
+const BATCH_SECONDS = 6
+/** Expected seconds of all tests of a trial. The remaining tests are not tried. */
+const TRIAL_SECONDS = 120
+/** A mutant that makes its tests this many times slower is noticed. */
 const SLOWDOWN = 4
-/** For one test, as the whole suite has it. */
-const TEST_LIMIT_MS = 30_000
 
-export type Result =
-  /** A test failed. */
-  | 'killed'
-  /** The tests did not end in time. */
-  | 'timed out'
-  /** All tests passed: nothing notices the change. */
-  | 'survived'
-  /** The text does not stand in the file once: the list is out of date. */
-  | 'not applicable'
-  /** Its tests fail without the change. */
-  | 'broken'
-
-export interface Outcome {
-  readonly result: Result
-  /** The first test that failed; null for the other results. */
+export interface Trial {
+  readonly mutant: Mutant
+  /** `timed out` counts as noticed. `no test`: no test file runs the line or belongs to its folder. */
+  readonly result: 'noticed' | 'timed out' | 'survived' | 'no test'
+  /** The first test that failed. */
   readonly by: string | null
   readonly seconds: number
 }
 
-type Run = { readonly passed: boolean; readonly timedOut: boolean; readonly failed: string | null }
+const batchesOf = (tests: readonly TestCoverage[]): readonly (readonly TestCoverage[])[] => {
+  const batches: TestCoverage[][] = []
+  let total = 0
+  let batch: TestCoverage[] = []
+  let sum = 0
+  for (const test of tests) {
+    if (total > 0 && total + test.seconds > TRIAL_SECONDS) continue
+    total += test.seconds
+    sum += test.seconds
+    batch.push(test)
+    if (sum >= BATCH_SECONDS) {
+      batches.push(batch)
+      batch = []
+      sum = 0
+    }
+  }
+  return batch.length > 0 ? [...batches, batch] : batches
+}
 
-const running = new Set<number>()
-
-/** Ends a run with every process that it started: each run leads a process group of its own. */
-const endGroup = (pid: number): void => {
-  running.delete(pid)
+export const tryMutant = async (copy: TreeCopy, coverage: readonly TestCoverage[], mutant: Mutant): Promise<Trial> => {
+  const path = join(copy.path, mutant.file)
+  const source = readFileSync(path, 'utf8')
+  const startedMs = performance.now()
+  const ended = (result: Trial['result'], by: string | null = null): Trial => ({
+    mutant,
+    result,
+    by,
+    seconds: (performance.now() - startedMs) / 1000,
+  })
+  const batches = batchesOf(testsFor(coverage, mutant.file, mutant.line))
+  if (batches.length === 0) return ended('no test')
+  writeFileSync(path, applyMutant(source, mutant))
   try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // Nothing of it is left.
-  }
-}
-
-/** Ends what is under way: for a caller who was interrupted. */
-export const endRuns = (): void => {
-  for (const pid of running) endGroup(pid)
-}
-
-const runTests = async (copy: TreeCopy, tests: readonly string[], limitMs: number): Promise<Run> => {
-  const log = join(copy.temporary, '..', 'log')
-  const child = Bun.spawn(
-    ['bun', 'test', '--bail', `--timeout=${TEST_LIMIT_MS}`, ...tests.map((test) => `./${test}`)],
-    {
-      cwd: copy.path,
-      detached: true,
-      // Bun prints other lines where it takes the caller for an agent.
-      env: { ...process.env, TMPDIR: copy.temporary, NO_COLOR: '1', CLAUDECODE: '', AGENT: '' },
-      stdin: 'ignore',
-      stdout: Bun.file(`${log}.out`),
-      stderr: Bun.file(`${log}.err`),
-    },
-  )
-  running.add(child.pid)
-  let timedOut = false
-  const limit = setTimeout(() => {
-    timedOut = true
-    endGroup(child.pid)
-  }, limitMs)
-  const exitCode = await child.exited
-  clearTimeout(limit)
-  endGroup(child.pid)
-  const failed = /^\(fail\) (.*?)(?: \[[\d.]+ ?m?s\])?$/m.exec(readFileSync(`${log}.err`, 'utf8'))?.[1] ?? null
-  rmSync(copy.temporary, { recursive: true, force: true })
-  mkdirSync(copy.temporary)
-  return { passed: exitCode === 0, timedOut, failed }
-}
-
-/** Tries places in one copy, one after another. */
-export const createTrials = (copy: TreeCopy): ((place: Place) => Promise<Outcome>) => {
-  /** Test file → how long it takes as the source stands; null: it fails. */
-  const timed = new Map<string, number | null>()
-
-  const timeOf = async (test: string): Promise<number | null> => {
-    // A busy machine fails a test now and then.
-    for (let attempt = 1; attempt <= 2; attempt++) {
-      const startedMs = performance.now()
-      if ((await runTests(copy, [test], RUN_LIMIT_MS)).passed) return performance.now() - startedMs
+    for (const batch of batches) {
+      const tests = batch.map(({ test }) => test)
+      const limitMs = 1_000 * (30 + SLOWDOWN * batch.reduce((sum, { seconds }) => sum + seconds, 0))
+      const { passed, timedOut, failed } = await runTests({
+        root: copy.path,
+        temporary: copy.temporary,
+        tests,
+        limitMs,
+      })
+      if (!passed) return ended(timedOut ? 'timed out' : 'noticed', failed)
     }
-    return null
-  }
-
-  /** How long the tests take together; null when one of them fails without any change: it would seem to notice everything. */
-  const timeOfAll = async (tests: readonly string[]): Promise<number | null> => {
-    let sumMs = 0
-    for (const test of tests) {
-      const known = timed.get(test)
-      const ms = known === undefined ? await timeOf(test) : known
-      timed.set(test, ms)
-      if (ms === null) return null
-      sumMs += ms
-    }
-    return sumMs
-  }
-
-  return async (place) => {
-    const path = join(copy.path, place.file)
-    const text = readFileSync(path, 'utf8')
-    const mutant = changed(text, place)
-    if (mutant === null) return { result: 'not applicable', by: null, seconds: 0 }
-    const soundMs = await timeOfAll(place.tests)
-    if (soundMs === null) return { result: 'broken', by: null, seconds: 0 }
-    writeFileSync(path, mutant)
-    const startedMs = performance.now()
-    try {
-      const { passed, timedOut, failed } = await runTests(copy, place.tests, TEST_LIMIT_MS + SLOWDOWN * soundMs)
-      const seconds = (performance.now() - startedMs) / 1000
-      if (passed) return { result: 'survived', by: null, seconds }
-      return timedOut ? { result: 'timed out', by: null, seconds } : { result: 'killed', by: failed, seconds }
-    } finally {
-      writeFileSync(path, text)
-    }
+    return ended('survived')
+  } finally {
+    writeFileSync(path, source)
   }
 }

@@ -1,0 +1,148 @@
+// Generates mutants of a source file from its syntax tree: one small change each, by rule.
+import { parseSync, Visitor } from 'oxc-parser'
+
+export const MUTATION_RULES = [
+  'arithmetic',
+  'boundary',
+  'comparison',
+  'logical operator',
+  'negated condition',
+  'boolean literal',
+  'default value',
+  'removed statement',
+  'removed await',
+  'removed finally',
+  'swapped arguments',
+  'removed SQL predicate',
+] as const
+export type MutationRule = (typeof MUTATION_RULES)[number]
+
+export interface Mutant {
+  readonly file: string
+  /** First line of the changed text, starting at 1. */
+  readonly line: number
+  readonly rule: MutationRule
+  /** Offsets of the changed text in the source. */
+  readonly start: number
+  readonly end: number
+  readonly replacement: string
+}
+
+const BOUNDARIES: Readonly<Record<string, string>> = { '<': '<=', '<=': '<', '>': '>=', '>=': '>' }
+const COMPARISONS: Readonly<Record<string, string>> = {
+  '===': '!==',
+  '!==': '===',
+  '<': '>=',
+  '<=': '>',
+  '>': '<=',
+  '>=': '<',
+}
+const ARITHMETIC: Readonly<Record<string, string>> = { '+': '-', '-': '+', '*': '/', '/': '*', '%': '*' }
+const LOGICAL: Readonly<Record<string, string>> = { '&&': '||', '||': '&&' }
+
+/** Statements whose removal no test has to notice: log lines and timers that don't keep the process alive. */
+const HARMLESS = /^(?:void )?(?:await )?(?:\w+\.)*(?:log|logger)\??\.\w+\(|\.unref\(\)$|^process\.std(?:err|out)\.write/
+
+/** A condition of SQL up to the next one, or up to the end of the clause. */
+const SQL_PREDICATE =
+  /\s+AND\s+(?:NOT\s+)?[\s\S]+?(?=\s+(?:AND|OR|ORDER|GROUP|LIMIT|RETURNING|ON|SET|UNION)\b|\)|;|$)/gi
+const IS_SQL = /\b(?:SELECT|UPDATE|DELETE|INSERT)\b[\s\S]*\bWHERE\b/
+
+interface Node {
+  readonly type: string
+  readonly start: number
+  readonly end: number
+}
+
+/** @returns the mutants in the order of the source. @throws Error if the source doesn't parse */
+export const mutantsOf = (file: string, source: string): readonly Mutant[] => {
+  const { program, errors } = parseSync(file, source)
+  if (errors.length > 0) throw new Error(`could not parse ${file}: ${errors[0]?.message}`)
+  const lineStarts = [0, ...[...source.matchAll(/\n/g)].map(({ index }) => index + 1)]
+  const lineOf = (offset: number): number => lineStarts.findLastIndex((start) => start <= offset) + 1
+  const textOf = ({ start, end }: Node): string => source.slice(start, end)
+  const mutants: Mutant[] = []
+  const add = (rule: MutationRule, { start, end }: Pick<Node, 'start' | 'end'>, replacement: string): void => {
+    mutants.push({ file, line: lineOf(start), rule, start, end, replacement })
+  }
+  /** Replaces the operator between two operands. */
+  const addOperator = (
+    rule: MutationRule,
+    left: Node,
+    right: Node,
+    operator: string,
+    other: string | undefined,
+  ): void => {
+    if (other === undefined) return
+    const start = source.indexOf(operator, left.end)
+    if (start >= 0 && start < right.start) add(rule, { start, end: start + operator.length }, other)
+  }
+  const negate = (test: Node): void => add('negated condition', test, `!(${textOf(test)})`)
+  const addSql = (node: Node): void => {
+    const text = textOf(node)
+    if (!IS_SQL.test(text)) return
+    for (const match of text.matchAll(SQL_PREDICATE)) {
+      // A removed placeholder without its value would only fail as a wrong number of parameters.
+      if (/\$\{|\?/.test(match[0])) {
+        const replaced = match[0].replace(/^(\s+AND\s+)([\s\S]+)$/i, '$1($2 OR 1 = 1)')
+        add(
+          'removed SQL predicate',
+          { start: node.start + match.index, end: node.start + match.index + match[0].length },
+          replaced,
+        )
+      } else {
+        add(
+          'removed SQL predicate',
+          { start: node.start + match.index, end: node.start + match.index + match[0].length },
+          '',
+        )
+      }
+    }
+  }
+  new Visitor({
+    BinaryExpression: ({ left, right, operator }) => {
+      addOperator('boundary', left, right, operator, BOUNDARIES[operator])
+      addOperator('comparison', left, right, operator, COMPARISONS[operator])
+      const isText = [left, right].some(
+        (operand) =>
+          operand.type === 'TemplateLiteral' || (operand.type === 'Literal' && typeof operand.value === 'string'),
+      )
+      if (!isText) addOperator('arithmetic', left, right, operator, ARITHMETIC[operator])
+    },
+    LogicalExpression: (node) => {
+      addOperator('logical operator', node.left, node.right, node.operator, LOGICAL[node.operator])
+      if (node.operator === '??') add('default value', node, textOf(node.left))
+    },
+    IfStatement: ({ test }) => negate(test),
+    ConditionalExpression: ({ test }) => negate(test),
+    WhileStatement: ({ test }) => {
+      if (test.type !== 'Literal') add('negated condition', test, 'false')
+    },
+    Literal: (node) => {
+      if (node.value === true) add('boolean literal', node, 'false')
+      if (node.value === false) add('boolean literal', node, 'true')
+      if (typeof node.value === 'string') addSql(node)
+    },
+    TemplateLiteral: addSql,
+    ExpressionStatement: (node) => {
+      if (!('directive' in node && node.directive) && !HARMLESS.test(textOf(node))) add('removed statement', node, ';')
+    },
+    ThrowStatement: (node) => add('removed statement', node, ';'),
+    AwaitExpression: (node) => add('removed await', node, textOf(node.argument)),
+    TryStatement: ({ finalizer }) => {
+      if (finalizer !== null && finalizer.body.length > 0) add('removed finally', finalizer, '{}')
+    },
+    CallExpression: ({ arguments: [first, second] }) => {
+      if (first?.type !== 'Identifier' || second?.type !== 'Identifier') return
+      add(
+        'swapped arguments',
+        { start: first.start, end: second.end },
+        `${second.name}${source.slice(first.end, second.start)}${first.name}`,
+      )
+    },
+  }).visit(program)
+  return mutants.sort((one, other) => one.start - other.start)
+}
+
+export const applyMutant = (source: string, { start, end, replacement }: Mutant): string =>
+  `${source.slice(0, start)}${replacement}${source.slice(end)}`
