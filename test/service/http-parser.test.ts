@@ -54,7 +54,7 @@ const CHUNKS = 'Malformed chunks, once the route reads the body'
 const PAGE = readFileSync(join(import.meta.dir, '..', '..', 'docs/attestation-api.md'), 'utf8')
 const table = new Map(
   [
-    ...(PAGE.split('### Before a route is found')[1] ?? '').matchAll(
+    ...(PAGE.split('### Errors of the HTTP parser')[1] ?? '').matchAll(
       /^\| (.+?) +\| (\d{3}|closed without answer) +\|$/gm,
     ),
   ].map(([, sent = '', answer = '']) => [sent, answer]),
