@@ -14,27 +14,20 @@ export interface EventParser {
   retryMs(): number | null
 }
 
-/** More than this without an event: it is not a stream of ours. */
+/** The stream is not one of this service, whose events have a few kilobytes. */
 export class EventTooLongError extends Error {
   override readonly name = 'EventTooLongError'
 }
 
-const EVENT_MAX_CHARACTERS = 1_048_576
-
-/** The text's complete lines, and what is left for the next bytes. */
-const takeLines = (text: string): { lines: string[]; rest: string } => {
-  // A CR at the very end may be half of a line end that the next bytes complete.
-  const end = text.endsWith('\r') ? text.length - 1 : text.length
-  const lines = text.slice(0, end).split(/\r\n|\n|\r/)
-  const last = lines.pop() ?? ''
-  return { lines, rest: last + text.slice(end) }
-}
+const EVENT_MAX_CHARACTERS = 65_536
 
 /** @param lastEventId of the stream that this one continues */
 export const createEventParser = (lastEventId: string | null = null): EventParser => {
   // Drops a byte order mark at the beginning, and no other.
   const decoder = new TextDecoder()
+  /** The line that has no end yet. It is never searched again, or a slow server could make each byte cost more. */
   let rest = ''
+  let endsWithCr = false
   let data: string[] = []
   let dataLength = 0
   let id = lastEventId
@@ -57,20 +50,32 @@ export const createEventParser = (lastEventId: string | null = null): EventParse
     }
   }
 
+  const extendLine = (text: string): void => {
+    rest += text
+    if (rest.length + dataLength > EVENT_MAX_CHARACTERS) throw new EventTooLongError('an event is too long')
+  }
+
   return {
     push: (bytes) => {
-      const taken = takeLines(rest + decoder.decode(bytes, { stream: true }))
-      rest = taken.rest
+      const text = decoder.decode(bytes, { stream: true })
+      if (text === '') return []
+      // The first half of this line end has ended the line.
+      const start = endsWithCr && text.startsWith('\n') ? 1 : 0
+      endsWithCr = text.endsWith('\r')
+      const lines = text.slice(start).split(/\r\n|\n|\r/)
+      const last = lines.pop() ?? ''
       const events: ServerSentEvent[] = []
-      for (const line of taken.lines) {
-        if (line !== '') takeField(line)
+      for (const line of lines) {
+        extendLine(line)
+        if (rest !== '') takeField(rest)
         else if (data.length > 0) {
           events.push({ data: data.join('\n'), lastEventId: id })
           data = []
           dataLength = 0
         }
+        rest = ''
       }
-      if (rest.length + dataLength > EVENT_MAX_CHARACTERS) throw new EventTooLongError('an event without an end')
+      extendLine(last)
       return events
     },
     retryMs: () => retryMs,

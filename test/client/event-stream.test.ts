@@ -72,23 +72,32 @@ describe('the parser', () => {
     )
   })
 
-  test('does not collect without end', () => {
-    const block = bytes('x'.repeat(65_536))
-    const parser = createEventParser()
-    const endless = () => {
-      for (let i = 0; i < 17; i++) parser.push(block)
+  test('refuses an event that is too long, however it arrives', () => {
+    const part = 'x'.repeat(30_000)
+    const pushAll = (parts: readonly string[]) => () => {
+      const parser = createEventParser()
+      for (const text of parts) parser.push(bytes(text))
     }
-    expect(endless).toThrow(EventTooLongError)
-    const lines = createEventParser()
-    const endlessLines = () => {
-      for (let i = 0; i < 17; i++) lines.push(bytes(`data: ${'x'.repeat(65_536)}\n`))
-    }
-    expect(endlessLines).toThrow(EventTooLongError)
+    expect(pushAll([`data: ${part}`, part, part])).toThrow(EventTooLongError)
+    expect(pushAll(Array(3).fill(`data: ${part}\n`))).toThrow(EventTooLongError)
+    expect(pushAll([`data: ${part}\n`.repeat(3)])).toThrow(EventTooLongError)
+    expect(pushAll([`: ${part.repeat(3)}\n\n`])).toThrow(EventTooLongError)
+    expect(pushAll(['data\n'.repeat(65_537)])).toThrow(EventTooLongError)
+    expect(pushAll([`data: ${part}\ndata: ${part}\n`, '\n'])).not.toThrow()
   })
 
   test('limits an event, not a stream: megabytes of whole events are read', () => {
     const parser = createEventParser()
-    const event = bytes(`data: ${'x'.repeat(65_536)}\n\n`)
+    const event = bytes(`data: ${'x'.repeat(60_000)}\n\n`)
     for (let i = 0; i < 40; i++) expect(parser.push(event)).toHaveLength(1)
+  })
+
+  test('does not search a line again with every byte that a slow server sends', () => {
+    const parser = createEventParser()
+    const letter = bytes('x')
+    const before = process.cpuUsage()
+    for (let i = 0; i < 60_000; i++) parser.push(letter)
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1_000).toBeLessThan(150)
   })
 })

@@ -23,6 +23,15 @@ export interface Driver {
   stop(): Promise<void>
 }
 
+/** Nothing is needed from anywhere: a fetched module is a mistake. */
+export const OFFLINE_GO = {
+  GOPROXY: 'off',
+  GOFLAGS: '-mod=mod',
+  GOWORK: 'off',
+  GOTOOLCHAIN: 'local',
+  CGO_ENABLED: '0',
+} as const
+
 const isPythonRecent = (): boolean => {
   if (Bun.which('python3') === null) return false
   return Bun.spawnSync(['python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 11))']).exitCode === 0
@@ -46,15 +55,7 @@ export const LANGUAGES: readonly Language[] = [
       const binary = join(folder, 'driver')
       const build = Bun.spawn(['go', 'build', '-o', binary, '.'], {
         cwd: join(DRIVERS, 'go'),
-        // Nothing is needed from anywhere: what would be fetched is a mistake.
-        env: {
-          ...process.env,
-          GOPROXY: 'off',
-          GOFLAGS: '-mod=mod',
-          GOWORK: 'off',
-          GOTOOLCHAIN: 'local',
-          CGO_ENABLED: '0',
-        },
+        env: { ...process.env, ...OFFLINE_GO },
         stdin: 'ignore',
         stdout: 'inherit',
         stderr: 'inherit',

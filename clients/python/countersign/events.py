@@ -7,8 +7,8 @@ import codecs
 import re
 from typing import List, NamedTuple, Optional
 
-#: More than this without an event: it is not a stream of this service.
-_EVENT_MAX_CHARACTERS = 1_048_576
+#: The service's events have a few kilobytes.
+_EVENT_MAX_CHARACTERS = 65_536
 
 
 class Event(NamedTuple):
@@ -18,13 +18,17 @@ class Event(NamedTuple):
 
 
 class EventTooLongError(ValueError):
-    """Bytes without an end of an event."""
+    """The stream is not one of this service."""
 
 
 class EventParser:
     def __init__(self, last_event_id: Optional[str] = None) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._rest = ""
+        #: The pieces of the line that has no end yet. They are never searched again, or a slow server could make each
+        #: byte cost more.
+        self._pieces: List[str] = []
+        self._line_length = 0
+        self._ends_with_cr = False
         self._data: List[str] = []
         self._data_length = 0
         self._id = last_event_id
@@ -34,25 +38,37 @@ class EventParser:
 
     def push(self, received: bytes) -> List[Event]:
         """The events that these bytes complete."""
-        text = self._rest + self._decoder.decode(received)
-        if self._is_first and text:
+        text = self._decoder.decode(received)
+        if not text:
+            return []
+        if self._is_first:
             text = text.removeprefix("\ufeff")
             self._is_first = False
-        # A CR at the very end may be half of a line end that the next bytes complete.
-        end = len(text) - 1 if text.endswith("\r") else len(text)
-        *lines, last = re.split(r"\r\n|\n|\r", text[:end])
-        self._rest = last + text[end:]
+        elif self._ends_with_cr:
+            # The first half of this line end has ended the line.
+            text = text.removeprefix("\n")
+        self._ends_with_cr = text.endswith("\r")
+        *lines, last = re.split(r"\r\n|\n|\r", text)
         events: List[Event] = []
-        for line in lines:
+        for end in lines:
+            self._extend_line(end)
+            line = "".join(self._pieces)
+            self._pieces, self._line_length = [], 0
             if line:
                 self._take_field(line)
             elif self._data:
                 events.append(Event("\n".join(self._data), self._id))
                 self._data = []
                 self._data_length = 0
-        if len(self._rest) + self._data_length > _EVENT_MAX_CHARACTERS:
-            raise EventTooLongError("an event without an end")
+        self._extend_line(last)
         return events
+
+    def _extend_line(self, text: str) -> None:
+        if text:
+            self._pieces.append(text)
+            self._line_length += len(text)
+        if self._line_length + self._data_length > _EVENT_MAX_CHARACTERS:
+            raise EventTooLongError("an event is too long")
 
     def _take_field(self, line: str) -> None:
         name, _, text = line.partition(":")
