@@ -14,6 +14,8 @@ export interface Fault {
   readonly body?: unknown
   /** A body that never ends. */
   readonly endless?: boolean
+  /** This beginning of an answer, and then this again and again, without an end. */
+  readonly drip?: readonly [beginning: string, again: string]
   /**
    * The connection is closed before the service hears of the request; after it has answered, with its answer thrown
    * away; or after the first event of a stream. `none` forwards.
@@ -53,6 +55,14 @@ const keysOf = (request: IncomingMessage, body: Buffer): string[] => {
 function* endlessText(): Generator<string> {
   yield '"'
   for (;;) yield 'x'.repeat(65_536)
+}
+
+const DRIP_MS = 20
+
+const drip = ({ socket }: IncomingMessage, [beginning, again]: readonly [string, string]): void => {
+  socket.write(beginning)
+  const timer = setInterval(() => socket.write(again), DRIP_MS)
+  socket.on('error', () => undefined).on('close', () => clearInterval(timer))
 }
 
 const forward = async (
@@ -104,6 +114,7 @@ export const startFaultyProxy = async (serviceUrl: string): Promise<FaultyProxy>
     })
     const fault = faults.shift()
     if (fault?.cut === 'before') request.socket.destroy()
+    else if (fault?.drip !== undefined) drip(request, fault.drip)
     else if (fault?.status !== undefined) {
       response.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers })
       if (fault.endless === true) return pipeline(Readable.from(endlessText()), response)

@@ -42,6 +42,14 @@ const ANSWER_INVALID = { kind: 'answer_invalid' }
 const ARGUMENT_INVALID = { kind: 'argument_invalid' }
 const CUT: Fault = { cut: 'before' }
 const LATER: Fault = { status: 503, body: { code: 'OVERLOADED', detail: 'later' } }
+const OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
+const DRIPS: readonly Fault[] = [
+  { drip: [`${OK}x-slow: `, 'a'] },
+  { drip: ['', 'HTTP/1.1 100 Continue\r\n\r\n'] },
+  { drip: [`${OK}content-length: 10000\r\n\r\n`, 'a'] },
+  { drip: [`${OK}transfer-encoding: chunked\r\n\r\n1;`, 'a'] },
+]
+const DEEP = '['.repeat(200_000)
 const IN_FLIGHT: Fault = {
   status: 409,
   headers: { 'retry-after': '1' },
@@ -477,6 +485,44 @@ export const SCENARIOS: readonly Scenario[] = [
         call: verify('$WALLET'),
         tries: 1,
         error: refused({ code: 'UNKNOWN_REFUSAL', status: 404 }),
+      },
+    ],
+  },
+  {
+    name: 'a call ends in time, however slowly an answer comes',
+    options: { timeout_ms: 300, retry: ONE_TRY },
+    steps: DRIPS.map((fault) => ({
+      faults: [fault],
+      call: attest(DEMO_CALL),
+      tries: 1,
+      error: { kind: 'unreachable' },
+    })),
+  },
+  {
+    name: 'JSON that is too deep is no answer',
+    options: { retry: ONE_TRY },
+    steps: [
+      { faults: [{ status: 200, body: DEEP }], call: attest(DEMO_CALL), error: ANSWER_INVALID },
+      { faults: [{ status: 503, body: DEEP }], call: attest(DEMO_CALL), error: refused({ status: 503 }) },
+      {
+        faults: [
+          { status: 200, headers: { 'content-type': 'text/event-stream' }, body: `data: ${DEEP.slice(-60_000)}\n\n` },
+        ],
+        call: follow(SESSION),
+        error: ANSWER_INVALID,
+      },
+    ],
+  },
+  {
+    name: 'a stream with an event that is too long is not a stream of this service',
+    steps: [
+      {
+        faults: [
+          { status: 200, headers: { 'content-type': 'text/event-stream' }, body: `data: ${'x'.repeat(70_000)}\n\n` },
+        ],
+        call: follow(SESSION),
+        tries: 1,
+        error: ANSWER_INVALID,
       },
     ],
   },

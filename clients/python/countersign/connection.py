@@ -4,8 +4,10 @@ carry the key along. Connections are kept for the next call for some seconds."""
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import re
+import socket
 import ssl
 import threading
 import time
@@ -38,10 +40,78 @@ class Request:
     request_id: str
 
 
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("the time for this try is over")
+    return left
+
+
+class _TimedSocket:
+    """What http.client needs of a socket. All that it sends and receives ends at the deadline, however slowly the other
+    side does its part: a socket's own timeout begins anew with every byte."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self.deadline = 0.0
+
+    def timed(self) -> socket.socket:
+        """The socket, with the time that is left. Raises TimeoutError when there is none."""
+        self._sock.settimeout(_left(self.deadline))
+        return self._sock
+
+    def sendall(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self.timed().send(rest) :]
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        return io.BufferedReader(_Incoming(self, self._sock.makefile("rb", buffering=0)))
+
+    def close(self) -> None:
+        self._sock.close()
+
+
+class _Incoming(io.RawIOBase):
+    def __init__(self, owner: _TimedSocket, raw: io.RawIOBase) -> None:
+        super().__init__()
+        self._owner = owner
+        self._raw = raw
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> Optional[int]:
+        self._owner.timed()
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+def _dial(host: str, port: int, deadline: float) -> socket.socket:
+    """A connection to the first of the host's addresses that accepts one."""
+    failure = OSError("the host has no address")
+    for family, _, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            sock.settimeout(_left(deadline))
+            sock.connect(address)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return sock
+        except OSError as error:
+            sock.close()
+            failure = error
+    raise failure
+
+
 class Response:
     """The head of an answer of status 2xx, and its body as it comes."""
 
-    def __init__(self, connection: http.client.HTTPConnection, head: http.client.HTTPResponse, sock: Any) -> None:
+    def __init__(
+        self, connection: http.client.HTTPConnection, head: http.client.HTTPResponse, sock: _TimedSocket
+    ) -> None:
         self._connection = connection
         self._head = head
         self._sock = sock
@@ -50,15 +120,15 @@ class Response:
     def header(self, name: str) -> Optional[str]:
         return self._head.headers.get(name)
 
-    def read(self, timeout_seconds: float) -> bytes:
+    def read(self, deadline: float) -> bytes:
         """The next bytes; none at the end. Raises OSError or HTTPException when none come in time."""
-        self._sock.settimeout(max(timeout_seconds, 0.001))
+        self._sock.deadline = deadline
         return self._head.read1(_CHUNK_BYTES)
 
     def read_all(self, deadline: float) -> bytes:
         parts: List[bytes] = []
         size = 0
-        while part := self.read(_left(deadline)):
+        while part := self.read(deadline):
             size += len(part)
             if size > _ANSWER_BYTES_MAX:
                 raise AnswerTooLongError
@@ -74,14 +144,8 @@ class Response:
         return not self._head.will_close
 
     def close(self) -> None:
+        self._head.close()
         self._connection.close()
-
-
-def _left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError("the time for this try is over")
-    return left
 
 
 class Endpoint:
@@ -108,10 +172,17 @@ class Endpoint:
         self._lock = threading.Lock()
         self._idle: List[Tuple[float, http.client.HTTPConnection]] = []
 
-    def _connect(self) -> http.client.HTTPConnection:
+    def _connect(self, deadline: float) -> http.client.HTTPConnection:
+        if self._tls is None:
+            connection = http.client.HTTPConnection(self._host, self._port)
+        else:
+            connection = http.client.HTTPSConnection(self._host, self._port, context=self._tls)
+        sock = _dial(self._host, connection.port, deadline)
         if self._tls is not None:
-            return http.client.HTTPSConnection(self._host, self._port, context=self._tls)
-        return http.client.HTTPConnection(self._host, self._port)
+            sock.settimeout(_left(deadline))
+            sock = self._tls.wrap_socket(sock, server_hostname=self._host)
+        connection.sock = _TimedSocket(sock)
+        return connection
 
     def _take_idle(self) -> Optional[http.client.HTTPConnection]:
         with self._lock:
@@ -127,11 +198,8 @@ class Endpoint:
         headers.update(request.headers)
         headers.update(self._headers)
         headers["x-request-id"] = request.request_id
-        connection.timeout = _left(deadline)
-        if connection.sock is None:
-            connection.connect()
         sock = connection.sock
-        sock.settimeout(_left(deadline))
+        sock.deadline = deadline
         connection.request(request.method, self._prefix + request.path, body=request.body, headers=headers)
         return Response(connection, connection.getresponse(), sock)
 
@@ -148,7 +216,7 @@ class Endpoint:
                     # The service had closed the kept connection. Doing it twice is safe: the request id and the
                     # Idempotency-Key are the same.
                     connection.close()
-            connection = self._connect()
+            connection = self._connect(deadline)
             return _accepted(self._send(connection, request, deadline), request, deadline)
         except (OSError, http.client.HTTPException, UnicodeError) as error:
             if connection is not None:
@@ -198,7 +266,7 @@ def _accepted(response: Response, request: Request, deadline: float) -> Response
         raise AnswerInvalidError(f"status {response.status}", request_id)
     try:
         problem: Any = json.loads(response.read_all(deadline))
-    except (OSError, http.client.HTTPException, AnswerTooLongError, ValueError):
+    except (OSError, http.client.HTTPException, AnswerTooLongError, ValueError, RecursionError):
         problem = None
 
     def text(name: str, otherwise: str) -> str:

@@ -59,7 +59,7 @@ def follow_session(transport: Transport, endpoint: Endpoint, path: str, quiet_se
 def _state(data: str, request_id: str) -> SessionState:
     try:
         return read_session_state(json.loads(data), request_id)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise AnswerInvalidError("an event is not JSON", request_id) from None
 
 
@@ -79,7 +79,7 @@ def _connection(
         parser = EventParser(last_id)
         while True:
             try:
-                received = response.read(quiet_seconds)
+                received = response.read(time.monotonic() + quiet_seconds)
             except (OSError, http.client.HTTPException) as error:
                 raise ServiceUnreachableError("the stream was cut off", request_id) from error
             if not received:

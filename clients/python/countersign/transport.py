@@ -72,5 +72,5 @@ class Transport:
 def _parse(text: bytes, request_id: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise AnswerInvalidError("it is not JSON", request_id) from None
