@@ -59,6 +59,7 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
     }
     resumedMs = null
     leaseUntilMs = untilMs
+    authenticator.renewLease(untilMs)
     pool.renewLease(untilMs)
   }
 

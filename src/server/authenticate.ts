@@ -63,7 +63,8 @@ export interface AuthenticatorDependencies {
 export interface Authenticator {
   /**
    * The principal of a key's text. Returns synchronously when the key is cached, otherwise after one look-up that
-   * concurrent requests share.
+   * concurrent requests share. Once the lease has ended, only attestations use cached keys: the pool holds them until
+   * the changes are read. Keys of other interfaces are then read from the store.
    * @throws KeyUnusableError 401, KeyScopeError 403, DependencyUnavailableError or QueueFullError 503 (thrown or
    *   rejected alike)
    */
@@ -77,6 +78,8 @@ export interface Authenticator {
   invalidate(keyId: string): void
   /** Clears the cache, when the change feed can't tell what changed. */
   clear(): void
+  /** Until then (monotonic milliseconds) the changes are recent enough. Without a call, the lease never ends. */
+  renewLease(untilMs: number): void
   /** Key id → Unix seconds of its last use, a minute late at most, for keys used since the last call. */
   takeUses(): ReadonlyMap<string, number>
 }
@@ -135,6 +138,7 @@ export const createAuthenticator = ({
   const lookups = new Map<string, Lookup>()
   let uses = new Map<string, number>()
   let changes = 0
+  let leaseUntilMs = Number.POSITIVE_INFINITY
 
   const find = async (keyId: string): Promise<Entry | null> => {
     try {
@@ -199,7 +203,8 @@ export const createAuthenticator = ({
       const parsed = text === null ? null : parseApiKey(text)
       if (text === null || parsed === null) throw new KeyUnusableError()
       const { keyId } = parsed
-      const entry = known.get(keyId)
+      const isUpToDate = scope === 'attestation' || clock.monotonicMs() < leaseUntilMs
+      const entry = isUpToDate ? known.get(keyId) : undefined
       if (entry !== undefined) return check(text, entry, scope)
       if (isCachedMiss(keyId)) return check(text, null, scope)
       return lookUp(keyId).then((found) => check(text, found, scope))
@@ -214,6 +219,9 @@ export const createAuthenticator = ({
       changes += 1
       known.clear()
       unknown.clear()
+    },
+    renewLease: (untilMs) => {
+      leaseUntilMs = untilMs
     },
     takeUses: () => {
       const taken = uses

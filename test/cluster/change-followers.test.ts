@@ -15,7 +15,11 @@ beforeEach(async () => {
   const log = { warn: () => undefined } as never
   feed = followChanges(temporary.store, temporary.clock, log, {
     catalog: { invalidate: note('catalog'), clear: note('catalog cleared') } as never,
-    authenticator: { invalidate: note('key'), clear: note('keys cleared') } as never,
+    authenticator: {
+      invalidate: note('key'),
+      clear: note('keys cleared'),
+      renewLease: (untilMs: number) => void calls.push(`keys until ${untilMs}`),
+    } as never,
     pool: { noteChange: note('pool'), renewLease: (untilMs) => void calls.push(`lease ${untilMs}`) },
     reloadAttesters: note('attesters'),
   })
@@ -32,29 +36,29 @@ const changesOf = async (change: () => Promise<unknown>): Promise<readonly strin
   return calls
 }
 
-test('the pool has a lease from the start of a read, and no longer than the feed is healthy', async () => {
+test('keys and the pool have a lease from the start of a read, and no longer than the feed is healthy', async () => {
   temporary.clock.advance(5)
   await feed.start()
-  expect(calls).toEqual(['lease 7000'])
+  expect(calls).toEqual(['keys until 7000', 'lease 7000'])
   temporary.clock.advance(1)
-  expect(await changesOf(async () => undefined)).toEqual(['lease 8000'])
+  expect(await changesOf(async () => undefined)).toEqual(['keys until 8000', 'lease 8000'])
   temporary.clock.advance(2)
   expect(feed.healthy()).toBe(true)
   temporary.clock.advance(0.001)
   expect(feed.healthy()).toBe(false)
 })
 
-const LEASE = 'lease 2000'
+const LEASE = ['keys until 2000', 'lease 2000']
 
 test.each<[ChangeTopic, readonly string[]]>([
-  ['api-key', ['key', 'pool', LEASE]],
-  ['policy', ['catalog', 'pool', LEASE]],
-  ['project', ['catalog', 'pool', LEASE]],
-  ['binding', ['catalog', 'pool', LEASE]],
-  ['organization', ['catalog', 'pool', LEASE]],
-  ['attester', ['attesters', LEASE]],
-  ['session', [LEASE]],
-  ['list', [LEASE]],
+  ['api-key', ['key', 'pool', ...LEASE]],
+  ['policy', ['catalog', 'pool', ...LEASE]],
+  ['project', ['catalog', 'pool', ...LEASE]],
+  ['binding', ['catalog', 'pool', ...LEASE]],
+  ['organization', ['catalog', 'pool', ...LEASE]],
+  ['attester', ['attesters', ...LEASE]],
+  ['session', [...LEASE]],
+  ['list', [...LEASE]],
 ])('%s: what it affects is dropped, then the pool notes it, then its lease is renewed', async (topic, expected) => {
   await feed.start()
   const change = { topic, subjectId: 'subject', organizationId: null }
@@ -72,15 +76,15 @@ test('once its lease has ended, the pool waits until the changes of before have 
   await feed.start()
   behindSinceMs = 0
   // Lists are read within the lease’s own time.
-  expect(await leases(1.5)).toEqual(['lease 3500'])
+  expect(await leases(1.5)).toEqual(['keys until 3500', 'lease 3500'])
   behindSinceMs = 3_500
   expect(await leases(2)).toEqual([])
   expect(await leases(1)).toEqual([])
   // A list that changes all the time does not keep the pool waiting.
   behindSinceMs = 3_501
-  expect(await leases(0.5)).toEqual(['lease 7000'])
+  expect(await leases(0.5)).toEqual(['keys until 7000', 'lease 7000'])
   behindSinceMs = null
-  expect(await leases(5)).toEqual(['lease 12000'])
+  expect(await leases(5)).toEqual(['keys until 12000', 'lease 12000'])
 })
 
 test('a part learns of the changes that are made while it is loaded', async () => {
@@ -102,5 +106,5 @@ test('changes that were missed count as a change of everything', async () => {
   await temporary.store.database.execute("UPDATE counters SET value = 9 WHERE name = 'changes'", [])
   await feed.start()
   const setBack = () => temporary.store.database.execute("UPDATE counters SET value = 8 WHERE name = 'changes'", [])
-  expect(await changesOf(setBack)).toEqual(['keys cleared', 'catalog cleared', 'pool', 'attesters', LEASE])
+  expect(await changesOf(setBack)).toEqual(['keys cleared', 'catalog cleared', 'pool', 'attesters', ...LEASE])
 })

@@ -354,6 +354,32 @@ describe('changes', () => {
     expect(await codeOf(authenticator.authenticate, key.text)).toBe('DEPENDENCY_UNAVAILABLE')
   })
 
+  test('keys are read from the store while the changes are unknown, but for attestations, which wait for them', async () => {
+    const [identity, attestation] = [issue('identity'), issue('attestation')]
+    const { authenticator, store, clock } = setUp(identity, attestation)
+    const readsOf = async (act: () => unknown): Promise<number> => {
+      const before = store.lookups
+      await act()
+      return store.lookups - before
+    }
+    await authenticator.authenticate(identity.text, 'identity')
+    await authenticator.authenticate(attestation.text, 'attestation')
+    authenticator.renewLease(clock.monotonicMs() + 2_000)
+    clock.advance(1_999)
+    expect(await readsOf(() => authenticator.authenticate(identity.text, 'identity'))).toBe(0)
+    clock.advance(1)
+    store.set({ ...identity.credential, revokedAtSeconds: START_SECONDS })
+    expect(await codeOf(authenticator.authenticate, identity.text, 'identity')).toBe('UNAUTHENTICATED')
+    expect(await readsOf(() => authenticator.authenticate(attestation.text, 'attestation'))).toBe(0)
+    store.down = true
+    expect(await codeOf(authenticator.authenticate, identity.text, 'identity')).toBe('DEPENDENCY_UNAVAILABLE')
+    store.down = false
+    store.set(identity.credential)
+    await authenticator.authenticate(identity.text, 'identity')
+    authenticator.renewLease(clock.monotonicMs() + 2_000)
+    expect(await readsOf(() => authenticator.authenticate(identity.text, 'identity'))).toBe(0)
+  })
+
   test('clear forgets everything', async () => {
     const [first, second] = [issue(), issue()]
     const { authenticator, store } = setUp(first, second)
