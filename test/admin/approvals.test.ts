@@ -17,6 +17,7 @@ beforeEach(async () => {
   alpha = await harness.organization('alpha')
   ada = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'organization-admin' } })
   bob = await harness.person({ email: 'bob@example.com', roles: { [alpha.id]: 'organization-admin' } })
+  harness.clock.advance(1)
   const { store } = harness
   policyId = (await store.policies.create({ organizationId: alpha.id, name: 'P' })).id
   revisionId =
@@ -64,6 +65,7 @@ describe('with the rule', () => {
   test('it is told who asked and who decided, and how many wait', async () => {
     // One of the deployment's admins, who are members of nothing.
     const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
+    harness.clock.advance(1)
     const waiting = async () => (await call('GET', '/organizations/alpha/approvals/waiting', bob)).body
     expect(await waiting()).toMatchObject({ waiting: 0 })
     const { body } = await activate(ada)
@@ -173,6 +175,7 @@ describe('attester keys', () => {
   beforeEach(async () => {
     root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
     second = await harness.person({ email: 'second@example.com', deploymentAdmin: true })
+    harness.clock.advance(1)
   })
   const listed = async (): Promise<string[]> => (await harness.store.attesters.list()).map(({ status }) => status)
 

@@ -547,6 +547,7 @@ describe('a tour of the admin API', () => {
       roles: { [organizationId]: 'organization-admin' },
     })
     await harness.store.users.setDeploymentAdmin(id, true)
+    harness.clock.advance(1)
     await call(200, 'GET', '/organizations/tour/settings')
     await call(200, 'PUT', '/organizations/tour/verification-trust', { body: { trusts: 'none' } })
     await call(200, 'GET', '/organizations/tour/verification-trust')

@@ -10,7 +10,7 @@ import { parseStoreAddress } from '../../src/store/store-address.ts'
 import { createPeople } from '../dashboard/support/people.ts'
 import { runCountersign } from '../service/run-to-end.ts'
 import { startPostgres } from '../support/postgres-server.ts'
-import { until } from '../support/until.ts'
+import { nextSecond, until } from '../support/until.ts'
 import type { Abuse, Faults } from './abuse.ts'
 import { bystander } from './abuse-accounts.ts'
 import { type Answer, type Deployment, policySource, startDeployment } from './deployment.ts'
@@ -69,6 +69,7 @@ const threeAdministrators = async (deployment: Deployment, slug: string) => {
     policies.push({ id: policy.id, revisions })
   }
   await must('PATCH', `${base}/settings`, { cookie: ada.cookie, body: { second_person: true } })
+  await nextSecond()
   const asks = async (method: string, path: string, body: object): Promise<string> =>
     (await must(method, base + path, { cookie: ada.cookie, body })).body.id
   const approves = ({ cookie }: { readonly cookie: string }, id: string): Promise<Answer> =>

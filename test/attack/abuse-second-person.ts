@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runCommand } from '../service/start-service.ts'
-import { until } from '../support/until.ts'
+import { nextSecond, until } from '../support/until.ts'
 import type { Abuse } from './abuse.ts'
 import { submitted } from './abuse-names.ts'
 import type { Answer, CallOptions, Deployment, Person } from './deployment.ts'
@@ -30,7 +30,10 @@ const organization = async ({ admin, must, deploymentKey, invite }: Deployment, 
     key: await issue('admin'),
     issue,
     call: (method: string, at: string, options: CallOptions) => admin(method, path + at, options),
-    turnOn: () => must('PATCH', `${path}/settings`, { cookie: ada.cookie, body: { second_person: true } }),
+    turnOn: async () => {
+      await must('PATCH', `${path}/settings`, { cookie: ada.cookie, body: { second_person: true } })
+      await nextSecond()
+    },
     decide: (asked: Answer, { cookie }: Person) =>
       admin('POST', `${path}/approvals/${asked.body?.id}/decide`, { cookie, body: { approve: true } }),
   }
@@ -139,6 +142,7 @@ const puppetApproves: Abuse = {
     const [id = '', code = ''] = new URL(renewed.body.url).hash.slice(1).split('.')
     const accepted = await admin('POST', `/me/offers/${id}/accept`, { cookie: ofOffer.cookie, body: { code } })
     faults.status('the acceptance', accepted, 204)
+    await nextSecond()
 
     const asked = await call('PUT', '/minimum-age', { cookie: ada.cookie, body: { years: 16 } })
     faults.status('the change', asked, 202)

@@ -22,3 +22,10 @@ export const until = async (
     await Bun.sleep(POLL_MS)
   }
 }
+
+/** Waits until the clock shows another second: who approves a change was an administrator before the second of the request. */
+export const nextSecond = (): Promise<void> => {
+  const second = () => Math.floor(Date.now() / 1_000)
+  const now = second()
+  return until(() => second() > now)
+}

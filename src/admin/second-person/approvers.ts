@@ -84,9 +84,10 @@ export const requireApprover = async (
   if (requestedBy === approverId) throw new ConflictError('someone other than who asked has to approve it')
   const administrators = await tables.accountMakers.administrators(organizationId)
   const approver = administrators.find(({ userId }) => userId === approverId)
-  if (approver === undefined || approver.sinceSeconds > createdAtSeconds) {
+  // Within one second, nobody knows which came first.
+  if (approver === undefined || approver.sinceSeconds >= createdAtSeconds) {
     throw new ConflictError(
-      'you became an administrator after this was asked for: someone who was one before has to approve it',
+      'you were not an administrator before this was asked for: someone who was one has to approve it',
     )
   }
   if (!administrators.some(({ userId }) => userId === requestedBy)) {

@@ -23,6 +23,7 @@ describeStores((openTemporaryStore) => {
     bob = await admin('bob')
     carol = await admin('carol')
     await harness.store.organizationSettings.setSecondPerson(alpha.id, true)
+    harness.clock.advance(1)
   })
   afterEach(() => harness.close())
 

@@ -18,6 +18,7 @@ const MEMBERS = '/organizations/alpha/members'
 const signIn = async (userId: string): Promise<Person> => {
   const { store, harness } = world
   await store.users.setPassword(userId, await harness.services.passwords.hash('correct horse battery staple', []))
+  harness.clock.advance(1)
   return { id: userId, cookie: await harness.signIn(userId) }
 }
 const listed = async (name: string, address = WALLET): Promise<boolean> => {
@@ -56,6 +57,18 @@ describe('a puppet', () => {
     const own = await world.decide(asked.body.id, true, world.ada)
     expect([own.status, own.body.detail]).toEqual([409, 'someone other than who asked has to approve it'])
     expect(await world.store.users.findByEmail('new@example.com')).toBeNull()
+  })
+
+  test.each([
+    ['an invisible character', 'bob\u200b@example.com'],
+    ['a Cyrillic letter', 'b\u043eb@example.com'],
+    ['a domain in Cyrillic letters', 'bob@ex\u0430mple.com'],
+  ])('has no address that looks like a colleague’s: %s', async (_what, email) => {
+    const asked = [
+      await world.asks(world.ada, 'addMember', { body: { email, name: 'Bob', role: 'organization-admin' } }),
+      await world.asks(world.root, 'addUser', { body: { email, name: 'Bob', deployment_admin: false } }),
+    ]
+    for (const { status, body } of asked) expect([status, body['field']]).toEqual([400, 'email'])
   })
 
   test('neither approves for its maker nor is approved by it, and a puppet’s puppet neither', async () => {
@@ -197,6 +210,7 @@ describe('a puppet', () => {
     expect((await world.decide(raised.body.id, true, bob)).status).toBe(200)
     const made = await world.call('POST', `${OFFERS}/${offer}/link`, { cookie: ada.cookie, body: {} })
     expect(await accept(joiner, String(made.body['url']))).toBe(204)
+    harness.clock.advance(1)
     for (const [asker, approver, status] of [
       [ada, joiner, 409],
       [joiner, ada, 409],
@@ -269,9 +283,8 @@ describe('a puppet', () => {
     expect(again.status).toBe(403)
   })
 
-  test('that is newer than the request does not approve it', async () => {
+  test('that is newer than the request, even within its second, does not approve it', async () => {
     const asked = await world.asks(world.ada, 'activateRevision')
-    world.harness.clock.advance(1)
     const late = await world.harness.person({
       email: 'late@example.com',
       roles: { [world.alpha.id]: 'organization-admin' as const },
@@ -281,7 +294,7 @@ describe('a puppet', () => {
       const { status, body } = await world.decide(asked.body.id, true, newer)
       expect([status, body.detail]).toEqual([
         409,
-        'you became an administrator after this was asked for: someone who was one before has to approve it',
+        'you were not an administrator before this was asked for: someone who was one has to approve it',
       ])
     }
   })
@@ -534,6 +547,30 @@ describe('an activation', () => {
       await world.asks(world.ada, 'activateRevision', { headers }),
     ]
     expect([one.status, two.status, two.body.id]).toEqual([202, 202, one.body.id])
+  })
+})
+
+test('an approver sees characters that would be invisible', async () => {
+  const { ada, alpha, bob, store } = world
+  await store.approvals.request({
+    organizationId: alpha.id,
+    action: 'policy.activate',
+    subject: 'policy_1',
+    detail: {
+      name: 'Str\u200bict',
+      changes: [{ what: 'revision', before: null, after: 'revision 1' }],
+      differences: [{ kind: 'rule-added', expression: 'true\n// \u2066all' }],
+      effects: [],
+      comment: '',
+    },
+    request: { operation: 'activateRevision' },
+    requestedBy: ada.id,
+    lifeSeconds: 60,
+  })
+  const { body } = await world.call('GET', '/organizations/alpha/approvals', { cookie: bob.cookie })
+  expect((body['data'] as object[])[0]).toMatchObject({
+    name: 'Str\\u{200b}ict',
+    differences: [{ expression: 'true\n// \\u{2066}all' }],
   })
 })
 
