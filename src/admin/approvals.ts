@@ -1,5 +1,6 @@
 // How the API shows changes that wait for a second person: as the person who asked saw them, never the request itself, which
 // may hold secrets. The rule is in second-person/.
+import { revealHidden } from '../lib/hidden-characters.ts'
 import { isoTime } from '../lib/time.ts'
 import type { Approval } from '../store/accounts/approvals.ts'
 import type { Tables } from '../store/store.ts'
@@ -57,8 +58,14 @@ const detailOf = ({ detail, request, subject }: Approval): ShownDetail =>
       }
     : (detail as unknown as ShownDetail)
 
+/** A value whose texts have their hidden characters escaped, because an approver can't see them. */
+const revealed = <Value>(value: Value): Value =>
+  JSON.parse(JSON.stringify(value), (_key, member: unknown) =>
+    typeof member === 'string' ? revealHidden(member) : member,
+  )
+
 const shown = (approval: Approval, names: ReadonlyMap<string, string>) => {
-  const { name, changes, differences, effects, comment } = detailOf(approval)
+  const { name, changes, differences, effects, comment } = revealed(detailOf(approval))
   return {
     id: approval.id,
     action: approval.action as ApprovalAction,

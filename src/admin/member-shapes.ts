@@ -7,9 +7,24 @@ import { closed, named, oneOf, Type, time } from './schema.ts'
 
 export const ROLE = oneOf(ORGANIZATION_ROLES, 'Each role includes the rights of those after it')
 
+const EMAIL_LENGTH_MAX = 254
+const EMAIL_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+
+/**
+ * An address in ASCII, so that people who read it can tell it from any other. Source: "valid email address" of the HTML
+ * standard.
+ */
 export const EMAIL = Type.String({
+  description: 'Email address, in any case; a domain name in other letters in its `xn--` form',
+  maxLength: EMAIL_LENGTH_MAX,
+  pattern: `^[A-Za-z0-9.!#$%&'*+/=?^_\`{|}~-]+@${EMAIL_LABEL}(?:\\.${EMAIL_LABEL})*$`,
+  rule: 'must be an email address of ASCII characters',
+})
+
+/** The address of an account that exists: earlier versions accepted more characters. */
+export const SIGN_IN_EMAIL = Type.String({
   description: 'Email address, in any case',
-  maxLength: 254,
+  maxLength: EMAIL_LENGTH_MAX,
   pattern: '^[^\\s@\\x00-\\x1f\\x7f]+@[^\\s@\\x00-\\x1f\\x7f]+$',
   rule: 'must be an email address',
 })

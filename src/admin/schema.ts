@@ -9,6 +9,7 @@ import {
   type TUnsafe,
   Type,
 } from '@sinclair/typebox'
+import { hasHidden } from '../lib/hidden-characters.ts'
 import { isoTime } from '../lib/time.ts'
 
 /** An object that has no other members than these; another member is refused. */
@@ -37,13 +38,11 @@ export const time = (description?: string) =>
 export const timeOrNull = (unixSeconds: number | null): string | null =>
   unixSeconds === null ? null : isoTime(unixSeconds)
 
-/** For names that other people read: no control characters, and none that reverse or hide the text after them. */
-const PRINTABLE = '^[^\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}]*$'
-
+/** A name that other people read: without hidden characters, and without a space at either end. */
 export const label = (description: string, maxLength = 100) =>
   Type.String({ description, minLength: 1, maxLength, printable: true })
 
-export const isPrintable = (text: string): boolean => new RegExp(PRINTABLE, 'u').test(text) && text.trim() === text
+export const isPrintable = (text: string): boolean => !hasHidden(text) && text.trim() === text
 
 /** All members are optional, but there is at least one; what is left out stays unchanged. */
 export const partial = <Properties extends TProperties>(properties: Properties) => ({

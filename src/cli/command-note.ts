@@ -1,7 +1,7 @@
 // Audit entries for commands that change something outside of the store's rows, such as the key that encrypts a file. The entry
 // is written when the command is done, as `command-line` with the operating system's user. It has the options' names only,
 // since their values may be secret. All other changes by commands are operations, which write their own entries.
-import { isUnprintable } from '../domain/list.ts'
+import { hasHidden } from '../lib/hidden-characters.ts'
 import type { Store } from '../store/store.ts'
 
 /** The noted commands: verb and the word after it. */
@@ -35,7 +35,7 @@ const subjectsOf = (word: string | undefined, commandArguments: readonly string[
   return after
     .slice(0, end < 0 ? undefined : end)
     .slice(0, WORDS_MAX)
-    .map((text) => (isUnprintable(text) ? '' : text.slice(0, SUBJECT_LENGTH_MAX)))
+    .map((text) => (hasHidden(text) ? '' : text.slice(0, SUBJECT_LENGTH_MAX)))
 }
 
 export const noteCommand = async (

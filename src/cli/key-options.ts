@@ -1,6 +1,7 @@
 // Parses options of `countersign keys` and other commands. No message repeats what was typed, because it may be a key.
 import { type ApiKeyRateLimit, DEFAULT_RATE_LIMIT, isApiKeyId } from '../domain/api-key.ts'
 import { AUTHOR_RULE, isAuthor } from '../domain/list.ts'
+import { replaceHidden } from '../lib/hidden-characters.ts'
 import { type ParsedCommand, UsageError } from './output.ts'
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
@@ -50,11 +51,8 @@ export const parseRateLimit = (
   return { requestsPerSecond, burst: burst === undefined ? requestsPerSecond * 2 : parseWhole(burst, '--burst') }
 }
 
-/** Characters that could control a terminal: controls, separators, and format characters, which can reverse the text. */
-const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
-
 /** A text that was set through the API, with characters that could control the terminal replaced. */
-export const printable = (text: string): string => text.replaceAll(new RegExp(STEERING, 'gu'), '?')
+export const printable = (text: string): string => replaceHidden(text, '?')
 
 /** @returns the author of a change: the option's value, or else the operating system's user. @throws UsageError */
 export const nameOf = ({ text }: Pick<ParsedCommand, 'text'>, option: string, user: string): string => {

@@ -1,6 +1,6 @@
 // The rule of the second person at the command line, where a change can't wait for approval: while the rule is on, the change is
 // refused, unless the command overrides the rule with a reason, which the audit log keeps.
-import { isUnprintable } from '../domain/list.ts'
+import { hasHidden } from '../lib/hidden-characters.ts'
 import { UsageError } from './output.ts'
 
 /** Exit code when a second person is needed. */
@@ -37,7 +37,7 @@ export const splitOverride = (
     }
   }
   reason = reason.trim()
-  if (reason === '' || reason.startsWith('--') || reason.length > REASON_MAX || isUnprintable(reason)) {
+  if (reason === '' || reason.startsWith('--') || reason.length > REASON_MAX || hasHidden(reason)) {
     throw new UsageError(
       `${OVERRIDE} needs ${REASON} "…": at most ${REASON_MAX} characters that say why nobody could approve it`,
     )

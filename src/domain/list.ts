@@ -1,4 +1,5 @@
 // What a list of addresses is made of: keys (address-key.ts), and for each who put it there, when and why.
+import { hasHidden } from '../lib/hidden-characters.ts'
 import type { KeyWidth } from './address-key.ts'
 
 /** Decided by the memory that a list may take in a running service: at most 40 MB. */
@@ -25,16 +26,11 @@ export const screeningListName = (shared: string): string => shared.replaceAll('
 export const MEMO_LENGTH_MAX = 200
 export const AUTHOR_LENGTH_MAX = 100
 
-/** Controls, format characters, which can reverse what follows, and separators: what could break a line or a terminal. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u
-
-export const isUnprintable = (text: string): boolean => UNPRINTABLE.test(text)
-
 export const MEMO_RULE = `must be at most ${MEMO_LENGTH_MAX} characters without control characters`
-export const isMemo = (text: string): boolean => text.length <= MEMO_LENGTH_MAX && !isUnprintable(text)
+export const isMemo = (text: string): boolean => text.length <= MEMO_LENGTH_MAX && !hasHidden(text)
 export const AUTHOR_RULE = `must be 1 to ${AUTHOR_LENGTH_MAX} characters without control characters`
 export const isAuthor = (text: string): boolean =>
-  text.length > 0 && text.length <= AUTHOR_LENGTH_MAX && !isUnprintable(text)
+  text.length > 0 && text.length <= AUTHOR_LENGTH_MAX && !hasHidden(text)
 
 export interface ListNote {
   /** Empty when none was given. */

@@ -32,6 +32,11 @@ describe('a password', () => {
     expect(await statusOf(cookieOf(response))).toBe(200)
   })
 
+  test('opens an account whose address an earlier version accepted', async () => {
+    await harness.person({ email: 'jürgen@example.com' })
+    expect((await signIn('jürgen@example.com', PASSWORD)).status).toBe(200)
+  })
+
   test('wrong, of nobody, of a disabled and of an invited account is one answer', async () => {
     const { store } = harness
     await harness.person({ email: 'ada@example.com' })

@@ -42,6 +42,13 @@ test('a stored revision keeps working when its tests have become a mistake, and 
   expect(() => draftRevision(source('9007199254740993'))).toThrow(PolicyInvalidError)
 })
 
+test('a stored revision with characters that people can’t see keeps deciding, and is not saved again', async () => {
+  const source = `${SOURCE}# \u202e\n`
+  const saved = await compileRevision({ id: 'revision_a', source, contentHash: contentHashOf(source) })
+  expect(saved.evaluate(facts({ value: '6' })).compliant).toBe(false)
+  expect(() => draftRevision(source)).toThrow(PolicyInvalidError)
+})
+
 test('one that was altered, or does not compile, is unusable and never a verdict', async () => {
   const broken = 'name: P\nrules: [{id: a, deny: nope}]'
   for (const revision of [

@@ -17,7 +17,7 @@ import type { Caller } from '../accounts/sessions.ts'
 import type { SignedIn } from '../accounts/sign-in.ts'
 import { hashToken } from '../accounts/token.ts'
 import { ConflictError, CredentialWrongError } from '../errors.ts'
-import { EMAIL } from '../member-shapes.ts'
+import { EMAIL, SIGN_IN_EMAIL } from '../member-shapes.ts'
 import { declareRoutes, PERSON, PUBLIC, Reply, SECOND_FACTOR } from '../route.ts'
 import { closed, label, named, nullable, oneOf, Type, time } from '../schema.ts'
 import type { Services } from '../services.ts'
@@ -68,7 +68,7 @@ export const SIGN_IN_ROUTES = [
     alone: 'own-sign-in',
     summary: 'Sign in with a password',
     description: 'Sets the dashboard’s cookie. An account with a second factor still owes it.',
-    body: closed({ email: EMAIL, password: PASSWORD }),
+    body: closed({ email: SIGN_IN_EMAIL, password: PASSWORD }),
     answer: SIGNED_IN,
     errors: [401, 403, 429],
     handle: async ({ services, body, caller, write }) => {

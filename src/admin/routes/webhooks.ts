@@ -1,9 +1,9 @@
 // Webhooks: endpoints that receive an organization's session events, the state of each message, and resending dead messages.
 
 import { FieldInvalidError } from '../../domain/errors.ts'
-import { isUnprintable } from '../../domain/list.ts'
 import { VERIFICATION_SERVICES } from '../../domain/webhook-message.ts'
 import { IDENTITY_PATHS } from '../../identity/paths.ts'
+import { hasHidden } from '../../lib/hidden-characters.ts'
 import { isoTime } from '../../lib/time.ts'
 import { formatWebhookSecret, newWebhookSecret } from '../../server/webhook-signature.ts'
 import { ConstraintViolatedError } from '../../store/errors.ts'
@@ -172,7 +172,7 @@ export const WEBHOOK_ROUTES = [
     },
     handle: async ({ services, organization, body, kept, write }) => {
       const { environment = 'live', purpose = 'events' } = body
-      if (isUnprintable(body.url)) throw new FieldInvalidError('url', 'must be printable')
+      if (hasHidden(body.url)) throw new FieldInvalidError('url', 'must be printable')
       if (environment === 'test' && purpose === 'decisions') {
         throw new FieldInvalidError('purpose', 'can be decisions for sessions of live keys only')
       }

@@ -1,12 +1,9 @@
 // Prints the verification of a log as text, and texts of the log safely for a terminal.
 import type { VerifyReport } from '../../decision-log/verify.ts'
+import { revealHidden } from '../../lib/hidden-characters.ts'
 
 /** Quotes a text of a policy or caller, and escapes characters that could control the terminal. */
-export const shown = (text: string): string =>
-  JSON.stringify(text).replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${(character.codePointAt(0) as number).toString(16)}}`,
-  )
+export const shown = (text: string): string => revealHidden(JSON.stringify(text))
 
 export const isoTime = (atMs: number): string => new Date(atMs).toISOString()
 

@@ -1,8 +1,8 @@
 // Decodes a decider's message strictly: its result, or its request for evidence. Each message names its session,
 // because the path is not part of what is signed.
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
-import { isUnprintable } from '../../domain/list.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../domain/session.ts'
+import { hasHidden } from '../../lib/hidden-characters.ts'
 import { isJsonObject, type JsonObject } from '../../server/strict-json.ts'
 
 export interface DecisionResult {
@@ -28,7 +28,7 @@ const dataOf = (message: JsonObject, type: string, sessionId: string): JsonObjec
 const comment = (data: JsonObject, name: string): string | null => {
   const value = data[name] ?? null
   if (value === null) return null
-  if (typeof value !== 'string' || value.length > COMMENT_MAX || isUnprintable(value)) {
+  if (typeof value !== 'string' || value.length > COMMENT_MAX || hasHidden(value)) {
     throw new FieldInvalidError(`data.${name}`, `must be at most ${COMMENT_MAX} characters without control characters`)
   }
   return value

@@ -51,12 +51,13 @@ function* compileReading(
 
 /** @throws PolicyInvalidError with every mistake of form and of expressions, at its line and column in the text */
 export function* sourceSteps(source: string, known: KnownSources = {}): Steps<CompiledSource> {
-  return yield* compileReading(source, yield* readPolicyDocument(source), known)
+  const reading = yield* readPolicyDocument(source)
+  return yield* compileReading(source, { ...reading, issues: [...reading.issues, ...reading.hidden] }, known)
 }
 
 /**
- * Compiles a text that was saved before. Mistakes in its tests do not count: tests decide nothing, and an older version
- * may have accepted what is a mistake now.
+ * Compiles a text that was saved before. Mistakes in its tests and hidden characters do not count: tests decide nothing, and
+ * an older version may have accepted what is a mistake now.
  * @throws PolicyInvalidError with every other mistake, as sourceSteps
  */
 export function* savedSteps(source: string): Steps<CompiledPolicy> {

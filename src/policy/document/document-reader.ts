@@ -6,12 +6,6 @@ import type { MappingNode, SourceNode } from './yaml-tree.ts'
 /** Receives each mistake: its UTF-16 offset, its JSON pointer (RFC 6901), and one sentence. */
 export type ComplainAt = (offset: number, pointer: string, message: string) => void
 
-// Control characters (C0, DEL, C1, line and paragraph separators), which would break logs and displays.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
-export const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the same, but for tabs and line ends
-const CONTROL_IN_TEXT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/
-
 /** The syntax of names that a document defines: constants, reads, lists, screeners. */
 export const NAME = /^[a-z][a-z0-9_]{0,63}$/
 export const NAME_RULE = 'is made of a-z, 0-9 and "_", begins with a letter and has at most 64 characters'
@@ -47,8 +41,6 @@ export interface MappingReader {
   /** A YAML string, or null after reporting a mistake. Call it only for keys that are present. */
   text(key: string, maxLength: number): string | null
   matching(key: string, maxLength: number, allowed: RegExp, rule: string): string | null
-  /** Text for people: the only control characters allowed are line ends and tabs. */
-  prose(key: string, maxLength: number): string | null
   /** The source text of a scalar, read by `parse`; a LiteralMalformedError from `parse` is reported as a mistake. */
   parsed<Value>(key: string, parse: (text: string) => Value): Value | null
   bool(key: string): boolean | null
@@ -98,10 +90,6 @@ export const createMappingReader = (
     matching: (key, maxLength, allowed, rule) => {
       const value = text(key, maxLength)
       return value === null || allowed.test(value) ? value : complainOf(key, `${key} ${rule}`)
-    },
-    prose: (key, maxLength) => {
-      const value = text(key, maxLength)
-      return value !== null && CONTROL_IN_TEXT.test(value) ? complainOf(key, `${key} has control characters`) : value
     },
     parsed: (key, parse) => {
       const written = verbatimText(context, find(key)?.value ?? null)

@@ -46,7 +46,7 @@ const readRule = (
   const code = reader.has('code')
     ? reader.matching('code', POLICY_LIMITS.codeLength, CODE, 'is upper snake case, for example LIMIT_EXCEEDED')
     : null
-  const message = reader.has('message') ? reader.prose('message', POLICY_LIMITS.messageLength) : null
+  const message = reader.has('message') ? reader.text('message', POLICY_LIMITS.messageLength) : null
 
   const kinds = allKinds.filter((kind) => reader.has(kind))
   const kind = kinds[0]

@@ -1,9 +1,11 @@
 // Reads the `tests` of a document: each gives a request and facts, and expects a verdict and a rule. A fact that a test
 // leaves out is unavailable, as on a service without that source: a rule that reads it fails. Where the policy decides
 // sessions, a test gives facts alone.
+
 import { isHexBytes, parseAddress, parseRepresented, type WalletAddress, zeroAddressOf } from '../../domain/address.ts'
 import type { AttestationRequest } from '../../domain/attestation.ts'
 import { BUILT_IN_CHAINS, type Chain, type ChainFamily } from '../../domain/chain.ts'
+import { hasHidden } from '../../lib/hidden-characters.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import {
   INTEGER_TOO_LARGE,
@@ -13,7 +15,7 @@ import {
 } from '../cel/literals.ts'
 import { readSessionTestFacts } from '../tools/session-test-facts.ts'
 import type { PolicyRead, PolicySubject, PolicyTest, TestExpectation } from '../types/document.ts'
-import { CONTROL, createMappingReader, type DocumentContext, type MappingReader } from './document-reader.ts'
+import { createMappingReader, type DocumentContext, type MappingReader } from './document-reader.ts'
 import { DEFAULT_RULE } from './document-rules.ts'
 import { readTestFacts } from './document-test-facts.ts'
 import { parseTestAmount } from './test-amount.ts'
@@ -49,7 +51,7 @@ const parseData = (text: string): string => {
 }
 
 const parseIp = (text: string): string => {
-  if (text !== '' && text.length <= 45 && !CONTROL.test(text)) return text
+  if (text !== '' && text.length <= 45 && !hasHidden(text)) return text
   throw new LiteralMalformedError('user_ip is an IPv4 or IPv6 address')
 }
 
@@ -123,7 +125,7 @@ const readTest = (
 ): PolicyTest | null => {
   const ofSessions = scope.decides === 'sessions'
   reader.refuseUnknownKeys(TEST_KEYS[scope.decides])
-  const name = reader.has('name') ? reader.prose('name', POLICY_LIMITS.nameLength) : `test ${index + 1}`
+  const name = reader.has('name') ? reader.text('name', POLICY_LIMITS.nameLength) : `test ${index + 1}`
   if (ofSessions) {
     const session = readSessionTestFacts(reader)
     const expected = readExpectation(reader, scope)

@@ -1,5 +1,7 @@
 // Reads the policy document that people write, strictly (decisions §4). One pass finds every mistake and gives its line
 // and column. An unknown key is a mistake, because a misspelt `deny` must not allow.
+
+import { indexOfHidden } from '../../lib/hidden-characters.ts'
 import { type CallTable, createCallTable } from '../calls/call-table.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import { finish, type Steps } from '../cel/steps.ts'
@@ -7,13 +9,7 @@ import { PolicyInvalidError, type PolicyIssue } from '../errors.ts'
 import { POLICY_SUBJECTS, type PolicyDocument, type PolicySubject } from '../types/document.ts'
 import { readAbi, readIdlSource } from './document-calls.ts'
 import { readConstants } from './document-constants.ts'
-import {
-  CONTROL,
-  type ComplainAt,
-  createMappingReader,
-  type DocumentContext,
-  type MappingReader,
-} from './document-reader.ts'
+import { type ComplainAt, createMappingReader, type DocumentContext, type MappingReader } from './document-reader.ts'
 import { readReads } from './document-reads.ts'
 import { type RuleReading, readRules } from './document-rules.ts'
 import { readTests } from './document-tests.ts'
@@ -30,6 +26,8 @@ export interface PolicyReading {
   /** The calls that the document's abi and idl describe; null without either. */
   readonly calls: CallTable | null
   readonly issues: readonly PolicyIssue[]
+  /** Characters that people can't see. A text saved by an earlier version may have some. */
+  readonly hidden: readonly PolicyIssue[]
   /** The issue of a mistake at `index` of a rule's expression. */
   expressionIssue(rule: RuleReading, index: number, message: string): PolicyIssue
   /** The issue of a failed test, by its index in the list. */
@@ -72,7 +70,7 @@ const createLocator = (source: string): ((offset: number) => { line: number; col
 const readName = (reader: MappingReader): string => {
   if (!reader.has('name')) return reader.complainOf('name', 'the policy has no name') ?? ''
   const name = reader.text('name', POLICY_LIMITS.nameLength) ?? ''
-  if (CONTROL.test(name)) reader.complainOf('name', 'name has control characters')
+  if (/[\n\r\t]/.test(name)) reader.complainOf('name', 'name has a line end or a tab')
   else if (name !== name.trim()) reader.complainOf('name', 'name begins or ends with a space')
   return name
 }
@@ -142,7 +140,7 @@ function* readDocument(context: DocumentContext, tree: SourceNode | null): Steps
   reader.refuseUnknownKeys(DOCUMENT_KEYS[decides])
   const name = readName(reader)
   const description = reader.has('description')
-    ? (reader.prose('description', POLICY_LIMITS.descriptionLength) ?? '')
+    ? (reader.text('description', POLICY_LIMITS.descriptionLength) ?? '')
     : ''
   yield
   const rules = readRules(context, reader, decides)
@@ -170,6 +168,19 @@ function* readDocument(context: DocumentContext, tree: SourceNode | null): Steps
   return { document, rules, calls, testStarts: tests.map(({ start }) => start) }
 }
 
+const BYTE_ORDER_MARK = '\ufeff'
+
+/** Reports each text with a hidden character: in YAML, double quotes can escape one. */
+const findHiddenByEscape = (node: SourceNode | null, complain: (offset: number) => void): void => {
+  if (node?.kind === 'scalar' && typeof node.value === 'string' && indexOfHidden(node.value) >= 0) complain(node.start)
+  if (node?.kind === 'sequence') for (const item of node.items) findHiddenByEscape(item, complain)
+  if (node?.kind !== 'mapping') return
+  for (const { key, keyStart, value } of node.entries) {
+    if (indexOfHidden(key) >= 0) complain(keyStart)
+    findHiddenByEscape(value, complain)
+  }
+}
+
 /** Reads as much of a document as possible, and reports all of its mistakes of form. Never throws on bad input. */
 export function* readPolicyDocument(source: string): Steps<PolicyReading> {
   const locate = createLocator(source)
@@ -177,13 +188,23 @@ export function* readPolicyDocument(source: string): Steps<PolicyReading> {
   const complain: ComplainAt = (offset, pointer, message) => issues.push({ ...locate(offset), message, pointer })
   const complainOfYaml: Complain = (offset, message) => complain(offset, '', message)
 
+  const hidden: PolicyIssue[] = []
+  const complainOfHidden = (offset: number): void => {
+    const message = 'a character here can’t be seen, so people would not read what the policy does: remove it'
+    hidden.push({ ...locate(offset), message, pointer: '' })
+  }
+
   const tree = yield* readYamlTree(source, complainOfYaml)
+  const hiddenAt = indexOfHidden(source.startsWith(BYTE_ORDER_MARK) ? ` ${source.slice(1)}` : source)
+  if (hiddenAt >= 0) complainOfHidden(hiddenAt)
+  else findHiddenByEscape(tree, complainOfHidden)
   const isUnreadable = tree === null && issues.length > 0
   const context = { source, complain: isUnreadable ? () => undefined : complain }
   const { testStarts, ...reading } = yield* readDocument(context, tree)
   return {
     ...reading,
     issues,
+    hidden,
     expressionIssue: ({ rule, index, expression }, at, message) => ({
       ...locate(offsetInSource(source, expression, at)),
       message,
@@ -198,7 +219,7 @@ export function* readPolicyDocument(source: string): Steps<PolicyReading> {
  * @throws PolicyInvalidError with every mistake of form
  */
 export const parsePolicyDocument = (source: string): PolicyDocument => {
-  const { document, issues } = finish(readPolicyDocument(source))
-  if (issues.length > 0) throw new PolicyInvalidError(source, issues)
+  const { document, issues, hidden } = finish(readPolicyDocument(source))
+  if (issues.length + hidden.length > 0) throw new PolicyInvalidError(source, [...issues, ...hidden])
   return document
 }

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { FieldInvalidError } from '../../../domain/errors.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../../domain/session.ts'
 import type { VerificationServiceName } from '../../../domain/webhook-message.ts'
+import { replaceHidden } from '../../../lib/hidden-characters.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../server/strict-json.ts'
 import type { verifyWebhook } from '../../../server/webhook-signature.ts'
 
@@ -48,14 +49,12 @@ export const timeAt = (object: JsonObject, name: string, parse: (text: string) =
   return ms
 }
 
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu
-
 /**
  * Joins texts of the service to a comment: without control characters, cut at COMMENT_MAX. Null when nothing is left.
  */
 export const commentOf = (...parts: readonly string[]): string | null => {
   const text = parts
-    .map((part) => part.replaceAll(UNPRINTABLE, ' ').trim())
+    .map((part) => replaceHidden(part, ' ').replaceAll(/ +/g, ' ').trim())
     .filter((part) => part !== '')
     .join('; ')
   return text === '' ? null : text.slice(0, COMMENT_MAX)
