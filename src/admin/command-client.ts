@@ -3,6 +3,7 @@
 // made; nothing goes over a network.
 import { fixedError } from '../domain/errors.ts'
 import type { Deadline } from '../server/deadline.ts'
+import { storeWithin } from '../store/store.ts'
 import type { CommandActor } from './actor.ts'
 import { RoleInsufficientError } from './errors.ts'
 import { authorize } from './gate.ts'
@@ -146,7 +147,7 @@ export const createCommandClient = ({ routes, services, actor }: CommandDoorDepe
           over(
             withoutService({
               ...services,
-              store: { ...services.store, ...tables, transaction: (inner) => inner(tables) },
+              store: storeWithin(services.store, tables),
             }),
             actor,
           ),

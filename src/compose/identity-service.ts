@@ -216,7 +216,13 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
   const registerBy = { providers, portalUrl, clock: systemClock, qrCodeOf: createQrCodes(portalUrl) }
   const register = createRegister({
     ...registerBy,
-    together: createChangeTogether((work) => store.sessionTransaction(work, { survives: 'process-crash' }), listener),
+    together: createChangeTogether(
+      (work) =>
+        store.transaction(({ sessions, sessionWallets: wallets, apiKeys }) => work({ sessions, wallets, apiKeys }), {
+          survives: 'process-crash',
+        }),
+      listener,
+    ),
   })
   const ticking = setInterval(hub.tick, 1_000 / TICKS_PER_SECOND)
   ticking.unref()

@@ -2,103 +2,18 @@
 // functions, and runs several of them as one transaction.
 import type { Clock } from '../lib/time.ts'
 import type { PolicySource } from '../policy/types/source.ts'
-import { createAdministrationTables } from './administration.ts'
-import { createAnswerLatencyTable } from './answer-latencies.ts'
-import { createClaimGroupTable } from './claim-log/groups.ts'
-import { databaseScope, type TableScope, transactionScope } from './copy/table-scope.ts'
+import { databaseScope, transactionScope } from './copy/table-scope.ts'
 import type { Database, TransactionOptions } from './database.ts'
-import { createDeploymentTable } from './deployment.ts'
-import { createEvidenceTable } from './evidence/evidence.ts'
-import { createEvidenceRetentionTable } from './evidence/evidence-retention.ts'
-import { createFindTable } from './find.ts'
-import { createIdempotencyTable } from './idempotency.ts'
 import { createLastUsedWriter } from './last-used.ts'
-import { createLeaderLeaseTable } from './leader-lease.ts'
-import { createListBaseTable } from './lists/list-bases.ts'
-import { createListSourceTable } from './lists/list-sources.ts'
-import { createListTable } from './lists/lists.ts'
-import { createScreeningCheckTable } from './lists/screening-checks.ts'
-import { createScreeningListTable } from './lists/screening-lists.ts'
-import { createScreeningSettingsTable } from './lists/screening-settings.ts'
-import { createLiveProcessTable } from './live-processes.ts'
 import { openMigratedDatabase, type StoreOptions } from './open-database.ts'
-import { createApiKeyTable } from './organizations/api-keys.ts'
-import { createAttesterTable } from './organizations/attesters.ts'
-import { createBindingTable } from './organizations/bindings.ts'
-import { createKeyRotation } from './organizations/key-rotation.ts'
-import { createOrganizationBrandTable } from './organizations/organization-brands.ts'
-import { createOrganizationKeyTable } from './organizations/organization-keys.ts'
-import { createOrganizationTable } from './organizations/organizations.ts'
-import { createPolicyTable } from './organizations/policies.ts'
 import { createPolicySource } from './organizations/policy-source.ts'
-import { createProjectTable } from './organizations/projects.ts'
-import { createVerificationTrustTable } from './organizations/verification-trust.ts'
-import { createRateLeaseTable } from './rate-leases.ts'
-import { createMinimumAgeTable } from './sessions/minimum-ages.ts'
 import { pairwiseUserId, readUserKey } from './sessions/persons.ts'
-import { createPortalLinkTable } from './sessions/portal-links.ts'
-import { createPortalProgressTable } from './sessions/portal-progress.ts'
-import { createProviderResultTable } from './sessions/provider-results.ts'
-import { createSessionCheckTable } from './sessions/session-checks.ts'
-import { createSessionCounts } from './sessions/session-counts.ts'
-import { createSessionNonceTable } from './sessions/session-nonces.ts'
-import { createSessionOriginTable } from './sessions/session-origins.ts'
-import { createSessionPolicyTable } from './sessions/session-policies.ts'
-import { createSessionTraceTable } from './sessions/session-traces.ts'
-import { createSessionWalletTable } from './sessions/session-wallets.ts'
-import { createSessionTable } from './sessions/sessions.ts'
 import { createWalletStandings, type WalletStandings } from './sessions/wallet-standings.ts'
+import { createAll, createTables, type Tables } from './tables.ts'
 import { createUpkeep, type Upkeep } from './upkeep.ts'
-import { createVelocityTallyTable } from './velocity-tallies.ts'
-import { createWebhookEndpointTable } from './webhooks/webhook-endpoints.ts'
-import { createWebhookMessageTable } from './webhooks/webhook-messages.ts'
 
-const createTables = (scope: TableScope) => ({
-  deployment: createDeploymentTable(scope),
-  organizations: createOrganizationTable(scope),
-  apiKeys: createApiKeyTable(scope),
-  projects: createProjectTable(scope),
-  policies: createPolicyTable(scope),
-  bindings: createBindingTable(scope),
-  attesters: createAttesterTable(scope),
-  answerLatencies: createAnswerLatencyTable(scope),
-  idempotency: createIdempotencyTable(scope),
-  claimGroups: createClaimGroupTable(scope),
-  lists: createListTable(scope),
-  listBases: createListBaseTable(scope),
-  listSources: createListSourceTable(scope),
-  screeningLists: createScreeningListTable(scope),
-  screeningChecks: createScreeningCheckTable(scope),
-  screeningSettings: createScreeningSettingsTable(scope),
-  sessions: createSessionTable(scope),
-  sessionCounts: createSessionCounts(scope),
-  sessionWallets: createSessionWalletTable(scope),
-  sessionChecks: createSessionCheckTable(scope),
-  sessionTraces: createSessionTraceTable(scope),
-  sessionOrigins: createSessionOriginTable(scope),
-  sessionNonces: createSessionNonceTable(scope),
-  sessionPolicies: createSessionPolicyTable(scope),
-  organizationBrands: createOrganizationBrandTable(scope),
-  verificationTrust: createVerificationTrustTable(scope),
-  minimumAges: createMinimumAgeTable(scope),
-  portalLinks: createPortalLinkTable(scope),
-  portalProgress: createPortalProgressTable(scope),
-  evidence: createEvidenceTable(scope),
-  find: createFindTable(scope),
-  evidenceRetention: createEvidenceRetentionTable(scope),
-  organizationKeys: { ...createOrganizationKeyTable(scope), ...createKeyRotation(scope) },
-  webhookEndpoints: createWebhookEndpointTable(scope),
-  webhookMessages: createWebhookMessageTable(scope),
-  providerResults: createProviderResultTable(scope),
-  liveProcesses: createLiveProcessTable(scope),
-  leaderLease: createLeaderLeaseTable(scope),
-  rateLeases: createRateLeaseTable(scope),
-  velocityTallies: createVelocityTallyTable(scope),
-  ...createAdministrationTables(scope),
-})
-
-/** One object per table family; each function is atomic by itself. */
-export type Tables = ReturnType<typeof createTables>
+// The store's readers import it from here.
+export type { Tables }
 
 export interface Store extends Tables {
   /** For the change feed. */
@@ -115,17 +30,6 @@ export interface Store extends Tables {
    */
   transaction<Result>(work: (tables: Tables) => Promise<Result>, options?: TransactionOptions): Promise<Result>
   /**
-   * Like `transaction`, with only the tables of a session's changes: creating all forty takes longer than a statement.
-   */
-  sessionTransaction<Result>(
-    work: (tables: {
-      readonly sessions: Tables['sessions']
-      readonly wallets: Tables['sessionWallets']
-      readonly apiKeys: Tables['apiKeys']
-    }) => Promise<Result>,
-    options?: TransactionOptions,
-  ): Promise<Result>
-  /**
    * Resolves when a write reached the file within the last second. For `/readyz`.
    * @throws StoreUnavailableError when it can't be written.
    */
@@ -135,6 +39,13 @@ export interface Store extends Tables {
   /** Writes batched data, waits for requested transactions, and closes. Safe to call twice. */
   close(): Promise<void>
 }
+
+/** The store as the functions of an open transaction see it: its tables take part, and no further transaction begins. */
+export const storeWithin = (store: Store, tables: Tables): Store => ({
+  ...store,
+  ...createAll(tables),
+  transaction: (work) => work(tables),
+})
 
 const WRITE_CHECK_VALID_MS = 1_000
 
@@ -170,7 +81,7 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
   const database = await openMigratedDatabase(options)
   try {
     const scope = databaseScope(database, clock)
-    const tables = createTables(scope)
+    const tables = createAll(createTables(scope))
     const deploymentId = await tables.deployment.ensureIdentity()
     const lastUsed = createLastUsedWriter(database)
     await tables.deployment.ensureUserKey()
@@ -206,15 +117,6 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
       ),
       transaction: (work, settings) =>
         database.transaction((transaction) => work(createTables(transactionScope(transaction, clock))), settings),
-      sessionTransaction: (work, settings) =>
-        database.transaction((transaction) => {
-          const own = transactionScope(transaction, clock)
-          return work({
-            sessions: createSessionTable(own),
-            wallets: createSessionWalletTable(own),
-            apiKeys: createApiKeyTable(own),
-          })
-        }, settings),
       checkWritable: createWriteCheck(database, clock),
       upkeep,
       close: async () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { SessionState } from '../../src/domain/session.ts'
 import { type ChangeTogether, createChangeTogether } from '../../src/identity/sessions/changes.ts'
 import { markChecksMade } from '../support/made-checks.ts'
-import { evmWallet, openIdentity, type TestIdentity } from './support.ts'
+import { evmWallet, inTransactionOf, openIdentity, type TestIdentity } from './support.ts'
 
 let identity: TestIdentity
 let organizationId: string
@@ -19,7 +19,7 @@ beforeEach(async () => {
   const { session } = await identity.register(organizationId, { environment: 'test', wallet: evmWallet(1) })
   sessionId = session.id
   told = []
-  together = createChangeTogether(store.sessionTransaction, {
+  together = createChangeTogether(inTransactionOf(store), {
     stateChanged: (state) =>
       void told.push([state.session.sequence, store.sessions.find(organizationId, state.session.id)]),
     standingChanged: () => undefined,

@@ -16,8 +16,10 @@ import {
 } from '../../src/identity/sessions/changes.ts'
 import { createPortalLink } from '../../src/identity/sessions/portal-link.ts'
 import { createManualProvider, createProviders } from '../../src/identity/sessions/providers.ts'
+import type { RegisterTables } from '../../src/identity/sessions/register.ts'
 import { createSandboxProvider } from '../../src/identity/sessions/sandbox.ts'
 import { createStandings, type StandingChange } from '../../src/identity/standing/standings.ts'
+import type { Store } from '../../src/store/store.ts'
 import { openTemporaryStore } from '../store/temporary-store.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 
@@ -42,6 +44,12 @@ export interface RegisterOptions {
 
 /** Most tests need no evidence. */
 const OVERRIDE = { override: 'person' } as const
+
+/** Runs work with the tables of a session's changes, in one transaction. */
+export const inTransactionOf =
+  (store: Store) =>
+  <Result>(work: (tables: RegisterTables) => Promise<Result>): Promise<Result> =>
+    store.transaction(({ sessions, sessionWallets: wallets, apiKeys }) => work({ sessions, wallets, apiKeys }))
 
 export const openIdentity = async (open = openTemporaryStore) => {
   const temporary = await open()
@@ -165,7 +173,7 @@ export const openIdentity = async (open = openTemporaryStore) => {
     complete,
     clock: temporary.clock,
     path: temporary.path,
-    together: createChangeTogether(store.sessionTransaction, listener),
+    together: createChangeTogether(inTransactionOf(store), listener),
     providers: createProviders({
       manual: createManualProvider(changes),
       sandbox: createSandboxProvider(changes),

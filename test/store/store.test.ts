@@ -1,8 +1,9 @@
 import { Database as BunDatabase } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { systemClock } from '../../src/lib/time.ts'
+import type { TableScope } from '../../src/store/copy/table-scope.ts'
 import { StoreUnavailableError, StoreUnusableError, TransactionMisuseError } from '../../src/store/errors.ts'
-import { openStore } from '../../src/store/store.ts'
+import { openStore, storeWithin } from '../../src/store/store.ts'
 import { describeDatabases, describeStores } from './dialects.ts'
 import { createManualClock, openTemporaryStore, seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
@@ -52,6 +53,31 @@ describeStores((openTemporaryStore) => {
       expect(await store.deployment.read('quickstart')).toBeNull()
       await seedOrganization(store, 'demo')
       expect(await store.organizations.list()).toHaveLength(1)
+    })
+
+    test('takes in the tables of a module, which are created once', async () => {
+      const { store } = temporary
+      let created = 0
+      const moduleTables = (scope: TableScope) => {
+        created++
+        return {
+          put: (name: string) =>
+            scope.write((own) => own.execute('INSERT INTO deployment (name, value) VALUES (?, ?)', [name, 'module'])),
+        }
+      }
+      const failing = store.transaction(async (tables) => {
+        await tables.of(moduleTables).put('one')
+        await tables.of(moduleTables).put('two')
+        expect(await tables.deployment.read('two')).toBe('module')
+        throw new Error('half done')
+      })
+      await expect(failing).rejects.toThrow('half done')
+      expect(created).toBe(1)
+      expect(await store.deployment.read('one')).toBeNull()
+      await store.of(moduleTables).put('one')
+      await storeWithin(store, store).of(moduleTables).put('two')
+      expect([await store.deployment.read('one'), await store.deployment.read('two')]).toEqual(['module', 'module'])
+      expect(created).toBe(2)
     })
 
     test('refuses the store itself inside', async () => {

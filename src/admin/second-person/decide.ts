@@ -1,6 +1,6 @@
 // Approves or rejects a waiting request. Approval runs the request's own route in the transaction that approves it.
 import type { Approval } from '../../store/accounts/approvals.ts'
-import type { Tables } from '../../store/store.ts'
+import { storeWithin, type Tables } from '../../store/store.ts'
 import type { PersonActor } from '../actor.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { requireRightsOverPath } from '../rights.ts'
@@ -18,7 +18,7 @@ export type DecidingCall = Pick<
 /** The services with the transaction's tables as their store. */
 const within = (services: Services, tables: Tables): Services => ({
   ...services,
-  store: { ...services.store, ...tables, transaction: (work) => work(tables) },
+  store: storeWithin(services.store, tables),
 })
 
 const actorOf = async (tables: Tables, userId: string, { session }: PersonActor): Promise<PersonActor> => {
