@@ -1,10 +1,252 @@
-// Answers one decoded v2 request. Source: spec A1, decisions §2.
-import type { AttestHandler, Decide } from './job.ts'
+// Decides one decoded request, v2 (spec A1, decisions §2) or v1 (spec A2, decisions §3): target, facts, pool. Facts,
+// chains and stores can take seconds: afterwards the key, the target and the facts about identities are checked again,
+// so that nothing is signed for a revoked key or identity or under a replaced policy.
+import type { AttestationRequest } from '../domain/attestation.ts'
+import { FieldMissingError, PolicyMissingError } from '../domain/errors.ts'
+import type { OptionalField } from '../domain/target.ts'
+import type { Catalog } from '../policy/catalog.ts'
+import type { ResolvedTarget } from '../policy/types/source.ts'
+import { JobOutdatedError, type PoolAnswer } from '../pool/entry.ts'
+import type { Pool } from '../pool/pool.ts'
+import type { Job } from '../pool/protocol.ts'
+import type { Principal } from '../server/authenticate.ts'
+import type { AdmittedRequest } from '../server/gate.ts'
+import { mayHaveSigned, type OnDispatch } from '../server/idempotency.ts'
+import type { StageTrace } from '../telemetry/request-trace.ts'
+import type { TaskExpiry } from './expiry.ts'
+import { type CollectJobFacts, carriesFacts, type JobFacts } from './job-facts.ts'
 
+/** A decoded request, and what is needed only until its target is found. */
+export interface DecodedRequest {
+  readonly request: AttestationRequest
+  readonly targetBy: 'address' | 'verification hash'
+  /** `to` as the caller spelled it, for the text of Errors row 1 only, or the verification hash. */
+  readonly targetText: string
+  /** Optional fields that the caller left out; the request has their defaults. */
+  readonly missing: readonly OptionalField[]
+}
+
+export interface Caller extends Pick<AdmittedRequest, 'requestId' | 'confirmKey'> {
+  readonly principal: Pick<Principal, 'organizationId' | 'keyId' | 'environment'>
+}
+
+/** Who makes the request, and everything that stays the same over all tries of it. */
+export interface CallContext {
+  readonly caller: Caller
+  /** The attestation's uuid or the task's id (invariant 3). */
+  readonly uuid: string
+  /** Absolute, monotonic milliseconds (invariant 4). */
+  readonly deadlineMs: number
+  /** Called before the job goes to the pool; a returned promise is awaited. From then on the job may be signed. */
+  readonly onDispatch: OnDispatch
+  /** Null: the request is not traced. */
+  readonly trace?: StageTrace | null
+}
+
+/** The complete body of a 200. */
+export interface CallAnswer {
+  readonly body: string
+  readonly compliant: boolean
+  /** How long the stored answer is repeated for its idempotency key. */
+  readonly lifetimeSeconds: number
+}
+
+export type AttestHandler = (decoded: DecodedRequest, context: CallContext) => Promise<CallAnswer>
+
+export interface JobDependencies {
+  readonly catalog: Pick<Catalog, 'resolveBinding' | 'resolveProject'>
+  readonly pool: Pick<Pool, 'submit' | 'changes'>
+  readonly collectFacts: CollectJobFacts
+}
+
+/** What a job signs if its verdict is compliant. */
+export interface JobTerms {
+  readonly expiration: Job['expiration']
+  /** How long the signature can be used. */
+  readonly lifetimeSeconds: number
+}
+
+const NO_FACTS: JobFacts = { text: '', confirm: null, settle: () => undefined }
+
+/** How often a job is tried whose key or target changes on its way. */
+const ATTEMPTS = 3
+
+const required = (target: ResolvedTarget | null, { targetBy, targetText }: DecodedRequest): ResolvedTarget => {
+  if (target === null) throw new PolicyMissingError(targetBy, targetText)
+  return target
+}
+
+const requiredLater = async (
+  loading: Promise<ResolvedTarget | null>,
+  decoded: DecodedRequest,
+): Promise<ResolvedTarget> => required(await loading, decoded)
+
+const isLoading = (pending: unknown): boolean => {
+  // The next attempt waits for what is loading, and throws what it rejects with.
+  if (pending instanceof Promise) pending.catch(() => undefined)
+  return pending instanceof Promise
+}
+
+/** Decides a request under the revision that is active when a worker gets its job. */
+export type Decide = (
+  kind: Job['kind'],
+  decoded: DecodedRequest,
+  context: CallContext,
+  termsOf: (request: AttestationRequest, target: ResolvedTarget) => JobTerms | Promise<JobTerms>,
+) => Promise<CallAnswer>
+
+export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): Decide => {
+  /**
+   * Returns synchronously when the target is cached.
+   * @throws PolicyMissingError (spec, Errors row 1), also for a target that another organization owns; thrown or
+   *   rejected alike
+   */
+  const findTarget = (decoded: DecodedRequest, { caller }: CallContext): ResolvedTarget | Promise<ResolvedTarget> => {
+    const { request, targetBy, targetText } = decoded
+    const { organizationId } = caller.principal
+    const found =
+      targetBy === 'address'
+        ? catalog.resolveBinding(organizationId, request.chain.name, request.to)
+        : catalog.resolveProject(organizationId, targetText)
+    return found instanceof Promise ? requiredLater(found, decoded) : required(found, decoded)
+  }
+
+  /**
+   * Waits for the latest state. Returns the number of changes before it was read.
+   * @throws JobOutdatedError; for the key, what the gate throws
+   */
+  const requireCurrent = async (
+    decoded: DecodedRequest,
+    context: CallContext,
+    target: ResolvedTarget,
+  ): Promise<number> => {
+    const changes = pool.changes()
+    const latest = await findTarget(decoded, context)
+    await context.caller.confirmKey()
+    if (latest.id !== target.id) throw new JobOutdatedError()
+    return changes
+  }
+
+  /** Whether the caches confirm the key and the target; false if one is not cached. */
+  const isCurrent = (decoded: DecodedRequest, context: CallContext, target: ResolvedTarget): boolean => {
+    try {
+      const confirmed = context.caller.confirmKey()
+      const latest = findTarget(decoded, context)
+      return !isLoading(confirmed) && !isLoading(latest) && (latest as ResolvedTarget).id === target.id
+    } catch {
+      return false
+    }
+  }
+
+  const collect = (
+    { request, missing }: DecodedRequest,
+    { caller, deadlineMs, trace }: CallContext,
+    target: ResolvedTarget,
+  ): JobFacts | Promise<JobFacts> => {
+    const { organizationId, projectId } = target
+    const { environment } = caller.principal
+    const shadowless = target.shadowRequires.some((field) => missing.includes(field))
+    trace?.enter('facts')
+    return collectFacts(
+      target,
+      { request, organizationId, projectId, environment, deadlineMs },
+      shadowless,
+      trace?.asks,
+    )
+  }
+
+  const submit = (
+    job: Job,
+    target: ResolvedTarget,
+    changes: number,
+    decoded: DecodedRequest,
+    context: CallContext,
+    confirmFacts: JobFacts['confirm'],
+  ): Promise<PoolAnswer> => {
+    if (confirmFacts === null) return pool.submit(job, target, changes, () => isCurrent(decoded, context, target))
+    // The pool does not count changes of facts, because sessions change hundreds of times a second.
+    const isStillCurrent = (): boolean =>
+      confirmFacts() === true && (pool.changes() === changes || isCurrent(decoded, context, target))
+    return pool.submit(job, target, undefined, isStillCurrent)
+  }
+
+  /**
+   * @throws PolicyMissingError; FieldMissingError when the active policy reads a field that the request lacks: it can't
+   *   be evaluated, which is an error and never a verdict (decisions §2); what `termsOf` and Pool.submit throw; for the
+   *   key, what the gate throws
+   */
+  return async (kind, decoded, context, termsOf) => {
+    const { request, missing } = decoded
+    const { caller, uuid, deadlineMs, trace } = context
+    for (let attempt = 1; ; attempt++) {
+      let changes = pool.changes()
+      const found = findTarget(decoded, context)
+      const target = found instanceof Promise ? await found : found
+      const confirmed = caller.confirmKey()
+      if (confirmed !== undefined) await confirmed
+      for (const field of target.requires) if (missing.includes(field)) throw new FieldMissingError(field)
+      trace?.decides(request.chain.name, target.revisionId)
+      let facts = NO_FACTS
+      let submitted = false
+      try {
+        const asked = termsOf(request, target)
+        const { expiration, lifetimeSeconds } = asked instanceof Promise ? await asked : asked
+        if (asked instanceof Promise) changes = await requireCurrent(decoded, context, target)
+        const collected = carriesFacts(target) ? collect(decoded, context, target) : NO_FACTS
+        facts = collected instanceof Promise ? await collected : collected
+        const marked = context.onDispatch(lifetimeSeconds)
+        if (marked !== undefined) await marked
+        if (collected instanceof Promise || marked !== undefined)
+          changes = await requireCurrent(decoded, context, target)
+        if (facts.confirm !== null && !(await facts.confirm())) throw new JobOutdatedError()
+        const job: Job = {
+          kind,
+          uuid,
+          targetId: target.id,
+          keyId: caller.principal.keyId,
+          requestId: caller.requestId,
+          request,
+          facts: facts.text,
+          expiration,
+          deadlineMs,
+          stages: trace?.enterPool(),
+        }
+        submitted = true
+        const { body, compliant } = await submit(job, target, changes, decoded, context, facts.confirm)
+        // If a compliant answer was not signed yet, the job is submitted again, and that time it counts.
+        facts.settle(compliant && body !== '')
+        return { body, compliant, lifetimeSeconds }
+      } catch (error) {
+        // A retry may still get an answer that was signed before the failure.
+        facts.settle(submitted && mayHaveSigned(error))
+        if (!(error instanceof JobOutdatedError) || attempt === ATTEMPTS) throw error
+      }
+    }
+  }
+}
+
+/** An attestation expires its project's lifetime after its arrival. */
 export const createAttest =
   (decide: Decide): AttestHandler =>
-  (call, context) =>
-    decide('attestation', call, context, ({ lifetimeSeconds }) => ({
-      expiration: call.request.nowSeconds + lifetimeSeconds,
+  (decoded, context) =>
+    decide('attestation', decoded, context, ({ nowSeconds }, { lifetimeSeconds }) => ({
+      expiration: nowSeconds + lifetimeSeconds,
       lifetimeSeconds,
     }))
+
+export const createEvaluateTask =
+  (decide: Decide, expiry: TaskExpiry): AttestHandler =>
+  async (decoded, context) => {
+    const answer = await decide(
+      'task',
+      decoded,
+      context,
+      ({ chain, nowSeconds }, { lifetimeSeconds }) =>
+        expiry.known(chain.name, nowSeconds, lifetimeSeconds) ?? { expiration: null, lifetimeSeconds },
+    )
+    if (answer.body !== '') return answer
+    // Only a signature needs the latest block. The policy may change while the chain is asked, so decide again.
+    return decide('task', decoded, context, ({ chain, nowSeconds }, { lifetimeSeconds }) =>
+      expiry.after(chain.name, nowSeconds, lifetimeSeconds),
+    )
+  }

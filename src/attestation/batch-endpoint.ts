@@ -13,9 +13,9 @@ import { API_KEY_CHALLENGE, jsonResponse, setRateLimit } from '../server/respons
 import { isJsonObject, type JsonObject, type JsonValue, parseStrictJsonObject } from '../server/strict-json.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { StageTrace } from '../telemetry/request-trace.ts'
+import type { AttestHandler, DecodedRequest } from './attest.ts'
 import { type Batch, createBatch, type ElementAnswer } from './batch.ts'
 import type { EndpointDependencies } from './endpoint.ts'
-import type { AttestHandler, DecodedRequest } from './job.ts'
 import { ATTESTATION_PATHS, BATCH_SIZE_MAX, IDEMPOTENCY_KEY_MAX } from './paths.ts'
 
 export interface BatchEndpointDependencies extends EndpointDependencies {
@@ -153,12 +153,12 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
   }
 
   const createElement = (
-    { principal, requestId, confirmKey }: AdmittedRequest,
+    caller: AdmittedRequest,
     elements: readonly JsonValue[],
     deadlineMs: number,
     late: (uuid: string) => void,
   ) => {
-    const { organizationId, keyId } = principal
+    const { organizationId, keyId } = caller.principal
     return async (index: number, trace: StageTrace | null): Promise<ElementAnswer> => {
       const element = elements[index]
       if (!isJsonObject(element)) throw new ElementInvalidError()
@@ -177,9 +177,8 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
           body: key === null ? '' : JSON.stringify(element),
         },
         async (uuid, onDispatch) => {
-          const context = { principal, requestId, uuid, deadlineMs, confirmKey, onDispatch, trace }
           trace?.enter('policy')
-          const answer = await attest(decoded, context)
+          const answer = await attest(decoded, { caller, uuid, deadlineMs, onDispatch, trace })
           if (key !== null) trace?.enter('idempotency')
           if (monotonicMs() >= deadlineMs) {
             // As for a single request: the answer is neither sent nor stored.

@@ -2,7 +2,7 @@
 // and until its deadline where facts are slow or the chain hangs. Counted per process, over all keys of the
 // organization; each element of a batch counts.
 import { CountersignError } from '../domain/errors.ts'
-import type { AttestHandler } from './job.ts'
+import type { AttestHandler } from './attest.ts'
 
 /** The organization has reached its limit of attestations under way. */
 class ConcurrencyExceededError extends CountersignError {
@@ -17,10 +17,10 @@ export interface Concurrency {
   /** The refusal that a request of this organization would get now, or null. It is the same error object each time. */
   refusal(organizationId: string): ConcurrencyExceededError | null
   /** @throws ConcurrencyExceededError 429 */
-  capped(perform: AttestHandler): AttestHandler
+  capped(attest: AttestHandler): AttestHandler
 }
 
-export const UNCAPPED: Concurrency = { refusal: () => null, capped: (perform) => perform }
+export const UNCAPPED: Concurrency = { refusal: () => null, capped: (attest) => attest }
 
 /** @param capOf a whole number from 1, or Infinity for no limit */
 export const createConcurrency = (capOf: (organizationId: string) => number): Concurrency => {
@@ -44,13 +44,13 @@ export const createConcurrency = (capOf: (organizationId: string) => number): Co
 
   return {
     refusal,
-    capped: (perform) => async (call, context) => {
-      const { organizationId } = context.principal
+    capped: (attest) => async (decoded, context) => {
+      const { organizationId } = context.caller.principal
       const refused = refusal(organizationId)
       if (refused !== null) throw refused
       underWay.set(organizationId, (underWay.get(organizationId) ?? 0) + 1)
       try {
-        return await perform(call, context)
+        return await attest(decoded, context)
       } finally {
         leave(organizationId)
       }

@@ -1,5 +1,5 @@
-// The steps that a request of the attestation API takes behind the gate: body, idempotency, use case, answer. Both endpoints
-// use this one function, so that neither can omit a step.
+// What a request of the attestation API does once the gate has admitted it: body, idempotency, decision, answer. Both
+// endpoints use this one function, so that neither can omit a step.
 import { type CountersignError, DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import type { AdmittedRequest, Endpoint, Gate, GateSettings } from '../server/gate.ts'
 import type { IdempotencyGuard } from '../server/idempotency.ts'
@@ -7,7 +7,7 @@ import { readJsonBody } from '../server/json-body.ts'
 import { API_KEY_CHALLENGE, jsonResponse } from '../server/response.ts'
 import { type JsonObject, parseStrictJsonObject } from '../server/strict-json.ts'
 import type { DecisionKind, Metrics } from '../telemetry/metrics.ts'
-import type { AttestHandler, DecodedRequest } from './job.ts'
+import type { AttestHandler, CallAnswer, DecodedRequest } from './attest.ts'
 
 export interface EndpointDependencies {
   readonly gate: Gate
@@ -29,10 +29,11 @@ export interface EndpointDefinition {
   /** The path, as used in metrics and in the binding of idempotency keys. */
   readonly route: string
   readonly decode: (body: JsonObject) => DecodedRequest
-  readonly perform: AttestHandler
+  readonly attest: AttestHandler
 }
 
-const IGNORE = (): undefined => undefined
+/** Without an Idempotency-Key there is no claim to write before the dispatch. */
+const NOT_CLAIMED = (): undefined => undefined
 /**
  * How many forecast waits for the store a request with an idempotency key must have time for. It needs one write, its
  * claim, and with PostgreSQL two more, the dispatch and the answer. Each waits for the store, and the wait grows beyond
@@ -46,7 +47,7 @@ const STORE_CROWDED = new QueueFullError(1)
 
 export const createEndpoint = (
   { gate, idempotent, metrics, withhold, refusal, storeBacklogMs }: EndpointDependencies,
-  { kind, route, decode, perform }: EndpointDefinition,
+  { kind, route, decode, attest }: EndpointDefinition,
 ): Endpoint => {
   const settings: GateSettings = {
     method: 'POST',
@@ -64,23 +65,32 @@ export const createEndpoint = (
     },
   }
 
-  /** Handles a request with an Idempotency-Key: it is answered once, however often it is retried. */
+  const recordVerdict = (
+    { request }: DecodedRequest,
+    { compliant }: CallAnswer,
+    trace: AdmittedRequest['trace'],
+  ): void => {
+    metrics.recordDecision(kind, request.chain.name, compliant)
+    trace?.verdict(compliant)
+  }
+
+  /** For a request with an Idempotency-Key: it is answered once, however often it is retried. */
   const answerOnce = async (
     header: string,
     body: string,
     decoded: DecodedRequest,
-    { requestId, principal, rateLimit, deadline, confirmKey, trace = null }: AdmittedRequest,
+    caller: AdmittedRequest,
   ): Promise<Response> => {
-    const { organizationId, keyId } = principal
+    const { requestId, rateLimit, deadline, trace = null } = caller
+    const { organizationId, keyId } = caller.principal
     const { deadlineMs } = deadline
     let decided: string | null = null
     trace?.enter('idempotency')
     const final = await idempotent(
       { organizationId, keyId, header, route, body, uuid: crypto.randomUUID() },
       async (uuid, onDispatch) => {
-        const context = { principal, requestId, uuid, deadlineMs, confirmKey, onDispatch, trace }
         trace?.enter('policy')
-        const answer = await perform(decoded, context)
+        const answer = await attest(decoded, { caller, uuid, deadlineMs, onDispatch, trace })
         trace?.enter('idempotency')
         if (deadline.passed) {
           // The answer is not stored either: the claim stays until it expires, and a retry then finds the outcome in
@@ -89,8 +99,7 @@ export const createEndpoint = (
           throw new DeadlineExceededError()
         }
         decided = uuid
-        metrics.recordDecision(kind, decoded.request.chain.name, answer.compliant)
-        trace?.verdict(answer.compliant)
+        recordVerdict(decoded, answer, trace)
         return { body: answer.body, keepSeconds: answer.lifetimeSeconds }
       },
     )
@@ -99,21 +108,24 @@ export const createEndpoint = (
     return jsonResponse(final.body, requestId, { rateLimit, replayed: final.replayed })
   }
 
-  const handle = async (call: AdmittedRequest): Promise<Response> => {
-    const { request, requestId, principal, rateLimit, deadline, confirmKey, trace = null } = call
+  const handle = async (caller: AdmittedRequest): Promise<Response> => {
+    const { request, requestId, rateLimit, deadline, trace = null } = caller
     const body = await readJsonBody(request)
-    const confirmed = confirmKey()
+    const confirmed = caller.confirmKey()
     if (confirmed !== undefined) await confirmed
     const decoded = decode(parseStrictJsonObject(body))
     const header = request.headers.get('idempotency-key')
-    if (header !== null) return answerOnce(header, body, decoded, call)
+    if (header !== null) return answerOnce(header, body, decoded, caller)
     const uuid = crypto.randomUUID()
-    const { deadlineMs } = deadline
-    const context = { principal, requestId, uuid, deadlineMs, confirmKey, onDispatch: IGNORE, trace }
     trace?.enter('policy')
-    const answer = await perform(decoded, context)
-    metrics.recordDecision(kind, decoded.request.chain.name, answer.compliant)
-    trace?.verdict(answer.compliant)
+    const answer = await attest(decoded, {
+      caller,
+      uuid,
+      deadlineMs: deadline.deadlineMs,
+      onDispatch: NOT_CLAIMED,
+      trace,
+    })
+    recordVerdict(decoded, answer, trace)
     // The pool answered in time, but this thread was blocked before it could send the answer.
     if (deadline.passed) withhold([uuid])
     return jsonResponse(answer.body, requestId, { rateLimit })

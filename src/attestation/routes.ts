@@ -22,8 +22,13 @@ export const attestationRoutes = (endpoints: AttestationEndpoints) =>
 /**
  * The endpoints of single requests as routes of Bun's own server, which take precedence where both are mounted: the router makes a
  * context for each request, of which these use nothing. Other methods on these paths are answered as on any other.
+ * @param harden null if the listener adds no header to answers of the gate, which carry the security headers
  */
-export const attestationNativeRoutes = ({ attestation, task }: AttestationEndpoints, harden: Harden) => ({
-  [ATTESTATION_PATHS.attestation.path]: { POST: async (request: Request) => harden(await attestation(request)) },
-  [ATTESTATION_PATHS.task.path]: { POST: async (request: Request) => harden(await task(request)) },
-})
+export const attestationNativeRoutes = ({ attestation, task }: AttestationEndpoints, harden: Harden | null) => {
+  const hardened = (endpoint: Endpoint): Endpoint =>
+    harden === null ? endpoint : (request) => endpoint(request).then(harden)
+  return {
+    [ATTESTATION_PATHS.attestation.path]: { POST: hardened(attestation) },
+    [ATTESTATION_PATHS.task.path]: { POST: hardened(task) },
+  }
+}

@@ -17,7 +17,7 @@ import type { RequestIdSource } from '../server/request-id.ts'
 import { requestPath } from '../server/request-path.ts'
 import { problemResponse } from '../server/response.ts'
 import { fromRouterError, MethodNotAllowedError, RouteNotFoundError } from '../server/route-errors.ts'
-import { createHarden } from '../server/security-headers.ts'
+import { createHarden, createTransportHarden } from '../server/security-headers.ts'
 
 export interface AppOptions {
   readonly listen: ListenAddress
@@ -120,7 +120,7 @@ export const startApp = (options: AppOptions): App => {
       // Bun finds the routes by the path that was sent. The rest would go to Elysia, which takes the path from the URL at a
       // fixed place: with a Host of three characters or none, `/nope/livez` is `/livez` to it.
       routes: {
-        ...attestationNativeRoutes(options.endpoints, harden),
+        ...attestationNativeRoutes(options.endpoints, createTransportHarden(options.publicUrl)),
         '/checkpoint': logFileRoute,
         // Elysia would hand a path with a wildcard to the catch-all below.
         '/tile/*': logFileRoute,

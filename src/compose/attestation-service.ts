@@ -1,17 +1,15 @@
 // Builds the attestation API: the policy of a request is found, its facts are collected, and the pool decides and signs.
-import { createAttest } from '../attestation/attest.ts'
+import { createAttest, createDecide, createEvaluateTask, type DecodedRequest } from '../attestation/attest.ts'
 import { createBatchEndpoint } from '../attestation/batch-endpoint.ts'
 import { createConcurrency, UNCAPPED } from '../attestation/concurrency.ts'
 import { decodeAttestationRequest } from '../attestation/decode-attestation.ts'
 import { decodeTaskRequest } from '../attestation/decode-task.ts'
 import { createEndpoint, type EndpointDependencies } from '../attestation/endpoint.ts'
-import { createDecide, type DecodedRequest } from '../attestation/job.ts'
 import { createCollectJobFacts } from '../attestation/job-facts.ts'
 import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import { createProofEndpoint, type ProveDecision } from '../attestation/proof-endpoint.ts'
 import { withRegistries } from '../attestation/registry-targets.ts'
 import type { AttestationEndpoints } from '../attestation/routes.ts'
-import { createEvaluateTask } from '../attestation/task.ts'
 import type { Config } from '../config/config.ts'
 import { type Clock, systemTimers } from '../lib/time.ts'
 import type { Catalog } from '../policy/catalog.ts'
@@ -68,7 +66,7 @@ export const createAttestation = (dependencies: AttestationDependencies): Attest
       kind: 'attestation',
       route: ATTESTATION_PATHS.attestation.path,
       decode,
-      perform: attest,
+      attest,
     }),
     batch: createBatchEndpoint({
       ...shared,
@@ -85,7 +83,7 @@ export const createAttestation = (dependencies: AttestationDependencies): Attest
       kind: 'task',
       route: ATTESTATION_PATHS.task.path,
       decode: (body) => decodeTaskRequest(body, config.chains, clock.unixSeconds()),
-      perform: concurrency.capped(createEvaluateTask(decide, createExpiry(config, clock))),
+      attest: concurrency.capped(createEvaluateTask(decide, createExpiry(config, clock))),
     }),
   }
 }

@@ -160,10 +160,11 @@ const createStreamEndpoint = ({ gate, hub, authenticator }: IdentityEndpointDepe
 }
 
 const createVerifyEndpoint = ({ gate, verifyWallet }: IdentityEndpointDependencies): Endpoint =>
-  gate(settingsOf(IDENTITY_PATHS.verify), async ({ request, requestId, principal, rateLimit, confirmKey }) => {
+  gate(settingsOf(IDENTITY_PATHS.verify), async (admitted) => {
+    const { request, requestId, principal, rateLimit } = admitted
     const body = await readJsonBody(request)
     // The sender decides how long a body takes to arrive.
-    await confirmKey()
+    await admitted.confirmKey()
     const decoded = decodeVerify(parseStrictJsonObject(body))
     const found = verifyWallet(principal, decoded)
     const answer = found instanceof Promise ? await found : found

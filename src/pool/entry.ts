@@ -1,6 +1,7 @@
 // One submitted job and its state inside the pool. It is settled exactly once, whatever happens to its workers.
 import { fixedError } from '../domain/errors.ts'
 import type { Target } from '../domain/target.ts'
+import type { Expiring } from '../lib/deadline-list.ts'
 import type { Job } from './protocol.ts'
 
 /** The job's key, target or facts have changed since it was submitted. No worker got it. */
@@ -22,7 +23,7 @@ export interface PoolAnswer {
   readonly body: string
 }
 
-export interface Entry {
+export interface Entry extends Expiring<Entry> {
   readonly job: Job
   readonly target: Target
   /** Identifies the entry in messages and in SHARED_CURRENT. */
@@ -49,9 +50,6 @@ export interface Entry {
   kills: number
   /** How often a worker did not know the job's target. */
   redefinitions: number
-  /** Neighbours in the deadline list. */
-  earlier: Entry | null
-  later: Entry | null
 }
 
 export interface Submission {
@@ -74,6 +72,7 @@ export const createEntry = (
   const { promise, resolve, reject } = Promise.withResolvers<PoolAnswer>()
   const entry: Entry = {
     job,
+    deadlineMs: job.deadlineMs,
     target,
     sequence,
     resolve,

@@ -1,8 +1,8 @@
 // Settles jobs: each is answered, fails or expires exactly once, whichever comes first. It holds every unsettled job,
 // so it also knows when none is left.
 import { type CountersignError, DeadlineExceededError } from '../domain/errors.ts'
+import { createDeadlineList } from '../lib/deadline-list.ts'
 import type { Clock, Timers } from '../lib/time.ts'
-import { createDeadlineList } from './deadlines.ts'
 import type { Entry, PoolAnswer } from './entry.ts'
 import type { WaitingJobs } from './queue.ts'
 import type { PoolStatistics } from './statistics.ts'
@@ -58,7 +58,7 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
     entry.reject(new DeadlineExceededError({ nothingSigned: !entry.mayBeSigned }))
   }
 
-  const deadlines = createDeadlineList(clock, timers, expire)
+  const deadlines = createDeadlineList<Entry>(clock, timers.after, expire)
 
   return {
     get pending() {

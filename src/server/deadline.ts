@@ -1,7 +1,7 @@
 // Gives each request one absolute deadline when it arrives (invariant 4; spec, Errors row 5), whatever it then waits
-// for: a slow body, the store, a hung RPC. One timer serves all requests: they expire in the order in which they
-// arrive, so a ring sorted by arrival is sorted by deadline. Adding and finishing are O(1).
+// for: a slow body, the store, a hung RPC.
 import { DeadlineExceededError } from '../domain/errors.ts'
+import { createDeadlineList, type Expiring } from '../lib/deadline-list.ts'
 import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
 
 /** The deadline as the request's handler sees it. */
@@ -12,42 +12,40 @@ export interface Deadline {
   readonly passed: boolean
 }
 
+/** A request under a deadline. */
+export interface TimedRequest extends Deadline, Expiring<TimedRequest> {
+  deadlineMs: number
+  passed: boolean
+  /** Called once at the deadline: answers 408. The work is not stopped: it reads `passed`. */
+  expire(): void
+}
+
 export interface DeadlinesDependencies {
   readonly clock: Clock
   readonly durationMs: number
   /** Replaced in tests. */
   readonly after?: Timers['after']
   /**
-   * Called when work settles after its 408 was answered, since nobody else sees its result. `error` is undefined on
+   * Called when work ends after its 408 was answered, since nobody else sees its result. `error` is undefined on
    * success.
    */
   reportLate?(error: unknown): void
 }
 
 export interface Deadlines {
+  /** Sets the request's deadline. Every request must be ended. */
+  begin(request: TimedRequest): void
+  /** False if the request was answered 408 before: its result or error was reported, and must not be sent. */
+  end(request: TimedRequest, error?: unknown): boolean
   /**
    * Runs `start` under a new deadline. A plain result is returned as it is. A promise settles like that of `start`, or
-   * rejects with DeadlineExceededError, whichever comes first. The work is not stopped: it reads `deadline.passed`.
+   * rejects with DeadlineExceededError, whichever comes first.
    */
   watch<Result>(start: (deadline: Deadline) => Result | Promise<Result>): Result | Promise<Result>
-  /** Number of requests being watched. */
+  /** Number of requests under a deadline. */
   active(): number
   /** Stops the timer for good, at the end of the process. */
   stop(): void
-}
-
-interface Entry extends Deadline {
-  passed: boolean
-  reject: ((error: Error) => void) | null
-  previous: Entry
-  next: Entry
-}
-
-const createRing = (): Entry => {
-  const ring = { deadlineMs: Number.POSITIVE_INFINITY, passed: false, reject: null } as unknown as Entry
-  ring.previous = ring
-  ring.next = ring
-  return ring
 }
 
 export const createDeadlines = ({
@@ -56,89 +54,58 @@ export const createDeadlines = ({
   after = systemTimers.after,
   reportLate,
 }: DeadlinesDependencies): Deadlines => {
-  // The ring's sentinel entry never expires: the oldest request is after it, the newest before it.
-  const ring = createRing()
-  let active = 0
-  let armed = false
-  let disarm = (): void => undefined
+  const list = createDeadlineList<TimedRequest>(clock, after, (request) => {
+    request.passed = true
+    request.expire()
+  })
 
-  const remove = (entry: Entry): void => {
-    entry.previous.next = entry.next
-    entry.next.previous = entry.previous
-    // Unlink the neighbours: hung work may keep this entry, and must not keep all later entries with it.
-    entry.previous = entry
-    entry.next = entry
-    active -= 1
+  const begin = (request: TimedRequest): void => {
+    request.deadlineMs = clock.monotonicMs() + durationMs
+    list.add(request)
   }
-
-  const expire = (): void => {
-    armed = false
-    const nowMs = clock.monotonicMs()
-    for (let entry = ring.next; entry.deadlineMs <= nowMs; entry = ring.next) {
-      remove(entry)
-      entry.passed = true
-      entry.reject?.(new DeadlineExceededError())
-    }
-    if (active > 0) arm(ring.next.deadlineMs - nowMs)
-  }
-
-  // When the ring becomes empty, its timer runs out instead of being stopped and started with every request.
-  const arm = (delayMs: number): void => {
-    armed = true
-    disarm = after(delayMs, expire)
-  }
-
-  const add = (): Entry => {
-    const last = ring.previous
-    const deadlineMs = clock.monotonicMs() + durationMs
-    const entry: Entry = { deadlineMs, passed: false, reject: null, previous: last, next: ring }
-    last.next = entry
-    ring.previous = entry
-    active += 1
-    if (!armed) arm(durationMs)
-    return entry
+  const end = (request: TimedRequest, error?: unknown): boolean => {
+    if (request.passed) reportLate?.(error)
+    else list.remove(request)
+    return !request.passed
   }
 
   return {
+    begin,
+    end,
     watch: <Result>(start: (deadline: Deadline) => Result | Promise<Result>): Result | Promise<Result> => {
-      const entry = add()
+      const late = Promise.withResolvers<never>()
+      const request: TimedRequest = {
+        deadlineMs: 0,
+        passed: false,
+        earlier: null,
+        later: null,
+        expire: () => late.reject(new DeadlineExceededError()),
+      }
+      begin(request)
       let started: Result | Promise<Result>
       try {
-        started = start(entry)
+        started = start(request)
       } catch (error) {
-        remove(entry)
+        list.remove(request)
         throw error
       }
       if (!(started instanceof Promise)) {
-        remove(entry)
+        list.remove(request)
         return started
       }
-      return new Promise<Result>((resolve, reject) => {
-        entry.reject = reject
-        started.then(
-          (result) => {
-            if (entry.passed) {
-              reportLate?.(undefined)
-            } else {
-              remove(entry)
-              resolve(result)
-            }
-          },
-          (error: unknown) => {
-            if (entry.passed) {
-              reportLate?.(error)
-            } else {
-              remove(entry)
-              reject(error)
-            }
-          },
-        )
-      })
+      const ended = started.then(
+        (result) => {
+          end(request)
+          return result
+        },
+        (error: unknown) => {
+          end(request, error)
+          throw error
+        },
+      )
+      return Promise.race([ended, late.promise])
     },
-    active: () => active,
-    stop: () => {
-      disarm()
-      armed = true
-    },
+    active: () => list.size,
+    stop: list.stop,
   }
 }

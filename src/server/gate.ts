@@ -1,14 +1,15 @@
-// Every request to an API endpoint goes through this function, in this order: request id, deadline, key, rate limit,
-// then the endpoint's own work. Every answer and error leaves through it as well. One function for all, so that no
-// endpoint omits a step.
+// Every request to an API endpoint goes through `serve`, in this order: request id, deadline, key, rate limit, then the
+// endpoint's own work. Every answer and error leaves through it as well. One function for all, so that no endpoint
+// omits a step.
 import type { ApiKeyScope } from '../domain/api-key.ts'
-import type { CountersignError } from '../domain/errors.ts'
+import { type CountersignError, DeadlineExceededError } from '../domain/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { OrganizationLatency } from '../telemetry/organization-latency.ts'
 import type { RequestTrace } from '../telemetry/request-trace.ts'
+import type { RouteRecorder } from '../telemetry/route-metrics.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 import type { Authenticator, Principal } from './authenticate.ts'
-import type { Deadline, Deadlines } from './deadline.ts'
+import type { Deadline, Deadlines, TimedRequest } from './deadline.ts'
 import { toProblem } from './problem.ts'
 import type { RateLimiter, RateLimitState } from './rate-limit.ts'
 import type { RefusalPacer } from './refusal-pacer.ts'
@@ -70,11 +71,8 @@ export interface AdmittedRequest {
    * Checks the key again if any key has changed since the last check, or if that check is 250 ms old. Returns
    * synchronously when the key is cached. Throws or rejects as the gate does.
    */
-  readonly confirmKey: () => Promise<void> | undefined
+  confirmKey(): Promise<void> | undefined
 }
-
-/** A key that was checked longer ago is checked again, because it may have expired. */
-const KEY_AGE_MAX_MS = 250
 
 export type Endpoint = (request: Request) => Promise<Response>
 
@@ -82,98 +80,177 @@ export type Endpoint = (request: Request) => Promise<Response>
  * `handle` throws any error that should be the answer: it is mapped, counted and, unless it is an expected answer,
  * reported.
  */
-export type Gate = (settings: GateSettings, handle: (call: AdmittedRequest) => Promise<Response>) => Endpoint
+export type Gate = (settings: GateSettings, handle: (admitted: AdmittedRequest) => Promise<Response>) => Endpoint
 
-export const createGate = (dependencies: GateDependencies): Gate => {
-  const { authenticator, limiter, deadlines, requestIds, pacer, monotonicMs, metrics, report, isStopping } =
-    dependencies
-  const { tracer = null } = dependencies
+/** What all requests of a route share. */
+interface Route {
+  readonly dependencies: GateDependencies
+  readonly settings: GateSettings
+  readonly record: RouteRecorder
+}
 
-  return ({ method, route, scope, readKey, challenge, refusal, decides = false }, handle) => {
-    const latency = decides ? dependencies.latency : undefined
-    const record = metrics.route(method, route)
+/** A key that was checked longer ago is checked again, because it may have expired. */
+const KEY_AGE_MAX_MS = 250
 
+/** One request from its arrival to its answer. One object with methods: closures would be twenty objects per request. */
+class GatedRequest implements AdmittedRequest, TimedRequest {
+  readonly requestId: string
+  rateLimit: RateLimitState | null = null
+  trace: RequestTrace | null = null
+  deadlineMs = 0
+  passed = false
+  earlier: TimedRequest | null = null
+  later: TimedRequest | null = null
+  private checked: Principal | null = null
+  private confirmedMs: number
+  // After the process was suspended, its cache is outdated until the changes are read, however recent the check.
+  private confirmedChanges: number
+
+  constructor(
+    readonly route: Route,
+    readonly request: Request,
+    private readonly startedMs: number,
+    private readonly respond: (response: Response | Promise<Response>) => void,
+  ) {
+    const { requestIds, authenticator } = route.dependencies
+    this.requestId = requestIds(request.headers.get('x-request-id'))
+    this.confirmedMs = startedMs
+    this.confirmedChanges = authenticator.changes()
+  }
+
+  get deadline(): Deadline {
+    return this
+  }
+
+  get principal(): Principal {
+    if (this.checked === null) throw new Error('the key has not been checked')
+    return this.checked
+  }
+
+  authenticate(): Principal | Promise<Principal> {
+    const { dependencies, settings } = this.route
+    return dependencies.authenticator.authenticate(settings.readKey(this.request.headers), settings.scope)
+  }
+
+  /** Call once the key is known. Returns a refusal, or null. */
+  enter(principal: Principal): CountersignError | null {
+    const { dependencies, settings } = this.route
+    const { headers } = this.request
+    this.checked = principal
+    // The trace begins only after the key was checked: requests without a valid key must not fill the exporter's
+    // buffer.
+    if (dependencies.tracer)
+      this.trace = dependencies.tracer.begin(
+        parseTraceParent(headers.get('traceparent')),
+        settings.method,
+        settings.route,
+        this.startedMs,
+      )
+    return settings.refusal?.(principal, headers, this.deadlineMs) ?? null
+  }
+
+  confirmKey(): Promise<void> | undefined {
+    const { authenticator, monotonicMs } = this.route.dependencies
+    const nowMs = monotonicMs()
+    const changes = authenticator.changes()
+    if (changes === this.confirmedChanges && nowMs - this.confirmedMs < KEY_AGE_MAX_MS) return undefined
+    const found = this.authenticate()
+    if (found instanceof Promise) return found.then(() => this.noteConfirmed(nowMs, changes))
+    this.noteConfirmed(nowMs, changes)
+    return undefined
+  }
+
+  private noteConfirmed(nowMs: number, changes: number): void {
+    this.confirmedMs = nowMs
+    this.confirmedChanges = changes
+  }
+
+  answer(response: Response): void {
+    if (this.route.dependencies.deadlines.end(this)) this.respond(this.count(response))
+  }
+
+  fail(error: unknown): void {
+    if (this.route.dependencies.deadlines.end(this, error)) this.refuse(error)
+  }
+
+  /** Called at the deadline. */
+  expire(): void {
+    this.refuse(new DeadlineExceededError())
+  }
+
+  /** @param error one object for many requests */
+  refuseEarly(error: CountersignError): void {
+    const { deadlines, pacer, metrics, report } = this.route.dependencies
+    deadlines.end(this)
+    const make = (): Response => {
+      metrics.recordError(error.code)
+      this.trace?.error(error.code)
+      report(error, this.requestId)
+      return this.count(repeatedProblemResponse(error, this.requestId))
+    }
+    this.respond(pacer.refuse(make))
+  }
+
+  private refuse(error: unknown): void {
+    const { dependencies, settings } = this.route
+    const { pacer, metrics, report } = dependencies
+    const make = (): Response => {
+      const { code } = toProblem(error)
+      metrics.recordError(code)
+      this.trace?.error(code)
+      const { rateLimit, requestId, request } = this
+      const options = { report, rateLimit, challenge: settings.challenge, requestHeaders: request.headers }
+      return this.count(problemResponse(error, requestId, options))
+    }
+    this.respond(pacer.refuse(make))
+  }
+
+  private count(response: Response): Response {
+    const { dependencies, settings, record } = this.route
+    const { status } = response
+    if (dependencies.isStopping()) response.headers.set('connection', 'close')
+    const durationMs = dependencies.monotonicMs() - this.startedMs
+    record(status, durationMs)
+    // A refusal is quick and no verdict. A request that is answered 408 has waited for a verdict.
+    if (settings.decides === true && this.checked !== null && (status === 200 || status === 408))
+      dependencies.latency?.record(this.checked.organizationId, durationMs)
+    this.trace?.end(status)
+    return response
+  }
+}
+
+/** Never rejects. Awaits only what is not known yet: most keys are cached, and few limits are shared. */
+const serve = async (gated: GatedRequest, handle: Parameters<Gate>[1]): Promise<void> => {
+  const { deadlines, limiter } = gated.route.dependencies
+  deadlines.begin(gated)
+  try {
+    const found = gated.authenticate()
+    const principal = found instanceof Promise ? await found : found
+    const refusal = gated.enter(principal)
+    if (refusal !== null) {
+      gated.refuseEarly(refusal)
+      return
+    }
+    const ready = limiter.ready(principal)
+    if (ready !== undefined) await ready
+    gated.rateLimit = limiter.take(principal)
+    gated.trace?.enter('front')
+    gated.answer(await handle(gated))
+  } catch (error) {
+    gated.fail(error)
+  }
+}
+
+export const createGate =
+  (dependencies: GateDependencies): Gate =>
+  (settings, handle) => {
+    const { metrics, monotonicMs, pacer } = dependencies
+    const route: Route = { dependencies, settings, record: metrics.route(settings.method, settings.route) }
     return (request) => {
       const startedMs = monotonicMs()
       pacer.arrived()
-      const { headers } = request
-      const requestId = requestIds(headers.get('x-request-id'))
-      let rateLimit: RateLimitState | null = null
-      let trace: RequestTrace | null = null
-      let organizationId = ''
-
-      const answer = (response: Response): Response => {
-        if (isStopping()) response.headers.set('connection', 'close')
-        const durationMs = monotonicMs() - startedMs
-        record(response.status, durationMs)
-        // A refusal is quick and no verdict. A request that is answered 408 has waited for a verdict.
-        if (organizationId !== '' && (response.status === 200 || response.status === 408))
-          latency?.record(organizationId, durationMs)
-        trace?.end(response.status)
-        return response
-      }
-      const failRequest = (error: unknown): Response | Promise<Response> =>
-        pacer.refuse(() => {
-          const { code } = toProblem(error)
-          metrics.recordError(code)
-          trace?.error(code)
-          return answer(problemResponse(error, requestId, { report, rateLimit, challenge, requestHeaders: headers }))
-        })
-      const refuseEarly = (error: CountersignError): Response | Promise<Response> =>
-        pacer.refuse(() => {
-          metrics.recordError(error.code)
-          trace?.error(error.code)
-          report(error, requestId)
-          return answer(repeatedProblemResponse(error, requestId))
-        })
-
-      let confirmedMs = startedMs
-      // After the process was suspended, its cache is outdated until the changes are read, however recent the check.
-      let confirmedChanges = authenticator.changes()
-      const confirmKey = (): Promise<void> | undefined => {
-        const nowMs = monotonicMs()
-        const changes = authenticator.changes()
-        if (changes === confirmedChanges && nowMs - confirmedMs < KEY_AGE_MAX_MS) return undefined
-        const note = (): void => {
-          confirmedMs = nowMs
-          confirmedChanges = changes
-        }
-        const found = authenticator.authenticate(readKey(headers), scope)
-        if (found instanceof Promise) return found.then(note)
-        note()
-        return undefined
-      }
-      const letIn = (principal: Principal, deadline: Deadline): Promise<Response> => {
-        rateLimit = limiter.take(principal)
-        trace?.enter('front')
-        return handle({ request, requestId, principal, rateLimit, deadline, trace, confirmKey })
-      }
-      const admit = (principal: Principal, deadline: Deadline): CountersignError | Promise<Response> => {
-        organizationId = principal.organizationId
-        // The trace begins only after the key was checked: requests without a valid key must not fill the exporter's
-        // buffer.
-        if (tracer !== null)
-          trace = tracer.begin(parseTraceParent(headers.get('traceparent')), method, route, startedMs)
-        const refused = refusal?.(principal, headers, deadline.deadlineMs) ?? null
-        if (refused !== null) return refused
-        const ready = limiter.ready(principal)
-        return ready === undefined ? letIn(principal, deadline) : ready.then(() => letIn(principal, deadline))
-      }
-      // Creates no promise when the key is cached, as most keys are.
-      const enter = (deadline: Deadline): CountersignError | Promise<Response | CountersignError> => {
-        const found = authenticator.authenticate(readKey(headers), scope)
-        return found instanceof Promise
-          ? found.then<Response | CountersignError>((principal) => admit(principal, deadline))
-          : admit(found, deadline)
-      }
-      const settle = (result: Response | CountersignError): Response | Promise<Response> =>
-        result instanceof Response ? answer(result) : refuseEarly(result)
-      try {
-        const watched = deadlines.watch(enter)
-        return watched instanceof Promise ? watched.then(settle, failRequest) : Promise.resolve(settle(watched))
-      } catch (error) {
-        return Promise.resolve(failRequest(error))
-      }
+      const { promise, resolve } = Promise.withResolvers<Response>()
+      void serve(new GatedRequest(route, request, startedMs, resolve), handle)
+      return promise
     }
   }
-}

@@ -31,14 +31,23 @@ export type Harden = (response: Response) => Response
 
 const STATIC = Object.entries(SECURITY_HEADERS)
 
-/** @param publicUrl the listener's URL as clients see it; with https, browsers are told to use only https */
-export const createHarden = (publicUrl: string): Harden => {
-  const added = publicUrl.startsWith('https:')
-    ? [...STATIC, ['strict-transport-security', STRICT_TRANSPORT_SECURITY] as const]
-    : STATIC
-  return (response) => {
+const createAdding =
+  (added: readonly (readonly [name: string, value: string])[]): Harden =>
+  (response) => {
     const { headers } = response
     for (const [name, value] of added) if (!headers.has(name)) headers.set(name, value)
     return response
   }
+
+/** Over https, browsers are told to use only https. */
+const transportOf = (publicUrl: string) =>
+  publicUrl.startsWith('https:') ? [['strict-transport-security', STRICT_TRANSPORT_SECURITY] as const] : []
+
+/** @param publicUrl the listener's URL as clients see it */
+export const createHarden = (publicUrl: string): Harden => createAdding([...STATIC, ...transportOf(publicUrl)])
+
+/** For answers that carry SECURITY_HEADERS from the start. Null if this listener adds nothing to them. */
+export const createTransportHarden = (publicUrl: string): Harden | null => {
+  const added = transportOf(publicUrl)
+  return added.length === 0 ? null : createAdding(added)
 }

@@ -1,16 +1,18 @@
 // How many attestations of an organization are under way at once, and who is refused.
 import { expect, test } from 'bun:test'
+import type { CallAnswer, CallContext, DecodedRequest } from '../../src/attestation/attest.ts'
 import { createConcurrency, UNCAPPED } from '../../src/attestation/concurrency.ts'
-import type { CallAnswer, CallContext, DecodedRequest } from '../../src/attestation/job.ts'
 
 /** Nothing is asked of it here. */
 const CALL = {} as DecodedRequest
 const ANSWER: CallAnswer = { body: '{}', compliant: true, lifetimeSeconds: 300 }
 const contextOf = (organizationId: string): CallContext => ({
-  principal: { organizationId, keyId: 'key_1', environment: 'live' },
-  requestId: 'r',
+  caller: {
+    principal: { organizationId, keyId: 'key_1', environment: 'live' },
+    requestId: 'r',
+    confirmKey: () => undefined,
+  },
   uuid: 'u',
-  confirmKey: () => undefined,
   deadlineMs: 1,
   onDispatch: () => undefined,
 })

@@ -44,7 +44,7 @@ const settingsWith = (refusal: Refuse, backlogMs?: number | null): GateSettings 
   settingsOf((gate) =>
     createEndpoint(
       { gate, ...dependenciesWith(refusal, backlogMs) },
-      { kind: 'attestation', route: '/v2/attestation', decode: notDecoded, perform: notAsked },
+      { kind: 'attestation', route: '/v2/attestation', decode: notDecoded, attest: notAsked },
     ),
   )
 

@@ -1,7 +1,7 @@
 // On the way to the pool: dispatches are announced before anything can be signed, limits count what may have been signed,
 // and nothing is decided for a key or under a policy that changed meanwhile.
 import { describe, expect, test } from 'bun:test'
-import { type CallContext, createDecide, type DecodedRequest, type JobTerms } from '../../src/attestation/job.ts'
+import { type CallContext, createDecide, type DecodedRequest, type JobTerms } from '../../src/attestation/attest.ts'
 import type { CollectJobFacts } from '../../src/attestation/job-facts.ts'
 import {
   DeadlineExceededError,
@@ -74,11 +74,13 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
     },
   })
   const context = {
-    principal: { organizationId: 'o', keyId: 'k', environment: 'live' },
-    requestId: 'r',
+    caller: {
+      principal: { organizationId: 'o', keyId: 'k', environment: 'live' },
+      requestId: 'r',
+      confirmKey: () => world.confirmKey(),
+    },
     uuid: 'u',
     deadlineMs: 1_000,
-    confirmKey: () => world.confirmKey(),
     onDispatch: (usableSeconds: number) => {
       events.push(`dispatched for ${usableSeconds} s`)
       return world.onDispatch()
@@ -86,7 +88,7 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
   } satisfies CallContext
   const run = (missing: readonly OptionalField[] = [], terms?: () => Promise<JobTerms>) => {
     const call: DecodedRequest = { request: requestOf(), targetBy: 'verification hash', targetText: 'x', missing }
-    const termsOf = ({ lifetimeSeconds }: ResolvedTarget): JobTerms => ({ expiration: 5, lifetimeSeconds })
+    const termsOf = (_: unknown, { lifetimeSeconds }: ResolvedTarget): JobTerms => ({ expiration: 5, lifetimeSeconds })
     return decide('attestation', call, context, terms ?? termsOf)
   }
   const change = (changes: Partial<ResolvedTarget>): void => {

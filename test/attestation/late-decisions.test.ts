@@ -1,9 +1,9 @@
 // Behind the gate of both endpoints: a key that was revoked while its body came in, and decisions that came too late.
 // Neither is signed or sent, and what was decided is withheld in the log (invariant 4).
 import { describe, expect, test } from 'bun:test'
+import type { CallAnswer, CallContext, DecodedRequest } from '../../src/attestation/attest.ts'
 import { createBatchEndpoint } from '../../src/attestation/batch-endpoint.ts'
 import { createEndpoint } from '../../src/attestation/endpoint.ts'
-import type { CallAnswer, CallContext, DecodedRequest } from '../../src/attestation/job.ts'
 import { KeyUnusableError, type Principal } from '../../src/server/authenticate.ts'
 import type { AdmittedRequest, Gate } from '../../src/server/gate.ts'
 import type { FreshAnswer, IdempotentAnswer, IdempotentRequest, OnDispatch } from '../../src/server/idempotency.ts'
@@ -86,7 +86,7 @@ const setUp = () => {
 
 const single = () => {
   const { world, dependencies, perform, ask } = setUp()
-  createEndpoint(dependencies, { kind: 'attestation', route: '/v2/attestation', decode: () => CALL, perform })
+  createEndpoint(dependencies, { kind: 'attestation', route: '/v2/attestation', decode: () => CALL, attest: perform })
   return { world, ask }
 }
 

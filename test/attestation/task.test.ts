@@ -1,7 +1,11 @@
 // A v1 task on its way: what it can't be asked, and what is decided anew once the chain was asked for its block.
 import { expect, test } from 'bun:test'
-import { type CallContext, createDecide, type DecodedRequest } from '../../src/attestation/job.ts'
-import { createEvaluateTask } from '../../src/attestation/task.ts'
+import {
+  type CallContext,
+  createDecide,
+  createEvaluateTask,
+  type DecodedRequest,
+} from '../../src/attestation/attest.ts'
 import type { ResolvedTarget } from '../../src/policy/types/source.ts'
 import type { Job } from '../../src/pool/protocol.ts'
 import { targetOf } from '../pool/support/jobs.ts'
@@ -9,11 +13,13 @@ import { requestOf } from '../support/request.ts'
 
 const CALL: DecodedRequest = { request: requestOf(), targetBy: 'address', targetText: '0x22', missing: ['user_ip'] }
 const CONTEXT = {
-  principal: { organizationId: 'org_1', keyId: 'key_1', environment: 'live' },
-  requestId: 'request_1',
+  caller: {
+    principal: { organizationId: 'org_1', keyId: 'key_1', environment: 'live' },
+    requestId: 'request_1',
+    confirmKey: () => undefined,
+  },
   uuid: 'uuid_1',
   deadlineMs: 25_000,
-  confirmKey: () => undefined,
   onDispatch: () => undefined,
 } as const satisfies CallContext
 

@@ -47,6 +47,7 @@ let recorded: { readonly status: number; readonly durationMs: number }[]
 let waited: (readonly [organizationId: string, durationMs: number])[]
 let errors: string[]
 let reported: unknown[]
+let late: unknown[]
 
 beforeEach(() => {
   clock = createManualClock()
@@ -58,6 +59,7 @@ beforeEach(() => {
   waited = []
   errors = []
   reported = []
+  late = []
 })
 
 const createEndpoint = (perTurn = 100, work: (call: AdmittedRequest) => Promise<void> = async () => undefined) => {
@@ -68,7 +70,13 @@ const createEndpoint = (perTurn = 100, work: (call: AdmittedRequest) => Promise<
     keys.delete(keyId)
     authenticator.invalidate(keyId)
   }
-  const deadlines = createDeadlines({ clock, durationMs: 1_000, after: createManualTimers().after })
+  const timers = createManualTimers()
+  const deadlines = createDeadlines({
+    clock,
+    durationMs: 1_000,
+    after: timers.after,
+    reportLate: (error) => late.push(error),
+  })
   const gate = createGate({
     authenticator,
     limiter: createRateLimiter({ clock }),
@@ -101,7 +109,7 @@ const createEndpoint = (perTurn = 100, work: (call: AdmittedRequest) => Promise<
       return jsonResponse('{}', requestId, { rateLimit })
     },
   )
-  return { endpoint, deadlines, revoke, checks: () => checks.mock.calls.length }
+  return { endpoint, deadlines, timers, revoke, checks: () => checks.mock.calls.length }
 }
 
 const requestOf = (key: string, requestId = 'mine'): Request =>
@@ -194,10 +202,10 @@ describe('a request that would come to nothing', () => {
 describe('a body that takes its time', () => {
   /** The body is there after so long; meanwhile the key is revoked. */
   const ask = async (bodyMs: number, isRevoked: boolean): Promise<number> => {
-    const { endpoint, revoke } = createEndpoint(100, async ({ confirmKey }) => {
+    const { endpoint, revoke } = createEndpoint(100, async (admitted) => {
       clock.advance(bodyMs)
       if (isRevoked) revoke(quiet)
-      await confirmKey()
+      await admitted.confirmKey()
     })
     return (await endpoint(requestOf(quiet.text))).status
   }
@@ -213,26 +221,67 @@ describe('a body that takes its time', () => {
     [250, 401],
   ])('a key that expires is refused once the last check is 250 ms old: %p ms, %p', async (ageMs, status) => {
     clock.advance(750 - ageMs)
-    const { endpoint } = createEndpoint(100, async ({ confirmKey }) => {
+    const { endpoint } = createEndpoint(100, async (admitted) => {
       clock.advance(250)
-      await confirmKey()
+      await admitted.confirmKey()
       clock.advance(ageMs)
-      await confirmKey()
+      await admitted.confirmKey()
     })
     expect((await endpoint(requestOf(expiring.text))).status).toBe(status)
   })
 
   test('is checked once for each change of a key', async () => {
     const counts: number[] = []
-    const { endpoint, revoke, checks } = createEndpoint(100, async ({ confirmKey }) => {
+    const { endpoint, revoke, checks } = createEndpoint(100, async (admitted) => {
       for (const isChanged of [false, true, false, false]) {
         if (isChanged) revoke(flooding)
-        await confirmKey()
+        await admitted.confirmKey()
         counts.push(checks())
       }
     })
     expect((await endpoint(requestOf(quiet.text))).status).toBe(200)
     expect(counts).toEqual([1, 2, 2, 2])
+  })
+})
+
+describe('a request that takes too long', () => {
+  const failure = new Error('too late')
+  test.each([
+    ['succeeds', undefined, 1],
+    ['fails', failure, 0],
+  ])('is answered 408 once at its deadline. Its work then %s, which is only reported', async (_how, error, done) => {
+    const work = Promise.withResolvers<void>()
+    const passed: boolean[] = []
+    const { endpoint, deadlines, timers } = createEndpoint(100, async ({ deadline }) => {
+      passed.push(deadline.passed)
+      await work.promise
+      passed.push(deadline.passed)
+      if (error !== undefined) throw error
+    })
+    const answered = endpoint(requestOf(quiet.text))
+    // The key is looked up first.
+    while (passed.length === 0) await Promise.resolve()
+    clock.advance(1_000)
+    timers.fire()
+    const response = await answered
+    expect(response.status).toBe(408)
+    expect(await response.json()).toMatchObject({ code: 'DEADLINE_EXCEEDED', request_id: 'mine' })
+    expect(waited).toEqual([[quiet.organizationId, 1_000]])
+    work.resolve()
+    while (late.length === 0) await Promise.resolve()
+    expect(passed).toEqual([false, true])
+    expect([late, handled]).toEqual([[error], done])
+    expect(recorded).toEqual([{ status: 408, durationMs: 1_000 }])
+    expect(errors).toEqual(['DEADLINE_EXCEEDED'])
+    expect(deadlines.active()).toBe(0)
+  })
+
+  test('in time leaves no deadline behind, whatever its answer', async () => {
+    const { endpoint, deadlines } = createEndpoint(100, async () => {
+      if (handled === 1) throw failure
+    })
+    for (const status of [200, 500]) expect((await endpoint(requestOf(quiet.text))).status).toBe(status)
+    expect([deadlines.active(), late]).toEqual([0, []])
   })
 })
 
