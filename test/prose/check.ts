@@ -1,0 +1,42 @@
+// Reports constructions that the style of CONTRIBUTING.md rules out. Run by `bun run check`.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Glob } from 'bun'
+import { answerHelp } from '../support/head-help.ts'
+import { PROSE_RULES } from './rules.ts'
+import { type Text, textsOfPage, textsOfSource } from './texts.ts'
+
+answerHelp(import.meta)
+
+const ROOT = join(import.meta.dir, '..', '..')
+
+/** Files whose English has been edited. A file is added once it has no finding; in the end, the list is every file. */
+const EDITED = [
+  'CONTRIBUTING.md',
+  'docs/{attestation-api,documents,hardware-keys,many-machines,running,transparency}.md',
+  'test/mutate/*.ts',
+  'test/prose/texts.ts',
+]
+
+/** Sentences that break a rule for a reason: part of the text, and the file. */
+const ALLOWED: readonly (readonly [file: string, text: string])[] = [
+  ['CONTRIBUTING.md', '"what was found", "whoever calls"'],
+]
+
+const read = (file: string): Text[] => {
+  const source = readFileSync(join(ROOT, file), 'utf8')
+  return file.endsWith('.md') ? textsOfPage(file, source) : textsOfSource(file, source)
+}
+
+const findings = EDITED.flatMap((pattern) => [...new Glob(pattern).scanSync(ROOT)])
+  .flatMap(read)
+  .filter(({ file, text }) => !ALLOWED.some(([allowed, part]) => allowed === file && text.includes(part)))
+  .flatMap(({ file, line, text }) =>
+    PROSE_RULES.flatMap(({ pattern, advice }) => {
+      const found = pattern.exec(text)?.[0].trim()
+      return found === undefined ? [] : [`${file}:${line}: "${found}": ${advice}`]
+    }),
+  )
+
+for (const finding of findings) console.error(finding)
+if (findings.length > 0) process.exit(1)
