@@ -63,7 +63,7 @@ export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
 
   const challenge = async (token: string, wallet: WalletOnChain): Promise<ChallengeAnswer> => {
     const { linkHash, organizationId, sessionId } = await requireLink(token)
-    takeChange(sessionId)
+    takeChange(linkHash)
     const organization = await organizations.find(organizationId)
     const nonce = randomBase62(NONCE_LENGTH)
     const issuedAtSeconds = clock.unixSeconds()
@@ -107,7 +107,7 @@ export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
   /** @throws LinkUnknownError, ProofInvalidError, WalletForeignError */
   const proceed = async (token: string, nonce: string, signature: string): Promise<Entered> => {
     const { linkHash, organizationId, sessionId } = await requireLink(token)
-    takeChange(sessionId)
+    takeChange(linkHash)
     const asked = await links.findChallenge(linkHash, nonce)
     const kind = asked === null ? null : await verifyProof({ ...asked, signature })
     if (asked === null || kind === null) throw new ProofInvalidError()

@@ -23,17 +23,23 @@ export const sweepRows = (
     [...parameters, SWEEP_BATCH, ...parameters],
   )
 
-/** Deletes a session's rows except the `most` that expire last. @param key the column that identifies a row */
+/**
+ * Deletes a session's rows except the `most` that expire last.
+ * @param key the column that identifies a row
+ * @param ofLink if given, only the rows of this link count
+ */
 export const keepNewest = (
   transaction: Transaction,
   table: string,
   key: string,
   { organizationId, sessionId }: { readonly organizationId: string; readonly sessionId: string },
   most: number,
+  ofLink?: Uint8Array,
 ): Promise<number> =>
   transaction.execute(
     `DELETE FROM ${table} WHERE ${key} IN (
        SELECT ${key} FROM ${table} WHERE organization_id = ? AND session_id = ?
+         ${ofLink === undefined ? '' : 'AND link_hash = ?'}
        ORDER BY expires_at_seconds DESC LIMIT 1000 OFFSET ?)`,
-    [organizationId, sessionId, most],
+    [organizationId, sessionId, ...(ofLink === undefined ? [] : [ofLink]), most],
   )

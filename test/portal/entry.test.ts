@@ -1,6 +1,7 @@
 // Coming in by a link: who is let in, who is not, and what each of them learns (threats rows 2, 4 and 5).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { hashToken } from '../../src/identity/sessions/portal-link.ts'
+import { SESSION_CHANGES } from '../../src/portal/session-limit.ts'
 import { type PortalHost, startPortalHost } from './support/portal-host.ts'
 import { createVisitor, enter, tokenOf, type Visitor } from './support/visitor.ts'
 import { evmAccount, solanaKey } from './support/wallets.ts'
@@ -410,6 +411,31 @@ describe('a second browser', () => {
     for (let count = 1; count < 20; count++) await ask()
     expect((await answer(first))['reason']).toBe('proof-invalid')
     expect((await answer(oldestThatWaits))['kind']).toBe('entered')
+  })
+
+  test('is not kept out by what a stranger does with a link of their own', async () => {
+    const walletAddress = evmAccount('owner').address
+    const { link } = await host.register({ walletAddress })
+    const theirs = await host.register({ walletAddress })
+    const stranger = visitor()
+    await stranger.visit(theirs.link)
+    const second = visitor()
+    const { nonce, message } = await challenge(second, link, walletAddress, 1)
+    const token = tokenOf(theirs.link)
+    for (const [path, body] of [
+      ['continue/challenge', { token, address: walletAddress, chainId: 1 }],
+      ['continue', { token, nonce: 'none', signature: '0x00' }],
+    ] as const) {
+      const statuses: number[] = []
+      while (statuses.at(-1) !== 429 && statuses.length < SESSION_CHANGES.burst * 2) {
+        statuses.push((await stranger.call('POST', path, body)).status)
+      }
+      expect(statuses.at(-1)).toBe(429)
+    }
+    expect((await challenge(second, link, walletAddress, 1)).nonce).toBeDefined()
+    const signature = await evmAccount('owner').signMessage({ message })
+    const answer = await second.call('POST', 'continue', { token: tokenOf(link), nonce, signature })
+    expect(answer.body['kind']).toBe('entered')
   })
 
   test('is refused with a wallet of nobody’s, a forged proof, or one that was made to connect', async () => {

@@ -259,9 +259,11 @@ describe('an eager visitor', () => {
     const refused = await untilRefused(() => inside.person.call('POST', `${inside.path}/wallets`, proof))
     expect([refused.status, refused.body['reason']]).toEqual([429, 'rate-exceeded'])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    // The way in by a wallet's proof counts for the same session.
+    // The way in by a wallet's proof counts for the link.
     const second = createVisitor(host.url)
     const token = tokenOf(inside.link)
+    const answer = await second.call('POST', 'continue', { token, ...proof })
+    expect([answer.status, answer.body['reason']]).toEqual([400, 'proof-invalid'])
     expect((await untilRefused(() => second.call('POST', 'continue', { token, ...proof }))).status).toBe(429)
     // Looking is free, and other sessions have their own.
     expect((await inside.person.view(inside.sessionId)).status).toBe('pending')

@@ -24,10 +24,10 @@ import { announceSession, noteChange } from './session-changes.ts'
 import { lockSessionAsItIs } from './session-rows.ts'
 
 /**
- * Maximum number of unused handover links, and of unanswered challenges, of one session: beyond it the oldest become
- * invalid.
+ * Maximum number of unused handover links of one session, and of unanswered challenges of one link. Beyond it, the oldest
+ * become invalid. Anyone gets a link who names the wallet, so another link's challenges must not displace the owner's.
  */
-const WAITING_PER_SESSION_MAX = 20
+const WAITING_MAX = 20
 /** Minimum time between two writes of a browser's last use. */
 const TOUCH_SECONDS = 86_400
 /** If a power cut loses the row, the waiting person can ask again. */
@@ -197,7 +197,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
         'INSERT INTO portal_handovers (hash, organization_id, session_id, expires_at_seconds) VALUES (?, ?, ?, ?)',
         [linkHash, organizationId, sessionId, expiresAtSeconds],
       )
-      await keepNewest(transaction, 'portal_handovers', 'hash', link, WAITING_PER_SESSION_MAX)
+      await keepNewest(transaction, 'portal_handovers', 'hash', link, WAITING_MAX)
     }, DURABILITY),
 
   addChallenge: (challenge: ContinuationChallenge): Promise<void> =>
@@ -205,7 +205,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       const { wallet, ...row } = challenge
       const chainId = storedChainId(wallet)
       await insertRow(transaction, 'portal_challenges', { ...row, address: wallet.address, chainId })
-      await keepNewest(transaction, 'portal_challenges', 'nonce', row, WAITING_PER_SESSION_MAX)
+      await keepNewest(transaction, 'portal_challenges', 'nonce', row, WAITING_MAX, row.linkHash)
     }, DURABILITY),
 
   /** The challenge, while it is neither spent nor too old; null otherwise, or if it belongs to another link. */
