@@ -5,8 +5,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { apiDocument } from '../src/admin/openapi/api.ts'
-import { SETTINGS, type Setting, variableOf } from '../src/config/settings.ts'
+import { type Setting, variableOf } from '../src/config/setting.ts'
+import { SETTINGS } from '../src/config/settings.ts'
 import { VERSION } from '../src/config/version.ts'
+import { MODULES } from '../src/modules.ts'
 import { policyJsonSchemaText } from '../src/policy/document/json-schema.ts'
 import { FACTS } from '../src/policy/facts.ts'
 import { postmanCollection } from './postman.ts'
@@ -32,13 +34,32 @@ const markdownTable = (rows: readonly (readonly string[])[]): string => {
 }
 
 /** Every setting, in the order of `bun start --help`. */
+const ALL_SETTINGS: readonly Setting<unknown>[] = [
+  ...Object.values(SETTINGS),
+  ...MODULES.flatMap(({ settings = {} }) => Object.values(settings)),
+]
+
 const settingsTable = (): string =>
   markdownTable([
     ['Setting', 'Default', 'Meaning'],
-    ...(Object.values(SETTINGS) as readonly Setting<unknown>[]).map(({ name, defaultText, description, secret }) => [
+    ...ALL_SETTINGS.map(({ name, defaultText, description, secret }) => [
       secret === true ? `\`${variableOf(name)}\` or \`${variableOf(name)}_FILE\`` : `\`${name}\``,
       defaultText === '' ? '' : `\`${cell(defaultText)}\``,
       cell(description),
+    ]),
+  ])
+
+/** What `--without` can name. */
+const modulesTable = (): string =>
+  markdownTable([
+    ['Module', 'Purpose', 'Needs', 'Settings'],
+    ...MODULES.map(({ name, summary, needs = [], settings = {} }) => [
+      `\`${name}\``,
+      cell(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}`),
+      needs.map((need) => `\`${need}\``).join(', '),
+      Object.values(settings)
+        .map(({ name: setting }) => `\`${setting}\``)
+        .join(', '),
     ]),
   ])
 
@@ -82,6 +103,7 @@ const alertsTable = (): string =>
 
 export const TABLES: readonly GeneratedTable[] = [
   { page: 'configuration.md', name: 'settings', make: settingsTable },
+  { page: 'configuration.md', name: 'modules', make: modulesTable },
   { page: 'operations.md', name: 'alerts', make: alertsTable },
   { page: 'policies.md', name: 'facts', make: factsTable },
 ]

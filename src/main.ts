@@ -12,6 +12,7 @@ import { describeSettings, SettingInvalidError } from './config/settings.ts'
 import { CountersignError } from './domain/errors.ts'
 import { errorCodeOf } from './lib/named-error.ts'
 import { systemTimers } from './lib/time.ts'
+import { MODULES } from './modules.ts'
 import { PolicyInvalidError } from './policy/errors.ts'
 import { WorkersUnusableError } from './pool/worker-supervisor.ts'
 import { PROGRAM, START, TRIAL_WORD } from './program/labels.ts'
@@ -27,7 +28,7 @@ const USAGE = `Usage: ${START} [--SETTING VALUE …]
 
 Starts Countersign. Flags come first, then COUNTERSIGN_* variables, then the config file.
 
-${describeSettings()}
+${describeSettings(MODULES)}
 
 Other commands: ${PROGRAM} --help
 `
@@ -96,7 +97,7 @@ const startAlone = async (config: Config, isTrial: boolean): Promise<void> => {
   const log = createLogger({ level: config.logLevel })
   const host = hostProcesses(config, log)
   const place: ServicePlace = { ...placeOf(host.link), isTrial }
-  const starting = startService({ ...config, ...listenOf(host.link) }, log, place)
+  const starting = startService({ ...config, ...listenOf(host.link) }, log, place, MODULES)
   const stop = stopOnSignals(log, () => afterStart(starting, host.stop))
   const service = await starting
   host.link.answerWith(service)
@@ -113,7 +114,7 @@ const startSupervised = async (link: ProcessLink, wanted: Config): Promise<void>
   const config = { ...wanted, workers, ...listenOf(link) }
   const log = createLogger({ level: config.logLevel }).with({ process: index })
   endWithSupervisor(process, supervisorPid, log, () => process.exit(1))
-  const starting = startService(config, log, placeOf(link))
+  const starting = startService(config, log, placeOf(link), MODULES)
   stopOnSignals(log, () => afterStart(starting, (service) => service.stop()))
   const service = await starting
   link.answerWith(service)
@@ -144,7 +145,7 @@ const replaceOnSignal = (config: Config, log: Logger, replaceAll: () => Promise<
 const start = async (): Promise<void> => {
   const link = createProcessLink(process, systemTimers.after)
   const isTrial = process.argv[2] === TRIAL_WORD
-  const config = loadConfig({ arguments: process.argv.slice(isTrial ? 3 : 2), environment: process.env })
+  const config = loadConfig({ arguments: process.argv.slice(isTrial ? 3 : 2), environment: process.env }, MODULES)
   reportRejections(createLogger({ level: config.logLevel }))
   if (link !== null) await startSupervised(link, config)
   // A thread that signs and answers hangs as a whole, and only another process can see that.

@@ -7,6 +7,7 @@ import { serve } from './compose/serving.ts'
 import { stopService } from './compose/stopping.ts'
 import type { Config } from './config/config.ts'
 import { createClosers } from './lib/closers.ts'
+import type { Module } from './module-interface/module.ts'
 import type { Quickstart } from './setup/quickstart.ts'
 import type { Logger } from './telemetry/log.ts'
 
@@ -29,10 +30,15 @@ export interface Service {
  * Starts everything.
  * @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator.
  */
-export const startService = async (config: Config, log: Logger, place: ServicePlace): Promise<Service> => {
+export const startService = async (
+  config: Config,
+  log: Logger,
+  place: ServicePlace,
+  modules: readonly Module[],
+): Promise<Service> => {
   const closers = createClosers((error) => log.error('a part could not be closed', { error }))
   try {
-    const opened = await openService(config, log, place, closers)
+    const opened = await openService(config, log, place, modules, closers)
     const serving = await serve(config, log, place, opened, closers)
     return {
       url: serving.app.url,

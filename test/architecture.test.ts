@@ -103,6 +103,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/config',
     'src/setup',
   ],
+  // What the core knows of modules, and what modules know of the core's start.
+  'src/module-interface': ['src/telemetry', 'src/signing', 'src/store', 'src/config', 'src/setup', 'src/cluster'],
+  'src/modules/tracing': ['src/telemetry', 'src/config', 'src/module-interface'],
   'src/modules/hardware-keys': [
     'src/program',
     'src/telemetry',

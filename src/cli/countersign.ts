@@ -6,6 +6,7 @@ import { loadConfig } from '../config/config.ts'
 import { describeSettings, SettingInvalidError } from '../config/settings.ts'
 import { CountersignError } from '../domain/errors.ts'
 import { systemClock } from '../lib/time.ts'
+import { MODULES } from '../modules.ts'
 import { PROGRAM } from '../program/labels.ts'
 import { StoreUnreachableError, StoreUnusableError } from '../store/errors.ts'
 import { explainFileProblem } from '../store/sqlite/file-problem.ts'
@@ -62,13 +63,13 @@ export const runCountersign = async (commandLine: readonly string[], place: Comm
     return verb === undefined ? 2 : 0
   }
   if (verb === 'settings') {
-    output.stdout(`${describeSettings()}\n`)
+    output.stdout(`${describeSettings(MODULES)}\n`)
     return 0
   }
   if (verb === 'sbom') return (await import('./sbom.ts')).runSbom(rest, output)
   try {
     const { settings, others } = splitSettingFlags(rest)
-    const config = loadConfig({ arguments: settings, environment })
+    const config = loadConfig({ arguments: settings, environment }, MODULES)
     const { others: given, override } = splitOverride(others)
     const { clock, user } = place
     const deployment = createDeployment({

@@ -1,10 +1,12 @@
 // Describes a command's settings for a backup: names of variables and flags, and values only of those that can't be secret.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { SETTINGS, variableOf } from '../config/settings.ts'
+import { variableOf } from '../config/setting.ts'
+import { SETTINGS } from '../config/settings.ts'
+import { MODULES } from '../modules.ts'
 
 const PLAIN = new Set(
-  Object.values(SETTINGS)
+  [...Object.values(SETTINGS), ...MODULES.flatMap(({ settings = {} }) => Object.values(settings))]
     .filter((setting) => setting.secret !== true)
     .map(({ name }) => variableOf(name)),
 )

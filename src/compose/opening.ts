@@ -9,6 +9,8 @@ import type { Config } from '../config/config.ts'
 import { createIdentityFacts } from '../identity/standing/facts.ts'
 import type { Closers } from '../lib/closers.ts'
 import { systemClock, systemTimers } from '../lib/time.ts'
+import type { Module } from '../module-interface/module.ts'
+import { openModules } from '../module-interface/open-modules.ts'
 import { requireTokenKeys } from '../modules/hardware-keys/token-check.ts'
 import { tokenSettingsOf } from '../modules/hardware-keys/token-settings.ts'
 import { createAuditShipTasks } from '../modules/log-shipping/service/audit-ship-task.ts'
@@ -84,10 +86,22 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
 }
 
 /** @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator */
-export const openService = async (config: Config, log: Logger, { index }: ServicePlace, closers: Closers) => {
+export const openService = async (
+  config: Config,
+  log: Logger,
+  { index, isTrial = false }: ServicePlace,
+  modules: readonly Module[],
+  closers: Closers,
+) => {
   const isFirst = index === 0
   const storage = await openStorage(config, log, isFirst, closers)
-  const { folder, store, passphrase, logKey } = storage
+  const { folder, store, target, passphrase, logKey } = storage
+  // Closed after the pool: they also get what it writes last.
+  const opened = await openModules(
+    modules,
+    { config, folder, store, target, passphrase: passphrase.source, isFirst, isTrial, clock, after, log },
+    closers,
+  )
   // Closed after the pool, so that it also ships what the pool writes last.
   const shipping = isFirst ? startShipping({ config, directory: folder.decisions, clock, after, log }) : null
   if (shipping !== null) closers.add(shipping.stop)
@@ -174,6 +188,7 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
   })
   return {
     ...storage,
+    modules: opened,
     clock,
     isFirst,
     shipping,

@@ -32,7 +32,6 @@ import type { OpenedService } from './opening.ts'
 import { startPortalService } from './portal-service.ts'
 import { createProofs } from './proof-service.ts'
 import { claimSecondsOf, createRequestPath } from './request-path.ts'
-import { startTracing } from './tracing.ts'
 
 const BUN_IDLE_TIMEOUT_MAX_SECONDS = 255
 
@@ -65,9 +64,6 @@ export const serve = async (
     node: store.kind === 'postgres' ? nodeNameOf(folder.decisions) : '',
     usableSeconds: longestUse(config) + KEEP_SLACK_SECONDS,
   })
-  const tracing = startTracing({ config, clock, after: systemTimers.after, log })
-  // Closed after the listener and the pool: what they trace last is sent as well.
-  if (tracing !== null) closers.add(tracing.stop)
   const path = createRequestPath({
     config,
     store,
@@ -77,7 +73,7 @@ export const serve = async (
     clock,
     log,
     isStopping,
-    tracer: tracing?.tracer ?? null,
+    tracer: opened.modules.tracer,
     claims,
     memory,
     parts: {
@@ -90,10 +86,10 @@ export const serve = async (
       decisionLogFailures: opened.logFailures,
       openStreams,
       facts: facts.metrics,
-      tracing: () => tracing?.counts() ?? null,
       sharing: sharing.metrics,
       shipping: () => shipping?.metrics() ?? null,
       tree: () => tree?.metrics() ?? null,
+      addFurther: opened.modules.addMetrics,
     },
   })
   const { gate, signedGate, deadlines, requestIds, pacer, metrics, report } = path
@@ -221,7 +217,7 @@ export const serve = async (
   const ofTree = tree === null ? [] : [tree.leaderTask]
   const leaderTasks = place.isTrial
     ? ofTree
-    : [facts.leaderTask, ...identity.leaderTasks, ...opened.auditShipping, ...ofTree]
+    : [facts.leaderTask, ...identity.leaderTasks, ...opened.auditShipping, ...ofTree, ...opened.modules.leaderTasks]
   closers.add((await sharing.lead(leaderTasks)).stop)
 
   // After the API: bundling the pages takes longer than all the rest.

@@ -1,195 +1,40 @@
 // Flags, then COUNTERSIGN_* variables, then one optional file, resolved once into a frozen value. Anything unknown,
 // malformed or out of range stops the start with one line; a secret's value is never part of that line.
-
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parse as parseYaml } from 'yaml'
 import { type ChainTable, createChainTable } from '../domain/chain.ts'
 import { parseScreenerSettings, type ScreenerSettings, ScreenerSettingsError } from '../facts/screener-settings.ts'
 import { type ChainSettings, checkChainSettings, parseChainSettings, parseRpcUrl } from './chain-settings.ts'
+import {
+  type ConfigInput,
+  parseWith,
+  readConfigFile,
+  readEnvironment,
+  readFlags,
+  secretSource,
+} from './given-values.ts'
+import { type ModuleSettings, type SettingReader, selectModules } from './module-settings.ts'
 import { type ProcessPlan, planProcesses } from './process-plan.ts'
 import { countProcessors } from './processors.ts'
-import { parseBoolean } from './setting-values.ts'
-import { SETTINGS, SettingInvalidError, type SettingKey, variableOf } from './settings.ts'
+import type { SecretSource, Setting } from './setting.ts'
+import { SETTINGS, SettingInvalidError, type SettingKey } from './settings.ts'
 
-type Values = { readonly [Key in SettingKey]: ReturnType<(typeof SETTINGS)[Key]['parse']> }
+type Values = {
+  readonly [Key in SettingKey]: (typeof SETTINGS)[Key] extends Setting<infer Value> ? Value : never
+}
 
-/** Where a secret is to be read; never the secret itself. */
-export type SecretSource =
-  | { readonly source: 'environment'; readonly name: string }
-  | { readonly source: 'file'; readonly path: string }
-
-export interface Config
-  extends ProcessPlan,
-    Omit<
-      Values,
-      | 'config'
-      | 'store'
-      | 'pkcs11Pin'
-      | 'passphrase'
-      | 'evidenceKey'
-      | 'accountKey'
-      | 'decisionsShipCredentials'
-      | keyof ProcessPlan
-    > {
+export interface Config extends ProcessPlan, Omit<Values, 'config' | 'without' | keyof ProcessPlan> {
   /** Absolute. */
   readonly dataDir: string
-  /** Where the store's address is to be read; null: a SQLite file in the data folder. */
-  readonly store: SecretSource | null
-  /** Where the PIN of the hardware token is to be read; null where there is no token. */
-  readonly pkcs11Pin: SecretSource | null
-  /** Where the passphrase is to be read; null: the data folder's own file. */
-  readonly passphrase: SecretSource | null
-  /** The same for the key that evidence and webhook secrets are encrypted with. */
-  readonly evidenceKey: SecretSource | null
-  /** The same for the key that seals the secrets of one-time codes. */
-  readonly accountKey: SecretSource | null
-  /** The same for the credentials of the bucket that the decision log is copied to. */
-  readonly decisionsShipCredentials: SecretSource | null
   readonly chains: ChainTable
   readonly chainSettings: ReadonlyMap<string, ChainSettings>
   /** By name. */
   readonly screeners: ReadonlyMap<string, ScreenerSettings>
-}
-
-export interface ConfigInput {
-  readonly arguments: readonly string[]
-  readonly environment: Readonly<Record<string, string | undefined>>
-}
-
-type Texts = Map<SettingKey, { text: string; origin: string }>
-
-const KEYS = Object.keys(SETTINGS) as SettingKey[]
-const isSecret = (key: SettingKey): boolean => {
-  const definition = SETTINGS[key]
-  return 'secret' in definition && definition.secret === true
-}
-const keyByName = new Map<string, SettingKey>(KEYS.map((key) => [SETTINGS[key].name, key]))
-
-/** `--name value`, `--name=value`; a boolean may stand alone. */
-const readFlags = (argumentList: readonly string[]): Texts => {
-  const texts: Texts = new Map()
-  for (let index = 0; index < argumentList.length; index++) {
-    const argument = argumentList[index] ?? ''
-    const match = /^--([a-z0-9-]+)(?:=(.*))?$/s.exec(argument)
-    const key = match?.[1] === undefined ? undefined : keyByName.get(match[1])
-    if (key === undefined) throw new SettingInvalidError(`unknown flag ${argument.split('=')[0]}; --help lists them`)
-    const definition = SETTINGS[key]
-    if ('secret' in definition && definition.secret) {
-      throw new SettingInvalidError(
-        `--${definition.name} is a secret: set ${variableOf(definition.name)} or ${variableOf(definition.name)}_FILE`,
-      )
-    }
-    let text = match?.[2]
-    if (text === undefined) {
-      const next = argumentList[index + 1]
-      if (next !== undefined && !next.startsWith('--')) {
-        text = next
-        index += 1
-      } else if ((definition.parse as unknown) === parseBoolean) {
-        text = 'true'
-      } else {
-        throw new SettingInvalidError(`--${definition.name} needs a value`)
-      }
-    }
-    if (texts.has(key)) throw new SettingInvalidError(`--${definition.name} is given twice`)
-    texts.set(key, { text, origin: `--${definition.name}` })
-  }
-  return texts
-}
-
-const readFile = (path: string, what: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    throw new SettingInvalidError(`${what} can't be read: ${path}`)
-  }
-}
-
-interface FileSettings {
-  readonly texts: Texts
-  readonly chains: unknown
-  readonly screeners: unknown
-}
-
-const readConfigFile = (path: string): FileSettings => {
-  let document: unknown
-  try {
-    document = parseYaml(readFile(path, 'config file'))
-  } catch (error) {
-    if (error instanceof SettingInvalidError) throw error
-    throw new SettingInvalidError(`config file ${path} is not valid YAML or JSON`)
-  }
-  if (document === null || typeof document !== 'object' || Array.isArray(document)) {
-    throw new SettingInvalidError(`config file ${path} must be a mapping`)
-  }
-  const texts: Texts = new Map()
-  const { chains, screeners, ...single } = document as Record<string, unknown>
-  for (const [name, value] of Object.entries(single)) {
-    const key = keyByName.get(name)
-    if (key === undefined || key === 'config' || isSecret(key)) {
-      throw new SettingInvalidError(`config file ${path}: unknown setting ${name}`)
-    }
-    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
-      throw new SettingInvalidError(`config file ${path}: ${name} must be a single value`)
-    }
-    texts.set(key, { text: String(value), origin: `${name} in ${path}` })
-  }
-  return { texts, chains, screeners }
-}
-
-interface EnvironmentSettings {
-  readonly texts: Texts
-  /** Chain name in upper snake case → URL. */
-  readonly rpcUrls: ReadonlyMap<string, string>
-  /** Of the secrets that are to be read from a file. */
-  readonly secretFiles: ReadonlyMap<SettingKey, string>
-}
-
-const readEnvironment = (environment: ConfigInput['environment']): EnvironmentSettings => {
-  const texts: Texts = new Map()
-  const rpcUrls = new Map<string, string>()
-  const secretFiles = new Map<SettingKey, string>()
-  const byFileVariable = new Map(KEYS.filter(isSecret).map((key) => [`${variableOf(SETTINGS[key].name)}_FILE`, key]))
-  const byVariable = new Map<string, SettingKey>(KEYS.map((key) => [variableOf(SETTINGS[key].name), key]))
-  for (const [name, value] of Object.entries(environment)) {
-    if (!name.startsWith('COUNTERSIGN_') || value === undefined) continue
-    const rpc = /^COUNTERSIGN_RPC_([A-Z0-9_]+?)(_FILE)?$/.exec(name)
-    if (rpc?.[1] !== undefined) {
-      rpcUrls.set(rpc[1], rpc[2] === undefined ? value : readFile(value, name).trim())
-      continue
-    }
-    const secret = byFileVariable.get(name)
-    if (secret !== undefined) {
-      secretFiles.set(secret, resolve(parseWith(name, value, SETTINGS.dataDir.parse)))
-      continue
-    }
-    const key = byVariable.get(name)
-    if (key === undefined) throw new SettingInvalidError(`unknown setting ${name}; --help lists them`)
-    texts.set(key, { text: value, origin: name })
-  }
-  return { texts, rpcUrls, secretFiles }
-}
-
-const parseWith = <Value>(origin: string, text: string, parse: (text: string) => Value): Value => {
-  try {
-    return parse(text)
-  } catch (error) {
-    throw new SettingInvalidError(`${origin} ${error instanceof Error ? error.message : 'is malformed'}`)
-  }
-}
-
-/** Null where it is not set. @throws SettingInvalidError */
-const secretSource = (key: SettingKey, { texts, secretFiles }: EnvironmentSettings): SecretSource | null => {
-  const variable = variableOf(SETTINGS[key].name)
-  const path = secretFiles.get(key)
-  const text = texts.get(key)?.text
-  if (text !== undefined && path !== undefined) {
-    throw new SettingInvalidError(`set ${variable} or ${variable}_FILE, not both`)
-  }
-  if (text === '') throw new SettingInvalidError(`${variable} is empty`)
-  if (path !== undefined) return { source: 'file', path }
-  return text === undefined ? null : { source: 'environment', name: variable }
+  /** Names of the modules that run. */
+  readonly modules: ReadonlySet<string>
+  /** The value of a setting that a running module declares. */
+  readonly of: SettingReader
+  /** Files with secrets, of the core and of modules. */
+  readonly secretFiles: readonly string[]
 }
 
 const tokenOf = (
@@ -237,27 +82,48 @@ const witnessesOf = (
   return { witnesses, witnessesRequired, witnessesWithinSeconds }
 }
 
+/** Module → its settings. */
+const settingsOf = ({ settings = {} }: ModuleSettings): readonly Setting<unknown>[] => Object.values(settings)
+
 /**
+ * @param modules all that there are, those that `--without` leaves out among them
  * @throws SettingInvalidError with one line for the person who starts the service.
  */
-export const loadConfig = (input: ConfigInput): Config => {
-  const flags = readFlags(input.arguments)
-  const environment = readEnvironment(input.environment)
-  const configPath = (flags.get('config') ?? environment.texts.get('config'))?.text
-  const file: FileSettings = configPath
-    ? readConfigFile(configPath)
-    : {
-        texts: new Map(),
-        chains: undefined,
-        screeners: undefined,
-      }
+export const loadConfig = (input: ConfigInput, modules: readonly ModuleSettings[] = []): Config => {
+  const known = [...Object.values(SETTINGS), ...modules.flatMap(settingsOf)]
+  const flags = readFlags(known, input.arguments)
+  const environment = readEnvironment(known, input.environment)
+  const configPath = (flags.get(SETTINGS.config) ?? environment.texts.get(SETTINGS.config))?.text
+  const file = configPath
+    ? readConfigFile(known, configPath)
+    : { texts: new Map(), chains: undefined, screeners: undefined }
 
-  const value = <Key extends SettingKey>(key: Key): Values[Key] => {
-    const found = flags.get(key) ?? environment.texts.get(key) ?? file.texts.get(key)
-    const definition = SETTINGS[key]
-    const parse = definition.parse as (text: string) => Values[Key]
-    return parseWith(found?.origin ?? definition.name, found?.text ?? definition.defaultText, parse)
+  const givenText = (setting: Setting<unknown>) =>
+    flags.get(setting) ?? environment.texts.get(setting) ?? file.texts.get(setting)
+  const read = <Value>(setting: Setting<Value>): Value => {
+    // The type of a secret is that of its source.
+    if (setting.secret) return secretSource(setting, environment) as Value
+    const given = givenText(setting)
+    return parseWith(given?.origin ?? setting.name, given?.text ?? setting.defaultText, setting.parse)
   }
+  const value = <Key extends SettingKey>(key: Key): Values[Key] => read(SETTINGS[key] as Setting<Values[Key]>)
+
+  const selected = selectModules(modules, value('without'))
+  for (const module of modules) {
+    if (selected.includes(module)) continue
+    for (const setting of settingsOf(module)) {
+      const origin = givenText(setting)?.origin ?? environment.secretFiles.get(setting)
+      if (origin !== undefined) {
+        throw new SettingInvalidError(`${setting.name} belongs to the module ${module.name}, which is left out`)
+      }
+    }
+  }
+  const values = new Map(selected.flatMap(settingsOf).map((setting) => [setting, read(setting)]))
+  const of: SettingReader = <Value>(setting: Setting<Value>): Value => {
+    if (!values.has(setting)) throw new Error(`no running module declares the setting ${setting.name}`)
+    return values.get(setting) as Value
+  }
+  for (const { checkSettings } of selected) checkSettings?.(of)
 
   return Object.freeze({
     dataDir: resolve(value('dataDir')),
@@ -282,7 +148,7 @@ export const loadConfig = (input: ConfigInput): Config => {
     organizationConcurrency: value('organizationConcurrency'),
     hangMs: value('hangMs'),
     signer: value('signer'),
-    ...tokenOf(value('pkcs11Module'), value('pkcs11Token'), secretSource('pkcs11Pin', environment)),
+    ...tokenOf(value('pkcs11Module'), value('pkcs11Token'), value('pkcs11Pin')),
     decisionsSync: value('decisionsSync'),
     decisionsSegmentBytes: value('decisionsSegmentBytes'),
     decisionsIndex: value('decisionsIndex'),
@@ -299,15 +165,16 @@ export const loadConfig = (input: ConfigInput): Config => {
     scanner: value('scanner'),
     scannerAway: value('scannerAway'),
     solanaMessagePrefix: value('solanaMessagePrefix'),
-    tracingUrl: value('tracingUrl'),
-    tracingSample: value('tracingSample'),
     logLevel: value('logLevel'),
-    store: secretSource('store', environment),
-    passphrase: secretSource('passphrase', environment),
-    evidenceKey: secretSource('evidenceKey', environment),
-    accountKey: secretSource('accountKey', environment),
-    decisionsShipCredentials: secretSource('decisionsShipCredentials', environment),
+    store: value('store'),
+    passphrase: value('passphrase'),
+    evidenceKey: value('evidenceKey'),
+    accountKey: value('accountKey'),
+    decisionsShipCredentials: value('decisionsShipCredentials'),
     ...resolveChains(file.chains, environment.rpcUrls),
     screeners: resolveScreeners(file.screeners),
+    modules: new Set(selected.map(({ name }) => name)),
+    of,
+    secretFiles: [...environment.secretFiles.values()],
   })
 }

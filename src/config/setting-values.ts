@@ -89,23 +89,13 @@ export const parseWitnesses = (text: string): readonly WitnessSetting[] => {
   return witnesses
 }
 
-/** Where a collector takes traces; empty: none. http is allowed anywhere, because no span holds a secret. */
-export const parseTracingUrl = (text: string): string => {
-  if (text === '') return ''
-  const url = URL.parse(text)
-  const plain = url !== null && url.username === '' && url.password === '' && url.hash === ''
-  if (!plain || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw new Error('must be an http or https URL without credentials')
+/** Names with commas between, each once. */
+export const parseNames = (text: string): readonly string[] => {
+  const names = text === '' ? [] : text.split(',').map((name) => name.trim())
+  if (names.some((name) => !/^[a-z][a-z0-9-]*$/.test(name)) || new Set(names).size < names.length) {
+    throw new Error('must be a list of names with commas, each once')
   }
-  if (url.pathname === '/') url.pathname = '/v1/traces'
-  return url.href
-}
-
-/** A decimal fraction. */
-export const parseShare = (text: string): number => {
-  const value = /^(0|1|[01]?\.[0-9]{1,9})$/.test(text) ? Number(text) : Number.NaN
-  if (!(value >= 0 && value <= 1)) throw new Error('must be a number from 0 to 1, such as 0.01')
-  return value
+  return names
 }
 
 export const parsePath = (text: string): string => {

@@ -1,10 +1,12 @@
-// Every setting, once: its flag, its variable, its default, its check and its help line. How a value is read is in
-// setting-values.ts, where it comes from in config.ts.
+// Every setting of the core, once: its flag, its variable, its default, its check and its help line. Modules declare their
+// own. How a value is parsed is in setting-values.ts, where its text comes from in given-values.ts.
 import { resolve } from 'node:path'
 import { NamedError } from '../lib/named-error.ts'
 import { parseShipPlace } from '../modules/log-shipping/ship-target.ts'
 import { parseNetworks } from '../server/client-address.ts'
+import type { ModuleSettings } from './module-settings.ts'
 import { PROCESSES_MAX } from './process-plan.ts'
+import { type Setting, secretSetting, setting, variableOf } from './setting.ts'
 import {
   parseBoolean,
   parseByListener,
@@ -13,32 +15,15 @@ import {
   parseCountOrAuto,
   parseInteger,
   parseListen,
+  parseNames,
   parsePath,
   parsePublicUrl,
   parseScanner,
-  parseShare,
-  parseTracingUrl,
   parseWitnesses,
 } from './setting-values.ts'
 
 /** A setting that is unknown, malformed or out of range. `message` is one clear line that names the setting. */
 export class SettingInvalidError extends NamedError {}
-
-export interface Setting<Value> {
-  /** The flag without dashes and the key in the config file: `api-listen`. */
-  readonly name: string
-  readonly description: string
-  readonly defaultText: string
-  /** Secrets may come from a file named by `<VARIABLE>_FILE`, never from a flag, and are never printed. */
-  readonly secret?: boolean
-  /** @throws Error whose message says what is expected. */
-  readonly parse: (text: string) => Value
-}
-
-/** `COUNTERSIGN_API_LISTEN` for `api-listen`. */
-export const variableOf = (name: string): string => `COUNTERSIGN_${name.replaceAll('-', '_').toUpperCase()}`
-
-const setting = <Value>(definition: Setting<Value>): Setting<Value> => definition
 
 export const SETTINGS = {
   config: setting({
@@ -47,19 +32,22 @@ export const SETTINGS = {
     defaultText: '',
     parse: (text) => text,
   }),
+  without: setting({
+    name: 'without',
+    description: 'Modules to leave out, with commas between: their processes, operations, metrics and settings',
+    defaultText: '',
+    parse: parseNames,
+  }),
   dataDir: setting({
     name: 'data-dir',
     description: 'Folder for the database, keystores and decision log; made on the first start',
     defaultText: './data',
     parse: parsePath,
   }),
-  store: setting({
+  store: secretSetting({
     name: 'store',
     description:
       'Database: sqlite:FILE, or postgres://USER:PASSWORD@HOST/DATABASE?sslmode=verify-full for several machines; by default a file in the data folder',
-    defaultText: '',
-    secret: true,
-    parse: (text) => text,
   }),
   apiListen: setting({
     name: 'api-listen',
@@ -212,35 +200,23 @@ export const SETTINGS = {
     defaultText: '',
     parse: (text) => text,
   }),
-  pkcs11Pin: setting({
+  pkcs11Pin: secretSetting({
     name: 'pkcs11-pin',
     description: 'PIN of that token, or what its library takes for one; a PIN that was refused is not tried again',
-    defaultText: '',
-    secret: true,
-    parse: (text) => text,
   }),
-  passphrase: setting({
+  passphrase: secretSetting({
     name: 'passphrase',
     description: 'Passphrase of the attester keystores; without it the first start makes one in the data folder',
-    defaultText: '',
-    secret: true,
-    parse: (text) => text,
   }),
-  evidenceKey: setting({
+  evidenceKey: secretSetting({
     name: 'evidence-key',
     description:
       'Key that evidence and webhook secrets are encrypted with, 64 hex digits; without it the first start makes one',
-    defaultText: '',
-    secret: true,
-    parse: (text) => text,
   }),
-  accountKey: setting({
+  accountKey: secretSetting({
     name: 'account-key',
     description:
       'Key that secrets of one-time codes are sealed with, 64 hex digits; without it the first start makes one',
-    defaultText: '',
-    secret: true,
-    parse: (text) => text,
   }),
   webhookReach: setting({
     name: 'webhook-reach',
@@ -307,12 +283,9 @@ export const SETTINGS = {
       return text
     },
   }),
-  decisionsShipCredentials: setting({
+  decisionsShipCredentials: secretSetting({
     name: 'decisions-ship-credentials',
     description: 'ACCESS_KEY_ID:SECRET_ACCESS_KEY of the bucket, and :SESSION_TOKEN where they are temporary',
-    defaultText: '',
-    secret: true,
-    parse: (text) => text,
   }),
   logPublish: setting({
     name: 'log-publish',
@@ -371,19 +344,6 @@ export const SETTINGS = {
       return text
     },
   }),
-  tracingUrl: setting({
-    name: 'tracing-url',
-    description:
-      'Where an OpenTelemetry collector takes traces by OTLP/HTTP, as http://127.0.0.1:4318 (/v1/traces unless it has a path); nothing is traced unless set',
-    defaultText: '',
-    parse: parseTracingUrl,
-  }),
-  tracingSample: setting({
-    name: 'tracing-sample',
-    description: 'Share of the requests that are traced (0 to 1), where no traceparent of the caller decides',
-    defaultText: '0.01',
-    parse: parseShare,
-  }),
   logLevel: setting({
     name: 'log-level',
     description: 'debug, info, warn or error',
@@ -394,16 +354,20 @@ export const SETTINGS = {
 
 export type SettingKey = keyof typeof SETTINGS
 
-/** The text of `--help`: one line a setting. */
-export const describeSettings = (): string => {
-  const lines = Object.values(SETTINGS).map((entry) => {
-    const how =
-      entry.secret === true ? `${variableOf(entry.name)}[_FILE]` : `--${entry.name}, ${variableOf(entry.name)}`
-    const byDefault = entry.defaultText === '' ? '' : ` (default ${entry.defaultText})`
-    return `  ${how}\n      ${entry.description}${byDefault}`
-  })
-  lines.push(
-    '  COUNTERSIGN_RPC_<CHAIN>[_FILE]\n      RPC URL of a chain, for example COUNTERSIGN_RPC_BASE: https, or http to loopback',
-  )
-  return lines.join('\n')
+const describe = ({ name, description, defaultText, secret }: Setting<unknown>): string => {
+  const how = secret === true ? `${variableOf(name)}[_FILE]` : `--${name}, ${variableOf(name)}`
+  const byDefault = defaultText === '' ? '' : ` (default ${defaultText})`
+  return `  ${how}\n      ${description}${byDefault}`
 }
+
+/** The text of `--help`: the core's settings, then each module with its own. */
+export const describeSettings = (modules: readonly ModuleSettings[]): string =>
+  [
+    ...Object.values(SETTINGS).map(describe),
+    '  COUNTERSIGN_RPC_<CHAIN>[_FILE]\n      RPC URL of a chain, for example COUNTERSIGN_RPC_BASE: https, or http to loopback',
+    '\nModules, each with its settings (--without NAME leaves one out):',
+    ...modules.flatMap(({ name, summary, settings = {} }) => [
+      `\n  ${name}: ${summary}`,
+      ...Object.values(settings).map(describe),
+    ]),
+  ].join('\n')

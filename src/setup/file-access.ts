@@ -13,11 +13,8 @@ export interface AccessProblem {
   readonly refused: boolean
 }
 
-/** The settings that may name a file with a secret. */
-export type SecretSettings = Pick<
-  Config,
-  'store' | 'pkcs11Pin' | 'passphrase' | 'evidenceKey' | 'accountKey' | 'decisionsShipCredentials'
->
+/** The files that settings name, each with a secret. */
+export type SecretSettings = Pick<Config, 'secretFiles'>
 
 const GROUP = 0o070
 const EVERYONE = 0o007
@@ -75,10 +72,6 @@ export const inspectAccess = (folder: DataFolder, settings: SecretSettings): rea
   // Windows has no such modes.
   if (process.platform === 'win32') return []
   const secrets = join(folder.root, 'secrets')
-  const { store, pkcs11Pin, passphrase, evidenceKey, accountKey, decisionsShipCredentials } = settings
-  const named = [store, pkcs11Pin, passphrase, evidenceKey, accountKey, decisionsShipCredentials].flatMap((source) =>
-    source?.source === 'file' ? [source.path] : [],
-  )
   const own = [...filesIn(folder.keystores), ...filesIn(secrets), folder.quickstart]
   const closed = 'a start of the service makes it private; check what is in it'
   return [
@@ -86,7 +79,7 @@ export const inspectAccess = (folder: DataFolder, settings: SecretSettings): rea
     inspectFolder(folder.keystores, 'the folder of keystores', closed),
     inspectFolder(secrets, 'the folder of secrets', closed),
     ...own.map((path) => inspectSecret(path, 0)),
-    ...named.filter((path) => !own.includes(path)).map((path) => inspectSecret(path, GROUP)),
+    ...settings.secretFiles.filter((path) => !own.includes(path)).map((path) => inspectSecret(path, GROUP)),
   ].filter((problem) => problem !== null)
 }
 

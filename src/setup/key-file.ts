@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { SecretSource } from '../config/config.ts'
+import type { SecretSource } from '../config/setting.ts'
 import { SettingInvalidError } from '../config/settings.ts'
 import { errorCodeOf, isMissingFile } from '../lib/named-error.ts'
 

@@ -1,4 +1,4 @@
-// Every metric that is exposed, with its labels. Names follow OpenTelemetry's
+// Every metric of the core that is exposed, with its labels; modules define their own. Names follow OpenTelemetry's
 // semantic conventions where they define one, written the Prometheus way (dots as underscores, unit as suffix, `_total`
 // on counters), unless promtool refuses the result: `process_open_fds` has Prometheus's own name. The rest begins with
 // `countersign_`. Label values come from closed sets, so their number is bounded.
@@ -11,7 +11,7 @@ export interface MetricDefinition {
   readonly help: string
 }
 
-const define = (
+export const defineMetric = (
   name: string,
   type: MetricDefinition['type'],
   help: string,
@@ -21,7 +21,7 @@ const define = (
 const LOSS_CAUSE = { cause: 'crash, hang, start' }
 
 export const METRICS = {
-  requestDuration: define(
+  requestDuration: defineMetric(
     'http_server_request_duration_seconds',
     'histogram',
     'Time from the arrival of a request to its answer.',
@@ -31,219 +31,223 @@ export const METRICS = {
       http_response_status_code: 'the statuses answered, or other',
     },
   ),
-  activeRequests: define('http_server_active_requests', 'gauge', 'Requests that wait for their answer.'),
-  errors: define('countersign_errors_total', 'counter', 'Answers with an error, by the code of their body.', {
+  activeRequests: defineMetric('http_server_active_requests', 'gauge', 'Requests that wait for their answer.'),
+  errors: defineMetric('countersign_errors_total', 'counter', 'Answers with an error, by the code of their body.', {
     code: 'the codes of the error body',
   }),
-  decisions: define('countersign_decisions_total', 'counter', 'Verdicts answered.', {
+  decisions: defineMetric('countersign_decisions_total', 'counter', 'Verdicts answered.', {
     kind: 'attestation, task',
     chain: 'the chain table, or other',
     verdict: 'compliant, denied',
   }),
-  lateOutcomes: define(
+  lateOutcomes: defineMetric(
     'countersign_late_outcomes_total',
     'counter',
     'Work that finished after its request was answered 408. Its result was dropped.',
   ),
-  decisionLogFailures: define(
+  decisionLogFailures: defineMetric(
     'countersign_decision_log_failures_total',
     'counter',
     'Batches that the decision log did not take, and that were therefore not signed.',
   ),
-  idempotencyFailures: define(
+  idempotencyFailures: defineMetric(
     'countersign_idempotency_failures_total',
     'counter',
     'Answers whose idempotency key could not be completed or released in the store.',
   ),
-  logLinesDropped: define('countersign_log_lines_dropped_total', 'counter', 'Log lines that could not be written.'),
-  traces: define('countersign_traces_total', 'counter', 'Sampled requests. Only where tracing-url is set.', {
-    outcome: 'sent, dropped',
-  }),
-  spansRejected: define(
-    'countersign_trace_spans_rejected_total',
+  logLinesDropped: defineMetric(
+    'countersign_log_lines_dropped_total',
     'counter',
-    'Spans of sent traces that the collector says it did not take.',
+    'Log lines that could not be written.',
   ),
-  poolWait: define(
+  poolWait: defineMetric(
     'countersign_pool_wait_duration_seconds',
     'histogram',
     'Time of a job in the queue, from submission to dispatch.',
   ),
-  poolRun: define(
+  poolRun: defineMetric(
     'countersign_pool_run_duration_seconds',
     'histogram',
     'Time of a job at its worker, from dispatch to answer.',
   ),
-  poolJobs: define('countersign_pool_jobs_total', 'counter', 'Jobs settled.', {
+  poolJobs: defineMetric('countersign_pool_jobs_total', 'counter', 'Jobs settled.', {
     outcome: 'answered, refused, expired, failed, withheld',
   }),
-  poolQueued: define('countersign_pool_queued_jobs', 'gauge', 'Jobs in the queue.'),
-  poolQueueLimit: define('countersign_pool_queue_limit_jobs', 'gauge', 'Jobs that the queue takes before it refuses.'),
-  poolInFlight: define('countersign_pool_in_flight_jobs', 'gauge', 'Jobs at the workers.'),
-  workers: define('countersign_workers', 'gauge', 'Signing workers.', { state: 'live, busy, wanted, abandoned' }),
-  workerLosses: define('countersign_worker_losses_total', 'counter', 'Workers lost and replaced.', LOSS_CAUSE),
-  openStreams: define('countersign_open_streams', 'gauge', 'Event streams that clients follow sessions on.'),
-  webhookDeliveries: define(
+  poolQueued: defineMetric('countersign_pool_queued_jobs', 'gauge', 'Jobs in the queue.'),
+  poolQueueLimit: defineMetric(
+    'countersign_pool_queue_limit_jobs',
+    'gauge',
+    'Jobs that the queue takes before it refuses.',
+  ),
+  poolInFlight: defineMetric('countersign_pool_in_flight_jobs', 'gauge', 'Jobs at the workers.'),
+  workers: defineMetric('countersign_workers', 'gauge', 'Signing workers.', { state: 'live, busy, wanted, abandoned' }),
+  workerLosses: defineMetric('countersign_worker_losses_total', 'counter', 'Workers lost and replaced.', LOSS_CAUSE),
+  openStreams: defineMetric('countersign_open_streams', 'gauge', 'Event streams that clients follow sessions on.'),
+  webhookDeliveries: defineMetric(
     'countersign_webhook_deliveries_total',
     'counter',
     'Attempts of this process to deliver a webhook message. A dead one was the last.',
     { outcome: 'delivered, retried, dead' },
   ),
-  webhookWaiting: define(
+  webhookWaiting: defineMetric(
     'countersign_webhook_waiting_messages',
     'gauge',
     'Webhook messages that are not delivered yet.',
   ),
-  webhookOverdue: define(
+  webhookOverdue: defineMetric(
     'countersign_webhook_queue_age_seconds',
     'gauge',
     'Time since the webhook message that is next should have been sent; 0 while none is due.',
   ),
-  evidencePieces: define(
+  evidencePieces: defineMetric(
     'countersign_evidence_pieces_total',
     'counter',
     'Documents and sets of fields that this process stored, and whose key it destroyed.',
     { change: 'stored, erased' },
   ),
-  evidenceBytesStored: define(
+  evidenceBytesStored: defineMetric(
     'countersign_evidence_stored_bytes_total',
     'counter',
     'Size of the evidence that this process stored, before encryption.',
   ),
-  retentionRuns: define(
+  retentionRuns: defineMetric(
     'countersign_evidence_retention_runs_total',
     'counter',
     'Searches for evidence that is past its time. A failed one is tried again an hour later.',
     { outcome: 'completed, failed' },
   ),
-  sessionDecisions: define(
+  sessionDecisions: defineMetric(
     'countersign_session_decision_duration_seconds',
     'histogram',
     'Time from handing in until a policy had looked at the session, in whole seconds. Review left it to a person; for none only a shadow ran.',
     { outcome: 'completed, rejected, review, none' },
   ),
-  shipLag: define(
+  shipLag: defineMetric(
     'countersign_decision_shipping_lag_seconds',
     'gauge',
     'Time since everything in the decision log had last been shipped. Only where it is shipped.',
   ),
-  shipUnshipped: define(
+  shipUnshipped: defineMetric(
     'countersign_decision_shipping_unshipped_bytes',
     'gauge',
     'Bytes of the decision log that were not shipped at the last look.',
   ),
-  shipBytes: define('countersign_decision_shipping_bytes_total', 'counter', 'Bytes written to the target and checked.'),
-  shipSegments: define(
+  shipBytes: defineMetric(
+    'countersign_decision_shipping_bytes_total',
+    'counter',
+    'Bytes written to the target and checked.',
+  ),
+  shipSegments: defineMetric(
     'countersign_decision_shipping_segments_total',
     'counter',
     'Closed segments of the decision log that were shipped whole.',
   ),
-  shipFailures: define(
+  shipFailures: defineMetric(
     'countersign_decision_shipping_failures_total',
     'counter',
     'Passes over the decision log that could not ship everything. They are tried again.',
   ),
-  treeSize: define(
+  treeSize: defineMetric(
     'countersign_decision_tree_leaves',
     'gauge',
     'Lines of the decision log that the newest signed head covers. Only where the tree is made.',
   ),
-  treeAge: define(
+  treeAge: defineMetric(
     'countersign_decision_tree_age_seconds',
     'gauge',
     'Time since this node had last handed in everything that is in its decision log.',
   ),
-  treeFailures: define(
+  treeFailures: defineMetric(
     'countersign_decision_tree_failures_total',
     'counter',
     'Passes over the decision log that could not continue the tree or ship its head. They are tried again.',
   ),
-  treeRefused: define(
+  treeRefused: defineMetric(
     'countersign_decision_tree_refused',
     'gauge',
     'Whether no head is signed: 1 if so, because the tree does not hold one that was signed before: look into it.',
   ),
-  cosignedAge: define(
+  cosignedAge: defineMetric(
     'countersign_decision_tree_cosigned_age_seconds',
     'gauge',
     'Time since a head of the log had last got the cosignatures that it has to have. Only where witnesses are set.',
   ),
-  cosignaturesLate: define(
+  cosignaturesLate: defineMetric(
     'countersign_decision_tree_cosignatures_late',
     'gauge',
     'Whether that is longer than witnesses-within-seconds: 1 if so. Heads are signed all the same.',
   ),
-  witnessCosigns: define(
+  witnessCosigns: defineMetric(
     'countersign_witness_cosigns',
     'gauge',
     'Whether the witness cosigned the last head that it was given: 1 if so. The log says why where it did not.',
     { witness: 'name of its key' },
   ),
-  leads: define(
+  leads: defineMetric(
     'countersign_leader',
     'gauge',
     'Whether this process leads the deployment: 1 if so, otherwise 0. Over all processes the sum is 1.',
   ),
-  liveProcesses: define(
+  liveProcesses: defineMetric(
     'countersign_live_processes',
     'gauge',
     'Processes that serve the deployment, on all machines, as this one knows them.',
   ),
-  limitsCut: define(
+  limitsCut: defineMetric(
     'countersign_rate_limits_cut',
     'gauge',
     'Whether rate limits can not be settled with the other processes, so that each keeps to its equal part: 1 if so.',
   ),
-  attestersOutdated: define(
+  attestersOutdated: defineMetric(
     'countersign_attesters_outdated',
     'gauge',
     'Whether changed attesters can not be loaded, so that this process signs by the keys it has: 1 if so.',
   ),
-  changeFeedAge: define(
+  changeFeedAge: defineMetric(
     'countersign_change_feed_age_seconds',
     'gauge',
     'Time since changed keys, policies and bindings were last read from the store.',
   ),
-  listEntries: define('countersign_list_entries', 'gauge', 'Addresses in lists.', {
+  listEntries: defineMetric('countersign_list_entries', 'gauge', 'Addresses in lists.', {
     list: 'shared lists by name; organizations: all of theirs',
   }),
-  listAge: define('countersign_list_age_seconds', 'gauge', 'Time since the source of a list last confirmed it.', {
+  listAge: defineMetric('countersign_list_age_seconds', 'gauge', 'Time since the source of a list last confirmed it.', {
     list: 'shared lists with a source by name; organizations: the oldest of theirs',
   }),
-  listsBehind: define('countersign_lists_behind', 'gauge', 'Lists whose latest change could not be read yet.'),
-  listLoads: define('countersign_list_loads_total', 'counter', 'Sources of lists read by this process.', {
+  listsBehind: defineMetric('countersign_lists_behind', 'gauge', 'Lists whose latest change could not be read yet.'),
+  listLoads: defineMetric('countersign_list_loads_total', 'counter', 'Sources of lists read by this process.', {
     outcome: 'loaded, confirmed, failed',
   }),
-  geographyAge: define(
+  geographyAge: defineMetric(
     'countersign_geography_age_seconds',
     'gauge',
     'Time since the publisher of the geography file built it.',
   ),
-  factQuestions: define('countersign_fact_questions_total', 'counter', 'Facts asked of screeners and chains.', {
+  factQuestions: defineMetric('countersign_fact_questions_total', 'counter', 'Facts asked of screeners and chains.', {
     kind: 'screener, chain, or a source such as base-fee',
     source: 'the screeners and chains configured',
     outcome: 'kept, answered, failed, refused',
   }),
-  factSourceOpen: define(
+  factSourceOpen: defineMetric(
     'countersign_fact_source_open',
     'gauge',
     'Whether a source has failed so often that it is left alone for a while: 1 if so.',
     { kind: 'screener, chain, or a source such as base-fee', source: 'the screeners and chains configured' },
   ),
-  eventLoopDelay: define(
+  eventLoopDelay: defineMetric(
     'nodejs_eventloop_delay_seconds',
     'gauge',
     'How late the main thread came to its timers since the last scrape.',
     { statistic: 'mean, p50, p99, max' },
   ),
-  cpuTime: define('process_cpu_time_seconds_total', 'counter', 'CPU time of the process, workers included.', {
+  cpuTime: defineMetric('process_cpu_time_seconds_total', 'counter', 'CPU time of the process, workers included.', {
     cpu_mode: 'user, system',
   }),
-  memory: define('process_memory_usage_bytes', 'gauge', 'Resident memory of the process.'),
-  heap: define('countersign_heap_used_bytes', 'gauge', 'JavaScript heap of the main thread.'),
-  descriptors: define('process_open_fds', 'gauge', 'Open file descriptors. Linux only.'),
-  uptime: define('process_uptime_seconds', 'gauge', 'Time since the process started.'),
-  build: define('countersign_build_info', 'gauge', 'Always 1: what runs here.', {
+  memory: defineMetric('process_memory_usage_bytes', 'gauge', 'Resident memory of the process.'),
+  heap: defineMetric('countersign_heap_used_bytes', 'gauge', 'JavaScript heap of the main thread.'),
+  descriptors: defineMetric('process_open_fds', 'gauge', 'Open file descriptors. Linux only.'),
+  uptime: defineMetric('process_uptime_seconds', 'gauge', 'Time since the process started.'),
+  build: defineMetric('countersign_build_info', 'gauge', 'Always 1: what runs here.', {
     version: 'of this service',
     runtime: 'of Bun',
     signer: 'the signing backend chosen at the start',

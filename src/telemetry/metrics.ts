@@ -3,7 +3,7 @@
 // value.
 import { ERROR_STATUS, type ErrorCode } from '../domain/errors.ts'
 import type { HistogramSnapshot } from '../lib/histogram.ts'
-import { createExposition, histogramSamples, type Sample } from './exposition.ts'
+import { createExposition, type Exposition, histogramSamples, type Sample } from './exposition.ts'
 import { addFactMetrics, type FactMetrics } from './fact-metrics.ts'
 import { addIdentityMetrics, type IdentityMetrics } from './identity-metrics.ts'
 import { METRICS } from './metric-table.ts'
@@ -11,8 +11,6 @@ import { addProcessMetrics } from './process-metrics.ts'
 import { createRouteMetrics, type RouteRecorder } from './route-metrics.ts'
 import { addSharingMetrics, type SharingMetrics } from './sharing-metrics.ts'
 import { addShipMetrics, type ShipMetrics } from './ship-metrics.ts'
-import type { TraceCounts } from './trace-exporter.ts'
-import { addTraceMetrics } from './trace-metrics.ts'
 import { addTreeMetrics, type TreeMetrics } from './tree-metrics.ts'
 
 export type DecisionKind = 'attestation' | 'task'
@@ -58,12 +56,12 @@ export interface MetricsOptions {
   readonly openStreams?: () => number
   readonly facts?: () => FactMetrics
   readonly sharing?: () => SharingMetrics
-  /** Null when nothing is traced. */
-  readonly tracing?: () => TraceCounts | null
   /** Null when this process does not ship the decision log. */
   readonly shipping?: () => ShipMetrics | null
   /** Null when this process does not maintain the tree over the decision log. */
   readonly tree?: () => TreeMetrics | null
+  /** Adds the metrics of modules. */
+  readonly addFurther?: (exposition: Exposition) => void
 }
 
 /** Counts since the start, for the live view. */
@@ -199,7 +197,6 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
   let readIdentity: (() => IdentityMetrics) | null = null
   addIdentityMetrics(exposition, () => readIdentity?.() ?? null)
   addSharingMetrics(exposition, () => options.sharing?.() ?? null)
-  addTraceMetrics(exposition, () => options.tracing?.() ?? null)
   addShipMetrics(exposition, () => options.shipping?.() ?? null)
   addTreeMetrics(exposition, () => options.tree?.() ?? null)
   exposition.add(METRICS.openStreams, () => one(options.openStreams?.()))
@@ -209,6 +206,7 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
   })
   exposition.add(METRICS.changeFeedAge, () => one(options.changeFeedAgeSeconds?.()))
   exposition.add(METRICS.build, () => [{ labels: options.build, value: 1 }])
+  options.addFurther?.(exposition)
   const stopProcessMetrics = addProcessMetrics(exposition)
 
   return {

@@ -5,7 +5,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import { SETTINGS, variableOf } from '../../src/config/settings.ts'
+import { type Setting, variableOf } from '../../src/config/setting.ts'
+import { SETTINGS } from '../../src/config/settings.ts'
+import { MODULES } from '../../src/modules.ts'
 import { freePort } from '../service/start-service.ts'
 import { configureNginx, NGINX_MISSING } from './balancer.ts'
 
@@ -147,9 +149,13 @@ describe('manifests', () => {
   }
 
   test('every setting that a file names exists', () => {
-    const secrets = Object.values(SETTINGS).filter((setting) => 'secret' in setting && setting.secret === true)
+    const settings: readonly Setting<unknown>[] = [
+      ...Object.values(SETTINGS),
+      ...MODULES.flatMap(({ settings = {} }) => Object.values(settings)),
+    ]
+    const secrets = settings.filter(({ secret }) => secret === true)
     const known = new Set([
-      ...Object.values(SETTINGS).map(({ name }) => variableOf(name)),
+      ...settings.map(({ name }) => variableOf(name)),
       ...secrets.map(({ name }) => `${variableOf(name)}_FILE`),
     ])
     const texts = [...files, 'Containerfile', 'systemd/countersign.service', 'README.md'].map(read)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { dashboardText, makeDashboard } from '../../deploy/grafana/write-dashboard.ts'
 import { readAlertRules } from '../../docs/generate-tables.ts'
+import { MODULES } from '../../src/modules.ts'
 import { METRICS, type MetricDefinition } from '../../src/telemetry/metric-table.ts'
 import { type RunningService, startService } from '../service/start-service.ts'
 
@@ -52,19 +53,24 @@ const promtool = async (...words: string[]): Promise<{ code: number; printed: st
   return { code: await child.exited, printed: printed.join('') }
 }
 
+const ALL_METRICS: readonly MetricDefinition[] = [
+  ...Object.values(METRICS),
+  ...MODULES.flatMap(({ metrics = {} }) => Object.values(metrics)),
+]
+
 /** Prometheus's own, or its configuration's. */
 const FOREIGN_LABELS = new Set(['job', 'instance', 'le', 'process'])
 
 /** What an expression names that no service exposes. */
 const unknownNames = (expr: string, exposed: ReadonlySet<string>): string[] => {
-  const definitions = new Map<string, MetricDefinition>(Object.values(METRICS).map((metric) => [metric.name, metric]))
+  const definitions = new Map<string, MetricDefinition>(ALL_METRICS.map((metric) => [metric.name, metric]))
   const labels = new Set(FOREIGN_LABELS)
   const found: string[] = []
   for (const [, word = '', matchers = ''] of expr.matchAll(
     /\b((?:http_server|nodejs|process|countersign)_\w+)(?:\{([^}]*)\})?/g,
   )) {
     // A label may begin as a metric does.
-    const isLabel = Object.values(METRICS).some((metric: MetricDefinition) => word in metric.labels)
+    const isLabel = ALL_METRICS.some((metric) => word in metric.labels)
     if (isLabel) continue
     const histogram = word.replace(/_(?:bucket|count|sum)$/, '')
     const name = exposed.has(`${histogram} histogram`) ? histogram : word
@@ -95,7 +101,7 @@ const exposedNames = (): Set<string> =>
 describe('metrics', () => {
   test('that the alerts and the dashboard name are those of a running service', () => {
     const exposed = exposedNames()
-    expect(exposed.size).toBe(Object.keys(METRICS).length)
+    expect(exposed.size).toBe(ALL_METRICS.length)
     const expressions = [...rules.map(({ expr }) => expr), ...queries]
     const variables = dashboard.templating.list.map(({ query }) => JSON.stringify(query))
     expect([...expressions, ...variables].flatMap((expr) => unknownNames(expr, exposed))).toEqual([])
@@ -108,7 +114,7 @@ describe('metrics', () => {
 
   test('of every part are on the dashboard', () => {
     const shown = queries.join('\n')
-    const missing = Object.values(METRICS).filter(({ name }) => !shown.includes(name))
+    const missing = ALL_METRICS.filter(({ name }) => !shown.includes(name))
     // Told by others that are shown: rates, bytes and the uptime.
     expect(missing.map(({ name }) => name)).toEqual([
       'countersign_evidence_stored_bytes_total',

@@ -8,14 +8,7 @@ import { type DataFolder, dataFolderAt, makeDataFolder } from '../../src/setup/d
 import { checkAccess, inspectAccess, type SecretSettings } from '../../src/setup/file-access.ts'
 import { cleanEnvironment, runCountersign, runToEnd } from '../service/run-to-end.ts'
 
-const NONE: SecretSettings = {
-  store: null,
-  pkcs11Pin: null,
-  passphrase: null,
-  evidenceKey: null,
-  accountKey: null,
-  decisionsShipCredentials: null,
-}
+const NONE: SecretSettings = { secretFiles: [] }
 
 let root: string
 let folder: DataFolder
@@ -71,9 +64,9 @@ describe('what is looked at', () => {
     )
   })
 
-  test.each(Object.keys(NONE))('a file that the setting %s names; its group may read that one', (setting) => {
+  test('a file that a setting names; its group may read that one', () => {
     const path = join(root, 'named')
-    const settings = { ...NONE, [setting]: { source: 'file', path } }
+    const settings: SecretSettings = { secretFiles: [path] }
     expect(found(settings)).toEqual([])
     writeWithMode(path, 0o440)
     expect(found(settings)).toEqual([])

@@ -3,9 +3,10 @@ import fc from 'fast-check'
 import { createChainTable } from '../../src/domain/chain.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../src/domain/errors.ts'
 import { createHistogram } from '../../src/lib/histogram.ts'
+import { MODULES } from '../../src/modules.ts'
 import type { PoolStats } from '../../src/pool/statistics.ts'
 import { JOB_BOUNDS_MS } from '../../src/pool/statistics.ts'
-import { METRICS } from '../../src/telemetry/metric-table.ts'
+import { METRICS, type MetricDefinition } from '../../src/telemetry/metric-table.ts'
 import { createMetrics, type Metrics, type MetricsOptions } from '../../src/telemetry/metrics.ts'
 import { REQUEST_BOUNDS_MS } from '../../src/telemetry/route-metrics.ts'
 
@@ -62,6 +63,11 @@ const samples = (text: string): Map<string, number> =>
   )
 
 describe('the table', () => {
+  const ALL_METRICS: readonly MetricDefinition[] = [
+    ...Object.values(METRICS),
+    ...MODULES.flatMap(({ metrics = {} }) => Object.values(metrics)),
+  ]
+
   test('says of every exposed metric what it is, and names none that is not exposed', async () => {
     const text = await setUp().expose()
     const exposed = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`)
@@ -73,7 +79,7 @@ describe('the table', () => {
   })
 
   test('follows the naming conventions', () => {
-    for (const { name, type, help, labels } of Object.values(METRICS)) {
+    for (const { name, type, help, labels } of ALL_METRICS) {
       expect(name).toMatch(/^(http_server|nodejs|process|countersign)_[a-z_]+$/)
       expect(name.endsWith('_total')).toBe(type === 'counter')
       if (type === 'histogram') expect(name).toEndWith('_seconds')

@@ -1,7 +1,7 @@
 // What goes to a collector, read by the decoder that OpenTelemetry generates from the protocol's schema.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { encodeTraces, readRejectedSpans } from '../../src/telemetry/otlp.ts'
+import { encodeTraces, readRejectedSpans } from '../../src/modules/tracing/otlp.ts'
 import type { FinishedTrace } from '../../src/telemetry/request-trace.ts'
 import { decodeRequest, partialSuccess } from './support/collector.ts'
 

@@ -1,7 +1,7 @@
 // A collector that is well, away, slow, or answers what no collector answers.
 import { beforeEach, describe, expect, test } from 'bun:test'
+import { type CollectorAnswer, createTraceExporter } from '../../src/modules/tracing/trace-exporter.ts'
 import type { FinishedTrace } from '../../src/telemetry/request-trace.ts'
-import { type CollectorAnswer, createTraceExporter } from '../../src/telemetry/trace-exporter.ts'
 import { partialSuccess } from './support/collector.ts'
 
 const trace = (name: string): FinishedTrace => ({

@@ -2,8 +2,8 @@
 // answer how many were rejected. Source: opentelemetry-proto, collector/trace/v1/trace_service.proto and
 // trace/v1/trace.proto.
 import { randomBytes } from 'node:crypto'
-import { createProtobufWriter, type ProtobufWriter } from '../lib/protobuf-writer.ts'
-import type { FinishedTrace, Span } from './request-trace.ts'
+import { createProtobufWriter, type ProtobufWriter } from '../../lib/protobuf-writer.ts'
+import type { FinishedTrace, Span } from '../../telemetry/request-trace.ts'
 
 export const OTLP_CONTENT_TYPE = 'application/x-protobuf'
 

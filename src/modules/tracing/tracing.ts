@@ -1,20 +1,13 @@
 // Builds tracing if a collector is configured; otherwise requests are not traced.
 
-import type { Config } from '../config/config.ts'
-import { VERSION } from '../config/version.ts'
-import { fetchBounded } from '../lib/bounded-fetch.ts'
-import type { Clock, Timers } from '../lib/time.ts'
-import type { Logger } from '../telemetry/log.ts'
-import { encodeTraces, OTLP_CONTENT_TYPE } from '../telemetry/otlp.ts'
-import { createTraceExporter, type TraceExporter } from '../telemetry/trace-exporter.ts'
-import { createTracer, type Tracer } from '../telemetry/tracer.ts'
-
-export interface TracingDependencies {
-  readonly config: Pick<Config, 'tracingUrl' | 'tracingSample'>
-  readonly clock: Clock
-  readonly after: Timers['after']
-  readonly log: Logger
-}
+import { VERSION } from '../../config/version.ts'
+import { fetchBounded } from '../../lib/bounded-fetch.ts'
+import type { ModuleCore, OpenedModule } from '../../module-interface/module.ts'
+import { createTracer } from '../../telemetry/tracer.ts'
+import { encodeTraces, OTLP_CONTENT_TYPE } from './otlp.ts'
+import { TRACING_SETTINGS } from './settings.ts'
+import { createTraceExporter } from './trace-exporter.ts'
+import { addTraceMetrics } from './trace-metrics.ts'
 
 const POST_TIMEOUT_MS = 5_000
 const ANSWER_BYTES_MAX = 65_536
@@ -22,17 +15,16 @@ const ANSWER_BYTES_MAX = 65_536
 const retryAfterSeconds = (text: string | null): number | null =>
   text !== null && /^[0-9]{1,6}$/.test(text) ? Number(text) : null
 
-/** @returns null when no collector is configured */
-export const startTracing = ({ config, clock, after, log }: TracingDependencies) => {
-  const { tracingUrl: url, tracingSample: sample } = config
-  if (url === '') return null
+export const openTracing = ({ config, clock, after, log }: ModuleCore): OpenedModule => {
+  const url = config.of(TRACING_SETTINGS.url)
+  if (url === '') return { addMetrics: (exposition) => addTraceMetrics(exposition, () => null) }
   const resource = {
     'service.name': 'countersign',
     'service.version': VERSION,
     // New for each process; a pid would be reused after a restart.
     'service.instance.id': crypto.randomUUID(),
   }
-  const exporter: TraceExporter = createTraceExporter({
+  const exporter = createTraceExporter({
     encode: (traces) => encodeTraces(traces, resource),
     post: async (body) => {
       const {
@@ -55,12 +47,16 @@ export const startTracing = ({ config, clock, after, log }: TracingDependencies)
     after,
     log,
   })
-  const tracer: Tracer = createTracer({
-    sample,
+  const tracer = createTracer({
+    sample: config.of(TRACING_SETTINGS.sample),
     hasRoom: exporter.hasRoom,
     onEnd: exporter.add,
     monotonicMs: clock.monotonicMs,
     unixMs: Date.now,
   })
-  return { tracer, counts: exporter.counts, stop: exporter.stop }
+  return {
+    tracer,
+    addMetrics: (exposition) => addTraceMetrics(exposition, exporter.counts),
+    stop: exporter.stop,
+  }
 }

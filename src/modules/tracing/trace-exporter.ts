@@ -1,13 +1,13 @@
 // Sends finished traces to a collector in the background: a bounded buffer, one request at a time, each with a time limit.
 // A collector that is away, slow or answers nonsense costs traces, which are counted, and one line in the log.
 
-import { errorClassOf } from '../lib/named-error.ts'
-import type { Timers } from '../lib/time.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
-import { createFailureLog } from './failure-log.ts'
-import type { Logger } from './log.ts'
+import { errorClassOf } from '../../lib/named-error.ts'
+import type { Timers } from '../../lib/time.ts'
+import { withTimeout } from '../../lib/with-timeout.ts'
+import { createFailureLog } from '../../telemetry/failure-log.ts'
+import type { Logger } from '../../telemetry/log.ts'
+import type { FinishedTrace } from '../../telemetry/request-trace.ts'
 import { OTLP_CONTENT_TYPE, readRejectedSpans } from './otlp.ts'
-import type { FinishedTrace } from './request-trace.ts'
 
 export interface CollectorAnswer {
   readonly status: number

@@ -1,0 +1,41 @@
+// What the settings need to know of a module: its name, the modules it needs, and its own settings.
+import type { Setting } from './setting.ts'
+import { SettingInvalidError } from './settings.ts'
+
+/** Reads a setting that a module declared, by the declaration. */
+export type SettingReader = <Value>(setting: Setting<Value>) => Value
+
+export interface ModuleSettings {
+  /** As `--without` names it. */
+  readonly name: string
+  /** Imperative, for `--help`. */
+  readonly summary: string
+  /** Names of the modules without which it can't run. */
+  readonly needs?: readonly string[]
+  readonly settings?: Readonly<Record<string, Setting<unknown>>>
+  /** Checks settings that depend on each other. @throws SettingInvalidError */
+  readonly checkSettings?: (of: SettingReader) => void
+}
+
+/**
+ * The modules that are not left out.
+ * @throws SettingInvalidError for a name that no module has, and for a module that would lack one that it needs
+ */
+export const selectModules = <Module extends ModuleSettings>(
+  modules: readonly Module[],
+  without: readonly string[],
+): readonly Module[] => {
+  const unknown = without.find((name) => !modules.some((module) => module.name === name))
+  if (unknown !== undefined) {
+    const names = modules.map(({ name }) => name).join(', ')
+    throw new SettingInvalidError(`without: there is no module ${unknown}; the modules are ${names}`)
+  }
+  const selected = modules.filter(({ name }) => !without.includes(name))
+  for (const { name, needs = [] } of selected) {
+    const missing = needs.find((need) => without.includes(need))
+    if (missing !== undefined) {
+      throw new SettingInvalidError(`without: ${name} needs ${missing}; leave out ${name}, too, or keep ${missing}`)
+    }
+  }
+  return selected
+}

@@ -1,0 +1,51 @@
+// The interface between the core and its modules. A module is one folder of src/modules with a declaration in module.ts; the
+// core receives the list of declarations (src/modules.ts) and never imports a module.
+import type { LeaderTask } from '../cluster/leader.ts'
+import type { Config } from '../config/config.ts'
+import type { ModuleSettings } from '../config/module-settings.ts'
+import type { Clock, Timers } from '../lib/time.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import type { PassphraseSource } from '../signing/passphrase.ts'
+import type { Store } from '../store/store.ts'
+import type { StoreTarget } from '../store/store-address.ts'
+import type { Exposition } from '../telemetry/exposition.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { MetricDefinition } from '../telemetry/metric-table.ts'
+import type { Tracer } from '../telemetry/tracer.ts'
+
+/** The parts of the core that exist before the signing workers start. */
+export interface ModuleCore {
+  readonly config: Config
+  readonly folder: DataFolder
+  readonly store: Store
+  readonly target: StoreTarget
+  /** Where to read the passphrase of the keystores. */
+  readonly passphrase: PassphraseSource
+  /** Whether this process is the first of its node. */
+  readonly isFirst: boolean
+  /** Whether the service runs a trial of a restored backup. */
+  readonly isTrial: boolean
+  readonly clock: Clock
+  readonly after: Timers['after']
+  readonly log: Logger
+}
+
+/** A module's additions to one process of the service. */
+export interface OpenedModule {
+  /** Decides which requests are traced. At most one module has it. */
+  readonly tracer?: Tracer
+  /** Adds all metrics of the declaration, with or without samples. */
+  readonly addMetrics?: (exposition: Exposition) => void
+  /** Runs in one process of the deployment. */
+  readonly leaderTasks?: readonly LeaderTask[]
+  /** Called after the listeners and the signing workers have stopped. */
+  stop?(): Promise<void> | void
+}
+
+export interface Module extends ModuleSettings {
+  readonly metrics?: Readonly<Record<string, MetricDefinition>>
+  /** Imports the module's code and starts it. Not called if the module is left out. */
+  open?(core: ModuleCore): Promise<OpenedModule>
+}
+
+export const defineModule = (module: Module): Module => module

@@ -1,0 +1,37 @@
+// Settings of tracing.
+import { setting } from '../../config/setting.ts'
+
+/** Empty: no collector. http is allowed anywhere, because no span holds a secret. */
+const parseTracingUrl = (text: string): string => {
+  if (text === '') return ''
+  const url = URL.parse(text)
+  const plain = url !== null && url.username === '' && url.password === '' && url.hash === ''
+  if (!plain || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw new Error('must be an http or https URL without credentials')
+  }
+  if (url.pathname === '/') url.pathname = '/v1/traces'
+  return url.href
+}
+
+/** A decimal fraction. */
+const parseShare = (text: string): number => {
+  const value = /^(0|1|[01]?\.[0-9]{1,9})$/.test(text) ? Number(text) : Number.NaN
+  if (!(value >= 0 && value <= 1)) throw new Error('must be a number from 0 to 1, such as 0.01')
+  return value
+}
+
+export const TRACING_SETTINGS = {
+  url: setting({
+    name: 'tracing-url',
+    description:
+      'Where an OpenTelemetry collector takes traces by OTLP/HTTP, as http://127.0.0.1:4318 (/v1/traces unless it has a path); nothing is traced unless set',
+    defaultText: '',
+    parse: parseTracingUrl,
+  }),
+  sample: setting({
+    name: 'tracing-sample',
+    description: 'Share of the requests that are traced (0 to 1), where no traceparent of the caller decides',
+    defaultText: '0.01',
+    parse: parseShare,
+  }),
+}

@@ -1,0 +1,28 @@
+// Metrics of the traces that were sent to a collector. They have samples only if a collector is set.
+import type { Exposition } from '../../telemetry/exposition.ts'
+import { defineMetric } from '../../telemetry/metric-table.ts'
+import type { TraceCounts } from './trace-exporter.ts'
+
+export const TRACE_METRICS = {
+  traces: defineMetric('countersign_traces_total', 'counter', 'Sampled requests. Only where tracing-url is set.', {
+    outcome: 'sent, dropped',
+  }),
+  spansRejected: defineMetric(
+    'countersign_trace_spans_rejected_total',
+    'counter',
+    'Spans of sent traces that the collector says it did not take.',
+  ),
+}
+
+/** @param read called once per metric and scrape; null if nothing is traced */
+export const addTraceMetrics = (exposition: Exposition, read: () => TraceCounts | null): void => {
+  exposition.add(TRACE_METRICS.traces, () => {
+    const counts = read()
+    if (counts === null) return []
+    return (['sent', 'dropped'] as const).map((outcome) => ({ labels: { outcome }, value: counts[outcome] }))
+  })
+  exposition.add(TRACE_METRICS.spansRejected, () => {
+    const counts = read()
+    return counts === null ? [] : [{ labels: {}, value: counts.rejectedSpans }]
+  })
+}

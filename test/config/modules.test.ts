@@ -1,0 +1,93 @@
+// The setting `without`, and settings that modules declare.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from '../../src/config/config.ts'
+import type { ModuleSettings } from '../../src/config/module-settings.ts'
+import { secretSetting, setting } from '../../src/config/setting.ts'
+import { parseInteger } from '../../src/config/setting-values.ts'
+import { describeSettings, SettingInvalidError } from '../../src/config/settings.ts'
+
+const SIZE = setting({ name: 'tank-size', description: 'Size', defaultText: '5', parse: parseInteger(1, 9) })
+const PIN = secretSetting({ name: 'tank-pin', description: 'PIN' })
+const MODULES: readonly ModuleSettings[] = [
+  {
+    name: 'tank',
+    summary: 'store water',
+    settings: { size: SIZE, pin: PIN },
+    checkSettings: (of) => {
+      if (of(SIZE) > 7 && of(PIN) === null) throw new SettingInvalidError('a large tank needs a tank-pin')
+    },
+  },
+  { name: 'pump', summary: 'move water', needs: ['tank'] },
+]
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-modules-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const load = (flags: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+  loadConfig({ arguments: flags, environment }, MODULES)
+const refusal = (...given: Parameters<typeof load>): string => {
+  try {
+    load(...given)
+  } catch (error) {
+    if (error instanceof SettingInvalidError) return error.message
+    throw error
+  }
+  return 'accepted'
+}
+
+describe('a setting of a module', () => {
+  test('is read by its declaration, from the sources that settings of the core have', () => {
+    expect(load([]).of(SIZE)).toBe(5)
+    expect(load(['--tank-size', '6']).of(SIZE)).toBe(6)
+    expect(load([], { COUNTERSIGN_TANK_SIZE: '7' }).of(SIZE)).toBe(7)
+    expect(load([], { COUNTERSIGN_TANK_PIN: 'x' }).of(PIN)).toEqual({
+      source: 'environment',
+      name: 'COUNTERSIGN_TANK_PIN',
+    })
+    const file = load([], { COUNTERSIGN_TANK_PIN_FILE: '/run/pin' })
+    expect(file.of(PIN)).toEqual({ source: 'file', path: '/run/pin' })
+    expect(file.secretFiles).toEqual(['/run/pin'])
+  })
+
+  test('is checked like those of the core, alone and with others', () => {
+    expect(refusal(['--tank-size', '10'])).toBe('--tank-size must be a whole number from 1 to 9')
+    expect(refusal(['--tank-size', '8'])).toBe('a large tank needs a tank-pin')
+    expect(refusal(['--tank-pin', 'x'])).toContain('is a secret')
+  })
+
+  test('stands in the help below its module', () => {
+    expect(describeSettings(MODULES)).toContain('  tank: store water\n  --tank-size, COUNTERSIGN_TANK_SIZE')
+  })
+})
+
+describe('without', () => {
+  test('leaves modules out, by a flag, a variable or the config file', () => {
+    const path = join(folder, 'config.yaml')
+    writeFileSync(path, 'without: pump\n')
+    expect([...load([]).modules]).toEqual(['tank', 'pump'])
+    expect([...load(['--without', 'pump']).modules]).toEqual(['tank'])
+    expect([...load(['--config', path]).modules]).toEqual(['tank'])
+    expect([...load([], { COUNTERSIGN_WITHOUT: 'tank, pump' }).modules]).toEqual([])
+  })
+
+  test.each([
+    [['--without', 'ship'], 'without: there is no module ship; the modules are tank, pump'],
+    [['--without', 'tank'], 'without: pump needs tank; leave out pump, too, or keep tank'],
+    [['--without', 'pump,pump'], '--without must be a list of names with commas, each once'],
+    [['--without', 'tank,pump', '--tank-size', '6'], 'tank-size belongs to the module tank, which is left out'],
+  ])('%p is refused', (flags, message) => {
+    expect(refusal(flags)).toBe(message)
+  })
+
+  test('refuses secrets of a module that is left out', () => {
+    const message = 'tank-pin belongs to the module tank, which is left out'
+    expect(refusal(['--without', 'tank,pump'], { COUNTERSIGN_TANK_PIN: 'x' })).toBe(message)
+    expect(refusal(['--without', 'tank,pump'], { COUNTERSIGN_TANK_PIN_FILE: '/run/pin' })).toBe(message)
+  })
+})
