@@ -6,7 +6,7 @@ export interface NamePiece {
   readonly text: string
   /** The word mixes scripts, has signs for letters, or can't be read: `text` has the Latin letters that they look like. */
   readonly isDisguised: boolean
-  /** The Latin letters that every letter of a word in another script looks like; null if one looks like none. */
+  /** The Latin letters that all letters and digits of the word look like; null if one looks like none, or all are Latin. */
   readonly lookalike: string | null
 }
 
@@ -52,7 +52,7 @@ const WORDS = /[[\p{L}\p{N}\p{M}\p{So}\p{Sc}\p{Sm}@§!¡¿?*#%\\^]--[+]]+/gv
 const SIGN = /[\p{So}\p{Sc}\p{Sm}@§!¡¿?*#%\\^]/gu
 const BOXED = /[\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}\u{1f1e6}-\u{1f1ff}]/gu
 const OUTER_SIGNS = /^[\p{So}!¡¿?#]+|[\p{So}!¡¿?#]+$/gu
-const IS_ASCII = /^[a-z0-9]*$/i
+const IS_PLAIN = /^(?:[a-z]*|[0-9]*)$/i
 const HAS_LETTER = /\p{L}/u
 
 /** Scripts whose letters look like those of another, or that are read in a way of their own. Japanese is one of three. */
@@ -88,15 +88,19 @@ const TRANSLITERATED = new RegExp(
   'u',
 )
 
+/** By digit. */
+const LETTERS_OF_DIGITS = 'oizeasgtbg'
+
 /** A letter with a mark looks like the letter; one that looks like no Latin letter stays. */
 const asLatin = (text: string): string =>
   text.replaceAll(/\P{Script=Latin}/gu, (letter) => {
+    if (letter >= '0' && letter <= '9') return LETTERS_OF_DIGITS[Number(letter)] ?? letter
     const [plain = letter] = letter.normalize('NFD')
     return LATIN_OF.get(plain) ?? LATIN_OF.get(plain.toUpperCase()) ?? letter
   })
 
 const toPieces = (written: string): readonly NamePiece[] => {
-  if (IS_ASCII.test(written)) return [{ text: written, isDisguised: false, lookalike: null }]
+  if (IS_PLAIN.test(written)) return [{ text: written, isDisguised: false, lookalike: null }]
   const boxed = written.replaceAll(BOXED, (letter) => SIGNS[letter] ?? letter)
   const hasLetter = HAS_LETTER.test(boxed)
   const bare = hasLetter ? boxed.replaceAll(OUTER_SIGNS, '') : boxed
@@ -110,7 +114,7 @@ const toPieces = (written: string): readonly NamePiece[] => {
     !TRANSLITERATED.test(text) ||
     SCRIPTS.some(({ some, all }) => some.test(text) && !all.test(text))
   const latin = asLatin(text)
-  const looksLatin = !isDisguised && latin !== text && LATIN?.all.test(latin) === true
+  const looksLatin = !isDisguised && HAS_LETTER.test(text) && latin !== text && LATIN?.all.test(latin) === true
   if (isDisguised && !EAST_ASIAN.test(text)) return [{ text: latin, isDisguised, lookalike: null }]
   const runs = text.match(RUNS) ?? []
   return runs.map((run) => ({ text: run, isDisguised, lookalike: looksLatin ? latin : null }))

@@ -60,6 +60,7 @@ describe('names that are found', () => {
     ['ABC Trading Limited', '8', 'points'],
     ['Fer\u200bdinand\u202e Martínez Suárez', '9', 'marks'],
     ['Ferd1nand Mart1nez Suarez', '9', 'digits for letters'],
+    ['6a2prom', '6', 'other digits for letters'],
     ['FerdinandMartinezSuarez', '9', 'all written together'],
     ['Suarez-FerdinandMartinez', '9', 'together, in another order'],
     ['Fer dinand Mart inez Sua rez', '9', 'written apart'],
@@ -156,6 +157,12 @@ describe('names that can not be compared in full have a problem, whatever is fou
     [[...'bcdfghjklmnprstvzqx'].map((letter) => `${letter}al${letter}un`).join(' '), 'too-many-words'],
     [`${[...'bdfghklmnprstvz'].map((letter) => `${letter}al${letter}un`).join(' ')} SergeiLavrov`, 'too-many-words'],
     ['A'.repeat(33), 'long-word'],
+    ['Ferd1nand', 'disguised'],
+    ['Suare2', 'disguised'],
+    ['F❶ñez', 'disguised'],
+    ['キム・ジョンウン', 'unreadable'],
+    ['きむ・じょんうん', 'unreadable'],
+    ['金じょんうん', 'unreadable'],
   ] as const)('%s is %s', (name, problem) => {
     expect(screening.screen({ name }, DEFAULT_THRESHOLD).problem).toBe(problem)
   })
@@ -170,6 +177,21 @@ describe('names that can not be compared in full have a problem, whatever is fou
     expect(hitsOf({ name }).map((hit) => hit.entry)).toContain('9')
   })
 
+  test.each([
+    ['حماس', 'unreadable'],
+    ['חמאס', 'unreadable'],
+    ['조선광업', 'unreadable'],
+    ['真主党', 'unreadable'],
+    ['ハマース', 'unreadable'],
+    ['Homs ريفاينري', 'unreadable'],
+    ['Bank Me11at', 'disguised'],
+    ['Газпром', null],
+    ['3M Web3 Trading', null],
+  ] as const)('of a company: %s is %p', (name, problem) => {
+    expect(screening.screen({ name, kind: 'organization' }, DEFAULT_THRESHOLD).problem).toBe(problem)
+    if (problem === 'unreadable') expect(screening.screen({ name }, DEFAULT_THRESHOLD).problem).toBe(problem)
+  })
+
   test('the beginning of a name', () => {
     expect(screening.screen({ name: 'Maria Gonzales', isCut: true }, DEFAULT_THRESHOLD).problem).toBe('cut')
   })
@@ -178,6 +200,8 @@ describe('names that can not be compared in full have a problem, whatever is fou
     'J. R. Tolkien',
     '山田はなこ',
     'A.B.C. Trading',
+    '张〇',
+    'Juan Carlos 1',
     'Anna 🌸 Schmidt',
     '♥Anna♥ Schmidt!',
     'فاطمة علي',

@@ -9,16 +9,6 @@ export const WORD_MAX = 32
 /** Lower-case ASCII letters and digits of a text, whatever its script; spaces stay, everything else is dropped. */
 export const toAscii = (text: string): string => anyAscii(text).toLowerCase()
 
-/** Written for a letter by those who want to get past a list. */
-const LETTER_OF_DIGIT: Readonly<Record<string, string>> = {
-  '0': 'o',
-  '1': 'i',
-  '3': 'e',
-  '4': 'a',
-  '5': 's',
-  '9': 'g',
-}
-
 /** In order: each rule sees what the one before has left. */
 const RULES: readonly (readonly [RegExp, string])[] = [
   [/dzh|dj/g, 'j'],
@@ -59,8 +49,6 @@ const SAME = new Map(SAME_NAMES.flatMap((group) => group.map((name) => [byRules(
  * @returns what stands for it in comparisons; words that are spellings of each other often have the same
  */
 export const foldWord = (word: string): string => {
-  const cut = word.slice(0, WORD_MAX)
-  const letters = /[a-z]/.test(cut) ? cut.replaceAll(/[013459]/g, (digit) => LETTER_OF_DIGIT[digit] ?? digit) : cut
-  const folded = byRules(letters)
+  const folded = byRules(word.slice(0, WORD_MAX))
   return (SAME.get(folded) ?? folded).slice(0, WORD_MAX)
 }

@@ -7,7 +7,7 @@ export const NAME_PROBLEMS = {
   'long-word': 'a word of a name is too long to be one',
   'single-letters': 'a name is written in single letters',
   disguised: 'a word of a name mixes alphabets, or has signs for letters',
-  unreadable: 'a name has letters that can not be read',
+  unreadable: 'a name has letters that can not be compared with those of the lists',
   cut: 'the name in the document does not fit into its zone, which leaves out the rest',
 } as const
 export type NameProblem = keyof typeof NAME_PROBLEMS

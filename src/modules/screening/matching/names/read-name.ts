@@ -167,6 +167,12 @@ const wordsOf = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] =
 /** @returns the words to compare, each once */
 const readOnce = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] => withoutRepeats(wordsOf(raw, kind))
 
+/** Digits for letters: names of companies begin and end with numbers. */
+const DIGIT_FOR_LETTER: Readonly<Record<NameKind, RegExp>> = {
+  person: /\p{L}[\p{N}--\p{Script=Han}]|[\p{N}--\p{Script=Han}]\p{L}/v,
+  organization: /\p{L}[\p{N}--\p{Script=Han}]+\p{L}/v,
+}
+
 const isInLetters = ({ skeletons, spellings }: RawWord): boolean => skeletons.length + spellings.length === 0
 
 export interface DividedName {
@@ -223,7 +229,7 @@ export const readName = (name: string, kind: NameKind): NameReading => {
   const unrepeated = raw.filter(({ text }, at) => text.length === 1 || texts.indexOf(text) === at)
   const once = withoutRepeats(words)
   const problemOf = (): NameProblem | null => {
-    if (pieces.some(({ isDisguised }) => isDisguised)) return 'disguised'
+    if (pieces.some(({ text, isDisguised }) => isDisguised || DIGIT_FOR_LETTER[kind].test(text))) return 'disguised'
     if (isPartial) return 'unreadable'
     if (once.length > WORDS_MAX) return 'too-many-words'
     if (texts.some(({ length }) => length > WORD_MAX)) return 'long-word'

@@ -118,9 +118,21 @@ export interface ScriptReading {
   readonly ways: readonly Way[]
   /** Ways to read a name among other words that are written together with it. */
   readonly within: readonly Way[]
-  /** Some letters have no reading: they are not in the words. */
+  /** Some letters have no reading, or none in which lists may have them. */
   readonly isPartial: boolean
 }
+
+/** A company's name is often translated from another script instead of being spelled in Latin letters. */
+const NOT_SPELLED =
+  /[\p{L}--[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Common}]]/v
+/** Kana write foreign names, other than the given name beside a family name in Chinese characters. */
+const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u
+const GIVEN_NAME = /^\p{Script=Hiragana}{1,4}$/u
+
+const isUncompared = (piece: string, kind: NameKind, pieces: readonly string[]): boolean =>
+  kind === 'organization'
+    ? NOT_SPELLED.test(piece)
+    : KANA.test(piece) && !(GIVEN_NAME.test(piece) && pieces.some((other) => HAN.test(other)))
 
 const hasUnknownLetter = (piece: string): boolean =>
   [...piece].some((letter) => letter > '\u007f' && SOUNDED.test(letter) && toAscii(letter) === '')
@@ -142,6 +154,8 @@ export const readScripts = (pieces: readonly string[], kind: NameKind): ScriptRe
     within: read.flatMap(({ within }, at) =>
       within.map((words) => joined(readings.map(([first = []], other) => (other === at ? words : first)))),
     ),
-    isPartial: read.some(({ ways }) => ways.length === 0) || pieces.some(hasUnknownLetter),
+    isPartial:
+      read.some(({ ways }) => ways.length === 0) ||
+      pieces.some((piece) => hasUnknownLetter(piece) || isUncompared(piece, kind, pieces)),
   }
 }
