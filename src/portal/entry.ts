@@ -50,10 +50,10 @@ export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
   const enter = async (token: string, headers: Headers): Promise<Entry> => {
     const { linkHash, cookieHash, organizationId, sessionId } = await requireLink(token)
     const { secret, hash } = cookies.make()
-    if (cookieHash === null && (await links.bind({ organizationId, sessionId }, linkHash, hash))) {
+    const own = cookies.read(headers, sessionId)
+    if (cookieHash === null && (await links.bind({ organizationId, sessionId }, linkHash, hash, own))) {
       return { kind: 'entered', organizationId, sessionId, cookie: cookies.write(sessionId, secret) }
     }
-    const own = cookies.read(headers, sessionId)
     // The browser may have got its cookie by any link of the session.
     if (own !== null && (await links.findBrowser(own, sessionId)) !== null) {
       return { kind: 'entered', organizationId, sessionId, cookie: null }

@@ -91,7 +91,7 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
       const response = jsonResponse('{}', requestId)
       if (found === null) return response
       takeChange(found.sessionId)
-      await links.leaveBrowser(found.cookieHash, found.sessionId)
+      await links.leaveBrowser(found.cookieHash, found)
       response.headers.set('set-cookie', cookies.remove(found.sessionId))
       return response
     }),

@@ -24,13 +24,13 @@ type Removal = Parameters<SessionChanges['removeWallet']>[0]
 /** See store/portal-links.ts. */
 export interface PortalLinks {
   find(linkHash: Uint8Array): Promise<(LinkSession & { readonly cookieHash: Uint8Array | null }) | null>
-  bind(link: LinkSession, linkHash: Uint8Array, cookieHash: Uint8Array): Promise<boolean>
+  bind(link: LinkSession, linkHash: Uint8Array, cookieHash: Uint8Array, own: Uint8Array | null): Promise<boolean>
   findBrowser(
     cookieHash: Uint8Array,
     sessionId: string,
   ): Promise<(LinkSession & { readonly status: SessionStatus }) | null>
   touchBrowser(cookieHash: Uint8Array, sessionId: string): Promise<boolean>
-  leaveBrowser(cookieHash: Uint8Array, sessionId: string): Promise<boolean>
+  leaveBrowser(cookieHash: Uint8Array, link: LinkSession): Promise<boolean>
   addHandover(link: LinkSession & FromBrowser, linkHash: Uint8Array, expiresAtSeconds: number): Promise<void>
   addChallenge(challenge: ContinuationChallenge): Promise<void>
   findChallenge(linkHash: Uint8Array, nonce: string): Promise<ContinuationChallenge | null>

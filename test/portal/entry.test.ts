@@ -297,12 +297,14 @@ describe('a browser’s right to open a session', () => {
     const { person, sessionId, link } = await enteredHere()
     const stolen = createVisitor(own.url)
     for (const [name, value] of person.cookies) stolen.cookies.set(name, value)
+    const passedOn = String((await person.call('POST', `sessions/${sessionId}/handover`, {})).body['url'])
     const left = await person.call('POST', `sessions/${sessionId}/leave`, {})
     expect(left.status).toBe(200)
     expect(left.headers.getSetCookie()[0]).toMatch(/^portal-[^=]+=; Path=\/; HttpOnly; SameSite=Strict; Max-Age=0$/)
     expect(person.cookies.size).toBe(0)
     expect((await look(stolen, sessionId)).status).toBe(404)
     expect((await stolen.call('POST', `sessions/${sessionId}/leave`, {})).status).toBe(200)
+    expect((await createVisitor(own.url).visit(passedOn)).status).toBe(404)
     expect((await stolen.call('POST', 'enter', { token: tokenOf(link) })).body['kind']).toBe('elsewhere')
   })
 
@@ -602,6 +604,48 @@ describe('a link for a wallet that has a session', () => {
     expect(await enterBy(replayed.url)).toBe('elsewhere')
     expect(await enterBy(theirs.url)).toBe('entered')
     await end(sessionId)
+  })
+
+  describe('that an administrator made', () => {
+    const relink = async (sessionId: string): Promise<string> =>
+      (await host.identity.registerIn(host.store).relink(host.organization.id, sessionId, false, null)).url
+    const fieldsOf = async (sessionId: string, by: Visitor) =>
+      (await by.call('GET', `sessions/${sessionId}/fields`)).body
+    const begun = async () => {
+      const inside = await insider()
+      expect((await inside.person.call('PUT', `sessions/${inside.sessionId}/fields`, PERSON)).status).toBe(200)
+      return inside
+    }
+
+    test('takes the session over without what its person has typed', async () => {
+      const { person, sessionId } = await begun()
+      const second = visitor()
+      expect(await enterBy(await relink(sessionId), second)).toBe('entered')
+      expect(await fieldsOf(sessionId, second)).toEqual({})
+      expect((await second.view(sessionId)).agreement).toBeNull()
+      expect((await person.call('GET', `sessions/${sessionId}`)).status).toBe(404)
+    })
+
+    test('changes nothing in the person’s own browser', async () => {
+      const { person, sessionId } = await begun()
+      expect(await enterBy(await relink(sessionId), person)).toBe('entered')
+      expect(await fieldsOf(sessionId, person)).toEqual(PERSON)
+    })
+
+    test('takes a proof once a wallet is connected', async () => {
+      const { person, sessionId } = await begun()
+      expect(await connect(person, sessionId, 'mine')).toBe(200)
+      const link = await relink(sessionId)
+      expect(await enterBy(link)).toBe('elsewhere')
+      expect(await prove(link, visitor())).toEqual({ kind: 'entered', sessionId })
+    })
+
+    test('opens nothing of a session that was decided', async () => {
+      const { person, sessionId } = await begun()
+      await host.decide(sessionId, 'rejected')
+      expect(await enterBy(await relink(sessionId))).toBe('elsewhere')
+      expect((await person.call('GET', `sessions/${sessionId}`)).status).toBe(200)
+    })
   })
 
   test('needs no proof in a test session whose wallet the sandbox connected', async () => {

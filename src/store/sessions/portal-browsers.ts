@@ -29,9 +29,23 @@ export const releaseBrowsers = async (
   return forgotten + kept
 }
 
+/** Whether a browser may open the session. Locks the browser, so that it is not released before the transaction ends. */
+export const isBrowser = async (
+  transaction: Transaction,
+  { sessionId, cookieHash }: Pick<LinkSession, 'sessionId'> & { readonly cookieHash: Uint8Array },
+  nowSeconds: number,
+): Promise<boolean> => {
+  const bound = await transaction.execute(
+    `UPDATE portal_browsers SET bound_at_seconds = bound_at_seconds
+     WHERE cookie_hash = ? AND session_id = ? AND bound_at_seconds > ?`,
+    [cookieHash, sessionId, nowSeconds - UNUSED_SECONDS],
+  )
+  return bound === 1
+}
+
 /**
  * Call it in the transaction of a change that a person makes, with the session locked: the browser may have been released
- * since it sent the change. Locks the browser, so that it is not released before the transaction ends.
+ * since it sent the change.
  * @throws BrowserUnknownError
  */
 export const requireBrowser = async (
@@ -40,10 +54,5 @@ export const requireBrowser = async (
   nowSeconds: number,
 ): Promise<void> => {
   if (cookieHash === undefined) return
-  const bound = await transaction.execute(
-    `UPDATE portal_browsers SET bound_at_seconds = bound_at_seconds
-     WHERE cookie_hash = ? AND session_id = ? AND bound_at_seconds > ?`,
-    [cookieHash, sessionId, nowSeconds - UNUSED_SECONDS],
-  )
-  if (bound !== 1) throw new BrowserUnknownError()
+  if (!(await isBrowser(transaction, { sessionId, cookieHash }, nowSeconds))) throw new BrowserUnknownError()
 }

@@ -1,10 +1,11 @@
 // Who may use the verification page for a session: browsers that opened one of its links. A link is bound to the first
 // browser that opens it; that browser holds a secret, of which only the hash is stored. Anyone gets a link who names a
-// wallet, so such a link binds to no browser once the session is in use: it takes a proof. A bound browser may pass the
-// session on by a link that works once, for minutes. A browser that was not used for 30 days, or that the person left,
-// no longer opens the session. Its link stays bound, so that anyone who finds the link later has to prove a wallet of
-// the session. `bound_at_seconds` is when the browser was bound or last used; 0: it was released. Source: threats rows 2
-// and 4.
+// wallet, so such a link binds to no browser once the session is in use: it takes a proof. Another new link, for example an
+// administrator's, takes a session in use over without its evidence, and takes a proof once a wallet is connected. A bound
+// browser may pass the session on by a link that works once, for minutes. A browser that was not used for 30 days, or that
+// the person left, no longer opens the session. Its link stays bound, so that anyone who finds the link later has to prove a
+// wallet of the session. `bound_at_seconds` is when the browser was bound or last used; 0: it was released. Source: threats
+// rows 2 and 4.
 import type { WalletAddress } from '../../domain/address.ts'
 import { isSessionOpen, type SessionStatus } from '../../domain/session.ts'
 import {
@@ -15,13 +16,11 @@ import {
   walletOn,
 } from '../../domain/wallet.ts'
 import type { TableScope } from '../copy/table-scope.ts'
-import type { Transaction } from '../database.ts'
-import { eraseEvidence } from '../evidence/evidence-rows.ts'
 import { fieldsOf, insertRow, type RowOf } from '../row-fields.ts'
 import { keepNewest, SWEEP_BATCH, sweepRows } from '../sweep.ts'
-import { releaseBrowsers, requireBrowser, UNUSED_SECONDS } from './portal-browsers.ts'
-import { announceSession, noteChange } from './session-changes.ts'
+import { isBrowser, releaseBrowsers, requireBrowser, UNUSED_SECONDS } from './portal-browsers.ts'
 import { lockSessionAsItIs } from './session-rows.ts'
+import { endHandovers, endOthers, hasWallets, isInUse, wasProven } from './session-takeover.ts'
 
 /**
  * Maximum number of unused handover links of one session, and of unanswered challenges of one link. Beyond it, the oldest
@@ -50,53 +49,6 @@ type ChallengeRow = RowOf<Omit<ContinuationChallenge, 'nonce' | 'linkHash' | 'wa
   readonly chain_id: number
 }
 
-const IN_USE = `SELECT 1 FROM portal_browsers WHERE organization_id = ? AND session_id = ?
-  UNION ALL SELECT 1 FROM session_evidence WHERE organization_id = ? AND session_id = ?
-  UNION ALL SELECT 1 FROM session_wallets JOIN wallet_proofs ON wallet_proofs.wallet_id = session_wallets.id
-    WHERE session_wallets.organization_id = ? AND session_wallets.session_id = ? AND wallet_proofs.kind <> 'sandbox'
-  LIMIT 1`
-
-/** Whether somebody has opened the session, or submitted anything. The session must be locked. */
-const isInUse = async (transaction: Transaction, { organizationId, sessionId }: LinkSession): Promise<boolean> => {
-  const session = [organizationId, sessionId]
-  return (await transaction.query(IN_USE, [...session, ...session, ...session])).length > 0
-}
-
-/**
- * Takes the session from all other browsers. If no wallet was ever connected, they have proved nothing: whoever knew the
- * wallet's address may have opened the session first. The person is then asked for their own agreement, and an open
- * session loses the evidence that the others gave.
- */
-const endOthers = async (
-  transaction: Transaction,
-  { organizationId, sessionId, linkHash }: ContinuationChallenge,
-  nowSeconds: number,
-): Promise<void> => {
-  const session = [organizationId, sessionId]
-  const ofSession = 'organization_id = ? AND session_id = ?'
-  const locked = await lockSessionAsItIs(transaction, organizationId, sessionId)
-  await releaseBrowsers(transaction, `${ofSession} AND link_hash <> ?`, [...session, linkHash])
-  await transaction.execute(`DELETE FROM portal_handovers WHERE ${ofSession}`, session)
-  const proved = await transaction.query(
-    `SELECT 1 FROM session_events WHERE ${ofSession} AND kind = 'wallet-connected' LIMIT 1`,
-    session,
-  )
-  if (proved.length > 0) return
-  await transaction.execute(`DELETE FROM portal_agreements WHERE ${ofSession}`, session)
-  if (locked === null || !isSessionOpen(locked.status)) return
-  // The sweep deletes the files, which nobody can read without their keys.
-  const erased = await eraseEvidence(transaction, { organizationId, sessionId }, nowSeconds)
-  if (erased.length === 0) return
-  const note = {
-    kind: 'evidence-erased',
-    actor: 'person',
-    privateComment: 'given before the wallet was proven',
-  } as const
-  // No wallet is connected: see above.
-  const state = { session: await noteChange(transaction, locked, note, nowSeconds), wallets: [] }
-  await announceSession(transaction, state, nowSeconds)
-}
-
 export const createPortalLinkTable = (scope: TableScope) => ({
   /**
    * Finds a link by its hash alone, because it is not known who opens it. Newer links of the session do not invalidate
@@ -118,13 +70,21 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     return fresh === undefined ? null : fieldsOf(fresh)
   },
 
-  /** Binds a link to a browser. False if another one was first, the link is gone, or it requires a proof. */
-  bind: (link: LinkSession, linkHash: Uint8Array, cookieHash: Uint8Array): Promise<boolean> =>
+  /**
+   * Binds a link to a browser. False if another one was first, the link is gone, or it requires a proof.
+   * @param own the secret's hash of a browser that may have opened the session before
+   */
+  bind: (
+    link: LinkSession,
+    linkHash: Uint8Array,
+    cookieHash: Uint8Array,
+    own: Uint8Array | null = null,
+  ): Promise<boolean> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const { organizationId, sessionId } = link
       // Newer links and a move to another browser, which invalidate this one, lock the session, too.
-      await lockSessionAsItIs(transaction, organizationId, sessionId)
+      const locked = await lockSessionAsItIs(transaction, organizationId, sessionId)
       const passedOn = await transaction.execute(
         'DELETE FROM portal_handovers WHERE hash = ? AND organization_id = ? AND session_id = ? AND expires_at_seconds > ?',
         [linkHash, organizationId, sessionId, nowSeconds],
@@ -135,7 +95,14 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       )
       if (passedOn === 0) {
         if (token === undefined) return false
-        if (token.requires_proof === 1 && (await isInUse(transaction, link))) return false
+        if (await isInUse(transaction, link)) {
+          if (token.requires_proof === 1) return false
+          const isOwn = own !== null && (await isBrowser(transaction, { sessionId, cookieHash: own }, nowSeconds))
+          if (!isOwn) {
+            if (locked === null || !isSessionOpen(locked.status) || (await hasWallets(transaction, link))) return false
+            await endOthers(transaction, { ...link, linkHash }, nowSeconds, 'given before another link was opened')
+          }
+        }
       }
       const bound = await transaction.execute(
         `INSERT INTO portal_browsers (cookie_hash, link_hash, organization_id, session_id, bound_at_seconds)
@@ -176,16 +143,17 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     return touched === 1
   },
 
-  /** Releases the browser that the person leaves. False when it could not open the session before. */
-  leaveBrowser: (cookieHash: Uint8Array, sessionId: string): Promise<boolean> =>
-    scope.write(
-      async (transaction) =>
-        (await releaseBrowsers(transaction, 'cookie_hash = ? AND session_id = ? AND bound_at_seconds > 0', [
-          cookieHash,
-          sessionId,
-        ])) > 0,
-      DURABILITY,
-    ),
+  /**
+   * Releases the browser that the person leaves, and ends the links to other browsers that wait. False when it could not
+   * open the session before.
+   */
+  leaveBrowser: (cookieHash: Uint8Array, link: LinkSession): Promise<boolean> =>
+    scope.write(async (transaction) => {
+      const ofBrowser = 'cookie_hash = ? AND session_id = ? AND bound_at_seconds > 0'
+      if ((await releaseBrowsers(transaction, ofBrowser, [cookieHash, link.sessionId])) === 0) return false
+      await endHandovers(transaction, link)
+      return true
+    }, DURABILITY),
 
   /** A link for another browser of the same person. @throws BrowserUnknownError */
   addHandover: (link: LinkSession & ByBrowser, linkHash: Uint8Array, expiresAtSeconds: number): Promise<void> =>
@@ -234,7 +202,9 @@ export const createPortalLinkTable = (scope: TableScope) => ({
         [nonce, linkHash, organizationId, sessionId, nowSeconds],
       )
       if (spent !== 1) return false
-      await endOthers(transaction, challenge, nowSeconds)
+      // Whoever knew the wallet's address may have opened the session first.
+      const isProven = await wasProven(transaction, challenge)
+      await endOthers(transaction, challenge, nowSeconds, isProven ? null : 'given before the wallet was proven')
       await transaction.execute(
         `INSERT INTO portal_browsers (cookie_hash, link_hash, organization_id, session_id, bound_at_seconds)
          VALUES (?, ?, ?, ?, ?) ON CONFLICT (link_hash) DO UPDATE SET

@@ -1,0 +1,73 @@
+// How a session moves to another browser: whether it is in use, whether its person has proved a wallet, and what the browsers
+// before lose. portal-links.ts decides when. Source: threats rows 2 and 4.
+import { isSessionOpen } from '../../domain/session.ts'
+import type { LinkSession } from '../../domain/wallet.ts'
+import type { Transaction } from '../database.ts'
+import { eraseEvidence } from '../evidence/evidence-rows.ts'
+import { releaseBrowsers } from './portal-browsers.ts'
+import { announceSession, noteChange } from './session-changes.ts'
+import { lockSessionAsItIs } from './session-rows.ts'
+
+const IN_USE = `SELECT 1 FROM portal_browsers WHERE organization_id = ? AND session_id = ?
+  UNION ALL SELECT 1 FROM session_evidence WHERE organization_id = ? AND session_id = ?
+  UNION ALL SELECT 1 FROM session_wallets JOIN wallet_proofs ON wallet_proofs.wallet_id = session_wallets.id
+    WHERE session_wallets.organization_id = ? AND session_wallets.session_id = ? AND wallet_proofs.kind <> 'sandbox'
+  LIMIT 1`
+
+/** Whether somebody has opened the session, or submitted anything. The session must be locked. */
+export const isInUse = async (
+  transaction: Transaction,
+  { organizationId, sessionId }: LinkSession,
+): Promise<boolean> => {
+  const session = [organizationId, sessionId]
+  return (await transaction.query(IN_USE, [...session, ...session, ...session])).length > 0
+}
+
+const OF_SESSION = 'organization_id = ? AND session_id = ?'
+
+export const hasWallets = async (
+  transaction: Transaction,
+  { organizationId, sessionId }: LinkSession,
+): Promise<boolean> => {
+  const connected = `SELECT 1 FROM session_wallets WHERE ${OF_SESSION} LIMIT 1`
+  return (await transaction.query(connected, [organizationId, sessionId])).length > 0
+}
+
+/** Whether somebody has ever connected a wallet. If not, nobody has proved anything. */
+export const wasProven = async (
+  transaction: Transaction,
+  { organizationId, sessionId }: LinkSession,
+): Promise<boolean> => {
+  const connected = `SELECT 1 FROM session_events WHERE ${OF_SESSION} AND kind = 'wallet-connected' LIMIT 1`
+  return (await transaction.query(connected, [organizationId, sessionId])).length > 0
+}
+
+export const endHandovers = (transaction: Transaction, { organizationId, sessionId }: LinkSession): Promise<number> =>
+  transaction.execute(`DELETE FROM portal_handovers WHERE ${OF_SESSION}`, [organizationId, sessionId])
+
+/**
+ * Takes the session from all other browsers.
+ * @param erasure why the agreement and an open session's evidence are not the new browser's, for the session's history; null
+ *   if they are. Call it with a reason only if no wallet is connected
+ */
+export const endOthers = async (
+  transaction: Transaction,
+  { linkHash, ...link }: LinkSession & { readonly linkHash: Uint8Array },
+  nowSeconds: number,
+  erasure: string | null,
+): Promise<void> => {
+  const { organizationId, sessionId } = link
+  const session = [organizationId, sessionId]
+  const locked = await lockSessionAsItIs(transaction, organizationId, sessionId)
+  await releaseBrowsers(transaction, `${OF_SESSION} AND link_hash <> ?`, [...session, linkHash])
+  await endHandovers(transaction, link)
+  if (erasure === null) return
+  await transaction.execute(`DELETE FROM portal_agreements WHERE ${OF_SESSION}`, session)
+  if (locked === null || !isSessionOpen(locked.status)) return
+  // The sweep deletes the files, which nobody can read without their keys.
+  const erased = await eraseEvidence(transaction, link, nowSeconds)
+  if (erased.length === 0) return
+  const note = { kind: 'evidence-erased', actor: 'person', privateComment: erasure } as const
+  const state = { session: await noteChange(transaction, locked, note, nowSeconds), wallets: [] }
+  await announceSession(transaction, state, nowSeconds)
+}
