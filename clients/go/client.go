@@ -258,7 +258,13 @@ func (c *Client) Follow(ctx context.Context, kind SessionType, sessionID string,
 }
 
 // Verify says whether a wallet belongs to a verified identity. An empty kind stands for both.
+// A contract wallet is verified only on its own chain: see VerifyOn.
 func (c *Client) Verify(ctx context.Context, address string, kind SessionType) (*WalletVerification, error) {
+	return c.VerifyOn(ctx, address, kind, "")
+}
+
+// VerifyOn is Verify for a wallet on a chain, by the chain's name. An empty chain stands for none.
+func (c *Client) VerifyOn(ctx context.Context, address string, kind SessionType, chain string) (*WalletVerification, error) {
 	if err := required(c.identity, "IdentityURL"); err != nil {
 		return nil, err
 	}
@@ -268,6 +274,9 @@ func (c *Client) Verify(ctx context.Context, address string, kind SessionType) (
 			return nil, err
 		}
 		body["type"] = string(kind)
+	}
+	if chain != "" {
+		body["chain"] = chain
 	}
 	got, err := c.transport.do(ctx, c.identity, call{method: "POST", path: "/api/v1/verify", body: body})
 	if err != nil {

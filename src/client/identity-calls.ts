@@ -86,8 +86,11 @@ export const readSessionState = ({ body, requestId }: Pick<Answer, 'body' | 'req
 }
 
 /** The body of `POST /api/v1/verify`. */
-export const verifyBody = ({ address, type }: VerifyRequest): object =>
-  type === undefined ? { address } : { address, type: sessionType(type) }
+export const verifyBody = ({ address, type, chain }: VerifyRequest): object => ({
+  address,
+  ...(type === undefined ? {} : { type: sessionType(type) }),
+  ...(chain === undefined ? {} : { chain }),
+})
 
 /** @throws AnswerInvalidError */
 export const readWalletVerification = ({ body, requestId }: Answer): WalletVerification => {

@@ -49,6 +49,8 @@ export interface VerifyRequest {
   readonly address: string
   /** Both, unless stated. */
   readonly type?: SessionType | undefined
+  /** Where the wallet is used. A contract wallet is verified only on its own chain, and only if the chain is named. */
+  readonly chain?: string | undefined
 }
 
 /** An unknown wallet has null and empty throughout, also where the service left the fields out. */

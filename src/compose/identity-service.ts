@@ -2,6 +2,7 @@
 // feed and the listeners.
 
 import type { LeaderTask } from '../cluster/leader.ts'
+import type { ChainTable } from '../domain/chain.ts'
 import type { Reach } from '../domain/list.ts'
 import { type CheckTables, createStoreChecks } from '../identity/checks/store-checks.ts'
 import { createTraces } from '../identity/checks/traces.ts'
@@ -56,6 +57,7 @@ export interface IdentityDependencies {
   readonly idempotent: IdempotencyGuard
   readonly authenticator: Authenticator
   readonly log: Logger
+  readonly chains: ChainTable
   /** The verification page's public address, without a trailing slash. */
   readonly portalUrl: string
   readonly streamsMax: number
@@ -238,6 +240,7 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
         sessions: store.sessions,
         register,
         verifyWallet: createVerifyWallet(standings),
+        chains: dependencies.chains,
       }),
     },
     streams: hub,

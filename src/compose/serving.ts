@@ -118,6 +118,7 @@ export const serve = async (
     authenticator,
     log,
     portalUrl: urls.portal,
+    chains: config.chains,
     streamsMax: config.streamsMax,
     streamsPerKeyMax: config.streamsPerKeyMax,
     organizationKeys,

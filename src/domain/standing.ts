@@ -12,6 +12,11 @@ export interface WalletSession {
   readonly own: boolean
   /** False: made for the wallet, which has not been connected. Then it verifies nothing. */
   readonly connected: boolean
+  /**
+   * The only chain on which the wallet's proof holds, because a contract gave it: elsewhere the address may be someone
+   * else's. Null for the proof of a key, which holds on every chain.
+   */
+  readonly provenChain: string | null
   readonly checkType: CheckType
   readonly status: SessionStatus
   readonly level: Level

@@ -23,10 +23,11 @@ export interface FactFetcher<Answer> {
   readonly counts?: () => ReadonlyMap<string, RemoteCounts>
 }
 
-/** The identity behind a wallet, as the identity API sees it. Rejects when it can't be read. */
+/** The identity behind a wallet on a chain, as the identity API sees it. Rejects when it can't be read. */
 export type IdentityOf = (
   caller: Pick<FactSubject, 'organizationId' | 'environment'>,
   address: WalletAddress,
+  chain: string,
 ) => IdentityFacts | Promise<IdentityFacts>
 
 export interface FetchContext extends ReadableChains {

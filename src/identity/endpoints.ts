@@ -1,4 +1,5 @@
 // the identity API behind the gate. Source: spec B1 to B4.
+import type { ChainTable } from '../domain/chain.ts'
 import { newSessionId } from '../domain/identifier.ts'
 import { CHECK_TYPES, parseSessionType, type SessionState, type SessionType } from '../domain/session.ts'
 import { SessionUnknownError } from '../domain/session-errors.ts'
@@ -39,6 +40,7 @@ export interface IdentityEndpointDependencies {
   readonly register: Register
   readonly hub: Pick<StreamHub, 'open'>
   readonly verifyWallet: VerifyWallet
+  readonly chains: Pick<ChainTable, 'byName'>
 }
 
 /** How long a registration's Idempotency-Key returns the same session (decisions §1, "Idempotency"). */
@@ -159,13 +161,13 @@ const createStreamEndpoint = ({ gate, hub, authenticator }: IdentityEndpointDepe
   })
 }
 
-const createVerifyEndpoint = ({ gate, verifyWallet }: IdentityEndpointDependencies): Endpoint =>
+const createVerifyEndpoint = ({ gate, verifyWallet, chains }: IdentityEndpointDependencies): Endpoint =>
   gate(settingsOf(IDENTITY_PATHS.verify), async (admitted) => {
     const { request, requestId, principal, rateLimit } = admitted
     const body = await readJsonBody(request)
     // The sender decides how long a body takes to arrive.
     await admitted.confirmKey()
-    const decoded = decodeVerify(parseStrictJsonObject(body))
+    const decoded = decodeVerify(parseStrictJsonObject(body), chains)
     const found = verifyWallet(principal, decoded)
     const answer = found instanceof Promise ? await found : found
     return jsonResponse(JSON.stringify(answer), requestId, { rateLimit })

@@ -1,6 +1,7 @@
 // The rules for each field of the identity API's requests (spec B1 and B4; decisions §5). A decoder returns the canonical
 // value or throws the only text for that field; errors never repeat what was sent.
 import type { WalletAddress } from '../domain/address.ts'
+import type { ChainTable } from '../domain/chain.ts'
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { CHECK_TYPES, type CheckType, parseSessionType } from '../domain/session.ts'
 import { parseWalletAddress } from '../domain/wallet.ts'
@@ -61,17 +62,26 @@ export interface VerifyRequest {
   readonly addressAsSent: string
   /** Null: all types. */
   readonly checkType: CheckType | null
+  /** The chain's name as in answers; null if not sent. */
+  readonly chain: string | null
 }
 
+/** Every name that an answer may have: the set is open. */
+const CHAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9:_-]{0,63}$/
+
 /** @throws FieldMissingError, FieldInvalidError */
-export const decodeVerify = (body: JsonObject): VerifyRequest => {
+export const decodeVerify = (body: JsonObject, chains: Pick<ChainTable, 'byName'>): VerifyRequest => {
   const addressAsSent = optionalText('address', body['address'])
   if (addressAsSent === null || addressAsSent === '') throw new FieldMissingError('address')
   const address = decodeWallet('address', addressAsSent)
   const typeText = optionalText('type', body['type'])
   const type = typeText === null ? null : parseSessionType(typeText)
   if (typeText !== null && type === null) throw new FieldInvalidError('type', 'must be individual or business')
-  return { address, addressAsSent, checkType: type === null ? null : CHECK_TYPES[type] }
+  const chainText = optionalText('chain', body['chain'])
+  if (chainText !== null && !CHAIN_NAME.test(chainText))
+    throw new FieldInvalidError('chain', 'must be the name of a chain')
+  const chain = chainText === null ? null : (chains.byName(chainText)?.name ?? chainText)
+  return { address, addressAsSent, checkType: type === null ? null : CHECK_TYPES[type], chain }
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/

@@ -332,6 +332,8 @@ export const SCENARIOS: readonly Scenario[] = [
           wallets: [{ chain: 'ethereum' }],
         },
       },
+      { call: { ...verify('$OWN_WALLET'), chain: 'base' }, result: { verified: true } },
+      { call: { ...verify('$OWN_WALLET'), chain: 'no chain' }, error: refused({ code: 'INVALID_FIELD' }) },
       { call: follow('$session.session_id'), told: ['completed'], result: null },
     ],
   },

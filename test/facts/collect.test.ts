@@ -47,8 +47,8 @@ const create = ({ geography, identityOf, identityChanges = () => 0, ...overrides
         return PLACE
       },
     },
-    identityOf: ({ organizationId, environment }, address) => {
-      asked.push(`identity ${organizationId} ${environment} ${address}`)
+    identityOf: ({ organizationId, environment }, address, chain) => {
+      asked.push(`identity ${organizationId} ${environment} ${address} on ${chain}`)
       return PERSON
     },
     identityChanges,
@@ -113,7 +113,7 @@ describe('collected facts', () => {
     })
     expect(asked).toEqual([
       'geography 203.0.113.9',
-      `identity org_1 live ${WALLET}`,
+      `identity org_1 live ${WALLET} on base`,
       `screener ${WALLET}`,
       'read erc721-owner',
     ])
@@ -131,8 +131,9 @@ describe('collected facts', () => {
         screeners: { risk: SCREENED, 'onBehalf.risk': SCREENED },
       })
       const user = onBehalf || WALLET
-      const identities = [`identity org_1 live ${WALLET}`, `identity org_1 live ${user}`]
-      const place = onBehalf === SOLANA_USER ? ' on solana' : ''
+      const chain = onBehalf === SOLANA_USER ? 'solana' : 'base'
+      const identities = [`identity org_1 live ${WALLET} on base`, `identity org_1 live ${user} on ${chain}`]
+      const place = chain === 'solana' ? ' on solana' : ''
       expect(asked).toEqual([...identities, `screener ${WALLET}`, `screener ${user}${place}`])
     }
   })
@@ -214,7 +215,7 @@ describe('collected facts', () => {
       expect([confirm?.(facts), asked]).toEqual([true, []])
       changes += 1
       expect(confirm?.(facts)).toBe(true)
-      expect(asked).toEqual(Array(2).fill(`identity org_1 live ${WALLET}`))
+      expect(asked).toEqual(Array(2).fill(`identity org_1 live ${WALLET} on base`))
       expect(confirm?.(facts)).toBe(true)
       expect(asked).toHaveLength(2)
     })

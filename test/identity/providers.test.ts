@@ -88,7 +88,7 @@ describe('the sandbox', () => {
       [ours, 'live', false],
       [theirs, 'live', false],
     ] as const) {
-      const standing = await identity.standings.find({ organizationId, environment }, evmWallet(1), null)
+      const standing = await identity.standings.find({ organizationId, environment }, evmWallet(1), null, null)
       expect(standing.verifying !== null).toBe(verified)
     }
   })
@@ -122,7 +122,12 @@ describe('operators', () => {
     await identity.providers.of(session).submitted(session)
     const state = await identity.store.sessions.find(ours, session.id)
     expect(state?.session.status).toBe('submitted')
-    const standing = await identity.standings.find({ organizationId: ours, environment: 'live' }, evmWallet(1), null)
+    const standing = await identity.standings.find(
+      { organizationId: ours, environment: 'live' },
+      evmWallet(1),
+      null,
+      null,
+    )
     expect(standing).toMatchObject({ verifying: null, status: 'submitted' })
   })
 })

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { createChainTable } from '../../src/domain/chain.ts'
 import { decodeRegister, decodeSize, decodeVerify, parseSessionId } from '../../src/identity/schema.ts'
+import type { JsonObject } from '../../src/server/strict-json.ts'
 import { SOLANA_WALLET } from './support.ts'
 
 const EVM = '0xAbCdEf0123456789aBcDeF0123456789abcdef01'
@@ -70,21 +72,38 @@ describe('a registration', () => {
 })
 
 describe('a verification', () => {
+  const verifyOf = (body: JsonObject) => decodeVerify(body, createChainTable())
+
+  test('takes any chain that an answer may name, and the older names of those that it knows', () => {
+    for (const chain of ['base', 'polygon', 'eip155:123456', 'ourChain']) {
+      expect(verifyOf({ address: EVM, chain }).chain).toBe(chain)
+    }
+    expect(verifyOf({ address: EVM, chain: 'ethereum-mainnet' }).chain).toBe('ethereum')
+  })
+
   test('keeps the address as sent beside the canonical one', () => {
-    const decoded = decodeVerify({ address: EVM })
+    const decoded = verifyOf({ address: EVM })
     expect<string>(decoded.address).toBe(EVM.toLowerCase())
-    expect(decoded).toMatchObject({ addressAsSent: EVM, checkType: null })
-    expect(decodeVerify({ address: EVM, type: 'individual' }).checkType).toBe('kyc')
-    expect(decodeVerify({ address: EVM, type: 'business' }).checkType).toBe('kyb')
-    expect(decodeVerify({ address: EVM, type: null }).checkType).toBeNull()
+    expect(decoded).toMatchObject({ addressAsSent: EVM, checkType: null, chain: null })
+    expect(verifyOf({ address: EVM, type: 'individual' }).checkType).toBe('kyc')
+    expect(verifyOf({ address: EVM, type: 'business' }).checkType).toBe('kyb')
+    expect(verifyOf({ address: EVM, type: null }).checkType).toBeNull()
   })
 
   test('without an address is a missing field; a bad one an invalid one', () => {
     for (const body of [{}, { address: null }, { address: '' }]) {
-      expect(codeOf(() => decodeVerify(body))).toBe('MISSING_REQUIRED_FIELD')
+      expect(codeOf(() => verifyOf(body))).toBe('MISSING_REQUIRED_FIELD')
     }
-    for (const body of [{ address: 7 }, { address: 'x' }, { address: EVM, type: 'kyc' }, { address: EVM, type: 1 }]) {
-      expect(codeOf(() => decodeVerify(body))).toBe('INVALID_FIELD')
+    for (const body of [
+      { address: 7 },
+      { address: 'x' },
+      { address: EVM, type: 'kyc' },
+      { address: EVM, type: 1 },
+      { address: EVM, chain: 1 },
+      { address: EVM, chain: '' },
+      { address: EVM, chain: 'a b' },
+    ]) {
+      expect(codeOf(() => verifyOf(body))).toBe('INVALID_FIELD')
     }
   })
 })

@@ -65,9 +65,9 @@ test('what was read before an organization was forgotten is not kept after it', 
   const readAt = memory.now()
   memory.forget(caller.organizationId)
   memory.keep(record({ readAt }))
-  expect(memory.find(caller, W1, 1, 'any')).toBeUndefined()
+  expect(memory.find(caller, W1, 1, 'any', null)).toBeUndefined()
   memory.keep(record({ readAt: memory.now() }))
-  expect(memory.find(caller, W1, 1, 'any')).toEqual(verified('user').any)
+  expect(memory.find(caller, W1, 1, 'any', null)).toEqual(verified('user').any)
 })
 
 describe('a standing as bytes', () => {
@@ -96,15 +96,15 @@ describe('the memory', () => {
   test('tells callers, environments, wallets and types apart', () => {
     const memory = createStandingMemory(ROOM)
     memory.keep(record({}))
-    expect(memory.find(caller, W1, 1, 'any')).toEqual(verified('user').any)
-    expect(memory.find(caller, W1, 1, 'kyb')).toEqual(NEVER_SEEN)
-    expect(memory.find({ ...caller, environment: 'test' }, W1, 1, 'any')).toBeUndefined()
-    expect(memory.find({ ...caller, organizationId: 'org_2' }, W1, 1, 'any')).toBeUndefined()
-    expect(memory.find(caller, W2, 1, 'any')).toBeUndefined()
-    expect(memory.find(caller, W1, 2, 'any')).toBeUndefined()
+    expect(memory.find(caller, W1, 1, 'any', null)).toEqual(verified('user').any)
+    expect(memory.find(caller, W1, 1, 'kyb', null)).toEqual(NEVER_SEEN)
+    expect(memory.find({ ...caller, environment: 'test' }, W1, 1, 'any', null)).toBeUndefined()
+    expect(memory.find({ ...caller, organizationId: 'org_2' }, W1, 1, 'any', null)).toBeUndefined()
+    expect(memory.find(caller, W2, 1, 'any', null)).toBeUndefined()
+    expect(memory.find(caller, W1, 2, 'any', null)).toBeUndefined()
     memory.keep(record({ level: 2, standings: verified('at two') }))
-    expect(memory.find(caller, W1, 2, 'any')?.userId).toBe('at two')
-    expect(memory.find(caller, W1, 1, 'any')).toBeUndefined()
+    expect(memory.find(caller, W1, 2, 'any', null)?.userId).toBe('at two')
+    expect(memory.find(caller, W1, 1, 'any', null)).toBeUndefined()
   })
 
   test('a change of the wallet, of its person or of a wallet beside it ends what was read before it, and nothing read after it', () => {
@@ -120,14 +120,14 @@ describe('the memory', () => {
       memory.keep(record({ readAt }))
       memory.changed('test', [W1], null)
       memory.changed('live', [W2], 'person_2')
-      expect(memory.find(caller, W1, 1, 'any')).toBeDefined()
+      expect(memory.find(caller, W1, 1, 'any', null)).toBeDefined()
       change(memory)
-      expect(memory.find(caller, W1, 1, 'any')).toBeUndefined()
+      expect(memory.find(caller, W1, 1, 'any', null)).toBeUndefined()
       // A read that began before the change and ends after it.
       memory.keep(record({ readAt }))
-      expect(memory.find(caller, W1, 1, 'any')).toBeUndefined()
+      expect(memory.find(caller, W1, 1, 'any', null)).toBeUndefined()
       memory.keep(record({ readAt: memory.now() }))
-      expect(memory.find(caller, W1, 1, 'any')).toBeDefined()
+      expect(memory.find(caller, W1, 1, 'any', null)).toBeDefined()
     }
   })
 
@@ -144,7 +144,7 @@ describe('the memory', () => {
             memory.keep(record({ address, standings, readAt: memory.now() }))
             kept.set(address, standings)
             // The newest is never the one that is pushed out.
-            expect(memory.find(caller, address, 1, 'any')).toEqual(standings.any)
+            expect(memory.find(caller, address, 1, 'any', null)).toEqual(standings.any)
           } else if (kind === 'change') {
             memory.changed('live', [address], null)
             kept.delete(address)
@@ -154,7 +154,7 @@ describe('the memory', () => {
           }
           for (let other = 0; other <= 30; other++) {
             const asked = other === 0 ? SOLANA_WALLET : evmWallet(other)
-            const found = memory.find(caller, asked, 1, 'any')
+            const found = memory.find(caller, asked, 1, 'any', null)
             if (found !== undefined) expect<unknown>(found).toEqual(kept.get(asked)?.any)
           }
         }

@@ -1,13 +1,14 @@
 // The level rule as a table: what verifies a wallet, and what is answered about it.
 import { describe, expect, test } from 'bun:test'
 import type { WalletSession } from '../../src/domain/standing.ts'
-import { judgeStanding } from '../../src/identity/standing/standing.ts'
+import { judgeStanding, sessionsOn } from '../../src/identity/standing/standing.ts'
 
 /** Ids rise with the number. */
 const session = (number: number, changes: Partial<WalletSession> = {}): WalletSession => ({
   sessionId: `0000000${number}-0000-7000-8000-000000000000`,
   own: true,
   connected: true,
+  provenChain: null,
   checkType: 'kyc',
   status: 'completed',
   level: 2,
@@ -203,5 +204,24 @@ describe('an own session that is unsettled', () => {
   test('leaves the organization’s own verification to the organization', () => {
     const own = session(1, { isUnsettled: true })
     expect(judgeStanding([own, theirs], 1, null).verifying).toBe(own)
+  })
+})
+
+describe('the proof of a contract wallet', () => {
+  const [key, contract] = [session(1), session(2, { provenChain: 'base' })]
+  const judgeOn = (sessions: readonly WalletSession[], chain: string | null) =>
+    judgeStanding(sessionsOn(sessions, chain), 1, null)
+
+  test('verifies on its own chain only, and identifies nobody elsewhere', () => {
+    expect(judgeOn([contract], 'base')).toMatchObject({ verifying: contract, personId: 'person_2' })
+    expect(judgeOn([contract], 'ethereum')).toEqual({ verifying: null, status: null, personId: null })
+    expect(judgeOn([contract], null)).toEqual({ verifying: null, status: 'completed', personId: null })
+    for (const chain of ['ethereum', null]) expect(judgeOn([contract, key], chain).verifying).toEqual(key)
+  })
+
+  test('does not end a verification on another chain, but where no chain is named', () => {
+    const refused = session(3, { ...rejected, provenChain: 'base' })
+    expect(judgeOn([refused, key], 'ethereum').verifying).toEqual(key)
+    for (const chain of ['base', null]) expect(judgeOn([refused, key], chain).verifying).toBeNull()
   })
 })

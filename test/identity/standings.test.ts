@@ -1,9 +1,12 @@
 // Verification over the real store: levels, persons, consent between organizations, environments, and the cache.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { WalletAddress } from '../../src/domain/address.ts'
+import type { SessionState } from '../../src/domain/session.ts'
 import type { StandingSource } from '../../src/domain/standing.ts'
 import { createVerifyWallet } from '../../src/identity/sessions/verify.ts'
 import { createIdentityFacts } from '../../src/identity/standing/facts.ts'
 import { createStandings } from '../../src/identity/standing/standings.ts'
+import { checksumAddress } from '../../src/lib/checksum-address.ts'
 import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
 
 const [W1, W2, W3] = [evmWallet(1), evmWallet(2), evmWallet(3)]
@@ -22,11 +25,11 @@ afterEach(() => identity.remove())
 const verify = async (
   organizationId: string,
   address = W1,
-  options: { environment?: 'live' | 'test'; checkType?: 'kyc' | 'kyb' } = {},
+  options: { environment?: 'live' | 'test'; checkType?: 'kyc' | 'kyb'; chain?: string } = {},
 ) => {
   const answer = await createVerifyWallet(identity.standings)(
     { organizationId, environment: options.environment ?? 'live' },
-    { address, addressAsSent: address, checkType: options.checkType ?? null },
+    { address, addressAsSent: address, checkType: options.checkType ?? null, chain: options.chain ?? null },
   )
   return answer as { verified: boolean; status?: string; userId?: string; wallets?: { address: string }[] }
 }
@@ -59,7 +62,7 @@ describe('trust', () => {
     identity.standings.organizationChanged(organizationId)
   }
   const factsOf = (organizationId: string, address = W1) =>
-    createIdentityFacts(identity.standings)(caller(organizationId), address)
+    createIdentityFacts(identity.standings)(caller(organizationId), address, 'ethereum')
 
   test('is in everyone unless said otherwise; then in the listed ones or nobody, for answers and for policies', async () => {
     const third = await identity.createOrganization('third')
@@ -107,13 +110,13 @@ describe('trust', () => {
     await identity.complete(theirs, [W1], { consent: true })
     const { source, read, letGo } = heldSource()
     const standings = createStandings({ source, loadLevel: async () => 1, isUpToDate: () => true })
-    const early = Promise.resolve(standings.find(caller(), W1, null))
+    const early = Promise.resolve(standings.find(caller(), W1, null, null))
     await read
     await identity.store.verificationTrust.set(ours, [])
     standings.organizationChanged(ours)
     letGo()
     expect((await early).verifying).not.toBeNull()
-    expect((await standings.find(caller(), W1, null)).verifying).toBeNull()
+    expect((await standings.find(caller(), W1, null, null)).verifying).toBeNull()
   })
 })
 
@@ -323,11 +326,11 @@ describe('the cache', () => {
       loadLevel: () => levels[asked++] ?? Promise.resolve(2),
     })
     await identity.complete(ours, [W1])
-    const early = Promise.resolve(standings.find(caller(), W1, null))
+    const early = Promise.resolve(standings.find(caller(), W1, null, null))
     standings.organizationChanged(ours)
     read.resolve(1)
     expect((await early).verifying).not.toBeNull()
-    expect((await standings.find(caller(), W1, null)).verifying).toBeNull()
+    expect((await standings.find(caller(), W1, null, null)).verifying).toBeNull()
     expect(asked).toBe(2)
   })
 
@@ -376,17 +379,17 @@ describe('the cache', () => {
       },
     }
     const standings = createStandings({ source, loadLevel: async () => 1, isUpToDate: () => true })
-    expect((await standings.find(caller(), W1, null)).status).toBeNull()
-    expect(standings.find(caller(), W1, 'kyc')).not.toBeInstanceOf(Promise)
+    expect((await standings.find(caller(), W1, null, null)).status).toBeNull()
+    expect(standings.find(caller(), W1, 'kyc', null)).not.toBeInstanceOf(Promise)
     expect(loads).toBe(1)
     await identity.complete(ours, [W1])
     standings.sessionChanged({ environment: 'live', personId: null, addresses: [W1] })
-    expect((await standings.find(caller(), W1, null)).status).toBe('completed')
+    expect((await standings.find(caller(), W1, null, null)).status).toBe('completed')
     standings.sessionChanged({ environment: 'test', personId: null, addresses: [W1] })
     standings.sessionChanged({ environment: 'live', personId: 'person_other', addresses: [W2] })
-    expect(standings.find(caller(), W1, null)).not.toBeInstanceOf(Promise)
+    expect(standings.find(caller(), W1, null, null)).not.toBeInstanceOf(Promise)
     standings.clear()
-    const again = standings.find(caller(), W1, null)
+    const again = standings.find(caller(), W1, null, null)
     expect(again).toBeInstanceOf(Promise)
     await again
   })
@@ -402,13 +405,13 @@ describe('the cache', () => {
   test('a load that overlaps a change is used once and not kept', async () => {
     const { source, read, letGo } = heldSource()
     const standings = createStandings({ source, loadLevel: async () => 1, isUpToDate: () => true })
-    const early = standings.find(caller(), W1, null)
+    const early = standings.find(caller(), W1, null, null)
     await read
     await identity.complete(ours, [W1])
     standings.sessionChanged({ environment: 'live', personId: null, addresses: [W1] })
     letGo()
     expect((await early).status).toBeNull()
-    expect((await standings.find(caller(), W1, null)).status).toBe('completed')
+    expect((await standings.find(caller(), W1, null, null)).status).toBe('completed')
   })
 
   test('is not used while changes are unknown: every standing is then read from the store, or can’t be had', async () => {
@@ -426,7 +429,10 @@ describe('the cache', () => {
       isUpToDate: () => isUpToDate,
     })
     const verified = async () => {
-      const [found, facts] = [standings.find(caller(), W1, null), createIdentityFacts(standings)(caller(), W1)]
+      const [found, facts] = [
+        standings.find(caller(), W1, null, null),
+        createIdentityFacts(standings)(caller(), W1, 'ethereum'),
+      ]
       const isCached = !(found instanceof Promise)
       const [{ verifying }, { verified }] = await Promise.all([found, facts])
       return { isCached, verified: [verifying !== null, verified] }
@@ -451,7 +457,66 @@ describe('the cache', () => {
     const loadSessions = () => Promise.reject(new Error('down'))
     const source = { ...identity.store.walletStandings, loadSessions }
     const standings = createStandings({ source, loadLevel: async () => 1, isUpToDate: () => true })
-    await expect(standings.find(caller(), W1, null)).rejects.toThrow('down')
+    await expect(standings.find(caller(), W1, null, null)).rejects.toThrow('down')
+  })
+})
+
+describe('a contract wallet', () => {
+  /** A completed session with a key's wallet and a contract's. */
+  const prove = async (organizationId: string, key: WalletAddress, chain: string): Promise<SessionState> => {
+    const { session } = await identity.register(organizationId)
+    await identity.connect(organizationId, session.id, key)
+    await identity.connect(organizationId, session.id, CONTRACT, chain, 'erc1271')
+    await identity.changes.recordConsent({ organizationId, sessionId: session.id, version: 'v1', actor: 'person' })
+    return identity.move(organizationId, session.id, 'completed')
+  }
+  const CONTRACT = W3
+  const on = (chain: string, address = CONTRACT) => verify(ours, address, { chain })
+
+  test('is verified on the chain on which it was proven, for answers and for policies, however often it is asked', async () => {
+    const { session } = await prove(ours, W1, 'ethereum')
+    const factsOn = async (chain: string) =>
+      (await createIdentityFacts(identity.standings)(caller(), CONTRACT, chain)).verified
+    for (let i = 0; i < 2; i++) {
+      expect(await on('ethereum')).toMatchObject({ verified: true, userId: session.userId } as never)
+      expect(await on('base')).toEqual({ address: CONTRACT, verified: false } as never)
+      expect(await verify(ours, CONTRACT)).toMatchObject({ verified: false, wallets: [] })
+      expect([await factsOn('ethereum'), await factsOn('base')]).toEqual([true, false])
+      // A key's wallet is the same on every chain.
+      for (const chain of ['ethereum', 'base']) {
+        expect(addresses(await on(chain, W1))).toEqual([W1, CONTRACT])
+      }
+    }
+    const chains = ['ethereum', 'base', null]
+    const found = chains.map((chain) => identity.standings.find(caller(), CONTRACT, null, chain))
+    expect(found.some((standing) => standing instanceof Promise)).toBe(false)
+    await identity.move(ours, session.id, 'rejected', { revoke: true })
+    expect(await on('ethereum')).toMatchObject({ verified: false, status: 'rejected' })
+    await setLevel(ours, 2)
+    expect((await on('ethereum')).status).toBe('rejected')
+  })
+
+  test('is another wallet on another chain: its owner there is another person, whose rejection ends nothing here', async () => {
+    const mine = await prove(ours, W1, 'ethereum')
+    const theirsThere = await prove(theirs, W2, 'base')
+    expect((await on('ethereum')).userId).toBe(mine.session.userId ?? '')
+    const { userId, wallets = [] } = (await on('base')) as { userId?: string; wallets?: unknown[] }
+    expect([userId === mine.session.userId, wallets]).toEqual([
+      false,
+      [
+        { address: checksumAddress(CONTRACT), chain: 'base' },
+        { address: checksumAddress(W2), chain: 'ethereum' },
+      ],
+    ])
+    await identity.store.verificationTrust.set(ours, [])
+    identity.standings.organizationChanged(ours)
+    expect([(await on('ethereum')).verified, (await on('base')).verified]).toEqual([true, false])
+    const refused = await prove(ours, W2, 'base')
+    expect((await on('base')).verified).toBe(true)
+    await identity.move(ours, refused.session.id, 'rejected', { revoke: true })
+    expect([(await on('ethereum')).verified, (await on('base')).verified]).toEqual([true, false])
+    expect(addresses(await on('ethereum', W1))).toEqual([W1, CONTRACT])
+    expect(theirsThere.session.personId).not.toBe(mine.session.personId ?? '')
   })
 })
 
@@ -459,13 +524,13 @@ describe('policy facts', () => {
   test('follow the same rule, and change with the session', async () => {
     const factsOf = createIdentityFacts(identity.standings)
     const none = { verified: false, type: null, level: 0, verifiedAtSeconds: null }
-    expect<unknown>(await factsOf(caller(), W1)).toEqual(none)
+    expect<unknown>(await factsOf(caller(), W1, 'ethereum')).toEqual(none)
     const { session } = await identity.complete(ours, [W1], { checkType: 'kyb' })
     const verifiedAtSeconds = identity.clock.unixSeconds()
     const verified = { verified: true, type: 'business', level: 1, verifiedAtSeconds } as const
-    expect(await factsOf(caller(), W1)).toEqual(verified)
-    expect(factsOf(caller(), W1)).toEqual(verified)
+    expect(await factsOf(caller(), W1, 'ethereum')).toEqual(verified)
+    expect(factsOf(caller(), W1, 'ethereum')).toEqual(verified)
     await identity.move(ours, session.id, 'retry', { revoke: true })
-    expect<unknown>(await factsOf(caller(), W1)).toEqual(none)
+    expect<unknown>(await factsOf(caller(), W1, 'ethereum')).toEqual(none)
   })
 })

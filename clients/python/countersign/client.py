@@ -195,9 +195,14 @@ class Client:
         path = status_path(kind, session_id, realtime=True)
         return follow_session(self._transport, self._required("identity"), path, quiet_seconds)
 
-    def verify(self, address: str, *, kind: Optional[str] = None) -> WalletVerification:
-        """Whether a wallet belongs to a verified identity."""
-        body = {"address": address} if kind is None else {"address": address, "type": session_type(kind)}
+    def verify(self, address: str, *, kind: Optional[str] = None, chain: Optional[str] = None) -> WalletVerification:
+        """Whether a wallet belongs to a verified identity. A contract wallet is verified only on its own chain, and
+        only if ``chain`` is given."""
+        body = {"address": address}
+        if kind is not None:
+            body["type"] = session_type(kind)
+        if chain is not None:
+            body["chain"] = chain
         return read_wallet_verification(
             self._transport.call(self._required("identity"), "POST", "/api/v1/verify", body)
         )

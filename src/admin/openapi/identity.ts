@@ -120,11 +120,16 @@ const OPERATIONS: readonly DescribedOperation[] = [
     ...IDENTITY_PATHS.verify,
     tag: 'Wallets',
     summary: 'Whether a wallet belongs to a verified identity',
-    description: 'At the calling organization’s current level.',
+    description:
+      'At the calling organization’s current level. A contract wallet is verified only on the chains on which it was ' +
+      'proven, and only if `chain` is sent.',
     bodies: {
       'application/json': {
         required: true,
-        schema: named('VerifyRequest', Type.Object({ address: Type.String(), type: Type.Optional(TYPE) })),
+        schema: named(
+          'VerifyRequest',
+          Type.Object({ address: Type.String(), type: Type.Optional(TYPE), chain: Type.Optional(Type.String()) }),
+        ),
       },
     },
     answers: [{ status: 200, description: 'The answer.', schema: VERIFIED }],

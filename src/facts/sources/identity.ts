@@ -7,7 +7,7 @@ import type { FactFetcher, IdentityOf, OpenFactFetcher } from '../fact-fetcher.t
 const askAbout =
   (identityOf: IdentityOf): FactFetcher<IdentityFacts>['ask'] =>
   (subject) =>
-    identityOf(subject, subject.request.from)
+    identityOf(subject, subject.request.from, subject.request.chain.name)
 
 export const askIdentity: OpenFactFetcher<IdentityFacts> = ({ identityOf, identityChanges }) => ({
   ask: askAbout(identityOf),

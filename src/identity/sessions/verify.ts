@@ -41,13 +41,15 @@ export type VerifyWallet = (
     /** The address in the caller's spelling, for the answer. */
     readonly addressAsSent: string
     readonly checkType: CheckType | null
+    /** As Standings.find. */
+    readonly chain: string | null
   },
 ) => VerificationAnswer | Promise<VerificationAnswer>
 
 export const createVerifyWallet =
   (standings: Pick<Standings, 'find'>): VerifyWallet =>
-  (caller, { address, addressAsSent, checkType }) => {
-    const found = standings.find(caller, address, checkType)
+  (caller, { address, addressAsSent, checkType, chain }) => {
+    const found = standings.find(caller, address, checkType, chain)
     return found instanceof Promise
       ? found.then((standing) => buildVerification(addressAsSent, standing))
       : buildVerification(addressAsSent, found)

@@ -7,11 +7,15 @@ import type { KnownStanding, StandingCaller } from './standing.ts'
 import type { Standings } from './standings.ts'
 
 /**
- * The facts of a wallet for the organization whose policy reads them. Answers synchronously when they are cached. They
+ * The facts of a wallet on a chain for the organization whose policy reads them. Answers synchronously when they are cached. They
  * show a change of status within a second, wherever it was made. Rejects when the store is unavailable: there is then
  * no verdict.
  */
-export type IdentityFactsOf = (caller: StandingCaller, address: WalletAddress) => IdentityFacts | Promise<IdentityFacts>
+export type IdentityFactsOf = (
+  caller: StandingCaller,
+  address: WalletAddress,
+  chain: string,
+) => IdentityFacts | Promise<IdentityFacts>
 
 const UNVERIFIED: IdentityFacts = Object.freeze({
   verified: false,
@@ -32,7 +36,7 @@ const toFacts = ({ verifying }: KnownStanding): IdentityFacts =>
 
 export const createIdentityFacts =
   (standings: Pick<Standings, 'find'>): IdentityFactsOf =>
-  (caller, address) => {
-    const found = standings.find(caller, address, null)
+  (caller, address, chain) => {
+    const found = standings.find(caller, address, null, chain)
     return found instanceof Promise ? found.then(toFacts) : toFacts(found)
   }

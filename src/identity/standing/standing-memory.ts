@@ -13,6 +13,8 @@ import { RECORD_BYTES_MAX, readStandingAt, writeStandings } from './standing-rec
 export interface StandingRecord {
   readonly caller: StandingCaller
   readonly address: string
+  /** The chain for which it was judged, as in `find`. Absent if the standing is the same on every chain. */
+  readonly chain?: string | null
   /** The organization's level by which the wallet was judged. */
   readonly level: Level
   readonly standings: StandingsByType
@@ -28,7 +30,13 @@ export interface StandingMemory {
   /** Number of changes so far. */
   now(): number
   /** Undefined when nothing is cached, or the cached record has changed since or was judged by another level. */
-  find(caller: StandingCaller, address: string, level: Level, type: StandingType): KnownStanding | undefined
+  find(
+    caller: StandingCaller,
+    address: string,
+    level: Level,
+    type: StandingType,
+    chain: string | null,
+  ): KnownStanding | undefined
   keep(record: StandingRecord): void
   changed(environment: ApiKeyEnvironment, addresses: readonly string[], personId: string | null): void
   /** Drops everything read for an organization, because it changed what it requires of a verification. */
@@ -57,9 +65,20 @@ const READ_HIGH = 4
 const SHAPE = 5
 const HEADER_WORDS = 6
 const DEPENDENCIES_MAX = 512
+/** More chains than contract wallets are proven on: callers choose the names. */
+const CHAINS_MAX = 256
 const TWO_32 = 2 ** 32
 /** 2^32 / the golden ratio: spreads consecutive numbers far apart. */
 const SPREAD = 0x9e3779b1
+
+interface Caller {
+  /** In records of standings that are the same on every chain. */
+  readonly number: number
+  /** The value of `now` when it got its numbers: older records belong to other numbers. */
+  readonly since: number
+  /** Its number in records of standings on one chain, by the chain's name; empty if no chain was named. */
+  readonly byChain: Map<string, number>
+}
 
 interface Block {
   readonly words: Uint32Array
@@ -74,8 +93,7 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
   const blocksMax = Math.max(2, Math.floor(maxBytes / blockBytes))
   const index = createRecordIndex()
   const marks = new Float64Array(MARKS)
-  /** Each caller's number in records, and when it got that number: older records belong to another number. */
-  const callers = new Map<string, { readonly number: number; readonly since: number }>()
+  const callers = new Map<string, Caller>()
   let numbered = 0
   const key = new Uint32Array(KEY_WORDS_MAX)
   const scratch = new Uint8Array(Math.min(RECORD_BYTES_MAX, blockBytes / 2))
@@ -155,11 +173,33 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
     return place
   }
 
-  const renumber = (text: string, since: number) => {
-    const entry = { number: numbered, since }
+  const renumber = (text: string, since: number): Caller => {
+    const entry = { number: numbered, since, byChain: new Map<string, number>() }
     numbered += 1
     callers.set(text, entry)
     return entry
+  }
+
+  const numberOn = ({ number, byChain }: Caller, chain: string | null | undefined): number => {
+    if (chain === undefined) return number
+    const known = byChain.get(chain ?? '')
+    if (known !== undefined) return known
+    byChain.set(chain ?? '', numbered)
+    numbered += 1
+    return numbered - 1
+  }
+
+  /** Reads the record with the key read last. */
+  const readRecord = (caller: number, level: Level, type: StandingType): KnownStanding | undefined => {
+    const place = locate(hashFor(caller), caller)
+    if (place === -1) return undefined
+    const block = blocks[Math.floor(place / blockWords)]!
+    const start = place % blockWords
+    const shape = block.words[start + SHAPE]!
+    if (shape % 16 !== level || !isCurrent(block, start)) return undefined
+    const first = start + HEADER_WORDS + (shape >>> 16) + keyWords
+    const end = start + block.words[start + LENGTH]!
+    return readStandingAt(block.bytes, first * WORD_BYTES, end * WORD_BYTES, type)
   }
 
   const clear = (): void => {
@@ -172,28 +212,25 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
 
   return {
     now: () => changes,
-    find: (caller, address, level, type) => {
+    find: (caller, address, level, type, chain) => {
       const known = callers.get(callerText(caller))
       if (known === undefined || !readKey(caller.environment, address)) return undefined
-      const place = locate(hashFor(known.number), known.number)
-      if (place === -1) return undefined
-      const block = blocks[Math.floor(place / blockWords)]!
-      const start = place % blockWords
-      const shape = block.words[start + SHAPE]!
-      if (shape % 16 !== level || !isCurrent(block, start)) return undefined
-      const first = start + HEADER_WORDS + (shape >>> 16) + keyWords
-      const end = start + block.words[start + LENGTH]!
-      return readStandingAt(block.bytes, first * WORD_BYTES, end * WORD_BYTES, type)
+      const onAll = readRecord(known.number, level, type)
+      if (onAll !== undefined) return onAll
+      const onChain = known.byChain.get(chain ?? '')
+      return onChain === undefined ? undefined : readRecord(onChain, level, type)
     },
-    keep: ({ caller, address, level, standings, personIds, otherAddresses, readAt }) => {
+    keep: ({ caller, address, chain, level, standings, personIds, otherAddresses, readAt }) => {
       const size = writeStandings(standings, scratch)
       const dependencies = [...personIds].map((personId) => personMark(personId))
       for (const other of otherAddresses) if (readKey(caller.environment, other)) dependencies.push(walletMark())
       if (size === 0 || dependencies.length > DEPENDENCIES_MAX || readAt < clearedAt) return
       if (!readKey(caller.environment, address)) return
       const text = callerText(caller)
-      const { number, since } = callers.get(text) ?? renumber(text, 0)
-      if (readAt < since) return
+      const known = callers.get(text) ?? renumber(text, 0)
+      if (readAt < known.since) return
+      if (chain !== undefined && known.byChain.size >= CHAINS_MAX && !known.byChain.has(chain ?? '')) return
+      const number = numberOn(known, chain)
       const hash = hashFor(number)
       const headWords = HEADER_WORDS + dependencies.length + keyWords
       const length = headWords + Math.ceil(size / WORD_BYTES)

@@ -98,7 +98,18 @@ const verifyingOf = (
 }
 
 /**
- * @param sessions the sessions that the organization may see (StandingSource.loadSessions)
+ * The sessions of the wallet on a chain. If no chain is named, proofs that hold on one chain only prove nothing, but
+ * rejections and hits count.
+ */
+export const sessionsOn = (sessions: readonly WalletSession[], chain: string | null): readonly WalletSession[] => {
+  if (sessions.every(({ provenChain }) => provenChain === null)) return sessions
+  return chain === null
+    ? sessions.map((session) => (session.provenChain === null ? session : { ...session, connected: false }))
+    : sessions.filter(({ provenChain }) => provenChain === null || provenChain === chain)
+}
+
+/**
+ * @param sessions the wallet's sessions that the organization may see (StandingSource.loadSessions, sessionsOn)
  * @param level the organization's current level
  * @param checkType null for all types
  */

@@ -14,6 +14,7 @@ import {
   type StandingCaller,
   type StandingsByType,
   type StandingType,
+  sessionsOn,
 } from './standing.ts'
 import { createStandingMemory } from './standing-memory.ts'
 import { NEVER_SEEN } from './standing-record.ts'
@@ -37,13 +38,15 @@ export interface StandingsDependencies {
 
 export interface Standings {
   /**
-   * Answers synchronously if the standing is cached and the cache is up to date. Rejects if the store is unavailable:
+   * The wallet's standing on a chain. Contract wallets are verified only where they were proven, and nowhere if `chain`
+   * is null. Answers synchronously if the standing is cached and the cache is up to date. Rejects if the store is unavailable:
    * that never means "not verified".
    */
   find(
     caller: StandingCaller,
     address: WalletAddress,
     checkType: CheckType | null,
+    chain: string | null,
   ): KnownStanding | Promise<KnownStanding>
   /** Number of changes so far. A standing found earlier is up to date until the number grows. */
   changes(): number
@@ -83,32 +86,34 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
   const knownLevel = (organizationId: string): Level | undefined =>
     isUpToDate() ? levels.get(organizationId) : undefined
 
-  const load = async (caller: StandingCaller, address: WalletAddress): Promise<StandingsByType> => {
+  const load = async (
+    caller: StandingCaller,
+    address: WalletAddress,
+    chain: string | null,
+  ): Promise<StandingsByType> => {
     const { organizationId, environment } = caller
     const readAt = memory.now()
     const level = knownLevel(organizationId) ?? (await readLevel(organizationId))
     const query = { organizationId, environment, level }
-    const sessions = await source.loadSessions(query, address)
+    const loaded = await source.loadSessions(query, address)
+    const sessions = sessionsOn(loaded, chain)
     const personIds = new Set<string>()
     const otherAddresses = new Set<WalletAddress>()
 
     /** The wallets of the person without those that the organization has rejected, or whose results it doesn't accept. */
     const listWallets = async (personId: string, checkType: CheckType): Promise<readonly VerifiedWallet[]> => {
       const wallets = await source.loadPersonWallets(query, personId)
-      const others = new Set(wallets.flatMap((wallet) => parseWalletAddress(wallet.address)?.address ?? []))
-      others.delete(address)
-      const omitted = new Set<WalletAddress>()
-      const judge = async (other: WalletAddress): Promise<void> => {
-        otherAddresses.add(other)
-        const { verifying } = judgeStanding(await source.loadSessions(query, other), level, checkType)
-        if (verifying === null) omitted.add(other)
-      }
-      await Promise.all([...others].map(judge))
-      if (omitted.size === 0) return wallets
-      return wallets.filter((wallet) => {
+      const sessionsOf = new Map<WalletAddress, Promise<readonly WalletSession[]>>([[address, Promise.resolve(loaded)]])
+      const isAccepted = async (wallet: VerifiedWallet): Promise<boolean> => {
         const parsed = parseWalletAddress(wallet.address)
-        return parsed === null || !omitted.has(parsed.address)
-      })
+        if (parsed === null) return true
+        const found = sessionsOf.get(parsed.address) ?? source.loadSessions(query, parsed.address)
+        sessionsOf.set(parsed.address, found)
+        return judgeStanding(sessionsOn(await found, wallet.chain), level, checkType).verifying !== null
+      }
+      const accepted = await Promise.all(wallets.map(isAccepted))
+      for (const other of sessionsOf.keys()) if (other !== address) otherAddresses.add(other)
+      return wallets.filter((_, at) => accepted[at])
     }
 
     const complete = async (type: StandingType): Promise<KnownStanding> => {
@@ -125,16 +130,18 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
     const of = async (type: CheckType): Promise<KnownStanding> =>
       only === type ? any : only === null && sessions.length > 0 ? complete(type) : NEVER_SEEN
     const standings = { any, kyc: await of('kyc'), kyb: await of('kyb') }
-    memory.keep({ caller, address, level, standings, personIds, otherAddresses, readAt })
+    // The object is empty if the standing is the same on every chain.
+    const on = loaded.some(({ provenChain }) => provenChain !== null) ? { chain } : {}
+    memory.keep({ caller, address, level, standings, personIds, otherAddresses, readAt, ...on })
     return standings
   }
 
   return {
-    find: (caller, address, checkType) => {
+    find: (caller, address, checkType, chain) => {
       const type = checkType ?? 'any'
       const level = knownLevel(caller.organizationId)
-      const known = level === undefined ? undefined : memory.find(caller, address, level, type)
-      return known ?? load(caller, address).then((standings) => standings[type])
+      const known = level === undefined ? undefined : memory.find(caller, address, level, type, chain)
+      return known ?? load(caller, address, chain).then((standings) => standings[type])
     },
     changes: memory.now,
     sessionChanged: ({ environment, personId, addresses }) => memory.changed(environment, addresses, personId),

@@ -11,6 +11,7 @@ interface StandingRow {
   readonly id: string
   readonly own: number
   readonly connected: number
+  readonly proven_chain: string | null
   readonly check_type: CheckType
   readonly status: SessionStatus
   readonly level: Level
@@ -23,7 +24,7 @@ interface StandingRow {
 /** More sessions than any real wallet has; a wallet with thousands of sessions must not cost thousands of rows. */
 const SESSIONS_MAX = 64
 /**
- * Rows with a decision that are kept of each type of check. A session that is locked to the wallet and has the wallet
+ * Rows with a decision that are kept of each type of check and proven chain. A session that is locked to the wallet and has the wallet
  * connected has two rows.
  */
 const DECISIONS_KEPT = 8
@@ -44,14 +45,17 @@ const IS_TRUSTED = `EXISTS (SELECT 1 FROM organizations asking WHERE asking.id =
           OR EXISTS (SELECT 1 FROM trusted_organizations trusted WHERE trusted.organization_id = asking.id
             AND trusted.trusted_id = sessions.organization_id)))`
 
-const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected FROM session_wallets
+const PROVEN_CHAIN = `CASE WHEN EXISTS (SELECT 1 FROM wallet_proofs WHERE wallet_proofs.wallet_id = session_wallets.id
+    AND wallet_proofs.kind = 'erc1271') THEN session_wallets.chain END AS proven_chain`
+
+const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected, ${PROVEN_CHAIN} FROM session_wallets
     JOIN sessions ON sessions.organization_id = session_wallets.organization_id
       AND sessions.id = session_wallets.session_id
     WHERE session_wallets.address = ? AND session_wallets.environment = ?
       AND (sessions.organization_id = ? OR (sessions.status = 'completed' AND sessions.level >= ?
         AND ${IS_SHARED} AND ${IS_TRUSTED}))
     UNION ALL
-    SELECT ${COLUMNS}, 0 AS connected FROM sessions
+    SELECT ${COLUMNS}, 0 AS connected, NULL AS proven_chain FROM sessions
     WHERE sessions.locked_address = ? AND sessions.environment = ? AND sessions.organization_id = ?`
 
 /**
@@ -64,9 +68,9 @@ export const STANDING_SESSIONS_UNORDERED = `${SESSIONS_OF_WALLET} LIMIT ${SESSIO
  * unsettled if there is any.
  */
 export const STANDING_SESSIONS = `SELECT id, own, check_type, status, level, person_id, completed_at_seconds, decided,
-    unsettled, connected FROM (
+    unsettled, connected, proven_chain FROM (
       SELECT standing.*, CASE WHEN decided IS NOT NULL AND ROW_NUMBER() OVER (
-          PARTITION BY own, check_type ORDER BY (decided IS NULL), decided DESC, id DESC
+          PARTITION BY own, check_type, proven_chain ORDER BY (decided IS NULL), decided DESC, id DESC
         ) <= ${DECISIONS_KEPT} OR unsettled = 1 AND ROW_NUMBER() OVER (
           PARTITION BY own, unsettled ORDER BY id DESC
         ) = 1 THEN 1 ELSE 0 END AS always_kept
@@ -116,6 +120,7 @@ const toWalletSession = (row: StandingRow): WalletSession => ({
   sessionId: row.id,
   own: row.own === 1,
   connected: row.connected === 1,
+  provenChain: row.proven_chain,
   checkType: row.check_type,
   status: row.status,
   level: row.level,

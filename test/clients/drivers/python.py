@@ -72,8 +72,8 @@ class Driver:
         for state in self.client.follow(type, session_id):
             say({"told": dataclasses.asdict(state)})
 
-    def verify(self, address: str, type: Any = None) -> Any:
-        return self.client.verify(address, kind=type)
+    def verify(self, address: str, type: Any = None, chain: Any = None) -> Any:
+        return self.client.verify(address, kind=type, chain=chain)
 
     def evm_digest(self, request: Dict[str, Any], answer: Dict[str, Any], chain_id: Any = None) -> Any:
         asked, got = attestation_request(request), answered(answer)

@@ -19,6 +19,7 @@ interface Step {
   readonly session_id: string
   readonly address: string
   readonly chain_id?: number
+  readonly chain?: string
   readonly answer: { readonly verification_hash: string; readonly attestation: Attestation }
 }
 
@@ -79,7 +80,7 @@ const CALLS: Readonly<Record<string, (step: Step) => unknown>> = {
     for await (const state of client.follow(type, session_id)) say({ told: toSnake(state) })
     return null
   },
-  verify: ({ address, type }) => client.verify({ address, type }),
+  verify: ({ address, type, chain }) => client.verify({ address, type, chain }),
   evm_digest: ({ request, answer, chain_id }) => {
     const call = evmAttestedCall(requestOf(request), { verificationHash: answer.verification_hash }, chain_id)
     return { bytes: evmDigest(call, answer.attestation) }

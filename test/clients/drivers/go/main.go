@@ -53,6 +53,7 @@ type step struct {
 	Type           string        `json:"type"`
 	SessionID      string        `json:"session_id"`
 	Address        string        `json:"address"`
+	Chain          string        `json:"chain"`
 	ChainID        uint64        `json:"chain_id"`
 	Answer         struct {
 		VerificationHash string                  `json:"verification_hash"`
@@ -199,7 +200,7 @@ func run(ctx context.Context, s step) (any, error) {
 			return nil
 		})
 	case "verify":
-		got, err := client.Verify(ctx, s.Address, kind)
+		got, err := client.VerifyOn(ctx, s.Address, kind, s.Chain)
 		if err != nil {
 			return nil, err
 		}
