@@ -112,12 +112,12 @@ const PICTURES: readonly Picture[] = [
     path: '/o/acme/keys',
     scheme: 'dark',
     ready: async (page) => {
-      await page.getByRole('button', { name: 'Issue a key' }).click()
+      await page.getByRole('button', { name: 'Create key' }).click()
       await page.getByLabel('Name').fill('Relayer, staging')
-      await page.getByRole('button', { name: 'Issue the key' }).click()
-      await text('Shown this once')(page)
+      await page.getByRole('button', { name: 'Create', exact: true }).click()
+      await text('Shown only once')(page)
       // A key that works is in no picture.
-      await page.getByRole('textbox', { name: 'The key' }).evaluate((field) => {
+      await page.getByRole('textbox', { name: 'API key' }).evaluate((field) => {
         ;(field as HTMLTextAreaElement).value = `csa_live_${'•'.repeat(52)}`
       })
     },

@@ -115,18 +115,18 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
   test('again where a session ended, without losing what was typed', async () => {
     const page = await enter()
     await page.goto(`${dashboard.url}/o/demo/keys`)
-    await page.getByRole('button', { name: 'Issue a key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByLabel('Name').fill('typed before the end')
     await page.context().clearCookies()
-    await page.getByRole('button', { name: 'Issue the key' }).click()
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
     await page.getByRole('heading', { name: 'Your session has ended' }).waitFor()
     await accessible(page)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByRole('heading', { name: 'Your session has ended' }).waitFor({ state: 'detached' })
     expect(await page.getByLabel('Name').inputValue()).toBe('typed before the end')
-    await page.getByRole('button', { name: 'Issue the key' }).click()
-    await page.getByText('Shown this once').waitFor()
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByText('Shown only once').waitFor()
   })
 
   test('with a passkey, which is both factors at once', async () => {
@@ -166,10 +166,10 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
     await page.goto(`${dashboard.url}/o/demo/keys`)
     forgetConfirmations()
     const issue = async (): Promise<void> => {
-      await page.getByRole('button', { name: 'Issue the key' }).click()
+      await page.getByRole('button', { name: 'Create', exact: true }).click()
       await confirmation(page).waitFor()
     }
-    await page.getByRole('button', { name: 'Issue a key' }).first().click()
+    await page.getByRole('button', { name: 'Create key' }).first().click()
     await page.getByLabel('Name').fill('for scripts')
     await page.locator('input[name="kind"][value="admin"]').check({ force: true })
     await issue()
@@ -182,7 +182,7 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
     await page.getByText('The email address or the password is wrong.').waitFor()
     await confirmation(page).getByLabel('Your password').fill(PASSWORD)
     await confirmation(page).getByRole('button', { name: 'Confirm' }).click()
-    await page.getByText('Shown this once').waitFor()
+    await page.getByText('Shown only once').waitFor()
   })
 
   test('with a one-time code, or a recovery code when the app is not at hand', async () => {
@@ -198,7 +198,7 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
     const codes = (await page.getByRole('textbox', { name: 'Recovery codes' }).inputValue()).split('\n')
     expect(codes).toHaveLength(10)
     await accessible(page)
-    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('button', { name: 'Done' }).click()
     await page.getByText('10 recovery codes are left.').waitFor()
 
     await signOut(page)

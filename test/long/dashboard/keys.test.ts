@@ -1,4 +1,4 @@
-// Keys, from issuing one in the browser to an attestation that it pays for, to its end.
+// API keys, from creating one in the browser to an attestation with it and its revocation.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { accessible } from '../../support/browser/accessible.ts'
@@ -24,37 +24,37 @@ const attest = (key: string): Promise<Response> =>
   )
 
 describe.skipIf(CHROMIUM === null)('the page of API keys (needs Chromium)', () => {
-  test('issues a key that works, replaces it, and ends it', async () => {
+  test('creates a key that works, replaces it, and ends it', async () => {
     const page = await dashboard.enter('/o/demo/keys')
     await page.getByText('quick start').first().waitFor()
     await accessible(page)
 
     await page.keyboard.press('c')
-    await page.getByRole('button', { name: 'Issue the key' }).click()
-    await page.getByText('Say what the key is for.').waitFor()
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByText('This field is required.').waitFor()
     await page.getByLabel('Name').fill('relayer')
     await accessible(page)
-    await page.getByRole('button', { name: 'Issue the key' }).click()
-    const first = await page.getByRole('textbox', { name: 'The key' }).inputValue()
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    const first = await page.getByRole('textbox', { name: 'API key' }).inputValue()
     expect(first).toStartWith('csa_live_')
     expect((await attest(first)).status).toBe(200)
     await accessible(page)
-    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('button', { name: 'Done' }).click()
     expect(await page.content()).not.toContain(first)
 
     await page.getByRole('button', { name: 'Actions for relayer' }).click()
     await page.getByRole('menuitem', { name: 'Regenerate' }).click()
-    await page.getByLabel('The old key works for').selectOption('3600')
-    await page.getByRole('button', { name: 'Make the new key' }).click()
-    const second = await page.getByRole('textbox', { name: 'The new key' }).inputValue()
+    await page.getByLabel('Expire the old key').selectOption('3600')
+    await page.getByRole('dialog').getByRole('button', { name: 'Regenerate' }).click()
+    const second = await page.getByRole('textbox', { name: 'New API key' }).inputValue()
     expect(second).not.toBe(first)
     expect((await attest(first)).status).toBe(200)
     expect((await attest(second)).status).toBe(200)
-    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('button', { name: 'Done' }).click()
     const replaced = page.getByRole('row').filter({ hasText: 'Being replaced' })
     await replaced.getByRole('button', { name: 'Actions for relayer' }).click()
     await page.getByRole('menuitem', { name: 'Revoke' }).click()
-    await page.getByRole('button', { name: 'Revoke the key' }).click()
+    await page.getByRole('button', { name: 'Revoke key' }).click()
     await page.getByText('Key revoked').waitFor()
     await page.getByRole('row').filter({ hasText: 'Revoked' }).waitFor()
     // Everywhere within a second: the change feed is polled.

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { OwnOffer } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { ROLE_WORDS, useSession } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Card } from '../ui/parts.tsx'
@@ -21,7 +21,7 @@ const readLink = (hash: string): { readonly id: string; readonly code: string } 
 export const Offers = () => {
   const { account, refresh } = useSession()
   const [link, setLink] = useState(() => readLink(location.hash))
-  const query = useQuery((signal) => call('GET /me/offers', { signal }), [])
+  const query = useRead('GET /me/offers')
   const offers = query.value?.data ?? null
   const done = async (text: string): Promise<void> => {
     setLink(null)

@@ -4,7 +4,7 @@ import { call } from '../api/client.ts'
 import type { Passkey } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useForm } from '../data/use-form.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { makePasskey, passkeysPossible } from '../entry/passkey.ts'
 import { useSession } from '../shell/session.ts'
 import { Button, IconButton } from '../ui/button.tsx'
@@ -69,7 +69,7 @@ const RemovePasskey = ({ passkey, onClose, onDone }: DialogProps & { readonly pa
 export const Passkeys = () => {
   const [adding, setAdding] = useState(false)
   const [removing, setRemoving] = useState<Passkey | null>(null)
-  const query = useQuery((signal) => call('GET /me/passkeys', { signal }), [])
+  const query = useRead('GET /me/passkeys')
   const { refresh } = useSession()
   const onDone = (): void => {
     query.reload()
@@ -102,18 +102,13 @@ export const Passkeys = () => {
               caption="Your passkeys"
               rows={value.data}
               rowKey={({ id }) => id}
-              columns={[
-                { label: 'Name', cell: ({ name }) => <strong>{name}</strong> },
-                { label: 'Last used', narrow: true, cell: ({ last_used_at: at }) => <Time at={at} /> },
-                {
-                  label: '',
-                  align: 'end',
-                  narrow: true,
-                  cell: (passkey) => (
-                    <IconButton icon="trash" label={`Remove ${passkey.name}`} onClick={() => setRemoving(passkey)} />
-                  ),
-                },
-              ]}
+              columns={{
+                Name: ({ name }) => <strong>{name}</strong>,
+                'Last used': { narrow: true, cell: ({ last_used_at: at }) => <Time at={at} /> },
+                '': (passkey) => (
+                  <IconButton icon="trash" label={`Remove ${passkey.name}`} onClick={() => setRemoving(passkey)} />
+                ),
+              }}
             />
           )
         }

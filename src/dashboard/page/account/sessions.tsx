@@ -4,7 +4,7 @@ import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { UserSession } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { Button } from '../ui/button.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Badge, Card } from '../ui/parts.tsx'
@@ -15,7 +15,7 @@ import { say } from '../ui/toast.tsx'
 import { browserName } from './browser-name.ts'
 
 export const Sessions = () => {
-  const query = useQuery((signal) => call('GET /me/sessions', { signal }), [])
+  const query = useRead('GET /me/sessions')
   const { value, reload } = query
   const endOne = useAction(async (session: UserSession) => {
     await call('DELETE /me/sessions/{session}', { params: { session: session.id } })
@@ -48,30 +48,22 @@ export const Sessions = () => {
             caption="Your sessions"
             rows={value.data}
             rowKey={({ id }) => id}
-            columns={[
-              {
-                label: 'Browser',
-                cell: ({ user_agent: agent, current }) => (
-                  <>
-                    <span title={agent}>{browserName(agent)}</span> {current && <Badge tone="good">This one</Badge>}
-                  </>
+            columns={{
+              Browser: ({ user_agent: agent, current }) => (
+                <>
+                  <span title={agent}>{browserName(agent)}</span> {current && <Badge tone="good">This one</Badge>}
+                </>
+              ),
+              From: ({ address }) => <code>{address}</code>,
+              Begun: ({ created_at: at }) => <Time at={at} />,
+              'Last seen': ({ last_seen_at: at }) => <Time at={at} />,
+              '': (session) =>
+                !session.current && (
+                  <Button small busy={endOne.busy} onClick={() => endOne.run(session)}>
+                    End it
+                  </Button>
                 ),
-              },
-              { label: 'From', cell: ({ address }) => <code>{address}</code> },
-              { label: 'Begun', cell: ({ created_at: at }) => <Time at={at} /> },
-              { label: 'Last seen', cell: ({ last_seen_at: at }) => <Time at={at} /> },
-              {
-                label: '',
-                align: 'end',
-                narrow: true,
-                cell: (session) =>
-                  !session.current && (
-                    <Button small busy={endOne.busy} onClick={() => endOne.run(session)}>
-                      End it
-                    </Button>
-                  ),
-              },
-            ]}
+            }}
           />
         )}
       </Loaded>

@@ -18,7 +18,7 @@ export type CallOptions<Key extends OperationKey> = CallParts<Operations[Key]> &
   readonly timeoutMs?: number
 }
 
-type Rest<Key extends OperationKey> =
+export type CallRest<Key extends OperationKey> =
   Record<never, never> extends CallOptions<Key> ? [options?: CallOptions<Key>] : [options: CallOptions<Key>]
 
 interface Loose {
@@ -40,7 +40,7 @@ const addressOf = (key: string, { params = {}, query = {} }: Loose): string => {
 }
 
 /** The address of an operation, for links, downloads and event streams. */
-export const addressFor = <Key extends OperationKey>(key: Key, ...[options]: Rest<Key>): string =>
+export const addressFor = <Key extends OperationKey>(key: Key, ...[options]: CallRest<Key>): string =>
   addressOf(key, (options ?? {}) as Loose)
 
 const failureOf = async (response: Response): Promise<ApiError> => {
@@ -166,7 +166,7 @@ const request = async (key: string, options: Loose): Promise<Response> => {
  * @throws ApiError when the server refuses, NetworkError when it is not reached, WaitsForApproval when nothing has changed
  * yet
  */
-export const call = async <Key extends OperationKey>(key: Key, ...[options]: Rest<Key>): Promise<AnswerOf<Key>> => {
+export const call = async <Key extends OperationKey>(key: Key, ...[options]: CallRest<Key>): Promise<AnswerOf<Key>> => {
   const response = await request(key, (options ?? {}) as Loose)
   if (response.status === 204) return undefined as AnswerOf<Key>
   if (!(response.headers.get('content-type') ?? '').startsWith('application/json')) return response as AnswerOf<Key>

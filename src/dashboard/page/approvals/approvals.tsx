@@ -5,7 +5,7 @@ import { call } from '../api/client.ts'
 import type { Approval, AuditEntry } from '../api/types.ts'
 import { Overridden } from '../audit/overridden.tsx'
 import { useAction } from '../data/use-action.ts'
-import { type Pages, usePages } from '../data/use-pages.ts'
+import { type Pages, useList, usePages } from '../data/use-pages.ts'
 import { useSession, useWorkplace } from '../shell/session.ts'
 import { readWaitingAgain } from '../shell/waiting.ts'
 import { Button } from '../ui/button.tsx'
@@ -147,10 +147,7 @@ const ApprovalsOf = ({ title, lead, pages, overrides, decide, mayDecide }: Appro
 export const Approvals = () => {
   const { params, may } = useWorkplace()
   const isAdmin = may('organization-admin')
-  const pages = usePages(
-    (cursor, signal) => call('GET /organizations/{organization}/approvals', { params, query: { cursor }, signal }),
-    [params.organization],
-  )
+  const pages = useList('GET /organizations/{organization}/approvals', { params })
   const overrides = usePages(
     async (cursor, signal) =>
       isAdmin
@@ -176,7 +173,7 @@ export const Approvals = () => {
 }
 
 export const DeploymentApprovals = () => {
-  const pages = usePages((cursor, signal) => call('GET /approvals', { query: { cursor }, signal }), [])
+  const pages = useList('GET /approvals')
   const overrides = usePages(
     (cursor, signal) => call('GET /audit', { query: { cursor, overridden: true }, signal }),
     [],

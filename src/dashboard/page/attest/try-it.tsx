@@ -1,5 +1,5 @@
-// A first call of the attestation API: with the project's hash, every field that its policy asks for, the chain chosen here,
-// and the key where one was just issued. It is copied, or sent from here and answered in the page.
+// A first request to the attestation API, to copy as a command or to send from the page: with the project’s hash and the
+// fields that its policy requires.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useAction } from '../data/use-action.ts'
@@ -18,8 +18,8 @@ import { type CallField, type CallFields, callFields, curlFor, KEY_PLACE } from 
 const EVM_WALLET = '0x1111111111111111111111111111111111111111'
 const SOLANA_WALLET = '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM'
 
-/** What the key is called that is issued to send the first call. */
-const FIRST_KEY = 'First call'
+/** Name of the key that is created for the first request. */
+const FIRST_KEY = 'First request'
 
 const LABELS: Readonly<Record<CallField, string>> = {
   data: 'Call data',
@@ -27,7 +27,7 @@ const LABELS: Readonly<Record<CallField, string>> = {
   user_ip: 'Client IP',
 }
 
-const IssueKey = lazy(async () => (await import('../keys/issue-key.tsx')).IssueKey, { meanwhile: null })
+const CreateKey = lazy(async () => (await import('../keys/create-key.tsx')).CreateAttestationKey, { meanwhile: null })
 
 const read = async ({ params }: Workplace, project: string, signal: AbortSignal) => {
   const [deployment, needed] = await Promise.all([
@@ -59,7 +59,7 @@ export const TryIt = ({ project }: { readonly project: string }) => {
     setApiKey(key)
     setNew(true)
   }
-  /** With a key that is issued for it where none was given. */
+  /** Creates a key if none was entered. */
   const send = useAction(async (request: Readonly<Record<string, string>>) => {
     setSent(null)
     let key = apiKey.trim()
@@ -103,7 +103,7 @@ export const TryIt = ({ project }: { readonly project: string }) => {
             key={field}
             label={LABELS[field]}
             mono
-            hint="The policy asks for it."
+            hint="Required by the policy."
             value={fields[field] ?? ''}
             onValue={(value) => setFields({ ...fields, [field]: value })}
             input={{ placeholder: needed[field] ?? '' }}
@@ -131,8 +131,8 @@ export const TryIt = ({ project }: { readonly project: string }) => {
               setApiKey(value)
               setNew(false)
             }}
-            hint={`Stands for ${KEY_PLACE} in the command, and stays in this page.`}
-            input={{ maxLength: 200, placeholder: 'One that you have, or a new one' }}
+            hint={`Replaces ${KEY_PLACE} in the command. It isn’t stored.`}
+            input={{ maxLength: 200, placeholder: 'An existing key' }}
           />
           <div class="form-actions">
             <Button
@@ -141,38 +141,37 @@ export const TryIt = ({ project }: { readonly project: string }) => {
               busy={send.busy}
               onClick={() => send.run({ from: wallet, chain: chain?.name ?? '', ...needed })}
             >
-              {apiKey.trim() === '' ? 'Issue a key and send now' : 'Send now'}
+              {apiKey.trim() === '' ? 'Create key and send request' : 'Send request'}
             </Button>
             {apiKey === '' && (
               <Button icon="key" onClick={() => setIssuing(true)}>
-                Issue a key
+                Create key
               </Button>
             )}
           </div>
           {isNew && (
-            <Notice tone="warn" title="The key is shown here, once">
+            <Notice tone="warn" title="Shown only once">
               <p>
-                It is kept nowhere in a form that could be shown again: copy it to where it belongs before you leave.
+                The key can’t be shown again. Copy it before you leave this page.
               </p>
-              <Copyable text={apiKey} label="the key" />
+              <Copyable text={apiKey} label="key" />
             </Notice>
           )}
         </>
       ) : (
         <p class="soft">
-          <code>{KEY_PLACE}</code> is an attestation key: one that you have, or one that an organization admin issues
-          for you.
+          Replace <code>{KEY_PLACE}</code> with an attestation key. An organization admin can create one for you.
         </p>
       )}
       <Problem error={send.failure} />
       {sent !== null && (
         <Answer sent={sent}>
           <ButtonLink small href={path('/decisions')}>
-            See it under Decisions
+            View decisions
           </ButtonLink>
         </Answer>
       )}
-      {issuing && <IssueKey only="attestation" onClose={() => setIssuing(false)} onIssued={issued} />}
+      {issuing && <CreateKey onClose={() => setIssuing(false)} onCreated={issued} />}
     </div>
   )
 }

@@ -5,7 +5,7 @@ import { call } from '../api/client.ts'
 import type { Attester } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useForm } from '../data/use-form.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
@@ -124,7 +124,7 @@ type DialogAction =
 
 export const Attesters = () => {
   const [dialogAction, setDialogAction] = useState<DialogAction | null>(null)
-  const query = useQuery((signal) => call('GET /attesters', { signal }), [])
+  const query = useRead('GET /attesters')
   const { reload } = query
   const add = (): void => setDialogAction({ kind: 'add' })
   useShortcut('c', 'Add an attester key', add)
@@ -151,44 +151,36 @@ export const Attesters = () => {
                 rows={value.data}
                 rowKey={({ id }) => id}
                 dimmed={({ status }) => status === 'retired'}
-                columns={[
-                  { label: 'Address', cell: ({ address }) => <Copyable text={address} label="address" /> },
-                  { label: 'For', cell: ({ kind }) => KINDS[kind].label },
-                  {
-                    label: 'Key',
-                    cell: ({ token_key: key }) => (key === null ? 'Keystore' : <KeyInToken uri={key} />),
-                  },
-                  { label: 'Status', narrow: true, cell: ({ status }) => STATUS[status] },
-                  { label: 'Made', narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
-                  {
-                    label: '',
-                    align: 'end',
-                    narrow: true,
-                    cell: (attester) =>
-                      attester.status !== 'retired' && (
-                        <RowMenu
-                          label={`Actions for ${attester.address}`}
-                          items={[
-                            ...(attester.status === 'active'
-                              ? [
-                                  {
-                                    label: 'Retire…',
-                                    icon: 'clock' as const,
-                                    onSelect: () => setDialogAction({ kind: 'retire', attester, final: false }),
-                                  },
-                                ]
-                              : []),
-                            {
-                              label: 'Retire for good…',
-                              icon: 'trash',
-                              danger: true,
-                              onSelect: () => setDialogAction({ kind: 'retire', attester, final: true }),
-                            },
-                          ]}
-                        />
-                      ),
-                  },
-                ]}
+                columns={{
+                  Address: ({ address }) => <Copyable text={address} label="address" />,
+                  For: ({ kind }) => KINDS[kind].label,
+                  Key: ({ token_key: key }) => (key === null ? 'Keystore' : <KeyInToken uri={key} />),
+                  Status: { narrow: true, cell: ({ status }) => STATUS[status] },
+                  Made: { narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
+                  '': (attester) =>
+                    attester.status !== 'retired' && (
+                      <RowMenu
+                        label={`Actions for ${attester.address}`}
+                        items={[
+                          ...(attester.status === 'active'
+                            ? [
+                                {
+                                  label: 'Retire…',
+                                  icon: 'clock' as const,
+                                  onSelect: () => setDialogAction({ kind: 'retire', attester, final: false }),
+                                },
+                              ]
+                            : []),
+                          {
+                            label: 'Retire for good…',
+                            icon: 'trash',
+                            danger: true,
+                            onSelect: () => setDialogAction({ kind: 'retire', attester, final: true }),
+                          },
+                        ]}
+                      />
+                    ),
+                }}
               />
             )
           }

@@ -42,13 +42,13 @@ export const ChainChecks = () => {
           caption="What the checks found"
           rows={findings}
           rowKey={({ chain, check, subject }) => `${chain} ${check} ${subject}`}
-          columns={[
-            { label: 'Chain', cell: ({ chain }) => <strong>{chain}</strong> },
-            { label: 'Result', narrow: true, cell: ({ result }) => RESULTS[result] },
-            { label: 'Of', cell: ({ check }) => CHECKS[check] },
-            { label: 'Which', cell: ({ subject }) => <code>{subject}</code> },
-            { label: 'Finding', cell: ({ detail }) => detail },
-          ]}
+          columns={{
+            Chain: ({ chain }) => <strong>{chain}</strong>,
+            Result: { narrow: true, cell: ({ result }) => RESULTS[result] },
+            Of: ({ check }) => CHECKS[check],
+            Which: ({ subject }) => <code>{subject}</code>,
+            Finding: ({ detail }) => detail,
+          }}
         />
       )}
     </Card>

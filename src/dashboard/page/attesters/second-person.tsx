@@ -1,10 +1,10 @@
 // Whether attester keys change only when someone else approves.
 import { call } from '../api/client.ts'
 import { SecondPersonSwitch } from '../approvals/second-person-switch.tsx'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 
 export const SecondPerson = () => {
-  const settings = useQuery((signal) => call('GET /deployment/settings', { signal }), [])
+  const settings = useRead('GET /deployment/settings')
   return (
     <SecondPersonSwitch
       label="Attester keys change only when another deployment admin approves"

@@ -167,29 +167,22 @@ const Entries = ({ pages, filtered, read }: EntriesProps) => {
         pages={pages}
         rowKey={(entry) => String(entry.sequence)}
         href={hrefOf}
-        columns={[
-          {
-            label: 'What',
-            narrow: true,
-            cell: ({ action }) => action,
+        columns={{
+          What: { narrow: true, cell: ({ action }) => action },
+          By: { narrow: true, cell: ({ actor, actor_name: name }) => (name === '' ? actor : name) },
+          From: { narrow: true, cell: (entry) => <span class="soft">{originOf(entry)}</span> },
+          Change: ({ detail, subject, subject_name: name }) => {
+            const line = describeDetail(detail)
+            return (
+              <span class="cell-stack">
+                <Overridden detail={detail} />
+                {name !== null && !line.includes(name) && <span>{name}</span>}
+                <span class="soft">{line || (name === null && subject)}</span>
+              </span>
+            )
           },
-          { label: 'By', narrow: true, cell: ({ actor, actor_name: name }) => (name === '' ? actor : name) },
-          { label: 'From', narrow: true, cell: (entry) => <span class="soft">{originOf(entry)}</span> },
-          {
-            label: 'Change',
-            cell: ({ detail, subject, subject_name: name }) => {
-              const line = describeDetail(detail)
-              return (
-                <span class="cell-stack">
-                  <Overridden detail={detail} />
-                  {name !== null && !line.includes(name) && <span>{name}</span>}
-                  <span class="soft">{line || (name === null && subject)}</span>
-                </span>
-              )
-            },
-          },
-          { label: 'When', narrow: true, cell: ({ at }) => <Time at={at} /> },
-        ]}
+          When: { narrow: true, cell: ({ at }) => <Time at={at} /> },
+        }}
         empty={
           <Empty icon="audit" title={filtered ? 'No change matches' : 'No changes yet'}>
             <p>

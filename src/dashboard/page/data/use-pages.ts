@@ -1,10 +1,12 @@
 // A list that comes in pages: the first when shown, the next when asked for. A filter that changes begins anew.
+
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { type AnswerOf, type CallRest, call, type OperationKey } from '../api/client.ts'
 import { useReadAgain } from './use-query.ts'
 
 export interface Page<Item> {
   readonly data: readonly Item[]
-  readonly next_cursor: string | null
+  readonly next_cursor?: string | null
 }
 
 export interface Pages<Item> {
@@ -53,7 +55,7 @@ export const usePages = <Item>(
         if (controller.signal.aborted) return
         setState(({ items }) => ({
           items: cursor === null ? data : [...(items ?? []), ...data],
-          cursor: next,
+          cursor: next ?? null,
           error: null,
           loading: false,
         }))
@@ -78,6 +80,22 @@ export const usePages = <Item>(
   const { items, cursor, error, loading } = state
   return { items, error, loading, more: cursor !== null, loadMore: () => read(cursor), reload }
 }
+
+type ItemOf<Answer> = Answer extends { readonly data: readonly (infer Item)[] } ? Item : never
+
+/** Reads the list that an operation returns, again if its parameters change. */
+export const useList = <Key extends OperationKey>(
+  key: Key,
+  ...[options]: CallRest<Key>
+): Pages<ItemOf<AnswerOf<Key>>> =>
+  usePages(
+    (cursor, signal) => {
+      const { query } = (options ?? {}) as { readonly query?: object }
+      const parts = { ...options, query: { ...query, cursor }, signal }
+      return call(key, ...([parts] as unknown as CallRest<Key>)) as Promise<Page<ItemOf<AnswerOf<Key>>>>
+    },
+    [key, options],
+  )
 
 /** Reads every page, for lists that are short by nature: choices in forms. At most `limit` items. */
 export const readAll = async <Item>(

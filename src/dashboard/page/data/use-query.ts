@@ -1,6 +1,8 @@
 // Reading: once when shown, anew when what it depends on changes or when asked to. What was read stays on the screen while
 // it is read again; an answer that was overtaken is dropped.
+
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { type AnswerOf, type CallRest, call, type OperationKey } from '../api/client.ts'
 
 export interface Query<Value> {
   /** Null until it was first read. */
@@ -69,4 +71,19 @@ export const useQuery = <Value>(
     setError(null)
   }, [])
   return { value, error, loading, reload, set }
+}
+
+/**
+ * Reads an operation, again if its parameters change.
+ * @param again what else the answer depends on, such as a revision
+ */
+export const useRead = <Key extends OperationKey>(
+  key: Key,
+  ...rest: [...CallRest<Key>, again?: unknown]
+): Query<AnswerOf<Key>> => {
+  const [options, again] = rest as unknown as [options?: object, again?: unknown]
+  return useQuery(
+    (signal) => call(key, ...([{ ...options, signal }] as unknown as CallRest<Key>)),
+    [key, options, again],
+  )
 }

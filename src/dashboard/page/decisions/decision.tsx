@@ -4,9 +4,9 @@
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 import { counted } from '../../../lib/counted.ts'
-import { type AnswerOf, call } from '../api/client.ts'
+import type { AnswerOf } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
-import { type Query, useQuery } from '../data/use-query.ts'
+import { type Query, useRead } from '../data/use-query.ts'
 import { useReadLater } from '../data/use-read-later.ts'
 import type { PageProps } from '../pages.ts'
 import { useWorkplace } from '../shell/session.ts'
@@ -216,10 +216,7 @@ const useLookAgain = ({ value, error, reload }: Query<Answer>, uuid: string): vo
 
 export const DecisionPage = ({ params: { uuid = '' } }: PageProps) => {
   const { params, path } = useWorkplace()
-  const decision = useQuery(
-    (signal) => call('GET /organizations/{organization}/decisions/{uuid}', { params: { ...params, uuid }, signal }),
-    [params.organization, uuid],
-  )
+  const decision = useRead('GET /organizations/{organization}/decisions/{uuid}', { params: { ...params, uuid } })
   useLookAgain(decision, uuid)
   const crumbs = [{ label: 'Decisions', href: path('/decisions') }]
   const { value, error } = decision

@@ -6,14 +6,14 @@ import { fieldProblemOf } from '../api/errors.ts'
 import type { Decision } from '../api/types.ts'
 import { TryIt } from '../attest/try-it.tsx'
 import { usePages } from '../data/use-pages.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { shorten } from '../ui/copy.tsx'
 import { Card, Empty, Page } from '../ui/parts.tsx'
 import { Notice } from '../ui/problem.tsx'
 import { zoneWord } from '../ui/relative-time.ts'
-import { type Column, PagedTable } from '../ui/table.tsx'
+import { type Columns, PagedTable } from '../ui/table.tsx'
 import { ExportMenu, ExportProgress } from './export.tsx'
 import { Filters } from './filters.tsx'
 import { countWord, preciseTime, RuleOf, Verdict } from './labels.tsx'
@@ -25,42 +25,33 @@ const PAGE_DECISIONS = 50
 /** A decision, and what the contract is called that it was asked for. */
 type Row = Decision & { readonly contract: string | null }
 
-const columnsFor = (names: Names): readonly Column<Row>[] => [
-  { label: `Decided (${zoneWord()})`, narrow: true, cell: ({ at }) => <time dateTime={at}>{preciseTime(at)}</time> },
-  { label: 'Verdict', narrow: true, cell: (decision) => <Verdict decision={decision} /> },
-  { label: 'Wallet', narrow: true, cell: ({ from }) => <code title={from}>{shorten(from)}</code> },
-  { label: 'Chain', narrow: true, cell: ({ chain }) => chain },
-  {
-    label: 'Project and contract',
-    cell: ({ project_id: id, contract, to }) => (
-      <>
-        {names.projectName(id)}{' '}
-        {contract !== null && (
-          <span class="faint" title={to}>
-            {contract}
-          </span>
-        )}
-      </>
-    ),
-  },
-  {
-    label: 'Decided by',
-    cell: ({ rule, code }) => (
-      <>
-        <RuleOf rule={rule} /> {code !== null && <span class="faint">{code}</span>}
-      </>
-    ),
-  },
-  { label: 'Uuid', narrow: true, cell: ({ uuid }) => <code class="faint">{shorten(uuid)}</code> },
-]
+const columnsFor = (names: Names): Columns<Row> => ({
+  [`Decided (${zoneWord()})`]: { narrow: true, cell: ({ at }) => <time dateTime={at}>{preciseTime(at)}</time> },
+  Verdict: { narrow: true, cell: (decision) => <Verdict decision={decision} /> },
+  Wallet: { narrow: true, cell: ({ from }) => <code title={from}>{shorten(from)}</code> },
+  Chain: { narrow: true, cell: ({ chain }) => chain },
+  'Project and contract': ({ project_id: id, contract, to }) => (
+    <>
+      {names.projectName(id)}{' '}
+      {contract !== null && (
+        <span class="faint" title={to}>
+          {contract}
+        </span>
+      )}
+    </>
+  ),
+  'Decided by': ({ rule, code }) => (
+    <>
+      <RuleOf rule={rule} /> {code !== null && <span class="faint">{code}</span>}
+    </>
+  ),
+  Uuid: { narrow: true, cell: ({ uuid }) => <code class="faint">{shorten(uuid)}</code> },
+})
 
 /** How many there are beyond those that are shown. */
 const Count = ({ query }: { readonly query: ReturnType<typeof queryOf> }) => {
   const { params } = useWorkplace()
-  const { value } = useQuery(
-    (signal) => call('GET /organizations/{organization}/decisions/count', { params, query, signal }),
-    [params.organization, query],
-  )
+  const { value } = useRead('GET /organizations/{organization}/decisions/count', { params, query })
   if (value === null) return null
   return (
     <p class="soft" role="status">

@@ -1,9 +1,8 @@
 // The newest signed head of the log, and whether its witnesses cosign in time.
 
 import { counted } from '../../../lib/counted.ts'
-import { call } from '../api/client.ts'
 import type { LogHead } from '../api/types.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useReadLater } from '../data/use-read-later.ts'
 import { Copyable } from '../ui/copy.tsx'
 import { Badge, Card, Facts, Loading } from '../ui/parts.tsx'
@@ -25,7 +24,7 @@ const Cosignatures = ({ head }: { readonly head: LogHead }) => {
 }
 
 export const LogHeadCard = () => {
-  const head = useQuery((signal) => call('GET /decision-log/head', { signal }), [])
+  const head = useRead('GET /decision-log/head')
   const { value } = head
   useReadLater(value !== null, value, LOOK_AGAIN_MS, head.reload)
   return (

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useAction } from '../data/use-action.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useReadLater } from '../data/use-read-later.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/dialog.tsx'
@@ -17,7 +17,7 @@ import { VerifyLog } from './verify-log.tsx'
 const LOOK_AGAIN_MS = 500
 export const DecisionLog = () => {
   const [rebuilding, setRebuilding] = useState(false)
-  const index = useQuery((signal) => call('GET /decision-index', { signal }), [])
+  const index = useRead('GET /decision-index')
   const rebuild = useAction(async () => {
     await call('POST /decision-index/rebuild')
     setRebuilding(false)

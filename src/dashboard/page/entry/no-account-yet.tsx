@@ -1,11 +1,9 @@
-// Before there is an account nobody can sign in: where the link is that makes the first.
-import { call } from '../api/client.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { Notice } from '../ui/problem.tsx'
 
 export const NoAccountYet = () => {
   // Signing in works without an answer, too.
-  const { value } = useQuery((signal) => call('GET /sign-in', { signal }), [])
+  const { value } = useRead('GET /sign-in')
   if (value === null || value.has_accounts) return null
   return (
     <Notice tone="info" title="There is no account yet">

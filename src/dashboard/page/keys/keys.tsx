@@ -1,146 +1,83 @@
-// The keys with which programs call: issued, renewed with an overlap, revoked. A key itself is shown when it is made and
-// never again.
-import { useState } from 'preact/hooks'
+// The API keys of an organization: create, regenerate, revoke. A key is shown only when it is created.
 import { call } from '../api/client.ts'
 import type { ApiKey } from '../api/types.ts'
-import { usePages } from '../data/use-pages.ts'
-import { useWorkplace } from '../shell/session.ts'
-import { useMake } from '../shell/use-make.ts'
-import { Button } from '../ui/button.tsx'
+import { useList } from '../data/use-pages.ts'
+import { useSession, useWorkplace } from '../shell/session.ts'
+import { action, showSecret } from '../ui/actions.tsx'
 import { Copyable } from '../ui/copy.tsx'
-import { RowMenu } from '../ui/menu.tsx'
-import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
-import { type Column, PagedTable } from '../ui/table.tsx'
-import { Time } from '../ui/time.tsx'
-import { IssueKey } from './issue-key.tsx'
-import { RegenerateKey, RevokeKey } from './renew-key.tsx'
+import { Badge } from '../ui/parts.tsx'
+import { ResourcePage } from '../ui/resource.tsx'
+import { badge, named, time } from '../ui/table.tsx'
+import { createKey, KIND_LABELS } from './create-key.tsx'
 
-const KIND_LABELS: Readonly<Record<ApiKey['kind'], string>> = {
-  attestation: 'Attestation',
-  identity: 'Identity',
-  admin: 'Admin',
-}
-
-const statusOf = (key: ApiKey) => {
-  if (key.status === 'revoked') return <Badge tone="bad">Revoked</Badge>
-  if (key.status === 'expired') return <Badge tone="warn">Expired</Badge>
-  if (key.replaced_by !== null) return <Badge tone="warn">Being replaced</Badge>
-  return <Badge tone="good">Active</Badge>
-}
-
-type DialogAction = { readonly kind: 'issue' } | { readonly kind: 'regenerate' | 'revoke'; readonly key: ApiKey }
+const OVERLAPS = { 0: 'Now', 3600: 'In 1 hour', 86400: 'In 1 day', 604800: 'In 1 week', 2592000: 'In 30 days' } as const
 
 export const Keys = () => {
   const { params, may } = useWorkplace()
-  const mayChange = may('organization-admin')
-  const [dialogAction, setDialogAction] = useState<DialogAction | null>(null)
-  const pages = usePages(
-    (cursor, signal) => call('GET /organizations/{organization}/keys', { params, query: { cursor }, signal }),
-    [params.organization],
-  )
-  const issue = (): void => setDialogAction({ kind: 'issue' })
-  const close = (): void => setDialogAction(null)
-  useMake('Issue a key', () => {
-    if (mayChange) issue()
-  })
-
-  const columns: readonly Column<ApiKey>[] = [
-    {
-      label: 'Name',
-      cell: (key) => (
-        <span class="cell-stack">
-          <strong>{key.name}</strong>
-          <span class="faint">
-            <Copyable text={key.id} label="key id" />
-          </span>
-        </span>
-      ),
-    },
-    {
-      label: 'For',
-      cell: (key) => (
-        <>
-          {KIND_LABELS[key.kind]} {key.environment === 'test' && <Badge tone="info">Test</Badge>}{' '}
-          {key.scopes.includes('deployment') && <Badge tone="warn">Deployment</Badge>}
-        </>
-      ),
-    },
-    { label: 'Status', narrow: true, cell: statusOf },
-    {
-      label: 'Limit',
-      cell: ({ rate_limit: limit }) =>
-        limit === null ? 'None' : `${limit.requests_per_second.toLocaleString('en')}/s`,
-    },
-    { label: 'Last used', narrow: true, cell: (key) => <Time at={key.last_used_at} /> },
-    { label: 'Ends', narrow: true, cell: (key) => <Time at={key.revoked_at ?? key.expires_at} /> },
-    {
-      label: '',
-      align: 'end',
-      narrow: true,
-      cell: (key) =>
-        mayChange && key.status === 'active' ? (
-          <RowMenu
-            label={`Actions for ${key.name}`}
-            items={[
-              ...(key.replaced_by === null
-                ? [
-                    {
-                      label: 'Regenerate…',
-                      icon: 'turn' as const,
-                      onSelect: () => setDialogAction({ kind: 'regenerate', key }),
-                    },
-                  ]
-                : []),
-              {
-                label: 'Revoke…',
-                icon: 'trash',
-                danger: true,
-                onSelect: () => setDialogAction({ kind: 'revoke', key }),
-              },
-            ]}
-          />
-        ) : null,
-    },
-  ]
-
+  const { account } = useSession()
+  const pages = useList('GET /organizations/{organization}/keys', { params })
   return (
-    <Page
+    <ResourcePage<ApiKey>
       title="API keys"
-      lead="Programs send one with every request. Attestation keys sign for your projects, identity keys start sessions, admin keys do what this dashboard does."
-      actions={
-        mayChange && (
-          <Button kind="primary" icon="plus" onClick={issue}>
-            Issue a key
-          </Button>
-        )
-      }
-    >
-      <Card flush>
-        <PagedTable
-          caption="API keys"
-          pages={pages}
-          columns={columns}
-          rowKey={({ id }) => id}
-          dimmed={({ status }) => status !== 'active'}
-          empty={
-            <Empty
-              icon="key"
-              title="No keys yet"
-              actions={mayChange && <Button onClick={issue}>Issue the first key</Button>}
-            >
-              <p>
-                Your backend asks for attestations with an attestation key in the header <code>x-api-key</code>. Give
-                each program its own, so that one can be revoked without the others.
-              </p>
-            </Empty>
-          }
-        />
-      </Card>
-      {dialogAction?.kind === 'issue' && <IssueKey onClose={close} onIssued={pages.reload} />}
-      {dialogAction?.kind === 'regenerate' && (
-        <RegenerateKey apiKey={dialogAction.key} onClose={close} onDone={pages.reload} />
-      )}
-      {dialogAction?.kind === 'revoke' && <RevokeKey apiKey={dialogAction.key} onClose={close} onDone={pages.reload} />}
-    </Page>
+      lead="Your servers authenticate with API keys. Use a separate key for each service, so you can revoke one without affecting the others."
+      pages={pages}
+      rowKey={({ id }) => id}
+      name={({ name }) => name}
+      dimmed={({ status }) => status !== 'active'}
+      columns={{
+        Name: ({ name, id }) => named(name, <Copyable text={id} label="key ID" />),
+        Type: ({ kind, environment, scopes }) => (
+          <>
+            {KIND_LABELS[kind]} {environment === 'test' && <Badge tone="info">Test</Badge>}{' '}
+            {scopes.includes('deployment') && <Badge tone="warn">Deployment</Badge>}
+          </>
+        ),
+        Status: badge(({ status, replaced_by: successor }) => {
+          if (status === 'revoked') return ['bad', 'Revoked']
+          if (status === 'expired') return ['warn', 'Expired']
+          return successor === null ? ['good', 'Active'] : ['warn', 'Being replaced']
+        }),
+        'Rate limit': ({ rate_limit: limit }) =>
+          limit === null ? 'None' : `${limit.requests_per_second.toLocaleString('en')}/s`,
+        'Last used': time(({ last_used_at: at }) => at),
+        Expires: time(({ revoked_at: revoked, expires_at: expires }) => revoked ?? expires),
+      }}
+      mayChange={may('organization-admin')}
+      create={createKey({ params, mayAddDeployment: account.deployment_admin })}
+      actions={({ id: key, name, status, replaced_by: successor }) => [
+        status === 'active' &&
+          successor === null &&
+          action({
+            label: 'Regenerate',
+            icon: 'turn',
+            title: `Regenerate ${name}`,
+            text: 'The new key has the same name, type and rate limit. Deploy it before the old key expires.',
+            fields: { overlap: { label: 'Expire the old key', choices: OVERLAPS, value: '86400' } },
+            run: ({ overlap }) =>
+              call('POST /organizations/{organization}/keys/{key}/regenerate', {
+                params: { ...params, key },
+                body: { overlap_seconds: Number(overlap) },
+              }),
+            done: ({ key: text }) => showSecret('Key regenerated', 'New API key', text),
+          }),
+        status === 'active' && {
+          label: 'Revoke',
+          icon: 'trash',
+          danger: true,
+          title: `Revoke ${name}?`,
+          submit: 'Revoke key',
+          text: 'All requests with this key are refused within a second. This can’t be undone.',
+          run: () => call('POST /organizations/{organization}/keys/{key}/revoke', { params: { ...params, key } }),
+          done: 'Key revoked',
+        },
+      ]}
+      empty={[
+        'key',
+        'No API keys',
+        <p key="text">
+          Your backend requests attestations with an attestation key in the <code>x-api-key</code> header.
+        </p>,
+      ]}
+    />
   )
 }

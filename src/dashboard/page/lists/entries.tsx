@@ -152,25 +152,14 @@ export const Entries = (parts: ListParts) => {
           caption="Entries"
           pages={pages}
           rowKey={({ address }) => address}
-          columns={[
-            { label: 'Address', cell: ({ address }) => <Copyable text={address} label="address" /> },
-            { label: 'Why', cell: ({ memo }) => memo },
-            {
-              label: 'By',
-              narrow: true,
-              cell: ({ author, key_name: key }) => (key === null ? author : `API key ${key}`),
-            },
-            { label: 'When', narrow: true, cell: ({ added_at: at }) => <Time at={at} /> },
-            {
-              label: '',
-              align: 'end',
-              narrow: true,
-              cell: ({ address }) =>
-                editable && (
-                  <IconButton icon="trash" label={`Take ${address} out`} onClick={() => remove.run(address)} />
-                ),
-            },
-          ]}
+          columns={{
+            Address: ({ address }) => <Copyable text={address} label="address" />,
+            Why: ({ memo }) => memo,
+            By: { narrow: true, cell: ({ author, key_name: key }) => (key === null ? author : `API key ${key}`) },
+            When: { narrow: true, cell: ({ added_at: at }) => <Time at={at} /> },
+            '': ({ address }) =>
+              editable && <IconButton icon="trash" label={`Take ${address} out`} onClick={() => remove.run(address)} />,
+          }}
           empty={
             search === '' ? (
               <Empty icon="list" title="No addresses yet">

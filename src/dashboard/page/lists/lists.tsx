@@ -107,34 +107,24 @@ const ListsOf = ({ owner, title, lead, mayChange, href }: ListTableProps) => {
                 rows={value.data}
                 rowKey={({ name, shared }) => `${name} ${shared}`}
                 href={href}
-                columns={[
-                  {
-                    label: 'Name',
-                    cell: ({ name, shared }) => (
-                      <>
-                        <code>{name}</code> {shared && owner !== null && <Badge tone="info">Shared</Badge>}
-                      </>
-                    ),
-                  },
-                  { label: 'Description', cell: ({ description }) => description },
-                  {
-                    label: 'Addresses',
-                    align: 'end',
-                    narrow: true,
-                    cell: ({ entries }) => entries.toLocaleString('en'),
-                  },
-                  {
-                    label: 'Kept by',
+                columns={{
+                  Name: ({ name, shared }) => (
+                    <>
+                      <code>{name}</code> {shared && owner !== null && <Badge tone="info">Shared</Badge>}
+                    </>
+                  ),
+                  Description: ({ description }) => description,
+                  Addresses: { align: 'end', narrow: true, cell: ({ entries }) => entries.toLocaleString('en') },
+                  'Kept by': {
                     narrow: true,
                     cell: ({ kept_by: by }) =>
                       by === 'people' ? 'People' : <Badge>{by === 'source' ? 'Source' : 'Screening'}</Badge>,
                   },
-                  {
-                    label: 'Changed',
+                  Changed: {
                     narrow: true,
                     cell: ({ updated_at: updated, confirmed_at: confirmed }) => <Time at={confirmed ?? updated} />,
                   },
-                ]}
+                }}
               />
             )
           }

@@ -1,13 +1,13 @@
 // What happened beside the figures, and who asked: read again and again while the page is open.
 import { call } from '../api/client.ts'
 import type { LiveEvent } from '../api/types.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useQuery, useRead } from '../data/use-query.ts'
 import { shareWord, totalOf } from '../overview/days.ts'
 import { useInterval } from '../reviews/use-interval.ts'
 import { Badge, Card } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { zoneWord } from '../ui/relative-time.ts'
-import { type Column, Table } from '../ui/table.tsx'
+import { type Columns, Table } from '../ui/table.tsx'
 import { formatClock, formatMinute } from './format.ts'
 import type { LiveWindow } from './windows.ts'
 
@@ -25,7 +25,7 @@ const KINDS = {
 
 /** Of the window, oldest first; empty until they were read. */
 export const useEvents = ({ read, seconds }: LiveWindow): readonly LiveEvent[] => {
-  const { value, reload } = useQuery((signal) => call('GET /live/events', { query: { window: read }, signal }), [read])
+  const { value, reload } = useRead('GET /live/events', { query: { window: read } })
   useInterval(EVENTS_AGAIN_MS, reload)
   return (value?.events ?? []).filter(({ at }) => at >= Date.now() - seconds * 1000)
 }
@@ -55,12 +55,12 @@ const readSources = (signal: AbortSignal) =>
   })
 type Source = Awaited<ReturnType<typeof readSources>>['data'][number]
 
-const COLUMNS: readonly Column<Source>[] = [
-  { label: 'Organization', cell: (source) => source.organization_name ?? source.organization_id },
-  { label: 'Key', cell: (source) => source.key_name ?? source.key_id },
-  { label: 'Decisions', align: 'end', cell: (source) => totalOf(source).toLocaleString('en') },
-  { label: 'Denied', align: 'end', cell: (source) => shareWord(source.denied, totalOf(source)) },
-]
+const COLUMNS: Columns<Source> = {
+  Organization: (source) => source.organization_name ?? source.organization_id,
+  Key: (source) => source.key_name ?? source.key_id,
+  Decisions: { align: 'end', cell: (source) => totalOf(source).toLocaleString('en') },
+  Denied: { align: 'end', cell: (source) => shareWord(source.denied, totalOf(source)) },
+}
 
 /** Counted by quarters of an hour, so the text says since when. */
 export const Sources = () => {

@@ -1,7 +1,7 @@
 // Each process in one line, where there are several: which one is busy, late, or not there.
 import type { Process } from '../api/types.ts'
 import { Badge } from '../ui/parts.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { type Columns, Table } from '../ui/table.tsx'
 import { formatMegabytes, formatNumber } from './format.ts'
 
 const STATES: Readonly<Record<Process['state'], preact.JSX.Element>> = {
@@ -33,33 +33,25 @@ const figure =
   ({ figures }: Process): string =>
     figures === null ? NONE : read(figures)
 
-const COLUMNS: readonly Column<Process>[] = [
-  {
-    label: 'Process',
-    cell: ({ process, pid }) => (
-      <span>
-        {process}
-        {pid !== null && <span class="soft"> pid {pid}</span>}
-      </span>
-    ),
-  },
-  { label: 'State', cell: ({ state }) => STATES[state] },
-  { label: 'Up', align: 'end', cell: ({ uptime_seconds: seconds }) => formatUptime(seconds) },
-  {
-    label: 'Busy',
-    align: 'end',
-    cell: figure(({ workers }) => `${workers.busy} of ${workers.live}`),
-  },
-  { label: 'Queue', align: 'end', cell: figure(({ queue }) => queue.waiting.toLocaleString('en')) },
-  { label: 'Decisions', align: 'end', cell: figure((each) => `${formatNumber(each.decisions_per_second)}/s`) },
-  { label: 'CPU', align: 'end', cell: figure((each) => `${each.cpu_cores.toFixed(2)} cores`) },
-  {
-    label: 'Lag p99',
+const COLUMNS: Columns<Process> = {
+  Process: ({ process, pid }) => (
+    <span>
+      {process}
+      {pid !== null && <span class="soft"> pid {pid}</span>}
+    </span>
+  ),
+  State: ({ state }) => STATES[state],
+  Up: { align: 'end', cell: ({ uptime_seconds: seconds }) => formatUptime(seconds) },
+  Busy: { align: 'end', cell: figure(({ workers }) => `${workers.busy} of ${workers.live}`) },
+  Queue: { align: 'end', cell: figure(({ queue }) => queue.waiting.toLocaleString('en')) },
+  Decisions: { align: 'end', cell: figure((each) => `${formatNumber(each.decisions_per_second)}/s`) },
+  CPU: { align: 'end', cell: figure((each) => `${each.cpu_cores.toFixed(2)} cores`) },
+  'Lag p99': {
     align: 'end',
     cell: figure(({ event_loop_p99_ms: lag }) => (lag === null ? NONE : `${formatNumber(lag)} ms`)),
   },
-  { label: 'Memory', align: 'end', cell: figure((each) => formatMegabytes(each.memory_bytes)) },
-]
+  Memory: { align: 'end', cell: figure((each) => formatMegabytes(each.memory_bytes)) },
+}
 
 /** Nothing for one that serves alone: what the page says of all is said of it. */
 export const ProcessTable = ({ processes }: { readonly processes: readonly Process[] }) =>

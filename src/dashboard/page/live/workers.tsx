@@ -6,7 +6,7 @@ import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { Pool } from '../api/types.ts'
 import { type Form, useForm } from '../data/use-form.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Badge, Card, Loading } from '../ui/parts.tsx'
@@ -113,7 +113,7 @@ const Stepper = ({ form, name, label, one, max }: StepperProps) => {
 
 /** @param newest the last second; null before there was one */
 export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
-  const pool = useQuery((signal) => call('GET /pool', { signal }), [])
+  const pool = useRead('GET /pool')
   const { reload, value } = pool
   useEffect(() => {
     const timer = setInterval(reload, REREAD_MS)

@@ -4,7 +4,7 @@ import { type BodyOf, call } from '../api/client.ts'
 import type { Brand } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useForm } from '../data/use-form.ts'
-import { type Query, useQuery } from '../data/use-query.ts'
+import { type Query, useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, TextArea, TextField } from '../ui/field.tsx'
@@ -156,10 +156,7 @@ const BrandForm = ({ brand, onChange }: { readonly brand: Brand; readonly onChan
 
 export const BrandCard = ({ mayChange }: { readonly mayChange: boolean }) => {
   const { params } = useWorkplace()
-  const query: Query<Brand> = useQuery(
-    (signal) => call('GET /organizations/{organization}/brand', { params, signal }),
-    [params.organization],
-  )
+  const query: Query<Brand> = useRead('GET /organizations/{organization}/brand', { params })
   return (
     <Card id="page" title="Verification page" text="What people see of the organization while they verify themselves.">
       <Loaded query={query}>

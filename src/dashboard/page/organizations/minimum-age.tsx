@@ -2,7 +2,7 @@
 import { call } from '../api/client.ts'
 import type { MinimumAge } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -90,10 +90,7 @@ const AgeForm = ({ ages, onChange }: { readonly ages: MinimumAge; readonly onCha
 
 export const MinimumAgeCard = ({ mayChange }: { readonly mayChange: boolean }) => {
   const { params } = useWorkplace()
-  const ages = useQuery(
-    (signal) => call('GET /organizations/{organization}/minimum-age', { params, signal }),
-    [params.organization],
-  )
+  const ages = useRead('GET /organizations/{organization}/minimum-age', { params })
   return (
     <Card
       id="minimum-age"

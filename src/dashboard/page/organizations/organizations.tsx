@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Organization } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
-import { usePages } from '../data/use-pages.ts'
+import { useList } from '../data/use-pages.ts'
 import { navigate, pathFor } from '../router.ts'
 import { useSession } from '../shell/session.ts'
 import { useMake } from '../shell/use-make.ts'
@@ -73,7 +73,7 @@ const CreateOrganization = ({ onClose }: { readonly onClose: () => void }) => {
 
 export const Organizations = () => {
   const [creating, setCreating] = useState(false)
-  const pages = usePages((cursor, signal) => call('GET /organizations', { query: { cursor }, signal }), [])
+  const pages = useList('GET /organizations')
   useMake('Make an organization', () => setCreating(true))
   return (
     <Page
@@ -91,12 +91,12 @@ export const Organizations = () => {
           pages={pages}
           rowKey={({ id }) => id}
           href={({ slug }) => homeOf(slug)}
-          columns={[
-            { label: 'Name', cell: ({ name }) => name },
-            { label: 'Short name', cell: ({ slug }) => <code>{slug}</code> },
-            { label: 'Level', cell: ({ level }) => LEVELS.find(({ value }) => value === level)?.label },
-            { label: 'Made', narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
-          ]}
+          columns={{
+            Name: ({ name }) => name,
+            'Short name': ({ slug }) => <code>{slug}</code>,
+            Level: ({ level }) => LEVELS.find(({ value }) => value === level)?.label,
+            Made: { narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
+          }}
           empty={
             <Empty icon="building" title="No organizations yet">
               <p>Make one for each customer or product line that is to be kept apart.</p>

@@ -3,9 +3,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import { accentFor, cssColor, parseColor } from '../../../pages/accent.ts'
 import { formatDays, formatWait } from '../../../pages/lengths.ts'
-import { addressFor, call } from '../api/client.ts'
+import { addressFor } from '../api/client.ts'
 import type { Brand } from '../api/types.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 
 const LOCALE = 'en-GB'
@@ -51,10 +51,7 @@ export const PagePreview = (props: PreviewProps) => {
   const { organization, params } = useWorkplace()
   const { name } = organization
   const chosen = useFileUrl(props.logo)
-  const retention = useQuery(
-    (signal) => call('GET /organizations/{organization}/evidence-retention', { params, signal }),
-    [params.organization],
-  )
+  const retention = useRead('GET /organizations/{organization}/evidence-retention', { params })
   const saved =
     props.logoVersion === null
       ? null

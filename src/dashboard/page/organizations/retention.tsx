@@ -4,7 +4,7 @@ import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { EvidenceRetention } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -96,10 +96,7 @@ const RetentionForm = ({ retention, onChange }: RetentionFormProps) => {
 
 export const RetentionCard = ({ mayChange }: { readonly mayChange: boolean }) => {
   const { params } = useWorkplace()
-  const retention = useQuery(
-    (signal) => call('GET /organizations/{organization}/evidence-retention', { params, signal }),
-    [params.organization],
-  )
+  const retention = useRead('GET /organizations/{organization}/evidence-retention', { params })
   return (
     <Card
       id="evidence"

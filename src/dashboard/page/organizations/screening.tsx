@@ -2,7 +2,7 @@
 import { call } from '../api/client.ts'
 import type { ScreeningSettings } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { CheckField, RadioField, TextField } from '../ui/field.tsx'
@@ -162,10 +162,7 @@ const ScreeningForm = ({ settings, onChange }: ScreeningFormProps) => {
 
 export const ScreeningCard = ({ mayChange }: { readonly mayChange: boolean }) => {
   const { params, path, may } = useWorkplace()
-  const settings = useQuery(
-    (signal) => call('GET /organizations/{organization}/screening', { params, signal }),
-    [params.organization],
-  )
+  const settings = useRead('GET /organizations/{organization}/screening', { params })
   return (
     <Card
       id="screening"

@@ -1,9 +1,9 @@
 // Whether people need a second factor: in the organization, or everywhere. Switched by somebody who has one.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
-import type { OrganizationSecondFactorRule, SecondFactorRule } from '../api/types.ts'
+import type { SecondFactorRule } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
-import { type Query, useQuery } from '../data/use-query.ts'
+import { type Query, useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { CheckField } from '../ui/field.tsx'
 import { Card } from '../ui/parts.tsx'
@@ -54,10 +54,7 @@ const OWN_FIRST = 'Your own account has to have one before you can switch this o
 
 export const OrganizationSecondFactor = ({ mayChange }: { readonly mayChange: boolean }) => {
   const { params } = useWorkplace()
-  const rule = useQuery<OrganizationSecondFactorRule>(
-    (signal) => call('GET /organizations/{organization}/second-factor-rule', { params, signal }),
-    [params.organization],
-  )
+  const rule = useRead('GET /organizations/{organization}/second-factor-rule', { params })
   return (
     <SecondFactorSwitch
       label="Members need one-time codes or a passkey"
@@ -77,7 +74,7 @@ export const OrganizationSecondFactor = ({ mayChange }: { readonly mayChange: bo
 }
 
 export const DeploymentSecondFactor = () => {
-  const rule = useQuery<SecondFactorRule>((signal) => call('GET /deployment/second-factor-rule', { signal }), [])
+  const rule = useRead('GET /deployment/second-factor-rule')
   return (
     <SecondFactorSwitch
       label="Everybody needs one-time codes or a passkey"

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Policy, SessionPolicy } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { TaskCard } from '../policies/replay.tsx'
 import { usePolicies } from '../projects/policies.ts'
 import { useWorkplace } from '../shell/session.ts'
@@ -99,10 +99,7 @@ const SwitchOn = ({ policies, onChange }: SwitchProps) => {
 
 export const SessionPolicyCard = ({ mayChange }: { readonly mayChange: boolean }) => {
   const { params } = useWorkplace()
-  const current = useQuery(
-    (signal) => call('GET /organizations/{organization}/session-policy', { params, signal }),
-    [params.organization],
-  )
+  const current = useRead('GET /organizations/{organization}/session-policy', { params })
   const { ofSessions } = usePolicies()
   const off = useAction(async () => {
     current.set(await call('PUT /organizations/{organization}/session-policy', { params, body: { policy_id: null } }))

@@ -5,7 +5,7 @@ import { call } from '../api/client.ts'
 import type { Organization } from '../api/types.ts'
 import { SecondPersonSwitch } from '../approvals/second-person-switch.tsx'
 import { useForm } from '../data/use-form.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useSession, useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
@@ -87,10 +87,7 @@ const Identity = ({ mayChange }: { readonly mayChange: boolean }) => {
 
 const SecondPerson = ({ mayChange }: { readonly mayChange: boolean }) => {
   const { params } = useWorkplace()
-  const settings = useQuery(
-    (signal) => call('GET /organizations/{organization}/settings', { params, signal }),
-    [params.organization],
-  )
+  const settings = useRead('GET /organizations/{organization}/settings', { params })
   if (mayChange) {
     return (
       <SecondPersonSwitch

@@ -36,18 +36,15 @@ const Counts = ({ trial }: { readonly trial: ThresholdTrial }) => (
       caption="Hits from each score on"
       rows={trial.counts}
       rowKey={({ threshold }) => String(threshold)}
-      columns={[
-        {
-          label: 'From',
-          cell: ({ threshold }) => (
-            <>
-              {threshold} {threshold === trial.threshold && <Badge tone="info">As it is now</Badge>}
-            </>
-          ),
-        },
-        { label: 'Hits', align: 'end', narrow: true, cell: ({ hits }) => hits },
-        { label: 'Sessions', align: 'end', narrow: true, cell: ({ sessions }) => sessions },
-      ]}
+      columns={{
+        From: ({ threshold }) => (
+          <>
+            {threshold} {threshold === trial.threshold && <Badge tone="info">As it is now</Badge>}
+          </>
+        ),
+        Hits: { align: 'end', narrow: true, cell: ({ hits }) => hits },
+        Sessions: { align: 'end', narrow: true, cell: ({ sessions }) => sessions },
+      }}
     />
   </Card>
 )
@@ -84,25 +81,21 @@ const Between = ({ trial }: { readonly trial: ThresholdTrial }) => {
           rows={rows}
           rowKey={(row) => `${row.session_id} ${row.list} ${row.entry} ${row.subject}`}
           href={({ session_id: id }) => `${path(`/reviews/${id}`)}?status=all`}
-          columns={[
-            { label: 'Session', cell: ({ session_id: id }) => <code>{shorten(id)}</code> },
-            { label: 'Whose', narrow: true, cell: ({ subject }) => subject },
-            { label: 'Like', cell: ({ name }) => name },
-            {
-              label: 'On',
-              cell: ({ list, entry }) => (
-                <span class="faint">
-                  {list}, {entry}
-                </span>
-              ),
-            },
-            { label: 'Score', align: 'end', narrow: true, cell: ({ score }) => score },
-            {
-              label: 'Decided',
+          columns={{
+            Session: ({ session_id: id }) => <code>{shorten(id)}</code>,
+            Whose: { narrow: true, cell: ({ subject }) => subject },
+            Like: ({ name }) => name,
+            On: ({ list, entry }) => (
+              <span class="faint">
+                {list}, {entry}
+              </span>
+            ),
+            Score: { align: 'end', narrow: true, cell: ({ score }) => score },
+            Decided: {
               narrow: true,
               cell: ({ state }) => (state === null ? <span class="faint">no hit</span> : DECIDED[state]),
             },
-          ]}
+          }}
         />
       ) : (
         chosen !== trial.threshold && (

@@ -2,7 +2,7 @@
 import { call } from '../api/client.ts'
 import type { VerificationTrust } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
@@ -111,10 +111,7 @@ const TrustForm = ({ trust, onChange }: TrustFormProps) => {
 
 export const TrustCard = ({ mayChange }: { readonly mayChange: boolean }) => {
   const { params } = useWorkplace()
-  const trust = useQuery(
-    (signal) => call('GET /organizations/{organization}/verification-trust', { params, signal }),
-    [params.organization],
-  )
+  const trust = useRead('GET /organizations/{organization}/verification-trust', { params })
   return (
     <Card
       id="trust"

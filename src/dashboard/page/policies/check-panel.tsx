@@ -1,9 +1,8 @@
 // Beside the editor: what is wrong and where, what the document says once nothing is, and its own tests.
 
 import { counted } from '../../../lib/counted.ts'
-import { call } from '../api/client.ts'
 import type { CheckedPolicy, PolicyIssue } from '../api/types.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Icon } from '../ui/icons.tsx'
 import { Badge, Card, Loading } from '../ui/parts.tsx'
@@ -78,10 +77,10 @@ const Summary = ({ policy }: { readonly policy: CheckedPolicy }) => (
 
 const Tests = ({ source, count }: { readonly source: string; readonly count: number }) => {
   const { params } = useWorkplace()
-  const { value, error, loading, reload } = useQuery(
-    (signal) => call('POST /organizations/{organization}/policies/test', { params, body: { source }, signal }),
-    [source],
-  )
+  const { value, error, loading, reload } = useRead('POST /organizations/{organization}/policies/test', {
+    params,
+    body: { source },
+  })
   if (count === 0 && (value?.results.length ?? 0) === 0) {
     return (
       <Card title="Its own tests">

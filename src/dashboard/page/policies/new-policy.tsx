@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useAction } from '../data/use-action.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { navigate } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
@@ -34,7 +34,7 @@ tests:
 
 export const NewPolicy = () => {
   const { params, path } = useWorkplace()
-  const templates = useQuery((signal) => call('GET /policy-templates', { signal }), [])
+  const templates = useRead('GET /policy-templates')
   const [chosen, setChosen] = useState('')
   const [source, setSource] = useState('')
   const [generation, setGeneration] = useState(0)

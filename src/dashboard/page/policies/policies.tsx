@@ -1,7 +1,7 @@
 // What decides: the organization's policies, whether each is live, and which projects it decides for.
 import { call } from '../api/client.ts'
 import type { Policy, Project } from '../api/types.ts'
-import { readAll, usePages } from '../data/use-pages.ts'
+import { readAll, useList } from '../data/use-pages.ts'
 import { useQuery } from '../data/use-query.ts'
 import { navigate } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
@@ -25,10 +25,7 @@ const usedBy = (projects: readonly Project[] | null, { id, decides }: Policy): s
 export const Policies = () => {
   const { params, may, path } = useWorkplace()
   const mayChange = may('organization-admin')
-  const pages = usePages(
-    (cursor, signal) => call('GET /organizations/{organization}/policies', { params, query: { cursor }, signal }),
-    [params.organization],
-  )
+  const pages = useList('GET /organizations/{organization}/policies', { params })
   const projects = useQuery(
     (signal) =>
       readAll((cursor) =>
@@ -57,28 +54,22 @@ export const Policies = () => {
           pages={pages}
           rowKey={({ id }) => id}
           href={({ id }) => path(`/policies/${id}`)}
-          columns={[
-            {
-              label: 'Name',
-              cell: ({ name, decides }) => (
-                <>
-                  {name} {decides === 'sessions' && <Badge tone="info">Decides sessions</Badge>}
-                </>
-              ),
-            },
-            {
-              label: 'State',
-              cell: ({ active_revision_id: active, shadow_revision_id: shadow }) => (
-                <>
-                  {active === null ? <Badge tone="warn">Not live</Badge> : <Badge tone="good">Live</Badge>}{' '}
-                  {shadow !== null && <Badge tone="info">Shadow</Badge>}
-                </>
-              ),
-            },
-            { label: 'Decides for', cell: (policy) => usedBy(projects.value, policy) },
-            { label: 'Revisions', narrow: true, cell: ({ revisions }) => revisions },
-            { label: 'Made', narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
-          ]}
+          columns={{
+            Name: ({ name, decides }) => (
+              <>
+                {name} {decides === 'sessions' && <Badge tone="info">Decides sessions</Badge>}
+              </>
+            ),
+            State: ({ active_revision_id: active, shadow_revision_id: shadow }) => (
+              <>
+                {active === null ? <Badge tone="warn">Not live</Badge> : <Badge tone="good">Live</Badge>}{' '}
+                {shadow !== null && <Badge tone="info">Shadow</Badge>}
+              </>
+            ),
+            'Decides for': (policy) => usedBy(projects.value, policy),
+            Revisions: { narrow: true, cell: ({ revisions }) => revisions },
+            Made: { narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
+          }}
           empty={
             <Empty
               icon="scale"

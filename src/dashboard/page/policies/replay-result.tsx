@@ -55,20 +55,17 @@ const DecisionReplayResult = ({ result }: { readonly result: Summary }) => {
           caption="What would change, by rule"
           rows={changes}
           rowKey={({ from, to }) => JSON.stringify([from, to])}
-          columns={[
-            { label: 'Was', cell: ({ from }) => <OutcomeWords outcome={from} /> },
-            { label: 'Would be', cell: ({ to }) => <OutcomeWords outcome={to} /> },
-            { label: 'Decisions', narrow: true, align: 'end', cell: ({ count: times }) => count(times) },
-            {
-              label: 'For example',
-              cell: ({ examples }) =>
-                examples.map((uuid) => (
-                  <a key={uuid} class="example mono" href={path(`/decisions/${uuid}`)}>
-                    {uuid.slice(0, 8)}
-                  </a>
-                )),
-            },
-          ]}
+          columns={{
+            Was: ({ from }) => <OutcomeWords outcome={from} />,
+            'Would be': ({ to }) => <OutcomeWords outcome={to} />,
+            Decisions: { narrow: true, align: 'end', cell: ({ count: times }) => count(times) },
+            'For example': ({ examples }) =>
+              examples.map((uuid) => (
+                <a key={uuid} class="example mono" href={path(`/decisions/${uuid}`)}>
+                  {uuid.slice(0, 8)}
+                </a>
+              )),
+          }}
         />
       )}
       {failed.length > 0 && (

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Policy, Revision, Task } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useReadLater } from '../data/use-read-later.ts'
 import { useSearchParam } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
@@ -39,10 +39,7 @@ const isOpen = ({ state }: Task): boolean => state === 'queued' || state === 'ru
 export const TaskCard = ({ id }: { readonly id: string }) => {
   const { params, may } = useWorkplace()
   const path = { ...params, job: id }
-  const task = useQuery(
-    (signal) => call('GET /organizations/{organization}/jobs/{job}', { params: path, signal }),
-    [params.organization, id],
-  )
+  const task = useRead('GET /organizations/{organization}/jobs/{job}', { params: path })
   const { value, reload, set } = task
   useReadLater(value !== null && isOpen(value), value, POLL_MS, reload)
   const stop = useAction(async () => {

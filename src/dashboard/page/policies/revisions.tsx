@@ -38,64 +38,53 @@ export const Revisions = ({ policy, data, onMakeLive, onShadow, onEdit }: Revisi
           pages={data.revisions}
           rowKey={({ id }) => id}
           empty={null}
-          columns={[
-            {
-              label: 'Revision',
-              cell: ({ number, active: live, shadow }) => (
-                <>
-                  <strong>Revision {number}</strong> {live && <Badge tone="good">Live</Badge>}{' '}
-                  {shadow && <Badge tone="info">Shadow</Badge>}
-                </>
-              ),
-            },
-            {
-              label: 'Document',
-              cell: ({ content_hash: hash }) => <Copyable text={hash} label="SHA-256 of the document" short />,
-            },
-            { label: 'Saved', narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
-            {
-              label: '',
-              align: 'end',
-              narrow: true,
-              cell: (revision) => (
-                <RowMenu
-                  label={`Actions for revision ${revision.number}`}
-                  items={[
-                    ...(mayChange && !revision.active
-                      ? [
-                          {
-                            label:
-                              active !== undefined && active.number > revision.number
-                                ? 'Go back to it…'
-                                : 'Make it live…',
-                            icon: 'check' as const,
-                            onSelect: () => onMakeLive(revision),
-                          },
-                        ]
-                      : []),
-                    ...(mayChange && !revision.active && !revision.shadow
-                      ? [
-                          {
-                            label: 'Run in shadow',
-                            icon: 'screen' as const,
-                            onSelect: () => onShadow(revision),
-                          },
-                        ]
-                      : []),
-                    { label: 'Open in the editor', icon: 'code', onSelect: () => onEdit(revision) },
-                    {
-                      label: 'Compare with the newest',
-                      icon: 'list',
-                      onSelect: () => {
-                        setFrom(revision.id)
-                        setTo('')
-                      },
+          columns={{
+            Revision: ({ number, active: live, shadow }) => (
+              <>
+                <strong>Revision {number}</strong> {live && <Badge tone="good">Live</Badge>}{' '}
+                {shadow && <Badge tone="info">Shadow</Badge>}
+              </>
+            ),
+            Document: ({ content_hash: hash }) => <Copyable text={hash} label="SHA-256 of the document" short />,
+            Saved: { narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
+            '': (revision) => (
+              <RowMenu
+                label={`Actions for revision ${revision.number}`}
+                items={[
+                  ...(mayChange && !revision.active
+                    ? [
+                        {
+                          label:
+                            active !== undefined && active.number > revision.number
+                              ? 'Go back to it…'
+                              : 'Make it live…',
+                          icon: 'check' as const,
+                          onSelect: () => onMakeLive(revision),
+                        },
+                      ]
+                    : []),
+                  ...(mayChange && !revision.active && !revision.shadow
+                    ? [
+                        {
+                          label: 'Run in shadow',
+                          icon: 'screen' as const,
+                          onSelect: () => onShadow(revision),
+                        },
+                      ]
+                    : []),
+                  { label: 'Open in the editor', icon: 'code', onSelect: () => onEdit(revision) },
+                  {
+                    label: 'Compare with the newest',
+                    icon: 'list',
+                    onSelect: () => {
+                      setFrom(revision.id)
+                      setTo('')
                     },
-                  ]}
-                />
-              ),
-            },
-          ]}
+                  },
+                ]}
+              />
+            ),
+          }}
         />
       </Card>
       {items.length > 1 && (

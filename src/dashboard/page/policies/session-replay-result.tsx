@@ -46,27 +46,21 @@ export const SessionReplayResult = ({ result }: { readonly result: SessionSummar
           caption="Where people decided differently"
           rows={disagreements}
           rowKey={({ decided, outcome, rule }) => JSON.stringify([decided, outcome, rule])}
-          columns={[
-            { label: 'People', cell: ({ decided }) => <Outcome of={decided} /> },
-            {
-              label: 'The policy',
-              cell: ({ outcome, rule }) => (
-                <>
-                  <Outcome of={outcome} /> {rule}
-                </>
-              ),
-            },
-            { label: 'Sessions', narrow: true, align: 'end', cell: ({ count }) => count },
-            {
-              label: 'For example',
-              cell: ({ sessions: examples }) =>
-                examples.map((id) => (
-                  <a key={id} class="example mono" href={path(`/reviews/${id}`)}>
-                    {id.slice(-6)}
-                  </a>
-                )),
-            },
-          ]}
+          columns={{
+            People: ({ decided }) => <Outcome of={decided} />,
+            'The policy': ({ outcome, rule }) => (
+              <>
+                <Outcome of={outcome} /> {rule}
+              </>
+            ),
+            Sessions: { narrow: true, align: 'end', cell: ({ count }) => count },
+            'For example': ({ sessions: examples }) =>
+              examples.map((id) => (
+                <a key={id} class="example mono" href={path(`/reviews/${id}`)}>
+                  {id.slice(-6)}
+                </a>
+              )),
+          }}
         />
       )}
       {reasons.length > 0 && (

@@ -1,8 +1,7 @@
 // Shadow of a policy that decides sessions: what it would have made of them, and which would have come out otherwise.
 import { useEffect } from 'preact/hooks'
-import { call } from '../api/client.ts'
 import type { Policy, ShadowResults } from '../api/types.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { OutcomeBadge } from '../reviews/policy-decisions.tsx'
 import { useWorkplace } from '../shell/session.ts'
 import { shorten } from '../ui/copy.tsx'
@@ -16,14 +15,13 @@ type Otherwise = NonNullable<ShadowResults['sessions']>['otherwise'][number]
 
 export const SessionShadow = ({ policy }: { readonly policy: Policy }) => {
   const { params, path } = useWorkplace()
-  const { value, error, reload } = useQuery(
-    (signal) =>
-      call('GET /organizations/{organization}/policies/{policy}/shadow-results', {
-        params: { ...params, policy: policy.id },
-        query: {},
-        signal,
-      }),
-    [policy.id, policy.shadow_revision_id],
+  const { value, error, reload } = useRead(
+    'GET /organizations/{organization}/policies/{policy}/shadow-results',
+    {
+      params: { ...params, policy: policy.id },
+      query: {},
+    },
+    policy.shadow_revision_id,
   )
   useEffect(() => {
     const timer = setInterval(reload, REREAD_MS)
@@ -58,26 +56,16 @@ export const SessionShadow = ({ policy }: { readonly policy: Policy }) => {
             caption="Sessions that would have come out otherwise"
             rows={otherwise}
             rowKey={({ session_id: id }) => id}
-            columns={[
-              {
-                label: 'Session',
-                cell: ({ session_id: id }) => (
-                  <a class="mono" href={path(`/reviews/${id}`)}>
-                    {shorten(id)}
-                  </a>
-                ),
-              },
-              {
-                label: 'Decided',
-                cell: ({ decided }) =>
-                  decided === null ? (
-                    <span class="soft">No revision was live</span>
-                  ) : (
-                    <OutcomeBadge outcome={decided} />
-                  ),
-              },
-              { label: 'In shadow', cell: ({ shadow }) => <OutcomeBadge outcome={shadow} /> },
-            ]}
+            columns={{
+              Session: ({ session_id: id }) => (
+                <a class="mono" href={path(`/reviews/${id}`)}>
+                  {shorten(id)}
+                </a>
+              ),
+              Decided: ({ decided }) =>
+                decided === null ? <span class="soft">No revision was live</span> : <OutcomeBadge outcome={decided} />,
+              'In shadow': ({ shadow }) => <OutcomeBadge outcome={shadow} />,
+            }}
           />
         </Card>
       )}

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Revision, Session, SessionSimulation } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { STATUS_WORDS, TYPE_WORDS } from '../reviews/labels.ts'
 import { FactTable } from '../reviews/policy-decisions.tsx'
 import { useWorkplace } from '../shell/session.ts'
@@ -66,11 +66,10 @@ export const SessionTrial = ({ revisions, draft }: SessionTrialProps) => {
   useEffect(() => {
     if (result !== null) place.current?.scrollIntoView({ block: 'nearest' })
   }, [result])
-  const recent = useQuery(
-    (signal) =>
-      call('GET /organizations/{organization}/sessions', { params, query: { limit: RECENT, order: 'newest' }, signal }),
-    [params.organization],
-  )
+  const recent = useRead('GET /organizations/{organization}/sessions', {
+    params,
+    query: { limit: RECENT, order: 'newest' },
+  })
   const form = useForm({
     initial: { session: '' },
     check: ({ session }): Record<string, string> =>

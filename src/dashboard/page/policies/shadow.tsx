@@ -5,7 +5,7 @@ import { call } from '../api/client.ts'
 import type { Decision, Policy, Revision } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { usePages } from '../data/use-pages.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable, shorten } from '../ui/copy.tsx'
@@ -33,10 +33,13 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
   const { params } = useWorkplace()
   const [outcome, setOutcome] = useState<'different' | 'failed'>('different')
   const path = { ...params, policy: policy.id }
-  const results = useQuery(
-    (signal) =>
-      call('GET /organizations/{organization}/policies/{policy}/shadow-results', { params: path, query: {}, signal }),
-    [policy.id, policy.shadow_revision_id],
+  const results = useRead(
+    'GET /organizations/{organization}/policies/{policy}/shadow-results',
+    {
+      params: path,
+      query: {},
+    },
+    policy.shadow_revision_id,
   )
   const decisions = usePages<Decision>(
     (cursor, signal) =>
@@ -108,16 +111,13 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
           caption="Decisions that would differ"
           pages={decisions}
           rowKey={({ uuid }) => uuid}
-          columns={[
-            { label: 'When', narrow: true, cell: ({ at }) => <Time at={at} /> },
-            { label: 'Wallet', cell: ({ from }) => <Copyable text={from} label="wallet" short /> },
-            { label: 'Decided', cell: ({ verdict, rule }) => verdictWords(verdict, rule) },
-            {
-              label: 'In shadow',
-              cell: ({ shadow }) => (shadow === null ? '' : verdictWords(shadow.verdict, shadow.rule)),
-            },
-            { label: 'Decision', cell: ({ uuid }) => <code title={uuid}>{shorten(uuid)}</code> },
-          ]}
+          columns={{
+            When: { narrow: true, cell: ({ at }) => <Time at={at} /> },
+            Wallet: ({ from }) => <Copyable text={from} label="wallet" short />,
+            Decided: ({ verdict, rule }) => verdictWords(verdict, rule),
+            'In shadow': ({ shadow }) => (shadow === null ? '' : verdictWords(shadow.verdict, shadow.rule)),
+            Decision: ({ uuid }) => <code title={uuid}>{shorten(uuid)}</code>,
+          }}
           empty={
             <Empty icon="check" title={total === 0 ? 'No decisions yet' : 'None'}>
               <p>

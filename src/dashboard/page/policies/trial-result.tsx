@@ -89,12 +89,12 @@ export const RulesTable = ({ rules, ofSessions = false }: RulesProps) => (
       rows={rules}
       rowKey={({ id }) => id}
       dimmed={({ reached }) => !reached}
-      columns={[
-        { label: 'Rule', cell: ({ id }) => <strong>{id}</strong> },
-        { label: 'Kind', narrow: true, cell: ({ kind }) => kind },
-        { label: 'Is', cell: valueWords },
-        { label: 'So it', cell: (rule) => outcomeOf(rule, ofSessions) },
-      ]}
+      columns={{
+        Rule: ({ id }) => <strong>{id}</strong>,
+        Kind: { narrow: true, cell: ({ kind }) => kind },
+        Is: valueWords,
+        'So it': (rule) => outcomeOf(rule, ofSessions),
+      }}
     />
   </Card>
 )

@@ -5,7 +5,7 @@ import { call } from '../api/client.ts'
 import type { CheckedPolicy, Decision, Policy, Revision, Simulation } from '../api/types.ts'
 import { useDeployment } from '../data/use-deployment.ts'
 import { useForm } from '../data/use-form.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { shorten } from '../ui/copy.tsx'
@@ -64,15 +64,10 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
     if (result !== null) place.current?.scrollIntoView({ block: 'nearest' })
   }, [result])
   const chains = useDeployment()
-  const recent = useQuery(
-    (signal) =>
-      call('GET /organizations/{organization}/decisions', {
-        params,
-        query: { policy_id: policy.id, limit: RECENT },
-        signal,
-      }),
-    [params.organization, policy.id],
-  )
+  const recent = useRead('GET /organizations/{organization}/decisions', {
+    params,
+    query: { policy_id: policy.id, limit: RECENT },
+  })
   const names = chains.value?.chains.map(({ name }) => name) ?? []
   const chain = names.includes('base') ? 'base' : (names[0] ?? '')
 

@@ -2,7 +2,7 @@
 import { call } from '../api/client.ts'
 import type { Approval, Policy, Revision } from '../api/types.ts'
 import { type Pages, usePages } from '../data/use-pages.ts'
-import { type Query, useQuery } from '../data/use-query.ts'
+import { type Query, useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { useWaitingChanged } from '../shell/waiting.ts'
 
@@ -18,10 +18,7 @@ export interface PolicyData {
 export const usePolicy = (id: string): PolicyData => {
   const { params } = useWorkplace()
   const path = { ...params, policy: id }
-  const policy = useQuery(
-    (signal) => call('GET /organizations/{organization}/policies/{policy}', { params: path, signal }),
-    [params.organization, id],
-  )
+  const policy = useRead('GET /organizations/{organization}/policies/{policy}', { params: path })
   const revisions = usePages(
     (cursor, signal) =>
       call('GET /organizations/{organization}/policies/{policy}/revisions', {
@@ -31,15 +28,10 @@ export const usePolicy = (id: string): PolicyData => {
       }),
     [params.organization, id],
   )
-  const approvals = useQuery(
-    (signal) =>
-      call('GET /organizations/{organization}/approvals', {
-        params,
-        query: { state: 'pending' as const, limit: 100 },
-        signal,
-      }),
-    [params.organization],
-  )
+  const approvals = useRead('GET /organizations/{organization}/approvals', {
+    params,
+    query: { state: 'pending' as const, limit: 100 },
+  })
   useWaitingChanged(approvals.reload)
   return {
     policy,

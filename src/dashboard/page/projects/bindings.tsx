@@ -6,7 +6,7 @@ import type { Binding, Project } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useDeployment } from '../data/use-deployment.ts'
 import { useForm } from '../data/use-form.ts'
-import { usePages } from '../data/use-pages.ts'
+import { useList } from '../data/use-pages.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
@@ -130,15 +130,7 @@ export const Bindings = ({ project }: { readonly project: Project }) => {
   const [adding, setAdding] = useState(false)
   const [labelling, setLabelling] = useState<Binding | null>(null)
   const [removing, setRemoving] = useState<Binding | null>(null)
-  const pages = usePages(
-    (cursor, signal) =>
-      call('GET /organizations/{organization}/bindings', {
-        params,
-        query: { project_id: project.id, cursor },
-        signal,
-      }),
-    [params.organization, project.id],
-  )
+  const pages = useList('GET /organizations/{organization}/bindings', { params, query: { project_id: project.id } })
   return (
     <Card
       flush
@@ -156,40 +148,32 @@ export const Bindings = ({ project }: { readonly project: Project }) => {
         caption="Contracts and programs of this project"
         pages={pages}
         rowKey={({ id }) => id}
-        columns={[
-          {
-            label: 'Label',
-            cell: (binding) => (
-              <>
-                {binding.label ?? (!mayChange && <span class="faint">none</span>)}{' '}
-                {mayChange && (
-                  <Button kind="quiet" small onClick={() => setLabelling(binding)}>
-                    {binding.label === null ? 'Add a label' : 'Change'}
-                    <span class="sr-only">
-                      : {binding.address} on {binding.chain}
-                    </span>
-                  </Button>
-                )}
-              </>
+        columns={{
+          Label: (binding) => (
+            <>
+              {binding.label ?? (!mayChange && <span class="faint">none</span>)}{' '}
+              {mayChange && (
+                <Button kind="quiet" small onClick={() => setLabelling(binding)}>
+                  {binding.label === null ? 'Add a label' : 'Change'}
+                  <span class="sr-only">
+                    : {binding.address} on {binding.chain}
+                  </span>
+                </Button>
+              )}
+            </>
+          ),
+          Address: ({ address }) => <Copyable text={address} label="address" />,
+          Chain: ({ chain }) => chain,
+          Bound: { narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
+          '': (binding) =>
+            mayChange && (
+              <IconButton
+                icon="trash"
+                label={`Remove ${binding.address} on ${binding.chain}`}
+                onClick={() => setRemoving(binding)}
+              />
             ),
-          },
-          { label: 'Address', cell: ({ address }) => <Copyable text={address} label="address" /> },
-          { label: 'Chain', cell: ({ chain }) => chain },
-          { label: 'Bound', narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
-          {
-            label: '',
-            align: 'end',
-            narrow: true,
-            cell: (binding) =>
-              mayChange && (
-                <IconButton
-                  icon="trash"
-                  label={`Remove ${binding.address} on ${binding.chain}`}
-                  onClick={() => setRemoving(binding)}
-                />
-              ),
-          },
-        ]}
+        }}
         empty={
           <Empty icon="link" title="Nothing is bound yet">
             <p>

@@ -2,9 +2,8 @@
 
 import { useState } from 'preact/hooks'
 import { counted } from '../../../lib/counted.ts'
-import { call } from '../api/client.ts'
 import { TryIt } from '../attest/try-it.tsx'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import type { PageProps } from '../pages.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
@@ -20,11 +19,9 @@ export const ProjectPage = ({ params: { project: id = '' } }: PageProps) => {
   const { params, may, path } = useWorkplace()
   const [changing, setChanging] = useState(false)
   const policies = usePolicies()
-  const project = useQuery(
-    (signal) =>
-      call('GET /organizations/{organization}/projects/{project}', { params: { ...params, project: id }, signal }),
-    [params.organization, id],
-  )
+  const project = useRead('GET /organizations/{organization}/projects/{project}', {
+    params: { ...params, project: id },
+  })
   const crumbs = [{ label: 'Projects', href: path('/projects') }]
   const { value } = project
   if (value === null) {

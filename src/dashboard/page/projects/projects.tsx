@@ -1,8 +1,7 @@
 // What the organization attests for: each project has a policy that decides, and a hash that its contracts carry.
 import { useState } from 'preact/hooks'
-import { call } from '../api/client.ts'
 import type { Project } from '../api/types.ts'
-import { usePages } from '../data/use-pages.ts'
+import { useList } from '../data/use-pages.ts'
 import { navigate } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { useMake } from '../shell/use-make.ts'
@@ -19,10 +18,7 @@ export const Projects = () => {
   const [creating, setCreating] = useState(false)
   const mayChange = may('organization-admin')
   const policies = usePolicies()
-  const pages = usePages(
-    (cursor, signal) => call('GET /organizations/{organization}/projects', { params, query: { cursor }, signal }),
-    [params.organization],
-  )
+  const pages = useList('GET /organizations/{organization}/projects', { params })
   useMake('Make a project', () => {
     if (mayChange) setCreating(true)
   })
@@ -44,23 +40,19 @@ export const Projects = () => {
           pages={pages}
           rowKey={({ id }) => id}
           href={({ id }) => path(`/projects/${id}`)}
-          columns={[
-            { label: 'Name', cell: ({ name }) => name },
-            {
-              label: 'Policy',
-              cell: ({ policy_id: id, policy_active: active }) => (
-                <>
-                  {policies.nameOf(id)} {!active && <Badge tone="warn">Not live: requests are refused</Badge>}
-                </>
-              ),
-            },
-            {
-              label: 'Verification hash',
-              cell: ({ verification_hash: hash }) => <Copyable text={hash} label="verification hash" short />,
-            },
-            { label: 'Valid for', narrow: true, cell: ({ lifetime_seconds: seconds }) => `${seconds} s` },
-            { label: 'Made', narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
-          ]}
+          columns={{
+            Name: ({ name }) => name,
+            Policy: ({ policy_id: id, policy_active: active }) => (
+              <>
+                {policies.nameOf(id)} {!active && <Badge tone="warn">Not live: requests are refused</Badge>}
+              </>
+            ),
+            'Verification hash': ({ verification_hash: hash }) => (
+              <Copyable text={hash} label="verification hash" short />
+            ),
+            'Valid for': { narrow: true, cell: ({ lifetime_seconds: seconds }) => `${seconds} s` },
+            Made: { narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
+          }}
           empty={
             <Empty
               icon="project"

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { DocumentCheck, SessionDetail } from '../api/types.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useQuery, useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Badge, Card } from '../ui/parts.tsx'
@@ -161,12 +161,12 @@ const SideBySide = ({
       caption="What was typed beside what the document says"
       rows={rows}
       rowKey={({ label }) => label}
-      columns={[
-        { label: 'What', cell: ({ label }) => label },
-        { label: 'Typed', cell: (row) => row.typed ?? <span class="faint">not asked for</span> },
-        { label: 'On the document', cell: (row) => row.read ?? <span class="faint">left out</span> },
-        { label: 'Compared', cell: outcomeOf, narrow: true },
-      ]}
+      columns={{
+        What: ({ label }) => label,
+        Typed: (row) => row.typed ?? <span class="faint">not asked for</span>,
+        'On the document': (row) => row.read ?? <span class="faint">left out</span>,
+        Compared: { cell: outcomeOf, narrow: true },
+      }}
     />
   )
 }
@@ -181,9 +181,12 @@ export const DocumentChecks = ({ session, decidedHits }: DocumentChecksProps) =>
   const { params } = useWorkplace()
   const [open, setOpen] = useState(session.status === 'submitted')
   const path = { ...params, session: session.id }
-  const { value, error, reload } = useQuery(
-    (signal) => call('GET /organizations/{organization}/sessions/{session}/checks/documents', { params: path, signal }),
-    [path, session.sequence, decidedHits],
+  const { value, error, reload } = useRead(
+    'GET /organizations/{organization}/sessions/{session}/checks/documents',
+    {
+      params: path,
+    },
+    [session.sequence, decidedHits],
   )
   const waiting = value?.waiting === true
   useInterval(LOOK_AGAIN_MS, () => {
@@ -205,15 +208,14 @@ export const DocumentChecks = ({ session, decidedHits }: DocumentChecksProps) =>
           caption="Checks that need a look"
           rows={needsLook}
           rowKey={({ check }) => check}
-          columns={[
-            { label: 'Check', cell: (check) => wordsOf(check).label },
-            {
-              label: 'Outcome',
+          columns={{
+            Check: (check) => wordsOf(check).label,
+            Outcome: {
               cell: ({ outcome }) => <Badge tone={OUTCOME_TONES[outcome]}>{OUTCOME_WORDS[outcome]}</Badge>,
               narrow: true,
             },
-            { label: 'Why', cell: (check) => <CheckText check={check} /> },
-          ]}
+            Why: (check) => <CheckText check={check} />,
+          }}
         />
       )}
       {passed.length > 0 && <p class="soft">Passed: {passed.join(', ')}.</p>}

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { ListCheck, SessionDetail } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { FormDialog } from '../ui/dialog.tsx'
@@ -140,9 +140,12 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ListChecksProps) 
   const { params } = useWorkplace()
   const [deciding, setDeciding] = useState<{ readonly hit: Hit; readonly state: Decided } | null>(null)
   const path = { ...params, session: session.id }
-  const { value, error, reload } = useQuery(
-    (signal) => call('GET /organizations/{organization}/sessions/{session}/checks/lists', { params: path, signal }),
-    [path, session.sequence],
+  const { value, error, reload } = useRead(
+    'GET /organizations/{organization}/sessions/{session}/checks/lists',
+    {
+      params: path,
+    },
+    session.sequence,
   )
   const waiting = value?.waiting === true
   useInterval(LOOK_AGAIN_MS, () => {
@@ -172,21 +175,17 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ListChecksProps) 
           caption="What was found on lists"
           rows={hits}
           rowKey={({ id }) => id}
-          columns={[
-            {
-              label: 'Found',
-              cell: (hit) => (
-                <>
-                  <span class={isWallet(hit) ? 'mono' : undefined}>{nameOf(hit)}</span>
-                  <div class="faint">{placeOf(hit)}</div>
-                </>
-              ),
-            },
-            { label: 'Whose', cell: ({ subject }) => subject, narrow: true },
-            { label: 'Likeness', cell: (hit) => (isWallet(hit) ? 'the same' : `${hit.score} of 100`), narrow: true },
-            { label: 'Why', cell: (hit) => <Why hit={hit} /> },
-            {
-              label: 'Outcome',
+          columns={{
+            Found: (hit) => (
+              <>
+                <span class={isWallet(hit) ? 'mono' : undefined}>{nameOf(hit)}</span>
+                <div class="faint">{placeOf(hit)}</div>
+              </>
+            ),
+            Whose: { cell: ({ subject }) => subject, narrow: true },
+            Likeness: { cell: (hit) => (isWallet(hit) ? 'the same' : `${hit.score} of 100`), narrow: true },
+            Why: (hit) => <Why hit={hit} />,
+            Outcome: {
               cell: (hit) =>
                 hit.state === 'open' ? (
                   <div class="form-actions">
@@ -201,7 +200,7 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ListChecksProps) 
                 ),
               narrow: true,
             },
-          ]}
+          }}
         />
       )}
       {deciding !== null && (

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { SessionDetail, SessionPolicyDecision } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Badge, Card, Facts } from '../ui/parts.tsx'
@@ -40,10 +40,7 @@ export const FactTable = ({ facts, caption }: { readonly facts: Known; readonly 
     caption={caption}
     rows={Object.entries(facts)}
     rowKey={([name]) => name}
-    columns={[
-      { label: 'Fact', cell: ([name]) => <code>{name}</code> },
-      { label: 'Is', cell: ([, value]) => factWord(value) },
-    ]}
+    columns={{ Fact: ([name]) => <code>{name}</code>, Is: ([, value]) => factWord(value) }}
   />
 )
 
@@ -77,9 +74,10 @@ export const PolicyDecisions = ({ session }: { readonly session: SessionDetail }
   const { params } = useWorkplace()
   const path = { ...params, session: session.id }
   const [facts, setFacts] = useState<ReadonlyMap<number, Known> | null>(null)
-  const decisions = useQuery(
-    (signal) => call('GET /organizations/{organization}/sessions/{session}/policy-decisions', { params: path, signal }),
-    [session.id, session.sequence],
+  const decisions = useRead(
+    'GET /organizations/{organization}/sessions/{session}/policy-decisions',
+    { params: path },
+    session.sequence,
   )
   const read = useAction(async () => {
     const { items } = await call('POST /organizations/{organization}/sessions/{session}/policy-decisions/facts', {

@@ -5,7 +5,7 @@ import { call } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
 import type { SessionDetail, SessionLink } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
-import { type Query, useQuery } from '../data/use-query.ts'
+import { type Query, useRead } from '../data/use-query.ts'
 import type { PageProps } from '../pages.ts'
 import { navigate } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
@@ -56,11 +56,9 @@ export const Review = ({ params: { session: id = '' } }: PageProps) => {
   const { params, path } = useWorkplace()
   const way = useWay(id)
   const back = `${path('/reviews')}${way.search}`
-  const session = useQuery(
-    (signal) =>
-      call('GET /organizations/{organization}/sessions/{session}', { params: { ...params, session: id }, signal }),
-    [params.organization, id],
-  )
+  const session = useRead('GET /organizations/{organization}/sessions/{session}', {
+    params: { ...params, session: id },
+  })
   const go = (to: { readonly id: string } | null): void => {
     if (to !== null) navigate(`${path(`/reviews/${to.id}`)}${way.search}`)
   }
@@ -97,10 +95,7 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
   const path = { ...params, session: session.id }
   const read = (): Promise<SessionDetail> =>
     call('GET /organizations/{organization}/sessions/{session}', { params: path })
-  const list = useQuery(
-    (signal) => call('GET /organizations/{organization}/sessions/{session}/evidence', { params: path, signal }),
-    [path],
-  )
+  const list = useRead('GET /organizations/{organization}/sessions/{session}/evidence', { params: path })
   // By the time that an answer is there, it may be another state that is shown than when it was asked for.
   const latest = useRef(session)
   latest.current = session

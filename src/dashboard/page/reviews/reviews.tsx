@@ -12,7 +12,7 @@ import { Button } from '../ui/button.tsx'
 import { shorten } from '../ui/copy.tsx'
 import { type Choice, SelectField } from '../ui/field.tsx'
 import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
-import { type Column, PagedTable } from '../ui/table.tsx'
+import { type Columns, PagedTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { ageTone, ageWord } from './age.ts'
 import { FirstSession } from './first-session.tsx'
@@ -94,37 +94,22 @@ const Hits = ({ open, confirmed, cleared }: Session['hits']) => (
   </>
 )
 
-const columnsFor = (reviewers: Reviewers, waits: boolean): readonly Column<Session>[] => [
-  {
-    label: 'Session',
-    cell: ({ id, type, environment }) => (
-      <>
-        {TYPE_WORDS[type]} <code class="faint">{shorten(id)}</code>{' '}
-        {environment === 'test' && <Badge tone="info">Test</Badge>}
-      </>
-    ),
-  },
-  { label: waits ? 'Waits for' : 'Since', narrow: true, cell: (session) => <Age session={session} /> },
-  {
-    label: 'Status',
-    narrow: true,
-    cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{STATUS_WORDS[status]}</Badge>,
-  },
-  { label: 'Level', narrow: true, cell: ({ level }) => LEVEL_WORDS[level] },
-  { label: 'Hits', narrow: true, cell: (session) => <Hits {...session.hits} /> },
-  {
-    label: 'Tries',
-    narrow: true,
-    align: 'end',
-    cell: ({ retry_count: retries }) => retries + 1,
-  },
-  {
-    label: 'Reviewer',
-    cell: ({ assigned_to: id }) =>
-      id === null ? <span class="faint">nobody</span> : <span>{reviewers.nameOf(id)}</span>,
-  },
-  { label: 'Made', narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
-]
+const columnsFor = (reviewers: Reviewers, waits: boolean): Columns<Session> => ({
+  Session: ({ id, type, environment }) => (
+    <>
+      {TYPE_WORDS[type]} <code class="faint">{shorten(id)}</code>{' '}
+      {environment === 'test' && <Badge tone="info">Test</Badge>}
+    </>
+  ),
+  [waits ? 'Waits for' : 'Since']: { narrow: true, cell: (session) => <Age session={session} /> },
+  Status: { narrow: true, cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{STATUS_WORDS[status]}</Badge> },
+  Level: { narrow: true, cell: ({ level }) => LEVEL_WORDS[level] },
+  Hits: { narrow: true, cell: (session) => <Hits {...session.hits} /> },
+  Tries: { narrow: true, align: 'end', cell: ({ retry_count: retries }) => retries + 1 },
+  Reviewer: ({ assigned_to: id }) =>
+    id === null ? <span class="faint">nobody</span> : <span>{reviewers.nameOf(id)}</span>,
+  Made: { narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
+})
 
 export const Reviews = () => {
   const { params, path, may } = useWorkplace()

@@ -1,8 +1,7 @@
 // Says above the queue that somebody who is verified has a hit that nobody has decided: such a session waits in no queue.
 
 import { counted } from '../../../lib/counted.ts'
-import { call } from '../api/client.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Notice } from '../ui/problem.tsx'
@@ -10,10 +9,7 @@ import { VERIFIED_HITS } from './queue.ts'
 
 export const VerifiedHits = () => {
   const { params, path } = useWorkplace()
-  const { value } = useQuery(
-    (signal) => call('GET /organizations/{organization}/overview', { params, signal }),
-    [params.organization],
-  )
+  const { value } = useRead('GET /organizations/{organization}/overview', { params })
   const hits = value?.hits
   if (hits === undefined || hits.verified === 0) return null
   const number = `${hits.exact ? '' : 'Over '}${counted(hits.verified, 'verified session has', 'verified sessions have')}`

@@ -7,10 +7,10 @@ import { MAKE } from './use-make.ts'
 const ACTIONS: readonly (readonly [label: string, path: string, needs: Needs])[] = [
   ['Write a policy', '/policies/new', 'organization-admin'],
   ['Make a project', `/projects${MAKE}`, 'organization-admin'],
-  ['Issue an API key', `/keys${MAKE}`, 'organization-admin'],
+  ['Create API key', `/keys${MAKE}`, 'organization-admin'],
   ['Make a list', `/lists${MAKE}`, 'organization-admin'],
-  ['Add a webhook endpoint', `/webhooks${MAKE}`, 'organization-admin'],
-  ['Add a member', `/members${MAKE}`, 'organization-admin'],
+  ['Add webhook endpoint', `/webhooks${MAKE}`, 'organization-admin'],
+  ['Add member', `/members${MAKE}`, 'organization-admin'],
   ['Ask someone to verify', `/reviews${MAKE}`, 'organization-admin'],
 ]
 

@@ -24,22 +24,24 @@ const registered = new Set<Shortcut>()
 /** As they are now, for the list of all. */
 export const listShortcuts = (): readonly Shortcut[] => [...registered]
 
-/** For as long as the component is shown. The newest wins where two have the same keys. */
+/** For as long as the component is shown and the action is not null. The newest wins if two have the same keys. */
 export const useShortcut = (
   keys: string,
   label: string,
-  run: () => void,
+  run: (() => void) | null,
   group: Shortcut['group'] = 'This page',
 ): void => {
   const latest = useRef(run)
   latest.current = run
+  const isOff = run === null
   useEffect(() => {
-    const shortcut: Shortcut = { keys, label, group, run: () => latest.current() }
+    if (isOff) return
+    const shortcut: Shortcut = { keys, label, group, run: () => latest.current?.() }
     registered.add(shortcut)
     return () => {
       registered.delete(shortcut)
     }
-  }, [keys, label, group])
+  }, [keys, label, group, isOff])
 }
 
 /** For lists of them: pages of the navigation. */

@@ -1,16 +1,17 @@
-// What a page makes is begun by its key `c`, and by a link that ends in `?new=1`: the search for everything leads there.
+// A page’s creation starts with the key `c`, or with a link that ends in `?new=1`, as those of the command palette do.
 import { useEffect } from 'preact/hooks'
 import { useSearchParam } from '../router.ts'
 import { useShortcut } from './shortcuts.ts'
 
 export const MAKE = '?new=1'
 
-export const useMake = (label: string, run: () => void): void => {
+/** @param run null if the user may not create anything */
+export const useMake = (label: string, run: (() => void) | null): void => {
   const [wanted, change] = useSearchParam('new')
   useShortcut('c', label, run)
   useEffect(() => {
-    if (wanted === '') return
-    // Gone before it begins, so that going back does not begin it again.
+    if (wanted === '' || run === null) return
+    // Removed first: going back must not start the creation again.
     change('')
     run()
   }, [wanted])

@@ -4,7 +4,7 @@ import { Icon, type IconName } from './icons.tsx'
 
 export type ButtonKind = 'primary' | 'secondary' | 'quiet' | 'danger'
 
-interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'type' | 'icon' | 'onClick'> {
+export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'type' | 'icon' | 'onClick'> {
   readonly kind?: ButtonKind
   readonly icon?: IconName
   readonly small?: boolean

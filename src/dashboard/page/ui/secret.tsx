@@ -1,4 +1,4 @@
-// What is shown once: keys, links, recovery codes. It stands alone, says so, and is left only on purpose.
+// Secrets that are shown once: keys, links, recovery codes.
 import type { ComponentChildren } from 'preact'
 import { Button } from './button.tsx'
 import { CopyButton } from './copy.tsx'
@@ -6,16 +6,15 @@ import { Dialog } from './dialog.tsx'
 import { Notice } from './problem.tsx'
 
 interface SecretProps {
-  /** What it is, as `The key`. */
+  /** What it is, such as `API key`. */
   readonly label: string
   readonly text: string
 }
 
-/** In a dialog that is left only on purpose. */
 export const Secret = ({ label, text }: SecretProps) => (
   <div class="secret">
-    <Notice tone="warn" title="Shown this once">
-      <p>It is kept nowhere in a form that could be shown again. Copy it to where it belongs before you close this.</p>
+    <Notice tone="warn" title="Shown only once">
+      <p>It can’t be shown again. Copy it before you close this dialog.</p>
     </Notice>
     <div class="secret-text">
       <textarea
@@ -34,12 +33,12 @@ export const Secret = ({ label, text }: SecretProps) => (
 
 interface SecretDialogProps extends SecretProps {
   readonly title: string
-  /** What it is for, and who may have it. */
+  /** Its purpose, and who may have it. */
   readonly lead?: ComponentChildren
   readonly onClose: () => void
 }
 
-/** The one moment in which a secret is seen: only the button that says so closes it. */
+/** Only its button closes it. */
 export const SecretDialog = ({ title, lead, label, text, onClose }: SecretDialogProps) => (
   <Dialog title={title}>
     {lead !== undefined && (
@@ -50,7 +49,7 @@ export const SecretDialog = ({ title, lead, label, text, onClose }: SecretDialog
     <Secret label={label} text={text} />
     <div class="form-actions">
       <Button kind="primary" onClick={onClose}>
-        I have copied it
+        Done
       </Button>
     </div>
   </Dialog>

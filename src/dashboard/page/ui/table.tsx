@@ -2,23 +2,50 @@
 import type { ComponentChildren } from 'preact'
 import type { Pages } from '../data/use-pages.ts'
 import { Button } from './button.tsx'
-import { Loading } from './parts.tsx'
-import { Problem } from './problem.tsx'
+import { Badge, Loading } from './parts.tsx'
+import { Problem, type Tone } from './problem.tsx'
+import { Time } from './time.tsx'
 
-export interface Column<Row> {
-  /** Heading; also the label of the value on a phone. Empty for a column of actions. */
-  readonly label: string
+interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren
-  /** Numbers to the right, actions to the right without a label. */
+  /** Numbers go to the right. */
   readonly align?: 'end'
   /** Takes no more room than it needs. */
   readonly narrow?: boolean
 }
 
+/** By heading, which labels the value on a phone; empty for a column of actions. */
+export type Columns<Row> = Readonly<Record<string, Column<Row> | Column<Row>['cell']>>
+
+const ACTIONS: Pick<Column<never>, 'align' | 'narrow'> = { align: 'end', narrow: true }
+
+/** A column of times. */
+export const time = <Row,>(at: (row: Row) => string | null, none?: string): Column<Row> => ({
+  narrow: true,
+  cell: (row) => <Time at={at(row)} {...(none === undefined ? {} : { none })} />,
+})
+
+/** A column of badges. */
+export const badge = <Row,>(of: (row: Row) => readonly [Tone | 'plain', string]): Column<Row> => ({
+  narrow: true,
+  cell: (row) => {
+    const [tone, text] = of(row)
+    return <Badge tone={tone}>{text}</Badge>
+  },
+})
+
+/** A name with its details below. */
+export const named = (name: ComponentChildren, details: ComponentChildren) => (
+  <span class="cell-stack">
+    <strong>{name}</strong>
+    <span class="faint">{details}</span>
+  </span>
+)
+
 interface TableProps<Row> {
   /** What is listed, for people who do not see where it stands. */
   readonly caption: string
-  readonly columns: readonly Column<Row>[]
+  readonly columns: Columns<Row>
   readonly rows: readonly Row[]
   readonly rowKey: (row: Row) => string
   /** Where a row leads, wherever it is pressed. Null: nowhere. */
@@ -27,31 +54,38 @@ interface TableProps<Row> {
   readonly dimmed?: (row: Row) => boolean
 }
 
-export const Table = <Row,>({ caption, columns, rows, rowKey, href, dimmed }: TableProps<Row>) => (
-  <table class="table">
-    <caption class="sr-only">{caption}</caption>
-    <thead>
-      <tr>
-        {columns.map(({ label, align, narrow }, index) => (
-          <th key={label === '' ? index : label} scope="col" class={cellClass(align, narrow)}>
-            {label === '' ? <span class="sr-only">Actions</span> : label}
-          </th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>
-      {rows.map((row) => (
-        <tr key={rowKey(row)} class={dimmed?.(row) === true ? 'row-dimmed' : undefined}>
-          {columns.map(({ label, cell, align, narrow }, index) => (
-            <td key={label === '' ? index : label} data-label={label} class={cellClass(align, narrow)}>
-              <div class="cell">{linked(href?.(row) ?? null, index === 0, cell(row))}</div>
-            </td>
+export const Table = <Row,>({ caption, columns: described, rows, rowKey, href, dimmed }: TableProps<Row>) => {
+  const columns = Object.entries(described).map(([label, column]) => ({
+    label,
+    ...(label === '' ? ACTIONS : {}),
+    ...(typeof column === 'function' ? { cell: column } : column),
+  }))
+  return (
+    <table class="table">
+      <caption class="sr-only">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map(({ label, align, narrow }, index) => (
+            <th key={label === '' ? index : label} scope="col" class={cellClass(align, narrow)}>
+              {label === '' ? <span class="sr-only">Actions</span> : label}
+            </th>
           ))}
         </tr>
-      ))}
-    </tbody>
-  </table>
-)
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={rowKey(row)} class={dimmed?.(row) === true ? 'row-dimmed' : undefined}>
+            {columns.map(({ label, cell, align, narrow }, index) => (
+              <td key={label === '' ? index : label} data-label={label} class={cellClass(align, narrow)}>
+                <div class="cell">{linked(href?.(row) ?? null, index === 0, cell(row))}</div>
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
 
 /** The first cell is the link; the others lead there as well, for whoever points at them. */
 const linked = (href: string | null, first: boolean, content: ComponentChildren): ComponentChildren => {

@@ -1,153 +1,139 @@
-// Where the organization’s own systems are told of identity sessions: endpoints, their secrets, and what was delivered.
-import { useState } from 'preact/hooks'
+// Webhook endpoints, to which identity sessions are reported: their secrets, verification services and messages.
 import { call } from '../api/client.ts'
 import type { WebhookEndpoint } from '../api/types.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useList } from '../data/use-pages.ts'
 import { useWorkplace } from '../shell/session.ts'
-import { useMake } from '../shell/use-make.ts'
+import { action, showSecret } from '../ui/actions.tsx'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
-import { Loaded } from '../ui/loaded.tsx'
-import { RowMenu } from '../ui/menu.tsx'
-import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
-import { Table } from '../ui/table.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { ResourcePage } from '../ui/resource.tsx'
+import { badge } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { AddEndpoint, RemoveEndpoint, RotateSecret } from './endpoint-dialogs.tsx'
 import { Messages } from './messages.tsx'
-import { SERVICE_NAMES, ServiceDialog } from './service-dialog.tsx'
 
-type DialogAction =
-  | { readonly kind: 'add' }
-  | { readonly kind: 'rotate' | 'service' | 'remove'; readonly endpoint: WebhookEndpoint }
+const SERVICES = { sumsub: 'Sumsub', persona: 'Persona', veriff: 'Veriff' } as const
+const OVERLAPS = { 3600: 'In 1 hour', 86400: 'In 1 day', 604800: 'In 1 week' } as const
+const SECRET_LEAD = 'Your endpoint verifies message signatures with this secret, as specified by Standard Webhooks.'
+
+/** Where the verification service sends its own webhooks. */
+const showPath = (path: string) => (close: () => void) => (
+  <Dialog title="Webhook path" onClose={close}>
+    <p class="confirm-text">In the service’s settings, enter this path after your API’s https address:</p>
+    <p>
+      <Copyable text={path} label="path" />
+    </p>
+    <div class="form-actions">
+      <Button kind="primary" onClick={close}>
+        Done
+      </Button>
+    </div>
+  </Dialog>
+)
 
 export const Webhooks = () => {
   const { params, may } = useWorkplace()
   const mayChange = may('organization-admin')
-  const [dialogAction, setDialogAction] = useState<DialogAction | null>(null)
-  const query = useQuery(
-    (signal) => call('GET /organizations/{organization}/webhooks', { params, signal }),
-    [params.organization],
-  )
-  const { value, reload } = query
-  const add = (): void => setDialogAction({ kind: 'add' })
-  const close = (): void => setDialogAction(null)
-  useMake('Add an endpoint', () => {
-    if (mayChange) add()
-  })
+  const pages = useList('GET /organizations/{organization}/webhooks', { params })
   return (
-    <Page
+    <ResourcePage<WebhookEndpoint>
       title="Webhooks"
-      lead="Your own systems are told when an identity session changes. Messages are signed, tried again for days, and listed below."
-      actions={
-        mayChange && (
-          <Button kind="primary" icon="plus" onClick={add}>
-            Add an endpoint
-          </Button>
-        )
-      }
+      lead="Webhooks notify your systems when an identity session changes. Messages are signed and retried for several days."
+      heading="Endpoints"
+      pages={pages}
+      rowKey={({ id }) => id}
+      name={({ url }) => url}
+      columns={{
+        URL: ({ url }) => <code>{url}</code>,
+        Purpose: ({ purpose, service, service_path: path }) => (
+          <>
+            {purpose === 'events' ? 'Events' : 'Decisions'}
+            {service !== null && `, also from ${SERVICES[service]}`}
+            {path !== null && (
+              <div class="faint">
+                <Copyable text={path} label="webhook path" short />
+              </div>
+            )}
+          </>
+        ),
+        Environment: badge(({ environment }) => (environment === 'test' ? ['info', 'Test'] : ['good', 'Live'])),
+        'Old secret expires': ({ old_secret_until: until }) => <Time at={until} none="—" />,
+      }}
+      mayChange={mayChange}
+      create={action({
+        label: 'Add endpoint',
+        submit: 'Add',
+        fields: {
+          url: { label: 'URL', type: 'url', placeholder: 'https://', maxLength: 2000 },
+          purpose: {
+            label: 'Purpose',
+            radio: true,
+            choices: {
+              events: ['Events', 'Receives every change of a session.'],
+              decisions: ['Decisions', 'Approves or rejects submitted sessions, in place of reviewers.'],
+            },
+          },
+          environment: { label: 'Environment', choices: { live: 'Live sessions', test: 'Test sessions' } },
+        },
+        run: (body) => call('POST /organizations/{organization}/webhooks', { params, body }),
+        done: ({ secret }) => showSecret('Endpoint added', 'Signing secret', secret, SECRET_LEAD),
+      })}
+      actions={({ id, url, purpose, service }) => {
+        const one = { ...params, endpoint: id }
+        return [
+          action({
+            label: 'Rotate secret',
+            icon: 'turn',
+            title: 'Rotate signing secret',
+            text: 'Until the old secret expires, messages carry both signatures.',
+            fields: { overlap: { label: 'Expire the old secret', choices: OVERLAPS, value: '86400' } },
+            run: ({ overlap }) =>
+              call('POST /organizations/{organization}/webhooks/{endpoint}/rotate', {
+                params: one,
+                body: { overlap_seconds: Number(overlap) },
+              }),
+            done: ({ secret }) => showSecret('Secret rotated', 'New signing secret', secret, SECRET_LEAD),
+          }),
+          purpose === 'decisions' &&
+            action({
+              label: 'Set verification service',
+              icon: 'check',
+              title: 'Verification service',
+              submit: 'Save',
+              text: 'The service’s webhooks also decide sessions. Pass the session’s ID to the service as its reference.',
+              fields: {
+                service: { label: 'Service', choices: SERVICES, value: service ?? 'sumsub' },
+                secret: {
+                  label: 'Webhook secret',
+                  hint: 'From the service’s settings. After a change, the old secret stays valid for 1 day.',
+                  type: 'password',
+                  maxLength: 500,
+                  pattern: [/^.{8}/s, 'Enter the secret as the service shows it.'],
+                },
+              },
+              run: (body) =>
+                call('PUT /organizations/{organization}/webhooks/{endpoint}/service', { params: one, body }),
+              done: ({ service_path: path }) => showPath(path ?? ''),
+            }),
+          {
+            label: 'Delete',
+            icon: 'trash',
+            danger: true,
+            title: 'Delete this endpoint?',
+            submit: 'Delete endpoint',
+            text: `${url} receives no more messages. Pending messages are discarded.`,
+            run: () => call('DELETE /organizations/{organization}/webhooks/{endpoint}', { params: one }),
+            done: 'Endpoint deleted',
+          },
+        ]
+      }}
+      empty={[
+        'webhook',
+        'No endpoints',
+        'Add the address of your backend, and verify each message’s signature with the endpoint’s secret. Without webhooks, poll a session’s status or follow its event stream.',
+      ]}
     >
-      <Card flush title="Endpoints">
-        <Loaded query={query}>
-          {(value) =>
-            value.data.length === 0 ? (
-              <Empty
-                icon="webhook"
-                title="Nobody is told yet"
-                actions={mayChange && <Button onClick={add}>Add the first</Button>}
-              >
-                <p>
-                  Add your backend’s address, keep the secret it gets, and check each message’s signature with it.
-                  Without one, ask for a session’s status, or follow its event stream.
-                </p>
-              </Empty>
-            ) : (
-              <Table<WebhookEndpoint>
-                caption="Endpoints"
-                rows={value.data}
-                rowKey={({ id }) => id}
-                columns={[
-                  { label: 'URL', cell: ({ url }) => <code>{url}</code> },
-                  {
-                    label: 'For',
-                    cell: ({ purpose, service, service_path: path }) => (
-                      <>
-                        {purpose === 'events' ? 'Events' : 'Decisions'}
-                        {service !== null && `, also by ${SERVICE_NAMES[service]}`}
-                        {path !== null && (
-                          <div class="faint">
-                            <Copyable text={path} label="path for its webhooks" short />
-                          </div>
-                        )}
-                      </>
-                    ),
-                  },
-                  {
-                    label: 'Sessions',
-                    narrow: true,
-                    cell: ({ environment }) =>
-                      environment === 'test' ? <Badge tone="info">Test</Badge> : <Badge tone="good">Live</Badge>,
-                  },
-                  {
-                    label: 'Secret',
-                    cell: ({ old_secret_until: until }) =>
-                      until === null ? (
-                        'One'
-                      ) : (
-                        <>
-                          Two, until <Time at={until} />
-                        </>
-                      ),
-                  },
-                  {
-                    label: '',
-                    align: 'end',
-                    narrow: true,
-                    cell: (endpoint) =>
-                      mayChange && (
-                        <RowMenu
-                          label={`Actions for ${endpoint.url}`}
-                          items={[
-                            {
-                              label: 'New secret…',
-                              icon: 'turn',
-                              onSelect: () => setDialogAction({ kind: 'rotate', endpoint }),
-                            },
-                            ...(endpoint.purpose === 'decisions'
-                              ? [
-                                  {
-                                    label: 'Verification service…',
-                                    icon: 'check' as const,
-                                    onSelect: () => setDialogAction({ kind: 'service', endpoint }),
-                                  },
-                                ]
-                              : []),
-                            {
-                              label: 'Remove…',
-                              icon: 'trash',
-                              danger: true,
-                              onSelect: () => setDialogAction({ kind: 'remove', endpoint }),
-                            },
-                          ]}
-                        />
-                      ),
-                  },
-                ]}
-              />
-            )
-          }
-        </Loaded>
-      </Card>
-      {value !== null && <Messages endpoints={value.data} mayChange={mayChange} />}
-      {dialogAction?.kind === 'add' && <AddEndpoint onClose={close} onDone={reload} />}
-      {dialogAction?.kind === 'rotate' && (
-        <RotateSecret endpoint={dialogAction.endpoint} onClose={close} onDone={reload} />
-      )}
-      {dialogAction?.kind === 'service' && (
-        <ServiceDialog endpoint={dialogAction.endpoint} onClose={close} onDone={reload} />
-      )}
-      {dialogAction?.kind === 'remove' && (
-        <RemoveEndpoint endpoint={dialogAction.endpoint} onClose={close} onDone={reload} />
-      )}
-    </Page>
+      {pages.items !== null && <Messages endpoints={pages.items} mayChange={mayChange} />}
+    </ResourcePage>
   )
 }

@@ -1,0 +1,18 @@
+// One-time links, which the admin who created one passes on.
+import type { OneTimeLink } from '../api/types.ts'
+import { type Outcome, showSecret } from '../ui/actions.tsx'
+import { Time } from '../ui/time.tsx'
+
+const showLink = ({ url, expires_at: at }: OneTimeLink, text: string): Outcome =>
+  showSecret('Share this link', 'Link', url, [`${text} It expires `, <Time key="at" at={at} />, '.'])
+
+/** For setting a password. */
+export const showInvitation = (link: OneTimeLink): Outcome =>
+  showLink(link, 'Send it over a channel that you trust. Whoever opens it first sets the account’s password.')
+
+/** For someone who has an account. */
+export const showAcceptance = (link: OneTimeLink): Outcome =>
+  showLink(
+    link,
+    'This email address has an account. To become a member, the person must sign in and accept with this link. Send it over a channel that you trust.',
+  )

@@ -1,0 +1,147 @@
+// Actions from a description: run at once or after a dialog, with its fields, failure, notice and the secret it returns.
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { WaitsForApproval } from '../api/errors.ts'
+import { Button, type ButtonKind } from './button.tsx'
+import { Dialog, FormDialog } from './dialog.tsx'
+import { type FieldSpecs, FormFields, useFields, type ValuesOf } from './form-fields.tsx'
+import type { IconName } from './icons.tsx'
+import { Problem } from './problem.tsx'
+import { SecretDialog } from './secret.tsx'
+import { say } from './toast.tsx'
+
+/** A notice to show for a moment, a dialog to show next, or nothing. */
+export type Outcome = string | ((close: () => void) => ComponentChildren) | null
+
+export interface Action<Specs extends FieldSpecs = FieldSpecs, Answer = unknown> {
+  readonly label: string
+  readonly icon?: IconName
+  readonly danger?: boolean
+  /** Title of the dialog; without one and without fields, the action runs at once. */
+  readonly title?: string
+  /** What will happen, and whether it can be undone. */
+  readonly text?: ComponentChildren
+  /** Label of the dialog’s button; defaults to the action’s. */
+  readonly submit?: string
+  readonly fields?: Specs
+  /** What the entered values mean, below the fields. */
+  readonly notice?: (values: ValuesOf<Specs>) => ComponentChildren
+  readonly run: (values: ValuesOf<Specs>) => Promise<Answer>
+  readonly done?: string | ((answer: Answer) => Outcome)
+}
+
+/** Infers the types of values and answer. */
+export const action = <const Specs extends FieldSpecs, Answer>(description: Action<Specs, Answer>): Action =>
+  description as unknown as Action
+
+const outcomeOf = ({ done }: Action, answer: unknown): Outcome =>
+  typeof done === 'function' ? done(answer) : (done ?? null)
+
+const needsDialog = ({ title, fields }: Action): boolean => title !== undefined || fields !== undefined
+
+interface ActionDialogProps {
+  readonly action: Action
+  readonly onClose: () => void
+  /** Called after the action has succeeded. */
+  readonly onDone?: () => void
+}
+
+/** The action’s dialog, and the one that its outcome shows next. */
+export const ActionDialog = ({ action, onClose, onDone }: ActionDialogProps) => {
+  const { label, title = label, text, submit = label, danger = false, notice } = action
+  const [next, setNext] = useState<Exclude<Outcome, string>>(null)
+  const fields = useFields(action.fields ?? {}, async (values) => {
+    const outcome = outcomeOf(action, await action.run(values))
+    onDone?.()
+    if (typeof outcome === 'function') {
+      setNext(() => outcome)
+      return
+    }
+    if (outcome !== null) say(outcome)
+    onClose()
+  })
+  if (next !== null) return <>{next(onClose)}</>
+  return (
+    <FormDialog
+      title={title}
+      form={fields.form}
+      submitLabel={submit}
+      submitKind={danger ? 'danger' : 'primary'}
+      onClose={onClose}
+    >
+      {text !== undefined && <div class="confirm-text">{typeof text === 'string' ? <p>{text}</p> : text}</div>}
+      <FormFields fields={fields} autofocus />
+      {notice?.(fields.values)}
+    </FormDialog>
+  )
+}
+
+export interface Actions {
+  readonly start: (action: Action) => void
+  readonly busy: boolean
+  /** The open dialog. */
+  readonly dialog: ComponentChildren
+}
+
+/** @param onDone called after an action has succeeded, to reload what it changed */
+export const useActions = (onDone?: () => void): Actions => {
+  const [dialog, setDialog] = useState<ComponentChildren>(null)
+  const [busy, setBusy] = useState(false)
+  const close = (): void => setDialog(null)
+  const runNow = async (action: Action): Promise<void> => {
+    setBusy(true)
+    try {
+      const outcome = outcomeOf(action, await action.run({}))
+      onDone?.()
+      if (typeof outcome === 'function') setDialog(outcome(close))
+      else if (outcome !== null) say(outcome)
+    } catch (error) {
+      if (error instanceof WaitsForApproval) return
+      setDialog(
+        <Dialog title={action.label} onClose={close}>
+          <Problem error={error} />
+        </Dialog>,
+      )
+    } finally {
+      setBusy(false)
+    }
+  }
+  const start = (action: Action): void => {
+    if (needsDialog(action)) setDialog(<ActionDialog action={action} onClose={close} {...(onDone && { onDone })} />)
+    else if (!busy) void runNow(action)
+  }
+  return { start, busy, dialog }
+}
+
+/** Outcome that shows a secret, once. */
+export const showSecret =
+  (title: string, label: string, text: string | null | undefined, lead?: ComponentChildren): Outcome =>
+  (close) => <SecretDialog title={title} label={label} text={text ?? ''} lead={lead} onClose={close} />
+
+interface ActionButtonProps {
+  readonly action: Action
+  readonly onDone?: () => void
+  readonly kind?: ButtonKind
+  readonly small?: boolean
+}
+
+export const ActionButton = ({ action, onDone, kind = 'secondary', small = false }: ActionButtonProps) => {
+  const { start, busy, dialog } = useActions(onDone)
+  return (
+    <>
+      <Button
+        kind={kind}
+        small={small}
+        busy={busy}
+        {...(action.icon === undefined ? {} : { icon: action.icon })}
+        onClick={() => start(action)}
+      >
+        {action.label}
+      </Button>
+      {dialog}
+    </>
+  )
+}
+
+/** Menu label: an ellipsis announces a dialog. */
+export const menuLabel = (action: Action): string => (needsDialog(action) ? `${action.label}…` : action.label)

@@ -1,0 +1,234 @@
+// Forms from a description: one entry per field gives its label, initial value, check and the type of the submitted value.
+import type { ComponentChildren } from 'preact'
+import { type FieldErrors, type Form, useForm } from '../data/use-form.ts'
+import { CheckField, Field, RadioField, SelectField, TextArea, TextField } from './field.tsx'
+
+/** Value to label, or to label and hint of a radio button. */
+export type Choices<Value extends string = string> = Readonly<Record<Value, string | readonly [string, string]>>
+
+type Raw = string | boolean | File | undefined
+type RawValues = Readonly<Record<string, Raw>>
+
+export interface FieldSpec {
+  readonly label: string
+  readonly hint?: ComponentChildren
+  /** May be empty; the value is then undefined. */
+  readonly optional?: true
+  /** May be empty; the value is then null. */
+  readonly nullable?: true
+  /** Shown only while other fields have these values, or never; otherwise undefined. */
+  readonly when?: Readonly<Record<string, string | boolean>> | false
+  /** Initial value, or how it follows from the other fields until the user changes it. */
+  readonly value?: string | boolean | ((values: RawValues) => string)
+  /** A text unless one of the following is present. */
+  readonly choices?: Choices
+  readonly radio?: true
+  readonly check?: true
+  /** Whole numbers in this range. */
+  readonly number?: readonly [min: number, max: number]
+  /** File types, as an input takes them. */
+  readonly file?: string
+  readonly type?: 'email' | 'password' | 'url'
+  readonly mono?: true
+  readonly rows?: number
+  readonly maxLength?: number
+  readonly placeholder?: string
+  readonly autocomplete?: string
+  /** The text must match; otherwise the message appears. */
+  readonly pattern?: readonly [RegExp, string]
+}
+
+export type FieldSpecs = Readonly<Record<string, FieldSpec>>
+
+type Filled<Spec> = Spec extends { readonly check: true }
+  ? boolean
+  : Spec extends { readonly choices: Readonly<Record<infer Value, unknown>> }
+    ? Value & string
+    : Spec extends { readonly number: readonly unknown[] }
+      ? number
+      : Spec extends { readonly file: string }
+        ? File
+        : string
+type Missing<Spec> = Spec extends { readonly nullable: true }
+  ? null
+  : Spec extends { readonly optional: true } | { readonly when: object | false }
+    ? undefined
+    : never
+export type ValuesOf<Specs> = { readonly [Name in keyof Specs]: Filled<Specs[Name]> | Missing<Specs[Name]> }
+
+const REQUIRED = 'This field is required.'
+const TYPE_CHECKS: Readonly<Record<string, readonly [RegExp, string]>> = {
+  email: [/^[^@\s]+@[^@\s]+$/, 'Enter an email address.'],
+  url: [/^https?:\/\/\S+$/, 'Enter a URL that starts with https://.'],
+}
+
+const initialOf = ({ value, check, choices, optional, nullable }: FieldSpec, values: RawValues): Raw => {
+  if (typeof value === 'function') return value(values)
+  if (check === true) return value === true
+  const first = optional === true || nullable === true ? '' : (Object.keys(choices ?? {})[0] ?? '')
+  return value ?? first
+}
+
+/** What the fields show: what the user entered, or else their initial values. */
+const shownValues = (specs: FieldSpecs, entered: RawValues): RawValues => {
+  const shown: Record<string, Raw> = {}
+  for (const [name, spec] of Object.entries(specs)) shown[name] = entered[name] ?? initialOf(spec, shown)
+  return shown
+}
+
+const isShown = ({ when = {} }: FieldSpec, values: RawValues): boolean =>
+  when !== false && Object.entries(when).every(([name, value]) => values[name] === value)
+
+const problemOf = (spec: FieldSpec, raw: Raw): string | null => {
+  if (spec.file !== undefined) return raw instanceof File || spec.optional === true ? null : REQUIRED
+  if (typeof raw !== 'string') return null
+  const text = raw.trim()
+  if (text === '') return spec.optional === true || spec.nullable === true ? null : REQUIRED
+  if (spec.number !== undefined) {
+    const [min, max] = spec.number
+    const isRight = /^-?\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max
+    return isRight ? null : `Enter a whole number from ${min.toLocaleString('en')} to ${max.toLocaleString('en')}.`
+  }
+  const [pattern, message] = spec.pattern ?? TYPE_CHECKS[spec.type ?? ''] ?? [/^/, '']
+  return pattern.test(text) ? null : message
+}
+
+const problemsIn = (specs: FieldSpecs, values: RawValues): FieldErrors =>
+  Object.fromEntries(
+    Object.entries(specs).flatMap(([name, spec]) => {
+      const problem = isShown(spec, values) ? problemOf(spec, values[name]) : null
+      return problem === null ? [] : [[name, problem]]
+    }),
+  )
+
+const submittedOf = (spec: FieldSpec, raw: Raw) => {
+  if (typeof raw !== 'string') return raw
+  const text = raw.trim()
+  if (text === '' && spec.nullable === true) return null
+  if (text === '' && spec.optional === true) return undefined
+  return spec.number === undefined ? text : Number(text)
+}
+
+const submittedValues = <Specs extends FieldSpecs>(specs: Specs, values: RawValues): ValuesOf<Specs> =>
+  Object.fromEntries(
+    Object.entries(specs).map(([name, spec]) => [
+      name,
+      isShown(spec, values) ? submittedOf(spec, values[name]) : undefined,
+    ]),
+  ) as ValuesOf<Specs>
+
+export interface FieldsForm<Specs extends FieldSpecs> {
+  readonly form: Form<RawValues>
+  readonly specs: Specs
+  readonly shown: RawValues
+  /** As they would be submitted; unchecked. */
+  readonly values: ValuesOf<Specs>
+  readonly isDirty: boolean
+}
+
+export const useFields = <const Specs extends FieldSpecs>(
+  specs: Specs,
+  submit: (values: ValuesOf<Specs>) => Promise<void>,
+): FieldsForm<Specs> => {
+  const form = useForm<RawValues>({
+    initial: Object.fromEntries(Object.keys(specs).map((name) => [name, undefined])),
+    check: (entered) => problemsIn(specs, shownValues(specs, entered)),
+    submit: (entered) => submit(submittedValues(specs, shownValues(specs, entered))),
+  })
+  const shown = shownValues(specs, form.values)
+  const initial = shownValues(specs, {})
+  const isDirty = Object.keys(specs).some((name) => shown[name] !== initial[name])
+  return { form, specs, shown, isDirty, values: submittedValues(specs, shown) }
+}
+
+interface FieldProps {
+  readonly name: string
+  readonly spec: FieldSpec
+  readonly fields: FieldsForm<FieldSpecs>
+  readonly autofocus: boolean
+}
+
+const SpecField = ({ name, spec, fields: { form, shown }, autofocus }: FieldProps) => {
+  const { label, hint, choices = {}, number, type, mono, rows, maxLength, placeholder, autocomplete } = spec
+  const raw = shown[name]
+  const optional = (spec.optional === true || spec.nullable === true) && spec.check !== true
+  const common = { ...form.text(name), label, hint, optional, value: typeof raw === 'string' ? raw : '' }
+  if (spec.check === true) {
+    const onChecked = (checked: boolean): void => form.set(name, checked)
+    return <CheckField label={label} hint={hint} checked={raw === true} onChecked={onChecked} />
+  }
+  if (spec.file !== undefined) {
+    return (
+      <Field label={label} hint={hint} optional={optional} error={common.error}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="file"
+            accept={spec.file}
+            onChange={(event) => form.set(name, event.currentTarget.files?.[0])}
+          />
+        )}
+      </Field>
+    )
+  }
+  if (spec.choices !== undefined) {
+    const list = Object.entries(choices).map(([value, words]) =>
+      typeof words === 'string' ? { value, label: words } : { value, label: words[0], hint: words[1] },
+    )
+    return spec.radio === true ? (
+      <RadioField legend={label} name={name} value={common.value} onValue={common.onValue} choices={list} />
+    ) : (
+      <SelectField {...common} choices={list} />
+    )
+  }
+  if (rows !== undefined) return <TextArea {...common} rows={rows} mono={mono ?? false} />
+  return (
+    <TextField
+      {...common}
+      type={number === undefined ? (type === 'url' ? 'text' : (type ?? 'text')) : 'number'}
+      mono={mono ?? type === 'url'}
+      input={{
+        autofocus,
+        ...(number === undefined ? {} : { min: number[0], max: number[1], step: 1, inputMode: 'numeric' }),
+        ...(maxLength === undefined ? {} : { maxLength }),
+        ...(placeholder === undefined ? {} : { placeholder }),
+        ...(autocomplete === undefined ? {} : { autocomplete }),
+      }}
+    />
+  )
+}
+
+/** Consecutive selects and numbers share a row. */
+const isShort = ({ choices, radio, number }: FieldSpec): boolean =>
+  number !== undefined || (choices !== undefined && radio !== true)
+
+interface FormFieldsProps {
+  readonly fields: FieldsForm<FieldSpecs>
+  /** The first field takes the focus, in a dialog. */
+  readonly autofocus?: boolean
+}
+
+export const FormFields = ({ fields, autofocus = false }: FormFieldsProps) => {
+  const rows: { readonly short: boolean; readonly cells: ComponentChildren[] }[] = []
+  for (const [index, [name, spec]] of Object.entries(fields.specs).entries()) {
+    if (!isShown(spec, fields.shown)) continue
+    const cell = <SpecField key={name} name={name} spec={spec} fields={fields} autofocus={autofocus && index === 0} />
+    const short = isShort(spec)
+    const last = rows.at(-1)
+    if (short && last?.short === true) last.cells.push(cell)
+    else rows.push({ short, cells: [cell] })
+  }
+  return (
+    <>
+      {rows.map(({ cells }, index) =>
+        cells.length === 1 ? (
+          cells[0]
+        ) : (
+          <div key={index} class="form-row">
+            {cells}
+          </div>
+        ),
+      )}
+    </>
+  )
+}

@@ -1,0 +1,130 @@
+// A list of records from a description: its table, the action that creates one, each row’s actions, and what an empty list shows.
+import type { ComponentChildren } from 'preact'
+import type { Pages } from '../data/use-pages.ts'
+import { useMake } from '../shell/use-make.ts'
+import { type Action, menuLabel, useActions } from './actions.tsx'
+import { Button, type ButtonProps } from './button.tsx'
+import type { IconName } from './icons.tsx'
+import { RowMenu } from './menu.tsx'
+import { Card, Empty, Page } from './parts.tsx'
+import { Problem } from './problem.tsx'
+import { type Columns, PagedTable } from './table.tsx'
+
+interface ResourceProps<Row> {
+  /** Caption of the table, for screen readers. */
+  readonly caption: string
+  readonly pages: Pages<Row>
+  readonly rowKey: (row: Row) => string
+  readonly columns: Columns<Row>
+  readonly href?: (row: Row) => string | null
+  readonly dimmed?: (row: Row) => boolean
+  /** Name of a row, for its menu. */
+  readonly name?: (row: Row) => string
+  readonly actions?: (row: Row) => readonly (Action | false)[]
+  /** Called after an action, in addition to reloading the list. */
+  readonly onChange?: () => void
+  readonly create?: Action
+  /** False hides the actions and the creation. */
+  readonly mayChange?: boolean
+  readonly empty: readonly [icon: IconName, title: string, text: ComponentChildren]
+}
+
+const useResource = <Row,>({
+  pages,
+  onChange,
+  name,
+  actions,
+  columns,
+  create,
+  empty,
+  mayChange = true,
+  ...table
+}: ResourceProps<Row>) => {
+  const { start, dialog } = useActions(() => {
+    pages.reload()
+    onChange?.()
+  })
+  const menu = (row: Row): ComponentChildren => {
+    const items = ((mayChange && actions?.(row)) || []).filter((item) => item !== false)
+    if (items.length === 0) return null
+    return (
+      <RowMenu
+        label={`Actions for ${name?.(row) ?? ''}`}
+        items={items.map((item) => ({
+          label: menuLabel(item),
+          danger: item.danger ?? false,
+          ...(item.icon === undefined ? {} : { icon: item.icon }),
+          onSelect: () => start(item),
+        }))}
+      />
+    )
+  }
+  const [icon, title, text] = empty
+  const begin = create !== undefined && mayChange ? (): void => start(create) : null
+  const createButton = (props: Partial<ButtonProps> = {}): ComponentChildren =>
+    begin !== null && (
+      <Button {...props} onClick={begin}>
+        {create?.label}
+      </Button>
+    )
+  const content = (
+    <>
+      <PagedTable<Row>
+        {...table}
+        pages={pages}
+        columns={actions === undefined ? columns : { ...columns, '': menu }}
+        empty={
+          <Empty icon={icon} title={title} actions={createButton()}>
+            {typeof text === 'string' ? <p>{text}</p> : text}
+          </Empty>
+        }
+      />
+      {dialog}
+    </>
+  )
+  return { begin, createButton, content }
+}
+
+interface ResourceCardProps<Row> extends Omit<ResourceProps<Row>, 'caption'> {
+  readonly title: string
+  readonly text?: ComponentChildren
+  /** Beside the title. */
+  readonly tools?: ComponentChildren
+}
+
+/** As a card among others. */
+export const ResourceCard = <Row,>({ title, text, tools, ...resource }: ResourceCardProps<Row>) => {
+  const { createButton, content } = useResource({ ...resource, caption: title })
+  return (
+    <Card flush title={title} text={text} actions={[tools, createButton({ small: true, icon: 'plus' })]}>
+      {content}
+    </Card>
+  )
+}
+
+interface ResourcePageProps<Row> extends Omit<ResourceProps<Row>, 'caption'> {
+  readonly title: string
+  readonly lead?: string
+  /** Title of the card, if other cards follow. */
+  readonly heading?: string
+  /** Why something beside the list could not be read. */
+  readonly error?: unknown
+  /** Below the list. */
+  readonly children?: ComponentChildren
+}
+
+/** As a page; the key `c` starts the creation. */
+export const ResourcePage = <Row,>(props: ResourcePageProps<Row>) => {
+  const { title, lead, heading, error, children, ...resource } = props
+  const { begin, createButton, content } = useResource({ ...resource, caption: heading ?? title })
+  useMake(resource.create?.label ?? '', begin)
+  return (
+    <Page title={title} lead={lead} actions={createButton({ kind: 'primary', icon: 'plus' })}>
+      <Problem error={error} />
+      <Card flush title={heading}>
+        {content}
+      </Card>
+      {children}
+    </Page>
+  )
+}
