@@ -101,11 +101,11 @@ const startDecider = async ({ must, alpha, urls, api }: Attacked) => {
   ).body
   const key = Buffer.from(String(secret).replace('whsec_', ''), 'base64')
   const people = createPeople({ url: urls.api, quickstart: {} }, alpha.keys.identity)
-  const decides = (sessionId: string): Promise<Answer> => {
+  const decides = (sessionId: string, sequence: number): Promise<Answer> => {
     const body = JSON.stringify({
       type: 'session.decided',
       timestamp: new Date().toISOString(),
-      data: { sessionId, status: 'completed' },
+      data: { sessionId, status: 'completed', sequence },
     })
     const message = { id: randomUUID(), timestampSeconds: Math.floor(Date.now() / 1_000), body }
     return api('POST', `/api/v1/provider/${endpoint.id}/sessions/${sessionId}/result`, {
@@ -143,13 +143,13 @@ const decidesDuringSendBack = async (attacked: Attacked, faults: Faults): Promis
           key: alpha.keys.admin,
           body: { sequence, status: 'retry' },
         })
-      const [decided, sentBack] = await Promise.all([decider.decides(sessionId), sendsBack()])
+      const [decided, sentBack] = await Promise.all([decider.decides(sessionId, sequence), sendsBack()])
       const { status } = await sessionOf(attacked, sessionId)
       const isSentBack = succeeded([sentBack]) === 1
       won[isSentBack ? 'operator' : 'decider'] += 1
       const isOne = succeeded([decided, sentBack]) === 1 && status === (isSentBack ? 'retry' : 'completed')
       faults.holds(`round ${round}: ${statusesOf([decided, sentBack])}, and it is ${status}`, isOne)
-      if (isSentBack) faults.status('the older decision, once more', await decider.decides(sessionId), 409)
+      if (isSentBack) faults.status('the older decision, once more', await decider.decides(sessionId, sequence), 409)
     }
     faults.holds(`nothing was raced: ${JSON.stringify(won)}`, won.decider > 0 && won.operator > 0)
   } finally {
@@ -169,11 +169,12 @@ const decidesBeforeChecks = async (attacked: Attacked, faults: Faults): Promise<
     for (let round = 0; round < 10; round++) {
       const sessionId = await submitted(attacked, decider.people, name)
       const checks = `/organizations/alpha/sessions/${sessionId}/checks/lists`
+      const { sequence } = await sessionOf(attacked, sessionId)
       let isOver = false
       const asked = decider.isAsked(sessionId)
       const answers: Answer[] = []
       const insists = async (): Promise<void> => {
-        while (!isOver) answers.push(await decider.decides(sessionId))
+        while (!isOver) answers.push(await decider.decides(sessionId, sequence))
       }
       const insisting = Promise.all([insists(), insists(), insists()])
       const isFound = async () => {
@@ -185,7 +186,7 @@ const decidesBeforeChecks = async (attacked: Attacked, faults: Faults): Promise<
       })
       await insisting
       await asked
-      answers.push(await decider.decides(sessionId))
+      answers.push(await decider.decides(sessionId, sequence))
       faults.holds(`${succeeded(answers)} of ${answers.length} decisions were taken`, succeeded(answers) === 0)
       for (const answer of answers) faults.status('a decision', answer, 409)
       const { status } = await sessionOf(attacked, sessionId)

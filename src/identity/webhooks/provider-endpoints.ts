@@ -101,7 +101,7 @@ export const createProviderEndpoints = (dependencies: ProviderEndpointDependenci
         privateComment,
         to: status,
         actor: ACTOR,
-        ...(sequence === undefined ? {} : { expectedSequence: sequence }),
+        expectedSequence: sequence,
       })
       // A sender that missed the first answer sends again, and gets the same answer: the message was accepted.
       const state = decided ?? (await requireSession(call))

@@ -9,8 +9,8 @@ export interface DecisionResult {
   readonly status: SessionStatus
   readonly publicComment: string | null
   readonly privateComment: string | null
-  /** The sequence of the session that the decider saw; undefined applies to the session's current state. */
-  readonly sequence: number | undefined
+  /** The sequence of the session that the decider saw: a decision must not apply to a later submission. */
+  readonly sequence: number
 }
 
 /** The results that a decider may send. Only operators can revoke a completed session. */
@@ -40,14 +40,15 @@ export const decodeResult = (message: JsonObject, sessionId: string): DecisionRe
   const status = RESULTS.find((known) => known === data['status'])
   if (status === undefined) throw new FieldInvalidError('data.status', `must be one of ${RESULTS.join(', ')}`)
   const { sequence } = data
-  if (sequence !== undefined && !Number.isSafeInteger(sequence)) {
+  if (sequence === undefined) throw new FieldMissingError('data.sequence')
+  if (typeof sequence !== 'number' || !Number.isSafeInteger(sequence)) {
     throw new FieldInvalidError('data.sequence', 'must be a whole number')
   }
   return {
     status,
     publicComment: comment(data, 'publicComment'),
     privateComment: comment(data, 'privateComment'),
-    sequence: sequence as number | undefined,
+    sequence,
   }
 }
 

@@ -56,10 +56,10 @@ const send = async (session: Pick<Session, 'id'>, message: unknown, sending: Sen
   return { status: response.status, headers: response.headers, bytes, body: json ? JSON.parse(bytes.toString()) : null }
 }
 
-const result = (session: Pick<Session, 'id'>, data: Record<string, unknown> = {}) => ({
+const result = (session: Pick<Session, 'id' | 'sequence'>, data: Record<string, unknown> = {}) => ({
   type: 'session.decided',
   timestamp: '2026-01-01T00:00:00Z',
-  data: { sessionId: session.id, status: 'completed', ...data },
+  data: { sessionId: session.id, status: 'completed', sequence: session.sequence, ...data },
 })
 
 const statusOf = async (session: Session) =>
@@ -167,16 +167,16 @@ describe('a signed result', () => {
     const id = 'msg_1'
     expect((await send(session, result(session, { status: 'retry' }), { id })).body).toMatchObject({ applied: true })
     const target = { organizationId: demo, sessionId: session.id, actor: 'person' }
-    await parts.changes.changeStatus({ ...target, to: 'submitted' })
+    const { session: resubmitted } = await parts.changes.changeStatus({ ...target, to: 'submitted' })
     const again = await send(session, result(session, { status: 'retry' }), { id })
     expect(again).toMatchObject({ status: 200, body: { status: 'submitted', applied: false } })
     expect(await statusOf(session)).toBe('submitted')
     // Its checks are still to be made: the message can come again.
-    const early = await send(session, result(session), { id: 'msg_2' })
+    const early = await send(session, result(resubmitted), { id: 'msg_2' })
     expect(early).toMatchObject({ status: 409, body: { detail: expect.stringContaining('still being made') } })
     expect(early.headers.get('retry-after')).toBe('5')
     await markChecksMade(parts.store, demo, session.id)
-    const simultaneous = await Promise.all([1, 2].map(() => send(session, result(session), { id: 'msg_2' })))
+    const simultaneous = await Promise.all([1, 2].map(() => send(session, result(resubmitted), { id: 'msg_2' })))
     expect(simultaneous.map(({ body }) => body.applied).sort()).toEqual([false, true])
     const events = await parts.store.sessions.listEvents(demo, session.id)
     expect(events.filter(({ status }) => status === 'completed').length).toBe(1)
@@ -207,13 +207,24 @@ describe('a signed result', () => {
   test('overrides nothing: an incomplete session stays with a person, and the message is not spent', async () => {
     const { session } = await parts.register(demo, { provider: 'webhook' })
     await parts.connect(demo, session.id, evmWallet(1))
-    await parts.move(demo, session.id, 'submitted')
+    const submitted = (await parts.move(demo, session.id, 'submitted')).session
     const id = 'msg_1'
-    const refused = await send(session, result(session, { override: true }), { id })
+    const refused = await send(session, result(submitted, { override: true }), { id })
     expect(refused).toMatchObject({ status: 409, body: { code: 'SESSION_INCOMPLETE' } })
     expect(refused.body.detail).toContain('fullName, birthDate, country')
     expect(await statusOf(session)).toBe('submitted')
-    expect((await send(session, result(session, { status: 'retry' }), { id })).body).toMatchObject({ applied: true })
+    expect((await send(session, result(submitted, { status: 'retry' }), { id })).body).toMatchObject({ applied: true })
+  })
+
+  test('about an earlier submission is refused, whatever it decides', async () => {
+    const session = await parts.submit(demo, 'webhook')
+    await parts.move(demo, session.id, 'retry')
+    await parts.move(demo, session.id, 'submitted')
+    for (const status of ['completed', 'rejected', 'retry']) {
+      expect((await send(session, result(session, { status }))).status).toBe(409)
+      expect((await send(session, result(session, { status, sequence: undefined }))).status).toBe(400)
+    }
+    expect(await statusOf(session)).toBe('submitted')
   })
 
   test('on evidence that was erased is refused', async () => {
@@ -225,9 +236,10 @@ describe('a signed result', () => {
     // As if it had been made for the decider.
     await store.database.execute("UPDATE sessions SET provider = 'webhook' WHERE id = ?", [session.id])
     await evidence.eraseSession(session, 'operator:ada')
-    const answer = await send(session, result(session))
+    const erased = (await store.sessions.find(demo, session.id))!.session
+    const answer = await send(session, result(erased))
     expect(answer).toMatchObject({ status: 409, body: { detail: expect.stringContaining('was erased') } })
-    expect((await send(session, result(session, { status: 'rejected' }))).status).toBe(200)
+    expect((await send(session, result(erased, { status: 'rejected' }))).status).toBe(200)
   })
 
   test('is held for a signature that does not hold: old, early, of another secret, changed, or of nobody', async () => {

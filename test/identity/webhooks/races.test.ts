@@ -12,14 +12,14 @@ describeStores((openTemporaryStore) => {
     const { parts, webhooks, demo, reported } = service
     try {
       const decider = await parts.addEndpoint(demo, 'http://127.0.0.1:9/hook', { purpose: 'decisions' })
-      const { id: sessionId } = await parts.submit(demo, 'webhook')
-      const body = JSON.stringify({
-        type: 'session.decided',
-        timestamp: '2026-01-01T00:00:00Z',
-        data: { sessionId, status: 'completed' },
-      })
+      const { id: sessionId, sequence } = await parts.submit(demo, 'webhook')
       const id = newUuid()
-      const send = async (): Promise<number> => {
+      const send = async (seen: number): Promise<number> => {
+        const body = JSON.stringify({
+          type: 'session.decided',
+          timestamp: '2026-01-01T00:00:00Z',
+          data: { sessionId, status: 'completed', sequence: seen },
+        })
         const headers = signWebhook([decider.secret], { id, timestampSeconds: parts.clock.unixSeconds(), body })
         const url = `http://127.0.0.1/api/v1/provider/${decider.id}/sessions/${sessionId}/result`
         const request = new Request(url, {
@@ -33,12 +33,12 @@ describeStores((openTemporaryStore) => {
         parts.store,
         ({ sessions }) =>
           sessions.changeStatus({ organizationId: demo, sessionId, to: 'retry', actor: 'operator:test' }),
-        send,
+        () => send(sequence),
       )
       expect(late).toEqual({ status: 'fulfilled', value: 409 })
       expect((await parts.store.sessions.find(demo, sessionId))?.session.status).toBe('retry')
-      await parts.move(demo, sessionId, 'submitted')
-      expect(await send()).not.toBe(409)
+      const again = await parts.move(demo, sessionId, 'submitted')
+      expect([await send(sequence), await send(again.session.sequence)]).toEqual([409, 200])
       expect(reported).toEqual([])
     } finally {
       await service.stop()
