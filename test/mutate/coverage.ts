@@ -65,18 +65,35 @@ export const coverTest = async (root: string, temporary: string, test: string): 
 const covers = ({ files }: TestCoverage, file: string, line: number): boolean =>
   files[file]?.some(([first, last]) => first <= line && line <= last) ?? false
 
-/** Tests that may notice a change of a line: those that run the line, or else the tests of the folder; the most specific and quickest first. */
-export const testsFor = (coverage: readonly TestCoverage[], file: string, line: number): readonly TestCoverage[] => {
-  const covering = coverage.filter((one) => covers(one, file, line))
-  const folder = file
+/** Tests named after the file or in the folder of its area are tried first. */
+const nearnessOf = (test: string, file: string): number => {
+  const name =
+    file
+      .split('/')
+      .at(-1)
+      ?.replace(/\.tsx?$/, '') ?? ''
+  if (test.includes(`/${name}.`) || test.includes(`/${name}-`)) return 50
+  return test.startsWith(`test/${folderOf(file)}/`) ? 5 : 1
+}
+
+const folderOf = (file: string): string | undefined =>
+  file
     .split('/')
     .slice(0, file.startsWith('src/modules/') ? 3 : 2)
     .at(-1)
+
+/**
+ * Tests that may notice a change of a line: those that run the line, or else the tests of the folder. The most specific
+ * and quickest are first.
+ */
+export const testsFor = (coverage: readonly TestCoverage[], file: string, line: number): readonly TestCoverage[] => {
+  const covering = coverage.filter((one) => covers(one, file, line))
   const blackBox = BLACK_BOX.find(([start]) => file.startsWith(start))?.[1] ?? 'test/service/'
   const chosen =
     covering.length > 0
       ? covering
-      : coverage.filter(({ test }) => test.startsWith(`test/${folder}/`) || test.startsWith(blackBox))
-  const cost = ({ seconds, files }: TestCoverage): number => seconds * (1 + Object.keys(files).length)
+      : coverage.filter(({ test }) => test.startsWith(`test/${folderOf(file)}/`) || test.startsWith(blackBox))
+  const cost = ({ test, seconds, files }: TestCoverage): number =>
+    (seconds * (1 + Object.keys(files).length)) / nearnessOf(test, file)
   return chosen.toSorted((one, other) => cost(one) - cost(other))
 }

@@ -9,7 +9,7 @@ import { runTests } from './run-tests.ts'
 /** Expected seconds of the tests that run together: few enough that a quick failure ends the trial. */
 const BATCH_SECONDS = 6
 /** Expected seconds of all tests of a trial. The remaining tests are not tried. */
-const TRIAL_SECONDS = 120
+const TRIAL_SECONDS = 180
 /** A mutant that makes its tests this many times slower is noticed. */
 const SLOWDOWN = 4
 
