@@ -1,5 +1,6 @@
 // Policies that decide sessions, through the admin API: what each may be used for, who may let one decide, and what it says.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { contentHashOf } from '../../src/policy/revision.ts'
 import { openOver } from '../cli/admin-client-over.ts'
 import { type Harness, type Organization, startHarness } from './support/harness.ts'
 import type { CallOptions } from './support/request.ts'
@@ -118,6 +119,26 @@ test('no policy decides by a revision that was not tried lately, whichever of th
   const other = await make(PEOPLE.replace('People', 'Others'))
   const live = await call('POST', `/policies/${other.policyId}/activate`, { revision_id: other.revisionId })
   expect(live.status).toBe(200)
+})
+
+test('a trial on no session does not count once people have decided one', async () => {
+  const { policyId, revisionId } = await make(PEOPLE)
+  await call('POST', `/policies/${policyId}/activate`, { revision_id: revisionId })
+  await tried(PEOPLE)
+  const sessionId = await harness.session(alpha.id, ['submitted'])
+  const rejection = { organizationId: alpha.id, sessionId, to: 'rejected', actor: 'operator:ada' } as const
+  await harness.store.sessions.changeStatus(rejection)
+  const choose = () => call('PUT', '/session-policy', { policy_id: policyId })
+  const refused = await choose()
+  expect([refused.status, refused.body['detail']]).toEqual([
+    409,
+    'the newest trial of revision 1 had no session: try it on a time in which people have decided sessions',
+  ])
+  harness.clock.advance(1)
+  const input = { contentHash: contentHashOf(PEOPLE) }
+  const trial = { organizationId: alpha.id, kind: 'policy.replay', input, actor: 'test' }
+  await harness.store.tasks.create(trial, { sessions: 1 })
+  expect((await choose()).status).toBe(200)
 })
 
 test('nobody is asked to approve what would be refused then: a revision that was not tried', async () => {

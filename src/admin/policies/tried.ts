@@ -1,5 +1,6 @@
 // A policy decides sessions only by a revision that was tried on past sessions lately. The trial is a replay of exactly the
-// revision's document that is done, whichever door it was asked for through.
+// revision's document that is done, whichever door it was asked for through. A trial on no session counts only while people
+// have decided none.
 import type { StoredRevision } from '../../store/organizations/policies.ts'
 import type { Tables } from '../../store/store.ts'
 import { ConflictError } from '../errors.ts'
@@ -8,15 +9,26 @@ export const REPLAY_KIND = 'policy.replay'
 const TRIAL_DAYS = 30
 const DAY_SECONDS = 86_400
 
-/** @throws ConflictError where the revision was not tried */
+const EVER = { sinceSeconds: 0, untilSeconds: Number.MAX_SAFE_INTEGER }
+/** Newest sessions of each outcome among which one is searched that people have decided. */
+const SESSIONS_SEARCHED = 1_000
+
+/** @throws ConflictError if the revision was not tried, or on no session although people have decided some */
 const requireTrial = async (
-  { tasks }: Pick<Tables, 'tasks'>,
+  { tasks, sessions }: Pick<Tables, 'tasks' | 'sessions'>,
   { id, number, organizationId, contentHash }: StoredRevision,
 ): Promise<void> => {
-  if ((await tasks.newestDone(organizationId, REPLAY_KIND, { contentHash }, TRIAL_DAYS * DAY_SECONDS)) !== null) return
+  const trial = await tasks.newestDone(organizationId, REPLAY_KIND, { contentHash }, TRIAL_DAYS * DAY_SECONDS)
+  if (trial === null) {
+    throw new ConflictError(
+      `revision ${number} was not tried on past sessions in the last ${TRIAL_DAYS} days: try it first, by replay in the ` +
+        `dashboard, replayPolicy of the admin API or "countersign policy replay ${id}"`,
+    )
+  }
+  if (trial.result?.['sessions'] !== 0) return
+  if ((await sessions.findDecidedByPeople(organizationId, EVER, SESSIONS_SEARCHED)).length === 0) return
   throw new ConflictError(
-    `revision ${number} was not tried on past sessions in the last ${TRIAL_DAYS} days: try it first, by replay in the ` +
-      `dashboard, replayPolicy of the admin API or "countersign policy replay ${id}"`,
+    `the newest trial of revision ${number} had no session: try it on a time in which people have decided sessions`,
   )
 }
 
@@ -26,7 +38,7 @@ const requireTrial = async (
  * @throws ConflictError where the policy decides sessions by a revision that was not tried
  */
 export const requireTriedDecider = async (
-  tables: Pick<Tables, 'tasks' | 'policies' | 'sessionPolicies'>,
+  tables: Pick<Tables, 'tasks' | 'sessions' | 'policies' | 'sessionPolicies'>,
   organizationId: string,
   policyId: string,
 ): Promise<void> => {

@@ -38,17 +38,18 @@ const BRAND = named(
 /** One paragraph that the organization's people read. */
 const WORDS = nullable(Type.String({ minLength: 1, maxLength: 500, printable: true }))
 
-const DAYS = Type.Integer({ minimum: 0, maximum: RETENTION_DAYS_MAX })
-const RETENTION_FIELDS = {
-  completed_days: DAYS,
-  rejected_days: DAYS,
-  abandoned_days: Type.Integer({
-    minimum: 0,
-    maximum: RETENTION_DAYS_MAX,
-    description: 'Days after the last step of a session that was never handed in',
-  }),
-}
-const RETENTION = named('EvidenceRetention', closed(RETENTION_FIELDS))
+const days = (minimum: number, description: string) =>
+  Type.Integer({ minimum, maximum: RETENTION_DAYS_MAX, description })
+/** @param least of the outcomes of which 0 is refused; an earlier version accepted it */
+const retentionFields = (least: 0 | 1) => ({
+  completed_days: days(0, 'Days after the completion; 0: erased within an hour'),
+  rejected_days: days(
+    least,
+    'Days after the rejection, in which the documents, portrait and name are recognized again',
+  ),
+  abandoned_days: days(least, 'Days after the last step of a session that was never submitted'),
+})
+const RETENTION = named('EvidenceRetention', closed(retentionFields(0)))
 
 const changedRetention = (
   before: Retention,
@@ -178,15 +179,19 @@ export const PORTAL_SETTING_ROUTES = [
     access: ORGANIZATION_ADMIN,
     summary: 'Change for how long evidence is kept',
     description: 'Evidence that is older is erased within an hour, for good.',
-    body: partial(RETENTION_FIELDS),
+    body: partial(retentionFields(1)),
     answer: RETENTION,
     secondPerson: {
       action: 'organization.retention',
-      // Without their names, verified people are compared with no later version of a list.
-      needs: async ({ evidenceRetention }, { organization, body }) =>
-        (body.completed_days ?? RETENTION_DAYS_MAX) < (await evidenceRetention.find(organization.id)).completedDays
+      // Without their names, verified people are compared with no later version of a list. Without their traces, rejected
+      // people are not recognized again.
+      needs: async ({ evidenceRetention }, { organization, body }) => {
+        const before = await evidenceRetention.find(organization.id)
+        const after = changedRetention(before, body)
+        return after.completedDays < before.completedDays || after.rejectedDays < before.rejectedDays
           ? 'second-person'
-          : 'nothing',
+          : 'nothing'
+      },
       see: async ({ evidenceRetention }, { organization: { id, name }, body }) => {
         const before = await evidenceRetention.find(id)
         const changes = changedFields(showRetention(before), showRetention(changedRetention(before, body)))

@@ -87,12 +87,18 @@ test('the minimum age, at each level', async () => {
   }
 })
 
-test('for how long the names of verified people are kept', async () => {
+test('for how long the names of verified and the traces of rejected people are kept', async () => {
   const retention = { completedDays: 100, rejectedDays: 100, abandonedDays: 100 }
   await world.store.evidenceRetention.set(world.alpha.id, retention)
   expect(await put('evidence-retention', { completed_days: 99 })).toBe('waits')
-  expect(await put('evidence-retention', { rejected_days: 1, abandoned_days: 1 })).toBe('done')
-  expect(await put('evidence-retention', { completed_days: 101 })).toBe('done')
+  expect(await put('evidence-retention', { rejected_days: 99 })).toBe('waits')
+  expect(await put('evidence-retention', { abandoned_days: 1 })).toBe('done')
+  expect(await put('evidence-retention', { completed_days: 101, rejected_days: 101 })).toBe('done')
+})
+
+test.each(['rejected_days', 'abandoned_days'])('%s is at least one', async (field) => {
+  const { status, body } = await world.asks(world.ada, 'changeRetention', { body: { [field]: 0 } })
+  expect([status, body['field'], body['rule']]).toEqual([400, field, 'must be a whole number from 1 to 36500'])
 })
 
 test('a setting that has changed meanwhile, though the request does not name it, stops the approval', async () => {

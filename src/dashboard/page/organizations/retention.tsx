@@ -18,15 +18,20 @@ const DAYS_MAX = 36_500
 type Field = keyof EvidenceRetention
 type Values = Record<Field, string>
 
-const FIELDS: readonly { readonly name: Field; readonly label: string; readonly hint: string }[] = [
-  { name: 'completed_days', label: 'Completed', hint: 'Days after the decision.' },
-  { name: 'rejected_days', label: 'Rejected', hint: 'Days after the decision.' },
-  { name: 'abandoned_days', label: 'Never handed in', hint: 'Days after the last step.' },
+const FIELDS: readonly {
+  readonly name: Field
+  readonly label: string
+  readonly hint: string
+  readonly least: 0 | 1
+}[] = [
+  { name: 'completed_days', label: 'Completed', hint: 'Days after the decision.', least: 0 },
+  { name: 'rejected_days', label: 'Rejected', hint: 'Days after the decision.', least: 1 },
+  { name: 'abandoned_days', label: 'Never handed in', hint: 'Days after the last step.', least: 1 },
 ]
 
-const daysOf = (text: string): number | null => {
+const daysOf = (text: string, least = 0): number | null => {
   const days = Number(text)
-  return /^[0-9]+$/.test(text.trim()) && days <= DAYS_MAX ? days : null
+  return /^[0-9]+$/.test(text.trim()) && days >= least && days <= DAYS_MAX ? days : null
 }
 
 const toValues = (retention: EvidenceRetention): Values => ({
@@ -37,8 +42,10 @@ const toValues = (retention: EvidenceRetention): Values => ({
 
 const check = (values: Values): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    FIELDS.flatMap(({ name }) =>
-      daysOf(values[name]) === null ? [[name, `A whole number of days, 0 to ${DAYS_MAX.toLocaleString('en')}.`]] : [],
+    FIELDS.flatMap(({ name, least }) =>
+      daysOf(values[name], least) === null
+        ? [[name, `A whole number of days, ${least} to ${DAYS_MAX.toLocaleString('en')}.`]]
+        : [],
     ),
   )
 
