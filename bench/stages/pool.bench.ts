@@ -1,6 +1,7 @@
 // The way to a worker and back: a batch of jobs encoded, sent, decoded, answered, sent back and decoded. The worker does
 // nothing else, and the CPU of both threads counts.
-import { type DispatchedJob, decodeOutcomes, encodeJobs } from '../../src/pool/wire.ts'
+import type { Job } from '../../src/pool/protocol.ts'
+import { decodeOutcomes, encodeJobs } from '../../src/pool/wire.ts'
 import { EXPIRATION_SECONDS, exampleAt, requestOf } from './example.ts'
 import type { StageBenchmark } from './harness.ts'
 
@@ -8,11 +9,10 @@ import type { StageBenchmark } from './harness.ts'
 const BATCH = 16
 const IN_FLIGHT = 2
 
-const jobOf = (sequence: number): DispatchedJob => {
+const jobOf = (sequence: number): Job => {
   const example = exampleAt(sequence)
   const { uuid } = example
   return {
-    sequence,
     kind: 'attestation',
     uuid,
     targetId: 'target_0123456789abcdef',
@@ -37,7 +37,12 @@ const poolStage: StageBenchmark = {
 
     const send = (): void => {
       toSend--
-      worker.postMessage(encodeJobs(Array.from({ length: BATCH }, () => jobOf(sequence++))))
+      worker.postMessage(
+        encodeJobs(
+          Array.from({ length: BATCH }, () => ({ sequence, job: jobOf(sequence++) })),
+          0,
+        ),
+      )
     }
     worker.onmessage = (event: MessageEvent<string>) => {
       if (decodeOutcomes(event.data).outcomes.length !== BATCH) throw new Error('a batch came back incomplete')

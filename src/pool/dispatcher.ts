@@ -1,10 +1,9 @@
 // Hands queued jobs to the least-loaded workers. Jobs of one turn of the event loop go out together, one message per
 // worker. A job during which a worker was lost goes out alone, to a worker that holds nothing else.
-import { type CountersignError, DependencyUnavailableError } from '../domain/errors.ts'
-import type { Clock, Timers } from '../lib/time.ts'
-import { type Entry, JobOutdatedError } from './entry.ts'
-import type { PoolLimits } from './limits.ts'
-import type { WaitingJobs } from './queue.ts'
+import { DependencyUnavailableError } from '../domain/errors.ts'
+import { JobOutdatedError, type PendingJob } from './pending-job.ts'
+import type { PoolLimits, PoolParts } from './pool-options.ts'
+import type { Settlement } from './settlement.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
 export interface Dispatcher {
@@ -13,30 +12,12 @@ export interface Dispatcher {
   /** Dispatches immediately. */
   dispatch(): void
   /** Enqueues a job that may have killed a worker. */
-  enqueueAlone(entry: Entry): void
+  enqueueAlone(pending: PendingJob): void
   /**
-   * The worker has answered the entry, or was lost with it: if the entry was alone there, the worker may take others
+   * The worker has answered the job, or was lost with it: if the job was alone there, the worker may take others
    * again.
    */
-  release(entry: Entry): void
-}
-
-export interface DispatcherOptions {
-  readonly queue: WaitingJobs
-  readonly handles: readonly WorkerHandle[]
-  readonly clock: Clock
-  readonly timers: Timers
-  readonly limits: PoolLimits
-  /** A worker's mean time per job; 0 while unknown. */
-  readonly meanServiceMs: () => number
-  /** From then on (monotonic), all jobs wait. */
-  readonly leaseUntilMs: () => number
-  /** Number of changes of keys and policies since the start. */
-  readonly changes: () => number
-  /** Called when a job's deadline passed while it waited. */
-  readonly onExpired: (entry: Entry) => void
-  readonly onFailed: (entry: Entry, error: CountersignError) => void
-  readonly onDispatched: (entry: Entry) => void
+  release(pending: PendingJob): void
 }
 
 /**
@@ -69,15 +50,15 @@ const TURN_MEMORY = 0.98
 
 const takesJobs = ({ state, recalled }: WorkerHandle): boolean => state === 'live' && !recalled
 
-export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
-  const { queue, handles, clock, timers, limits } = options
+export const createDispatcher = (parts: PoolParts, settlement: Pick<Settlement, 'expire' | 'fail'>): Dispatcher => {
+  const { queue, handles, clock, timers, limits, statistics } = parts
   let scheduled = false
   /** The longest recent turn of this thread, measured from a turn's first job on. */
   let turnMs = 0
-  const suspects: Entry[] = []
+  const suspects: PendingJob[] = []
   /** The suspect job that is out, or about to go out, and the worker reserved for it. */
   let reserved: WorkerHandle | null = null
-  let suspectOut: Entry | null = null
+  let suspectOut: PendingJob | null = null
 
   const leastLoaded = (depth: number): WorkerHandle | null => {
     let best: WorkerHandle | null = null
@@ -100,20 +81,23 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     return null
   }
 
-  const assign = (handle: WorkerHandle, entry: Entry, nowMs: number): boolean => {
-    if (entry.job.deadlineMs <= nowMs) {
-      options.onExpired(entry)
+  const assign = (handle: WorkerHandle, pending: PendingJob, nowMs: number): boolean => {
+    if (pending.job.deadlineMs <= nowMs) {
+      settlement.expire(pending)
       return false
     }
-    if (entry.changes !== options.changes() && !entry.isCurrent()) {
-      options.onFailed(entry, new JobOutdatedError())
+    if (pending.changes !== parts.changes && !pending.isCurrent()) {
+      settlement.fail(pending, new JobOutdatedError())
       return false
     }
-    if (!handle.assign(entry, nowMs)) {
-      options.onFailed(entry, new DependencyUnavailableError('the policy could not be loaded', { nothingSigned: true }))
+    if (!handle.assign(pending, nowMs)) {
+      settlement.fail(
+        pending,
+        new DependencyUnavailableError('the policy could not be loaded', { nothingSigned: true }),
+      )
       return false
     }
-    options.onDispatched(entry)
+    statistics.recordWait(nowMs - pending.enqueuedMs)
     return true
   }
 
@@ -143,9 +127,9 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const dispatch = (): void => {
     if (queue.size === 0 && suspects.length === 0 && reserved === null) return
     const nowMs = clock.monotonicMs()
-    if (nowMs >= options.leaseUntilMs()) return
+    if (nowMs >= parts.leaseUntilMs) return
     dispatchSuspect(nowMs)
-    const meanServiceMs = options.meanServiceMs()
+    const { meanServiceMs } = statistics
     const share = shareOf(meanServiceMs, limits)
     const depth = depthOf(turnMs, meanServiceMs, limits)
     while (queue.size > 0) {
@@ -154,9 +138,9 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
       const { size } = handle.inFlight
       const room = Math.min(size < share ? share - size : share, depth - size)
       for (let given = 0; given < room; given++) {
-        const entry = queue.shift()
-        if (entry === null) break
-        assign(handle, entry, nowMs)
+        const pending = queue.shift()
+        if (pending === null) break
+        assign(handle, pending, nowMs)
       }
     }
     for (const handle of handles) handle.flush()
@@ -174,11 +158,11 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
         dispatch()
       })
     },
-    enqueueAlone: (entry) => {
-      suspects.push(entry)
+    enqueueAlone: (pending) => {
+      suspects.push(pending)
     },
-    release: (entry) => {
-      if (entry !== suspectOut) return
+    release: (pending) => {
+      if (pending !== suspectOut) return
       suspectOut = null
       reserved = null
     },

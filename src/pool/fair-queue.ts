@@ -2,8 +2,102 @@
 // organization's queue gives as many jobs as its weight. An organization that sends ten times more therefore waits ten
 // times longer, and no other does. Algorithm: deficit round robin with jobs of equal cost (Shreedhar and Varghese,
 // 1995). Taking and adding are O(1); making room in a full queue looks at each waiting organization.
-import type { Entry } from './entry.ts'
-import { createJobQueue, type JobQueue, type WaitingJobs } from './queue.ts'
+import type { PendingJob } from './pending-job.ts'
+
+export interface JobQueue {
+  /** Number of waiting jobs that are not settled. */
+  readonly size: number
+  pushTail(pending: PendingJob): void
+  /** Adds a job that has waited before. */
+  pushHead(pending: PendingJob): void
+  /** Removes and returns the oldest job that is not settled. */
+  shift(): PendingJob | null
+  /** Removes and returns the newest job that is not settled. */
+  takeTail(): PendingJob | null
+  /** Call when a waiting job was settled: subtracts it from the count. */
+  drop(pending: PendingJob): void
+}
+
+/** The part of the queue for callers that only hand jobs out or settle them. */
+export type WaitingJobs = Omit<JobQueue, 'takeTail'>
+
+export const createJobQueue = (): JobQueue => {
+  let slots: (PendingJob | null)[] = new Array(64).fill(null)
+  let mask = slots.length - 1
+  let head = 0
+  let used = 0
+  let size = 0
+
+  const grow = (): void => {
+    const larger: (PendingJob | null)[] = new Array(slots.length * 2).fill(null)
+    for (let index = 0; index < used; index++) larger[index] = slots[(head + index) & mask] ?? null
+    slots = larger
+    mask = slots.length - 1
+    head = 0
+  }
+
+  const takeHead = (): PendingJob | null => {
+    const pending = slots[head] ?? null
+    slots[head] = null
+    head = (head + 1) & mask
+    used -= 1
+    return pending
+  }
+
+  const enter = (pending: PendingJob): void => {
+    used += 1
+    size += 1
+    pending.queued = true
+  }
+
+  return {
+    get size() {
+      return size
+    },
+    pushTail: (pending) => {
+      if (used === slots.length) grow()
+      slots[(head + used) & mask] = pending
+      enter(pending)
+    },
+    pushHead: (pending) => {
+      if (used === slots.length) grow()
+      head = (head - 1) & mask
+      slots[head] = pending
+      enter(pending)
+    },
+    shift: () => {
+      while (used > 0) {
+        const pending = takeHead()
+        if (pending?.queued) {
+          pending.queued = false
+          size -= 1
+          return pending
+        }
+      }
+      return null
+    },
+    takeTail: () => {
+      while (used > 0) {
+        const index = (head + used - 1) & mask
+        const pending = slots[index]
+        slots[index] = null
+        used -= 1
+        if (pending?.queued) {
+          pending.queued = false
+          size -= 1
+          return pending
+        }
+      }
+      return null
+    },
+    drop: (pending) => {
+      if (!pending.queued) return
+      pending.queued = false
+      size -= 1
+      while (used > 0 && slots[head]?.queued !== true) takeHead()
+    },
+  }
+}
 
 export interface FairQueue extends WaitingJobs {
   /** Number of waiting jobs of an organization. */
@@ -17,7 +111,7 @@ export interface FairQueue extends WaitingJobs {
    * with the longest queue relative to its weight. Null when that is the organization itself: its new job must then be
    * refused.
    */
-  displaceFor(organizationId: string): Entry | null
+  displaceFor(organizationId: string): PendingJob | null
 }
 
 interface Lane {
@@ -72,8 +166,8 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
     if (turn >= active.length) turn = 0
   }
 
-  const enter = (entry: Entry): Lane => {
-    const { organizationId } = entry.target
+  const enter = (pending: PendingJob): Lane => {
+    const { organizationId } = pending.target
     const lane = laneOf(organizationId)
     activate(lane, organizationId)
     size += 1
@@ -101,14 +195,14 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
     get size() {
       return size
     },
-    pushTail: (entry) => enter(entry).queue.pushTail(entry),
-    pushHead: (entry) => enter(entry).queue.pushHead(entry),
+    pushTail: (pending) => enter(pending).queue.pushTail(pending),
+    pushHead: (pending) => enter(pending).queue.pushHead(pending),
     shift: () => {
       for (;;) {
         const lane = active[turn]
         if (lane === undefined) return null
-        const entry = lane.queue.shift()
-        if (entry === null) {
+        const pending = lane.queue.shift()
+        if (pending === null) {
           deactivate(turn)
           continue
         }
@@ -119,19 +213,19 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
           lane.credit = lane.weight
           turn = (turn + 1) % active.length
         }
-        return entry
+        return pending
       }
     },
-    drop: (entry) => {
-      if (!entry.queued) return
-      laneOf(entry.target.organizationId).queue.drop(entry)
+    drop: (pending) => {
+      if (!pending.queued) return
+      laneOf(pending.target.organizationId).queue.drop(pending)
       size -= 1
     },
     canDisplaceFor: (organizationId) => longestBeside(organizationId) !== null,
     displaceFor: (organizationId) => {
-      const entry = longestBeside(organizationId)?.queue.takeTail() ?? null
-      if (entry !== null) size -= 1
-      return entry
+      const pending = longestBeside(organizationId)?.queue.takeTail() ?? null
+      if (pending !== null) size -= 1
+      return pending
     },
     sizeOf: (organizationId) => lanes.get(organizationId)?.queue.size ?? 0,
     shareOf: (organizationId) => {

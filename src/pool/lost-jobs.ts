@@ -1,42 +1,92 @@
-// Carries out the decisions of recovery.ts on the jobs of a lost worker, once its log has been read or the wait for
-// that is over. Nothing here takes longer than `recoverTimeoutMs`, so the jobs are answered within a second of the
-// loss.
-
-import type { CountersignError } from '../domain/errors.ts'
+// Decides what happens to the jobs of a lost worker, once its log has been read or the wait for that is over. A job in
+// the worker's log was decided: it is answered from there, never signed again (invariant 3). The others are tried again,
+// unless a job is the likely cause of the loss or nobody knows what was recorded.
+import { CountersignError, DependencyUnavailableError } from '../domain/errors.ts'
 import { errorClassOf, NamedError } from '../lib/named-error.ts'
-import type { Timers } from '../lib/time.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import type { Entry, PoolAnswer } from './entry.ts'
-import type { PoolEventListener } from './events.ts'
-import type { PoolLimits } from './limits.ts'
-import { decideFate, type LostLog, type RecoverDecisions } from './recovery.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import type { PendingJob, PoolAnswer } from './pending-job.ts'
+import type { PoolLimits, PoolParts } from './pool-options.ts'
+import type { Settlement, WithheldLedger } from './settlement.ts'
 import type { LostWorker } from './worker-supervisor.ts'
 
-export interface LostJobsOptions {
-  readonly recover: RecoverDecisions
+export interface LostLog {
+  readonly slot: number
+  readonly generation: number
+  /**
+   * The segment that the worker had open when it became ready; later segments of the slot follow it. Null: it never had
+   * one.
+   */
+  readonly segmentPath: string | null
+  readonly uuids: readonly string[]
+}
+
+/**
+ * Reads what a lost worker had recorded under these uuids: the answers, byte for byte as the worker would have sent
+ * them.
+ * @throws when the log can't be read: none of the jobs may then be signed again
+ */
+export type RecoverDecisions = (
+  log: LostLog,
+) => ReadonlyMap<string, PoolAnswer> | Promise<ReadonlyMap<string, PoolAnswer>>
+
+export type Fate =
+  | { readonly action: 'answer'; readonly answer: PoolAnswer }
+  /** The job was already answered 408 and is, or may be, recorded: the log must say that the answer was withheld. */
+  | { readonly action: 'withhold' }
+  | { readonly action: 'nothing' }
+  | { readonly action: 'dispatch' }
+  /** The worker was lost while working on this job: the job gets one more worker, without other jobs. */
+  | { readonly action: 'dispatch-alone' }
+  | { readonly action: 'fail'; readonly error: CountersignError; readonly withhold: boolean }
+
+export interface LossContext {
+  /** Null when the log could not be read. */
+  readonly recovered: ReadonlyMap<string, PoolAnswer> | null
+  readonly culprit: PendingJob | null
+  /** False when an append may still be under way. */
+  readonly logIsFinal: boolean
   readonly limits: PoolLimits
-  readonly timers: Timers
-  readonly onEvent: PoolEventListener
-  /** False when the deadline has passed: the answer must be withheld. */
-  readonly answer: (entry: Entry, answer: PoolAnswer) => boolean
-  readonly fail: (entry: Entry, error: CountersignError) => void
-  /** Returns the jobs to the head of the queue, in this order. */
-  readonly dispatchAgain: (entries: readonly Entry[]) => void
-  readonly dispatchAlone: (entry: Entry) => void
-  readonly withhold: (uuids: readonly string[]) => void
+}
+
+const unknownRecord = (): CountersignError =>
+  new DependencyUnavailableError('the decision log of a lost worker is unreadable')
+
+/** Counts the loss against the job and decides what happens to it. */
+export const decideFate = (pending: PendingJob, { recovered, culprit, logIsFinal, limits }: LossContext): Fate => {
+  const answer = recovered?.get(pending.job.uuid)
+  const unknown = recovered === null || (answer === undefined && !logIsFinal)
+  if (pending.settled) return { action: answer !== undefined || unknown ? 'withhold' : 'nothing' }
+  if (answer !== undefined) return { action: 'answer', answer }
+  if (unknown) return { action: 'fail', error: unknownRecord(), withhold: true }
+  pending.mayBeSigned = false
+  pending.losses += 1
+  if (pending === culprit) {
+    pending.kills += 1
+    if (pending.kills < limits.maxKills) return { action: 'dispatch-alone' }
+    const error = new CountersignError('INTERNAL', 'the request could not be processed', { nothingSigned: true })
+    return { action: 'fail', error, withhold: false }
+  }
+  if (pending.losses < limits.maxLosses) return { action: 'dispatch' }
+  const error = new DependencyUnavailableError('the signing workers failed', { nothingSigned: true })
+  return { action: 'fail', error, withhold: false }
 }
 
 class RecoveryTimeoutError extends NamedError {}
 
-export const createLostJobs = (options: LostJobsOptions): ((lost: LostWorker) => Promise<void>) => {
-  const { limits, timers, onEvent } = options
-
+export const createLostJobs = (
+  recover: RecoverDecisions,
+  { limits, timers, onEvent, queue }: PoolParts,
+  settlement: Settlement,
+  ledger: WithheldLedger,
+  dispatcher: Dispatcher,
+): ((lost: LostWorker) => Promise<void>) => {
   const readLog = async (log: LostLog): Promise<ReadonlyMap<string, PoolAnswer> | null> => {
     const giveUp = (): never => {
       throw new RecoveryTimeoutError()
     }
     try {
-      return await withTimeout(options.recover(log), limits.recoverTimeoutMs, giveUp, timers.after)
+      return await withTimeout(recover(log), limits.recoverTimeoutMs, giveUp, timers.after)
     } catch (error) {
       const errorClass = errorClassOf(error)
       onEvent({ type: 'recovery-failed', slot: log.slot, errorClass })
@@ -45,36 +95,37 @@ export const createLostJobs = (options: LostJobsOptions): ((lost: LostWorker) =>
   }
 
   return async ({ handle, culprit, logIsFinal }) => {
-    const entries = [...handle.inFlight.values()]
+    const lostJobs = [...handle.inFlight.values()]
+    for (const pending of lostJobs) dispatcher.release(pending)
     handle.inFlight.clear()
-    if (entries.length === 0) return
+    if (lostJobs.length === 0) return
     const recovered = await readLog({
       slot: handle.slot,
       generation: handle.generation,
       segmentPath: handle.ready?.segmentPath ?? null,
-      uuids: entries.map((entry) => entry.job.uuid),
+      uuids: lostJobs.map((pending) => pending.job.uuid),
     })
-    const again: Entry[] = []
+    const again: PendingJob[] = []
     const withheld: string[] = []
     let answered = 0
     let alone = 0
     let failed = 0
-    for (const entry of entries) {
-      const fate = decideFate(entry, { recovered, culprit, logIsFinal, limits })
+    for (const pending of lostJobs) {
+      const fate = decideFate(pending, { recovered, culprit, logIsFinal, limits })
       if (fate.action === 'answer') {
-        if (options.answer(entry, fate.answer)) answered += 1
-        else withheld.push(entry.job.uuid)
+        if (settlement.answer(pending, fate.answer)) answered += 1
+        else withheld.push(pending.job.uuid)
       } else if (fate.action === 'fail') {
-        options.fail(entry, fate.error)
+        settlement.fail(pending, fate.error)
         failed += 1
-        if (fate.withhold) withheld.push(entry.job.uuid)
+        if (fate.withhold) withheld.push(pending.job.uuid)
       } else if (fate.action === 'withhold') {
-        withheld.push(entry.job.uuid)
+        withheld.push(pending.job.uuid)
       } else if (fate.action === 'dispatch-alone') {
-        options.dispatchAlone(entry)
+        dispatcher.enqueueAlone(pending)
         alone += 1
       } else if (fate.action === 'dispatch') {
-        again.push(entry)
+        again.push(pending)
       }
     }
     onEvent({
@@ -85,7 +136,8 @@ export const createLostJobs = (options: LostJobsOptions): ((lost: LostWorker) =>
       failed,
       withheld: withheld.length,
     })
-    if (withheld.length > 0) options.withhold(withheld)
-    options.dispatchAgain(again)
+    if (withheld.length > 0) ledger.withhold(withheld)
+    for (const pending of again.toReversed()) if (!pending.settled) queue.pushHead(pending)
+    dispatcher.dispatch()
   }
 }

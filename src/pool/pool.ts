@@ -8,24 +8,18 @@ import type { Target } from '../domain/target.ts'
 import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { SentRevision } from '../policy/types/program.ts'
-import { createAdmission } from './admission.ts'
-import { createAttesterRotation } from './attester-rotation.ts'
+import { createAdmission, createPoolStatistics, type PoolStats, predictWaitMs } from './admission.ts'
 import { createDispatcher } from './dispatcher.ts'
-import { createEntry, type Entry, type PoolAnswer } from './entry.ts'
-import type { PoolEventListener } from './events.ts'
 import { createFairQueue } from './fair-queue.ts'
-import { DEFAULT_POOL_LIMITS, type PoolLimits } from './limits.ts'
-import { createLostJobs } from './lost-jobs.ts'
-import { createTakeOutcomes } from './outcomes.ts'
-import { createPoolLists } from './pool-lists.ts'
+import { createLostJobs, type RecoverDecisions } from './lost-jobs.ts'
+import { createPendingJob, type PendingJob, type PoolAnswer } from './pending-job.ts'
+import { DEFAULT_POOL_LIMITS, type PoolEventListener, type PoolLimits, type PoolParts } from './pool-options.ts'
 import type { OpenPort } from './port.ts'
-import { type AttesterReference, type Job, SEQUENCE_MASK, type WorkerReport, type WorkerSettings } from './protocol.ts'
-import type { RecoverDecisions } from './recovery.ts'
-import { createSettlement } from './settlement.ts'
-import { createPoolStatistics, type PoolStats, predictWaitMs } from './statistics.ts'
-import { createWithheldLedger } from './withheld.ts'
+import { type AttesterReference, type Job, SEQUENCE_MASK, type WorkerSettings } from './protocol.ts'
+import { createSettlement, createTakeOutcomes, createWithheldLedger } from './settlement.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 import { createSupervisor } from './worker-supervisor.ts'
+import { createAttesterRotation, createPoolLists } from './worker-updates.ts'
 
 export interface PoolOptions {
   readonly workers: number
@@ -65,7 +59,7 @@ export interface Pool {
    * @throws JobOutdatedError if there were more changes before a worker gets the job, or `changes` was omitted, and
    *   `isCurrent` is then false.
    */
-  submit(job: Job, target: Target, changes?: number, isCurrent?: Entry['isCurrent']): Promise<PoolAnswer>
+  submit(job: Job, target: Target, changes?: number, isCurrent?: PendingJob['isCurrent']): Promise<PoolAnswer>
   /** Number of changes of keys and policies so far. */
   changes(): number
   /** Call when a key or a policy has changed: jobs whose key and target were looked up before may be outdated. */
@@ -106,117 +100,48 @@ const shuttingDown = (nothingSigned: boolean): CountersignError =>
 
 export const createPool = (options: PoolOptions): Pool => {
   const { clock, timers = systemTimers, onEvent = () => undefined } = options
-  const limits: PoolLimits = { ...DEFAULT_POOL_LIMITS, ...options.limits }
+  const handles: WorkerHandle[] = []
   const statistics = createPoolStatistics()
   const queue = createFairQueue(options.weightOf)
-  const settlement = createSettlement({ clock, timers, queue, statistics })
-  let sequence = 0
-  let accepting = true
-  let changes = 0
-  let leaseUntilMs = Number.POSITIVE_INFINITY
-
-  const withhold = (uuids: readonly string[]): void => {
-    onEvent({ type: 'withheld', uuids })
-    withheld.withhold(uuids)
+  const parts: PoolParts = {
+    clock,
+    timers,
+    limits: { ...DEFAULT_POOL_LIMITS, ...options.limits },
+    onEvent,
+    statistics,
+    queue,
+    handles,
+    changes: 0,
+    leaseUntilMs: Number.POSITIVE_INFINITY,
   }
-
-  const takeReport = (handle: WorkerHandle, report: WorkerReport): void => {
-    if (report.type === 'attesters-loaded') rotation.report(handle, report)
-    else if (report.type === 'withheld-recorded') withheld.confirm(handle, report.uuids)
-  }
-
-  const takeLive = (handle: WorkerHandle): void => {
-    // The keys changed while the worker started.
-    if (handle.attestersVersion !== rotation.version) {
-      supervisor.giveUp(handle, 'start')
-      return
-    }
-    if (leaseUntilMs !== Number.POSITIVE_INFINITY) handle.renewLease(leaseUntilMs)
-    rotation.join(handle)
-    lists.join(handle)
-    withheld.flush()
-    dispatcher.dispatch()
-  }
-
-  const supervisor = createSupervisor({
+  const settlement = createSettlement(parts)
+  const withheld = createWithheldLedger(parts)
+  const rotation = createAttesterRotation(parts, options.settings.attesters)
+  const lists = createPoolLists(handles)
+  const dispatcher = createDispatcher(parts, settlement)
+  const supervisor = createSupervisor(parts, {
     spawn: options.spawn,
     settings: () => ({ ...options.settings, attesters: rotation.attesters }),
     attestersVersion: () => rotation.version,
     firstSlot: options.firstSlot ?? 0,
-    revision: (revisionId) => options.definitions.revision(revisionId),
-    clock,
-    timers,
-    limits,
-    onEvent,
-    onLive: takeLive,
-    onOutcomes: (handle, batch) => {
-      takeOutcomes(handle, batch)
-      supervisor.settle(handle)
+    revision: options.definitions.revision,
+    onLive: (handle) => {
+      if (parts.leaseUntilMs !== Number.POSITIVE_INFINITY) handle.renewLease(parts.leaseUntilMs)
+      rotation.join(handle)
+      lists.join(handle)
+      withheld.flush()
+      dispatcher.dispatch()
     },
-    onReport: takeReport,
-    onLost: (lost) => {
-      rotation.leave(lost.handle)
-      withheld.reclaim(lost.handle)
-      for (const entry of lost.handle.inFlight.values()) dispatcher.release(entry)
-      void takeLostJobs(lost)
+    onOutcomes: createTakeOutcomes(parts, settlement, withheld, dispatcher),
+    onReport: (handle, report) => {
+      if (report.type === 'attesters-loaded') rotation.report(handle, report)
+      else if (report.type === 'withheld-recorded') withheld.confirm(handle, report.uuids)
     },
     onGone: (handle) => {
       rotation.leave(handle)
       withheld.reclaim(handle)
     },
-  })
-  const { handles } = supervisor
-  const withheld = createWithheldLedger(handles)
-  const lists = createPoolLists(handles)
-  const rotation = createAttesterRotation({
-    initial: options.settings.attesters,
-    handles,
-    timers,
-    timeoutMs: limits.attestersTimeoutMs,
-  })
-  const dispatcher = createDispatcher({
-    queue,
-    handles,
-    clock,
-    timers,
-    limits,
-    meanServiceMs: () => statistics.meanServiceMs,
-    leaseUntilMs: () => leaseUntilMs,
-    changes: () => changes,
-    onExpired: settlement.expire,
-    onFailed: settlement.fail,
-    onDispatched: (entry) => statistics.recordWait(entry.dispatchedMs - entry.enqueuedMs),
-  })
-  const takeOutcomes = createTakeOutcomes({
-    clock,
-    queue,
-    dispatcher,
-    settlement,
-    statistics,
-    limits,
-    onEvent,
-    withhold,
-    onReturned: (handle) => {
-      handle.recalled = false
-      handle.renewLease(leaseUntilMs)
-    },
-  })
-  const takeLostJobs = createLostJobs({
-    recover: options.recover,
-    limits,
-    timers,
-    onEvent,
-    answer: settlement.answer,
-    fail: settlement.fail,
-    withhold,
-    dispatchAlone: dispatcher.enqueueAlone,
-    dispatchAgain: (entries) => {
-      for (let index = entries.length - 1; index >= 0; index--) {
-        const entry = entries[index]
-        if (entry !== undefined && !entry.settled) queue.pushHead(entry)
-      }
-      dispatcher.dispatch()
-    },
+    takeLostJobs: createLostJobs(options.recover, parts, settlement, withheld, dispatcher),
   })
 
   const countLive = (): number => {
@@ -224,24 +149,10 @@ export const createPool = (options: PoolOptions): Pool => {
     for (const { state } of handles) if (state === 'live') live += 1
     return live
   }
-
   const { queueLimit } = options
   const admission = createAdmission({ queue, queueLimit, statistics, countWorkers: countLive })
-
-  /** Returns a number when the job may enter the queue: the milliseconds that it is expected to take. */
-  const admit = (organizationId: string, leftMs: number): QueueFullError | number => {
-    const admitted = admission(organizationId, leftMs)
-    if (typeof admitted !== 'number') statistics.refused += 1
-    else if (queue.size >= queueLimit) makeRoomFor(organizationId)
-    return admitted
-  }
-
-  const makeRoomFor = (organizationId: string): void => {
-    const displaced = queue.displaceFor(organizationId)
-    if (displaced === null) return
-    statistics.refused += 1
-    settlement.fail(displaced, new QueueFullError())
-  }
+  let sequence = 0
+  let accepting = true
 
   return {
     start: () => supervisor.start(options.workers),
@@ -252,22 +163,33 @@ export const createPool = (options: PoolOptions): Pool => {
         statistics.expired += 1
         return Promise.reject(new DeadlineExceededError({ nothingSigned: true }))
       }
-      const admitted = admit(target.organizationId, job.deadlineMs - nowMs)
-      if (typeof admitted !== 'number') return Promise.reject(admitted)
+      const { organizationId } = target
+      const admitted = admission(organizationId, job.deadlineMs - nowMs)
+      if (typeof admitted !== 'number') {
+        statistics.refused += 1
+        return Promise.reject(admitted)
+      }
+      if (queue.size >= queueLimit) {
+        const displaced = queue.displaceFor(organizationId)
+        if (displaced !== null) {
+          statistics.refused += 1
+          settlement.fail(displaced, new QueueFullError())
+        }
+      }
       sequence = (sequence + 1) & SEQUENCE_MASK
-      const { entry, promise } = createEntry(job, target, sequence, nowMs, admitted, isCurrent, seen)
-      settlement.open(entry)
-      queue.pushTail(entry)
+      const pending = createPendingJob(job, target, sequence, nowMs, admitted, isCurrent, seen)
+      settlement.open(pending)
+      queue.pushTail(pending)
       dispatcher.schedule()
-      return promise
+      return pending.promise
     },
-    changes: () => changes,
+    changes: () => parts.changes,
     noteChange: () => {
-      changes += 1
+      parts.changes += 1
     },
     renewLease: (untilMs) => {
-      const ended = clock.monotonicMs() >= leaseUntilMs
-      leaseUntilMs = untilMs
+      const ended = clock.monotonicMs() >= parts.leaseUntilMs
+      parts.leaseUntilMs = untilMs
       for (const handle of handles) {
         if (ended && handle.inFlight.size > 0) handle.recalled = true
         handle.renewLease(untilMs)
@@ -282,7 +204,7 @@ export const createPool = (options: PoolOptions): Pool => {
     },
     resize: supervisor.resize,
     updateAttesters: rotation.update,
-    withhold,
+    withhold: withheld.withhold,
     updateLists: lists.update,
     stats: () => {
       const live = handles.filter((handle) => handle.state === 'live')

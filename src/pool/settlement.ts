@@ -1,87 +1,85 @@
-// Settles jobs: each is answered, fails or expires exactly once, whichever comes first. It holds every unsettled job,
-// so it also knows when none is left.
-import { type CountersignError, DeadlineExceededError } from '../domain/errors.ts'
+// Settles jobs: each is answered, fails or expires exactly once, whichever comes first. An answer that comes too late is
+// never sent, and the log must say so (invariant 4): the uuids of such answers are sent to a worker to record.
+import { CountersignError, DeadlineExceededError, DependencyUnavailableError } from '../domain/errors.ts'
 import { createDeadlineList } from '../lib/deadline-list.ts'
-import type { Clock, Timers } from '../lib/time.ts'
-import type { Entry, PoolAnswer } from './entry.ts'
-import type { WaitingJobs } from './queue.ts'
-import type { PoolStatistics } from './statistics.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import type { FairQueue } from './fair-queue.ts'
+import type { PendingJob, PoolAnswer } from './pending-job.ts'
+import type { PoolParts } from './pool-options.ts'
+import type { Outcome } from './protocol.ts'
+import type { OutcomeBatch } from './wire.ts'
+import type { WorkerHandle } from './worker-handle.ts'
 
 export interface Settlement {
   /** Number of unsettled jobs, wherever they are. */
   readonly pending: number
   /** From now on the job is answered 408 at its deadline, whatever hangs. */
-  open(entry: Entry): void
+  open(pending: PendingJob): void
   /** False when the job was settled before, or it is too late: the answer must then be withheld (invariant 4). */
-  answer(entry: Entry, answer: PoolAnswer): boolean
-  fail(entry: Entry, error: CountersignError): void
-  expire(entry: Entry): void
+  answer(pending: PendingJob, answer: PoolAnswer): boolean
+  fail(pending: PendingJob, error: CountersignError): void
+  expire(pending: PendingJob): void
   /** Fails every remaining job. */
-  failAll(errorOf: (entry: Entry) => CountersignError): void
+  failAll(errorOf: (pending: PendingJob) => CountersignError): void
   /** Resolves once no job is left. */
   drained(): Promise<void>
   stop(): void
 }
 
-export interface SettlementOptions {
-  readonly clock: Clock
-  readonly timers: Timers
-  readonly queue: WaitingJobs
-  readonly statistics: PoolStatistics
-}
+type SettlementParts = Pick<PoolParts, 'clock' | 'timers' | 'statistics'> & { readonly queue: Pick<FairQueue, 'drop'> }
 
-export const createSettlement = ({ clock, timers, queue, statistics }: SettlementOptions): Settlement => {
+export const createSettlement = ({ clock, timers, queue, statistics }: SettlementParts): Settlement => {
   const waiters: (() => void)[] = []
 
-  const settle = (entry: Entry): void => {
-    entry.settled = true
-    deadlines.remove(entry)
-    queue.drop(entry)
+  const settle = (pending: PendingJob): void => {
+    pending.settled = true
+    deadlines.remove(pending)
+    queue.drop(pending)
     if (deadlines.size === 0) for (const resolve of waiters.splice(0)) resolve()
   }
 
-  const noteOverrun = ({ enqueuedMs, forecastMs }: Entry, nowMs: number): void =>
+  const noteOverrun = ({ enqueuedMs, forecastMs }: PendingJob, nowMs: number): void =>
     statistics.recordOverrun(nowMs - enqueuedMs - forecastMs, nowMs)
 
-  const fail = (entry: Entry, error: CountersignError): void => {
-    if (entry.settled) return
+  const fail = (pending: PendingJob, error: CountersignError): void => {
+    if (pending.settled) return
     statistics.failed += 1
-    settle(entry)
-    entry.reject(error)
+    settle(pending)
+    pending.reject(error)
   }
 
-  const expire = (entry: Entry, nowMs = clock.monotonicMs()): void => {
-    if (entry.settled) return
+  const expire = (pending: PendingJob, nowMs = clock.monotonicMs()): void => {
+    if (pending.settled) return
     statistics.expired += 1
-    noteOverrun(entry, nowMs)
-    settle(entry)
-    entry.reject(new DeadlineExceededError({ nothingSigned: !entry.mayBeSigned }))
+    noteOverrun(pending, nowMs)
+    settle(pending)
+    pending.reject(new DeadlineExceededError({ nothingSigned: !pending.mayBeSigned }))
   }
 
-  const deadlines = createDeadlineList<Entry>(clock, timers.after, expire)
+  const deadlines = createDeadlineList<PendingJob>(clock, timers.after, expire)
 
   return {
     get pending() {
       return deadlines.size
     },
     open: deadlines.add,
-    answer: (entry, answer) => {
-      if (entry.settled) return false
+    answer: (pending, answer) => {
+      if (pending.settled) return false
       const nowMs = clock.monotonicMs()
-      if (entry.job.deadlineMs <= nowMs) {
-        expire(entry, nowMs)
+      if (pending.job.deadlineMs <= nowMs) {
+        expire(pending, nowMs)
         return false
       }
       statistics.answered += 1
-      noteOverrun(entry, nowMs)
-      settle(entry)
-      entry.resolve(answer)
+      noteOverrun(pending, nowMs)
+      settle(pending)
+      pending.resolve(answer)
       return true
     },
     fail,
     expire,
     failAll: (errorOf) => {
-      for (const entry of deadlines.takeAll()) fail(entry, errorOf(entry))
+      for (const pending of deadlines.takeAll()) fail(pending, errorOf(pending))
     },
     drained: () => {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -90,5 +88,116 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
       return promise
     },
     stop: deadlines.stop,
+  }
+}
+
+export interface WithheldLedger {
+  /** Number of answers withheld since the start. */
+  readonly count: number
+  withhold(uuids: readonly string[]): void
+  confirm(handle: WorkerHandle, uuids: readonly string[]): void
+  /** Takes back the uuids that a lost worker had not confirmed. */
+  reclaim(handle: WorkerHandle): void
+  /** Sends the uuids that wait for a worker. */
+  flush(): void
+}
+
+export const createWithheldLedger = ({ handles, onEvent }: Pick<PoolParts, 'handles' | 'onEvent'>): WithheldLedger => {
+  let waiting: string[] = []
+  let count = 0
+
+  const flush = (): void => {
+    if (waiting.length === 0) return
+    const handle = handles.find(({ state }) => state === 'live') ?? handles.find(({ state }) => state === 'draining')
+    if (handle === undefined) return
+    for (const uuid of waiting) handle.withheld.add(uuid)
+    handle.control({ type: 'withheld', uuids: waiting })
+    waiting = []
+  }
+
+  return {
+    get count() {
+      return count
+    },
+    withhold: (uuids) => {
+      onEvent({ type: 'withheld', uuids })
+      count += uuids.length
+      waiting.push(...uuids)
+      flush()
+    },
+    confirm: (handle, uuids) => {
+      for (const uuid of uuids) handle.withheld.delete(uuid)
+    },
+    reclaim: (handle) => {
+      waiting.push(...handle.withheld)
+      handle.withheld.clear()
+      flush()
+    },
+    flush,
+  }
+}
+
+export const createTakeOutcomes = (
+  parts: PoolParts,
+  settlement: Settlement,
+  withheld: WithheldLedger,
+  dispatcher: Dispatcher,
+): ((handle: WorkerHandle, batch: OutcomeBatch) => void) => {
+  const { clock, queue, statistics, limits, onEvent } = parts
+
+  /** False when the answer came too late. */
+  const takeOutcome = (handle: WorkerHandle, pending: PendingJob, outcome: Outcome): boolean => {
+    if (outcome.status === 'answered') return settlement.answer(pending, outcome)
+    if (pending.settled) return true
+    pending.mayBeSigned = outcome.status === 'failed' && !outcome.nothingSigned
+    if (outcome.status === 'unsigned') {
+      settlement.answer(pending, { compliant: true, ruleId: null, body: '' })
+    } else if (outcome.status === 'target-not-cached') {
+      handle.forgetTarget(pending)
+      pending.redefinitions += 1
+      if (pending.redefinitions <= limits.maxRedefinitions) queue.pushHead(pending)
+      else
+        settlement.fail(
+          pending,
+          new DependencyUnavailableError('the policy could not be loaded', { nothingSigned: true }),
+        )
+    } else if (outcome.status === 'lease-ended') {
+      queue.pushHead(pending)
+    } else if (outcome.code !== 'DEADLINE_EXCEEDED') {
+      // A worker's clock may run ahead of ours by the error of the handshake, so the timer of the deadline answers 408.
+      const { requestId, uuid } = pending.job
+      if (outcome.errorClass !== null) {
+        onEvent({ type: 'job-failed', requestId, uuid, errorClass: outcome.errorClass })
+      }
+      const { code, detail, nothingSigned } = outcome
+      const retryAfter = code === 'INTERNAL' ? {} : { retryAfterSeconds: 1 }
+      settlement.fail(pending, new CountersignError(code, detail, { ...retryAfter, nothingSigned }))
+    }
+    return true
+  }
+
+  return (handle, batch) => {
+    const nowMs = clock.monotonicMs()
+    statistics.recordBatch(batch.busyMs, batch.outcomes.length)
+    const late: string[] = []
+    for (const outcome of batch.outcomes) {
+      const pending = handle.inFlight.get(outcome.sequence)
+      if (pending === undefined) continue
+      handle.inFlight.delete(outcome.sequence)
+      dispatcher.release(pending)
+      statistics.recordRun(nowMs - pending.dispatchedMs)
+      const { stages } = pending.job
+      if (stages !== undefined) {
+        stages.answeredMs = nowMs
+        if (outcome.status === 'answered') stages.worker = outcome.stages ?? stages.worker
+      }
+      if (!takeOutcome(handle, pending, outcome)) late.push(pending.job.uuid)
+    }
+    if (late.length > 0) withheld.withhold(late)
+    if (handle.recalled && handle.inFlight.size === 0) {
+      handle.recalled = false
+      handle.renewLease(parts.leaseUntilMs)
+    }
+    dispatcher.dispatch()
   }
 }

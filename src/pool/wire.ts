@@ -23,6 +23,12 @@ export interface OutcomeBatch {
 /** The text does not have the other side's format: the worker that sent it must not get another job. */
 export class WireFormatError extends NamedError {}
 
+/** A job as the pool sends it. Its `deadlineMs` is on the main thread's clock. */
+export interface OutgoingJob {
+  readonly sequence: number
+  readonly job: Job
+}
+
 /** A request's own fields come last. A chain without an id is Solana. */
 type UntracedRow = readonly [
   sequence: number,
@@ -47,11 +53,12 @@ type UntracedRow = readonly [
 
 type JobRow = UntracedRow | readonly [...UntracedRow, traced: 1]
 
-const untracedRow = (job: DispatchedJob): UntracedRow => {
+/** @param clockOffsetMs main clock minus worker clock */
+const untracedRow = ({ sequence, job }: OutgoingJob, clockOffsetMs: number): UntracedRow => {
   const { request } = job
   const { chain } = request
   return [
-    job.sequence,
+    sequence,
     job.kind === 'task' ? 1 : 0,
     job.uuid,
     job.targetId,
@@ -59,7 +66,7 @@ const untracedRow = (job: DispatchedJob): UntracedRow => {
     job.requestId,
     job.facts,
     job.expiration,
-    job.deadlineMs,
+    job.deadlineMs - clockOffsetMs,
     chain.name,
     chain.family === 'evm' ? chain.chainId : null,
     request.from,
@@ -72,9 +79,14 @@ const untracedRow = (job: DispatchedJob): UntracedRow => {
   ]
 }
 
-const jobRow = (job: DispatchedJob): JobRow => (job.stages === undefined ? untracedRow(job) : [...untracedRow(job), 1])
-
-export const encodeJobs = (jobs: readonly DispatchedJob[]): string => JSON.stringify(jobs.map(jobRow))
+export const encodeJobs = (jobs: readonly OutgoingJob[], clockOffsetMs: number): string => {
+  const rows: JobRow[] = []
+  for (const outgoing of jobs) {
+    const row = untracedRow(outgoing, clockOffsetMs)
+    rows.push(outgoing.job.stages === undefined ? row : [...row, 1])
+  }
+  return JSON.stringify(rows)
+}
 
 /** @throws SyntaxError when the text is not JSON; only the pool writes it, so this process is then broken */
 export const decodeJobs = (text: string): DispatchedJob[] => {

@@ -3,7 +3,7 @@
 // worker.
 import type { Clock } from '../lib/time.ts'
 import type { SentRevision } from '../policy/types/program.ts'
-import type { Entry } from './entry.ts'
+import type { PendingJob } from './pending-job.ts'
 import type { OpenPort } from './port.ts'
 import {
   type ControlMessage,
@@ -18,7 +18,7 @@ import {
   type WorkerReport,
   type WorkerSettings,
 } from './protocol.ts'
-import type { DispatchedJob, OutcomeBatch } from './wire.ts'
+import type { OutcomeBatch } from './wire.ts'
 
 export type ReadyReport = Extract<WorkerReport, { type: 'ready' }>
 
@@ -53,7 +53,7 @@ export interface WorkerHandle {
    * Jobs that were sent and that the worker has not answered, by sequence, including those whose request was answered
    * 408 meanwhile.
    */
-  readonly inFlight: Map<number, Entry>
+  readonly inFlight: Map<number, PendingJob>
   /** Uuids that the worker was told to record as withheld and has not confirmed. */
   readonly withheld: Set<string>
   state: WorkerState
@@ -74,12 +74,12 @@ export interface WorkerHandle {
   /** Lets the worker decide until then, on the main thread's clock. A recalled worker waits. */
   renewLease(untilMs: number): void
   /** Adds a job to the next message. False when its policy revision can't be had. */
-  assign(entry: Entry, nowMs: number): boolean
+  assign(pending: PendingJob, nowMs: number): boolean
   /** Sends the assigned jobs, at most `maxBatch` per message. */
   flush(): void
   control(message: ControlMessage): void
   /** Call when the worker no longer holds this target: it is sent again. */
-  forgetTarget(entry: Entry): void
+  forgetTarget(pending: PendingJob): void
   heartbeat(): number
   /** Sequence of the job that the worker is working on, or CURRENT_NONE. */
   current(): number
@@ -100,7 +100,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
   const knownTargets = new Set<string>()
   const knownRevisions = new Set<string>()
   const knownLimit = options.settings.revisionCacheSize
-  let outbox: DispatchedJob[] = []
+  let outbox: PendingJob[] = []
   let clockRounds = 0
   /** Main clock minus worker clock, never too small: the worker never believes that it has more time than it has. */
   let clockOffsetMs = Number.POSITIVE_INFINITY
@@ -131,8 +131,8 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
     }
   }
 
-  const define = (entry: Entry): boolean => {
-    const { target } = entry
+  const define = (pending: PendingJob): boolean => {
+    const { target } = pending
     if (knownTargets.has(target.id)) return true
     const wanted = [target.revisionId, ...(target.shadowRevisionId === null ? [] : [target.shadowRevisionId])]
     const revisions: SentRevision[] = []
@@ -166,14 +166,14 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
     renewLease: (untilMs) => {
       if (!handle.recalled) setLease(words, untilMs - clockOffsetMs)
     },
-    assign: (entry, nowMs) => {
-      if (!define(entry)) return false
+    assign: (pending, nowMs) => {
+      if (!define(pending)) return false
       if (handle.inFlight.size === 0) handle.lastProgressMs = nowMs
-      handle.inFlight.set(entry.sequence, entry)
-      entry.dispatchedMs = nowMs
-      entry.mayBeSigned = true
-      outbox.push({ ...entry.job, sequence: entry.sequence, deadlineMs: entry.job.deadlineMs - clockOffsetMs })
-      if (entry.job.stages !== undefined) Object.assign(entry.job.stages, { dispatchedMs: nowMs, clockOffsetMs })
+      handle.inFlight.set(pending.sequence, pending)
+      pending.dispatchedMs = nowMs
+      pending.mayBeSigned = true
+      outbox.push(pending)
+      if (pending.job.stages !== undefined) Object.assign(pending.job.stages, { dispatchedMs: nowMs, clockOffsetMs })
       return true
     },
     flush: () => {
@@ -181,7 +181,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
       const jobs = outbox
       outbox = []
       for (let start = 0; start < jobs.length; start += options.maxBatch) {
-        port.work(jobs.slice(start, start + options.maxBatch))
+        port.work(jobs.slice(start, start + options.maxBatch), clockOffsetMs)
       }
     },
     control,
@@ -201,8 +201,8 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
     terminate: () => port.terminate(),
   }
 
-  /** A worker that was given up may still have answers under way: what it recorded was already read from its log. */
-  const hears = (): boolean => {
+  /** False for a worker that was given up. It may still have answers under way: what it recorded was already read from its log. */
+  const noteMessage = (): boolean => {
     if (handle.state === 'lost' || handle.state === 'gone') return false
     handle.lastProgressMs = clock.monotonicMs()
     return true
@@ -210,12 +210,12 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
 
   const port = options.spawn({
     outcomes: (batch) => {
-      if (!hears()) return
+      if (!noteMessage()) return
       handle.proven = true
       on.outcomes(handle, batch)
     },
     report: (report) => {
-      if (hears()) takeReport(report)
+      if (noteMessage()) takeReport(report)
     },
     protocolError: () => on.protocolError(handle),
     closed: () => {
@@ -229,7 +229,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
 }
 
 /** The job that the worker was working on, found by its sequence. */
-export const culpritOf = (handle: WorkerHandle): Entry | null => {
+export const culpritOf = (handle: WorkerHandle): PendingJob | null => {
   const current = handle.current()
   return current === CURRENT_NONE ? null : (handle.inFlight.get(current) ?? null)
 }

@@ -1,23 +1,19 @@
 // Keeps as many workers alive as requested: starts them, detects their death and hanging, replaces them, retires them.
 // It never touches a job: the jobs of a lost worker are handed over once the worker can no longer record anything.
 import { DetailedError } from '../lib/named-error.ts'
-import type { Clock, Timers } from '../lib/time.ts'
 import type { SentRevision } from '../policy/types/program.ts'
-import type { Entry } from './entry.ts'
-import type { LossCause, PoolEventListener } from './events.ts'
-import { createHangMonitor } from './hang-monitor.ts'
-import type { PoolLimits } from './limits.ts'
+import type { PendingJob } from './pending-job.ts'
+import type { LossCause, PoolParts } from './pool-options.ts'
 import type { OpenPort } from './port.ts'
 import type { WorkerReport, WorkerSettings } from './protocol.ts'
-import { createSlots, restartDelayMs, type Slot } from './slots.ts'
-import { createThreadReaper } from './thread-reaper.ts'
 import type { OutcomeBatch } from './wire.ts'
 import { createWorkerHandle, culpritOf, type WorkerHandle } from './worker-handle.ts'
+import { createHangMonitor, createSlots, createThreadReaper, restartDelayMs, type Slot } from './worker-threads.ts'
 
 /** A worker that can record nothing more, except for an append that it may be stuck in. */
 export interface LostWorker {
   readonly handle: WorkerHandle
-  readonly culprit: Entry | null
+  readonly culprit: PendingJob | null
   /** False when its thread is still inside an append, so that its log may still grow. */
   readonly logIsFinal: boolean
 }
@@ -30,21 +26,16 @@ export interface SupervisorOptions {
   /** Number of the first slot. */
   readonly firstSlot: number
   readonly revision: (revisionId: string) => SentRevision | undefined
-  readonly clock: Clock
-  readonly timers: Timers
-  readonly limits: PoolLimits
-  readonly onEvent: PoolEventListener
   readonly onLive: (handle: WorkerHandle) => void
   readonly onOutcomes: (handle: WorkerHandle, batch: OutcomeBatch) => void
   readonly onReport: (handle: WorkerHandle, report: WorkerReport) => void
-  readonly onLost: (lost: LostWorker) => void
-  /** Called when a retired worker has ended, or was given up. It held no jobs. */
+  /** Called when a worker has ended, or was given up. */
   readonly onGone: (handle: WorkerHandle) => void
+  /** Called after `onGone` for a worker that was lost. Never rejects. */
+  readonly takeLostJobs: (lost: LostWorker) => Promise<void>
 }
 
 export interface Supervisor {
-  /** Workers that are starting, live or draining. */
-  readonly handles: readonly WorkerHandle[]
   readonly restarts: Readonly<Record<LossCause, number>>
   /** Threads that were given up and that are still running in native code. */
   readonly abandoned: number
@@ -53,10 +44,6 @@ export interface Supervisor {
   /** @throws WorkersUnusableError when a worker of the first start can't start. */
   start(count: number): Promise<void>
   resize(count: number): void
-  /** Call when a draining worker may have finished. */
-  settle(handle: WorkerHandle): void
-  /** Gives a worker up, because it broke the protocol or has outdated keys. */
-  giveUp(handle: WorkerHandle, cause: LossCause): void
   /** Retires every worker and waits until each has ended or was given up. */
   close(): Promise<void>
 }
@@ -69,9 +56,8 @@ interface FirstStart {
   readonly reject: (error: WorkersUnusableError) => void
 }
 
-export const createSupervisor = (options: SupervisorOptions): Supervisor => {
-  const { clock, timers, limits, onEvent } = options
-  const handles: WorkerHandle[] = []
+export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): Supervisor => {
+  const { clock, timers, limits, onEvent, handles } = parts
   const slots = createSlots(options.firstSlot)
   const restarts: Record<LossCause, number> = { crash: 0, hang: 0, start: 0 }
   const reaper = createThreadReaper(timers, limits.terminateGraceMs)
@@ -101,7 +87,7 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
         clock,
         maxBatch: limits.maxBatch,
         revision: options.revision,
-        on: { live, outcomes: options.onOutcomes, report, protocolError: (lost) => giveUp(lost, 'crash'), closed },
+        on: { live, outcomes, report, protocolError: (lost) => giveUp(lost, 'crash'), closed },
       })
     } catch {
       restarts.start += 1
@@ -134,10 +120,17 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
       const { slot, generation, ready } = handle
       onEvent({ type: 'worker-ready', slot, generation, report: ready })
     }
-    options.onLive(handle)
+    // The keys changed while the worker started.
+    if (handle.attestersVersion !== options.attestersVersion()) giveUp(handle, 'start')
+    else options.onLive(handle)
     if (firstStart === null || handles.some((other) => other.state === 'starting')) return
     firstStart.resolve()
     firstStart = null
+  }
+
+  const outcomes = (handle: WorkerHandle, batch: OutcomeBatch): void => {
+    options.onOutcomes(handle, batch)
+    closeIfDone(handle)
   }
 
   const report = (handle: WorkerHandle, message: WorkerReport): void => {
@@ -173,6 +166,11 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
     reject(new WorkersUnusableError(reason))
   }
 
+  const lose = (lost: LostWorker): void => {
+    options.onGone(lost.handle)
+    void options.takeLostJobs(lost)
+  }
+
   const giveUp = (handle: WorkerHandle, cause: LossCause): void => {
     if (handle.state === 'lost' || handle.state === 'gone' || handle.state === 'closing') return
     const slot = slots.of(handle)
@@ -190,9 +188,9 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
       culpritUuid: culprit?.job.uuid ?? null,
     })
     // A fenced worker records nothing more, so its jobs need not wait until its thread ends.
-    if (fenced) options.onLost({ handle, culprit, logIsFinal: true })
+    if (fenced) lose({ handle, culprit, logIsFinal: true })
     reaper.end(handle, (gone) => {
-      if (!fenced) options.onLost({ handle, culprit, logIsFinal: gone })
+      if (!fenced) lose({ handle, culprit, logIsFinal: gone })
       if (slot === undefined) return
       slot.failures = handle.proven ? 0 : slot.failures + 1
       replaceIn(gone ? slot : slots.abandon(slot))
@@ -211,7 +209,8 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
     handle.control({ type: 'close' })
   }
 
-  const settle = (handle: WorkerHandle): void => {
+  /** A draining worker is closed once it holds no more jobs. */
+  const closeIfDone = (handle: WorkerHandle): void => {
     if (handle.state !== 'draining' || handle.inFlight.size > 0) return
     const slot = slots.of(handle)
     if (slot !== undefined) closeWorker(handle, slot)
@@ -225,7 +224,7 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
       removeSlot(slot)
     } else if (handle.state === 'live') {
       handle.state = 'draining'
-      settle(handle)
+      closeIfDone(handle)
     } else if (handle.state === 'starting') {
       slot.cancelTimer()
       closeWorker(handle, slot)
@@ -242,7 +241,6 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
   const monitor = createHangMonitor({ handles, clock, timers, limits, onHang: (handle) => giveUp(handle, 'hang') })
 
   return {
-    handles,
     restarts,
     get abandoned() {
       return reaper.stuck
@@ -258,8 +256,6 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
       return promise
     },
     resize,
-    settle,
-    giveUp,
     close: async () => {
       if (slots.all.size > 0) {
         const { promise, resolve } = Promise.withResolvers<void>()

@@ -11,7 +11,7 @@ import {
 } from '../../src/domain/errors.ts'
 import type { OptionalField } from '../../src/domain/target.ts'
 import type { ResolvedTarget } from '../../src/policy/types/source.ts'
-import { JobOutdatedError, type PoolAnswer } from '../../src/pool/entry.ts'
+import { JobOutdatedError, type PoolAnswer } from '../../src/pool/pending-job.ts'
 import { KeyUnusableError } from '../../src/server/authenticate.ts'
 import { targetOf } from '../pool/support/jobs.ts'
 import { requestOf } from '../support/request.ts'

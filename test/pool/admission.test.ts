@@ -1,7 +1,6 @@
 // What would only wait until its deadline is refused at once.
 import { expect, test } from 'bun:test'
-import { createAdmission, forecastMs } from '../../src/pool/admission.ts'
-import { createPoolStatistics } from '../../src/pool/statistics.ts'
+import { createAdmission, createPoolStatistics, forecastMs } from '../../src/pool/admission.ts'
 
 const FORECAST = { queued: 99, share: 1, meanServiceMs: 10, workers: 2 }
 

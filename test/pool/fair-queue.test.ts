@@ -1,12 +1,12 @@
 // Queues by organization: order within one, turns between them, and counts that always add up.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createEntry, type Entry } from '../../src/pool/entry.ts'
 import { createFairQueue } from '../../src/pool/fair-queue.ts'
+import { createPendingJob, type PendingJob } from '../../src/pool/pending-job.ts'
 import { jobOf, targetOf } from './support/jobs.ts'
 
-const entryOf = (organizationId: string, number: number): Entry =>
-  createEntry(jobOf(number), { ...targetOf(), organizationId }, number, 0).entry
+const entryOf = (organizationId: string, number: number): PendingJob =>
+  createPendingJob(jobOf(number), { ...targetOf(), organizationId }, number, 0)
 
 const taken = (queue: ReturnType<typeof createFairQueue>, count: number): string =>
   Array.from({ length: count }, () => queue.shift()?.target.organizationId ?? '-').join('')
@@ -70,9 +70,9 @@ describe('a full queue', () => {
     expect(queue.canDisplaceFor('a')).toBe(false)
     expect(queue.displaceFor('a')).toBeNull()
     expect(queue.canDisplaceFor('b')).toBe(true)
-    expect(queue.displaceFor('b')).toBe(flood[3] as Entry)
+    expect(queue.displaceFor('b')).toBe(flood[3] as PendingJob)
     queue.pushTail(entryOf('b', 5))
-    expect(queue.displaceFor('b')).toBe(flood[2] as Entry)
+    expect(queue.displaceFor('b')).toBe(flood[2] as PendingJob)
     queue.pushTail(entryOf('b', 6))
     // Two of each: one more of either would be the longest.
     expect(queue.displaceFor('a')).toBeNull()
@@ -101,7 +101,7 @@ test('whatever happens: order within an organization, nothing lost, nothing twic
   fc.assert(
     fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
       const queue = createFairQueue()
-      const model: Record<string, Entry[]> = { a: [], b: [], c: [] }
+      const model: Record<string, PendingJob[]> = { a: [], b: [], c: [] }
       const waiting = (): number => Object.values(model).reduce((sum, entries) => sum + entries.length, 0)
       for (const [number, { kind, organization: name }] of steps.entries()) {
         const own = model[name] ?? []
@@ -123,7 +123,7 @@ test('whatever happens: order within an organization, nothing lost, nothing twic
           const before = waiting()
           const entry = queue.shift()
           if (before === 0) expect(entry).toBeNull()
-          else expect(model[entry?.target.organizationId ?? '']?.shift()).toBe(entry as Entry)
+          else expect(model[entry?.target.organizationId ?? '']?.shift()).toBe(entry as PendingJob)
         }
         expect(queue.size).toBe(waiting())
         expect(queue.sizeOf(name)).toBe(own.length)

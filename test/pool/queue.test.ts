@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createEntry, type Entry } from '../../src/pool/entry.ts'
-import { createJobQueue } from '../../src/pool/queue.ts'
+import { createJobQueue } from '../../src/pool/fair-queue.ts'
+import { createPendingJob, type PendingJob } from '../../src/pool/pending-job.ts'
 import { jobOf, targetOf } from './support/jobs.ts'
 
-const entryOf = (number: number): Entry => createEntry(jobOf(number), targetOf(), number, 0).entry
+const entryOf = (number: number): PendingJob => createPendingJob(jobOf(number), targetOf(), number, 0)
 
 type Step = 'push' | 'push-head' | 'shift' | 'take-tail' | 'drop-first' | 'drop-middle'
 
@@ -18,7 +18,7 @@ test('behaves as a list from which settled jobs vanish, whatever the order of op
   fc.assert(
     fc.property(steps, (operations) => {
       const queue = createJobQueue()
-      const model: Entry[] = []
+      const model: PendingJob[] = []
       operations.forEach((operation, number) => {
         if (operation === 'push') {
           const entry = entryOf(number)

@@ -1,10 +1,10 @@
 // A job ends once, whoever comes second.
 import { expect, test } from 'bun:test'
 import { DeadlineExceededError } from '../../src/domain/errors.ts'
-import { createEntry, type PoolAnswer } from '../../src/pool/entry.ts'
-import { createJobQueue } from '../../src/pool/queue.ts'
+import { createPoolStatistics } from '../../src/pool/admission.ts'
+import { createJobQueue } from '../../src/pool/fair-queue.ts'
+import { createPendingJob, type PoolAnswer } from '../../src/pool/pending-job.ts'
 import { createSettlement } from '../../src/pool/settlement.ts'
-import { createPoolStatistics } from '../../src/pool/statistics.ts'
 import { jobOf, targetOf } from './support/jobs.ts'
 import { createManualTime } from './support/manual-time.ts'
 
@@ -13,16 +13,16 @@ const answerOf = (body: string): PoolAnswer => ({ compliant: true, ruleId: null,
 test('a job that was answered is neither answered again nor failed, and counts once', async () => {
   const { clock, timers } = createManualTime()
   const statistics = createPoolStatistics()
-  const settlement = createSettlement({ clock, timers, queue: createJobQueue(), statistics })
+  const settlement = createSettlement({ clock, timers, statistics, queue: createJobQueue() })
   const job = jobOf(1, { deadlineMs: clock.monotonicMs() + 25_000 })
-  const { entry, promise } = createEntry(job, targetOf(), 1, clock.monotonicMs())
+  const entry = createPendingJob(job, targetOf(), 1, clock.monotonicMs())
   settlement.open(entry)
   expect(settlement.answer(entry, answerOf('first'))).toBe(true)
   // False: whoever brings it withholds it.
   expect(settlement.answer(entry, answerOf('second'))).toBe(false)
   settlement.fail(entry, new DeadlineExceededError())
   settlement.expire(entry)
-  expect((await promise).body).toBe('first')
+  expect((await entry.promise).body).toBe('first')
   expect([statistics.answered, statistics.failed, statistics.expired, settlement.pending]).toEqual([1, 0, 0, 0])
   settlement.stop()
 })

@@ -83,7 +83,10 @@ describe('jobs on the wire', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(sequence, anyJob), { maxLength: 20 }), (jobs) => {
         const sent = jobs.map(([number, job]) => ({ ...job, sequence: number }))
-        const text = encodeJobs(sent)
+        const text = encodeJobs(
+          jobs.map(([number, job]) => ({ sequence: number, job })),
+          0,
+        )
         expect(decodeJobs(text)).toEqual(sent)
       }),
     )
@@ -91,7 +94,7 @@ describe('jobs on the wire', () => {
 
   test('survive the postMessage of a text with every kind of character', () => {
     const job = jobOf(1, { requestId: '\u0000\n"\\\ud83d\ude00\u2028' })
-    expect(decodeJobs(structuredClone(encodeJobs([{ ...job, sequence: 7 }])))[0]?.requestId).toBe(job.requestId)
+    expect(decodeJobs(structuredClone(encodeJobs([{ sequence: 7, job }], 0)))[0]?.requestId).toBe(job.requestId)
   })
 })
 

@@ -55,7 +55,7 @@ const startPort = async () => {
   const revisions = [revisionWith('revision_test', TEST_POLICY)]
   port.control({ type: 'define', targets: [testTarget({ id: 'target_1' })], revisions })
   const work = (number: number): void =>
-    port.work([{ ...jobOf(number), sequence: number, deadlineMs: performance.now() + 60_000 }])
+    port.work([{ sequence: number, job: jobOf(number, { deadlineMs: performance.now() + 60_000 }) }], 0)
   /** The callbacks of the next turn. */
   const taken = (): readonly (() => void)[] => turns
   return { port, work, turn, turns: taken, batches, closed: () => closed, erased: () => erased }

@@ -157,19 +157,19 @@ export const createController = (dependencies: ControllerDependencies): Controll
   }
 
   let resuming = false
-  const say = (batch: OutcomeBatch | null): void => {
+  const postOutcomes = (batch: OutcomeBatch | null): void => {
     if (batch !== null) dependencies.outcomes(batch)
     if (resuming || running?.attest.waits() !== true) return
     resuming = true
     later(() => {
       resuming = false
-      if (running !== null) say(running.attest.resume())
+      if (running !== null) postOutcomes(running.attest.resume())
     })
   }
 
   return {
     work: (jobs) => {
-      if (running !== null) say(running.attest.take(jobs))
+      if (running !== null) postOutcomes(running.attest.take(jobs))
     },
     control,
     end,

@@ -67,5 +67,10 @@ export const createInlinePort = (
     nextTurn(takeNext)
   }
 
-  return { work: enter, control: enter, terminate }
+  return {
+    work: (jobs, clockOffsetMs) =>
+      enter(jobs.map(({ sequence, job }) => ({ ...job, sequence, deadlineMs: job.deadlineMs - clockOffsetMs }))),
+    control: enter,
+    terminate,
+  }
 }

@@ -9,23 +9,23 @@ export interface Lists extends ListReaders {
   update(images: readonly ListImage[], removedIds: readonly string[]): void
 }
 
-interface Held {
+interface LoadedList {
   readonly image: ListImage
   /** Opened on the first look-up: most lists of a large deployment are idle. */
   members: ListMembers | null
 }
 
-type Names = Map<string, Held>
+type Names = Map<string, LoadedList>
 
 /** @throws DependencyUnavailableError from a reader when a list has changed and the change could not be read */
 export const createLists = (clock: { unixMs(): number }): Lists => {
-  const byId = new Map<string, Held>()
+  const byId = new Map<string, LoadedList>()
   const shared: Names = new Map()
   const owned = new Map<string, Names>()
   const readers = new Map<string, ListReader>()
 
   const readerOf = (organizationId: string): ListReader => {
-    const find = (name: string): Held | undefined => {
+    const find = (name: string): LoadedList | undefined => {
       const held = owned.get(organizationId)?.get(name) ?? shared.get(name)
       if (held?.image.current === false) throw new DependencyUnavailableError('a list can not be read')
       return held
@@ -57,7 +57,7 @@ export const createLists = (clock: { unixMs(): number }): Lists => {
   }
 
   const hold = (image: ListImage): void => {
-    const held: Held = { image, members: null }
+    const held: LoadedList = { image, members: null }
     byId.set(image.id, held)
     if (image.organizationId === null) {
       shared.set(image.name, held)

@@ -3,7 +3,7 @@
 import { ERROR_STATUS, type ErrorCode } from '../../domain/errors.ts'
 import { finePercentileMs } from '../../lib/fine-histogram.ts'
 import type { HistogramSnapshot } from '../../lib/histogram.ts'
-import type { PoolStats } from '../../pool/statistics.ts'
+import type { PoolStats } from '../../pool/admission.ts'
 import type { MetricTotals } from '../../telemetry/metrics.ts'
 import { closed, nullable, type Static, Type } from '../schema.ts'
 

@@ -1,7 +1,7 @@
 // Adds up the counters of several processes, which may start and end. Adds only the growth between two readings of the same
 // process, so that a new process does not add its whole count at once.
 import type { HistogramSnapshot } from '../../lib/histogram.ts'
-import { type PoolStats, predictWaitMs } from '../../pool/statistics.ts'
+import { type PoolStats, predictWaitMs } from '../../pool/admission.ts'
 import type { MetricTotals } from '../../telemetry/metrics.ts'
 import type { LiveReading } from './point.ts'
 import type { ProcessesLook } from './processes.ts'

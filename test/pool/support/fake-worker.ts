@@ -1,4 +1,6 @@
 // A worker without a thread: the test reads what it was sent and says what it answers, and when it dies.
+
+import type { SigningThread } from '../../../src/pool/port.ts'
 import {
   type ControlMessage,
   CURRENT_NONE,
@@ -11,7 +13,6 @@ import {
   type WorkerReport,
   type WorkerSettings,
 } from '../../../src/pool/protocol.ts'
-import type { SigningThread } from '../../../src/pool/thread-port.ts'
 import { type DispatchedJob, decodeJobs, encodeOutcomes } from '../../../src/pool/wire.ts'
 
 export interface FakeWorkerBehaviour {

@@ -35,10 +35,10 @@ export const openFaultyOwnThread: OpenPort = (listener): WorkerPort => {
   )
   return {
     ...port,
-    work: (jobs) => {
-      faults.expect(jobs)
-      for (const { requestId, sequence } of jobs) if (requestId === 'fault:throw') throwing.add(sequence)
-      port.work(jobs)
+    work: (jobs, clockOffsetMs) => {
+      faults.expect(jobs.map(({ sequence, job }) => ({ ...job, sequence })))
+      for (const { sequence, job } of jobs) if (job.requestId === 'fault:throw') throwing.add(sequence)
+      port.work(jobs, clockOffsetMs)
     },
   }
 }

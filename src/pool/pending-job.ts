@@ -23,11 +23,13 @@ export interface PoolAnswer {
   readonly body: string
 }
 
-export interface Entry extends Expiring<Entry> {
+export interface PendingJob extends Expiring<PendingJob> {
   readonly job: Job
   readonly target: Target
-  /** Identifies the entry in messages and in SHARED_CURRENT. */
+  /** Identifies the job in messages and in SHARED_CURRENT. */
   readonly sequence: number
+  /** Settles with the job. */
+  readonly promise: Promise<PoolAnswer>
   readonly resolve: (answer: PoolAnswer) => void
   readonly reject: (error: Error) => void
   /** Whether the job's key, target and facts are still those that decide. Answers at once, from what is cached. */
@@ -52,29 +54,25 @@ export interface Entry extends Expiring<Entry> {
   redefinitions: number
 }
 
-export interface Submission {
-  readonly entry: Entry
-  readonly promise: Promise<PoolAnswer>
-}
-
 const ALWAYS = (): boolean => true
 
 /** @param forecastMs how long the job is expected to take; 0 when no other job is before it */
-export const createEntry = (
+export const createPendingJob = (
   job: Job,
   target: Target,
   sequence: number,
   nowMs: number,
   forecastMs = 0,
-  isCurrent: Entry['isCurrent'] = ALWAYS,
+  isCurrent: PendingJob['isCurrent'] = ALWAYS,
   changes = -1,
-): Submission => {
+): PendingJob => {
   const { promise, resolve, reject } = Promise.withResolvers<PoolAnswer>()
-  const entry: Entry = {
+  return {
     job,
     deadlineMs: job.deadlineMs,
     target,
     sequence,
+    promise,
     resolve,
     reject,
     isCurrent,
@@ -91,5 +89,4 @@ export const createEntry = (
     earlier: null,
     later: null,
   }
-  return { entry, promise }
 }

@@ -1,7 +1,7 @@
-// Replaces the attester keys in two steps: every worker opens the new keys beside the old ones, then all workers
-// switch. If one worker can't open them, every worker keeps the old set. No job waits or fails meanwhile.
+// What all workers are sent: new attester keys in two steps, and lists.
+import type { ListImage } from '../domain/list-image.ts'
 import { DetailedError } from '../lib/named-error.ts'
-import type { Timers } from '../lib/time.ts'
+import type { PoolParts } from './pool-options.ts'
 import type { AttesterReference, WorkerReport } from './protocol.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
@@ -21,13 +21,6 @@ export interface AttesterRotation {
   report(handle: WorkerHandle, report: Extract<WorkerReport, { type: 'attesters-loaded' }>): void
 }
 
-export interface AttesterRotationOptions {
-  readonly initial: readonly AttesterReference[]
-  readonly handles: readonly WorkerHandle[]
-  readonly timers: Timers
-  readonly timeoutMs: number
-}
-
 interface Update {
   readonly version: number
   readonly attesters: readonly AttesterReference[]
@@ -37,9 +30,12 @@ interface Update {
   readonly finish: (failure: string | null) => void
 }
 
-export const createAttesterRotation = (options: AttesterRotationOptions): AttesterRotation => {
-  const { handles, timers } = options
-  let attesters = options.initial
+/** @param initial the keys with which the first workers start */
+export const createAttesterRotation = (
+  { handles, timers, limits }: Pick<PoolParts, 'handles' | 'timers' | 'limits'>,
+  initial: readonly AttesterReference[],
+): AttesterRotation => {
+  let attesters = initial
   let version = 0
   let versionsUsed = 0
   let current: Update | null = null
@@ -79,7 +75,9 @@ export const createAttesterRotation = (options: AttesterRotationOptions): Attest
         resolve()
       },
     }
-    const cancel = timers.after(options.timeoutMs, () => update.finish('the workers did not load the keys in time'))
+    const cancel = timers.after(limits.attestersTimeoutMs, () =>
+      update.finish('the workers did not load the keys in time'),
+    )
     current = update
     for (const handle of handles) {
       if (handle.state === 'starting') update.waiting.add(handle)
@@ -111,6 +109,30 @@ export const createAttesterRotation = (options: AttesterRotationOptions): Attest
       if (!ok) return current.finish(reason)
       current.waiting.delete(handle)
       finishIfLoaded()
+    },
+  }
+}
+
+export interface PoolLists {
+  update(images: readonly ListImage[], removedIds: readonly string[]): void
+  /** Call when a worker became live. */
+  join(handle: WorkerHandle): void
+}
+
+export const createPoolLists = (handles: readonly WorkerHandle[]): PoolLists => {
+  const current = new Map<string, ListImage>()
+  return {
+    update: (images, removedIds) => {
+      for (const id of removedIds) current.delete(id)
+      for (const image of images) current.set(image.id, image)
+      for (const handle of handles) {
+        // A worker that is starting gets all lists once it is live.
+        if (handle.state !== 'live' && handle.state !== 'draining') continue
+        handle.control({ type: 'lists', images, removedIds })
+      }
+    },
+    join: (handle) => {
+      if (current.size > 0) handle.control({ type: 'lists', images: [...current.values()], removedIds: [] })
     },
   }
 }

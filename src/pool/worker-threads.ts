@@ -1,0 +1,187 @@
+// The threads behind workers: the slots that they run in, the detection of those that hang, and their end.
+import type { Clock, Timers } from '../lib/time.ts'
+import type { PoolLimits } from './pool-options.ts'
+import { LATCH_COMMITTING } from './protocol.ts'
+import type { WorkerHandle } from './worker-handle.ts'
+
+export interface Slot {
+  readonly number: number
+  handle: WorkerHandle | null
+  /** Whether the slot stays empty when its worker ends. */
+  retiring: boolean
+  /** Number of workers in a row that ended before they answered anything. */
+  failures: number
+  /** Cancels the delayed start, or the timeout of the start under way. */
+  cancelTimer: () => void
+}
+
+export interface Slots {
+  readonly all: ReadonlySet<Slot>
+  add(): Slot
+  /** Frees the number for another slot. */
+  remove(slot: Slot): void
+  /** For a thread that is stuck: the number is never used again, and a slot with a new number takes its place. */
+  abandon(slot: Slot): Slot
+  of(handle: WorkerHandle): Slot | undefined
+  nextGeneration(): number
+}
+
+const nothing = (): void => undefined
+
+/** @param firstNumber first slot number of this process; processes that share the log start at other numbers */
+export const createSlots = (firstNumber: number): Slots => {
+  const all = new Set<Slot>()
+  const taken = new Set<number>()
+  let generation = 0
+
+  const add = (): Slot => {
+    let number = firstNumber
+    while (taken.has(number)) number += 1
+    taken.add(number)
+    const slot: Slot = { number, handle: null, retiring: false, failures: 0, cancelTimer: nothing }
+    all.add(slot)
+    return slot
+  }
+
+  return {
+    all,
+    add,
+    remove: (slot) => {
+      all.delete(slot)
+      taken.delete(slot.number)
+    },
+    abandon: (slot) => {
+      all.delete(slot)
+      const successor = add()
+      successor.retiring = slot.retiring
+      successor.failures = slot.failures
+      return successor
+    },
+    of: (handle) => {
+      for (const slot of all) if (slot.handle === handle) return slot
+      return undefined
+    },
+    nextGeneration: () => generation++,
+  }
+}
+
+/** Milliseconds before the next start: none for the first two failures in a row, then doubling. */
+export const restartDelayMs = (failures: number, limits: PoolLimits): number =>
+  failures <= 1 ? 0 : Math.min(limits.restartBackoffMs * 2 ** (failures - 2), limits.restartBackoffMaxMs)
+
+export interface HangMonitor {
+  start(): void
+  stop(): void
+}
+
+export interface HangMonitorOptions {
+  readonly handles: readonly WorkerHandle[]
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly limits: PoolLimits
+  readonly onHang: (handle: WorkerHandle) => void
+}
+
+export const createHangMonitor = (options: HangMonitorOptions): HangMonitor => {
+  const { clock, timers, limits } = options
+  const lookEveryMs = Math.max(10, limits.hangMs / 4)
+  const heartbeats = new WeakMap<WorkerHandle, number>()
+  let lookedMs = 0
+  let cancel: (() => void) | null = null
+
+  const isHung = (handle: WorkerHandle, nowMs: number): boolean => {
+    if (handle.inFlight.size === 0 || (handle.state !== 'live' && handle.state !== 'draining')) return false
+    const heartbeat = handle.heartbeat()
+    if (heartbeats.get(handle) !== heartbeat) {
+      heartbeats.set(handle, heartbeat)
+      handle.lastProgressMs = nowMs
+      return false
+    }
+    const allowedMs = handle.latch() === LATCH_COMMITTING ? limits.commitStallMs : limits.hangMs
+    return nowMs - handle.lastProgressMs >= allowedMs
+  }
+
+  const look = (): void => {
+    const nowMs = clock.monotonicMs()
+    const stalled = nowMs - lookedMs > lookEveryMs * 2
+    lookedMs = nowMs
+    cancel = timers.after(lookEveryMs, look)
+    if (stalled) {
+      for (const handle of options.handles) handle.lastProgressMs = nowMs
+      return
+    }
+    const hung = options.handles.filter((handle) => isHung(handle, nowMs))
+    for (const handle of hung) options.onHang(handle)
+  }
+
+  return {
+    start: () => {
+      if (cancel !== null) return
+      lookedMs = clock.monotonicMs()
+      cancel = timers.after(lookEveryMs, look)
+    },
+    stop: () => {
+      cancel?.()
+      cancel = null
+    },
+  }
+}
+
+export interface ThreadReaper {
+  /** Threads that were terminated and are still running. */
+  readonly stuck: number
+  /** Terminates the thread and calls back once: true when it has ended, false when it is stuck. */
+  end(handle: WorkerHandle, done: (gone: boolean) => void): void
+  /** Calls back when the thread ends by itself; after `timeoutMs` it is fenced and terminated as above. */
+  await(handle: WorkerHandle, timeoutMs: number, done: (gone: boolean) => void): void
+  /** Call when the thread has ended. Returns false when nobody was waiting for that. */
+  gone(handle: WorkerHandle): boolean
+}
+
+export const createThreadReaper = (timers: Timers, graceMs: number): ThreadReaper => {
+  const waiting = new Map<WorkerHandle, () => void>()
+  let stuck = 0
+
+  const end = (handle: WorkerHandle, done: (gone: boolean) => void): void => {
+    if (handle.threadGone) {
+      done(true)
+      return
+    }
+    const cancel = timers.after(graceMs, () => {
+      stuck += 1
+      // The map keeps the handle alive, and with it the shared memory that the thread still uses.
+      waiting.set(handle, () => {
+        stuck -= 1
+      })
+      done(false)
+    })
+    waiting.set(handle, () => {
+      cancel()
+      done(true)
+    })
+    handle.terminate()
+  }
+
+  return {
+    get stuck() {
+      return stuck
+    },
+    end,
+    await: (handle, timeoutMs, done) => {
+      const cancel = timers.after(timeoutMs, () => {
+        handle.fence()
+        end(handle, done)
+      })
+      waiting.set(handle, () => {
+        cancel()
+        done(true)
+      })
+    },
+    gone: (handle) => {
+      const callback = waiting.get(handle)
+      waiting.delete(handle)
+      callback?.()
+      return callback !== undefined
+    },
+  }
+}
