@@ -13,7 +13,7 @@ import type { ChallengeAnswer, EntryAnswer } from './contract.ts'
 import { LinkUnknownError, WalletForeignError } from './errors.ts'
 import type { PortalGate, PortalRoute } from './gate.ts'
 import { readObject, textOf } from './json.ts'
-import type { TakeChange } from './session-limit.ts'
+import type { PageLimits } from './session-limit.ts'
 import { contractChainTitles } from './session-view.ts'
 import type { PortalParts } from './types.ts'
 import { decodeWalletOnChain } from './wallet-input.ts'
@@ -32,7 +32,7 @@ type Entry =
   | ({ readonly kind: 'entered' } & Entered)
   | ({ readonly kind: 'elsewhere'; readonly linkHash: Uint8Array } & LinkSession)
 
-export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
+export const createEntry = (parts: PortalParts, limits: PageLimits) => {
   const { links, sessions, organizations, cookies, verifyProof, portalUrl, clock } = parts
   const portalHost = new URL(portalUrl).host
   const contractChains = contractChainTitles(parts)
@@ -63,7 +63,7 @@ export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
 
   const challenge = async (token: string, wallet: WalletOnChain): Promise<ChallengeAnswer> => {
     const { linkHash, organizationId, sessionId } = await requireLink(token)
-    takeChange(linkHash)
+    limits.takeEntry(linkHash)
     const organization = await organizations.find(organizationId)
     const nonce = randomBase62(NONCE_LENGTH)
     const issuedAtSeconds = clock.unixSeconds()
@@ -104,10 +104,11 @@ export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
     return state.wallets.some((wallet) => wallet.address === address && wallet.chain === chain)
   }
 
-  /** @throws LinkUnknownError, ProofInvalidError, WalletForeignError */
-  const proceed = async (token: string, nonce: string, signature: string): Promise<Entered> => {
+  /** @throws LinkUnknownError, RateExceededError, ProofInvalidError, WalletForeignError */
+  const proceed = async (token: string, nonce: string, signature: string, address: string): Promise<Entered> => {
     const { linkHash, organizationId, sessionId } = await requireLink(token)
-    takeChange(linkHash)
+    limits.takeEntry(linkHash)
+    limits.takeProof(address)
     const asked = await links.findChallenge(linkHash, nonce)
     const kind = asked === null ? null : await verifyProof({ ...asked, signature })
     if (asked === null || kind === null) throw new ProofInvalidError()
@@ -145,11 +146,12 @@ export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
       const answer = await challenge(textOf(body, 'token', TOKEN_MAX), decodeWalletOnChain(body))
       return jsonResponse(JSON.stringify(answer), requestId)
     }),
-    gate({ method: 'POST', path: '/api/continue' }, async ({ request, requestId }) => {
+    gate({ method: 'POST', path: '/api/continue' }, async ({ request, requestId, address }) => {
       const body = await readObject(request)
       const token = textOf(body, 'token', TOKEN_MAX)
       const nonce = textOf(body, 'nonce', NONCE_LENGTH)
-      return entered(await proceed(token, nonce, textOf(body, 'signature', SIGNATURE_MAX)), requestId)
+      const signature = textOf(body, 'signature', SIGNATURE_MAX)
+      return entered(await proceed(token, nonce, signature, address), requestId)
     }),
   ]
 

@@ -10,7 +10,7 @@ import { createEntry } from './entry.ts'
 import { evidenceRoutes } from './evidence-routes.ts'
 import { createPortalGate } from './gate.ts'
 import { type PortalListener, startPortalListener } from './listener.ts'
-import { createSessionLimit } from './session-limit.ts'
+import { createPageLimits } from './session-limit.ts'
 import { createSessionTools, sessionRoutes } from './session-routes.ts'
 import { streamRoutes } from './stream-route.ts'
 import type { PortalParts } from './types.ts'
@@ -44,9 +44,9 @@ export const startPortal = async (options: PortalOptions): Promise<PortalListene
     origin,
     monotonicMs: clock.monotonicMs,
   })
-  const takeChange = createSessionLimit(clock)
-  const entry = createEntry(parts, takeChange)
-  const tools = createSessionTools(parts, takeChange)
+  const limits = createPageLimits(clock)
+  const entry = createEntry(parts, limits)
+  const tools = createSessionTools(parts, limits)
   return startPortalListener({
     listen,
     tls,

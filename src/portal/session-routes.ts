@@ -11,7 +11,7 @@ import { AgreementMissingError, AgreementOutdatedError, EvidenceIncompleteError,
 import type { PortalCall, PortalGate, PortalRoute } from './gate.ts'
 import { booleanOf, readObject, textOf } from './json.ts'
 import { createSessionAccess } from './session-access.ts'
-import type { TakeChange } from './session-limit.ts'
+import type { PageLimits } from './session-limit.ts'
 import { createSessionViews } from './session-view.ts'
 import type { PortalParts } from './types.ts'
 
@@ -20,7 +20,7 @@ const HANDOVER_SECONDS = 600
 const HANDOVER_QR_PIXELS = 320
 const LOGO_MAX_AGE_SECONDS = 86_400
 
-export const createSessionTools = (parts: PortalParts, takeChange: TakeChange) => {
+export const createSessionTools = (parts: PortalParts, { takeChange, takeProof }: PageLimits) => {
   const access = createSessionAccess(parts)
   const view = createSessionViews(parts)
   const { progress, sessions } = parts
@@ -65,7 +65,7 @@ export const createSessionTools = (parts: PortalParts, takeChange: TakeChange) =
     return opened
   }
 
-  return { access, takeChange, view, answer, openForWork, openForChange, openAgreed }
+  return { access, takeChange, takeProof, view, answer, openForWork, openForChange, openAgreed }
 }
 
 export type SessionTools = ReturnType<typeof createSessionTools>

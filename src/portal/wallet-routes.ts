@@ -15,7 +15,7 @@ const SIGNATURE_MAX = 20_000
 
 export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools): readonly PortalRoute[] => {
   const { connect, organizations, changes } = parts
-  const { openAgreed, answer } = tools
+  const { openAgreed, takeProof, answer } = tools
 
   return [
     gate({ method: 'POST', path: '/api/sessions/*/wallets/challenge' }, async (call) => {
@@ -35,6 +35,7 @@ export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessio
     gate({ method: 'POST', path: '/api/sessions/*/wallets' }, async (call) => {
       const { state, session } = await openAgreed(call)
       const body = await readObject(call.request)
+      takeProof(call.address)
       await connect.connect(session, {
         nonce: textOf(body, 'nonce', NONCE_MAX),
         signature: textOf(body, 'signature', SIGNATURE_MAX).trim(),

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { PNG } from 'pngjs'
 import type { SessionView } from '../../src/portal/contract.ts'
-import { SESSION_CHANGES } from '../../src/portal/session-limit.ts'
+import { NETWORK_PROOFS, SESSION_CHANGES } from '../../src/portal/session-limit.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { type RegisterOptions, startPortalHost } from './support/portal-host.ts'
 import { type Answer, createVisitor, enter as enterHost, tokenOf } from './support/visitor.ts'
@@ -514,5 +514,24 @@ describe('the stream', () => {
     await host.decide(inside.sessionId, 'rejected')
     await until('"status":"rejected"')
     abort.abort()
+  })
+})
+
+// Last: it uses up the limit of the network, which all tests of this file have in common.
+describe('a visitor', () => {
+  test('with many sessions has one limit for signatures', async () => {
+    const proof = { nonce: 'none', signature: '0x00' }
+    let checked = 0
+    const untilRefused = async (): Promise<void> => {
+      while (checked <= NETWORK_PROOFS.burst + 200) {
+        const { person, path } = await insider()
+        for (let count = 0; count < SESSION_CHANGES.burst / 2; count++) {
+          if ((await person.call('POST', `${path}/wallets`, proof)).status === 429) return
+          checked += 1
+        }
+      }
+    }
+    await untilRefused()
+    expect(checked).toBeLessThan(NETWORK_PROOFS.burst + 200)
   })
 })
