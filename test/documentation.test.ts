@@ -299,5 +299,5 @@ test.skipIf(NPX_MISSING)('with Node only, npx brings the Bun that the project na
   }
   expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining(version.slice('bun@'.length)) })
   const help = run('run', 'countersign', 'keys', '--help')
-  expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('issue --org') })
+  expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('regenerate') })
 })

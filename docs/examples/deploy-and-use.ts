@@ -65,7 +65,19 @@ const vault = await deploy('GuardedVault', [account.address, registry, verificat
 
 // 3. The service learns that the contract belongs to the project.
 const bound = Bun.spawnSync(
-  ['bun', 'run', 'countersign', 'project', 'bind', verificationHash, '--chain', chain, '--address', vault],
+  [
+    'bun',
+    'run',
+    'countersign',
+    'binding',
+    'create',
+    '--project',
+    verificationHash,
+    '--chain',
+    chain,
+    '--address',
+    vault,
+  ],
   { stdout: 'inherit', stderr: 'inherit' },
 )
 if (bound.exitCode !== 0) throw new Error('the contract could not be bound to the project')

@@ -1,15 +1,16 @@
 // Runs operations of the admin API for the command line, over an open store and without a service: the same declaration, the
-// same checks, and the change with its audit entries in one transaction. Operations take a Request as their input, so one is
-// made; nothing goes over a network.
+// same checks, and the change with its audit entries in one transaction.
 import { fixedError } from '../domain/errors.ts'
 import type { Deadline } from '../server/deadline.ts'
 import { storeWithin } from '../store/store.ts'
 import type { CommandActor } from './actor.ts'
 import { RoleInsufficientError } from './errors.ts'
 import { authorize } from './gate.ts'
-import { decodeInput, performOperation } from './perform.ts'
+import { type Input, performOperation } from './perform.ts'
 import { Reply, type Route, SecretReply } from './route.ts'
+import { closed } from './schema.ts'
 import type { Services } from './services.ts'
+import { checkValue } from './validate.ts'
 
 /** Input of an operation. */
 export interface CommandInput {
@@ -80,23 +81,24 @@ const withoutService = (services: CommandServices): Services => {
 }
 
 const NO_DEADLINE: Deadline = { deadlineMs: Number.POSITIVE_INFINITY, passed: false }
+const NO_REQUEST = new Request('http://command-line')
+const NOTHING = closed({})
 const NOBODY = { userAgent: '', address: '', sessionToken: null, deviceToken: null } as const
 
-/** Made for its query and its body. A Request needs a URL; this one is never sent and names nothing. */
-const toRequest = ({ method }: Route, { query = {}, body, file }: CommandInput): Request => {
-  const url = new URL('http://command-line')
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) url.searchParams.set(name, String(value))
+/** An operation reads a file from its request; this one is never sent, and its URL names nothing. */
+const fileRequest = ({ method }: Route, { file }: CommandInput): Request =>
+  file === undefined
+    ? NO_REQUEST
+    : new Request(NO_REQUEST.url, { method, body: file.bytes, headers: { 'content-type': file.mediaType } })
+
+/** The input, checked as the route declares it. @throws FieldInvalidError, FieldMissingError */
+const checkInput = (route: Route, { params = {}, query = {}, body }: CommandInput): Input => {
+  const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
+  return {
+    params,
+    query: checkValue(route.query ?? NOTHING, given),
+    body: { text: '', value: route.body === null ? undefined : checkValue(route.body, body ?? {}) },
   }
-  if (file !== undefined) {
-    return new Request(url.href, { method, body: file.bytes, headers: { 'content-type': file.mediaType } })
-  }
-  if (body === undefined) return new Request(url.href, { method })
-  return new Request(url.href, {
-    method,
-    body: JSON.stringify(body),
-    headers: { 'content-type': 'application/json' },
-  })
 }
 
 const bodyOf = (answer: unknown): unknown =>
@@ -116,21 +118,19 @@ export const createCommandClient = ({ routes, services, actor }: CommandDoorDepe
     call: async (operation, input = {}) => {
       const route = declared.get(operation)
       if (route === undefined) throw new Error(`${operation} is not declared`)
-      const request = toRequest(route, input)
-      const { params = {} } = input
       const { access } = route
       if (access.kind === 'public' || access.kind === 'second-factor' || access.kind === 'person') {
         throw new RoleInsufficientError('person')
       }
-      const organization = await authorize(services.store, access, actor, params['organization'])
+      const organization = await authorize(services.store, access, actor, input.params?.['organization'])
       const answer = await performOperation(
         // A command keeps no cache that could be outdated, so there is nothing to report.
         { services, report: () => undefined },
         route,
         { actor, pending: null, organization, rateLimit: null },
-        await decodeInput(route, params, request),
+        checkInput(route, input),
         {
-          request,
+          request: fileRequest(route, input),
           requestId: '',
           caller: NOBODY,
           deadline: NO_DEADLINE,

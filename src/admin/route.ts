@@ -9,6 +9,7 @@ import type { Caller, FoundSession } from './accounts/sessions.ts'
 import type { Actor, PersonActor } from './actor.ts'
 import { AWAITS_APPROVAL } from './approvals.ts'
 import type { DeclaredRoute, ParamsOf } from './client-types.ts'
+import type { CommandOverride } from './command-override.ts'
 import { type Static, type TObject, type TProperties, type TSchema, Type } from './schema.ts'
 import type { AloneReason, SecondPersonRule } from './second-person/declaration.ts'
 import type { Services } from './services.ts'
@@ -171,6 +172,8 @@ export interface Route {
   readonly secondPerson: SecondPersonRule<Omit<Call<Access, Record<string, string>, unknown, unknown>, 'write'>> | null
   /** Why an operation that changes something never waits; every such operation states this or `secondPerson`. */
   readonly alone: AloneReason | null
+  /** False: the command line does not have it. */
+  readonly command: CommandOverride | false
   handle(call: Call<Access, Record<string, string>, unknown, unknown>): Promise<Answer<unknown>>
 }
 
@@ -219,6 +222,7 @@ interface Declaration<
   /** The person must have given password or passkey within five minutes: always, or for some bodies. */
   readonly fresh?: true | ((body: Static<Body>) => boolean)
   readonly alone?: AloneReason
+  readonly command?: CommandOverride | false
   /** For a change of who gets signed for; see second-person/. */
   readonly secondPerson?: SecondPersonRule<Omit<DeclaredCall<Allowed, Path, Query, Body>, 'write'>>
   handle(
@@ -287,6 +291,7 @@ export const declareRoutes =
     // As with `handle`: the input is checked against this declaration.
     secondPerson: (declaration.secondPerson ?? null) as Route['secondPerson'],
     alone: declaration.alone ?? null,
+    command: declaration.command ?? {},
     // The input is checked against this declaration.
     handle: (call) => declaration.handle(call as never),
   })

@@ -19,8 +19,15 @@ export const closed = <Properties extends TProperties>(
 ): TObject<Properties> =>
   Type.Object(properties, { additionalProperties: false, ...(description === undefined ? {} : { description }) })
 
-/** Gives a schema a name in the documentation. */
-export const named = <Schema extends TSchema>(name: string, schema: Schema): Schema => ({ ...schema, $id: name })
+/**
+ * Gives a schema a name in the documentation.
+ * @param columns members that the command line shows of each record in a list; left out: those that are no objects
+ */
+export const named = <Schema extends TSchema>(
+  name: string,
+  schema: Schema,
+  columns?: readonly (keyof Static<Schema>)[],
+): Schema => ({ ...schema, $id: name, ...(columns && { columns }) })
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 

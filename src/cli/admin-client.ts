@@ -56,8 +56,8 @@ const explain = (error: unknown, flags: Readonly<Record<string, string>>, unknow
   // Each mistake in a policy is printed, and a needed second person has an exit code of its own.
   if (error instanceof PolicyInvalidError || error instanceof SecondPersonNeededError) return error
   if (error instanceof StoreUnavailableError) return error
-  if (error instanceof SubjectUnknownError) return new CommandFailedError(unknown ?? error.detail)
-  return error instanceof CountersignError ? new CommandFailedError(error.detail) : error
+  if (error instanceof SubjectUnknownError) return new CommandFailedError(unknown ?? error.detail, error.code)
+  return error instanceof CountersignError ? new CommandFailedError(error.detail, error.code) : error
 }
 
 /** @param load loads the operations on first use, because loading takes longer than to find a mistake in a call */

@@ -7,11 +7,10 @@ import { type ParsedCommand, UsageError } from './output.ts'
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 const LONGEST_SECONDS = 10 * 365 * 86_400
 
-/** Seconds of `0`, `90s`, `15m`, `24h` or `30d`. @throws UsageError */
+/** Seconds of `0`, `90`, `90s`, `15m`, `24h` or `30d`. @throws UsageError */
 export const parseDuration = (text: string, flag: string): number => {
-  if (text === '0') return 0
-  const match = /^([0-9]{1,9})([smhd])$/.exec(text)
-  const seconds = match === null ? Number.NaN : Number(match[1]) * (UNIT_SECONDS[match[2] ?? ''] ?? Number.NaN)
+  const match = /^([0-9]{1,9})([smhd]?)$/.exec(text)
+  const seconds = match === null ? Number.NaN : Number(match[1]) * (UNIT_SECONDS[match[2] || 's'] ?? Number.NaN)
   if (!(seconds <= LONGEST_SECONDS)) {
     throw new UsageError(`${flag} must be a duration of at most ten years, for example 24h or 30d`)
   }
@@ -19,6 +18,18 @@ export const parseDuration = (text: string, flag: string): number => {
 }
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/
+
+/**
+ * Unix seconds of an ISO 8601 date or time with its zone, or of a duration before or after now.
+ * @throws UsageError
+ */
+export const parseMoment = (text: string, flag: string, nowSeconds: number, direction: 'past' | 'future'): number => {
+  if (ISO_TIME.test(text) && !Number.isNaN(Date.parse(text))) return Math.floor(Date.parse(text) / 1000)
+  if (!/^[0-9]+[smhd]$/.test(text))
+    throw new UsageError(`${flag} must be a time, as 2027-01-31T12:00:00Z, or a duration, as 30d`)
+  const seconds = parseDuration(text, flag)
+  return direction === 'past' ? nowSeconds - seconds : nowSeconds + seconds
+}
 
 /** Unix seconds of an ISO 8601 date or time with its zone, or of a duration from now. @throws UsageError */
 export const parseExpiry = (text: string, nowSeconds: number): number => {

@@ -12,7 +12,14 @@ export interface CommandOutput {
 export class UsageError extends NamedError {}
 
 /** The call is valid but fails; `message` is one line. */
-export class CommandFailedError extends NamedError {}
+export class CommandFailedError extends NamedError {
+  /** As in the admin API's problems, if an operation failed. */
+  readonly code: string
+  constructor(message: string, code = 'FAILED') {
+    super(message)
+    this.code = code
+  }
+}
 
 type OptionTypes = Readonly<Record<string, { readonly type: 'string' | 'boolean'; readonly short?: string }>>
 

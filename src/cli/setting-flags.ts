@@ -26,3 +26,12 @@ export const splitSettingFlags = (commandArguments: readonly string[]): SplitFla
   }
   return { settings, others }
 }
+
+/** Takes --url from before the noun: behind it, a command may have an option of its own by that name. */
+export const splitUrl = (
+  commandLine: readonly string[],
+): { readonly url: string | null; readonly words: readonly string[] } => {
+  const [first = '', second, ...rest] = commandLine
+  if (first.startsWith('--url=')) return { url: first.slice('--url='.length), words: commandLine.slice(1) }
+  return first === '--url' && second !== undefined ? { url: second, words: rest } : { url: null, words: commandLine }
+}

@@ -18,6 +18,28 @@ export interface CommandPlace {
   readonly clock: Clock
   /** Name of the operating system's user. */
   readonly user: string
+  /** Asks a person to confirm; left out where nobody is at a terminal. */
+  readonly ask?: (question: string) => Promise<boolean>
+}
+
+/** What each verb that is no noun of the administration does. */
+export const VERBS: Readonly<Record<string, string>> = {
+  start: 'Start the service',
+  account: 'Create a recovery link for a person who lost the password or the second factor',
+  'account-key': 'Encrypt the secrets of one-time codes with another key',
+  geo: 'Look up an IP address as policies see it',
+  'screener-stub': 'Answer as a screener does, for trials',
+  decisions: 'Follow, verify, publish and ship the decision log',
+  proof: 'Check the proof of a decision offline, and print the log’s key',
+  witness: 'Follow another deployment’s log and cosign its heads',
+  backup: 'Copy the deployment to a folder while the service runs',
+  restore: 'Create a deployment from a backup',
+  migrate: 'Copy a database into another, SQLite or PostgreSQL',
+  doctor: 'Check chains, registries, attesters, the machine, the store and backups',
+  solana: 'Show how to deploy your own registry on a Solana cluster',
+  sbom: 'Print the software bill of materials (CycloneDX)',
+  settings: 'List every setting of the service with its default',
+  completion: 'Print a completion script for bash, zsh or fish',
 }
 
 const untilSignal = (): Promise<void> =>
@@ -65,12 +87,6 @@ export const runVerb = async (
   const { config, folder, open, openStore } = deployment
   const openBucket = (bucket: ShipPlace) => openBackupBucket(deployment.shipTarget(bucket))
   switch (verb) {
-    case 'keys':
-      return (await import('./keys.ts')).runKeys(commandArguments, {
-        clock,
-        ...output,
-        open,
-      })
     case 'org':
       return (await import('./org.ts')).runOrg(commandArguments, { output, open })
     case 'account':
@@ -88,8 +104,6 @@ export const runVerb = async (
         rotateKey: deployment.rotateEvidenceKey,
         user,
       })
-    case 'webhook':
-      return (await import('./webhook.ts')).runWebhook(commandArguments, { output, open })
     case 'lists':
       return (await import('./lists/lists.ts')).runLists(commandArguments, {
         output,
@@ -139,12 +153,6 @@ export const runVerb = async (
         screeners: new Set(config.screeners.keys()),
         clock,
         isTerminal: process.stderr.isTTY === true,
-      })
-    case 'project':
-      return (await import('./project.ts')).runProject(commandArguments, {
-        output,
-        chains: config.chains,
-        open,
       })
     case 'decisions':
       return (await import('./decisions/decisions.ts')).runDecisions(commandArguments, {

@@ -126,7 +126,20 @@ const attacked = async (run: (attacked: Attacked) => Promise<void>): Promise<voi
         await command('keys', 'revoke', parseApiKey(value('ATTESTATION_API_KEY'))?.keyId ?? '')
       },
       verify: async (wallet) => {
-        key = (await command('keys', 'issue', '--org', 'demo', '--kind', 'attestation', '--test')).trim()
+        key = (
+          await command(
+            'keys',
+            'issue',
+            '--org',
+            'demo',
+            '--kind',
+            'attestation',
+            '--name',
+            'late',
+            '--environment',
+            'test',
+          )
+        ).trim()
         const response = await fetch(`${service.url}/api/v1/register/individual`, {
           method: 'POST',
           headers: {

@@ -2,7 +2,6 @@
 // is meant belongs in the changelog; `bun test -u test/cli/printed.test.ts` then writes it down.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { newSessionId } from '../../src/domain/identifier.ts'
-import { allPolicies } from '../support/all-rows.ts'
 import { openCommandWorld } from './world.ts'
 
 const world = await openCommandWorld()
@@ -102,50 +101,6 @@ describe('what verbs print', () => {
     await say('org')
   })
 
-  frozen('keys', async () => {
-    const issued = parse<{ keyId: string }>(
-      await say('keys', 'issue', '--org', 'demo', '--kind', 'attestation', '--name', 'backend', '--json'),
-    )
-    world.call(issued.keyId, 'keyId')
-    transcript = world.named(transcript)
-    await say('keys', 'issue', '--org', 'demo', '--kind', 'attestation', '--expires', '30d', '--rate', '10')
-    world.call(/key id ([0-9A-Za-z]{12});/.exec(transcript)?.[1] ?? '', 'second keyId')
-    transcript = world.named(transcript)
-    await say(
-      'keys',
-      'issue',
-      '--org',
-      'demo',
-      '--kind',
-      'admin',
-      '--test',
-      '--no-rate-limit',
-      '--expires',
-      '2001-01-01',
-    )
-    await say('keys', 'issue', '--org', 'demo', '--kind', 'master')
-    await say('keys', 'issue', '--org', 'nobody', '--kind', 'identity')
-    await say('keys', 'issue', '--kind', 'identity')
-    await say('keys', 'issue', '--org', 'demo', '--kind', 'identity', '--rate', '0')
-    await say('keys', 'issue', '--org', 'demo', '--kind', 'identity', '--name', 'x'.repeat(101))
-    await both('keys', 'list', '--org', 'demo')
-    await say('keys', 'list')
-    await say('keys', 'list', '--org', 'nobody')
-    await say('keys', 'list', '--kind', 'admin')
-    const next = parse<{ keyId: string }>(await say('keys', 'regenerate', issued.keyId, '--overlap', '0', '--json'))
-    world.call(next.keyId, 'third keyId')
-    transcript = world.named(transcript)
-    await say('keys', 'regenerate', issued.keyId)
-    await say('keys', 'regenerate', 'AAAAAAAAAAAA')
-    await say('keys', 'regenerate', next.keyId, '--overlap', 'soon')
-    await say('keys', 'revoke', next.keyId)
-    await say('keys', 'revoke', next.keyId, '--json')
-    await say('keys', 'regenerate', next.keyId)
-    await say('keys', 'revoke', 'AAAAAAAAAAAA')
-    await say('keys', 'revoke')
-    await say('keys')
-  })
-
   frozen('policy', async () => {
     const file = world.file('policy.yaml', DOCUMENT)
     const policy = parse<{ policy: string; revision: string }>(await say('policy', 'apply', file, '--json'))
@@ -187,46 +142,6 @@ describe('what verbs print', () => {
     await both('policy', 'check', file)
     await both('policy', 'test', file)
     await say('policy')
-  })
-
-  frozen('project', async () => {
-    const [policy] = await world.withStore(async (store) => {
-      const organization = await store.organizations.find('demo')
-      return allPolicies(store, organization?.id ?? '')
-    })
-    const id = policy?.id ?? ''
-    const [project] = parse<{ id: string }[]>(
-      await say('project', 'create', '--name', 'Shop', '--policy', id, '--lifetime', '60', '--json'),
-    )
-    const shop = project?.id ?? ''
-    await say('project', 'create', '--name', 'Kept', '--policy', id, '--hash', `x-${'0'.repeat(31)}1`)
-    await say('project', 'create', '--name', 'Kept', '--policy', id, '--hash', `x-${'0'.repeat(31)}1`)
-    await say('project', 'create', '--name', 'Bad', '--policy', id, '--hash', 'x-1')
-    await say('project', 'create', '--name', 'Bad', '--policy', 'policy_nobody')
-    await say('project', 'create', '--name', 'Bad', '--policy', id, '--lifetime', '5')
-    await say('project', 'create', '--name', 'Bad', '--policy', id, '--lifetime', 'long')
-    await say('project', 'create', '--policy', id)
-    await say('project', 'create', '--name', 'Bad')
-    await both('project', 'list')
-    await say('project', 'set', shop, '--name', 'Store', '--lifetime', '120')
-    await say('project', 'set', shop, '--name', 'Shop', '--json')
-    await say('project', 'set', shop, '--policy', 'policy_nobody')
-    await say('project', 'set', shop)
-    await say('project', 'set', 'project_nobody', '--name', 'x')
-    await say('project', 'set')
-    await say('project', 'bind', shop, '--chain', 'base', '--address', EVM, '--label', 'Router')
-    await say('project', 'bind', shop, '--chain', 'solana', '--address', SOLANA, '--json')
-    await say('project', 'bind', shop, '--chain', 'base', '--address', EVM)
-    await say('project', 'bind', shop, '--chain', 'nowhere', '--address', EVM)
-    await say('project', 'bind', shop, '--chain', 'solana', '--address', EVM)
-    await say('project', 'bind', shop, '--chain', 'base')
-    await both('project', 'bindings', shop)
-    await say('project', 'unbind', shop, '--chain', 'base', '--address', OTHER)
-    await say('project', 'unbind', shop, '--chain', 'base', '--address', EVM)
-    await say('project', 'unbind', shop, '--chain', 'solana', '--address', SOLANA, '--json')
-    await say('project', 'bindings', 'project_nobody')
-    await say('project', 'list', '--org', 'nobody')
-    await say('project')
   })
 
   frozen('lists', async () => {
@@ -290,42 +205,6 @@ describe('what verbs print', () => {
     await say('lists')
   })
 
-  frozen('webhook', async () => {
-    const { id } = parse<{ id: string }>(
-      await say('webhook', 'add', '--url', 'https://hooks.example.org/countersign', '--json'),
-    )
-    await say('webhook', 'add', '--url', 'https://hooks.example.org/decides', '--decides')
-    await say('webhook', 'add', '--url', 'https://hooks.example.org/decides', '--decides')
-    await say('webhook', 'add', '--url', 'https://hooks.example.org/x', '--decides', '--test')
-    await say('webhook', 'add', '--url', 'http://127.0.0.1/x')
-    await say('webhook', 'add')
-    const endpoints = parse<readonly { id: string; purpose: string }[]>(await say('webhook', 'list', '--json'))
-    const decider = endpoints.find(({ purpose }) => purpose === 'decisions')?.id ?? ''
-    const secret = world.file('service-secret', 'countersign-test-secret\n')
-    await say('webhook', 'service', decider, 'sumsub', '--secret-file', secret)
-    await say('webhook', 'service', decider, 'veriff', '--secret-file', secret, '--overlap', '0', '--json')
-    await say('webhook', 'service', decider, 'another', '--secret-file', secret)
-    await say('webhook', 'service', decider, 'veriff')
-    await say('webhook', 'service', decider, 'veriff', '--secret-file', '/nowhere')
-    await say('webhook', 'service', id, 'veriff', '--secret-file', secret)
-    await say('webhook', 'list')
-    await say('webhook', 'rotate', id, '--overlap', '1h')
-    await say('webhook', 'rotate', id, '--json')
-    await say('webhook', 'rotate', id, '--overlap', 'soon')
-    await say('webhook', 'rotate', 'nobody')
-    await say('webhook', 'rotate')
-    await both('webhook', 'deliveries')
-    await say('webhook', 'deliveries', '--state', 'lost')
-    await say('webhook', 'deliveries', '--limit', '0')
-    await say('webhook', 'resend', 'nobody')
-    await say('webhook', 'resend', '--dead')
-    await say('webhook', 'resend', '--dead', '--json')
-    await say('webhook', 'resend')
-    await say('webhook', 'remove', id)
-    await say('webhook', 'remove', id)
-    await say('webhook')
-  })
-
   frozen('session', async () => {
     const make = (wallet: string | null): Promise<string> =>
       world.withStore(async (store) => {
@@ -367,7 +246,6 @@ describe('what verbs print', () => {
     await say('session', 'decide', one, 'retry')
     await say('session', 'decide', one, 'sideways')
     await say('session', 'decide', newSessionId(), 'rejected')
-    await both('webhook', 'deliveries', '--limit', '1')
     await say('session')
   })
 

@@ -8,10 +8,8 @@ import { runLists } from '../../src/cli/lists/lists.ts'
 import { runOrg } from '../../src/cli/org.ts'
 import { findVerb, parseCommand, UsageError } from '../../src/cli/output.ts'
 import { runPolicy } from '../../src/cli/policy/policy.ts'
-import { runProject } from '../../src/cli/project.ts'
 import { runSession } from '../../src/cli/session.ts'
 import { runSolana } from '../../src/cli/solana.ts'
-import { runWebhook } from '../../src/cli/webhook.ts'
 import { createChainTable } from '../../src/domain/chain.ts'
 import { dataFolderAt } from '../../src/setup/data-folder.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
@@ -61,11 +59,9 @@ const COMMANDS = {
       isTerminal: false,
       decisionsDirectory: dirname(temporary.path),
     }),
-  project: (words: string[]) => runProject(words, { output, open, chains }),
   session: (words: string[]) => runSession(words, { output, open, user: 'anna' }),
   solana: (words: string[]) =>
     runSolana(words, { output, openStore: async () => (await open()).store, settings: undefined }),
-  webhook: (words: string[]) => runWebhook(words, { output, open }),
 } as const
 type Command = keyof typeof COMMANDS
 
@@ -94,10 +90,8 @@ const VERBS: Readonly<Record<Command, Readonly<Record<string, number>>>> = {
     list: 0,
     show: 1,
   },
-  project: { list: 0, create: 0, set: 1, bind: 1, unbind: 1, bindings: 1 },
   session: { list: 0, show: 1, decide: 2 },
   solana: { 'deploy-plan': 0 },
-  webhook: { add: 0, list: 0, rotate: 1, remove: 1, deliveries: 0, resend: 1 },
 }
 const names = Object.keys(COMMANDS) as Command[]
 

@@ -6,14 +6,11 @@ import { runAccount } from '../../src/cli/account.ts'
 import type { AdminClient, Open } from '../../src/cli/admin-client.ts'
 import { runAttester } from '../../src/cli/attester.ts'
 import { runEvidence } from '../../src/cli/evidence.ts'
-import { runKeys } from '../../src/cli/keys.ts'
 import { runLists } from '../../src/cli/lists/lists.ts'
 import { runOrg } from '../../src/cli/org.ts'
 import type { CommandOutput } from '../../src/cli/output.ts'
 import { runPolicy } from '../../src/cli/policy/policy.ts'
-import { runProject } from '../../src/cli/project.ts'
 import { runSession } from '../../src/cli/session.ts'
-import { runWebhook } from '../../src/cli/webhook.ts'
 import { addressOfKey } from '../../src/domain/address-key.ts'
 import { readEntries } from '../../src/facts/lists/write-list.ts'
 import { type Harness, startHarness } from '../admin/support/harness.ts'
@@ -32,10 +29,6 @@ const VERBS: Readonly<Record<string, string | { readonly reads: string } | { rea
   'org second-factor': 'changeSecondFactorRule',
   'org second-person': 'changeSettings',
   'org brand': 'changeBrand',
-  'keys issue': 'issueKey',
-  'keys list': { reads: 'listKeys' },
-  'keys regenerate': 'regenerateKey',
-  'keys revoke': 'revokeKey',
   'policy check': { exempt: 'a file alone, on any machine' },
   'policy test': { exempt: 'a file alone, on any machine' },
   'policy templates': { exempt: 'comes with the program' },
@@ -50,12 +43,6 @@ const VERBS: Readonly<Record<string, string | { readonly reads: string } | { rea
   'policy simulate': { exempt: 'simulateSessionPolicy, by the text of a revision or file' },
   'policy list': { reads: 'listPolicies' },
   'policy show': { reads: 'readRevision' },
-  'project list': { reads: 'listProjects' },
-  'project create': 'createProject',
-  'project set': 'changeProject',
-  'project bind': 'bindAddress',
-  'project unbind': 'unbindAddress',
-  'project bindings': { reads: 'listBindings' },
   'lists list': { reads: 'listLists' },
   'lists create': 'createList',
   'lists show': { reads: 'readList' },
@@ -77,13 +64,6 @@ const VERBS: Readonly<Record<string, string | { readonly reads: string } | { rea
   'evidence erase': { exempt: 'eraseEvidence, over evidence that the harness only stands in for' },
   'evidence retention': 'changeRetention',
   'evidence rotate-key': { exempt: 'works on keys of the whole deployment' },
-  'webhook add': { exempt: 'addWebhookEndpoint, whose secret needs the evidence key' },
-  'webhook list': { reads: 'listWebhookEndpoints' },
-  'webhook rotate': { exempt: 'rotateWebhookSecret, whose secret needs the evidence key' },
-  'webhook service': { exempt: 'setWebhookService, whose secret needs the evidence key' },
-  'webhook remove': { exempt: 'removeWebhookEndpoint, of what webhook add makes' },
-  'webhook deliveries': { reads: 'listWebhookMessages' },
-  'webhook resend': 'resendDeadWebhookMessages',
   'attester add': { exempt: 'addAttester, whose keystore needs the passphrase' },
   'attester import': { exempt: 'importAttester, which the command line alone has' },
   'attester list': { reads: 'listAttesters' },
@@ -92,7 +72,7 @@ const VERBS: Readonly<Record<string, string | { readonly reads: string } | { rea
   'account recover': 'recoverUser',
 }
 
-const COMMANDS = ['org', 'keys', 'policy', 'project', 'lists', 'session', 'evidence', 'webhook', 'attester', 'account']
+const COMMANDS = ['org', 'policy', 'lists', 'session', 'evidence', 'attester', 'account']
 
 test('every verb that administers has an operation, or a reason why not', async () => {
   const world = await openCommandWorld()
@@ -100,8 +80,7 @@ test('every verb that administers has an operation, or a reason why not', async 
     const found = new Set<string>()
     for (const command of COMMANDS) {
       const help = (await world.run(command, '--help')).stdout
-      const pattern =
-        command === 'keys' ? /^ {2}([a-z-]+)(?= |$)/gm : new RegExp(`countersign ${command} ([a-z-]+)`, 'g')
+      const pattern = new RegExp(`countersign ${command} ([a-z-]+)`, 'g')
       for (const [, verb] of help.matchAll(pattern)) found.add(`${command} ${verb}`)
     }
     expect([...found].sort()).toEqual(Object.keys(VERBS).sort())
@@ -140,7 +119,6 @@ const open = openOver({ store: commands.store, clock: commands.clock }, ada)
 type Runs = Readonly<Record<string, (words: string[], output: CommandOutput) => Promise<number>>>
 const runsOver = (open: Open): Runs => ({
   org: (words, output) => runOrg(words, { output, open }),
-  keys: (words, output) => runKeys(words, { ...output, clock: commands.clock, open }),
   policy: (words, output) =>
     runPolicy(words, {
       screeners: new Set(),
@@ -151,11 +129,9 @@ const runsOver = (open: Open): Runs => ({
       clock: commands.clock,
       isTerminal: false,
     }),
-  project: (words, output) => runProject(words, { output, open, chains: commands.services.chains }),
   lists: (words, output) => runLists(words, { output, open, clock: commands.clock, user: ada }),
   evidence: (words, output) => runEvidence(words, { output, open, user: 'ada', rotateKey: never }),
   session: (words, output) => runSession(words, { output, open, user: 'ada' }),
-  webhook: (words, output) => runWebhook(words, { output, open }),
   attester: (words, output) =>
     runAttester(words, {
       output,
@@ -272,11 +248,6 @@ const STEPS: readonly Step[] = [
   ['org second-person demo off', `PATCH ${DEMO}/settings`, { second_person: false }],
   ['session policy off --org demo', `PUT ${DEMO}/session-policy`, { policy_id: null }],
   ['org brand demo --color #aa3366', `PATCH ${DEMO}/brand`, { color: '#aa3366' }],
-  ['keys issue --org demo --kind attestation --name x', `POST ${DEMO}/keys`, { kind: 'attestation', name: 'x' }],
-  ['keys issue --org demo --kind master --name x', `POST ${DEMO}/keys`, { kind: 'master', name: 'x' }, [400, 2]],
-  ['keys regenerate {key}', `POST ${DEMO}/keys/{key}/regenerate`, {}],
-  ['keys regenerate {key}', `POST ${DEMO}/keys/{key}/regenerate`, {}, [409, 1]],
-  ['keys revoke {key}', `POST ${DEMO}/keys/{key}/revoke`, {}],
   ['policy apply FILE --draft', `POST ${DEMO}/policies`, { source: SOURCE }],
   ['policy apply FILE --policy {policy} --draft', `POST ${DEMO}/policies/{policy}/revisions`, { source: SOURCE }],
   [
@@ -291,22 +262,6 @@ const STEPS: readonly Step[] = [
     [409, 1],
   ],
   ['policy shadow {policy} --off', `PUT ${DEMO}/policies/{policy}/shadow`, { revision_id: null }],
-  ['project create --name Shop --policy {policy}', `POST ${DEMO}/projects`, { name: 'Shop', policy_id: '{policy}' }],
-  ['project create --name Shop --policy none', `POST ${DEMO}/projects`, { name: 'Shop', policy_id: 'none' }, [404, 1]],
-  ['project set {project} --lifetime 60', `PATCH ${DEMO}/projects/{project}`, { lifetime_seconds: 60 }],
-  ['project set {project} --lifetime 5', `PATCH ${DEMO}/projects/{project}`, { lifetime_seconds: 5 }, [400, 2]],
-  [
-    `project bind {project} --chain base --address ${EVM}`,
-    `POST ${DEMO}/bindings`,
-    { project_id: '{project}', chain: 'base', address: EVM },
-  ],
-  [
-    `project bind {project} --chain solana --address ${EVM}`,
-    `POST ${DEMO}/bindings`,
-    { project_id: '{project}', chain: 'solana', address: EVM },
-    [400, 2],
-  ],
-  [`project unbind {project} --chain base --address ${EVM}`, `DELETE ${DEMO}/bindings/{binding}`],
   ['lists create mine', `POST ${DEMO}/lists`, { name: 'mine' }],
   ['lists create mine', `POST ${DEMO}/lists`, { name: 'mine' }, [409, 1]],
   [`lists add deny ${EVM} --memo m`, `POST ${DEMO}/lists/deny/entries`, { add: [{ address: EVM, memo: 'm' }] }],
@@ -315,7 +270,6 @@ const STEPS: readonly Step[] = [
   ['lists upload mine LIST', `PUT ${DEMO}/lists/mine/content`],
   ['lists delete mine', `DELETE ${DEMO}/lists/mine`],
   ['evidence retention --completed 100', `PATCH ${DEMO}/evidence-retention`, { completed_days: 100 }],
-  ['webhook resend --dead', `POST ${DEMO}/webhook-messages/resend-dead`, {}],
   ['attester retire one', 'POST /attesters/{attester}/retire', { final: false }],
   [
     'account recover bea@example.org --remove-second-factors',
@@ -376,18 +330,13 @@ describe('through both doors', () => {
 /** Reading verbs as they are called after all steps; the list deny has an address again. */
 const READS: Readonly<Record<string, string>> = {
   'org list': 'org list',
-  'keys list': 'keys list --org demo',
   'policy list': 'policy list',
   'policy show': 'policy show {policy}',
-  'project list': 'project list',
-  'project bindings': 'project bindings {project}',
   'lists list': 'lists list',
   'lists show': 'lists show deny',
   'lists find': `lists find deny ${EVM}`,
   'session list': 'session list',
   'session show': 'session show {session}',
-  'webhook list': 'webhook list',
-  'webhook deliveries': 'webhook deliveries',
   'attester list': 'attester list',
 }
 

@@ -153,17 +153,25 @@ describe('keys by command', () => {
     const { key, keyId } = await issueKey(service, ours)
     const response = await statusBecomes(key, 200)
     expect(response.headers.get('ratelimit-limit')).toBe('2000')
-    expect((await runCommand(service.dataDirectory, 'keys', 'revoke', keyId)).code).toBe(0)
+    expect((await runCommand(service.dataDirectory, 'key', 'revoke', keyId)).code).toBe(0)
     await expectProblem(await statusBecomes(key, 401), 401, 'UNAUTHENTICATED')
   })
 
   test('a regenerated key works beside the old one for the overlap, and expires at once with overlap 0', async () => {
     const { key, keyId } = await issueKey(service, ours)
-    const next = await runCommand(service.dataDirectory, 'keys', 'regenerate', keyId, '--overlap', '1h', '--json')
-    const second = JSON.parse(next.stdout) as { key: string; keyId: string }
+    const next = await runCommand(service.dataDirectory, 'key', 'regenerate', keyId, '--overlap', '1h', '--json')
+    const second = JSON.parse(next.stdout) as { key: string; record: { id: string } }
     await statusBecomes(second.key, 200)
     await statusBecomes(key, 200)
-    const last = await runCommand(service.dataDirectory, 'keys', 'regenerate', second.keyId, '--overlap', '0', '--json')
+    const last = await runCommand(
+      service.dataDirectory,
+      'key',
+      'regenerate',
+      second.record.id,
+      '--overlap',
+      '0',
+      '--json',
+    )
     await statusBecomes((JSON.parse(last.stdout) as { key: string }).key, 200)
     await expectProblem(await statusBecomes(second.key, 401), 401, 'UNAUTHENTICATED')
   })

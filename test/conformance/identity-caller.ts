@@ -85,7 +85,7 @@ export const createTenant = async (service: RunningService, slug: string) => {
   const created = await runCommand(service.dataDirectory, 'org', 'create', slug)
   expect(created).toMatchObject({ code: 0 })
   const options = `--org ${slug} --kind identity --no-rate-limit`
-  const [live, test] = [await issueKey(service, options), await issueKey(service, `${options} --test`)]
+  const [live, test] = [await issueKey(service, options), await issueKey(service, `${options} --environment test`)]
   return { slug, live: createCaller(service, live.key), test: createCaller(service, test.key), liveKeyId: live.keyId }
 }
 

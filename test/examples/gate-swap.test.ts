@@ -47,7 +47,7 @@ describeOnChain('docs/examples/gate-swap.ts', () => {
     await chain.send({ to: registry, name: 'registerAttester', arguments: [settings['EVM_ATTESTER']] })
     vault = await chain.deploy('GuardedVault', owner, registry.address, settings['VERIFICATION_HASH'])
     const hash = settings['VERIFICATION_HASH'] ?? ''
-    await command('project', 'bind', hash, '--chain', 'sepolia', '--address', vault.address)
+    await command('binding', 'create', '--project', hash, '--chain', 'sepolia', '--address', vault.address)
     const policy = join(service.dataDirectory, 'swaps.yaml')
     writeFileSync(policy, POLICY)
     await command('policy', 'apply', policy, '--policy', settings['POLICY_ID'] ?? '')
@@ -56,7 +56,7 @@ describeOnChain('docs/examples/gate-swap.ts', () => {
     for (let name = ''; name !== 'Swaps'; ) {
       name = ((await (await service.attest(probe)).json()) as { policy_name: string }).policy_name
     }
-    identityKey = (await issueKey(service, '--org demo --kind identity --name sandbox --test')).key
+    identityKey = (await issueKey(service, '--org demo --kind identity --name sandbox --environment test')).key
     backend = spawnExample('gate-swap.ts', {
       ...environmentOf(service),
       IDENTITY_API_KEY: identityKey,

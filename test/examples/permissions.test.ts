@@ -37,10 +37,10 @@ describeOnChain('docs/examples/permissions.ts', () => {
       policy: string
     }
     const made = await command('project', 'create', '--name', name, '--policy', policy, '--json')
-    return (JSON.parse(made) as [{ verificationHash: string }])[0].verificationHash
+    return (JSON.parse(made) as { verification_hash: string }).verification_hash
   }
   const bind = (hash: string, { address }: Deployed) =>
-    command('project', 'bind', hash, '--chain', 'base', '--address', address)
+    command('binding', 'create', '--project', hash, '--chain', 'base', '--address', address)
 
   beforeAll(async () => {
     chain = await startLocalChain(8453)
@@ -82,7 +82,7 @@ describeOnChain('docs/examples/permissions.ts', () => {
     const { IDENTITY_URL: identityUrl, IDENTITY_TEST_API_KEY: identityApiKey } = service.quickstart
     const identity = createCountersignClient({ identityUrl, identityApiKey })
     await identity.register('individual', { walletAddress: user, sandboxOutcome: 'completed' })
-    const { key } = await issueKey(service, '--org demo --kind attestation --name sandbox --test')
+    const { key } = await issueKey(service, '--org demo --kind attestation --name sandbox --environment test')
 
     backend = spawnExample('permissions.ts', {
       ...environmentOf(service),

@@ -86,8 +86,8 @@ describeOnChain('contracts that are looked up on their chain', () => {
       policy: string
     }
     const words = ['--org', 'other', '--name', 'other', '--policy', applied.policy, '--json']
-    const created = JSON.parse(await command('project', 'create', ...words)) as { verificationHash: string }[]
-    otherHash = created[0]!.verificationHash
+    const created = JSON.parse(await command('project', 'create', ...words)) as { verification_hash: string }
+    otherHash = created.verification_hash
   })
   afterAll(async () => {
     await Promise.all([service?.stop(), chain?.stop(), liar?.stop(), silent?.stop(), solana?.stop()])
@@ -143,7 +143,7 @@ describeOnChain('contracts that are looked up on their chain', () => {
   test('are bound here before they are looked up there', async () => {
     const vault = await vaultWith(otherHash)
     const hash = service.quickstart['VERIFICATION_HASH'] ?? ''
-    await command('project', 'bind', hash, '--chain', 'base', '--address', vault.address)
+    await command('binding', 'create', '--project', hash, '--chain', 'base', '--address', vault.address)
     expect(await ask('base', vault.address)).toMatchObject({ status: 200, body: { verification_hash: hash } })
   })
 

@@ -41,6 +41,8 @@ export const succeed = async ({ dataDirectory }: RunningService, ...words: strin
   return stdout
 }
 
-/** A new API key; `options` are those of `keys issue`, in one text. */
-export const issueKey = async (service: RunningService, options: string): Promise<{ key: string; keyId: string }> =>
-  JSON.parse(await succeed(service, ...`keys issue --json ${options}`.split(' ')))
+/** A new API key; `options` are those of `key create`, in one text. */
+export const issueKey = async (service: RunningService, options: string): Promise<{ key: string; keyId: string }> => {
+  const { key, record } = JSON.parse(await succeed(service, ...`key create --json --name key ${options}`.split(' ')))
+  return { key, keyId: record.id }
+}

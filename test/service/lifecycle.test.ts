@@ -320,8 +320,8 @@ describe('while it runs', () => {
       '10',
       '--json',
     )
-    const [project] = JSON.parse(created.stdout) as { verificationHash: string }[]
-    const request = { from: WALLET, chain: 'base', verification_hash: project?.verificationHash }
+    const { verification_hash } = JSON.parse(created.stdout) as { verification_hash: string }
+    const request = { from: WALLET, chain: 'base', verification_hash }
     const refused = await service.attest(request)
     expect(refused.status).toBe(400)
     expect(((await refused.json()) as { message: string }).message).toBe('Missing required field: msg_value')

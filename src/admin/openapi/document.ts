@@ -25,7 +25,7 @@ const TEXTS: Readonly<Record<number, string>> = {
 }
 
 /** Our own keywords, which are left out because JSON Schema does not have them. */
-const OWN_WORDS = new Set(['$id', 'printable', 'rule'])
+const OWN_WORDS = new Set(['$id', 'columns', 'printable', 'rule'])
 
 /** Writes `anyOf` of constants as `enum`. */
 const asEnumeration = (schema: JsonObject): JsonObject => {

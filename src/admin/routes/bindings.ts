@@ -4,12 +4,13 @@ import { FieldInvalidError } from '../../domain/errors.ts'
 import { walletAddressText } from '../../domain/wallet.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { Binding } from '../../store/organizations/bindings.ts'
+import type { FieldOverride } from '../command-override.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { requirePolicy } from '../policies/find.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, label, named, nullable, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
-import { policyText, requireProject } from './projects.ts'
+import { FIND_PROJECT, policyText, requireProject } from './projects.ts'
 
 const route = declareRoutes('Bindings')
 
@@ -23,6 +24,7 @@ const BINDING = named(
     label: nullable(Type.String({ description: 'What people call it' })),
     created_at: time(),
   }),
+  ['id', 'chain', 'address', 'label', 'project_id'],
 )
 
 const showBinding = (binding: Binding) => ({
@@ -34,6 +36,8 @@ const showBinding = (binding: Binding) => ({
   created_at: isoTime(binding.createdAtSeconds),
 })
 
+const FIND_BINDING: FieldOverride = { find: { in: 'listBindings', by: ['id', 'address'] } }
+
 const LABEL = label('What people call the contract or program, for example `Router`')
 
 const contractText = (contract: { readonly label: string | null; readonly address: string; readonly chain: string }) =>
@@ -42,6 +46,7 @@ const contractText = (contract: { readonly label: string | null; readonly addres
 export const BINDING_ROUTES = [
   route('listBindings', 'GET', '/organizations/{organization}/bindings', {
     access: VIEWER,
+    command: { fields: { project_id: FIND_PROJECT } },
     summary: 'Bindings of contracts and programs to projects, oldest first',
     query: Type.Object({
       ...PAGE_QUERY,
@@ -64,6 +69,7 @@ export const BINDING_ROUTES = [
   }),
   route('bindAddress', 'POST', '/organizations/{organization}/bindings', {
     access: ORGANIZATION_ADMIN,
+    command: { fields: { project_id: FIND_PROJECT } },
     summary: 'Bind a contract or program to a project',
     body: closed({
       project_id: Type.String({ maxLength: 100 }),
@@ -115,6 +121,7 @@ export const BINDING_ROUTES = [
   }),
   route('labelAddress', 'PATCH', '/organizations/{organization}/bindings/{binding}', {
     access: ORGANIZATION_ADMIN,
+    command: { fields: { binding: FIND_BINDING } },
     alone: 'texts',
     summary: 'Say what people call a bound contract or program',
     body: closed({ label: nullable(LABEL) }),
@@ -135,6 +142,7 @@ export const BINDING_ROUTES = [
   }),
   route('unbindAddress', 'DELETE', '/organizations/{organization}/bindings/{binding}', {
     access: ORGANIZATION_ADMIN,
+    command: { fields: { binding: FIND_BINDING } },
     summary: 'Remove a binding',
     secondPerson: {
       action: 'binding.remove',

@@ -8,6 +8,7 @@ import {
 } from '../../domain/api-key.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { isoTime } from '../../lib/time.ts'
+import type { FieldOverride } from '../command-override.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { requireRights, rightsOfKey, scopeBeyond } from '../rights.ts'
@@ -18,9 +19,17 @@ const route = declareRoutes('Keys')
 
 const KIND = oneOf(['attestation', 'identity', 'admin'], 'What the key is for')
 const ENVIRONMENT = oneOf(['live', 'test'], 'Test keys see identity sessions of test keys only')
+const RATE = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests per second' })
+const BURST = { minimum: 1, maximum: 10_000_000 }
 const RATE_LIMIT = closed({
-  requests_per_second: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-  burst: Type.Integer({ minimum: 1, maximum: 10_000_000, description: 'Largest burst of requests' }),
+  requests_per_second: RATE,
+  burst: Type.Integer({ ...BURST, description: 'Largest burst of requests' }),
+})
+const NEW_RATE_LIMIT = closed({
+  requests_per_second: RATE,
+  burst: Type.Optional(
+    Type.Integer({ ...BURST, description: 'Largest burst of requests. Defaults to twice the rate' }),
+  ),
 })
 
 const KEY = named(
@@ -39,7 +48,11 @@ const KEY = named(
     last_used_at: nullable(time('Within a minute')),
     replaced_by: nullable(Type.String({ description: 'The key that replaces it' })),
   }),
+  ['id', 'kind', 'environment', 'status', 'created_at', 'expires_at', 'last_used_at', 'rate_limit', 'name'],
 )
+
+/** Commands concern every organization's keys, so that a leaked key is revoked by its id alone. */
+const FIND_KEY: FieldOverride = { find: { in: 'listKeys', by: ['id'], everywhere: true } }
 
 const SECRET = Type.Union([Type.String(), Type.Null()], {
   description: 'The key itself, which is not stored: shown this once, null when the request is repeated',
@@ -95,6 +108,11 @@ export const KEY_ROUTES = [
   }),
   route('issueKey', 'POST', '/organizations/{organization}/keys', {
     access: ORGANIZATION_ADMIN,
+    command: {
+      aliases: ['issue'],
+      secret: 'key',
+      fields: { 'rate_limit.requests_per_second': { option: 'rate' }, 'rate_limit.burst': { option: 'burst' } },
+    },
     alone: 'key',
     summary: 'Issue a key',
     fresh: ({ kind }) => kind === 'admin',
@@ -106,7 +124,7 @@ export const KEY_ROUTES = [
       environment: Type.Optional(ENVIRONMENT),
       expires_at: Type.Optional(nullable(Type.String({ maxLength: 40, description: 'ISO 8601; left out: never' }))),
       rate_limit: Type.Optional(
-        Type.Union([RATE_LIMIT, Type.Null()], {
+        Type.Union([NEW_RATE_LIMIT, Type.Null()], {
           description: `Null: none. Left out: ${DEFAULT_RATE_LIMIT.requestsPerSecond}/s with bursts of ${DEFAULT_RATE_LIMIT.burst}`,
         }),
       ),
@@ -124,7 +142,10 @@ export const KEY_ROUTES = [
           ? DEFAULT_RATE_LIMIT
           : body.rate_limit === null
             ? null
-            : { requestsPerSecond: body.rate_limit.requests_per_second, burst: body.rate_limit.burst }
+            : {
+                requestsPerSecond: body.rate_limit.requests_per_second,
+                burst: body.rate_limit.burst ?? body.rate_limit.requests_per_second * 2,
+              }
       return write(async (tables, note) => {
         await requireRights(tables, actor, services.clock, rightsOfKey(organization.id, scopes))
         const made = await tables.apiKeys.issue({
@@ -151,6 +172,7 @@ export const KEY_ROUTES = [
   }),
   route('readKey', 'GET', '/organizations/{organization}/keys/{key}', {
     access: VIEWER,
+    command: { fields: { key: FIND_KEY } },
     summary: 'One key, without the key itself',
     answer: KEY,
     handle: async ({ services, organization, params }) => {
@@ -161,6 +183,7 @@ export const KEY_ROUTES = [
   }),
   route('regenerateKey', 'POST', '/organizations/{organization}/keys/{key}/regenerate', {
     access: ORGANIZATION_ADMIN,
+    command: { secret: 'key', fields: { key: FIND_KEY } },
     alone: 'key',
     summary: 'Replace a key',
     fresh: true,
@@ -198,6 +221,7 @@ export const KEY_ROUTES = [
   }),
   route('revokeKey', 'POST', '/organizations/{organization}/keys/{key}/revoke', {
     access: ORGANIZATION_ADMIN,
+    command: { irreversible: true, fields: { key: FIND_KEY } },
     alone: 'takes-access-away',
     summary: 'End a key, for good',
     description: 'Takes effect everywhere within a second.',

@@ -7,6 +7,7 @@ import { revisionSteps } from '../../policy/revision.ts'
 import type { Policy } from '../../store/organizations/policies.ts'
 import { DEFAULT_LIFETIME_SECONDS, type Project } from '../../store/organizations/projects.ts'
 import type { Tables } from '../../store/store.ts'
+import type { FieldOverride } from '../command-override.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { requirePolicy, requirePolicyOf } from '../policies/find.ts'
@@ -37,7 +38,15 @@ const PROJECT = named(
     version: Type.Integer({ description: 'Increases with every change' }),
     created_at: time(),
   }),
+  ['id', 'name', 'verification_hash', 'policy_id', 'policy_active', 'lifetime_seconds'],
 )
+
+export const FIND_PROJECT: FieldOverride = { find: { in: 'listProjects', by: ['id', 'verification_hash'] } }
+
+const inactivePolicy = ({ name, policy_id: policy, policy_active: active }: Readonly<Record<string, unknown>>) =>
+  active === false
+    ? `every request for ${name} is refused, because ${policy} has no active revision: countersign policy activate ${policy} --revision N`
+    : null
 
 const showProject = (project: Project) => ({
   id: project.id,
@@ -71,6 +80,7 @@ export const policyText = ({ name, id, activeRevisionId }: Policy): string =>
 export const PROJECT_ROUTES = [
   route('listProjects', 'GET', '/organizations/{organization}/projects', {
     access: VIEWER,
+    command: { warn: inactivePolicy },
     summary: 'An organization’s projects, oldest first',
     query: Type.Object({ ...PAGE_QUERY, policy_id: Type.Optional(Type.String({ maxLength: 100 })) }),
     answer: pageOf(PROJECT),
@@ -85,6 +95,7 @@ export const PROJECT_ROUTES = [
   }),
   route('createProject', 'POST', '/organizations/{organization}/projects', {
     access: ORGANIZATION_ADMIN,
+    command: { warn: inactivePolicy },
     summary: 'Create a project',
     body: closed({
       name: label('As people read it'),
@@ -138,6 +149,7 @@ export const PROJECT_ROUTES = [
   }),
   route('readProject', 'GET', '/organizations/{organization}/projects/{project}', {
     access: VIEWER,
+    command: { warn: inactivePolicy, fields: { project: FIND_PROJECT } },
     summary: 'One project',
     answer: PROJECT,
     handle: async ({ services, organization, params }) => {
@@ -146,6 +158,7 @@ export const PROJECT_ROUTES = [
   }),
   route('readProjectCall', 'GET', '/organizations/{organization}/projects/{project}/try', {
     access: VIEWER,
+    command: false,
     summary: 'What a call of the attestation API for a project has to carry',
     answer: closed({
       verification_hash: Type.String(),
@@ -165,6 +178,7 @@ export const PROJECT_ROUTES = [
   }),
   route('tryProject', 'POST', '/organizations/{organization}/projects/{project}/try', {
     access: ORGANIZATION_ADMIN,
+    command: { fields: { project: FIND_PROJECT, api_key: { option: 'api-key-file', file: 'text' } } },
     alone: 'attest',
     summary: 'Make a call of the attestation API for a project, with one of its keys',
     description:
@@ -213,6 +227,7 @@ export const PROJECT_ROUTES = [
   }),
   route('changeProject', 'PATCH', '/organizations/{organization}/projects/{project}', {
     access: ORGANIZATION_ADMIN,
+    command: { aliases: ['set'], warn: inactivePolicy, fields: { project: FIND_PROJECT } },
     summary: 'Change a project',
     description: 'Live within a second. The verification hash stays: contracts carry it.',
     body: partial({

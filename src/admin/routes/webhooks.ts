@@ -45,6 +45,7 @@ const ENDPOINT = named(
       description: 'Path on the API’s address to which the service sends its webhooks',
     }),
   }),
+  ['id', 'purpose', 'service', 'environment', 'created_at', 'old_secret_until', 'url'],
 )
 
 const MESSAGE = named(
@@ -63,6 +64,7 @@ const MESSAGE = named(
     next_attempt_at: Type.Union([time(), Type.Null()], { description: 'null once it is delivered or dead' }),
     settled_at: nullable(time()),
   }),
+  ['id', 'type', 'session_id', 'state', 'attempts', 'created_at', 'next_attempt_at', 'last_status', 'last_failure'],
 )
 
 const SECRET = Type.Union([Type.String(), Type.Null()], {
@@ -149,6 +151,7 @@ export const WEBHOOK_ROUTES = [
   }),
   route('addWebhookEndpoint', 'POST', '/organizations/{organization}/webhooks', {
     access: ORGANIZATION_ADMIN,
+    command: { aliases: ['add'], secret: 'secret' },
     summary: 'Add a webhook endpoint',
     description:
       'The URL has to be https and to lead to a public address, unless the deployment’s setting `webhook-reach` says ' +
@@ -207,6 +210,7 @@ export const WEBHOOK_ROUTES = [
   }),
   route('rotateWebhookSecret', 'POST', '/organizations/{organization}/webhooks/{endpoint}/rotate', {
     access: ORGANIZATION_ADMIN,
+    command: { secret: 'secret' },
     summary: 'Give an endpoint a new secret',
     fresh: true,
     description: 'Messages are signed with both secrets until the overlap ends.',
@@ -246,6 +250,10 @@ export const WEBHOOK_ROUTES = [
   }),
   route('setWebhookService', 'PUT', '/organizations/{organization}/webhooks/{endpoint}/service', {
     access: ORGANIZATION_ADMIN,
+    command: {
+      name: 'webhook set-service',
+      fields: { service: { word: 'SERVICE' }, secret: { option: 'secret-file', file: 'text' } },
+    },
     summary: 'Let a verification service decide by its webhooks',
     description:
       'For an endpoint that decides. The service is told the session’s id as its reference, and sends its webhooks to ' +
@@ -307,6 +315,7 @@ export const WEBHOOK_ROUTES = [
   }),
   route('removeWebhookEndpoint', 'DELETE', '/organizations/{organization}/webhooks/{endpoint}', {
     access: ORGANIZATION_ADMIN,
+    command: { aliases: ['remove'] },
     alone: 'notifies',
     summary: 'Remove a webhook endpoint',
     description: 'Its waiting messages become dead.',
@@ -321,6 +330,7 @@ export const WEBHOOK_ROUTES = [
   }),
   route('listWebhookMessages', 'GET', '/organizations/{organization}/webhook-messages', {
     access: ORGANIZATION_ADMIN,
+    command: { limit: 20 },
     summary: 'Webhook messages, newest first',
     description: 'Delivered ones are kept for a week, dead ones for a month.',
     query: Type.Object({

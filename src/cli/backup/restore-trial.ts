@@ -155,7 +155,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
       const overriding = ['--override-second-person', '--reason', 'trial of a restore'] as const
       const issueKey = async (organization: string): Promise<string> => {
         const words = ['--kind', 'attestation', '--name', 'trial of a restore', '--json'] as const
-        return (JSON.parse(await command('keys', 'issue', '--org', organization, ...words)) as { key: string }).key
+        return (JSON.parse(await command('key', 'create', '--org', organization, ...words)) as { key: string }).key
       }
       const clientWith = (attestationApiKey: string) =>
         createCountersignClient({ attestationUrl: service.url, attestationApiKey })
@@ -184,7 +184,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
             policy: string
           }
           const made = await command('project', 'create', '--name', 'Trial', '--policy', policy, ...organization)
-          const [{ verificationHash }] = JSON.parse(made) as [{ verificationHash: string }]
+          const { verification_hash: verificationHash } = JSON.parse(made) as { verification_hash: string }
           const client = clientWith(await issueKey(slug))
           // Not for any contract: the signature can't be spent.
           const ask = (from: `0x${string}`) => client.attest({ chain: 'ethereum', from, verificationHash })

@@ -68,10 +68,9 @@ beforeAll(async () => {
   const first = await start()
   await first.stop()
   for (const purpose of ['events', 'decisions'] as const) {
-    const flags = purpose === 'decisions' ? ['--decides'] : []
-    const added = await command('webhook', 'add', '--url', receiver.url, '--json', ...flags)
+    const added = await command('webhook', 'create', '--url', receiver.url, '--purpose', purpose, '--json')
     secrets[purpose] = added.secret
-    endpointIds[purpose] = added.id
+    endpointIds[purpose] = added.endpoint.id
   }
   service = await start()
   const data = dataFolderAt(folder)
@@ -206,7 +205,7 @@ describe('a session that an outside service decides', () => {
   }, 30_000)
 
   test('shows its deliveries by command, and sends one again', async () => {
-    const deliveries = await command('webhook', 'deliveries', '--json')
+    const { data: deliveries } = await command('webhook-message', 'list', '--json')
     expect(deliveries.every(({ state }: { state: string }) => state === 'delivered')).toBe(true)
     const metrics = await (await fetch(`${service.url}/metrics`)).text()
     const delivered = Number(/^countersign_webhook_deliveries_total\{outcome="delivered"\} (\d+)$/m.exec(metrics)?.[1])
@@ -215,13 +214,13 @@ describe('a session that an outside service decides', () => {
     expect(metrics).toMatch(/^countersign_evidence_retention_runs_total\{outcome="completed"\} 1$/m)
     const created = deliveries.find(({ type }: { type: string }) => type === 'session.created')
     const before = receiver.received.length
-    expect(await command('webhook', 'resend', created.id, '--json')).toEqual({ messages: 1 })
+    expect((await command('webhook-message', 'resend', created.id, '--json')).state).toBe('waiting')
     await until(() => receiver.received.length > before)
     expect(receiver.received.at(-1)?.id).toBe(created.id)
     const rotated = await command('webhook', 'rotate', endpointIds.events, '--overlap', '0', '--json')
     expect(rotated.secret).not.toBe(secrets.events)
-    expect((await command('webhook', 'remove', endpointIds.events, '--json')).id).toBe(endpointIds.events)
-    expect((await command('webhook', 'list', '--json')).map(({ id }: { id: string }) => id)).toEqual([
+    expect(await command('webhook', 'delete', endpointIds.events, '--json')).toEqual({})
+    expect((await command('webhook', 'list', '--json')).data.map(({ id }: { id: string }) => id)).toEqual([
       endpointIds.decisions,
     ])
   }, 30_000)
@@ -229,12 +228,20 @@ describe('a session that an outside service decides', () => {
   test('hears a verification service at its path', async () => {
     const path = join(folder, 'secrets', 'service-secret')
     writeFileSync(path, SERVICE_SECRET)
-    const named = await command('webhook', 'service', endpointIds.decisions, 'veriff', '--secret-file', path, '--json')
+    const named = await command(
+      'webhook',
+      'set-service',
+      endpointIds.decisions,
+      'veriff',
+      '--secret-file',
+      path,
+      '--json',
+    )
     const body = JSON.stringify({
       verification: { status: 'approved', vendorData: 'no-session', decisionTime: new Date().toISOString() },
     })
     const send = (signature: string) =>
-      fetch(`${service.url}${named.path}`, {
+      fetch(`${service.url}${named.service_path}`, {
         method: 'POST',
         body,
         headers: { 'content-type': 'application/json', 'x-hmac-signature': signature },

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseApiKey } from '../../../src/domain/api-key.ts'
 import { runCountersign } from '../../service/run-to-end.ts'
 import { type RunningService, startService } from '../../service/start-service.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase } from '../../support/postgres.ts'
@@ -68,7 +69,7 @@ define(`the service over PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTG
     expect(issued.code).toBe(0)
     const key = issued.stdout.trim()
     for (const service of [first, second]) expect((await ask(service, key)).status).toBe(200)
-    const revoked = await command('keys', 'revoke', /^key id (\w+)/.exec(issued.stderr)?.[1] ?? '')
+    const revoked = await command('keys', 'revoke', parseApiKey(key)?.keyId ?? '')
     expect(revoked.code).toBe(0)
     // The command ends after its commit, so this is less than all of the second.
     const startedMs = performance.now()

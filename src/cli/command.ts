@@ -1,0 +1,189 @@
+// A command of the command line as data: its name, words and options, from which the help, the parser and the completion are
+// made; and the parser.
+import { parseArgs } from 'node:util'
+import { nearNames } from '../lib/edit-distance.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Opened } from './admin-client.ts'
+import { type CommandOutput, type ParsedCommand, UsageError } from './output.ts'
+import { explainArguments } from './usage.ts'
+
+export interface Word {
+  /** As the help shows it: `PROJECT`. */
+  readonly name: string
+  readonly help: string
+  readonly optional?: true
+  /** Takes all words that are left. Only the last word can. */
+  readonly many?: true
+}
+
+export interface Option {
+  /** Without the hyphens. */
+  readonly name: string
+  /** As the help shows it: `NAME`. Null: a flag. */
+  readonly value: string | null
+  readonly help: string
+  readonly required?: boolean
+  readonly choices?: readonly string[]
+  /** May be repeated. */
+  readonly many?: true
+  /** A flag that also has the form --no-name. */
+  readonly negatable?: true
+}
+
+export interface CommandContext {
+  readonly output: CommandOutput
+  readonly clock: Clock
+  /** The operating system's user. */
+  readonly user: string
+  readonly command: GivenCommand
+  /** Opens the deployment on first use; it is closed after the command. */
+  readonly open: () => Promise<Opened>
+  /** Asks at a terminal; elsewhere, and with --yes, resolves to true. */
+  readonly confirm: (question: string) => Promise<boolean>
+}
+
+export interface GivenCommand extends ParsedCommand {
+  /** The words after the verb. */
+  readonly words: readonly string[]
+  /** All values of an option that may be repeated. */
+  texts(name: string): readonly string[]
+  /** Undefined if neither the flag nor its --no- form was given. */
+  given(name: string): boolean | undefined
+}
+
+export interface Command<Context extends CommandContext = CommandContext> {
+  readonly noun: string
+  readonly verb: string
+  /** Other spellings of the verb. */
+  readonly aliases?: readonly string[]
+  readonly summary: string
+  readonly description?: string
+  readonly words?: readonly Word[]
+  readonly options?: readonly Option[]
+  /** At a terminal it asks first, unless --yes is given. */
+  readonly asks?: true
+  /** Works on files of this machine, so it takes no --url. */
+  readonly isLocal?: true
+  /** @returns the exit code; 0 if it returns nothing */
+  run(context: Context): Promise<number | undefined> | number | undefined
+}
+
+export const text = (name: string, value: string, help: string, more: Partial<Option> = {}): Option => ({
+  name,
+  value,
+  help,
+  ...more,
+})
+export const flag = (name: string, help: string): Option => ({ name, value: null, help })
+
+export const ORG = text('org', 'NAME', 'Organization, by short name or id. Defaults to demo.')
+const JSON_OPTION = flag('json', 'Print JSON')
+const HELP: Option = flag('help', 'Print this')
+
+const YES = flag('yes', 'Do not ask')
+const REMOTE = text('url', 'URL', 'Run on the deployment at this address, with the key of COUNTERSIGN_ADMIN_KEY[_FILE]')
+
+/** Whether --url names a deployment: not if the command has an option of its own by that name. */
+export const takesUrl = ({ options = [], isLocal }: Pick<Command, 'options' | 'isLocal'>): boolean =>
+  !isLocal && !options.some(({ name }) => name === REMOTE.name)
+
+export const optionsOf = (command: Pick<Command, 'options' | 'asks' | 'isLocal'>): readonly Option[] => [
+  ...(command.options ?? []),
+  ...(command.asks ? [YES] : []),
+  ...(takesUrl(command) ? [REMOTE] : []),
+  JSON_OPTION,
+  HELP,
+]
+
+/** ` Did you mean …?` for a name that is like a known one; otherwise empty. */
+export const didYouMean = (name: string, known: Iterable<string>): string => {
+  const [near] = nearNames(name, known)
+  return near === undefined ? '' : `. Did you mean ${near}?`
+}
+
+export const namesOf = ({ verb, aliases = [] }: Pick<Command, 'verb' | 'aliases'>): readonly string[] => [
+  verb,
+  ...aliases,
+]
+
+/** Finds the command of a noun by the first word that is a verb: options may come before it. @throws UsageError */
+export const findCommand = (commands: readonly Command[], words: readonly string[]): Command | null => {
+  for (const word of words) {
+    const found = commands.find((command) => namesOf(command).includes(word))
+    if (found !== undefined) return found
+  }
+  const first = words.find((word) => !word.startsWith('-'))
+  if (first === undefined) return null
+  const verbs = commands.flatMap(namesOf)
+  throw new UsageError(`there is no such verb${didYouMean(first, verbs)}`)
+}
+
+const parserOptions = (options: readonly Option[]) =>
+  Object.fromEntries(
+    options.flatMap(({ name, value, many, negatable }) => {
+      const short = name === 'help' ? { short: 'h' } : name === 'quiet' ? { short: 'q' } : {}
+      const type = value === null ? ('boolean' as const) : ('string' as const)
+      const entry = [name, { type, ...short, ...(many && { multiple: true }) }] as const
+      return negatable ? [entry, [`no-${name}`, { type }] as const] : [entry]
+    }),
+  )
+
+/** Refuses missing and surplus words. A surplus word is not repeated, because it may be a key. */
+const checkWords = ({ verb, words = [] }: Command, given: readonly string[]): void => {
+  const missing = words[given.length]
+  if (missing !== undefined && !missing.optional) throw new UsageError(`${missing.name} is missing`)
+  if (given.length <= words.length || words.at(-1)?.many) return
+  const plural = words.length === 1 ? '' : 's'
+  throw new UsageError(
+    words.length === 0 ? `${verb} takes options only` : `${verb} takes ${words.length} word${plural} and options`,
+  )
+}
+
+/**
+ * @param args the words after the noun, with the verb and options in any order
+ * @throws UsageError for an unknown option, a missing value, or a missing or surplus word
+ */
+export const parseGiven = (command: Command, args: readonly string[]): GivenCommand => {
+  const options = optionsOf(command)
+  let parsed: { values: Record<string, unknown>; positionals: string[] }
+  try {
+    parsed = parseArgs({ args: [...args], options: parserOptions(options), allowPositionals: true, strict: true })
+  } catch (error) {
+    const names = options.flatMap(({ name, negatable }) => [`--${name}`, ...(negatable ? [`--no-${name}`] : [])])
+    const reason = explainArguments(error)
+    const unknown = /^there is no option (--\S+)/.exec(reason)?.[1]
+    throw new UsageError(unknown === undefined ? reason : `${reason}${didYouMean(unknown, names)}`)
+  }
+  const { values, positionals } = parsed
+  const [verb = '', ...words] = positionals
+  const textOf = (name: string): string | undefined => {
+    const value = Array.isArray(values[name]) ? values[name].at(-1) : values[name]
+    return typeof value === 'string' ? value : undefined
+  }
+  if (values['help'] !== true) {
+    if (!namesOf(command).includes(verb)) throw new UsageError(`write the verb ${command.verb} before other words`)
+    checkWords(command, words)
+    for (const { name, required } of options) {
+      if (required && values[name] === undefined && values[`no-${name}`] === undefined)
+        throw new UsageError(`--${name} is required`)
+    }
+  }
+  return {
+    positionals,
+    words,
+    text: textOf,
+    texts: (name) => [values[name] ?? []].flat().filter((value) => typeof value === 'string'),
+    required: (name) => {
+      const value = textOf(name)
+      if (value === undefined || value === '') throw new UsageError(`--${name} is required`)
+      return value
+    },
+    flag: (name) => values[name] === true,
+    given: (name) => {
+      if (values[name] === true && values[`no-${name}`] === true) {
+        throw new UsageError(`--${name} excludes --no-${name}`)
+      }
+      return values[name] === true ? true : values[`no-${name}`] === true ? false : undefined
+    },
+  }
+}

@@ -1,0 +1,96 @@
+// `countersign completion bash|zsh|fish`: prints a script that completes nouns, verbs, options and their choices.
+
+import { type Command, namesOf, optionsOf } from './command.ts'
+import { commandsOf, NOUNS } from './commands.ts'
+import { type CommandOutput, UsageError } from './output.ts'
+import { VERBS } from './verbs.ts'
+
+const flagsOf = (command: Command): readonly string[] =>
+  optionsOf(command).flatMap(({ name, negatable }) => [`--${name}`, ...(negatable ? [`--no-${name}`] : [])])
+
+/** What may follow the words before it, joined by blanks: `key create` → its options, `key create --kind` → its choices. */
+const candidates = (): ReadonlyMap<string, readonly string[]> => {
+  const found = new Map<string, readonly string[]>([['', [...NOUNS, ...Object.keys(VERBS), 'help']]])
+  for (const noun of NOUNS) {
+    const commands = commandsOf(noun)
+    found.set(
+      noun,
+      commands.map(({ verb }) => verb),
+    )
+    for (const command of commands) {
+      for (const verb of namesOf(command)) {
+        found.set(`${noun} ${verb}`, flagsOf(command))
+        for (const { name, choices = [] } of command.options ?? []) {
+          if (choices.length > 0) found.set(`${noun} ${verb} --${name}`, choices)
+        }
+      }
+    }
+  }
+  return found
+}
+
+/** The branches of a shell's `case` over noun, verb and the word before. */
+const branches = (): string =>
+  [...candidates()].map(([words, next]) => `    '${words}') echo '${next.join(' ')}' ;;\n`).join('')
+
+const COMMON = (): string => `_countersign_words() {
+  case "$1" in
+${branches()}  esac
+}
+_countersign_next() {
+  local words
+  if [ "$#" -ge 3 ]; then words=$(_countersign_words "$1 $2 $3"); fi
+  if [ -z "$words" ]; then words=$(_countersign_words "\${1:-}\${2:+ $2}"); fi
+  echo "$words"
+}
+`
+
+const SCRIPTS: Readonly<Record<string, () => string>> = {
+  bash: () => `${COMMON()}_countersign() {
+  local before=("\${COMP_WORDS[@]:1:COMP_CWORD-1}")
+  local last=\${before[-1]:-}
+  [ "\${#before[@]}" -gt 2 ] || last=
+  COMPREPLY=($(compgen -W "$(_countersign_next "\${before[0]:-}" "\${before[1]:-}" "$last")" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _countersign countersign
+`,
+  zsh: () => `#compdef countersign
+${COMMON()}_countersign() {
+  local last=
+  (( CURRENT > 4 )) && last=\${words[CURRENT-1]}
+  local noun= verb=
+  (( CURRENT > 2 )) && noun=\${words[2]}
+  (( CURRENT > 3 )) && verb=\${words[3]}
+  compadd -- \${=$(_countersign_next "$noun" "$verb" "$last")}
+}
+compdef _countersign countersign
+`,
+  fish: () =>
+    [...candidates()]
+      .map(([words, next]) => `complete -c countersign -f -n '__countersign_is "${words}"' -a '${next.join(' ')}'\n`)
+      .join('')
+      .replace(
+        /^/,
+        `function __countersign_is
+  set -l before (commandline -opc)[2..-1]
+  set -l start (string join ' ' $before[1..2])
+  test "$argv[1]" = "$start"; and return 0
+  test (count $before) -gt 2; and test "$argv[1]" = "$start $before[-1]"
+end
+`,
+      ),
+}
+
+/** @throws UsageError */
+export const runCompletion = ([shell = '', ...others]: readonly string[], output: CommandOutput): number => {
+  if (shell === '--help') {
+    output.stdout(
+      'Usage: countersign completion bash|zsh|fish\n\nPrints a completion script, for example for: source <(countersign completion bash)\n',
+    )
+    return 0
+  }
+  const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined
+  if (script === undefined || others.length > 0) throw new UsageError('write countersign completion bash, zsh or fish')
+  output.stdout(script())
+  return 0
+}

@@ -1,0 +1,224 @@
+// The fields of an operation as words and options of its command, and the values of their texts.
+import { readFileSync } from 'node:fs'
+import type { FieldOverride } from '../../admin/command-override.ts'
+import type { Route } from '../../admin/route.ts'
+import type { TSchema } from '../../admin/schema.ts'
+import { isObject } from '../../lib/is-object.ts'
+import { isoSeconds } from '../../lib/time.ts'
+import type { GivenCommand, Option, Word } from '../command.ts'
+import { parseDuration, parseMoment, parseWhole } from '../key-options.ts'
+import { CommandFailedError, UsageError } from '../output.ts'
+import { readText } from '../read-text.ts'
+
+export interface Field {
+  readonly part: 'params' | 'query' | 'body'
+  /** Dotted for a member of a member: `rate_limit.burst`. */
+  readonly path: string
+  readonly schema: TSchema
+  readonly required: boolean
+  readonly isNullable: boolean
+  /** Name of the option, or of the word. */
+  readonly name: string
+  readonly isWord: boolean
+  readonly override: FieldOverride
+}
+
+/** Query members that the engine handles itself, or that only an approval reads. */
+const HANDLED = new Set(['limit', 'cursor', 'comment'])
+
+const optionsOf = (schema: TSchema): readonly TSchema[] => (schema['anyOf'] ?? []) as readonly TSchema[]
+
+/** A nullable schema's other option. */
+const unwrap = (schema: TSchema): { readonly inner: TSchema; readonly isNullable: boolean } => {
+  const options = optionsOf(schema)
+  const others = options.filter((option) => option['type'] !== 'null')
+  const isNullable = others.length < options.length
+  const [only] = others
+  if (!isNullable || only === undefined) return { inner: schema, isNullable }
+  const inner = others.length === 1 ? only : { ...schema, anyOf: others }
+  return { inner: { description: schema['description'], ...inner } as TSchema, isNullable }
+}
+
+export const choicesOf = (schema: TSchema): readonly string[] => {
+  const values = optionsOf(schema).flatMap((option) => (typeof option['const'] === 'string' ? [option['const']] : []))
+  return values.length === optionsOf(schema).length ? values : []
+}
+
+/** Units and `id`, which the option's name leaves out. */
+const SUFFIX = /_(?:seconds|days|id|at)$/
+
+const optionName = (path: string): string => path.replace(SUFFIX, '').replaceAll(/[._]/g, '-')
+
+const membersOf = (
+  part: Field['part'],
+  schema: TSchema | null,
+  overrides: Readonly<Record<string, FieldOverride>>,
+  prefix = '',
+): readonly Field[] =>
+  Object.entries((schema?.['properties'] ?? {}) as Record<string, TSchema>).flatMap(([member, declared]) => {
+    if (part === 'query' && HANDLED.has(member)) return []
+    const path = `${prefix}${member}`
+    const { inner, isNullable } = unwrap(declared)
+    const override = overrides[path] ?? {}
+    const field: Field = {
+      part,
+      path,
+      schema: inner,
+      isNullable,
+      required: prefix === '' && ((schema?.['required'] ?? []) as string[]).includes(member),
+      name: override.word ?? override.option ?? optionName(path),
+      isWord: override.word !== undefined,
+      override,
+    }
+    if (inner['type'] !== 'object' || inner['properties'] === undefined) return [field]
+    const members = membersOf(part, inner, overrides, `${path}.`)
+    return isNullable ? [{ ...field, schema: { type: 'null' } as unknown as TSchema }, ...members] : members
+  })
+
+export const fieldsOf = (route: Route, overrides: Readonly<Record<string, FieldOverride>>): readonly Field[] => [
+  ...[...route.path.matchAll(/\{(\w+)\}/g)].flatMap(([, path = '']): Field[] =>
+    path === 'organization' && route.path !== '/organizations/{organization}'
+      ? []
+      : [
+          {
+            part: 'params',
+            path,
+            schema: { type: 'string' } as unknown as TSchema,
+            required: true,
+            isNullable: false,
+            name: overrides[path]?.word ?? path.toUpperCase(),
+            isWord: true,
+            override: overrides[path] ?? {},
+          },
+        ],
+  ),
+  ...membersOf('body', route.body, overrides),
+  ...membersOf('query', route.query, overrides),
+]
+
+const PAST = /(?:^|_)(?:since|until|before)$/
+const isTime = ({ path, schema }: Field): boolean =>
+  schema['type'] === 'string' && (path.endsWith('_at') || PAST.test(path) || schema['format'] === 'date-time')
+
+const placeholderOf = (field: Field): string => {
+  const { schema, path, override } = field
+  if (override.file !== undefined) return 'FILE'
+  const choices = choicesOf(schema)
+  if (choices.length > 0) return choices.length > 4 ? 'VALUE' : choices.join('|')
+  if (path.endsWith('_seconds')) return 'DURATION'
+  if (path.endsWith('_days')) return 'DAYS'
+  if (isTime(field)) return 'TIME'
+  if (schema['type'] === 'integer') return 'N'
+  if (schema['type'] === 'array' && (schema['items'] as TSchema)['type'] === 'string') return 'A,B'
+  if (schema['type'] !== 'string') return 'JSON'
+  return optionName(path.slice(path.lastIndexOf('.') + 1)).toUpperCase()
+}
+
+const sentence = (words: string): string => words.replaceAll('`', '').replace(/\.$/, '')
+
+const helpOf = ({ schema, isNullable, path, override }: Field): string => {
+  const { find } = override
+  const by = find?.by.map((member) => member.replaceAll('_', ' ')).join(' or ')
+  const described =
+    by !== undefined
+      ? `By ${by}`
+      : typeof schema['description'] === 'string'
+        ? sentence(schema['description'])
+        : `The ${path.replaceAll(/[._]/g, ' ')}`
+  const choices = choicesOf(schema)
+  const listed = choices.length > 4 ? `. One of ${choices.join(', ')}` : ''
+  const empty = schema['type'] === 'array' ? '. none: an empty list' : ''
+  return `${described}${listed}${empty}${isNullable ? (empty === '' ? '. Or none' : '. Or default') : ''}`
+}
+
+export const wordOf = (field: Field): Word => ({ name: field.name, help: helpOf(field) })
+
+export const optionOf = (field: Field): Option => {
+  const { name, schema, required, override } = field
+  if (schema['type'] === 'null') return { name: `no-${name}`, value: null, help: `No ${name.replaceAll('-', ' ')}` }
+  const choices = choicesOf(schema)
+  return {
+    name,
+    required,
+    help: helpOf(field),
+    ...(schema['type'] === 'boolean' && override.file === undefined
+      ? { value: null, negatable: true as const }
+      : { value: placeholderOf(field) }),
+    ...(schema['type'] === 'array' && { many: true as const }),
+    ...(choices.length > 0 && { choices }),
+  }
+}
+
+/** The field's name in messages. */
+export const shownName = ({ name, isWord }: Pick<Field, 'name' | 'isWord'>): string => (isWord ? name : `--${name}`)
+
+const readFile = (path: string, as: 'text' | 'base64'): string => {
+  if (as === 'text') return readText(path)
+  try {
+    return readFileSync(path).toString('base64')
+  } catch {
+    throw new CommandFailedError(`${path} can't be read`)
+  }
+}
+
+const decodeJson = (text: string, shown: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new UsageError(`${shown} must be JSON`)
+  }
+}
+
+/** @param nowSeconds times may be durations from now. @throws UsageError */
+const decode = (field: Field, texts: readonly string[], nowSeconds: number): unknown => {
+  const { schema, isNullable, path, override } = field
+  const given = texts.at(-1) ?? ''
+  const shown = shownName(field)
+  if (schema['type'] === 'array' && (schema['items'] as TSchema)['type'] === 'string') {
+    if (given === 'none') return []
+    if (isNullable && given === 'default') return null
+    return [...new Set(texts.flatMap((each) => each.split(',')).map((each) => each.trim()))]
+  }
+  if (isNullable && given === 'none') return null
+  if (override.file !== undefined) return readFile(given, override.file).trim()
+  if (path.endsWith('_seconds')) return parseDuration(given, shown)
+  if (schema['type'] === 'integer') return parseWhole(given, shown)
+  if (isTime(field)) return isoSeconds(parseMoment(given, shown, nowSeconds, PAST.test(path) ? 'past' : 'future'))
+  if (schema['type'] === 'string' || choicesOf(schema).length > 0) return given
+  return decodeJson(given, shown)
+}
+
+/** Sets `rate_limit.burst` of an input. @throws UsageError if `rate_limit` was set to null */
+export const setMember = (input: Record<string, unknown>, path: string, value: unknown): void => {
+  const [first = '', ...rest] = path.split('.')
+  if (rest.length === 0) {
+    input[first] = value
+    return
+  }
+  if (input[first] === null) throw new UsageError(`--no-${optionName(first)} excludes the options that set one`)
+  if (!isObject(input[first])) input[first] = {}
+  setMember(input[first] as Record<string, unknown>, rest.join('.'), value)
+}
+
+/** The values of the fields that were given, by part and path. @throws UsageError */
+export const readFields = (
+  fields: readonly Field[],
+  command: GivenCommand,
+  nowSeconds: number,
+): Record<Field['part'], Record<string, unknown>> => {
+  const input = { params: {}, query: {}, body: {} }
+  let word = 0
+  for (const field of fields) {
+    const { part, path, schema, name, isWord } = field
+    if (schema['type'] === 'null') {
+      if (command.flag(`no-${name}`)) setMember(input[part], path, null)
+    } else if (!isWord && schema['type'] === 'boolean') {
+      const value = command.given(name)
+      if (value !== undefined) setMember(input[part], path, value)
+    } else {
+      const texts = isWord ? command.words.slice(word, ++word) : command.texts(name)
+      if (texts.length > 0) setMember(input[part], path, decode(field, texts, nowSeconds))
+    }
+  }
+  return input
+}

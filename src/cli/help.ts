@@ -1,0 +1,77 @@
+// The help of a noun and of a command, and the usage line that a wrong call prints.
+import { type Command, type Option, optionsOf, type Word } from './command.ts'
+
+const WIDTH = 110
+
+/** Breaks a text into lines. */
+const wrapped = (text: string, width: number): readonly string[] => {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}
+
+/** Names in one column, and what they mean in the next. */
+export const described = (rows: readonly (readonly [name: string, help: string])[]): string => {
+  const column = Math.min(28, Math.max(...rows.map(([name]) => name.length))) + 4
+  return rows
+    .map(([name, help]) => {
+      const [first = '', ...others] = wrapped(help, WIDTH - column)
+      const gap = name.length + 4 > column ? `\n${' '.repeat(column)}` : ' '.repeat(column - name.length - 2)
+      return `  ${name}${gap}${first}\n${others.map((line) => `${' '.repeat(column)}${line}\n`).join('')}`
+    })
+    .join('')
+}
+
+const wordText = ({ name, optional, many }: Word): string => {
+  const shown = `${name}${many ? '…' : ''}`
+  return optional ? `[${shown}]` : shown
+}
+
+const optionText = ({ name, value, negatable }: Option): string =>
+  value === null ? `--${negatable ? '[no-]' : ''}${name}` : `--${name} ${value}`
+
+const plain = (text: string): string => text.replaceAll('`', '')
+
+export const usageLine = (command: Command): string => {
+  const { noun, verb, words = [] } = command
+  const required = optionsOf(command).filter((option) => option.required)
+  return ['countersign', noun, verb, ...words.map(wordText), ...required.map(optionText), '[options]'].join(' ')
+}
+
+export const commandHelp = (command: Command): string => {
+  const { summary, description = '', words = [], aliases = [] } = command
+  const about = [summary, ...(description === '' ? [] : [description])].map((text) =>
+    wrapped(plain(text), WIDTH).join('\n'),
+  )
+  const options = optionsOf(command).map((option): readonly [string, string] => [
+    optionText(option),
+    `${plain(option.help)}${option.required ? '. Required' : ''}`,
+  ])
+  return [
+    `Usage: ${usageLine(command)}\n`,
+    `${about.join('\n')}\n`,
+    ...(aliases.length > 0 ? [`Also: ${aliases.join(', ')}\n`] : []),
+    ...(words.length > 0 ? [described(words.map((word) => [wordText(word), plain(word.help)]))] : []),
+    described(options),
+    'Exit codes: 0 done, 1 not possible or a problem was found, 2 wrong usage, 3 a second person has to approve.\n',
+  ].join('\n')
+}
+
+export const nounHelp = (noun: string, commands: readonly Command[]): string =>
+  [
+    `Usage: countersign ${noun} VERB [options]\n`,
+    described(commands.map(({ verb, summary }) => [verb, plain(summary)])),
+    `countersign ${noun} VERB --help shows the options of a verb.\n`,
+  ].join('\n')
+
+/** Printed after the reason why a call is wrong. @param command null: the verb is missing or unknown */
+export const usageAfter = (noun: string, command: Command | null): string =>
+  command === null
+    ? `Run countersign ${noun} --help for the verbs.\n`
+    : `Usage: ${usageLine(command)}\nRun countersign ${noun} ${command.verb} --help for the options.\n`

@@ -1,0 +1,42 @@
+// Prints why a command failed, as a line or with --json as JSON, and chooses the exit code.
+import { SecondPersonNeededError } from '../admin/errors.ts'
+import { SettingInvalidError } from '../config/settings.ts'
+import { CountersignError } from '../domain/errors.ts'
+import { StoreUnreachableError, StoreUnusableError } from '../store/errors.ts'
+import { explainFileProblem } from '../store/sqlite/file-problem.ts'
+import { CommandFailedError, type CommandOutput, UsageError } from './output.ts'
+import { NEEDS_SECOND_PERSON, REFUSAL } from './second-person.ts'
+
+interface Explained {
+  readonly exit: number
+  readonly code: string
+  readonly detail: string
+}
+
+/** @throws the error itself if it is a fault of ours */
+const explain = (error: unknown): Explained => {
+  if (error instanceof SecondPersonNeededError) {
+    return { exit: NEEDS_SECOND_PERSON, code: 'APPROVAL_REQUIRED', detail: REFUSAL.trimEnd() }
+  }
+  if (error instanceof SettingInvalidError || error instanceof UsageError) {
+    return { exit: 2, code: 'INVALID_REQUEST', detail: error.message }
+  }
+  if (error instanceof CommandFailedError) return { exit: 1, code: error.code, detail: error.message }
+  const fileProblem = explainFileProblem(error)
+  if (fileProblem !== null) return { exit: 1, code: 'FAILED', detail: fileProblem }
+  if (error instanceof StoreUnreachableError) return { exit: 1, code: error.code, detail: error.reason }
+  if (error instanceof StoreUnusableError) return { exit: 1, code: 'FAILED', detail: error.detail }
+  if (error instanceof CountersignError) return { exit: 1, code: error.code, detail: error.detail }
+  throw error
+}
+
+/**
+ * @param usage printed after the reason, except with --json
+ * @returns the exit code
+ * @throws the error itself if it is a fault of ours
+ */
+export const printError = (output: CommandOutput, json: boolean, error: unknown, usage = ''): number => {
+  const { exit, code, detail } = explain(error)
+  output.stderr(json ? `${JSON.stringify({ code, detail })}\n` : `${detail}\n${usage}`)
+  return exit
+}

@@ -1,0 +1,100 @@
+// Runs operations on another machine's deployment, through its admin API with an admin key.
+import { readFileSync } from 'node:fs'
+import type { CommandClient, CommandInput } from '../admin/command-client.ts'
+import { SecondPersonNeededError } from '../admin/errors.ts'
+import { isObject } from '../lib/is-object.ts'
+import { isLoopbackHost } from '../lib/loopback.ts'
+import { createAdminClient, type Opened } from './admin-client.ts'
+import { CommandFailedError, UsageError } from './output.ts'
+
+const KEY = 'COUNTERSIGN_ADMIN_KEY'
+const TIMEOUT_MS = 60_000
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** @throws UsageError */
+const readKey = (environment: Environment): string => {
+  const { [KEY]: key, [`${KEY}_FILE`]: path } = environment
+  if ((key === undefined) === (path === undefined)) throw new UsageError(`--url needs ${KEY} or ${KEY}_FILE`)
+  if (path === undefined) return key ?? ''
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    throw new UsageError(`the file of ${KEY}_FILE can't be read`)
+  }
+}
+
+/** The key must not travel in the clear. @throws UsageError */
+const readBase = (text: string): string => {
+  const url = URL.parse(text)
+  const isSafe =
+    url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname.replace(/^\[|\]$/g, '')))
+  if (url === null || !isSafe || url.username !== '' || url.password !== '') {
+    throw new UsageError('--url must be https, or http to this machine, without credentials')
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}/admin/v1`
+}
+
+const addressOf = (base: string, path: string, { params = {}, query = {} }: CommandInput): string => {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  )
+  return given.length === 0 ? `${base}${filled}` : `${base}${filled}?${new URLSearchParams(given)}`
+}
+
+/** @throws SecondPersonNeededError, UsageError, CommandFailedError */
+const requireSuccess = async (response: Response): Promise<void> => {
+  if (response.ok) return
+  const problem: unknown = await response.json().catch(() => null)
+  const { code, detail } = (isObject(problem) ? problem : {}) as { readonly code?: string; readonly detail?: string }
+  if (code === 'APPROVAL_REQUIRED') throw new SecondPersonNeededError()
+  const text = detail ?? `the server answered ${response.status}`
+  if (response.status === 400) throw new UsageError(text)
+  throw new CommandFailedError(text, code)
+}
+
+/**
+ * The admin client over the API at `text`; it has no store.
+ * @throws UsageError for a wrong URL or a missing key
+ */
+export const openRemote = (text: string, environment: Environment): Opened => {
+  const base = readBase(text)
+  const key = readKey(environment)
+  const call = async (operation: string, input: CommandInput = {}): Promise<unknown> => {
+    const [method = '', path = ''] = operation.split(' ')
+    const { body, file } = input
+    const response = await fetch(addressOf(base, path, input), {
+      method,
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: {
+        authorization: `Bearer ${key}`,
+        // As on the deployment's machine, a change is made or refused, and never waits.
+        'x-approval': 'refuse',
+        ...(file !== undefined && { 'content-type': file.mediaType }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(file !== undefined && { body: file.bytes }),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }).catch((error: unknown) => {
+      throw new CommandFailedError(`${base} can't be reached (${error instanceof Error ? error.name : 'unknown'})`)
+    })
+    await requireSuccess(response)
+    if (response.status === 204) return undefined
+    return response.headers.get('content-type')?.startsWith('application/json') ? response.json() : response
+  }
+  const client: CommandClient = {
+    call,
+    // Each operation is a transaction of its own.
+    together: (work) => work(client),
+    as: () => client,
+  }
+  return {
+    get store(): never {
+      throw new CommandFailedError('this command needs the machine of the deployment: run it there without --url')
+    },
+    admin: createAdminClient(async () => client),
+    close: async () => undefined,
+  }
+}

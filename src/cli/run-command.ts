@@ -1,0 +1,65 @@
+// Runs one command of a table: finds it, parses its words and options, prints help, and turns errors into a line and an exit code.
+import type { Clock } from '../lib/time.ts'
+import type { Open, Opened } from './admin-client.ts'
+import { type Command, type CommandContext, findCommand, parseGiven, takesUrl } from './command.ts'
+import { commandHelp, nounHelp, usageAfter } from './help.ts'
+import { type CommandOutput, UsageError } from './output.ts'
+import { printError } from './print-error.ts'
+
+export interface CommandInput {
+  readonly output: CommandOutput
+  readonly clock: Clock
+  /** The operating system's user. */
+  readonly user: string
+  readonly open: Open
+  /** Opens the deployment at an address instead. @throws UsageError */
+  readonly openRemote: (url: string) => Opened
+  /** The address that was given before the noun; null: this machine's. */
+  readonly url: string | null
+  /** Asks at a terminal; null elsewhere. */
+  readonly ask: ((question: string) => Promise<boolean>) | null
+}
+
+const isHelp = (word: string): boolean => word === '--help' || word === '-h'
+
+/**
+ * @param commands of one noun
+ * @param args the words after the noun
+ * @returns the exit code: 0 done, 1 not possible or a problem was found, 2 wrong usage, 3 a second person has to approve
+ */
+export const runCommand = async <Context extends CommandContext>(
+  commands: readonly Command<Context>[],
+  args: readonly string[],
+  input: CommandInput & Omit<Context, keyof CommandContext>,
+): Promise<number> => {
+  const { output } = input
+  const noun = commands[0]?.noun ?? ''
+  let opened: Opened | null = null
+  let command: Command<Context> | null = null
+  try {
+    const wantsHelp = args.some(isHelp)
+    command = findCommand(commands as readonly Command[], args) as Command<Context> | null
+    if (command === null) {
+      output[wantsHelp ? 'stdout' : 'stderr'](nounHelp(noun, commands as readonly Command[]))
+      return wantsHelp ? 0 : 2
+    }
+    const given = parseGiven(command as Command, args)
+    if (wantsHelp) {
+      output.stdout(commandHelp(command as Command))
+      return 0
+    }
+    const url = (takesUrl(command as Command) ? given.text('url') : undefined) ?? input.url
+    const open = async (): Promise<Opened> => {
+      opened ??= url === null ? await input.open() : input.openRemote(url)
+      return opened
+    }
+    const confirm = async (question: string): Promise<boolean> =>
+      input.ask === null || given.flag('yes') || input.ask(question)
+    return (await command.run({ ...input, open, confirm, command: given } as unknown as Context)) ?? 0
+  } catch (error) {
+    const usage = error instanceof UsageError ? usageAfter(noun, command as Command | null) : ''
+    return printError(output, args.includes('--json'), error, usage)
+  } finally {
+    await (opened as Opened | null)?.close()
+  }
+}

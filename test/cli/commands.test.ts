@@ -1,0 +1,214 @@
+// One walk over the command table: every command has help, refuses what it does not take before anything is opened, sends to its
+// operation what was given, and prints its answer. What operations do is held by the tests of the admin API.
+import { describe, expect, test } from 'bun:test'
+import type { Route } from '../../src/admin/route.ts'
+import { COMMAND_ROUTES } from '../../src/admin/route-table.ts'
+import type { TSchema } from '../../src/admin/schema.ts'
+import type { AdminClient, Opened } from '../../src/cli/admin-client.ts'
+import { type Command, namesOf, optionsOf } from '../../src/cli/command.ts'
+import { COMMANDS, commandsOf, NOUNS } from '../../src/cli/commands.ts'
+import { deriveCommands } from '../../src/cli/derived/derive.ts'
+import { choicesOf, type Field, fieldsOf } from '../../src/cli/derived/fields.ts'
+import { usageLine } from '../../src/cli/help.ts'
+import { runCommand } from '../../src/cli/run-command.ts'
+import { createManualClock, temporaryFolder } from '../store/temporary-store.ts'
+import { recordOutput } from './recorded-output.ts'
+
+const never = (): never => {
+  throw new Error('not reached')
+}
+
+const place = (open: () => Promise<Opened> = never) => ({
+  open,
+  clock: createManualClock(),
+  user: 'anna',
+  openRemote: never,
+  url: null,
+  ask: null,
+})
+
+const run = async (commands: readonly Command[], words: readonly string[], open?: () => Promise<Opened>) => {
+  const { output, printed } = recordOutput()
+  const code = await runCommand(commands, words, { ...place(open), output })
+  return { code, ...printed }
+}
+
+/** The least that a command takes: a text for each word and required option. */
+const least = ({ verb, words = [], options = [] }: Command): string[] => [
+  verb,
+  ...words.filter(({ optional }) => !optional).map(() => 'x'),
+  ...options.filter(({ required }) => required).flatMap(({ name }) => [`--${name}`, 'x']),
+]
+
+test('the names of commands and their options are those that scripts know', () => {
+  const names = COMMANDS.map((command) => {
+    const options = (command.options ?? []).filter(({ required }) => !required)
+    return [usageLine(command), ...options.map(({ name }) => `--${name}`), ...(command.aliases ?? [])].join(' ')
+  })
+  expect(new Set(COMMANDS.map(({ noun, verb }) => `${noun} ${verb}`)).size).toBe(COMMANDS.length)
+  expect(`\n${names.join('\n')}\n`).toMatchSnapshot()
+})
+
+describe.each(NOUNS)('%s', (noun) => {
+  const commands = commandsOf(noun)
+
+  test('prints help, and the verbs without one', async () => {
+    const help = await run(commands, ['--help'])
+    for (const { verb } of commands) expect(help.stdout).toMatch(new RegExp(`^  ${verb} `, 'm'))
+    expect(await run(commands, [])).toEqual({ code: 2, stdout: '', stderr: help.stdout })
+    for (const command of commands) {
+      for (const name of namesOf(command)) {
+        const { code, stdout, stderr } = await run(commands, [name, '--help'])
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+        expect(stdout).toStartWith(`Usage: countersign ${noun} ${command.verb}`)
+        for (const option of optionsOf(command)) expect(stdout).toContain(option.name)
+      }
+    }
+  })
+
+  test('refuses an unknown verb, option and surplus word before anything is opened, and repeats no word', async () => {
+    for (const word of ['toString', '__proto__', 'constructor', '']) expect((await run(commands, [word])).code).toBe(2)
+    for (const command of commands) {
+      const few = least(command)
+      const wrong = [
+        [...few, '--canary'],
+        ...((command.words ?? []).at(-1)?.many ? [] : [[...few, 'canary']]),
+        ...(few.length > 1 ? [[command.verb, '--json']] : []),
+      ]
+      for (const words of wrong) {
+        const { code, stdout, stderr } = await run(commands, words)
+        expect({ words, code, stdout }).toEqual({ words, code: 2, stdout: '' })
+        expect(stderr.replaceAll('--canary', '')).not.toContain('canary')
+      }
+    }
+  })
+})
+
+/** A value of a field, and the text for it. */
+const sampleOf = (field: Field, file: string): readonly [text: string, value: unknown] => {
+  const { schema, path, override } = field
+  const [choice] = choicesOf(schema)
+  if (override.file !== undefined) {
+    return [file, override.file === 'text' ? 'of a file' : Buffer.from('of a file\n').toString('base64')]
+  }
+  if (override.find !== undefined) return override.find.by.length === 1 ? ['found', 'found'] : ['shown', 'found']
+  if (choice !== undefined) return [choice, choice]
+  const least = (schema['minimum'] as number | undefined) ?? 1
+  if (path.endsWith('_seconds')) return [`${least}s`, least]
+  if (schema['type'] === 'integer') return [String(least), least]
+  if (schema['type'] === 'array') {
+    if ((schema['items'] as TSchema)['type'] === 'string') return ['one,two', ['one', 'two']]
+    return ['[]', []]
+  }
+  if (schema['type'] === 'string') {
+    const time = '2026-02-01T00:00:00Z'
+    if (path.endsWith('_at') || /(?:^|_)(?:since|until|before)$/.test(path)) return [time, time]
+    const pattern = schema['pattern'] as string | undefined
+    const text = ['#aabbcc', 'ada@example.org', 'text', 'x-0123456789abcdef', '0xabcdef'].find((each) =>
+      new RegExp(pattern ?? '', 'u').test(each),
+    )
+    const value = (text ?? '').padEnd((schema['minLength'] as number | undefined) ?? 0, 'x')
+    return [value, value]
+  }
+  return ['{}', {}]
+}
+
+interface Sent {
+  readonly operation: string
+  readonly input: { readonly params: object; readonly query: object; readonly body?: object }
+}
+
+/** Answers every operation with `answer`, and every list with one record that lookups find. */
+const recording = (main: string, answers: (operation: string) => unknown) => {
+  const sent: Sent[] = []
+  const admin: AdminClient = {
+    call: async (operation, input) => {
+      if (operation !== main && operation === 'GET /organizations/{organization}') return { id: 'org' } as never
+      if (operation !== main && operation === 'GET /organizations') {
+        return { data: [{ id: 'org' }], next_cursor: null } as never
+      }
+      sent.push({ operation, input: input as unknown as Sent['input'] })
+      return answers(operation) as never
+    },
+    together: never,
+    as: () => admin,
+  }
+  const open = async (): Promise<Opened> => ({ admin, store: null as never, close: async () => undefined })
+  return { sent, open }
+}
+
+const nested = (members: ReadonlyArray<readonly [string, unknown]>): Record<string, unknown> => {
+  const result: Record<string, Record<string, unknown> | unknown> = {}
+  for (const [path, value] of members) {
+    const [first = '', second] = path.split('.')
+    if (second === undefined) result[first] = value
+    else result[first] = { ...(result[first] as object | undefined), [second]: value }
+  }
+  return result
+}
+
+describe('a derived command sends what it was given, and prints what was answered:', () => {
+  const folder = temporaryFolder()
+  const file = `${folder.path}/file`
+  const routes = COMMAND_ROUTES as readonly Route[]
+  for (const route of routes) {
+    const [derived] = deriveCommands([route])
+    if (derived === undefined) continue
+    const listed = COMMANDS.find(({ noun, verb }) => noun === derived.noun && verb === derived.verb)
+    // Another command has taken its place, or it is the deployment's twin of an organization's.
+    if (listed?.summary !== derived.summary) continue
+
+    test(`${derived.noun} ${derived.verb}`, async () => {
+      await Bun.write(file, 'of a file\n')
+      const overrides = route.command === false ? {} : (route.command.fields ?? {})
+      const fields = fieldsOf(route, overrides).filter(({ schema }) => schema['type'] !== 'null')
+      const samples = fields.map((field) => {
+        const [text, value] = field.schema['type'] === 'boolean' ? ['', true] : sampleOf(field, file)
+        return { field, text, value }
+      })
+      const words = samples.flatMap(({ field: { isWord, name, schema }, text }) =>
+        isWord ? [text] : schema['type'] === 'boolean' ? [`--${name}`] : [`--${name}`, text],
+      )
+      const partOf = (part: Field['part']) =>
+        nested(samples.filter(({ field }) => field.part === part).map(({ field, value }) => [field.path, value]))
+      const isOfDeployment = !route.path.startsWith('/organizations/{organization}/')
+      const takesBoth = optionsOf(listed).some(({ name }) => name === 'org') && isOfDeployment
+      const flags = takesBoth
+        ? optionsOf(listed)
+            .map(({ name }) => name)
+            .filter((name) => name === 'deployment' || name === 'shared')
+            .map((name) => `--${name}`)
+        : []
+      const record = { id: 'found', name: 'found', marked: 'printed' }
+      const known = fields.flatMap(
+        ({ override: { find } }) => find?.by.map((member) => [member, 'shown'] as const) ?? [],
+      )
+      const found = { ...record, ...Object.fromEntries(known), id: 'found' }
+      const key = `${route.method} ${route.path}`
+      const isList = ['data', 'items'].find(
+        (name) => route.answers[0].schema?.['properties']?.[name]?.['type'] === 'array',
+      )
+      const answer = isList === undefined ? { ...found } : { [isList]: [found], next_cursor: null }
+      const { sent, open } = recording(key, (operation) =>
+        operation === key ? answer : { data: [found], next_cursor: null },
+      )
+
+      const json = await run(
+        [listed],
+        [listed.verb, ...words, ...flags, '--yes', '--json'].filter((word) => word !== '--yes' || listed.asks),
+        open,
+      )
+      expect({ code: json.code, stderr: json.stderr }).toEqual({ code: json.code === 1 ? 1 : 0, stderr: '' })
+      expect(JSON.parse(json.stdout)).toEqual(answer)
+      const { operation, input } = sent.at(-1) as Sent
+      expect(operation).toBe(key)
+      const organization = isOfDeployment ? {} : { organization: 'org' }
+      expect(input.params).toEqual({ ...organization, ...partOf('params') })
+      expect(input.query).toMatchObject(partOf('query'))
+      if (route.body !== null) expect(input.body).toEqual(partOf('body'))
+
+      const text = await run([listed], [listed.verb, ...words, ...flags], open)
+      expect(text.stdout + text.stderr).not.toBe('')
+    })
+  }
+})
