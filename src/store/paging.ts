@@ -26,6 +26,8 @@ export interface PageQuery {
   readonly parameters: readonly SqlParameter[]
   /** Columns of the result that together identify one row. */
   readonly order: readonly string[]
+  /** Their names in a row of the result; left out: the part of a column's name after the table's. */
+  readonly fields?: readonly string[]
   readonly descending?: boolean
 }
 
@@ -64,7 +66,7 @@ export const queryPage = async <Row, Item>(
   )
   const shown = rows.slice(0, page.limit)
   const last = rows.length > page.limit ? (shown.at(-1) as Record<string, string | number> | undefined) : undefined
-  // The result names a qualified column by its last part.
-  const next = last === undefined ? null : order.map((column) => last[column.slice(column.indexOf('.') + 1)] as string)
+  const { fields = order.map((column) => column.slice(column.indexOf('.') + 1)) } = query
+  const next = last === undefined ? null : fields.map((field) => last[field] as string)
   return { items: shown.map(toItem), next }
 }

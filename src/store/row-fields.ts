@@ -15,8 +15,8 @@ export type RowOf<Item> = { readonly [Field in keyof Item & string as ColumnOf<F
 
 type FieldsOf<Row> = { -readonly [Column in keyof Row & string as FieldOf<Column>]: Row[Column] }
 
-/** Caches the spelling of each name, because there are few names and many rows. */
-const remembered = (spell: (name: string) => string): ((name: string) => string) => {
+/** Caches what is made of each text: there are few of them, and many rows. */
+export const remembered = (spell: (name: string) => string): ((name: string) => string) => {
   const spelled = new Map<string, string>()
   return (name) => {
     const known = spelled.get(name) ?? spell(name)
@@ -26,7 +26,7 @@ const remembered = (spell: (name: string) => string): ((name: string) => string)
 }
 
 const fieldNameOf = remembered((column) => column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()))
-const columnNameOf = remembered((field) => {
+export const columnNameOf = remembered((field) => {
   // It becomes part of a statement: a name that came from outside must end here.
   if (!/^[a-z][A-Za-z0-9_]*$/.test(field)) throw new TypeError('a field of an item is no name of a column')
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

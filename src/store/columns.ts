@@ -1,0 +1,116 @@
+// Columns of a table and how their values are stored; and the parts of statements that a table's declaration does not have.
+import type { SqlParameter, SqlValue } from './database.ts'
+
+/** `stored`: part of a row. `hidden`: can be named and written, but is not read. `computed`: read only. */
+type Use = 'stored' | 'hidden' | 'computed'
+
+export interface Column<Value, ItsUse extends Use = 'stored'> {
+  readonly use: ItsUse
+  /** What a computed column selects. */
+  readonly text?: string
+  encode?(value: Value): SqlParameter
+  decode?(stored: SqlValue): Value
+}
+
+/** A table's columns by the names of their fields: `createdAtSeconds` is the column `created_at_seconds`. */
+export type Shape = Readonly<Record<string, Column<unknown, Use>>>
+
+type ValueOf<Any> = Any extends Column<infer Value, Use> ? Value : never
+type FieldsOfUse<Columns extends Shape, Which extends Use> = {
+  [Field in keyof Columns]: Columns[Field] extends Column<unknown, Which> ? Field : never
+}[keyof Columns]
+/** Fields that are not computed. */
+export type StoredField<Columns extends Shape> = FieldsOfUse<Columns, 'stored' | 'hidden'> & string
+type NullableField<Columns extends Shape> = {
+  [Field in keyof Columns]: null extends ValueOf<Columns[Field]> ? Field : never
+}[StoredField<Columns>]
+
+/** A row as it is read. */
+export type Row<Columns extends Shape> = {
+  readonly [Field in FieldsOfUse<Columns, 'stored' | 'computed'>]: ValueOf<Columns[Field]>
+}
+/** A row to insert: what may be null may be left out. */
+export type NewRow<Columns extends Shape> = {
+  readonly [Field in Exclude<StoredField<Columns>, NullableField<Columns>>]: ValueOf<Columns[Field]>
+} & { readonly [Field in NullableField<Columns>]?: ValueOf<Columns[Field]> | undefined }
+/** Values, or SQL that follows the column's name: `= ?` in a SET, a comparison in a WHERE. */
+export type Values<Columns extends Shape> = {
+  readonly [Field in StoredField<Columns>]?: ValueOf<Columns[Field]> | Expression | undefined
+}
+
+const STORED = { use: 'stored' } as const
+
+export const text: Column<string> = STORED
+export const integer: Column<number> = STORED
+export const bytes: Column<Uint8Array> = STORED
+/** Text or an integer of a narrower type. */
+export const typed = <Value extends SqlParameter>(): Column<Value> => STORED
+/** True is stored as 1. */
+export const flag: Column<boolean> = { ...STORED, encode: Number, decode: (stored) => Number(stored) === 1 }
+export const json = <Value>(): Column<Value> => ({
+  ...STORED,
+  encode: (value) => JSON.stringify(value),
+  decode: (stored) => JSON.parse(String(stored)) as Value,
+})
+/** One word or more. */
+export const words = <Word extends string>(): Column<readonly Word[]> => ({
+  ...STORED,
+  encode: (value) => value.join(' '),
+  decode: (stored) => String(stored).split(' ') as Word[],
+})
+
+export const nullable = <Value>({ encode, decode }: Column<Value>): Column<Value | null> => ({
+  ...STORED,
+  ...(encode === undefined ? {} : { encode: (value) => (value === null ? null : encode(value)) }),
+  ...(decode === undefined ? {} : { decode: (stored) => (stored === null ? null : decode(stored)) }),
+})
+export const hidden = <Value>(column: Column<Value>): Column<Value, 'hidden'> => ({ ...column, use: 'hidden' })
+/** @param select names the table in front of its columns */
+export const computed = <Value>(column: Column<Value>, select: string): Column<Value, 'computed'> => ({
+  ...column,
+  use: 'computed',
+  text: select,
+})
+
+type WordsOf<List extends string> = List extends `${infer First} ${infer Rest}` ? First | WordsOf<Rest> : List
+
+/** Columns of a type declared elsewhere, stored as they are. @param lists all its fields, separated by spaces */
+export const columnsOf =
+  <Type>() =>
+  <const List extends string>(
+    ...lists: readonly (keyof Type extends WordsOf<List> ? (WordsOf<List> extends keyof Type ? List : never) : never)[]
+  ): { readonly [Field in keyof Type]-?: Column<Type[Field]> } => {
+    const fields = lists.flatMap((list) => (list as string).split(' '))
+    return Object.fromEntries(fields.map((field) => [field, STORED])) as never
+  }
+
+/** Only `sql` and `among` create one, so its text never comes from outside. */
+export class Expression {
+  readonly text: string
+  readonly parameters: readonly SqlParameter[]
+  constructor(text: string, parameters: readonly SqlParameter[]) {
+    this.text = text
+    this.parameters = parameters
+  }
+}
+
+/** SQL of this program; each value in it becomes a parameter. */
+export const sql = (literals: TemplateStringsArray, ...values: readonly (SqlParameter | Expression)[]): Expression => {
+  let written = literals[0] ?? ''
+  const parameters: SqlParameter[] = []
+  for (const [index, value] of values.entries()) {
+    if (value instanceof Expression) {
+      written += value.text
+      parameters.push(...value.parameters)
+    } else {
+      written += '?'
+      parameters.push(value)
+    }
+    written += literals[index + 1] ?? ''
+  }
+  return new Expression(written, parameters)
+}
+
+/** For conditions of lists and pages: each number of values is a statement of its own. */
+export const among = (values: readonly SqlParameter[]): Expression =>
+  new Expression(values.length === 0 ? 'IN (NULL)' : `IN (${values.map(() => '?').join(', ')})`, values)

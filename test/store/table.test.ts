@@ -1,0 +1,165 @@
+// A declared table over both databases: what is written is read back as its type, rows belong to their owner, and no text
+// from outside becomes part of a statement.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { readChanges } from '../../src/store/changes.ts'
+import {
+  among,
+  bytes,
+  computed,
+  flag,
+  hidden,
+  integer,
+  json,
+  nullable,
+  sql,
+  text,
+  words,
+} from '../../src/store/columns.ts'
+import { databaseScope, type TableScope } from '../../src/store/copy/table-scope.ts'
+import type { Database } from '../../src/store/database.ts'
+import { defineTable } from '../../src/store/table.ts'
+import { describeStores } from './dialects.ts'
+import type { TemporaryStore } from './temporary-store.ts'
+
+const THINGS = defineTable('things', {
+  id: text,
+  organizationId: text,
+  isOpen: flag,
+  note: nullable(json<{ readonly a: number }>()),
+  tags: words(),
+  seal: nullable(bytes),
+  size: integer,
+  isLarge: computed(flag, '(CASE WHEN things.size > 100 THEN 1 ELSE 0 END)'),
+  secret: hidden(nullable(text)),
+})
+const ANNOUNCED = THINGS.announcing('project', ({ id }) => `thing ${id}`)
+const PAIRS = defineTable('pairs', { one: text, two: text, value: integer, first: nullable(integer) })
+
+const ONE = { id: 'one', organizationId: 'org', isOpen: true, note: { a: 1 }, tags: ['x', 'y'], size: 2 ** 40 }
+const ONE_READ = { ...ONE, seal: null, isLarge: true }
+
+describeStores((openTemporaryStore) => {
+  let temporary: TemporaryStore
+  let database: Database
+  let scope: TableScope
+
+  beforeEach(async () => {
+    temporary = await openTemporaryStore()
+    ;({ database } = temporary.store)
+    const { integer: int, bytes: blob, tableEnd } = database.schemaWords
+    await database.execute(
+      `CREATE TABLE things (id TEXT PRIMARY KEY NOT NULL, organization_id TEXT NOT NULL, is_open ${int} NOT NULL, note TEXT,
+         tags TEXT NOT NULL, seal ${blob}, size ${int} NOT NULL, secret TEXT)${tableEnd}`,
+    )
+    await database.execute(
+      `CREATE TABLE pairs (one TEXT NOT NULL, two TEXT NOT NULL, value ${int} NOT NULL, first ${int},
+         PRIMARY KEY (one, two))${tableEnd}`,
+    )
+    scope = databaseScope(database, temporary.clock)
+  })
+  afterEach(() => temporary.remove())
+
+  describe('a row', () => {
+    test('is inserted, found, changed and removed as its type', async () => {
+      expect(await THINGS.insert(scope, { ...ONE, secret: 's' })).toEqual(ONE_READ)
+      const one = { organizationId: 'org', id: 'one' }
+      expect(await THINGS.find(scope, one)).toEqual(ONE_READ)
+      expect(await THINGS.find(scope, { ...one, secret: 's' }, sql`size > ${5}`)).toEqual(ONE_READ)
+      expect(await THINGS.find(scope, { ...one, secret: null })).toBeNull()
+      const seal = new Uint8Array([1])
+      const changed = { ...ONE_READ, note: null, seal, size: 3, isLarge: false }
+      expect(await THINGS.update(scope, one, { note: null, seal, size: sql`${2} + 1`, tags: undefined })).toEqual(
+        changed,
+      )
+      expect(await THINGS.update(scope, { ...one, id: 'two' }, { note: null })).toBeNull()
+      expect(await THINGS.lock(scope, one, 'tags')).toEqual(changed)
+      expect(await THINGS.updateAll(scope, { organizationId: 'org' }, { isOpen: false })).toBe(1)
+      expect(await THINGS.remove(scope, one)).toEqual({ ...changed, isOpen: false })
+      expect(await THINGS.remove(scope, one)).toBeNull()
+    })
+
+    test('that is there stays when it is inserted as new, and is changed when it is put', async () => {
+      expect(await PAIRS.insertNew(scope, { one: 'a', two: 'b', value: 1 })).toBe(true)
+      expect(await PAIRS.insertNew(scope, { one: 'a', two: 'b', value: 2 })).toBe(false)
+      expect(await PAIRS.find(scope, { one: 'a' })).toEqual({ one: 'a', two: 'b', value: 1, first: null })
+      for (const value of [3, 4]) await PAIRS.put(scope, { one: 'a', two: 'c' }, { value }, { first: value })
+      expect(await PAIRS.find(scope, { two: 'c' })).toEqual({ one: 'a', two: 'c', value: 4, first: 3 })
+      expect(await PAIRS.removeAll(scope, { one: 'a' })).toBe(2)
+    })
+  })
+
+  test('lists, pages and counts are of the rows asked for, in the order asked for', async () => {
+    for (const id of ['a', 'b', 'c']) await THINGS.insert(scope, { ...ONE, id, size: id === 'b' ? 1 : 2 })
+    await THINGS.insert(scope, { ...ONE, id: 'd', organizationId: 'other' })
+    const mine = { organizationId: 'org' }
+    const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id).join('')
+    expect(ids(await THINGS.list(scope, mine, ['size', 'id']))).toBe('bac')
+    expect(ids(await THINGS.list(scope, { ...mine, size: 2, secret: undefined }, { descending: ['id'] }))).toBe('ca')
+    expect(ids(await THINGS.everywhere.list(scope, { id: among(['a', 'd']) }, ['id'], undefined))).toBe('ad')
+    expect(await THINGS.everywhere.list(scope, { id: among([]) }, ['id'])).toEqual([])
+    expect(ids(await THINGS.everywhere.list(scope, {}, ['id']))).toBe('abcd')
+    expect(await THINGS.count(scope, mine, sql`size < ${2}`)).toBe(1)
+    const first = await THINGS.page(scope, mine, { descending: ['size', 'id'] }, { after: null, limit: 2 })
+    expect([ids(first.items), first.next]).toEqual(['ca', [2, 'a']])
+    const last = await THINGS.page(scope, mine, { descending: ['size', 'id'] }, { after: first.next, limit: 2 })
+    expect([ids(last.items), last.next]).toEqual(['b', null])
+  })
+
+  test('each change of an announced row is in the change feed of its transaction, in order', async () => {
+    const one = { organizationId: 'org', id: 'one' }
+    await scope.write(async (own) => {
+      await ANNOUNCED.insert(own, ONE)
+      await ANNOUNCED.update(own, one, { size: 1 })
+      await ANNOUNCED.quietly.update(own, one, { size: 2 })
+      await ANNOUNCED.update(own, { ...one, id: 'two' }, { size: 1 })
+    })
+    await ANNOUNCED.remove(scope, one)
+    const change = { topic: 'project', subjectId: 'thing one', organizationId: 'org' }
+    expect(await readChanges(database, 0, 9)).toMatchObject([change, change, change])
+  })
+
+  test('a failed change takes back everything of its transaction', async () => {
+    const failing = scope.write(async (own) => {
+      await THINGS.insert(own, { ...ONE, id: 'two' })
+      await THINGS.insert(own, ONE)
+      await THINGS.insert(own, ONE)
+    })
+    await expect(failing).rejects.toMatchObject({ constraint: 'unique' })
+    expect(await THINGS.everywhere.list(scope, {}, ['id'])).toEqual([])
+  })
+
+  describe('no statement runs', () => {
+    const HOSTILE = 'id = id OR 1=1; --'
+
+    test('without the owner of its rows', async () => {
+      for (const which of [{ id: 'one' }, { id: 'one', organizationId: undefined }] as never[]) {
+        await expect(THINGS.find(scope, which)).rejects.toThrow(TypeError)
+        await expect(THINGS.list(scope, which, ['id'])).rejects.toThrow(TypeError)
+        await expect(THINGS.update(scope, which, { size: 1 })).rejects.toThrow(TypeError)
+        await expect(THINGS.remove(scope, which)).rejects.toThrow(TypeError)
+      }
+    })
+
+    test('for a row found by an undefined value, or for all rows', async () => {
+      await expect(PAIRS.find(scope, { one: undefined })).rejects.toThrow(TypeError)
+      await expect(PAIRS.remove(scope, {})).rejects.toThrow(TypeError)
+      await expect((async () => PAIRS.removeAll(scope, { one: 'a', two: undefined }))()).rejects.toThrow(TypeError)
+    })
+
+    test('with a name that is not declared, or with text from outside', async () => {
+      const which = { organizationId: 'org', [HOSTILE]: 1 }
+      await expect(THINGS.find(scope, which)).rejects.toThrow(TypeError)
+      await expect(THINGS.update(scope, { organizationId: 'org' }, { [HOSTILE]: 1 } as never)).rejects.toThrow(
+        TypeError,
+      )
+      await expect(THINGS.list(scope, { organizationId: 'org' }, [HOSTILE as 'id'])).rejects.toThrow(TypeError)
+      await expect(THINGS.find(scope, { organizationId: 'org', isLarge: 1 } as never)).rejects.toThrow(TypeError)
+      // What an attacker can send is no expression, whatever it looks like.
+      const forged = { text: 'IS NOT NULL', parameters: [] } as never
+      await PAIRS.insert(scope, { one: 'a', two: 'b', value: 1 })
+      expect(await PAIRS.find(scope, { one: forged }).catch(() => null)).toBeNull()
+      expect(await PAIRS.insertNew(scope, { one: HOSTILE, two: 'b', value: 1 })).toBe(true)
+      expect(await PAIRS.find(scope, { one: HOSTILE })).toMatchObject({ one: HOSTILE })
+    })
+  })
+})
